@@ -77,12 +77,43 @@ describe('rows outside of the time of the run', () => {
 
   test.each([
     ['a minute before its start', -MINUTE_MS],
-    ['a minute after its end', 601_000 + MINUTE_MS]
-  ])('begin %s', async (_, atMs) => {
-    const [row] = rowsOf({ fromMs: STARTED_MS + atMs })
-    const rows = [...rowsOf(TEN_MINUTES), row!].sort((one, other) => one.startMs - other.startMs)
-    const run = runOf([grid('g1', rows)], OF_TEN_MINUTES)
-    expect(await judge(run, 'samples == 601')).toMatchObject({ verdict: 'passed', warnings: [] })
+    ['a minute after its end', MINUTE_MS]
+  ])('begin %s', async (_, ms) => {
+    const run = runOf([shiftGrid(grid('g1', rowsOf(TEN_MINUTES)), ms)], OF_TEN_MINUTES)
+    expect(await judge(run, 'samples == 600')).toMatchObject({ verdict: 'passed', warnings: [] })
+  })
+
+  test.each<[string, MadeRow[], Partial<MadeRun>]>([
+    ['before it', [...rowsOf({ fromMs: STARTED_MS - 56_000, seconds: 54, elapsedMs: 5 }), ...rowsOf()], {}],
+    ['after it', [...rowsOf(), ...rowsOf({ fromMs: STARTED_MS + 62_000, seconds: 50 })], {}],
+    [
+      'before it, which was cut off',
+      [...rowsOf({ fromMs: STARTED_MS - 56_000, seconds: 54 }), ...rowsOf({ seconds: 6 })],
+      { stoppedMs: STARTED_MS + 8_000 }
+    ],
+    [
+      'before it, of which there are none',
+      rowsOf({ fromMs: STARTED_MS - 59_000 }),
+      { stoppedMs: STARTED_MS + 8_000 }
+    ]
+  ])('are those of the run %s, if all together take longer than the run', async (_, rows, times) => {
+    const { verdict, reason } = await judge(runOf([grid('g1', rows)], times), 'median < 1s')
+    expect([verdict, reason]).toEqual([
+      'inconclusive',
+      expect.stringMatching(/^The results of grid g1 are not of this run alone: .* which is shorter\. Check/)
+    ])
+  })
+
+  test.each<[string, Partial<MadeRun>]>([
+    ['started a moment late', { startedMs: STARTED_MS + 3_000 }],
+    ['in whole minutes', { startedMs: STARTED_MS, stoppedMs: STARTED_MS + MINUTE_MS }],
+    [
+      'of a moment, in whole minutes',
+      { startedMs: STARTED_MS + MINUTE_MS, stoppedMs: STARTED_MS + MINUTE_MS }
+    ]
+  ])('are none where the times of the run are rough: %s', async (_, times) => {
+    const run = runOf([grid('g1', rowsOf())], times)
+    expect(await judge(run, 'samples == 600')).toMatchObject({ verdict: 'passed', warnings: [] })
   })
 
   test('do not begin where a request that started within ends long after', async () => {

@@ -16,6 +16,9 @@ const LARGEST_ZONE_MS = 14 * 3_600_000
 const LEAST_SHARE = 0.9
 /** By how much the service's times may be too short. */
 const ROUNDING_MS = 2_000
+/** The slack is for a shift: rows that start over a longer time than the run took, and this, are not all its own. */
+const LONGER_MS = 5_000
+const MINUTE_MS = 60_000
 /** Machines on demand start minutes apart; where the run's own times are unknown, what is further apart is a clock. */
 const APART_MS = 600_000
 /** A grid that starts later than this, and than a tenth of the time, is late. */
@@ -44,6 +47,8 @@ export interface PlacedRows {
   readonly outside: ReadonlySet<string>
   /** By how much the clocks of grids are ahead of the run's, where they are. */
   readonly clocksMs: ReadonlyMap<string, number>
+  /** Why rows within the bounds cannot all be the run's, in clauses. */
+  readonly foreign: readonly string[]
   /** What looks wrong without making the results incomplete evidence, in sentences. */
   readonly doubts: readonly string[]
 }
@@ -51,8 +56,11 @@ export interface PlacedRows {
 interface GridRows {
   readonly grid: string
   readonly firstMs: number
+  readonly lastStartMs: number
   /** When the last one ended. */
   readonly lastMs: number
+  /** Of its buckets, in which the samples may be anywhere; 0 where there is a row for each sample. */
+  readonly bucketMs: number
   readonly isZoneless: boolean
   /** The same without rows that are apart from the others. */
   readonly core: Bounds
@@ -80,6 +88,7 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
     bounds,
     outside: new Set(places.flatMap(({ kind, rows: { grid } }) => (kind === 'outside' ? grid : []))),
     clocksMs,
+    foreign: own === undefined ? [] : places.flatMap((place) => describeLonger(place, own)),
     doubts: [
       ...describeClocks(shifted, { clocksMs, isAll: shifted.length === grids.length }),
       ...describeApart(apartMs, given !== undefined),
@@ -91,19 +100,32 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
 
 /** From the first start to the last end; undefined if it has no rows with times. */
 function rowsOf(scans: readonly ScanResult[]): GridRows | undefined {
-  const spans = scans.flatMap(({ shape, parts, buckets, bucketMs }): Bounds[] => {
-    if (shape !== 'tidy') return parts.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs }))
-    const widthMs = bucketMs ?? bucketWidthMs(buckets.map(({ atMs }) => atMs))
-    return buckets.flatMap((bucket) =>
-      samplesOf(bucket) > 0 ? [{ fromMs: bucket.atMs, toMs: bucket.atMs + widthMs }] : []
-    )
+  const spans = scans.flatMap((scan): (Bounds & { lastStartMs: number })[] => {
+    if (scan.shape !== 'tidy')
+      return scan.parts.map(({ startMs, endMs, stalls }) => {
+        const startsMs = stalls.overall.map(({ lastStartMs }) => lastStartMs)
+        return { fromMs: startMs, toMs: endMs, lastStartMs: Math.max(startMs, ...startsMs) }
+      })
+    return scan.buckets.flatMap((bucket) => {
+      const { atMs } = bucket
+      return samplesOf(bucket) > 0 ? [{ fromMs: atMs, toMs: atMs + widthOf(scan), lastStartMs: atMs }] : []
+    })
   })
   const firstMs = spans.reduce((one, { fromMs }) => Math.min(one, fromMs), Infinity)
   const lastMs = spans.reduce((one, { toMs }) => Math.max(one, toMs), -Infinity)
   const [{ grid } = { grid: '' }] = scans
   const core = findCore(scans)
   if (!Number.isFinite(firstMs) || !Number.isFinite(lastMs) || core === undefined) return undefined
-  return { grid, firstMs, lastMs, isZoneless: scans.some((scan) => scan.isZoneless), core }
+  return {
+    ...{ grid, firstMs, lastMs, core },
+    lastStartMs: spans.reduce((one, { lastStartMs }) => Math.max(one, lastStartMs), firstMs),
+    bucketMs: Math.max(...scans.map(widthOf)),
+    isZoneless: scans.some((scan) => scan.isZoneless)
+  }
+}
+
+function widthOf({ shape, buckets, bucketMs }: ScanResult): number {
+  return shape === 'tidy' ? (bucketMs ?? bucketWidthMs(buckets.map(({ atMs }) => atMs))) : 0
 }
 
 /** Undefined unless the service gives both. */
@@ -160,6 +182,18 @@ function clockOf(
   const shifts = [firstMs - own.fromMs, lastMs - own.toMs]
   const [shiftMs = 0] = shifts.sort((one, other) => Math.abs(one) - Math.abs(other))
   return Math.abs(shiftMs) <= LARGEST_CLOCK_MS + ROUNDING_MS ? shiftMs : undefined
+}
+
+/** Rows of a run shortly before or after, which the slack lets in. */
+function describeLonger({ kind, rows }: Place, own: Bounds): string[] {
+  const { grid, firstMs, lastStartMs, bucketMs } = rows
+  // Some services give whole minutes.
+  const isRough = own.fromMs % MINUTE_MS === 0 && own.toMs % MINUTE_MS === 0
+  const mostMs = own.toMs - own.fromMs + bucketMs + (isRough ? MINUTE_MS : LONGER_MS)
+  if (kind === 'outside' || lastStartMs - firstMs <= mostMs) return []
+  return [
+    `the results of grid ${grid} are not of this run alone: their samples start from ${formatTime(firstMs)} to ${formatTime(lastStartMs)}, and ${describeTimes({ startedMs: own.fromMs, stoppedMs: own.toMs })}, which is shorter`
+  ]
 }
 
 /** Clocks that hardly differ are the same one. */
