@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { lstat, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -167,6 +167,42 @@ describe('a report of local CSVs', () => {
       ['inconclusive for a threshold only', byThreshold]
     ])('that was %s: the CSVs are complete, and judged again', async (_, verdict) => {
       expect(await judge(verdict)).toMatch(/^passed: /)
+    })
+  })
+
+  describe('beside the verdict of a run that says when it took place', () => {
+    const run = { startedMs: 1_700_000_000_000, stoppedMs: 1_700_000_011_000, durationSeconds: 10 }
+    const lay = async (baseline: object = {}): Promise<void> => {
+      await mkdir(join(workspace, 'artifact/results'), { recursive: true })
+      await writeFile(join(workspace, 'artifact/results/us-east-1-g1.csv'), makeJtl())
+      await writeFile(join(workspace, 'artifact/results/us-east-1-g2.csv'), makeJtl(0, -600_000))
+      await writeFile(
+        join(workspace, 'artifact/verdict.json'),
+        JSON.stringify({ verdict: 'passed', run, baseline })
+      )
+    }
+    const report = () => type('artifact', '--output', 'out', '--thresholds', 'throughput > 0.1/s')
+
+    test('knows a clock that is off, as the gate did', async () => {
+      await lay()
+      expect((await report()).code).toBe(2)
+      expect(await readVerdict()).toMatchObject({
+        reason: expect.stringContaining('the clocks of the grids differ'),
+        warnings: [expect.stringMatching(/^The times in the results of grid g2 are about 10 min behind /)]
+      })
+    })
+
+    test.each([
+      ['a run that confirmed it', () => mkdir(join(workspace, 'artifact/results/confirm-1')), {}],
+      ['runs side by side', () => undefined, { kind: 'side-by-side' }]
+    ])('but not of %s', async (_, prepare, baseline) => {
+      await lay(baseline)
+      await prepare()
+      await rename(
+        join(workspace, 'artifact/results/us-east-1-g2.csv'),
+        join(workspace, 'artifact/results', 'kind' in baseline ? 'g2.csv' : 'confirm-1/g2.csv')
+      )
+      expect((await report()).code).toBe(0)
     })
   })
 

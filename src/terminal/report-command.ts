@@ -201,7 +201,7 @@ async function judgeFiles(
 ): Promise<Outcome> {
   const { measurements, warmUp, foreign, gaps, doubts } = await readResults(
     files.map((file) => ({ ...file, stallLabels: listStallLabels(thresholds) })),
-    { warmUpMs: ms }
+    { warmUpMs: ms, times: earlier.times }
   )
   const pause = findLongPause({ measurements, ...(warmUp !== undefined && { warmUp }) }, onStall)
   const score = foreign.length > 0 ? undefined : measurements?.figures({})?.apdex(targetMs)
