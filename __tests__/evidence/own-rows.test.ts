@@ -352,6 +352,13 @@ describe('grids and nodes', () => {
     expect(await judge(run, 'p95 < 1s')).toMatchObject({ verdict: 'inconclusive', reason })
   })
 
+  test('1 of 2 nodes after the end, when the others may be gone', async () => {
+    expect(await judge(states('stopping'), 'p95 < 1s', { isOver: true })).toMatchObject({
+      verdict: 'passed',
+      warnings: []
+    })
+  })
+
   test('a state that nobody knows: a warning', async () => {
     expect(await judge(states('running', 'dozing'), 'p95 < 1s')).toMatchObject({
       verdict: 'passed',

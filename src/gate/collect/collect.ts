@@ -17,7 +17,7 @@ import type { Lack } from './late-values.js'
 import { countResults } from '../../evidence/count-results.js'
 import { GridHealth } from '../../evidence/grid-health.js'
 import { readReport } from './read-report.js'
-import { phaseOf } from '../run/run-status.js'
+import { hasEnded, phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
 
 export interface Collection {
@@ -86,7 +86,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     signal,
     lackOf: (run) => lackIn(run, { gate, expected, isPatient }),
     onSeen: (seen) => {
-      health.note(seen.grids)
+      health.note(seen.grids, { hasEnded: hasEnded(seen.status) })
       fetching.follow(seen)
     }
   })
@@ -98,7 +98,8 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   const sources = sourcesIn(gate, latest)
   if (!isFinal) await fetching.confirm(sources)
   const grids = await fetching.results(sources)
-  for (const { grids: seenGrids } of [run, latest]) health.note(seenGrids)
+  for (const { grids: seenGrids, status } of [run, latest])
+    health.note(seenGrids, { hasEnded: hasEnded(status) })
   const files = grids.flatMap(({ scan, result: { path } }) =>
     scan === undefined || path === undefined ? [] : [{ path, scan }]
   )
