@@ -40,6 +40,17 @@ const TEN_MINUTES: Load = { seconds: 600, everyMs: 1_000 }
 const OF_TEN_MINUTES = { durationSeconds: 600, stoppedMs: STARTED_MS + 601_000 }
 const NO_TIMES = { startedMs: undefined, stoppedMs: undefined }
 
+/** Buckets of 9 samples, unless it says otherwise. */
+function tidyCsv(timesMs: readonly number[], samplesAt: (index: number) => number = () => 9): string {
+  const rows = timesMs.flatMap((atMs, index) =>
+    ['passed', 'failed'].map((word) => {
+      const samples = word === 'passed' ? samplesAt(index) : 0
+      return `${STARTED_MS + atMs},${word},__all,1,1,1,1,us-east-1,${samples}`
+    })
+  )
+  return `${['Time,Measurement,Label,Account,Run,Project,Grid,Region,Value', ...rows].join('\n')}\n`
+}
+
 describe('rows outside of the time of the run', () => {
   const old = rowsOf({ fromMs: STARTED_MS - 2 * HOUR_MS, seconds: 6, everyMs: 10, elapsedMs: 20 })
   const own = rowsOf({ everyMs: 2_000, elapsedMs: 5_000 })
@@ -148,13 +159,7 @@ describe('rows outside of the time of the run', () => {
   })
 
   test('in buckets, too', async () => {
-    const header = 'Time,Measurement,Label,Account,Run,Project,Grid,Region,Value'
-    const rows = [-2 * HOUR_MS, 0, 15_000, 30_000, 45_000].flatMap((atMs) =>
-      ['passed', 'failed'].map(
-        (word) => `${STARTED_MS + atMs},${word},__all,1,1,1,1,us-east-1,${word === 'passed' ? 9 : 0}`
-      )
-    )
-    const csvs = new Map([['g1', `${[header, ...rows].join('\n')}\n`]])
+    const csvs = new Map([['g1', tidyCsv([-2 * HOUR_MS, 0, 15_000, 30_000, 45_000])]])
     const outcome = await judge(runOf([grid('g1', rowsOf())]), 'samples == 45', { csvs })
     expect(outcome.reason).toMatch(/^9 of the 45 rows of grid g1 are not of this run/)
     expect(outcome.measurements?.figures({})?.samples).toBe(36)
@@ -306,6 +311,19 @@ describe('the same rows', () => {
     expect((await judge(again, 'p95 < 1s', { earlierResults })).reason).toContain(
       'begin with the same rows as those of run run1'
     )
+  })
+
+  test.each([
+    ['all the same', 9, 'inconclusive'],
+    ['the same until the load begins', 8, 'passed']
+  ])('in buckets that are %s', async (_, samples, verdict) => {
+    const timesMs = Array.from({ length: 40 }, (_, index) => index * 15_000)
+    const csvs = new Map([
+      ['g1', tidyCsv(timesMs, (index) => (index < 15 ? 0 : 9))],
+      ['g2', tidyCsv(timesMs, (index) => (index < 15 ? 0 : samples))]
+    ])
+    const run = runOf(twoGrids(), { stoppedMs: STARTED_MS + 601_000 })
+    expect((await judge(run, 'error_rate < 1%', { csvs })).verdict).toBe(verdict)
   })
 
   test('of the same run, collected again, are its own', async () => {

@@ -114,7 +114,9 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     earlier: (gate.earlierResults ?? []).filter(({ runId }) => runId !== run.id)
   })
   const name = options.stage ?? `run ${run.id}`
-  const compared = files.map(({ scan: { rows, firstRows } }) => ({ rows, firstRows }))
+  const compared = files.map(({ scan: { grid, shape, rows, firstRows, buckets } }) => {
+    return { grid, shape, rows, firstRows, buckets }
+  })
   gate.earlierResults?.push({ runId: run.id, name, scans: compared })
   return {
     ...report,
