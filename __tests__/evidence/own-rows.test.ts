@@ -326,6 +326,23 @@ describe('the same rows', () => {
     expect((await judge(run, 'error_rate < 1%', { csvs })).verdict).toBe(verdict)
   })
 
+  test.each([
+    ['after those of the run before it on the same grid', 70_000, 60, 'g1', 'passed'],
+    ['and those of the run before it on the same grid', 30_000, 100, 'g1', 'inconclusive'],
+    ['at the same time, on another grid', 30_000, 60, 'g2', 'passed']
+  ])('are not those of two runs: rows %s', async (_, laterMs, seconds, id, verdict) => {
+    const earlierResults: NonNullable<JudgeOptions['earlierResults']> = []
+    await judge(runOf([grid('g1', rowsOf())]), '', { earlierResults })
+    const fromMs = STARTED_MS + laterMs
+    const times = { startedMs: fromMs, stoppedMs: fromMs + seconds * 1000 }
+    const next = runOf([grid(id, rowsOf({ fromMs, seconds }))], { id: 'run2', ...times })
+    const outcome = await judge(next, 'p95 < 1s', { earlierResults })
+    expect(outcome.verdict).toBe(verdict)
+    expect(outcome.reason.includes('overlap in time with those of run run1 on the same grid')).toBe(
+      verdict === 'inconclusive'
+    )
+  })
+
   test('of the same run, collected again, are its own', async () => {
     const earlierResults: NonNullable<JudgeOptions['earlierResults']> = []
     const run = runOf([grid('g1', rowsOf())])

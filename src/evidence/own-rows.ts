@@ -53,7 +53,7 @@ export interface PlacedRows {
   readonly doubts: readonly string[]
 }
 
-interface GridRows {
+export interface GridRows {
   readonly grid: string
   readonly firstMs: number
   readonly lastStartMs: number
@@ -99,12 +99,12 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
 }
 
 /** From the first start to the last end; undefined if it has no rows with times. */
-function rowsOf(scans: readonly ScanResult[]): GridRows | undefined {
+export function rowsOf(scans: readonly ScanResult[]): GridRows | undefined {
   const spans = scans.flatMap((scan): (Bounds & { lastStartMs: number })[] => {
     if (scan.shape !== 'tidy')
       return scan.parts.map(({ startMs, endMs, stalls }) => {
         const startsMs = stalls.overall.map(({ lastStartMs }) => lastStartMs)
-        return { fromMs: startMs, toMs: endMs, lastStartMs: Math.max(startMs, ...startsMs) }
+        return { fromMs: startMs, toMs: endMs, lastStartMs: Math.max(-Infinity, ...startsMs) }
       })
     return scan.buckets.flatMap((bucket) => {
       const { atMs } = bucket

@@ -15,6 +15,7 @@ import { GridFetches, sourcesIn } from './grid-fetches.js'
 import { asError, lookAgain, lookOnceMore } from './late-values.js'
 import type { Lack } from './late-values.js'
 import { countResults } from '../../evidence/count-results.js'
+import { toCompare } from '../../evidence/same-rows.js'
 import { GridHealth } from '../../evidence/grid-health.js'
 import { readReport } from './read-report.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
@@ -114,9 +115,9 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     earlier: (gate.earlierResults ?? []).filter(({ runId }) => runId !== run.id)
   })
   const name = options.stage ?? `run ${run.id}`
-  const compared = files.map(({ scan: { grid, shape, rows, firstRows, buckets } }) => {
-    return { grid, shape, rows, firstRows, buckets }
-  })
+  // A rehearsal takes less time than its samples say.
+  const isReal = report.report?.rehearsal !== true
+  const compared = files.map(({ scan }) => ({ ...toCompare(scan), ...(!isReal && { starts: undefined }) }))
   gate.earlierResults?.push({ runId: run.id, name, scans: compared })
   return {
     ...report,
