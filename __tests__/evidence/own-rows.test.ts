@@ -171,13 +171,14 @@ describe('a clock', () => {
 
   test.each([
     ['ahead', 30 * MINUTE_MS, 'about 30 min ahead of'],
-    ['behind', -HOUR_MS, 'about 1 h behind']
+    ['behind', -HOUR_MS, 'about 1 h behind'],
+    ['a little behind', -90_000, 'about 90 s behind']
   ])('of all machines that is %s: a warning that names it', async (_, ms, words) => {
     const outcome = await judge(shifted(ms), 'throughput > 19/s')
     expect(outcome).toMatchObject({
       verdict: 'passed',
       warnings: [
-        `The times in the results are ${words} the service's clock. Check the clocks of the machines.`
+        `The times in the results are ${words} the service's clock. Check the clocks of the machines, and that these are not the results of an earlier run.`
       ]
     })
     expect(outcome.measurements?.series).toBeDefined()
@@ -210,7 +211,7 @@ describe('a clock', () => {
     expect(outcome).toMatchObject({
       verdict: 'inconclusive',
       warnings: [
-        "The times in the results of grid g2 are about 1 h ahead of the service's clock: figures of single grids stand, but throughput and charts over all of them do not. Check the clocks of the machines."
+        "The times in the results of grid g2 are about 1 h ahead of the service's clock: figures of single grids stand, but throughput and charts over all of them do not. Check the clocks of the machines, and that these are not the results of an earlier run."
       ]
     })
     expect(outcome.reason).toContain('the clocks of the grids differ')

@@ -230,13 +230,13 @@ function describeClocks(
   const told = isOne ? shifted.slice(0, 1) : shifted
   return told.map(({ kind, clockMs, rows: { grid } }) => {
     // It is known by when the run began and ended, which was a moment before and after its rows.
-    const minutes = Math.max(1, Math.round(Math.abs(clockMs) / 60_000))
-    const by = `about ${formatDuration(minutes * 60_000)} ${clockMs > 0 ? 'ahead of' : 'behind'} the service's clock`
+    const stepMs = Math.abs(clockMs) < 10 * MINUTE_MS ? 10_000 : MINUTE_MS
+    const by = `about ${formatDuration(Math.round(Math.abs(clockMs) / stepMs) * stepMs)} ${clockMs > 0 ? 'ahead of' : 'behind'} the service's clock`
     const subject = isOne ? 'the results' : `the results of grid ${grid}`
     const cause =
       kind === 'zone'
         ? 'They are written without a time zone: save them as epoch milliseconds.'
-        : 'Check the clocks of the machines.'
+        : 'Check the clocks of the machines, and that these are not the results of an earlier run.'
     return `The times in ${subject} are ${by}${isOne ? '' : `: ${APART}`}. ${cause}`
   })
 }

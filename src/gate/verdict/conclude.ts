@@ -1,4 +1,4 @@
-import { capitalize } from '../../values/sentence.js'
+import { capitalize, joinClauses } from '../../values/sentence.js'
 import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../report/outcome.js'
 import type { Run } from '../../service/documents/documents.js'
 import { describeStarved } from '../../report/node-rows.js'
@@ -148,7 +148,7 @@ function judge(
     onStall: settings.onStall,
     ...(collection?.warmUp !== undefined && { warmUp: collection.warmUp }),
     ...(collection?.measurements === undefined || missing.length > 0
-      ? { measurementsProblem: missing.join('; ') || 'there are no result CSVs' }
+      ? { measurementsProblem: joinClauses(missing) || 'there are no result CSVs' }
       : {})
   })
   // In the order in which they were written.

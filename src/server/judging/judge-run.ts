@@ -14,7 +14,7 @@ import type { AbsoluteThreshold, BaselineThreshold } from '../../thresholds/gram
 import { judgeThresholds } from '../../thresholds/judge/judge.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../thresholds/judge/over-time.js'
-import { capitalize } from '../../values/sentence.js'
+import { capitalize, joinClauses } from '../../values/sentence.js'
 import { apdexTargetMs } from '../runs/apdex.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../store/records.js'
 import type { Store } from '../store/store.js'
@@ -75,7 +75,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     onStall,
     ...(results.warmUp && { warmUp: results.warmUp }),
     ...((results.measurements === undefined || missing.length > 0) && {
-      measurementsProblem: missing.join('; ') || 'there are no result CSVs'
+      measurementsProblem: joinClauses(missing) || 'there are no result CSVs'
     })
   })
   const remoteErrors = listRemoteErrors(run.remoteErrors ?? undefined)
