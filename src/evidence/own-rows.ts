@@ -75,7 +75,7 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
   const times = given ?? { startedMs: undefined, stoppedMs: undefined }
   const ids = [...new Set(scans.map(({ grid }) => grid))]
   const grids = ids.flatMap((id) => rowsOf(scans.filter(({ grid }) => grid === id)) ?? [])
-  const bounds = boundsOf(times)
+  const bounds = boundsOf(times, Math.max(0, ...grids.map(({ bucketMs }) => bucketMs)))
   const isBounded = Number.isFinite(bounds.fromMs) || Number.isFinite(bounds.toMs)
   const own = ownTimes(times)
   const places = grids.map((rows) => placeGrid(rows, bounds, times))
@@ -138,11 +138,13 @@ function ownTimes({ startedMs, stoppedMs }: RunTimes): Bounds | undefined {
 const NO_TIMES =
   'The service does not say when the run took place, so nothing shows that the results are of this run.'
 
-function boundsOf({ startedMs, stoppedMs, createdMs }: RunTimes): Bounds {
+/** Samples are anywhere in their buckets. */
+function boundsOf({ startedMs, stoppedMs, createdMs }: RunTimes, bucketMs: number): Bounds {
+  const slackMs = SLACK_MS + bucketMs
   const latestMs = createdMs === undefined ? Infinity : Math.max(createdMs, startedMs ?? createdMs)
   return {
-    fromMs: startedMs === undefined ? (createdMs ?? -Infinity) - DAY_MS : startedMs - SLACK_MS,
-    toMs: stoppedMs === undefined ? latestMs + DAY_MS : stoppedMs + SLACK_MS
+    fromMs: startedMs === undefined ? (createdMs ?? -Infinity) - DAY_MS : startedMs - slackMs,
+    toMs: stoppedMs === undefined ? latestMs + DAY_MS : stoppedMs + slackMs
   }
 }
 
@@ -273,15 +275,15 @@ export function describeForeignRows(
   const [allRows, ownRows] = [all, within].map(countRows)
   if (rows === undefined || allRows === undefined || ownRows === undefined || allRows === ownRows)
     return undefined
-  const { grid, firstMs, lastMs } = rows
+  const { grid, firstMs, lastMs, bucketMs } = rows
   const when = describeTimes(times)
   if (ownRows === 0)
     return `the results of grid ${grid} are not of this run: their samples are from ${formatTime(firstMs)} to ${formatTime(lastMs)}, and ${when}`
-  const bounds = boundsOf(times)
+  const bounds = boundsOf(times, bucketMs)
   const early = firstMs < bounds.fromMs ? [`the first one started at ${formatTime(firstMs)}`] : []
   const late = lastMs > bounds.toMs ? [`the last one ended at ${formatTime(lastMs)}`] : []
   const foreign = allRows - ownRows
-  return `${foreign} of the ${allRows} rows of grid ${grid} ${foreign === 1 ? 'is' : 'are'} not of this run and left out of all figures: ${[...early, ...late].join(' and ')}, and ${when}`
+  return `${foreign} of the ${allRows} ${bucketMs > 0 ? 'samples' : 'rows'} of grid ${grid} ${foreign === 1 ? 'is' : 'are'} not of this run and left out of all figures: ${[...early, ...late].join(' and ')}, and ${when}`
 }
 
 function countRows(scans: readonly ScanResult[]): number {
