@@ -40,6 +40,17 @@ const TEN_MINUTES: Load = { seconds: 600, everyMs: 1_000 }
 const OF_TEN_MINUTES = { durationSeconds: 600, stoppedMs: STARTED_MS + 601_000 }
 const NO_TIMES = { startedMs: undefined, stoppedMs: undefined }
 
+/** Buckets of 9 samples, unless it says otherwise. */
+function tidyCsv(timesMs: readonly number[], samplesAt: (index: number) => number = () => 9): string {
+  const rows = timesMs.flatMap((atMs, index) =>
+    ['passed', 'failed'].map((word) => {
+      const samples = word === 'passed' ? samplesAt(index) : 0
+      return `${STARTED_MS + atMs},${word},__all,1,1,1,1,us-east-1,${samples}`
+    })
+  )
+  return `${['Time,Measurement,Label,Account,Run,Project,Grid,Region,Value', ...rows].join('\n')}\n`
+}
+
 describe('rows outside of the time of the run', () => {
   const old = rowsOf({ fromMs: STARTED_MS - 2 * HOUR_MS, seconds: 6, everyMs: 10, elapsedMs: 20 })
   const own = rowsOf({ everyMs: 2_000, elapsedMs: 5_000 })
@@ -77,12 +88,43 @@ describe('rows outside of the time of the run', () => {
 
   test.each([
     ['a minute before its start', -MINUTE_MS],
-    ['a minute after its end', 601_000 + MINUTE_MS]
-  ])('begin %s', async (_, atMs) => {
-    const [row] = rowsOf({ fromMs: STARTED_MS + atMs })
-    const rows = [...rowsOf(TEN_MINUTES), row!].sort((one, other) => one.startMs - other.startMs)
-    const run = runOf([grid('g1', rows)], OF_TEN_MINUTES)
-    expect(await judge(run, 'samples == 601')).toMatchObject({ verdict: 'passed', warnings: [] })
+    ['a minute after its end', MINUTE_MS]
+  ])('begin %s', async (_, ms) => {
+    const run = runOf([shiftGrid(grid('g1', rowsOf(TEN_MINUTES)), ms)], OF_TEN_MINUTES)
+    expect(await judge(run, 'samples == 600')).toMatchObject({ verdict: 'passed', warnings: [] })
+  })
+
+  test.each<[string, MadeRow[], Partial<MadeRun>]>([
+    ['before it', [...rowsOf({ fromMs: STARTED_MS - 56_000, seconds: 54, elapsedMs: 5 }), ...rowsOf()], {}],
+    ['after it', [...rowsOf(), ...rowsOf({ fromMs: STARTED_MS + 62_000, seconds: 50 })], {}],
+    [
+      'before it, which was cut off',
+      [...rowsOf({ fromMs: STARTED_MS - 56_000, seconds: 54 }), ...rowsOf({ seconds: 6 })],
+      { stoppedMs: STARTED_MS + 8_000 }
+    ],
+    [
+      'before it, of which there are none',
+      rowsOf({ fromMs: STARTED_MS - 59_000 }),
+      { stoppedMs: STARTED_MS + 8_000 }
+    ]
+  ])('are those of the run %s, if all together take longer than the run', async (_, rows, times) => {
+    const { verdict, reason } = await judge(runOf([grid('g1', rows)], times), 'median < 1s')
+    expect([verdict, reason]).toEqual([
+      'inconclusive',
+      expect.stringMatching(/^The results of grid g1 are not of this run alone: .* which is shorter\. Check/)
+    ])
+  })
+
+  test.each<[string, Partial<MadeRun>]>([
+    ['started a moment late', { startedMs: STARTED_MS + 3_000 }],
+    ['in whole minutes', { startedMs: STARTED_MS, stoppedMs: STARTED_MS + MINUTE_MS }],
+    [
+      'of a moment, in whole minutes',
+      { startedMs: STARTED_MS + MINUTE_MS, stoppedMs: STARTED_MS + MINUTE_MS }
+    ]
+  ])('are none where the times of the run are rough: %s', async (_, times) => {
+    const run = runOf([grid('g1', rowsOf())], times)
+    expect(await judge(run, 'samples == 600')).toMatchObject({ verdict: 'passed', warnings: [] })
   })
 
   test('do not begin where a request that started within ends long after', async () => {
@@ -117,16 +159,16 @@ describe('rows outside of the time of the run', () => {
   })
 
   test('in buckets, too', async () => {
-    const header = 'Time,Measurement,Label,Account,Run,Project,Grid,Region,Value'
-    const rows = [-2 * HOUR_MS, 0, 15_000, 30_000, 45_000].flatMap((atMs) =>
-      ['passed', 'failed'].map(
-        (word) => `${STARTED_MS + atMs},${word},__all,1,1,1,1,us-east-1,${word === 'passed' ? 9 : 0}`
-      )
-    )
-    const csvs = new Map([['g1', `${[header, ...rows].join('\n')}\n`]])
+    const csvs = new Map([['g1', tidyCsv([-2 * HOUR_MS, 0, 15_000, 30_000, 45_000])]])
     const outcome = await judge(runOf([grid('g1', rowsOf())]), 'samples == 45', { csvs })
-    expect(outcome.reason).toMatch(/^9 of the 45 rows of grid g1 are not of this run/)
+    expect(outcome.reason).toMatch(/^9 of the 45 samples of grid g1 are not of this run/)
     expect(outcome.measurements?.figures({})?.samples).toBe(36)
+  })
+
+  test('not in a bucket whose samples may be within', async () => {
+    const csvs = new Map([['g1', tidyCsv([0, 1, 2, 3, 4].map((bucket) => bucket * 15_000 - 70_000))]])
+    const run = runOf([grid('g1', rowsOf())])
+    expect(await judge(run, 'samples == 45', { csvs })).toMatchObject({ verdict: 'passed', warnings: [] })
   })
 })
 
@@ -135,13 +177,14 @@ describe('a clock', () => {
 
   test.each([
     ['ahead', 30 * MINUTE_MS, 'about 30 min ahead of'],
-    ['behind', -HOUR_MS, 'about 1 h behind']
+    ['behind', -HOUR_MS, 'about 1 h behind'],
+    ['a little behind', -90_000, 'about 90 s behind']
   ])('of all machines that is %s: a warning that names it', async (_, ms, words) => {
     const outcome = await judge(shifted(ms), 'throughput > 19/s')
     expect(outcome).toMatchObject({
       verdict: 'passed',
       warnings: [
-        `The times in the results are ${words} the service's clock. Check the clocks of the machines.`
+        `The times in the results are ${words} the service's clock. Check the clocks of the machines, and that these are not the results of an earlier run.`
       ]
     })
     expect(outcome.measurements?.series).toBeDefined()
@@ -174,7 +217,7 @@ describe('a clock', () => {
     expect(outcome).toMatchObject({
       verdict: 'inconclusive',
       warnings: [
-        "The times in the results of grid g2 are about 1 h ahead of the service's clock: figures of single grids stand, but throughput and charts over all of them do not. Check the clocks of the machines."
+        "The times in the results of grid g2 are about 1 h ahead of the service's clock: figures of single grids stand, but throughput and charts over all of them do not. Check the clocks of the machines, and that these are not the results of an earlier run."
       ]
     })
     expect(outcome.reason).toContain('the clocks of the grids differ')
@@ -188,6 +231,15 @@ describe('a clock', () => {
     const outcome = await judge(run, 'throughput > 1/s', { createdMs: STARTED_MS })
     expect(outcome.verdict).toBe('inconclusive')
     expect(outcome.warnings[0]).toMatch(/^The first sample of grid g2 starts 1 h after the first of all/)
+  })
+
+  test('is not why a grid starts when the others have ended, nor does that leave a silence', async () => {
+    const late = rowsOf({ fromMs: STARTED_MS + 5 * MINUTE_MS })
+    const run = runOf([grid('g1', rowsOf()), grid('g2', late)], { stoppedMs: STARTED_MS + 6 * MINUTE_MS })
+    expect(await judge(run, 'p95 < 1s')).toMatchObject({
+      verdict: 'passed',
+      warnings: ['The load of grid g2 started 5 min after that of the first one.']
+    })
   })
 
   test('is not why a grid starts late, as long as its rows are within the time of the run', async () => {
@@ -268,6 +320,36 @@ describe('the same rows', () => {
     )
   })
 
+  test.each([
+    ['all the same', 9, 'inconclusive'],
+    ['the same until the load begins', 8, 'passed']
+  ])('in buckets that are %s', async (_, samples, verdict) => {
+    const timesMs = Array.from({ length: 40 }, (_, index) => index * 15_000)
+    const csvs = new Map([
+      ['g1', tidyCsv(timesMs, (index) => (index < 15 ? 0 : 9))],
+      ['g2', tidyCsv(timesMs, (index) => (index < 15 ? 0 : samples))]
+    ])
+    const run = runOf(twoGrids(), { stoppedMs: STARTED_MS + 601_000 })
+    expect((await judge(run, 'error_rate < 1%', { csvs })).verdict).toBe(verdict)
+  })
+
+  test.each([
+    ['after those of the run before it on the same grid', 70_000, 60, 'g1', 'passed'],
+    ['and those of the run before it on the same grid', 30_000, 100, 'g1', 'inconclusive'],
+    ['at the same time, on another grid', 30_000, 60, 'g2', 'passed']
+  ])('are not those of two runs: rows %s', async (_, laterMs, seconds, id, verdict) => {
+    const earlierResults: NonNullable<JudgeOptions['earlierResults']> = []
+    await judge(runOf([grid('g1', rowsOf())]), '', { earlierResults })
+    const fromMs = STARTED_MS + laterMs
+    const times = { startedMs: fromMs, stoppedMs: fromMs + seconds * 1000 }
+    const next = runOf([grid(id, rowsOf({ fromMs, seconds }))], { id: 'run2', ...times })
+    const outcome = await judge(next, 'p95 < 1s', { earlierResults })
+    expect(outcome.verdict).toBe(verdict)
+    expect(outcome.reason.includes('overlap in time with those of run run1 on the same grid')).toBe(
+      verdict === 'inconclusive'
+    )
+  })
+
   test('of the same run, collected again, are its own', async () => {
     const earlierResults: NonNullable<JudgeOptions['earlierResults']> = []
     const run = runOf([grid('g1', rowsOf())])
@@ -310,6 +392,13 @@ describe('grids and nodes', () => {
     ]
   ])('%s: inconclusive', async (_, run, reason) => {
     expect(await judge(run, 'p95 < 1s')).toMatchObject({ verdict: 'inconclusive', reason })
+  })
+
+  test('1 of 2 nodes after the end, when the others may be gone', async () => {
+    expect(await judge(states('stopping'), 'p95 < 1s', { isOver: true })).toMatchObject({
+      verdict: 'passed',
+      warnings: []
+    })
   })
 
   test('a state that nobody knows: a warning', async () => {

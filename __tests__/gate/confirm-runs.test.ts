@@ -98,7 +98,10 @@ describe('further runs', () => {
 
   test('have their CSVs in folders of their own; the figures shown are those of the first run', async () => {
     await open()
-    service.csvOf = (run) => makeCsv(10 * ordinalOf(service, run), 100 + ordinalOf(service, run))
+    service.csvOf = (run) => {
+      const ordinal = ordinalOf(service, run)
+      return makeCsv(10 * ordinal, 100, 1_760_000_000_000 + ordinal * 40_000)
+    }
     const findings = await confirm(always)
     const { scratchDir } = gate.ports
     expect((await readdir(join(scratchDir, 'results'))).sort()).toEqual([

@@ -48,6 +48,10 @@ async function type(...args: string[]): Promise<string> {
   return ports.screen.out.text
 }
 
+function firstMs(csv: string): number {
+  return Number(/^\d{13}/m.exec(csv)?.[0])
+}
+
 const record = (...args: string[]): Promise<string> =>
   type('baseline', 'record', 'out', '--baseline', 'main.json.gz', '--commit', COMMIT, ...args)
 
@@ -102,6 +106,17 @@ describe('recording a run', () => {
     expect(await refusal(record())).toContain('does not say how long `warm_up` was')
     await makeResult({ ...changes, warm_up: { seconds: 5 } })
     expect(await refusal(record())).toContain('have 5 samples, and verdict.json says 6')
+  })
+
+  test('knows a clock that is off, as the gate did: then there is no throughput over all grids', async () => {
+    const startedMs = firstMs(sampleCsv())
+    const run = { startedMs, stoppedMs: startedMs + 11_000, durationSeconds: 10 }
+    const grids = [...VERDICT.grids, { gridId: 'g2', region: 'us east' }]
+    const late = sampleCsv().replaceAll(/^\d{13}/gm, (ms) => String(Number(ms) + 600_000))
+    await makeResult({ run, grids, metrics: { overall: { samples: 20 } } }, late, 'us_east-g2.csv')
+    await writeFile(join(workspace, 'out/results/us_east-g1.csv'), sampleCsv())
+    await record()
+    expect((await readDocument()).runs[0]?.scopes[0]).toMatchObject({ samples: 20, throughput: null })
   })
 
   test('neither a run from the future in the document nor its own stays the newest', async () => {

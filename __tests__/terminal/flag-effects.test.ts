@@ -481,11 +481,6 @@ test.each([
       '--confirm would have no effect without a line of --thresholds that names baseline; add one, or remove them'
   },
   {
-    args: ['--on-stall', 'warn', '--thresholds', 'error_rate < 1%'],
-    words:
-      '--on-stall would have no effect without a line of --thresholds on a percentile, median or apdex; add one, or remove it'
-  },
-  {
     args: ['--baseline-parameters', '-Jp=1', '--on-unsure', 'fail'],
     words: [
       '--baseline-parameters would have no effect without --baseline side-by-side; add it, or remove them',

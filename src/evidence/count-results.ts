@@ -57,7 +57,7 @@ export async function countResults(
     scans,
     spansMs: spansOf(scans),
     pausesMs: pausesOf(scans),
-    foreign: [...findSameRows(all, earlier), ...read.foreign]
+    foreign: [...findSameRows(all, earlier), ...placed.foreign, ...read.foreign]
   }
   const { doubts } = placed
   if (scans.length === 0 || warmUpMs === 0)

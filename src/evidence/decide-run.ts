@@ -1,5 +1,5 @@
 import type { NodeFacts } from '../report/outcome.js'
-import type { Judgement } from '../thresholds/judge/judgement.js'
+import type { Judgement, OnStall } from '../thresholds/judge/judgement.js'
 import { formatDuration } from '../values/durations.js'
 import { capitalize } from '../values/sentence.js'
 import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
@@ -32,6 +32,8 @@ export interface RunEvidence {
   readonly foreign?: readonly string[]
   /** What else makes the results incomplete evidence, in sentences. */
   readonly gaps: readonly string[]
+  /** Whether a long pause is one of them. */
+  readonly onStall?: OnStall
 }
 
 /** The verdict on a run. Without complete evidence it is never `passed`. */
@@ -57,7 +59,7 @@ export function describeGap(evidence: RunEvidence): string | undefined {
     describeLoss(evidence) ??
     describeOtherRows(evidence) ??
     evidence.gaps[0] ??
-    findLongPause(evidence.results).gap ??
+    findLongPause(evidence.results, evidence.onStall).gap ??
     gapInMeasurements(evidence.results?.measurements) ??
     describeShortfallWithErrors(evidence)
   )

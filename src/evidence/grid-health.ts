@@ -22,17 +22,20 @@ interface Health {
   readonly unknown: Set<string>
   nodeCount: number | undefined
   mostNodes: number
+  /** Whether nodes were listed before the run had ended: afterwards they go, one by one. */
+  wasListed: boolean
 }
 
 /** What all looks at a run together say about its grids: machines that are gone after its end were there. */
 export class GridHealth {
   readonly #grids = new Map<string, Health>()
 
-  note(grids: readonly LookedGrid[]): void {
+  note(grids: readonly LookedGrid[], { hasEnded }: { readonly hasEnded: boolean }): void {
     for (const { id, status, nodeCount, nodes } of grids) {
       const health = this.#of(id)
       health.nodeCount = nodeCount ?? health.nodeCount
       health.mostNodes = Math.max(health.mostNodes, nodes.length)
+      health.wasListed ||= nodes.length > 0 && !hasEnded
       weigh(health, `grid ${id}`, status)
       for (const [index, { address, state = '' }] of nodes.entries())
         if (state !== '') weigh(health, `node ${address ?? index + 1} of grid ${id}`, state)
@@ -41,8 +44,8 @@ export class GridHealth {
 
   /** What makes the results incomplete evidence, in sentences. */
   get gaps(): string[] {
-    return [...this.#grids].flatMap(([id, { bad, nodeCount = 0, mostNodes }]) => {
-      const isShort = mostNodes > 0 && mostNodes < nodeCount
+    return [...this.#grids].flatMap(([id, { bad, nodeCount = 0, mostNodes, wasListed }]) => {
+      const isShort = wasListed && mostNodes < nodeCount
       const few = `The service lists ${mostNodes} of the ${nodeCount} nodes of grid ${id}: the others did not take part.`
       return [...[...bad].map((clause) => `The service says that ${clause}.`), ...(isShort ? [few] : [])]
     })
@@ -58,7 +61,7 @@ export class GridHealth {
   #of(id: string): Health {
     const known = this.#grids.get(id) ?? {
       ...{ bad: new Set<string>(), unknown: new Set<string>() },
-      ...{ nodeCount: undefined, mostNodes: 0 }
+      ...{ nodeCount: undefined, mostNodes: 0, wasListed: false }
     }
     this.#grids.set(id, known)
     return known

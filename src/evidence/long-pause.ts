@@ -1,3 +1,4 @@
+import type { OnStall } from '../thresholds/judge/judgement.js'
 import { formatMoment } from '../thresholds/stall-words.js'
 import { formatDuration } from '../values/durations.js'
 import { type Results, wholeOf } from './reached-load.js'
@@ -8,18 +9,33 @@ const LEAST_TIMES_OTHERS = 10
 /** A longer one leaves too little of the run. */
 const MOST_SHARE = 0.5
 
+const WAY_OUT =
+  'Check what the plan waits for, and that all results are of this run. If it pauses on purpose, set warm-up (for a pause at its start) or on-stall: warn.'
+
+type Judged = Pick<Results, 'measurements' | 'warmUp'>
+
 interface LongPause {
   readonly warning?: string
   /** Why what was measured is not a run of this length. */
   readonly gap?: string
 }
 
-/** A long time in the middle of the run in which nothing was in flight: nobody asked, so nobody knows what the answers would have been. */
-export function findLongPause(results: Pick<Results, 'measurements' | 'warmUp'> | undefined): LongPause {
-  const whole = results && wholeOf(results)
-  const figures = whole?.figures({})
+/**
+ * A long time in the middle of a grid's load in which nothing was in flight: nobody asked, so nobody knows what the answers would have
+ * been. Each grid by itself, for they may well start one after the other; without the warm-up, which is not judged.
+ */
+export function findLongPause(results: Judged | undefined, onStall: OnStall = 'fail'): LongPause {
+  const grids = results?.measurements?.grids ?? []
+  const pauses = grids.map((grid) => (results === undefined ? {} : findInGrid(results, grid)))
+  const found = pauses.find(({ gap }) => gap) ?? pauses.find(({ warning }) => warning) ?? {}
+  return found.gap === undefined || onStall === 'fail' ? found : { warning: found.gap }
+}
+
+function findInGrid(results: Judged, grid: string): LongPause {
+  const startMs = wholeOf(results)?.startMs
+  const figures = results.measurements?.figures({ grid })
   const overTime = figures?.overTime()
-  if (whole?.startMs === undefined || figures === undefined || typeof overTime !== 'object') return {}
+  if (startMs === undefined || figures === undefined || typeof overTime !== 'object') return {}
   const { silences, spanMs } = overTime
   const [longest, second] = silences
   // Of a few requests, each is far from the next.
@@ -30,8 +46,10 @@ export function findLongPause(results: Pick<Results, 'measurements' | 'warmUp'> 
     longest.ms <= LEAST_TIMES_OTHERS * usualMs
   )
     return {}
-  const told = `No request was sent for ${formatDuration(longest.ms)} of the ${formatDuration(spanMs)} from the first request to the last, at ${formatMoment(longest.startMs - whole.startMs)}, and none was in flight, so the figures say nothing about that time.`
+  const by = results.measurements?.grids.length === 1 ? '' : ` by grid ${grid}`
+  const after = results.warmUp === undefined ? 'from the first request to the last' : 'after the warm-up'
+  const told = `No request was sent${by} for ${formatDuration(longest.ms)} of the ${formatDuration(spanMs)} ${after}, at ${formatMoment(longest.startMs - startMs)}, and none was in flight, so the figures say nothing about that time.`
   return longest.ms > MOST_SHARE * spanMs
-    ? { gap: `${told} Check what the plan waits for, and that all results are of this run.` }
+    ? { gap: `${told} ${WAY_OUT}` }
     : { warning: `${told} Check what the plan waited for.` }
 }

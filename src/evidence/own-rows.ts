@@ -16,6 +16,9 @@ const LARGEST_ZONE_MS = 14 * 3_600_000
 const LEAST_SHARE = 0.9
 /** By how much the service's times may be too short. */
 const ROUNDING_MS = 2_000
+/** The slack is for a shift: rows that start over a longer time than the run took, and this, are not all its own. Services take a while to notice a start. */
+const LONGER_MS = 30_000
+const MINUTE_MS = 60_000
 /** Machines on demand start minutes apart; where the run's own times are unknown, what is further apart is a clock. */
 const APART_MS = 600_000
 /** A grid that starts later than this, and than a tenth of the time, is late. */
@@ -44,15 +47,20 @@ export interface PlacedRows {
   readonly outside: ReadonlySet<string>
   /** By how much the clocks of grids are ahead of the run's, where they are. */
   readonly clocksMs: ReadonlyMap<string, number>
+  /** Why rows within the bounds cannot all be the run's, in clauses. */
+  readonly foreign: readonly string[]
   /** What looks wrong without making the results incomplete evidence, in sentences. */
   readonly doubts: readonly string[]
 }
 
-interface GridRows {
+export interface GridRows {
   readonly grid: string
   readonly firstMs: number
+  readonly lastStartMs: number
   /** When the last one ended. */
   readonly lastMs: number
+  /** Of its buckets, in which the samples may be anywhere; 0 where there is a row for each sample. */
+  readonly bucketMs: number
   readonly isZoneless: boolean
   /** The same without rows that are apart from the others. */
   readonly core: Bounds
@@ -67,7 +75,7 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
   const times = given ?? { startedMs: undefined, stoppedMs: undefined }
   const ids = [...new Set(scans.map(({ grid }) => grid))]
   const grids = ids.flatMap((id) => rowsOf(scans.filter(({ grid }) => grid === id)) ?? [])
-  const bounds = boundsOf(times)
+  const bounds = boundsOf(times, Math.max(0, ...grids.map(({ bucketMs }) => bucketMs)))
   const isBounded = Number.isFinite(bounds.fromMs) || Number.isFinite(bounds.toMs)
   const own = ownTimes(times)
   const places = grids.map((rows) => placeGrid(rows, bounds, times))
@@ -80,6 +88,7 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
     bounds,
     outside: new Set(places.flatMap(({ kind, rows: { grid } }) => (kind === 'outside' ? grid : []))),
     clocksMs,
+    foreign: own === undefined ? [] : places.flatMap((place) => describeLonger(place, own)),
     doubts: [
       ...describeClocks(shifted, { clocksMs, isAll: shifted.length === grids.length }),
       ...describeApart(apartMs, given !== undefined),
@@ -90,20 +99,33 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
 }
 
 /** From the first start to the last end; undefined if it has no rows with times. */
-function rowsOf(scans: readonly ScanResult[]): GridRows | undefined {
-  const spans = scans.flatMap(({ shape, parts, buckets, bucketMs }): Bounds[] => {
-    if (shape !== 'tidy') return parts.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs }))
-    const widthMs = bucketMs ?? bucketWidthMs(buckets.map(({ atMs }) => atMs))
-    return buckets.flatMap((bucket) =>
-      samplesOf(bucket) > 0 ? [{ fromMs: bucket.atMs, toMs: bucket.atMs + widthMs }] : []
-    )
+export function rowsOf(scans: readonly ScanResult[]): GridRows | undefined {
+  const spans = scans.flatMap((scan): (Bounds & { lastStartMs: number })[] => {
+    if (scan.shape !== 'tidy')
+      return scan.parts.map(({ startMs, endMs, stalls }) => {
+        const startsMs = stalls.overall.map(({ lastStartMs }) => lastStartMs)
+        return { fromMs: startMs, toMs: endMs, lastStartMs: Math.max(-Infinity, ...startsMs) }
+      })
+    return scan.buckets.flatMap((bucket) => {
+      const { atMs } = bucket
+      return samplesOf(bucket) > 0 ? [{ fromMs: atMs, toMs: atMs + widthOf(scan), lastStartMs: atMs }] : []
+    })
   })
   const firstMs = spans.reduce((one, { fromMs }) => Math.min(one, fromMs), Infinity)
   const lastMs = spans.reduce((one, { toMs }) => Math.max(one, toMs), -Infinity)
   const [{ grid } = { grid: '' }] = scans
   const core = findCore(scans)
   if (!Number.isFinite(firstMs) || !Number.isFinite(lastMs) || core === undefined) return undefined
-  return { grid, firstMs, lastMs, isZoneless: scans.some((scan) => scan.isZoneless), core }
+  return {
+    ...{ grid, firstMs, lastMs, core },
+    lastStartMs: spans.reduce((one, { lastStartMs }) => Math.max(one, lastStartMs), firstMs),
+    bucketMs: Math.max(...scans.map(widthOf)),
+    isZoneless: scans.some((scan) => scan.isZoneless)
+  }
+}
+
+function widthOf({ shape, buckets, bucketMs }: ScanResult): number {
+  return shape === 'tidy' ? (bucketMs ?? bucketWidthMs(buckets.map(({ atMs }) => atMs))) : 0
 }
 
 /** Undefined unless the service gives both. */
@@ -116,11 +138,13 @@ function ownTimes({ startedMs, stoppedMs }: RunTimes): Bounds | undefined {
 const NO_TIMES =
   'The service does not say when the run took place, so nothing shows that the results are of this run.'
 
-function boundsOf({ startedMs, stoppedMs, createdMs }: RunTimes): Bounds {
+/** Samples are anywhere in their buckets. */
+function boundsOf({ startedMs, stoppedMs, createdMs }: RunTimes, bucketMs: number): Bounds {
+  const slackMs = SLACK_MS + bucketMs
   const latestMs = createdMs === undefined ? Infinity : Math.max(createdMs, startedMs ?? createdMs)
   return {
-    fromMs: startedMs === undefined ? (createdMs ?? -Infinity) - DAY_MS : startedMs - SLACK_MS,
-    toMs: stoppedMs === undefined ? latestMs + DAY_MS : stoppedMs + SLACK_MS
+    fromMs: startedMs === undefined ? (createdMs ?? -Infinity) - DAY_MS : startedMs - slackMs,
+    toMs: stoppedMs === undefined ? latestMs + DAY_MS : stoppedMs + slackMs
   }
 }
 
@@ -162,6 +186,18 @@ function clockOf(
   return Math.abs(shiftMs) <= LARGEST_CLOCK_MS + ROUNDING_MS ? shiftMs : undefined
 }
 
+/** Rows of a run shortly before or after, which the slack lets in. */
+function describeLonger({ kind, rows }: Place, own: Bounds): string[] {
+  const { grid, firstMs, lastStartMs, bucketMs } = rows
+  // Some services give whole minutes.
+  const isRough = own.fromMs % MINUTE_MS === 0 && own.toMs % MINUTE_MS === 0
+  const mostMs = own.toMs - own.fromMs + bucketMs + (isRough ? MINUTE_MS : LONGER_MS)
+  if (kind === 'outside' || lastStartMs - firstMs <= mostMs) return []
+  return [
+    `the results of grid ${grid} are not of this run alone: their samples start from ${formatTime(firstMs)} to ${formatTime(lastStartMs)}, and ${describeTimes({ startedMs: own.fromMs, stoppedMs: own.toMs })}, which is shorter`
+  ]
+}
+
 /** Clocks that hardly differ are the same one. */
 function joinClocks(shifted: readonly { rows: GridRows; clockMs: number }[]): Map<string, number> {
   const clocksMs = new Map<string, number>()
@@ -196,13 +232,13 @@ function describeClocks(
   const told = isOne ? shifted.slice(0, 1) : shifted
   return told.map(({ kind, clockMs, rows: { grid } }) => {
     // It is known by when the run began and ended, which was a moment before and after its rows.
-    const minutes = Math.max(1, Math.round(Math.abs(clockMs) / 60_000))
-    const by = `about ${formatDuration(minutes * 60_000)} ${clockMs > 0 ? 'ahead of' : 'behind'} the service's clock`
+    const stepMs = Math.abs(clockMs) < 10 * MINUTE_MS ? 10_000 : MINUTE_MS
+    const by = `about ${formatDuration(Math.round(Math.abs(clockMs) / stepMs) * stepMs)} ${clockMs > 0 ? 'ahead of' : 'behind'} the service's clock`
     const subject = isOne ? 'the results' : `the results of grid ${grid}`
     const cause =
       kind === 'zone'
         ? 'They are written without a time zone: save them as epoch milliseconds.'
-        : 'Check the clocks of the machines.'
+        : 'Check the clocks of the machines, and that these are not the results of an earlier run.'
     return `The times in ${subject} are ${by}${isOne ? '' : `: ${APART}`}. ${cause}`
   })
 }
@@ -239,15 +275,15 @@ export function describeForeignRows(
   const [allRows, ownRows] = [all, within].map(countRows)
   if (rows === undefined || allRows === undefined || ownRows === undefined || allRows === ownRows)
     return undefined
-  const { grid, firstMs, lastMs } = rows
+  const { grid, firstMs, lastMs, bucketMs } = rows
   const when = describeTimes(times)
   if (ownRows === 0)
     return `the results of grid ${grid} are not of this run: their samples are from ${formatTime(firstMs)} to ${formatTime(lastMs)}, and ${when}`
-  const bounds = boundsOf(times)
+  const bounds = boundsOf(times, bucketMs)
   const early = firstMs < bounds.fromMs ? [`the first one started at ${formatTime(firstMs)}`] : []
   const late = lastMs > bounds.toMs ? [`the last one ended at ${formatTime(lastMs)}`] : []
   const foreign = allRows - ownRows
-  return `${foreign} of the ${allRows} rows of grid ${grid} ${foreign === 1 ? 'is' : 'are'} not of this run and left out of all figures: ${[...early, ...late].join(' and ')}, and ${when}`
+  return `${foreign} of the ${allRows} ${bucketMs > 0 ? 'samples' : 'rows'} of grid ${grid} ${foreign === 1 ? 'is' : 'are'} not of this run and left out of all figures: ${[...early, ...late].join(' and ')}, and ${when}`
 }
 
 function countRows(scans: readonly ScanResult[]): number {

@@ -1,4 +1,5 @@
 import { foldStackTraces } from './stack-traces.js'
+import { joinClauses } from '../values/sentence.js'
 
 const MOST_LINES = 50
 const LONGEST_LINE = 500
@@ -58,7 +59,7 @@ function isLoss(line: string): boolean {
 
 /** The first lines within a sentence. */
 export function quoteLines(lines: readonly string[]): string {
-  const quoted = lines.join('; ')
+  const quoted = joinClauses(lines)
   return quoted.length > LONGEST_QUOTE ? `${cut(quoted, LONGEST_QUOTE - 1)}…` : quoted
 }
 

@@ -11,7 +11,7 @@ import type { Findings } from './findings.js'
 import type { Gate } from './gate.js'
 import type { Progress } from './ports.js'
 import { endRun } from './run/end-run.js'
-import { phaseOf } from './run/run-status.js'
+import { hasEnded, phaseOf } from './run/run-status.js'
 import { runUrl } from './run/run-url.js'
 import { handOverThresholds } from './run/hand-over-thresholds.js'
 import { startRun } from './run/start-run.js'
@@ -165,7 +165,7 @@ async function watch(
     const watched = await watchRun({
       show: async () => {
         const seen = await client.showRun(run.id, signal)
-        health.note(seen.grids)
+        health.note(seen.grids, { hasEnded: hasEnded(seen.status) })
         return seen
       },
       log: ports.log,

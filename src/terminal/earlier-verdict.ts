@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { RunTimes } from '../evidence/own-rows.js'
 import { lostLoad, quoteLines } from '../evidence/remote-errors.js'
 import { isGapOfWarmUp } from '../evidence/warm-up.js'
 
@@ -11,6 +12,8 @@ export interface EarlierVerdict {
   readonly gap: string | undefined
   /** What each verdict.json left out of its figures. */
   readonly warmUps: readonly EarlierWarmUp[]
+  /** When the run took place, if all CSVs are of one run and its verdict.json says so. */
+  readonly times?: RunTimes | undefined
 }
 
 export interface EarlierWarmUp {
@@ -28,10 +31,16 @@ const CUT_SHORT: readonly unknown[] = ['cancelled', 'timed-out', 'error']
 export async function readEarlierVerdict(csvs: readonly string[]): Promise<EarlierVerdict> {
   const folders = new Set(csvs.flatMap((path) => [dirname(path), dirname(dirname(path))]))
   const told = await Promise.all([...folders].map((folder) => readVerdict(join(folder, 'verdict.json'))))
+  const known = new Map([...folders].map((folder, i) => [folder, told[i]?.times]))
+  // Runs that confirmed another are in folders of their own, below it.
+  const [times, ...others] = new Set(
+    csvs.map((path) => known.get(dirname(path)) ?? known.get(dirname(dirname(path))))
+  )
   return {
     rehearsal: told.some(({ rehearsal }) => rehearsal),
     gap: told.find(({ gap }) => gap !== undefined)?.gap,
-    warmUps: told.flatMap(({ warmUps }) => warmUps)
+    warmUps: told.flatMap(({ warmUps }) => warmUps),
+    times: others.length === 0 ? times : undefined
   }
 }
 
@@ -44,7 +53,8 @@ async function readVerdict(path: string): Promise<EarlierVerdict> {
     return {
       rehearsal: document.rehearsal === true,
       gap: gap === undefined ? undefined : `The run of these CSVs ${gap} (${path}).`,
-      warmUps: [{ ms: warmUpMsIn(document), path }]
+      warmUps: [{ ms: warmUpMsIn(document), path }],
+      times: timesIn(document)
     }
   } catch {
     // It was being written when the disk was full or the run was killed.
@@ -54,6 +64,15 @@ async function readVerdict(path: string): Promise<EarlierVerdict> {
       warmUps: []
     }
   }
+}
+
+/** Side by side, there are several runs. */
+function timesIn({ run, baseline }: Fields): RunTimes | undefined {
+  const { startedMs, stoppedMs, durationSeconds } = fieldsOf(run)
+  const isOne = fieldsOf(baseline).kind !== 'side-by-side'
+  if (!isOne || typeof startedMs !== 'number' || typeof stoppedMs !== 'number') return undefined
+  const durationMs = typeof durationSeconds === 'number' ? durationSeconds * 1000 : undefined
+  return { startedMs, stoppedMs, durationMs }
 }
 
 /** How much was left out of the figures of a verdict.json. */

@@ -30,13 +30,13 @@ export async function readFinishedRun(folder: string): Promise<FinishedRun> {
   const verdict = await readVerdict(folder)
   checkVerdict(verdict, folder)
   const files = await listCsvs(folder, verdict)
-  const { gap } = await readEarlierVerdict(files.map(({ path }) => path))
+  const { gap, times } = await readEarlierVerdict(files.map(({ path }) => path))
   if (gap !== undefined) throw new UsageError(`${shorten(gap, 400)} It is not recorded: ${ADVICE}.`)
   const thresholds = readThresholds(verdict)
   const stallLabels = listStallLabels(thresholds)
   const { measurements, foreign } = await readResults(
     files.map((file) => ({ ...file, stallLabels })),
-    { warmUpMs: readWarmUpMs(verdict, folder) }
+    { warmUpMs: readWarmUpMs(verdict, folder), times }
   )
   if (measurements === undefined || foreign.length > 0)
     throw new UsageError(

@@ -14,7 +14,6 @@ import type { Outcome } from '../report/outcome.js'
 import { renderPage } from '../report/page/page.js'
 import { verdictDocument } from '../report/verdict-document.js'
 import { isId } from '../service/documents/decode.js'
-import { hasOverTime } from '../thresholds/grammar/metrics.js'
 import { parseThresholds } from '../thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../thresholds/judge/judge.js'
 import { ON_STALL } from '../thresholds/judge/judgement.js'
@@ -92,7 +91,7 @@ async function reportFiles(
 ): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
   const targetMs = readTarget(args.text('apdex-target'))
-  const onStall = readOnStall(args.text('on-stall'), thresholds)
+  const onStall = readOnStall(args.text('on-stall'))
   const askedMs = readWarmUp(args.text('warm-up'))
   const folder = resolve(workspace, args.text('output') || nameOutputFolder())
   await checkReportFolder(folder)
@@ -141,14 +140,10 @@ function readWarmUp(text: string): number | undefined {
   return parsed.value * 1000
 }
 
-function readOnStall(text: string, thresholds: readonly AbsoluteThreshold[]): OnStall {
+function readOnStall(text: string): OnStall {
   if (text === '') return 'fail'
   const parsed = parseChoice(text, ON_STALL)
   if (!parsed.ok) throw new UsageError(`--on-stall takes ${parsed.accepted}, found "${text}"`)
-  if (!thresholds.some(hasOverTime))
-    throw new UsageError(
-      '--on-stall would have no effect without a line of --thresholds on a percentile, median or apdex; add one, or remove it'
-    )
   return parsed.value
 }
 
@@ -206,9 +201,9 @@ async function judgeFiles(
 ): Promise<Outcome> {
   const { measurements, warmUp, foreign, gaps, doubts } = await readResults(
     files.map((file) => ({ ...file, stallLabels: listStallLabels(thresholds) })),
-    { warmUpMs: ms }
+    { warmUpMs: ms, times: earlier.times }
   )
-  const pause = findLongPause({ measurements, ...(warmUp !== undefined && { warmUp }) })
+  const pause = findLongPause({ measurements, ...(warmUp !== undefined && { warmUp }) }, onStall)
   const score = foreign.length > 0 ? undefined : measurements?.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
   const judgements = judgeThresholds(thresholds, {

@@ -67,12 +67,6 @@ test.each([
     words: `Ignored inputs: confirm (no line of thresholds names baseline). ${REMOVE}`
   },
   {
-    name: 'no line that stalls could break',
-    situation: { ...USUAL, thresholds: [] },
-    unused: ['on-stall'],
-    words: `Ignored inputs: on-stall (no line of thresholds is on a percentile, median or apdex). ${REMOVE}`
-  },
-  {
     name: 'nothing that could stop a run early',
     situation: { ...USUAL, thresholds: [], stopEarly: true },
     unused: ['stop-early'],

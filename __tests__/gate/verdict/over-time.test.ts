@@ -136,6 +136,36 @@ describe('a pause in which nobody asked', () => {
     expect(judged.reason).toBe(outcome.reason)
   })
 
+  test.each(['warn', 'ignore'] as const)(
+    'of more than half is a warning with on-stall: %s',
+    async (onStall) => {
+      write(during(8, 21))
+      const outcome = await gate('error_rate < 1%', { onStall })
+      expect(outcome).toMatchObject({
+        verdict: 'passed',
+        warnings: [expect.stringMatching(/ set warm-up \(for a pause at its start\) or on-stall: warn\.$/)]
+      })
+      const judged = await judgeRun(run, { text: 'error_rate < 1%', onStall }, store)
+      expect([judged.verdict, judged.warnings]).toEqual(['passed', outcome.warnings])
+    }
+  )
+
+  test('of more than half is not judged where it lies within the warm-up', async () => {
+    write(during(2, 16))
+    expect((await gate('p95 < 1s', { warmUpMs: 16_000 })).verdict).toBe('passed')
+    const judged = await judgeRun(run, { text: 'p95 < 1s', warmUpSec: 16 }, store)
+    expect(judged.verdict).toBe('passed')
+  })
+
+  test('of more than half is a part of what comes after the warm-up', async () => {
+    write(during(8, 21))
+    const { verdict, reason } = await gate('p95 < 1s', { warmUpMs: 5_000 })
+    expect([verdict, reason]).toEqual([
+      'inconclusive',
+      expect.stringMatching(/^No request was sent for 13 s of the 20 s after the warm-up, at 0:08, /)
+    ])
+  })
+
   test('is usual where requests are far apart', async () => {
     write(load({ users: 1, elapsedMs: 100, thinkMs: 6000 }))
     expect((await gate('p95 < 1s')).warnings).toEqual([])

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
 import {
   decodeAccount,
   decodeGrid,
@@ -252,6 +253,28 @@ describe('a reply of the wrong shape names the place, what is wanted and what wa
   test('a long value is quoted in part', () => {
     expect(() => runOf({ uuid: '!'.repeat(10_000) })).toThrow(/^.{100,300}$/)
   })
+})
+
+test('a time without a zone is UTC, wherever the gate runs', () => {
+  const times = [
+    '2026-03-01T10:00:00',
+    '2026-03-01 10:00:00.5',
+    '2026-03-01T10:00',
+    '2026-03-01T10:00:00+02:00'
+  ]
+  const script = [
+    "import { parseReply } from './src/service/documents/decode.ts'",
+    `const part = parseReply('asking', ${JSON.stringify(JSON.stringify(times))})`,
+    'console.log(JSON.stringify(part.list().map((time) => time.optionalTimestamp())))'
+  ]
+  const hooks = ['--experimental-transform-types', '--import', './__tests__/support/typescript-hooks.mjs']
+  const found = execFileSync(
+    process.execPath,
+    ['--no-warnings', ...hooks, '--input-type=module', '--eval', script.join('\n')],
+    { env: { ...process.env, TZ: 'America/New_York' }, encoding: 'utf8' }
+  )
+  const atTen = Date.UTC(2026, 2, 1, 10)
+  expect(JSON.parse(found)).toEqual([atTen, atTen + 500, atTen, atTen - 7_200_000])
 })
 
 /** A way in which some service, or somebody else's run, may be odd; and what is read in its place. */

@@ -1,6 +1,7 @@
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
 import { collect } from '../../../src/gate/collect/collect.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
+import { GridHealth } from '../../../src/evidence/grid-health.js'
 import type { EarlierResults } from '../../../src/evidence/same-rows.js'
 import type { Outcome } from '../../../src/report/outcome.js'
 import { makeGate, makeSettings, makeSpecification } from '../gate/gate-ports.js'
@@ -17,11 +18,13 @@ export interface JudgeOptions {
   readonly earlierResults?: EarlierResults[]
   /** What the service sends, in place of the run's own results. */
   readonly csvs?: ReadonlyMap<string, string>
+  /** Whether the run had ended before anybody looked. */
+  readonly isOver?: boolean
 }
 
 /** What the gate makes of a run that has ended: its results are collected from a service, and judged. */
 export async function judgeMade(run: MadeRun, options: JudgeOptions = {}): Promise<Outcome> {
-  const { lines = '', warmUpMs = 0, createdMs, earlierResults = [] } = options
+  const { lines = '', warmUpMs = 0, createdMs, earlierResults = [], isOver = false } = options
   const service = await GateService.start()
   try {
     for (const grid of run.grids) service.csvs.set(grid.id, options.csvs?.get(grid.id) ?? csvOf(grid, run))
@@ -38,7 +41,10 @@ export async function judgeMade(run: MadeRun, options: JudgeOptions = {}): Promi
     const { signal } = new AbortController()
     const work = async (): Promise<Outcome> => {
       const seen = await gate.client.showRun(run.id, signal)
-      const collection = await collect({ ...gate, earlierResults }, seen, { signal, createdMs, first: seen })
+      const health = new GridHealth()
+      health.note(seen.grids, { hasEnded: isOver })
+      const what = { signal, createdMs, first: seen, health }
+      const collection = await collect({ ...gate, earlierResults }, seen, what)
       return conclude(gate.settings, { run: collection.run, collection })
     }
     return await gate.ports.clock.run(work())

@@ -227,7 +227,10 @@ export class GateService extends FakeServiceCore {
     // No two results have the same samples.
     this.#asked.add(`${id} ${grid}`)
     const run = this.runs.find((served) => served.id === id)
-    const own = (run && this.csvOf(run)) ?? makeCsv(10, 100 + [...this.#asked].indexOf(`${id} ${grid}`))
+    // A grid does one run after the other.
+    const startMs = NOW_MS + 20_000 * (this.runs.length - 1 - this.runs.findIndex((one) => one === run))
+    const elapsedMs = 100 + [...this.#asked].indexOf(`${id} ${grid}`)
+    const own = (run && this.csvOf(run)) ?? makeCsv(10, elapsedMs, startMs)
     return {
       status: 200,
       headers: { 'content-type': 'text/csv' },

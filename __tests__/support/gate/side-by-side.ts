@@ -64,7 +64,7 @@ export function segmentCsv(
     seconds = 10
   }: { elapsedMs?: number; failures?: number; seconds?: number } = {}
 ): string {
-  const startMs = 1_760_000_000_000 + segment * 20_000
+  const startMs = 1_760_000_000_000 + segment * 20_000 * Math.ceil(seconds / 15)
   const rows = Array.from({ length: 100 }, (_, row) => {
     const atMs = startMs + Math.floor((row * seconds * 1000) / 100)
     return `${atMs},${elapsedMs},checkout,200,OK,t-1,${row >= failures},512,5`

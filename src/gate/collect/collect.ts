@@ -15,9 +15,10 @@ import { GridFetches, sourcesIn } from './grid-fetches.js'
 import { asError, lookAgain, lookOnceMore } from './late-values.js'
 import type { Lack } from './late-values.js'
 import { countResults } from '../../evidence/count-results.js'
+import { toCompare } from '../../evidence/same-rows.js'
 import { GridHealth } from '../../evidence/grid-health.js'
 import { readReport } from './read-report.js'
-import { phaseOf } from '../run/run-status.js'
+import { hasEnded, phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
 
 export interface Collection {
@@ -86,7 +87,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     signal,
     lackOf: (run) => lackIn(run, { gate, expected, isPatient }),
     onSeen: (seen) => {
-      health.note(seen.grids)
+      health.note(seen.grids, { hasEnded: hasEnded(seen.status) })
       fetching.follow(seen)
     }
   })
@@ -98,7 +99,8 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   const sources = sourcesIn(gate, latest)
   if (!isFinal) await fetching.confirm(sources)
   const grids = await fetching.results(sources)
-  for (const { grids: seenGrids } of [run, latest]) health.note(seenGrids)
+  for (const { grids: seenGrids, status } of [run, latest])
+    health.note(seenGrids, { hasEnded: hasEnded(status) })
   const files = grids.flatMap(({ scan, result: { path } }) =>
     scan === undefined || path === undefined ? [] : [{ path, scan }]
   )
@@ -113,7 +115,9 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     earlier: (gate.earlierResults ?? []).filter(({ runId }) => runId !== run.id)
   })
   const name = options.stage ?? `run ${run.id}`
-  const compared = files.map(({ scan: { rows, firstRows } }) => ({ rows, firstRows }))
+  // A rehearsal takes less time than its samples say.
+  const isReal = report.report?.rehearsal !== true
+  const compared = files.map(({ scan }) => ({ ...toCompare(scan), ...(!isReal && { starts: undefined }) }))
   gate.earlierResults?.push({ runId: run.id, name, scans: compared })
   return {
     ...report,

@@ -196,7 +196,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
     group: 'What must hold',
     value: 'fail|warn|ignore',
     about:
-      'What a line on a percentile, `median` or `apdex` does when it holds for the requests that were sent, but not for users who arrived while nothing was answered: `fail`, `warn` (it holds, with a warning) or `ignore`.'
+      'What a line on a percentile, `median` or `apdex` does when it holds for the requests that were sent, but not for users who arrived while nothing was answered: `fail`, `warn` (it holds, with a warning) or `ignore`. With `fail`, a run is inconclusive if no request was sent for more than half of its time.'
   },
   'run-id': {
     group: 'What to run',

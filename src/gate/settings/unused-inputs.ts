@@ -1,5 +1,4 @@
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import { hasOverTime } from '../../thresholds/grammar/metrics.js'
 import type { InputName } from './inputs.js'
 import type { Settings } from './settings.js'
 
@@ -113,11 +112,6 @@ export function groupUnused({ origin, wait, baseline, thresholds, stopEarly }: S
       names: FOR_BASELINE_LINES,
       reason: 'no line of thresholds names baseline',
       onCommandLine: 'without a line of --thresholds that names baseline; add one, or remove them'
-    },
-    !thresholds.some(hasOverTime) && {
-      names: ['on-stall'],
-      reason: 'no line of thresholds is on a percentile, median or apdex',
-      onCommandLine: 'without a line of --thresholds on a percentile, median or apdex; add one, or remove it'
     },
     stopEarly &&
       !hasLimits && {

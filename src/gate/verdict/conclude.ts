@@ -1,4 +1,4 @@
-import { capitalize } from '../../values/sentence.js'
+import { capitalize, joinClauses } from '../../values/sentence.js'
 import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../report/outcome.js'
 import type { Run } from '../../service/documents/documents.js'
 import { describeStarved } from '../../report/node-rows.js'
@@ -70,7 +70,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
       ...(collection?.doubts ?? []),
       ...describeStarved(nodes),
       ...describeEarlyLabels(settings, collection),
-      ...[findLongPause(collection).warning ?? []].flat(),
+      ...[findLongPause(collection, settings.onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
     remoteErrors,
@@ -151,7 +151,7 @@ function judge(
     onStall: settings.onStall,
     ...(collection?.warmUp !== undefined && { warmUp: collection.warmUp }),
     ...(collection?.measurements === undefined || missing.length > 0
-      ? { measurementsProblem: missing.join('; ') || 'there are no result CSVs' }
+      ? { measurementsProblem: joinClauses(missing) || 'there are no result CSVs' }
       : {})
   })
   // In the order in which they were written.
@@ -233,7 +233,8 @@ function evidenceOf(settings: Settings, findings: Findings): RunEvidence {
     results: collection,
     lackOfResults: gapInDownloads(collection),
     foreign: collection?.foreign ?? [],
-    gaps: collection?.gaps ?? []
+    gaps: collection?.gaps ?? [],
+    onStall: settings.onStall
   }
 }
 

@@ -14,7 +14,7 @@ import type { AbsoluteThreshold, BaselineThreshold } from '../../thresholds/gram
 import { judgeThresholds } from '../../thresholds/judge/judge.js'
 import type { Judgement } from '../../thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../thresholds/judge/over-time.js'
-import { capitalize } from '../../values/sentence.js'
+import { capitalize, joinClauses } from '../../values/sentence.js'
 import { apdexTargetMs } from '../runs/apdex.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../store/records.js'
 import type { Store } from '../store/store.js'
@@ -75,7 +75,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     onStall,
     ...(results.warmUp && { warmUp: results.warmUp }),
     ...((results.measurements === undefined || missing.length > 0) && {
-      measurementsProblem: missing.join('; ') || 'there are no result CSVs'
+      measurementsProblem: joinClauses(missing) || 'there are no result CSVs'
     })
   })
   const remoteErrors = listRemoteErrors(run.remoteErrors ?? undefined)
@@ -91,7 +91,8 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     nodes: run.nodes,
     lackOfResults: describeLack(run, problems),
     foreign: results.foreign,
-    gaps: [...changes.map((clause) => `${capitalize(clause)}.`), ...results.gaps]
+    gaps: [...changes.map((clause) => `${capitalize(clause)}.`), ...results.gaps],
+    onStall
   })
   return {
     ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
@@ -100,7 +101,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     warnings: [
       ...shortfalls,
       ...results.doubts,
-      ...[findLongPause(results).warning ?? []].flat(),
+      ...[findLongPause(results, onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
     notes: describeNoOverTime(own, { measurements: results.measurements, onStall }),

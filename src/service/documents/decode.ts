@@ -17,6 +17,8 @@ import type { Vocabulary } from '../../protocol/vocabulary.js'
 /** Ids end up in outputs, paths and URLs, so only plain ones are accepted. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
 
+/** A date and a time, and nothing else. */
+const ZONELESS = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/
 const LONGEST_STATUS = 100
 const MAX_WARNINGS = 20
 const MAX_WARNING_LENGTH = 1000
@@ -103,10 +105,11 @@ class Part {
     throw this.odd('a whole number')
   }
 
+  /** UTC if it does not say which zone, like the times in results: that of this machine is not the service's. */
   optionalTimestamp(): number | undefined {
     const text = this.optionalText()
     if (text === undefined || text === '') return undefined
-    const at = Date.parse(text)
+    const at = Date.parse(ZONELESS.test(text) ? `${text}Z` : text)
     if (Number.isNaN(at)) throw this.odd('a timestamp')
     return at
   }
