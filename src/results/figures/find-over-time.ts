@@ -61,7 +61,7 @@ function findInRun(
   const threads = countThreads(chosen)
   const { stalls, silences } = findStalls(rows, {
     threads,
-    medianMsOf: createMedians(chosen),
+    medianMsOf: mediansIn(scans, chosen, scope),
     fromMs,
     label: scope.label,
     around
@@ -112,16 +112,39 @@ function countThreads(scans: readonly ScanResult[]): number | undefined {
   return most.some((threads) => threads < 0) ? undefined : most.reduce((sum, threads) => sum + threads, 0)
 }
 
-function createMedians(scans: readonly ScanResult[]): (label: string) => number | undefined {
+type Medians = (label: string) => number | undefined
+
+/** Adding up the times of a label takes long, and all labels of a place need those of many. */
+const knownMedians = new WeakMap<readonly ScanResult[], Map<string, Medians>>()
+
+function mediansIn(
+  all: readonly ScanResult[],
+  chosen: readonly ScanResult[],
+  { region, grid }: AnyScope
+): Medians {
+  const places = knownMedians.get(all) ?? new Map<string, Medians>()
+  knownMedians.set(all, places)
+  const key = JSON.stringify([region, grid])
+  const medians = places.get(key) ?? createMedians(chosen)
+  places.set(key, medians)
+  return medians
+}
+
+function createMedians(scans: readonly ScanResult[]): Medians {
   let indexes: readonly SampleIndex[] | undefined
   const sumOf = (label: string | undefined): SampleSum => {
     indexes ??= scans.map((scan) => new SampleIndex(scan))
     return sumSamples(indexes.flatMap((index) => [...index.placesOf(label)]))
   }
   const medianOf = ({ times }: SampleSum): number | undefined => times?.all.percentile(50)
+  const known = new Map<string, number | undefined>()
   let overall: number | undefined
   return (label) => {
-    const sum = sumOf(label)
-    return sum.samples < LEAST_FOR_MEDIAN ? (overall ??= medianOf(sumOf(undefined))) : medianOf(sum)
+    if (!known.has(label)) {
+      const sum = sumOf(label)
+      const isEnough = sum.samples >= LEAST_FOR_MEDIAN
+      known.set(label, isEnough ? medianOf(sum) : (overall ??= medianOf(sumOf(undefined))))
+    }
+    return known.get(label)
   }
 }

@@ -86,7 +86,9 @@ export function findStalls(rows: readonly ScopeRows[], options: StallOptions): F
   const { threads = Infinity } = options
   const gaps = listGaps(rows, leastMs)
   if (gaps.length === 0) return { stalls: [], silences: [] }
-  const waiting = listWaiting(rows, options)
+  const around = options.around ?? []
+  const endsMs = [...gaps.map(({ toMs }) => toMs), ...around.map(({ startMs, ms }) => startMs + ms)]
+  const waiting = listWaiting(rows, options, { leastMs, endsMs: Float64Array.from(endsMs).sort() })
   const inFlight = new InFlight(waiting, leastMs)
   const own = gaps.flatMap((gap) => {
     const stall = measureStall(gap, inFlight.atEndOf(gap), { lastStartMs, threads })
@@ -94,7 +96,7 @@ export function findStalls(rows: readonly ScopeRows[], options: StallOptions): F
       ? clip({ ...stall, ...(options.label !== undefined && { label: options.label }) }, options.fromMs)
       : []
   })
-  const shared = shareStalls(options.around ?? [], new InFlight(waiting, leastMs), leastMs)
+  const shared = shareStalls(around, new InFlight(waiting, leastMs), leastMs)
   return {
     stalls: joinStalls([...own, ...shared]),
     silences: findSilences(gaps, rows, { fromMs: options.fromMs, leastMs })
@@ -121,8 +123,12 @@ function joinEnds(rows: readonly ScopeRows[]): StallScan['ends'] {
   return ends.toScan()
 }
 
-/** Most rows are left out: they take as long as their label usually does. */
-function listWaiting(rows: readonly ScopeRows[], { medianMsOf }: StallOptions): Waiting[] {
+/** Most rows are left out: they were not in flight at any of the ends, or take as long as their label usually does. */
+function listWaiting(
+  rows: readonly ScopeRows[],
+  { medianMsOf }: StallOptions,
+  { leastMs, endsMs }: { readonly leastMs: number; readonly endsMs: Float64Array }
+): Waiting[] {
   const known = new Map<string, number>()
   const leastStallMs = (label: string): number => {
     const ms = known.get(label) ?? LEAST_MEDIANS * (medianMsOf(label) ?? 0)
@@ -133,6 +139,7 @@ function listWaiting(rows: readonly ScopeRows[], { medianMsOf }: StallOptions): 
   for (const { scan, labels, source } of rows) {
     const { startMs, endMs, thread, label } = scan.long
     for (let i = 0; i < startMs.length; i++) {
+      if (!hasWithin(endsMs, startMs[i]! + leastMs, endMs[i]!)) continue
       const fromStallMs = leastStallMs(labels[label[i]!] ?? '')
       if (endMs[i]! - startMs[i]! < fromStallMs) continue
       waiting.push({
@@ -145,6 +152,17 @@ function listWaiting(rows: readonly ScopeRows[], { medianMsOf }: StallOptions): 
     }
   }
   return waiting.sort((one, other) => one.startMs - other.startMs)
+}
+
+/** Whether an ascending list has a number from one to another. */
+function hasWithin(list: Float64Array, from: number, to: number): boolean {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (list[middle]! < from) low = middle + 1
+    else high = middle
+  }
+  return low < list.length && list[low]! <= to
 }
 
 /** Moves on in time from gap to gap. */

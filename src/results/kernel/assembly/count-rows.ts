@@ -7,14 +7,15 @@ import {
   threadNameColumn
 } from './columns'
 import { Digits } from './digits'
-import { Ends } from './ends'
+import { Ends, mayHaveWaited } from './ends'
 import { endOfLines } from './find-places'
 import { Labels } from './labels'
 import { Line } from './line'
-import { keepLong } from './long'
+import { keepLong, leastMs } from './long'
 import { Pages, tally } from './pages'
 import { reserve } from './heap'
 import {
+  END_PAGE_BITS,
   HASH_FACTOR,
   HASH_START,
   LABEL_SCOPE_BIT,
@@ -40,7 +41,8 @@ import {
   RECORDS_END,
   TIME_BITS,
   WAITING_AT,
-  WAITING_END
+  WAITING_END,
+  WAITING_ROWS
 } from './layout'
 
 // The second pass: reads the columns that matter of every row and counts it. It changes nothing before the whole row is valid. A row
@@ -53,6 +55,8 @@ const SMALL_LETTERS: u32 = 0x20202020
 const TRUE: u32 = 0x65757274
 const FALS: u32 = 0x736c6166
 const E: u8 = 101
+
+const ROW_BYTES: u32 = 24
 
 /** The result for a row, if it is none of the reasons to leave it. */
 const COUNTED: i32 = -1
@@ -72,6 +76,19 @@ let message: u32 = 0
 let messageBytes: u32 = 0
 /** Where the next row waiting for its page goes. */
 let waiting: u32 = WAITING_AT
+/** Up to where those that wait have times. */
+let timed: u32 = WAITING_AT
+/** Of those that wait: start, elapsed, label, scope, and where their places are. */
+let waitingRows: u32 = 0
+/** Addresses of those that took long, and of those whose label is followed. */
+let longList: u32 = 0
+let followedList: u32 = 0
+
+export function prepareRows(): void {
+  waitingRows = reserve(WAITING_ROWS * ROW_BYTES)
+  longList = reserve((WAITING_ROWS + 1) * 4)
+  followedList = reserve((WAITING_ROWS + 1) * 4)
+}
 
 /** How many rows were read in total, counted or left out. */
 export function takenRows(): u32 {
@@ -126,9 +143,15 @@ export function nextRow(): u32 {
 /** Reads the rows that begin before the limit until there is no more space for records; returns where the records end. */
 export function countRows(limit: u32): u32 {
   const end = isJmeterOrder() ? takeRows<JmeterOrder>(limit) : takeRows<AnyOrder>(limit)
-  tally(waiting)
-  waiting = WAITING_AT
+  countWaiting()
   return end
+}
+
+/** What can wait is done in short loops of its own. */
+function countWaiting(): void {
+  tally(waiting)
+  followRows()
+  waiting = WAITING_AT
 }
 
 function takeRows<Order>(limit: u32): u32 {
@@ -139,10 +162,7 @@ function takeRows<Order>(limit: u32): u32 {
   let record: u32 = RECORDS_AT
   while (line < linesEnd && record < u32(RECORDS_END)) {
     if (load<u32>(place - 4) + 1 >= limit) break
-    if (waiting >= u32(WAITING_END)) {
-      tally(waiting)
-      waiting = WAITING_AT
-    }
+    if (waiting >= u32(WAITING_END)) countWaiting()
     const lineEnd = load<u32>(line)
     const outcome = lineEnd - place == places ? takeRow<Order>(place, record) : REASON_ROW
     if (outcome != COUNTED) {
@@ -251,11 +271,13 @@ function takeRow<Order>(place: u32, record: u32): i32 {
     const slot = Line.slotOf(endMs)
     if (slot == LINE_SLOTS) return REASON_LINE
     // Nothing can fail from here on.
-    fractions |= startMs & 7
-    if (Ends.follow(0, startMs, endMs)) keepLong(startMs, elapsed, cell >> 1, hashThread(place), 0)
-    if (scope != 0 && Ends.follow(scope, startMs, endMs)) {
-      keepLong(startMs, elapsed, cell >> 1, hashThread(place), scope)
-    }
+    const row = waitingRow(waiting)
+    store<i64>(row, startMs)
+    store<u32>(row, elapsed, 8)
+    store<u32>(row, cell >> 1, 12)
+    store<u32>(row, scope, 16)
+    store<u32>(row, place, 20)
+    timed = waiting + 8
     Line.count(slot, failures, threads)
     if (at.elapsed >= 0) Line.countTime(slot, elapsed)
   }
@@ -266,6 +288,69 @@ function takeRow<Order>(place: u32, record: u32): i32 {
   store<u32>(record, place, RECORD_PLACE << 2)
   store<u32>(record, cell, RECORD_CELL << 2)
   return REASON_FAILED
+}
+
+/**
+ * Takes note of when the rows that wait started and ended; all of them have times, or none. Which rows are long, or of a label that is
+ * followed, is hard to predict for a processor: they are listed without a branch, and looked at afterwards.
+ */
+function followRows(): void {
+  let firstMs = i64.MAX_VALUE
+  let lastMs = i64.MIN_VALUE
+  let endedMs = i64.MIN_VALUE
+  let starts: i64 = 0
+  let page: u32 = 0
+  let pageNumber: i64 = -1
+  let long = longList
+  let followed = followedList
+  const stop = waitingRow(timed)
+  for (let row = waitingRow(WAITING_AT); row < stop; row += ROW_BYTES) {
+    const startMs = load<i64>(row)
+    const elapsed = load<u32>(row, 8)
+    const endMs = startMs + i64(elapsed)
+    starts |= startMs
+    firstMs = min(firstMs, startMs)
+    lastMs = max(lastMs, startMs)
+    endedMs = max(endedMs, endMs)
+    if (endMs >> END_PAGE_BITS != pageNumber) {
+      page = Ends.pageOf(0, endMs)
+      pageNumber = endMs >> END_PAGE_BITS
+    }
+    Ends.mark(page, endMs)
+    store<u32>(long, row)
+    long += u32(elapsed >= u32(leastMs)) << 2
+    store<u32>(followed, row)
+    followed += u32(load<u32>(row, 16) != 0) << 2
+  }
+  if (timed > u32(WAITING_AT)) Ends.widen(0, firstMs, lastMs, endedMs)
+  fractions |= starts & 7
+  timed = WAITING_AT
+  for (let at = longList; at < long; at += 4) lookForWait(load<u32>(at), 0)
+  for (let at = followedList; at < followed; at += 4) followLabel(load<u32>(at))
+}
+
+function followLabel(row: u32): void {
+  const startMs = load<i64>(row)
+  const elapsed = load<u32>(row, 8)
+  const scope = load<u32>(row, 16)
+  const endMs = startMs + i64(elapsed)
+  Ends.mark(Ends.pageOf(scope, endMs), endMs)
+  Ends.widen(scope, startMs, startMs, endMs)
+  if (i64(elapsed) >= leastMs) lookForWait(row, scope)
+}
+
+function lookForWait(row: u32, scope: u32): void {
+  const startMs = load<i64>(row)
+  if (mayHaveWaited(scope, startMs, startMs + i64(load<u32>(row, 8)))) keepRow(row, scope)
+}
+
+function keepRow(row: u32, scope: u32): void {
+  keepLong(load<i64>(row), load<u32>(row, 8), load<u32>(row, 12), hashThread(load<u32>(row, 20)), scope)
+}
+
+/** What is noted of a row that waits. */
+function waitingRow(at: u32): u32 {
+  return waitingRows + (at - WAITING_AT) * (ROW_BYTES / 8)
 }
 
 /** Of its name, and of its host if there is one: threads of several machines may have the same names. */

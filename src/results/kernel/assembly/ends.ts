@@ -1,5 +1,4 @@
 import { reserve } from './heap'
-import { leastMs } from './long'
 import {
   END_PAGE_BITS,
   END_PAGE_SLOT_BYTES,
@@ -63,30 +62,46 @@ export class Ends {
     return scopes + scope * END_SCOPE_BYTES
   }
 
-  /** Marks the end of a row, and returns whether the row may have waited in a stall. */
+  /** Where the page is that the end belongs to. */
   @inline
-  static follow(scope: u32, startMs: i64, endMs: i64): bool {
+  static pageOf(scope: u32, endMs: i64): u32 {
     const at = Ends.at(scope)
     const page = u32(endMs >> END_PAGE_BITS)
     if (load<u32>(at) != page) openPage(scope, page)
-    if (startMs < load<i64>(at, END_SCOPE_FIRST_START)) store<i64>(at, startMs, END_SCOPE_FIRST_START)
-    if (startMs > load<i64>(at, END_SCOPE_LAST_START)) store<i64>(at, startMs, END_SCOPE_LAST_START)
-    if (endMs > load<i64>(at, END_SCOPE_LAST_END)) store<i64>(at, endMs, END_SCOPE_LAST_END)
-    const word = load<u32>(at, 4) + ((u32(endMs >> 6) & (u32(WORDS_PER_PAGE) - 1)) << 3)
-    store<u64>(word, load<u64>(word) | (u64(1) << u64(endMs & 63)))
-    if (endMs - startMs < leastMs) return false
-    // Whether there is a stretch of 64 ms without an end so far, beginning at a multiple of it.
-    const from = (startMs + 63) >> 6
-    const to = endMs >> 6
-    const busyFrom = load<i64>(at, END_SCOPE_BUSY_FROM)
-    const busyTo = load<i64>(at, END_SCOPE_BUSY_TO)
-    const isKnown = from >= busyFrom && from <= busyTo
-    if (isKnown && to <= busyTo) return false
-    if (hasQuiet(scope, isKnown ? busyTo : from, to)) return true
-    if (!isKnown) store<i64>(at, from, END_SCOPE_BUSY_FROM)
-    store<i64>(at, to, END_SCOPE_BUSY_TO)
-    return false
+    return load<u32>(at, 4)
   }
+
+  /** Marks the end of a row; when it started and ended is noted with `widen`. */
+  @inline
+  static mark(page: u32, endMs: i64): void {
+    // In bytes rather than words: two ends after each other seldom wait for the same one.
+    const at = page + (u32(endMs >> 3) & (PAGE_BYTES - 1))
+    store<u8>(at, load<u8>(at) | u8(u32(1) << u32(endMs & 7)))
+  }
+
+  @inline
+  static widen(scope: u32, firstStartMs: i64, lastStartMs: i64, lastEndMs: i64): void {
+    const at = Ends.at(scope)
+    store<i64>(at, min<i64>(firstStartMs, load<i64>(at, END_SCOPE_FIRST_START)), END_SCOPE_FIRST_START)
+    store<i64>(at, max<i64>(lastStartMs, load<i64>(at, END_SCOPE_LAST_START)), END_SCOPE_LAST_START)
+    store<i64>(at, max<i64>(lastEndMs, load<i64>(at, END_SCOPE_LAST_END)), END_SCOPE_LAST_END)
+  }
+}
+
+/** Whether a marked row of at least `leastMs` may have waited in a stall: a stretch of 64 ms is without an end so far. */
+export function mayHaveWaited(scope: u32, startMs: i64, endMs: i64): bool {
+  const at = Ends.at(scope)
+  const from = (startMs + 63) >> 6
+  const to = endMs >> 6
+  const busyFrom = load<i64>(at, END_SCOPE_BUSY_FROM)
+  const busyTo = load<i64>(at, END_SCOPE_BUSY_TO)
+  const isKnown = from >= busyFrom && from <= busyTo
+  if (isKnown && to <= busyTo) return false
+  Ends.pageOf(scope, endMs)
+  if (hasQuiet(scope, isKnown ? busyTo : from, to)) return true
+  if (!isKnown) store<i64>(at, from, END_SCOPE_BUSY_FROM)
+  store<i64>(at, to, END_SCOPE_BUSY_TO)
+  return false
 }
 
 function hasQuiet(scope: u32, start: i64, to: i64): bool {

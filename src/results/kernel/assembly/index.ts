@@ -4,7 +4,7 @@ import { prepareEnds } from './ends'
 import { prepareLabels } from './labels'
 import { prepareLine } from './line'
 import { preparePages } from './pages'
-import { startRows } from './count-rows'
+import { prepareRows, startRows } from './count-rows'
 
 export { setColumns, setDialect, setThreadColumns } from './columns'
 export {
@@ -30,6 +30,7 @@ export function prepare(): void {
   preparePages()
   prepareLine()
   prepareEnds()
+  prepareRows()
 }
 
 /** Finds the rows from `from`, where one starts, to `to`; returns why it stopped, one of INDEXED. */
