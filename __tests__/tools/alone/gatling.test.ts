@@ -147,7 +147,7 @@ function findJava(): number {
         expect(rows.find(({ label }) => label === 'home')).toMatchObject({
           responseCode: '200',
           success: 'true',
-          threadName: expect.stringMatching(/^users 1-[12]$/),
+          threadName: expect.stringMatching(/^node[12]-users 1-[12]$/),
           failureMessage: ''
         })
         expect(rows.filter(({ success }) => success === 'false')).toHaveLength(target.hits('/fail'))
