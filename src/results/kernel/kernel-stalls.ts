@@ -43,15 +43,23 @@ export function readStalls(exports: KernelExports, memory: KernelMemory, scope: 
 }
 
 function readLong(exports: KernelExports, ints: Int32Array, scope: number): LongRowsScan {
-  const rows: number[] = []
-  for (let at = exports.longRows() / 4; at < exports.longRowsStop() / 4; at += LONG_BYTES / 4)
-    if (ints[at + 5] === scope) rows.push(at)
-  return {
-    startMs: Float64Array.from(rows, (at) => readTime(ints, at * 4)),
-    endMs: Float64Array.from(rows, (at) => readTime(ints, at * 4) + ints[at + 2]!),
-    thread: Uint32Array.from(rows, (at) => ints[at + 4]!),
-    label: Int32Array.from(rows, (at) => ints[at + 3]!)
+  const step = LONG_BYTES / 4
+  const [first, stop] = [exports.longRows() / 4, exports.longRowsStop() / 4]
+  let size = 0
+  for (let at = first; at < stop; at += step) if (ints[at + 5] === scope) size++
+  const long = {
+    ...{ startMs: new Float64Array(size), endMs: new Float64Array(size) },
+    ...{ thread: new Uint32Array(size), label: new Int32Array(size) }
   }
+  let row = 0
+  for (let at = first; at < stop; at += step) {
+    if (ints[at + 5] !== scope) continue
+    long.startMs[row] = readTime(ints, at * 4)
+    long.endMs[row] = long.startMs[row]! + ints[at + 2]!
+    long.thread[row] = ints[at + 4]!
+    long.label[row++] = ints[at + 3]!
+  }
+  return long
 }
 
 function readTime(ints: Int32Array, address: number): number {
