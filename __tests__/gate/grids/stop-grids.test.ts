@@ -94,7 +94,7 @@ describe('a grid that may still be running fails the step', () => {
 
 test('a service that is down for two minutes is waited for', async () => {
   addGrid('a')
-  service.meet('showGrid', ...Array.from({ length: 40 }, () => faults.answer(503)))
+  service.meet('showGrid', ...Array.from({ length: 55 }, () => faults.answer(503)))
   await stop(['a'])
   expect(ports.clock.elapsedMs).toBeGreaterThan(120_000)
 })

@@ -139,7 +139,7 @@ describe('a mixed list', () => {
   })
 
   test('a service that is away for two minutes is waited for', async () => {
-    service.meet('showGrid', ...Array.from({ length: 40 }, () => faults.answer(503)))
+    service.meet('showGrid', ...Array.from({ length: 50 }, () => faults.answer(503)))
     expect(await settle([makeSpecification(), { id: 'theirs' }])).toEqual([{ id: 'made1' }, { id: 'theirs' }])
     expect(gate.ports.clock.elapsedMs).toBeGreaterThan(120_000)
   })
