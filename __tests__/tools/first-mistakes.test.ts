@@ -99,6 +99,8 @@ function normalise({ out, err, code }: Ended): string {
           line
         )
     )
+    // A busy machine stands still for a moment.
+    .filter((line) => !/^(At [\d:]+ n|N)othing was answered /.test(line))
     .map((line) => (/^(all samples|home|search|product|checkout) /.test(line) ? 'FIGURES' : line))
     .map((line) =>
       /^\d+ +HttpHostConnectException/.test(line) ? 'COUNT  HttpHostConnectException  …' : line
