@@ -50,11 +50,17 @@ async function measureMemory(): Promise<Memory> {
   return readFacts().memories.at(-1)!
 }
 
-/** Everything beside the data folder. */
+/** Everything beside the data folder, in which the service is at work. */
 const around = (): string[] =>
-  readdirSync(team.folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => !/^(data|state)(\/|$)/.test(path))
+  readdirSync(team.folder, { withFileTypes: true })
+    .filter(({ name }) => name !== 'data' && name !== 'state')
+    .flatMap((entry) => [entry.name, ...(entry.isDirectory() ? listBelow(entry.name) : [])])
     .sort()
+
+function listBelow(name: string): string[] {
+  const below = readdirSync(join(team.folder, name), { recursive: true, encoding: 'utf8' })
+  return below.map((path) => join(name, path))
+}
 
 async function signIn(person: Person): Promise<string> {
   const reply = await team.send('POST', '/login', {
