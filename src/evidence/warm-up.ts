@@ -145,8 +145,8 @@ function emptied(scan: ScanResult, text: string): ScanResult {
   }
 }
 
-/** Whether it is the gap of a warm-up, or of a pause: the same CSVs may be enough evidence with another one, or without. */
-export function isGapOfWarmUp(reason: string): boolean {
+/** Whether it is the gap of a warm-up, or of a pause: with another `warm-up` or `on-stall` the same CSVs may be enough evidence. */
+export function isGapOfSettings(reason: string): boolean {
   return /^(The run is not longer than its warm-up: |All samples of grid .+ start within the warm-up of |The warm-up of .+ is counted from the first sample, but |No request was sent )/.test(
     reason
   )

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { RunTimes } from '../evidence/own-rows.js'
 import { lostLoad, quoteLines } from '../evidence/remote-errors.js'
-import { isGapOfWarmUp } from '../evidence/warm-up.js'
+import { isGapOfSettings } from '../evidence/warm-up.js'
 
 /** What a verdict.json next to CSVs, as in an artifact, says about them. */
 export interface EarlierVerdict {
@@ -85,17 +85,18 @@ export function warmUpMsIn({ warm_up: warmUp }: Fields): number {
 
 function gapIn(document: Fields): string | undefined {
   const { verdict, reason } = document
-  // Whether a warm-up leaves enough is seen in the CSVs again, with the one that is asked for now.
-  const isOfWarmUp = verdict === 'inconclusive' && isGapOfWarmUp(String(reason))
+  // Whether a warm-up or a pause leaves enough is seen in the CSVs again, with the settings of now.
+  const isOfSettings = verdict === 'inconclusive' && isGapOfSettings(String(reason))
   const said = typeof reason === 'string' && reason !== '' ? `: "${quoteLines([reason])}"` : ''
   if (CUT_SHORT.includes(verdict)) return `ended as ${String(verdict)}${said}`
-  if (verdict === 'inconclusive' && !isOfWarmUp && !isOfThresholds(document)) return `was inconclusive${said}`
+  if (verdict === 'inconclusive' && !isOfSettings && !isOfThresholds(document))
+    return `was inconclusive${said}`
   // A broken threshold is reported first and hides what else was wrong, and so does a warm-up.
   const errors = listOf(document.remote_errors).map(String)
   const lost = lostLoad(errors)
   if (lost.length > 0) return `lost part of its load: "${quoteLines(lost)}"`
   const [shortfall] = listOf(document.warnings).map(String)
-  if ((verdict === 'failed' || isOfWarmUp) && errors.length > 0 && shortfall !== undefined)
+  if ((verdict === 'failed' || isOfSettings) && errors.length > 0 && shortfall !== undefined)
     return `did not reach its load: "${quoteLines([shortfall])}", and the service said: "${quoteLines(errors)}"`
   const missing = listOf(document.grids)
     .map(fieldsOf)

@@ -1,4 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import { firstAbove } from '../first-above.js'
 import type { CountedRuns } from './histogram.js'
 
 /** One run of counted values. */
@@ -144,16 +145,4 @@ function sumMany(runs: readonly Run[], sums: Sums): void {
     upTo[size++] = count
   }
   sums.size = size
-}
-
-/** The first index below `size` of an ascending list whose number is above `limit`, or `size`. */
-function firstAbove(list: Float64Array, size: number, limit: number): number {
-  let low = 0
-  let high = size
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (list[middle]! > limit) high = middle
-    else low = middle + 1
-  }
-  return low
 }

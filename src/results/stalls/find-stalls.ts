@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { eachGap, EndTimes, findFirst } from './end-times.js'
+import { firstAbove } from '../first-above.js'
 import type { StallScan } from './stall-tracker.js'
 
 /** A time in which users waited and nothing was answered. */
@@ -156,13 +157,8 @@ function listWaiting(
 
 /** Whether an ascending list has a number from one to another. */
 function hasWithin(list: Float64Array, from: number, to: number): boolean {
-  let [low, high] = [0, list.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (list[middle]! < from) low = middle + 1
-    else high = middle
-  }
-  return low < list.length && list[low]! <= to
+  const last = firstAbove(list, list.length, to) - 1
+  return last >= 0 && list[last]! >= from
 }
 
 /** Moves on in time from gap to gap. */
