@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -159,8 +159,9 @@ test('an upload that has begun when the service is told to end gets its reply: n
   socket.on('error', () => undefined)
   const gone = new Promise((done) => socket.once('close', done))
   socket.write(text)
-  socket.write(body.subarray(0, 100))
-  await new Promise((done) => setTimeout(done, 50))
+  // Half of it, so that the service has begun to write it.
+  socket.write(body.subarray(0, body.length >> 1))
+  await until(() => readdirSync(join(service.folder, 'data', 'uploads')).length > 0)
   let isClosed = false
   const closed = service.close().then(() => (isClosed = true))
   open.splice(0)
@@ -168,7 +169,7 @@ test('an upload that has begun when the service is told to end gets its reply: n
   expect((await ask(service, '/readyz')).status).toBe(503)
   await new Promise((done) => setTimeout(done, 50))
   expect([isClosed, reply]).toEqual([false, ''])
-  socket.write(body.subarray(100))
+  socket.write(body.subarray(body.length >> 1))
   await gone
   expect(reply).toMatch(/^HTTP\/1.1 503 [^]*retry-after: \d+/)
   await closed

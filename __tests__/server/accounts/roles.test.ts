@@ -116,7 +116,7 @@ async function visitAll(watched: Watched): Promise<{ changes: string[]; allowed:
   const id = await createRun(visited.as('member'), runForm(REAL_TIME))
   await waitForStatus(visited.as('viewer'), `/runs/${id}`, ['running'])
   const grid = (await postJson(visited.as('member'), '/grids', { grid: GRID })).json.uuid
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await waitForStatus(visited.as('viewer'), `/grids/${grid}`, ['started'])
   const before = readState(watched)
   const { origin } = new URL(visited.service.url)
   const allowed: string[] = []
