@@ -94,6 +94,18 @@ function readState({ store, team: { database, service } }: Watched): Record<stri
   return Object.fromEntries([...databases, ...files]) as Record<string, string>
 }
 
+/** When the run has begun to measure: its time stands still, so nothing changes after that. */
+async function settledState(watched: Watched, id: string): Promise<Record<string, string>> {
+  const hasRows = (state: Record<string, string>): boolean =>
+    Object.entries(state).some(([name, text]) => name.includes(id) && name.endsWith('.csv') && text !== '')
+  let [last, state] = [{}, readState(watched)]
+  while (!hasRows(state) || JSON.stringify(last) !== JSON.stringify(state)) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    ;[last, state] = [state, readState(watched)]
+  }
+  return state
+}
+
 interface Watched {
   readonly team: Team
   readonly store: SqliteStore
@@ -117,7 +129,7 @@ async function visitAll(watched: Watched): Promise<{ changes: string[]; allowed:
   await waitForStatus(visited.as('viewer'), `/runs/${id}`, ['running'])
   const grid = (await postJson(visited.as('member'), '/grids', { grid: GRID })).json.uuid
   await waitForStatus(visited.as('viewer'), `/grids/${grid}`, ['started'])
-  const before = readState(watched)
+  const before = await settledState(watched, id)
   const { origin } = new URL(visited.service.url)
   const allowed: string[] = []
   for (const { method, url, config } of all) {
