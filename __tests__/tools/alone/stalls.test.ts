@@ -26,7 +26,10 @@ afterEach(async () => {
 })
 
 const SENTENCE =
-  /p9\d is \d+ ms for the requests that were sent, but at least [23]\.\d s over time: at 0:0\d nothing was answered for [34](\.\d)? s while (\d) users waited; must be < \d s/
+  /p9\d is [\d.]+ m?s for the requests that were sent, but at least [23]\.\d s over time: at 0:0\d nothing was answered for [34](\.\d)? s while (\d) users waited; must be < \d s/
+
+const IN_SAMPLES =
+  /^At 0:0\d nothing was answered for [34](\.\d)? s while (\d) users waited\.[^]*p90 is [34],\d+ ms, must be < 2,000 ms/m
 
 interface Case {
   readonly example: string
@@ -34,10 +37,19 @@ interface Case {
   readonly onStall?: 'fail' | 'warn'
   readonly users?: number
   readonly nodes?: number
+  /** On a busy machine so few requests are sent besides that those which waited show in the percentile by themselves. */
+  readonly mayShow?: boolean
 }
 
 /** A user's request waits once: the fewer there are besides, the lower the percentile that shows nothing of it. */
-async function check({ example, line, onStall = 'fail', users = 4, nodes = 1 }: Case): Promise<void> {
+async function check({
+  example,
+  line,
+  onStall = 'fail',
+  users = 4,
+  nodes = 1,
+  mayShow
+}: Case): Promise<void> {
   const ended = await runCommand(
     [
       ...[
@@ -53,9 +65,10 @@ async function check({ example, line, onStall = 'fail', users = 4, nodes = 1 }: 
     ],
     { cwd: process.cwd() }
   )
-  expect([ended.code, ended.out]).toEqual([onStall === 'fail' ? 1 : 0, expect.stringMatching(SENTENCE)])
-  expect(SENTENCE.exec(ended.out)?.[2]).toBe(String(users))
   expect(ended.out).toMatch(/^(At 0:\d\d n|N)othing was answered /m)
+  const sentence = mayShow && !SENTENCE.test(ended.out) ? IN_SAMPLES : SENTENCE
+  expect([ended.code, ended.out]).toEqual([onStall === 'fail' ? 1 : 0, expect.stringMatching(sentence)])
+  expect(sentence.exec(ended.out)?.[2]).toBe(String(users))
   const verdict = JSON.parse(readFileSync(join(folder, 'out', 'verdict.json'), 'utf8')) as VerdictDocument
   expect(verdict.stalls?.count).toBeGreaterThanOrEqual(1)
   expect(verdict.warnings.map((words) => SENTENCE.test(words))).toEqual(onStall === 'warn' ? [true] : [])
@@ -83,5 +96,9 @@ describeWithJdk('the same with real Gatling', () => {
 })
 
 describeWithBrowser('the same with a real browser', () => {
-  test('fails the gate', () => check({ example: 'service-chrome', line: 'p90 < 2s' }), INSTALL_MS)
+  test(
+    'fails the gate',
+    () => check({ example: 'service-chrome', line: 'p90 < 2s', mayShow: true }),
+    INSTALL_MS
+  )
 })
