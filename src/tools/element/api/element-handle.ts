@@ -1,15 +1,26 @@
-import type { ElementHandle as PageElement } from 'playwright-core'
-import type { Browser } from './browser.js'
+import type { Page, ElementHandle as PageElement } from 'playwright-core'
 import { toLocator } from './by.js'
 import { findUploaded } from './files.js'
 import * as inPage from './page-scripts.js'
 
 export type Point = readonly [x: number, y: number]
 
+/** What an element needs of the browser that it is in. */
+export interface ElementHost {
+  readonly page: Page
+  readonly timeoutMs: number
+  /** Where files to upload are looked for. */
+  readonly folder: string
+  act<T>(action: () => Promise<T>): Promise<T>
+  pressOrType(keys: readonly unknown[]): Promise<void>
+  drag(from: ElementHandle, to: ElementHandle): Promise<void>
+  takeScreenshot(): Promise<void>
+}
+
 /** An element of a page, as a script gets it. */
 export class ElementHandle {
   constructor(
-    private readonly browser: Browser,
+    private readonly browser: ElementHost,
     /** The browser library's own handle, which some scripts use. */
     readonly element: PageElement,
     private readonly description: string

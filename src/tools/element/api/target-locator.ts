@@ -1,11 +1,19 @@
 import type { ElementHandle as PageElement, Frame, Page } from 'playwright-core'
-import type { Browser } from './browser.js'
-import { ElementHandle } from './element-handle.js'
+import { ElementHandle, type ElementHost } from './element-handle.js'
 import { readActive } from './page-scripts.js'
+
+/** What is switched. */
+interface Tabs extends ElementHost {
+  readonly frame: Frame
+  readonly pages: readonly Page[]
+  enterFrame(frame: Frame | undefined): void
+  enterPage(page: Page): Promise<void>
+  maybeFindElement(target: unknown): Promise<ElementHandle | null>
+}
 
 /** `browser.switchTo()`. */
 export class TargetLocator {
-  constructor(private readonly browser: Browser) {}
+  constructor(private readonly browser: Tabs) {}
 
   async activeElement(): Promise<ElementHandle | null> {
     const handle = await this.browser.frame.evaluateHandle(readActive)

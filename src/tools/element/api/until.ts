@@ -1,11 +1,20 @@
-import type { Browser } from './browser.js'
 import type { ElementHandle } from './element-handle.js'
+
+/** What conditions look at. */
+interface Watched {
+  readonly hasShownAlert: boolean
+  title(): Promise<string>
+  getUrl(): string
+  maybeFindElement(target: unknown): Promise<ElementHandle | null>
+  findElements(target: unknown): Promise<ElementHandle[]>
+  switchTo(): { frame(which: unknown): Promise<void> }
+}
 
 /** What `browser.wait` waits for. */
 export class WaitCondition {
   constructor(
     readonly text: string,
-    readonly isTrue: (browser: Browser) => boolean | Promise<boolean>
+    readonly isTrue: (browser: Watched) => boolean | Promise<boolean>
   ) {}
 
   toString(): string {
@@ -63,7 +72,7 @@ function onElementText(name: string, holds: (found: string, wanted: unknown) => 
 
 function onPage(
   name: string,
-  read: (browser: Browser) => string | Promise<string>,
+  read: (browser: Watched) => string | Promise<string>,
   holds: (found: string, wanted: unknown) => boolean
 ): OnPage {
   return (wanted) =>
