@@ -82,6 +82,13 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
   }
 }
 
+/** The same without the lines that name `baseline`. */
+export function withoutBaselineLines(settings: Settings, findings: Findings, outcome: Outcome): Outcome {
+  const judgements = outcome.judgements.filter(({ threshold }) => isAbsoluteThreshold(threshold))
+  const difference = differenceOf(findings)
+  return { ...outcome, ...decide(findings, { settings, judgements, difference }), judgements }
+}
+
 /** Without results it is unknown what the service's own apdex would be without the warm-up. */
 function apdexToJudge({ warmUpMs }: Settings, { run, collection }: Findings): Apdex | string {
   if (warmUpMs > 0 && collection?.warmUp === undefined)
