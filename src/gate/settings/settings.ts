@@ -7,7 +7,7 @@ import { ON_STALL } from '../../thresholds/judge/judgement.js'
 import type { OnStall } from '../../thresholds/judge/judgement.js'
 import type { Regions } from '../../regions/regions.js'
 import { readBaseline, totalSeconds } from './baseline-settings.js'
-import type { BaselineSettings } from './baseline-settings.js'
+import type { BaselineSettings, RunRules } from './baseline-settings.js'
 import { readGridList } from './grid-list.js'
 import { Inputs } from './inputs.js'
 import type { SettingsSources } from './inputs.js'
@@ -107,14 +107,11 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
   const thresholds = readThresholds(inputs)
   const stopEarly = readStopEarly(inputs, { isSkipped })
   const warmUpMs = (inputs.take('warm-up', (text) => parseDurationSeconds(text, 0)) ?? 0) * 1000
-  const baseline = await readBaseline(inputs, sources, {
-    ...{ isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds, warmUpMs }
-  })
+  const rules = { isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds, warmUpMs }
+  const baseline = await readBaseline(inputs, sources, rules)
   const loadSeconds = durationSeconds && totalSeconds(baseline, durationSeconds, timeoutSeconds)
   const regions = readRegions(inputs, service)
-  const origin = await readOrigin(inputs, sources, {
-    ...{ regions, isLocal, isSkipped, wait, durationSeconds, loadSeconds, timeoutSeconds }
-  })
+  const origin = await readOrigin(inputs, sources, { ...rules, regions, loadSeconds })
   const settings = {
     regions,
     serviceName: inputs.take('service-name', parseServiceName),
@@ -166,16 +163,10 @@ export function defaultName({ repository, ref, commit }: Occasion): string {
   return [repository, ref, commit.slice(0, 7)].filter((part) => part !== '').join(' ') || 'loadgate'
 }
 
-interface OriginRules {
+interface OriginRules extends RunRules {
   readonly regions: Regions | undefined
-  /** Without a token other variables may be empty too, so only inputs that were given are checked. */
-  readonly isSkipped: boolean
-  readonly isLocal: boolean
-  readonly wait: boolean
-  readonly durationSeconds: number | undefined
-  /** The same, or side by side that of all segments together. */
+  /** The duration, or side by side that of all segments together. */
   readonly loadSeconds: number | undefined
-  readonly timeoutSeconds: number
 }
 
 async function readOrigin(inputs: Inputs, sources: SettingsSources, rules: OriginRules): Promise<Origin> {
