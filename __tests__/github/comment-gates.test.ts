@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { readWriter } from '../../src/report/markdown/comment-marker.js'
 import { readHistory } from '../../src/report/markdown/history.js'
 import { PULL, setCommentStage } from '../support/step/comment-stage.js'
+import type { ApiComment } from '../support/step/github-api.js'
 import { answer } from '../support/step/github-api.js'
 
 /** A failed verdict that is overwritten by another gate's passed one is a red job under a green comment. */
@@ -177,12 +178,9 @@ describe('runs that overtake each other', () => {
 describe('a gate whose job is known by its place in the run', () => {
   const ours = { orchestration: 'aaaa.staging.gate.__default' }
   const others = { orchestration: 'aaaa.production.gate.__default' }
-  const serve = (body: string): void => {
-    stage.api.faults.push(({ method, path }, response) => {
-      if (method !== 'GET' || !/comments\/\d+$/.test(path)) return false
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 1, body }))
-      return true
-    })
+  /** What the list shows once the comment has been updated. */
+  const showAfterUpdate = (change: (comments: readonly ApiComment[]) => readonly ApiComment[]): void => {
+    stage.api.shown = (comments) => (stage.api.made('PATCH', /./).length === 0 ? comments : change(comments))
   }
 
   test('updates its comment in place', async () => {
@@ -226,17 +224,22 @@ describe('a gate whose job is known by its place in the run', () => {
 
   test('a read that lags behind the write is not another gate', async () => {
     await stage.comment({ verdict: 'passed', ...ours })
-    serve(stage.api.of(PULL)[0]!.body)
+    const before = structuredClone(stage.api.of(PULL))
+    showAfterUpdate(() => before)
     await stage.comment({ verdict: 'failed', run: 101, ...ours })
     expect(stage.headlines()).toEqual([FAILED])
+    expect(stage.api.made('POST', /comments$/)).toHaveLength(1)
   })
 
   test('a slower run that writes over a newer one is written over in turn', async () => {
     await stage.comment({ verdict: 'inconclusive', ...ours })
     const [comment] = stage.api.of(PULL)
-    stage.api.failOnce(/^GET .*comments\/\d+$/, () => {
-      comment!.body = comment!.body.replace(/gate 102 /, 'gate 101 ').replace('failed', 'passed')
-      return false
+    showAfterUpdate((comments) => {
+      if (stage.api.made('PATCH', /./).length === 1)
+        comment!.body = comment!.body
+          .replace(/gate 102 \d+ \w+ /, `gate 101 1 ${'0'.repeat(32)} `)
+          .replace('failed', 'passed')
+      return comments
     })
     await stage.comment({ verdict: 'failed', run: 102, ...ours })
     expect(stage.headlines()).toEqual([FAILED])

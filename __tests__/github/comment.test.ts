@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CommentRequest } from '../../src/gate/ports.js'
 import { createCommenter } from '../../src/github/comment.js'
+import { writeMarker } from '../../src/report/markdown/comment-marker.js'
 import type { CommentPlace } from '../../src/report/markdown/comment.js'
 import { LogBook } from '../support/gate/gate-ports.js'
 import { GitHubApi } from '../support/step/github-api.js'
@@ -18,6 +19,7 @@ let folder: string
 let env: NodeJS.ProcessEnv
 let places: CommentPlace[]
 let clock: JumpingClock
+let runs = 100
 
 beforeEach(async () => {
   clock = new JumpingClock()
@@ -55,6 +57,7 @@ const giveBranch = (event: string, ref = 'refs/heads/feature/x'): Promise<void> 
   giveEvent(event, { ref }, ref)
 
 async function comment(changes: Partial<CommentRequest> = {}): Promise<void> {
+  if (env.GITHUB_RUN_ID !== '') env.GITHUB_RUN_ID = String(++runs)
   await createCommenter(
     env,
     log,
@@ -67,7 +70,7 @@ async function comment(changes: Partial<CommentRequest> = {}): Promise<void> {
     untilMs: clock.now() + 30_000,
     render: (place) => {
       places.push(place)
-      return `<!-- loadgate comment ${place.key} -->\nnumber ${places.length}`
+      return `${writeMarker(place.key, place.writer)}\nnumber ${places.length}`
     },
     ...changes
   })
@@ -93,23 +96,31 @@ describe('one comment', () => {
     expect(places).toEqual([
       {
         key: expect.stringMatching(/^[0-9a-f]{32}$/),
+        writer: expect.objectContaining({ attempt: 1, ordinal: 1 }),
         title: 'performance / gate (eu) / checkout',
         commit: HEAD,
         repositoryUrl: 'https://github.com/octo/shop',
         previous: undefined
       },
-      { ...places[0], previous: written }
+      { ...places[0], writer: expect.objectContaining({ attempt: 1, ordinal: 1 }), previous: written }
     ])
   })
 
-  test('is found behind hundreds of others, and no page is read after it', async () => {
+  test('is updated in place where the workflow run has no id', async () => {
+    env.GITHUB_RUN_ID = ''
+    await comment()
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    await comment()
+    expect(api.of(7)).toHaveLength(1)
+  })
+
+  test('is found behind hundreds of others', async () => {
     for (let index = 0; index < 230; index++) api.addComment(7, `comment ${index}`, 'ada')
     await comment()
     for (let index = 0; index < 230; index++) api.addComment(7, `comment ${index}`, 'ada')
     await comment()
     expect(api.of(7)).toHaveLength(461)
     expect(api.of(7)[230]?.body).toMatch(/number 2$/)
-    expect(api.made('GET', /comments$/)).toHaveLength(6)
   })
 
   test('works on a GitHub Enterprise server', async () => {

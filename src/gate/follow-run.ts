@@ -11,10 +11,8 @@ import type { Findings } from './findings.js'
 import type { Gate } from './gate.js'
 import type { Progress } from './ports.js'
 import { endRun } from './run/end-run.js'
-import { hasEnded, phaseOf } from './run/run-status.js'
-import { runUrl } from './run/run-url.js'
-import { handOverThresholds } from './run/hand-over-thresholds.js'
-import { startRun } from './run/start-run.js'
+import { hasEnded, phaseOf, runUrl } from './run/run-status.js'
+import { handOverThresholds, startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
 import type { EarlyStopper } from './live/early-stop.js'
 import { formatDuration } from '../values/durations.js'
@@ -51,7 +49,7 @@ const LONGEST_STOP_MS = 3 * MINUTE
 /** Findings that include the run. */
 type Followed = Findings & { readonly run: Run }
 
-/** Start → watch → collect. Each step returns what is known so far, and its failure if there was one. */
+/** One run: start → watch → collect. Returns what is known, and the failure if there was one. */
 export async function followRun(whole: Gate, options: RunOptions = {}): Promise<Findings> {
   const gate =
     options.settings === undefined
@@ -61,26 +59,36 @@ export async function followRun(whole: Gate, options: RunOptions = {}): Promise<
   const show = progressOf(gate, options.stage)
   const health = new GridHealth()
   const deadline = options.deadline ?? startTimeout(gate, 'The run')
+  let findings: Findings = {}
   try {
     show?.({ status: 'starting', elapsedMs: 0, durationMs: undefined })
-    const started = await start(gate, options, deadline.signal)
-    if (started.run === undefined || started.failure !== undefined || started.isDetached) return started
-    const first = started.run
+    const run = await startRun(gate, deadline.signal, options.grids)
+    findings = { run }
+    announceRun(gate, run, options)
+    void lookForBaseline(gate)
+    const handingOver = handOverThresholds(gate, run)
+    if (!gate.settings.wait) {
+      // Nobody comes back for it later.
+      await handingOver
+      return leaveRunning(gate, run)
+    }
     const what = {
-      ...{ resultsFolder: options.resultsFolder, show, first, health, stage: options.stage },
+      ...{ resultsFolder: options.resultsFolder, show, first: run, health, stage: options.stage },
       // One that was created elsewhere is as old as it likes.
       createdMs: gate.settings.origin.kind === 'existing' ? undefined : gate.client.latestReplyMs
     }
-    const watched = await watch(gate, first, { ...options, signal: deadline.signal, beganMs, health })
+    const watched = await watch(gate, run, { ...options, signal: deadline.signal, beganMs, health })
     const { failure, stoppedEarly } = watched
-    if (failure === undefined)
-      return await collectResults(gate, watched, {
-        ...what,
-        isPatient: stoppedEarly === undefined,
-        ...(options.deadline !== undefined && { within: options.deadline.signal }),
-        longestMs: options.longestCollectionMs
-      })
-    return failure.kind === 'timed-out' ? await collectAfterTimeout(gate, what, failure) : watched
+    if (failure?.kind === 'timed-out') return await collectAfterTimeout(gate, what, failure)
+    if (failure !== undefined) return watched
+    return await collectResults(gate, watched, {
+      ...what,
+      isPatient: stoppedEarly === undefined,
+      ...(options.deadline !== undefined && { within: options.deadline.signal }),
+      longestMs: options.longestCollectionMs
+    })
+  } catch (thrown) {
+    return { ...findings, failure: failureOf(thrown) }
   } finally {
     if (options.deadline === undefined) deadline.release()
   }
@@ -105,22 +113,6 @@ function describeTimeout({ ports, settings, client, queueTime }: Gate, subject: 
   return lastFailure === undefined
     ? timeout
     : `${timeout} The last request to the service failed: ${asSentence(lastFailure.message)} Run the job again once the service answers.`
-}
-
-async function start(gate: Gate, options: RunOptions, signal: AbortSignal): Promise<Findings> {
-  let run: Run | undefined
-  try {
-    run = await startRun(gate, signal, options.grids)
-    announceRun(gate, run, options)
-    void lookForBaseline(gate)
-    const handingOver = handOverThresholds(gate, run)
-    if (gate.settings.wait) return { run }
-    // Nobody comes back for it later.
-    await handingOver
-    return leaveRunning(gate, run)
-  } catch (thrown) {
-    return { ...(run !== undefined && { run }), failure: failureOf(thrown) }
-  }
 }
 
 /** Meanwhile, so that the gate does not take longer. */

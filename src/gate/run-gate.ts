@@ -1,11 +1,11 @@
 import type { Outcome } from '../report/outcome.js'
 import { failureOf } from './errors.js'
+import type { Failure } from './errors.js'
 import type { Findings } from './findings.js'
 import { findOut } from './find-out.js'
 import { loadAfterRun } from './follow-run.js'
 import type { Gate } from './gate.js'
 import { openGate } from './open-gate.js'
-import { isAbsoluteThreshold } from '../thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
 import { QueueTime } from './run/queue-time.js'
 import { describeShortSecrets, markedValues } from './settings/secret-parameters.js'
@@ -13,53 +13,58 @@ import type { Settings } from './settings/settings.js'
 import { describeUnused } from './settings/unused-inputs.js'
 import { waitForTarget } from './wait-for.js'
 
-/** The whole gate: start → watch → collect → judge → publish, and nothing left running. */
+/** The whole gate: open → start → watch → collect → judge → close → publish → record, and nothing left running. */
 export async function runGate(ports: Ports, settings: Settings): Promise<Outcome> {
-  for (const secret of markedValues(settings)) ports.mask(secret)
-  for (const words of [describeUnused(settings), describeShortSecrets(settings)])
-    if (words !== undefined) ports.log.warning(words)
-  await warnOfPlan(ports, settings)
-  const opened = await waitForTarget(ports, settings)
-    .then(async (waitedMs) => ({
-      ...(await openGate(ports, settings)),
-      waitedMs,
-      queueTime: new QueueTime(),
-      earlierResults: []
-    }))
-    .then(
-      (gate) => ({ gate }),
-      (thrown: unknown) => ({ findings: { failure: failureOf(thrown) } })
-    )
-  const findings: Findings = 'gate' in opened ? await followLoad(opened.gate) : opened.findings
+  await checkSettings(ports, settings)
+  const opened = await open(ports, settings)
+  const findings = await follow(opened)
   ports.onProgress?.({ status: 'finishing', elapsedMs: 0, durationMs: undefined })
-  const { conclude, closeGate, publish, recordBaseline } = await loadAfterRun()
+  const { conclude, withoutBaselineLines, closeGate, publish, recordBaseline } = await loadAfterRun()
   const judged = conclude(settings, findings)
-  const kept = 'gate' in opened ? await closeGate(opened.gate, findings, judged) : { logs: [], notes: [] }
-  const outcome = { ...judged, notes: [...judged.notes, ...kept.notes] }
-  await publish(ports, { settings, outcome, collection: findings.collection, logs: kept.logs })
-  const absolute = settings.thresholds.filter(isAbsoluteThreshold)
-  await recordBaseline(ports, {
-    settings,
-    findings,
-    alone: conclude({ ...settings, thresholds: absolute }, findings)
-  })
+  const { logs, notes } = await closeGate(opened.gate, findings, judged)
+  const outcome = { ...judged, notes: [...judged.notes, ...notes] }
+  await publish(ports, { settings, outcome, collection: findings.collection, logs })
+  const alone = withoutBaselineLines(settings, findings, outcome)
+  await recordBaseline(ports, { settings, findings, alone })
   return outcome
 }
 
-/** Only a run that is created from files has a plan to look at. */
-async function warnOfPlan(ports: Ports, settings: Settings): Promise<void> {
+/** Says what is odd about the settings, and throws for an input that cannot be meant. */
+async function checkSettings(ports: Ports, settings: Settings): Promise<void> {
+  for (const secret of markedValues(settings)) ports.mask(secret)
+  for (const words of [describeUnused(settings), describeShortSecrets(settings)])
+    if (words !== undefined) ports.log.warning(words)
+  // Only a run that is created from files has a plan to look at.
   if (settings.origin.kind === 'files') await (await import('./preflight.js')).warnOfPlan(ports, settings)
 }
 
-/** Follows the run to its end, or base and head side by side; afterwards nothing is left running. */
-async function followLoad(gate: Gate): Promise<Findings> {
+/** The gate, or why nothing could be started. */
+type Opened = { readonly gate: Gate } | { readonly gate: undefined; readonly failure: Failure }
+
+async function open(ports: Ports, settings: Settings): Promise<Opened> {
+  try {
+    const waitedMs = await waitForTarget(ports, settings)
+    const gate = await openGate(ports, settings)
+    return { gate: { ...gate, waitedMs, queueTime: new QueueTime(), earlierResults: [] } }
+  } catch (thrown) {
+    return { gate: undefined, failure: failureOf(thrown) }
+  }
+}
+
+/** start → watch → collect: of base and head side by side, or of one run and those that confirm it. */
+async function follow(opened: Opened): Promise<Findings> {
+  if (opened.gate === undefined) return { failure: opened.failure }
+  const { gate } = opened
   let findings: Findings = {}
   try {
-    if (gate.settings.baseline.source.kind === 'side-by-side')
-      return await (await loadAfterRun()).followSideBySide(gate)
+    if (gate.settings.baseline.source.kind === 'side-by-side') {
+      const { followSideBySide } = await import('./side-by-side/follow-side-by-side.js')
+      return await followSideBySide(gate)
+    }
     findings = await findOut(gate)
-    const { compareWithBaseline, confirmRuns } = await loadAfterRun()
+    const { compareWithBaseline } = await loadAfterRun()
     findings = await compareWithBaseline(gate, findings)
+    const { confirmRuns } = await import('./confirm-runs.js')
     return await confirmRuns(gate, findings)
   } catch (thrown) {
     return { ...findings, failure: failureOf(thrown) }

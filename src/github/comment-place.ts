@@ -7,16 +7,25 @@ import { describeLeg, identifyLeg } from '../report/leg.js'
 export interface OwnComment {
   readonly id: number
   readonly body: string
-  /** Undefined if it does not say. */
-  readonly writer: CommentWriter | undefined
+  readonly writer: CommentWriter
 }
 
-export type Choice =
-  /** The older one is removed after the new one is written. */
-  | { readonly kind: 'create'; readonly replaces: OwnComment | undefined }
-  | { readonly kind: 'update'; readonly comment: OwnComment }
-  /** A newer run has commented already. */
-  | { readonly kind: 'leave'; readonly comment: OwnComment }
+/** A comment that names no writer, or whose marker someone has edited, is older than any run and anybody's. */
+export const UNKNOWN_WRITER: CommentWriter = {
+  run: 0,
+  attempt: 0,
+  gate: '',
+  step: '',
+  place: '',
+  isJob: false
+}
+
+export interface Choice {
+  /** What to update; undefined to create a comment, and `'leave'` if a newer run has commented already. */
+  readonly comment: OwnComment | 'leave' | undefined
+  /** The older comment whose history and number the new text takes over. */
+  readonly previous: OwnComment | undefined
+}
 
 /** One key per workflow, job, matrix leg and given name. */
 export function keyOf(
@@ -46,18 +55,18 @@ export function titleOf(
 
 /**
  * Who writes. A reusable workflow that is called twice, and two steps of a job, have the same key: they are told apart by
- * the step, and by the job's position in the run if the runner provides it, else by what is tested. Undefined without a run.
+ * the step, and by the job's position in the run if the runner provides it, else by what is tested.
  */
 export function writerOf(
   env: NodeJS.ProcessEnv,
   gate: string,
   { subject = '' }: CommentRequest
-): CommentWriter | undefined {
+): CommentWriter {
   const { GITHUB_RUN_ID = '', GITHUB_RUN_ATTEMPT = '', GITHUB_ACTION = '' } = env
-  if (!/^\d{1,15}$/.test(GITHUB_RUN_ID)) return undefined
   const job = positionOf(env)
   return {
-    run: Number(GITHUB_RUN_ID),
+    // Without an id, what is written later counts as newer.
+    run: /^\d{1,15}$/.test(GITHUB_RUN_ID) ? Number(GITHUB_RUN_ID) : Date.now(),
     attempt: /^\d{1,9}$/.test(GITHUB_RUN_ATTEMPT) ? Number(GITHUB_RUN_ATTEMPT) : 1,
     gate,
     step: hash(['step', GITHUB_ACTION]),
@@ -72,47 +81,45 @@ export function writerOf(
  * if there was one gate. Any other older comment is replaced: first a new comment is created, then the old one removed,
  * which is harmless if it happens twice.
  */
-export function choosePlace(comments: readonly OwnComment[], us: CommentWriter | undefined): Choice {
-  const [first] = comments
-  if (us === undefined)
-    return first === undefined ? { kind: 'create', replaces: undefined } : { kind: 'update', comment: first }
-  const ours = comments.find(({ writer }) => writer?.gate === us.gate)
-  if (ours !== undefined) return { kind: 'update', comment: ours }
-  const newer = comments.filter((comment) => couldBeOurs(comment, us) && !isOlder(comment, us))
-  const overtaking = newer.find((comment) => isAtOurPlace(comment, us))
-  if (overtaking !== undefined) return { kind: 'leave', comment: overtaking }
-  const older = olderOnes(comments, us)
-  const same = older.find((comment) => isAtOurPlace(comment, us))
-  if (same !== undefined && us.isJob) return { kind: 'update', comment: same }
-  const [only, ...further] = older
-  if (!us.isJob && only !== undefined && further.length === 0 && isAlone(comments, us))
-    return { kind: 'update', comment: only }
-  const replaces = same ?? older[0]
-  if (replaces === undefined && newer[0] !== undefined) return { kind: 'leave', comment: newer[0] }
-  return { kind: 'create', replaces }
+export function choosePlace(comments: readonly OwnComment[], us: CommentWriter): Choice {
+  const ours = comments.find(({ writer }) => writer.gate === us.gate)
+  if (ours !== undefined) return { comment: ours, previous: ours }
+  const { older, newer, fresh } = sortByAge(comments, us)
+  const previous = older.find(({ writer }) => writer.place === us.place) ?? older[0]
+  if (isOvertaken(comments, us) || (previous === undefined && newer.length > 0))
+    return { comment: 'leave', previous }
+  const isSure = us.isJob ? previous?.writer.place === us.place : older.length === 1 && fresh.length === 0
+  return { comment: isSure ? previous : undefined, previous }
+}
+
+/** Whether a newer run has written at our place. */
+export function isOvertaken(comments: readonly OwnComment[], us: CommentWriter): boolean {
+  return sortByAge(comments, us).newer.some(({ writer }) => writer.place === us.place)
 }
 
 /**
- * The older comments that those of our run replace, now that they are written: one each, preferably the one at the same
- * place. A job's comment is only removed by the same job, which may be about to write to it.
+ * What is left of earlier runs, now that ours is written. What stood at its place if it was updated there; otherwise the
+ * comments of our run replace one older comment each, preferably one at the same place.
  */
-export function listSuperseded(comments: readonly OwnComment[], us: CommentWriter): OwnComment[] {
-  const older = olderOnes(comments, us)
-  const fresh = comments.flatMap(({ writer }) =>
-    writer?.step === us.step && compareAge(writer, us) === 0 ? [writer] : []
-  )
-  const left = new Set(older.filter((comment) => !isOutdated(comment, older)))
-  const homeless = fresh.filter(({ place }) => {
-    const same = [...left].find(({ writer }) => writer?.place === place)
-    return same === undefined || !left.delete(same)
-  })
-  for (const comment of [...left].slice(0, homeless.length)) left.delete(comment)
-  return older.filter((comment) => !left.has(comment))
+export function listSuperseded(
+  comments: readonly OwnComment[],
+  us: CommentWriter,
+  { isInPlace }: { isInPlace: boolean }
+): OwnComment[] {
+  const { older, fresh } = sortByAge(comments, us)
+  if (isInPlace) return older.filter(({ writer }) => writer.place === us.place)
+  const isOutdated = ({ writer: { place, run } }: OwnComment): boolean =>
+    older.some(({ writer }) => place !== '' && writer.place === place && writer.run > run)
+  const isMatched = ({ writer: { place } }: OwnComment): boolean =>
+    fresh.some(({ writer }) => writer.place === place)
+  const current = older.filter((comment) => !isOutdated(comment))
+  const replaced = [...current.filter(isMatched), ...current.filter((comment) => !isMatched(comment))]
+  return [...older.filter(isOutdated), ...replaced.slice(0, fresh.length)]
 }
 
 /** The comment's number: that of the one it replaces, or the first unused one. */
 export function chooseOrdinal(comments: readonly OwnComment[], previous: OwnComment | undefined): number {
-  const numberOf = (comment: OwnComment): number => comment.writer?.ordinal ?? comments.indexOf(comment) + 1
+  const numberOf = (comment: OwnComment): number => comment.writer.ordinal ?? comments.indexOf(comment) + 1
   const taken = comments.filter((comment) => comment !== previous).map(numberOf)
   if (previous !== undefined && !taken.includes(numberOf(previous))) return numberOf(previous)
   let ordinal = 1
@@ -120,56 +127,19 @@ export function chooseOrdinal(comments: readonly OwnComment[], previous: OwnComm
   return ordinal
 }
 
-/** If every gate of the previous run left a comment, one comment means one gate, and the same one is updated in place. */
-function isAlone(comments: readonly OwnComment[], us: CommentWriter): boolean {
-  return !comments.some(({ writer }) => writer?.step === us.step && compareAge(writer, us) === 0)
-}
-
-/** Whether a newer run has written at our place. */
-export function isOvertaken(comments: readonly OwnComment[], us: CommentWriter): boolean {
-  return comments.some(
-    (comment) => couldBeOurs(comment, us) && isAtOurPlace(comment, us) && !isOlder(comment, us)
-  )
-}
-
-/** Further comments of our job from earlier runs: only our job updates or removes them. */
-export function listDoubles(
+/** The comments of our step in our run, and in others if they could be ours: a job's comment is only touched by that job. */
+function sortByAge(
   comments: readonly OwnComment[],
-  us: CommentWriter | undefined,
-  kept: OwnComment
-): OwnComment[] {
-  if (us?.isJob !== true) return []
-  return olderOnes(comments, us).filter((comment) => comment !== kept && isAtOurPlace(comment, us))
-}
-
-/** Left behind by a run whose comment was superseded by that of a later run. */
-function isOutdated({ writer: one }: OwnComment, older: readonly OwnComment[]): boolean {
-  if (one === undefined) return false
-  return older.some(({ writer: other }) => other?.place === one.place && other.run > one.run)
-}
-
-function olderOnes(comments: readonly OwnComment[], us: CommentWriter): OwnComment[] {
-  return comments.filter((comment) => couldBeOurs(comment, us) && isOlder(comment, us))
-}
-
-function couldBeOurs({ writer }: OwnComment, us: CommentWriter): boolean {
-  if (writer === undefined) return true
-  if (writer.step !== us.step || compareAge(writer, us) === 0) return false
-  return writer.place === us.place || !writer.isJob
-}
-
-/** A comment that names no run was written before comments did so. */
-function isOlder({ writer }: OwnComment, us: CommentWriter): boolean {
-  return writer === undefined || compareAge(writer, us) < 0
-}
-
-function isAtOurPlace({ writer }: OwnComment, us: CommentWriter): boolean {
-  return writer?.place === us.place
-}
-
-/** By run, then by attempt. */
-export function compareAge(one: CommentWriter, other: CommentWriter): number {
-  return one.run - other.run || one.attempt - other.attempt
+  us: CommentWriter
+): Record<'older' | 'fresh' | 'newer', OwnComment[]> {
+  const ofStep = comments.filter(({ writer: { step } }) => step === us.step || step === '')
+  const ageOf = ({ writer }: OwnComment): number => writer.run - us.run || writer.attempt - us.attempt
+  const couldBeOurs = ofStep.filter(({ writer }) => writer.place === us.place || !writer.isJob)
+  return {
+    older: couldBeOurs.filter((comment) => ageOf(comment) < 0),
+    fresh: ofStep.filter((comment) => ageOf(comment) === 0),
+    newer: couldBeOurs.filter((comment) => ageOf(comment) > 0)
+  }
 }
 
 function hash(words: readonly string[]): string {

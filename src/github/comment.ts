@@ -4,17 +4,14 @@ import type { CommentRequest, Log, Ports } from '../gate/ports.js'
 import { isCommentOf, readWriter } from '../report/markdown/comment-marker.js'
 import type { CommentWriter } from '../report/markdown/comment-marker.js'
 import { readHistory } from '../report/markdown/history.js'
-import { explainFailure } from './comment-advice.js'
-import type { Standing } from './comment-advice.js'
-import { OddReplyError, describeFailure, retryWithin } from './comment-failure.js'
-import type { Failure } from './comment-failure.js'
+import { OddReplyError, describeFailure, explainFailure, retryWithin } from './comment-failure.js'
+import type { Failure, Standing } from './comment-failure.js'
 import {
+  UNKNOWN_WRITER,
   chooseOrdinal,
   choosePlace,
-  compareAge,
   isOvertaken,
   keyOf,
-  listDoubles,
   listSuperseded,
   titleOf,
   writerOf
@@ -34,19 +31,18 @@ const JOB_LOGIN = 'github-actions[bot]'
 const REFUSALS = ['FORBIDDEN', 'INSUFFICIENT_SCOPES', 'NOT_FOUND', 'UNAUTHORIZED']
 /** After this delay a list usually shows what was written, and a slower run has usually written if it ever will. */
 const SETTLING_MS = 1500
+/** Another gate may write over ours; a list that never shows what was written looks the same. */
+const MOST_WRITES = 3
 
-interface CommentPorts {
+/** What is known so far; a retry continues from it. */
+interface Task {
   readonly env: NodeJS.ProcessEnv
   readonly log: Log
   readonly clock: Ports['clock']
-}
-
-/** What is known so far; a retry continues from it. */
-interface Task extends CommentPorts {
   readonly octokit: Octokit
   readonly request: CommentRequest
   readonly key: string
-  readonly us: CommentWriter | undefined
+  readonly us: CommentWriter
   /** Comments that were deleted meanwhile. */
   readonly gone: Set<number>
   attempts: number
@@ -63,111 +59,107 @@ export function createCommenter(
 ): (request: CommentRequest) => Promise<void> {
   const gate = randomUUID().replaceAll('-', '')
   return async (request) => {
+    const { signal, untilMs } = request
     const startMs = clock.now()
-    const task = await openTask({ env, log, clock }, gate, request)
+    const task: Task = {
+      ...{ env, log, clock, request },
+      octokit: await connect(env, request),
+      key: keyOf(env, request),
+      us: writerOf(env, gate, request),
+      gone: new Set(),
+      attempts: 0,
+      login: undefined,
+      pull: undefined,
+      standing: 'unknown'
+    }
     const failures: Failure[] = []
+    const onFailure = (failure: Failure): void => {
+      failures.push(failure)
+      log.debug(`The comment, attempt ${failures.length}: ${failure.status ?? ''} ${failure.words}`)
+    }
     try {
-      const { signal, untilMs } = request
-      const onFailure = (failure: Failure): void => {
-        failures.push(failure)
-        log.debug(`The comment, attempt ${failures.length}: ${failure.status ?? ''} ${failure.words}`)
-      }
       await retryWithin(() => keepComment(task), { clock, signal, untilMs, onFailure })
     } catch (thrown) {
-      const failure = failures.at(-1) ?? describeEnd(request.signal, thrown)
+      // If nothing failed before, the time ran out or the job was cancelled.
+      const words = messageOf(signal.aborted ? signal.reason : thrown)
       const comment = {
-        failure,
+        failure: failures.at(-1) ?? { kind: 'other', status: undefined, words, waitMs: undefined },
         failures: failures.length,
         isFromFork: task.pull?.isFromFork === true,
         standing: task.standing,
-        longestMs: request.untilMs - startMs
+        longestMs: untilMs - startMs
       }
       throw new CommentError(explainFailure(comment), { cause: thrown })
     }
   }
 }
 
-/** If nothing failed before, the time ran out or the job was cancelled. */
-function describeEnd({ aborted, reason }: AbortSignal, thrown: unknown): Failure {
-  const words = messageOf(aborted ? reason : thrown)
-  return { kind: 'other', status: undefined, words, waitMs: undefined }
-}
-
-async function openTask(ports: CommentPorts, gate: string, request: CommentRequest): Promise<Task> {
-  return {
-    ...ports,
-    request,
-    octokit: await connect(ports.env, request),
-    key: keyOf(ports.env, request),
-    us: writerOf(ports.env, gate, request),
-    gone: new Set(),
-    attempts: 0,
-    login: undefined,
-    pull: undefined,
-    standing: 'unknown'
-  }
-}
-
 /** One attempt, from the start: after a lost reply, what was written is found and not written again. */
 async function keepComment(task: Task): Promise<void> {
-  const { octokit, env, log, us } = task
+  const { octokit, env, log } = task
   task.attempts++
   const pull = (task.pull ??= await findPullRequest(octokit, env))
   if (pull === undefined) {
     log.info('This workflow run has no open pull request: no comment.')
     return
   }
+  let isSettled = false
+  for (let writes = 0; writes < MOST_WRITES && !isSettled; writes++) isSettled = await write(task, pull)
+}
+
+/** Writes where it is safe, looks at what stands there then, and removes what it replaces. False to look for another place. */
+async function write(task: Task, pull: PullRequest): Promise<boolean> {
+  const { octokit, env, log, us } = task
   const comments = await listOwnComments(task, pull)
-  const choice = choosePlace(comments, us)
-  if (choice.kind === 'leave') {
+  const { comment, previous } = choosePlace(comments, us)
+  if (comment === 'leave') {
     log.info(`The comment on pull request #${pull.number} is from a newer workflow run: left unchanged.`)
-    return
+    return true
   }
-  if (choice.kind === 'create') {
-    task.standing = standingOf(choice.replaces)
-    await createComment(task, pull, { comments, replaces: choice.replaces })
-  } else {
-    task.standing = standingOf(choice.comment)
-    const isWritten = await updateComment(task, pull, { comments, comment: choice.comment })
-    if (!isWritten) return keepComment(task)
-  }
-  log.info(`Comment on pull request #${pull.number} ${choice.kind === 'create' ? 'written' : 'updated'}.`)
-}
-
-function standingOf(comment: OwnComment | undefined): Standing {
-  return comment === undefined ? 'none' : { verdict: readHistory(comment.body)[0]?.verdict }
-}
-
-async function createComment(
-  task: Task,
-  pull: PullRequest,
-  { comments, replaces }: { comments: readonly OwnComment[]; replaces: OwnComment | undefined }
-): Promise<void> {
-  const body = renderBody(task, pull, {
-    ordinal: chooseOrdinal(comments, replaces),
-    previous: replaces?.body
-  })
-  await task.octokit.rest.issues.createComment({ ...issueOf(task, pull), body })
-  if (task.us !== undefined) await removeOthers(task, pull, task.us)
+  task.standing = previous === undefined ? 'none' : { verdict: readHistory(previous.body)[0]?.verdict }
+  const ordinal = comment?.writer.ordinal ?? chooseOrdinal(comments, previous)
+  const body = renderBody(task, pull, { ordinal, previous: previous?.body })
+  if (comment === undefined) await octokit.rest.issues.createComment({ ...issueOf(task, pull), body })
+  else
+    try {
+      await octokit.rest.issues.updateComment({ ...readRepository(env), comment_id: comment.id, body })
+    } catch (thrown) {
+      if (statusOf(thrown) !== 404) throw thrown
+      task.gone.add(comment.id)
+      return false
+    }
+  const isInPlace = comment !== undefined && comment.writer.gate !== us.gate
+  if (!(await settle(task, pull, { isInPlace }))) return false
+  log.info(`Comment on pull request #${pull.number} ${comment === undefined ? 'written' : 'updated'}.`)
+  return true
 }
 
 /**
- * What the new comment replaces, as far as it is visible now: others have written too. An earlier attempt may have
- * written one that the list did not show yet, which would otherwise be left behind forever.
+ * Others have written too, and an earlier attempt may have written a comment that the list did not show. False if ours is
+ * not where it was written: it was deleted, another gate of the run took it for its own, or a slower run wrote over it.
  */
-async function removeOthers(task: Task, pull: PullRequest, us: CommentWriter): Promise<void> {
-  const { log, clock, request } = task
+async function settle(
+  task: Task,
+  pull: PullRequest,
+  { isInPlace }: { isInPlace: boolean }
+): Promise<boolean> {
+  const { log, clock, request, us } = task
   try {
-    if (task.attempts > 1) await clock.sleep(SETTLING_MS, request.signal)
+    if (isInPlace || task.attempts > 1) await clock.sleep(SETTLING_MS, request.signal)
     const comments = await listOwnComments(task, pull)
-    const ours = comments.filter(({ writer }) => writer?.gate === us.gate)
+    const ours = comments.filter(({ writer }) => writer.gate === us.gate)
     if (isOvertaken(comments, us)) {
       log.info(`A newer workflow run has commented on pull request #${pull.number}: left unchanged.`)
       await removeComments(task, ours)
-    } else await removeComments(task, [...ours.slice(1), ...listSuperseded(comments, us)])
+      return true
+    }
+    // A new comment may be missing in a list that lags.
+    if (isInPlace && ours.length === 0) return false
+    await removeComments(task, [...ours.slice(1), ...listSuperseded(comments, us, { isInPlace })])
   } catch (thrown) {
-    log.debug(`Could not look for older comments: ${messageOf(thrown)}`)
+    log.debug(`Could not look at the comment once more: ${messageOf(thrown)}`)
   }
+  return true
 }
 
 /** Best effort: what remains is found and removed by the next run. */
@@ -180,55 +172,6 @@ async function removeComments({ octokit, env, log }: Task, comments: readonly Ow
     }
 }
 
-/** False if it was deleted or another gate has written there: then look for another place. */
-async function updateComment(
-  task: Task,
-  pull: PullRequest,
-  { comments, comment }: { comments: readonly OwnComment[]; comment: OwnComment }
-): Promise<boolean> {
-  const { octokit, us } = task
-  const body = renderBody(task, pull, {
-    ordinal: comment.writer?.ordinal ?? chooseOrdinal(comments, comment),
-    previous: comment.body
-  })
-  const place = { ...readRepository(task.env), comment_id: comment.id }
-  const write = async (): Promise<unknown> => octokit.rest.issues.updateComment({ ...place, body })
-  try {
-    await write()
-    if (us === undefined) return true
-    if (comment.writer?.gate === us.gate) {
-      await removeOthers(task, pull, us)
-      return true
-    }
-    const writer = await readWriterLater(task, comment.id)
-    // A slower run has written after us, or GitHub's data is stale: in both cases write once more.
-    if (writer !== undefined && compareAge(writer, us) < 0) await write()
-    // Never the same job; if two jobs look the same after all, neither verdict is lost.
-    if (writer !== undefined && writer.gate !== us.gate && compareAge(writer, us) === 0) return false
-  } catch (thrown) {
-    if (statusOf(thrown) !== 404) throw thrown
-    task.gone.add(comment.id)
-    return false
-  }
-  await removeComments(task, listDoubles(comments, us, comment))
-  return true
-}
-
-/** Who wrote the comment as it is a little later; undefined if that cannot be read. */
-async function readWriterLater(
-  { octokit, env, clock, request }: Task,
-  id: number
-): Promise<CommentWriter | undefined> {
-  try {
-    await clock.sleep(SETTLING_MS, request.signal)
-    const { data } = await octokit.rest.issues.getComment({ ...readRepository(env), comment_id: id })
-    return readWriter(data.body ?? '')
-  } catch (thrown) {
-    if (statusOf(thrown) === 404) throw thrown
-    return undefined // It is written; whether it stays cannot be verified.
-  }
-}
-
 function renderBody(
   { env, request, key, us }: Task,
   pull: PullRequest,
@@ -236,7 +179,7 @@ function renderBody(
 ): string {
   return request.render({
     key,
-    writer: us && { ...us, ordinal },
+    writer: { ...us, ordinal },
     title: titleOf(env, request) + (ordinal > 1 ? ` [${ordinal}]` : ''),
     commit: pull.commit,
     repositoryUrl: env.GITHUB_SERVER_URL && `${env.GITHUB_SERVER_URL}/${env.GITHUB_REPOSITORY ?? ''}`,
@@ -256,7 +199,7 @@ interface ListedComment {
 
 /** A marker alone proves nothing: anyone can write one. */
 async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnComment[]> {
-  const { octokit, key, us, gone } = task
+  const { octokit, key, gone } = task
   const login = (task.login ??= await readLogin(octokit))
   const { listComments } = octokit.rest.issues
   const pages = octokit.paginate.iterator(listComments, { ...issueOf(task, pull), per_page: 100 })
@@ -270,9 +213,7 @@ async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnCommen
       seen.add(id)
       if (typeof id !== 'number' || typeof body !== 'string' || gone.has(id)) continue
       if (!isBy(login, user) || !isCommentOf(body, key)) continue
-      found.push({ id, body, writer: readWriter(body) })
-      // Without a run to tell gates apart there is one comment.
-      if (task.attempts === 1 && us === undefined) return found
+      found.push({ id, body, writer: readWriter(body) ?? UNKNOWN_WRITER })
     }
   }
   return found

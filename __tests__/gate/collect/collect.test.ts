@@ -223,7 +223,6 @@ describe('what is brought home', () => {
       res.write(makeCsv(5))
       setTimeout(() => res.destroy(), 20)
     })
-    service.meet('resultSize', faults.answer(403), faults.none)
     const { measurements } = await gather({ grids: [makeGrid({ id: 'a1' })], results: [signed(0)] })
     expect(measurements?.figures({})?.samples).toBe(10)
     const paths = (method: string) =>
@@ -233,9 +232,9 @@ describe('what is brought home', () => {
     // How often it looks for a newer link depends on how much of the CSV arrived before the connection broke.
     const [gets, heads] = [paths('GET'), paths('HEAD')]
     expect(gets.length).toBeGreaterThan(1)
-    expect(heads).toHaveLength(2)
-    for (const links of [gets, heads])
-      expect(links).toEqual([...new Set(links)].sort((one, other) => one - other))
+    expect(heads).toHaveLength(1)
+    const links = [...gets, ...heads]
+    expect(links).toEqual([...new Set(links)].sort((one, other) => one - other))
   })
 
   test('a run without either has no measurements', async () => {
@@ -558,7 +557,8 @@ describe('what becomes known after the first look that shows the end', () => {
   test('is asked for once the CSVs are home', async () => {
     later({})
     await gather({ grids: [makeGrid()] })
-    expect(service.order().at(-1)).toBe('showRun')
+    const order = service.order()
+    expect(order.lastIndexOf('showRun')).toBeGreaterThan(order.lastIndexOf('result'))
   })
 
   test('a bad end is not undone', async () => {
@@ -637,12 +637,10 @@ describe('a CSV that grows after the run has finished', () => {
 
   test('is not waited for long where no answer comes', async () => {
     service.meet('result', csv(4))
-    service.meet('resultSize', faults.hold, faults.hold, faults.hold)
+    service.meet('resultSize', faults.hold)
     const gathering = gather({ grids: [makeGrid()] })
     await service.reached('resultSize')
-    await gate.ports.clock.advance(5_000)
-    await service.reached('resultSize', 2)
-    await gate.ports.clock.advance(5_000)
+    await gate.ports.clock.advance(10_000)
     expect((await gathering).measurements?.figures({})?.samples).toBe(4)
   })
 

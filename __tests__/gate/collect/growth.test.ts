@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { hasGrown } from '../../../src/gate/collect/growth.js'
+import { hasGrown } from '../../../src/gate/collect/grid-fetches.js'
 import type { ServiceClient } from '../../../src/service/client.js'
 import { makeClient } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/manual-clock.js'
@@ -19,12 +19,12 @@ afterEach(async () => {
   await server.close()
 })
 
-async function ask(answers: RawAnswer[], renew = (href: string) => Promise.resolve(href)): Promise<boolean> {
+async function ask(answers: RawAnswer[]): Promise<boolean> {
   server = await GateRawServer.start(...answers)
   clock = new ManualClock()
   client = makeClient(server.url, clock)
   const { signal } = new AbortController()
-  const place = { bytes: CSV.length, clock, signal, renew }
+  const place = { bytes: CSV.length, clock, signal }
   return clock.run(hasGrown(client, '/api/runs/r/result.csv?grid_id=g', place))
 }
 
@@ -71,15 +71,4 @@ test.each(passing)('none: %s for ever, within ten seconds', async (_, answer) =>
   expect(await ask([answer])).toBe(false)
   expect(server.requests.length).toBeGreaterThan(1)
   expect(clock.elapsedMs).toBeLessThanOrEqual(10_000)
-})
-
-test('a link that has expired is renewed, once', async () => {
-  const renew = (href: string) => Promise.resolve(`${href}&again`)
-  const expired = says(undefined, {}, '403 Expired')
-  expect(await ask([expired, says(LONGER.length)], renew)).toBe(true)
-  expect(server.requests[1]).toMatch(/^HEAD \/api\/runs\/r\/result\.csv\?grid_id=g&again /)
-  await client.close()
-  await server.close()
-  expect(await ask([expired], renew)).toBe(false)
-  expect(server.requests).toHaveLength(2)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
+import { renewHref } from '../../../src/gate/collect/fetch-results.js'
 import type { Source } from '../../../src/gate/collect/fetch-results.js'
-import { renewHref } from '../../../src/gate/collect/renew-href.js'
 
 const source = (href: string, changes: Partial<Source> = {}): Source => ({
   runId: 'run1',

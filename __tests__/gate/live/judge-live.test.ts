@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { decisiveLines, findBreach } from '../../../src/gate/live/judge-live.js'
-import { findOutOfReach } from '../../../src/gate/live/out-of-reach.js'
+import { decisiveLines, findBreach, findOutOfReach } from '../../../src/gate/live/judge-live.js'
 import { gatherEvidence } from '../../../src/gate/live/live-evidence.js'
 import { LiveWarmUp } from '../../../src/gate/live/live-warm-up.js'
 import type { LiveEvidence, LiveTimes } from '../../../src/gate/live/live-evidence.js'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { runUrl } from '../../../src/gate/run/run-url.js'
+import { runUrl } from '../../../src/gate/run/run-status.js'
 import { makeRun, makeSettings } from '../../support/gate/gate-ports.js'
 
 test.each([

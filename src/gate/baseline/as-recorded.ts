@@ -5,6 +5,8 @@ import { apdexOf } from '../../evidence/apdex.js'
 import { wholeOf } from '../../evidence/reached-load.js'
 import type { Findings } from '../findings.js'
 import type { Settings } from '../settings/settings.js'
+import { shorten } from '../../thresholds/quoting.js'
+import { listRemoteErrors } from '../../evidence/remote-errors.js'
 
 interface Facts {
   readonly fingerprint: Fingerprint
@@ -34,4 +36,12 @@ export function asRecorded(
     measurements,
     thresholds
   )
+}
+
+/** What the service reported of a run that finished all the same: its first error; undefined without any. */
+export function describeRemoteErrors(run: Findings['run']): string | undefined {
+  const [first, ...others] = listRemoteErrors(run?.remoteErrors)
+  if (first === undefined) return undefined
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  return `the service reported errors: "${shorten(first)}"${more}`
 }

@@ -31,3 +31,6 @@ export async function writeBaselineFile(path: string, bytes: Uint8Array): Promis
   makeFolder(dirname(full))
   await replaceFile(full, bytes)
 }
+
+/** The name of the document in its artifact. */
+export const DOCUMENT_FILE = 'baseline.json.gz'

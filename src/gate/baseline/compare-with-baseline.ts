@@ -13,8 +13,7 @@ import type { Gate } from '../gate.js'
 import { comparedRun } from '../collect/compared-run.js'
 import { findBaseline, isSearched } from './find-baseline.js'
 import type { Search } from './find-baseline.js'
-import { asRecorded } from './as-recorded.js'
-import { describeRemoteErrors } from './reported-errors.js'
+import { asRecorded, describeRemoteErrors } from './as-recorded.js'
 import { withFactsOf } from './run-fingerprint.js'
 
 type Compared = Pick<Findings, 'comparison' | 'baseline' | 'trend' | 'isOnBaselineBranch'>

@@ -8,8 +8,7 @@ import type { BaselinePlace, BaselineRequest, BaselineStore, Ports } from '../po
 import { defaultName } from '../settings/settings.js'
 import type { Settings } from '../settings/settings.js'
 import { readBaselineFile } from './baseline-file.js'
-import { readMachine } from './machine.js'
-import { fingerprintOf } from './run-fingerprint.js'
+import { readMachine, fingerprintOf } from './run-fingerprint.js'
 
 /** What is known once the search has ended; it never fails. */
 export interface Search {

@@ -10,8 +10,8 @@ import { isReference } from '../../service/documents/requests.js'
 import { readParameters, splitParameters } from '../settings/override-parameters.js'
 import { isSecret } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
-import type { Machine } from './machine.js'
 import { areAllOnClusters, describeRegions } from './region-fingerprint.js'
+import { arch, availableParallelism, cpus, platform } from 'node:os'
 
 /** Their values differ from run to run. */
 const ADDRESS = /host|port|url/i
@@ -109,4 +109,19 @@ async function hashFile(path: string): Promise<string> {
 
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH)
+}
+
+/** Where the load is generated, if that is here. */
+export interface Machine {
+  readonly system: string
+  readonly cpu: string
+  readonly cores: number
+}
+
+export function readMachine(): Machine {
+  return {
+    system: `${platform()} ${arch()}`,
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism()
+  }
 }

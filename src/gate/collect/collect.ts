@@ -5,21 +5,16 @@ import type { ScanResult } from '../../results/counts/scan-result.js'
 import type { WarmUpFacts } from '../../report/outcome.js'
 import type { Report, Run } from '../../service/documents/documents.js'
 import { RETRY, retry } from '../../service/retry.js'
-import { isCompleteAtEnd } from './complete-at-end.js'
-import { stateOfApdex } from '../../evidence/apdex.js'
 import { expectedGrids, findMissing, findNameless, findSmaller } from './expected-grids.js'
-import type { ExpectedGrid } from './expected-grids.js'
 import type { GridResult } from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { GridFetches, sourcesIn } from './grid-fetches.js'
-import { asError, lookAgain, lookOnceMore } from './late-values.js'
-import type { Lack } from './late-values.js'
+import { asError, lookUntilSame } from './looks.js'
 import { countResults } from '../../evidence/count-results.js'
 import { toCompare } from '../../evidence/same-rows.js'
 import { GridHealth } from '../../evidence/grid-health.js'
-import { readReport } from './read-report.js'
-import { hasEnded, phaseOf } from '../run/run-status.js'
 import { messageOf } from '../errors.js'
+import { MalformedReplyError } from '../../service/errors.js'
 
 export interface Collection {
   /** As last seen. */
@@ -70,37 +65,20 @@ export interface CollectOptions {
 
 export const RESULTS_FOLDER = 'results'
 
-/** Few services compute it longer than this after the end; many never give one. */
-const APDEX_PATIENCE_MS = 2 * 60_000
-
 /** Downloads the report and every grid's CSV in parallel, reading the CSVs as they arrive. Failures are returned, not thrown. */
 export async function collect(gate: Gate, run: Run, options: CollectOptions): Promise<Collection> {
   const { ports, settings } = gate
   const { signal, isPatient = true, health = new GridHealth() } = options
   const resultsDir = join(ports.scratchDir, options.resultsFolder ?? RESULTS_FOLDER)
   makeFolder(resultsDir)
-  const fetching = new GridFetches(gate, run, { resultsDir, signal })
+  const fetches = new GridFetches(gate, { resultsDir, signal })
+  void fetches.of(run)
   const reading = readReport(gate, run.id, signal)
   const earlier = await earlierRun(gate, options)
   const expected = expectedGrids(settings, earlier.run)
-  const { seen, doubts } = await lookAgain(gate, run, {
-    signal,
-    lackOf: (run) => lackIn(run, { gate, expected, isPatient }),
-    onSeen: (seen) => {
-      health.note(seen.grids, { hasEnded: hasEnded(seen.status) })
-      fetching.follow(seen)
-    }
-  })
+  const looked = await lookUntilSame(gate, run, { signal, expected, isPatient, health, fetches })
+  const { run: latest, fetched: grids } = looked
   const { doubts: reportDoubts, ...report } = await reading
-  await fetching.results(sourcesIn(gate, seen))
-  const isFinal = settings.target.kind === 'local' || phaseOf(seen.status) !== 'ended well' || !isPatient
-  if (!isFinal) await fetching.confirm(sourcesIn(gate, seen))
-  const latest = isFinal ? seen : await lookOnceMore(gate, seen, signal)
-  const sources = sourcesIn(gate, latest)
-  if (!isFinal) await fetching.confirm(sources)
-  const grids = await fetching.results(sources)
-  for (const { grids: seenGrids, status } of [run, latest])
-    health.note(seenGrids, { hasEnded: hasEnded(status) })
   const files = grids.flatMap(({ scan, result: { path } }) =>
     scan === undefined || path === undefined ? [] : [{ path, scan }]
   )
@@ -124,7 +102,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
     run: latest,
     resultsDir,
     grids: grids.map(({ result }) => result),
-    missingGrids: findMissing(expected, sources),
+    missingGrids: findMissing(expected, sourcesIn(gate, latest)),
     ...counted,
     gaps: [
       ...earlier.gaps,
@@ -133,7 +111,7 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
       ...health.gaps,
       ...counted.gaps
     ],
-    doubts: [...doubts, ...reportDoubts, ...health.doubts, ...counted.doubts]
+    doubts: [...looked.doubts, ...reportDoubts, ...health.doubts, ...counted.doubts]
   }
 }
 
@@ -162,19 +140,44 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
   }
 }
 
-/** A run that ended abnormally may never have everything. */
-function lackIn(
-  run: Run,
-  { gate, expected, isPatient }: { gate: Gate; expected: readonly ExpectedGrid[]; isPatient: boolean }
-): Lack | undefined {
-  const { settings } = gate
-  if (isCompleteAtEnd(gate) || phaseOf(run.status) !== 'ended well') return undefined
-  const sources = sourcesIn(gate, run)
-  const isOdd = run.oddGrids !== undefined
-  if (sources.length === 0 || isOdd || findMissing(expected, sources).length > 0)
-    return { what: 'the results of its grids', isNeeded: isPatient }
-  const apdex = stateOfApdex(run.apdex)
-  if (apdex === 'there') return undefined
-  const isNeeded = apdex === 'late' && settings.thresholds.some(({ metric }) => metric === 'apdex')
-  return { what: "the service's apdex", isNeeded: isPatient && isNeeded, longestMs: APDEX_PATIENCE_MS }
+interface ReadReport {
+  readonly report: Report | undefined
+  /** Why there is none. */
+  readonly reportProblem: string | undefined
+  readonly doubts: readonly string[]
+}
+
+/** No threshold needs the summary: do not wait for it any longer. */
+const SUMMARY_PATIENCE_MS = 10_000
+const NO_SUMMARY =
+  'The report of the run has no summary. The verdict does not depend on it: it is based on the CSVs.'
+
+/** Requests the report until it is ready; one without a summary is accepted after a while. Failures are returned, not thrown. */
+async function readReport(
+  { client, ports: { clock, log } }: Gate,
+  runId: string,
+  signal: AbortSignal
+): Promise<ReadReport> {
+  let retries = 0
+  let bare: { readonly report: Report; readonly sinceMs: number } | undefined
+  const ask = async (): Promise<Report> => {
+    const report = await client.report(runId, signal)
+    if (report.summary !== undefined) return report
+    bare = { report, sinceMs: bare?.sinceMs ?? clock.now() }
+    if (clock.now() - bare.sinceMs >= SUMMARY_PATIENCE_MS) return report
+    throw new MalformedReplyError(`reading the report of run ${runId}`, 'it has no summary')
+  }
+  const found = await retry(ask, RETRY.collect, {
+    clock,
+    signal,
+    onRetry: (thrown) => {
+      if (retries++ === 0) log.info(`The report is not ready (${messageOf(thrown)}); retrying.`)
+    },
+    overWith: (failure) =>
+      new Error(`not available within the collection time; the last answer: ${messageOf(failure)}`)
+  }).catch((thrown: unknown) => bare?.report ?? messageOf(thrown))
+  if (typeof found === 'string') return { report: undefined, reportProblem: found, doubts: [] }
+  const said = found.warnings.map((warning) => `The service says: ${warning}`)
+  const doubts = [...(found.summary === undefined ? [NO_SUMMARY] : []), ...said]
+  return { report: found, reportProblem: undefined, doubts }
 }

@@ -1,19 +1,22 @@
 import { rm } from 'node:fs/promises'
+import type { ServiceClient } from '../../service/client.js'
+import type { Clock } from '../../service/clock.js'
 import type { Run } from '../../service/documents/documents.js'
+import { isTransient } from '../../service/errors.js'
 import { listStallLabels } from '../../thresholds/judge/over-time.js'
 import { pauseBetweenLooks } from '../../service/retry-pause.js'
+import { retry } from '../../service/retry.js'
 import { startDeadline } from '../deadline.js'
-import { fetchGrid, nameOf, sourcesOf, withProblem } from './fetch-results.js'
+import { fetchGrid, nameOf, renewHref, sourcesOf, withProblem } from './fetch-results.js'
 import type { FetchedGrid, Source } from './fetch-results.js'
 import type { Gate } from '../gate.js'
-import { hasGrown } from './growth.js'
-import { isCompleteAtEnd } from './complete-at-end.js'
-import { renewHref } from './renew-href.js'
 import { phaseOf } from '../run/run-status.js'
 
 const STILL_GROWING = 'it was still growing when the collection time ran out'
 /** Do not wait long for a newer link: the known one may still work. */
 const LONGEST_LOOK_MS = 10_000
+/** Whether a CSV has grown: the answer is almost always "no", so do not wait long for it. */
+const LONGEST_CHECK_MS = 10_000
 /** A CSV with only a header may still be in the process of being written. */
 const EMPTY_PATIENCE_MS = 30_000
 
@@ -22,95 +25,131 @@ export function sourcesIn({ client, settings: { origin } }: Gate, run: Run): Sou
   return sourcesOf(client, run, origin.kind === 'files' ? origin.grids.length : 1)
 }
 
+/**
+ * Whether the service has everything in place before it reports the end of a run: what is missing then never comes, and a CSV without
+ * rows has none. So does a loadgate, embedded or elsewhere; any other service may still be writing.
+ */
+export function isCompleteAtEnd({ settings, client }: Pick<Gate, 'settings' | 'client'>): boolean {
+  return settings.target.kind === 'local' || client.isLoadgate
+}
+
 /** The CSV downloads, each started as soon as its grid is known. */
 export class GridFetches {
   readonly #gate: Gate
   readonly #place: { readonly resultsDir: string; readonly signal: AbortSignal }
-  readonly #fetches = new Map<string, Promise<FetchedGrid>>()
-  readonly #confirmed = new Set<string>()
-  #latest: Run
+  readonly #fetches = new Map<string, { readonly source: Source; readonly done: Promise<FetchedGrid> }>()
+  /** Those that have not grown since they were downloaded. */
+  readonly #settled = new Set<string>()
+  #growths = 0
 
-  constructor(gate: Gate, run: Run, place: { resultsDir: string; signal: AbortSignal }) {
+  constructor(gate: Gate, place: { resultsDir: string; signal: AbortSignal }) {
     this.#gate = gate
     this.#place = place
-    this.#latest = run
-    this.follow(run)
   }
 
-  follow(run: Run): void {
-    this.#latest = run
-    for (const source of sourcesIn(this.#gate, run)) void this.#fetch(source)
+  /** The CSVs that the run lists; what has not begun begins now. */
+  async of(run: Run): Promise<FetchedGrid[]> {
+    return Promise.all(
+      sourcesIn(this.#gate, run).map((source) => {
+        const fetch = this.#fetches.get(nameOf(source)) ?? { source, done: this.#fetch(run, source) }
+        this.#fetches.set(nameOf(source), fetch)
+        return fetch.done
+      })
+    )
   }
 
-  async results(sources: readonly Source[]): Promise<FetchedGrid[]> {
-    return Promise.all(sources.map((source) => this.#fetch(source)))
+  /** Whether the run lists no CSV beyond those asked for so far. */
+  haveBegun(run: Run): boolean {
+    return sourcesIn(this.#gate, run).every((source) => this.#fetches.has(nameOf(source)))
   }
 
-  /** A service may report a run as finished while its CSVs still grow: each is checked once more, and downloaded again if it has grown. */
-  async confirm(sources: readonly Source[]): Promise<void> {
-    const open = sources.filter((source) => !this.#confirmed.has(nameOf(source)))
-    for (const source of open) this.#confirmed.add(nameOf(source))
-    await Promise.all(open.map((source) => this.#confirm(source)))
+  /**
+   * A service may report a run as finished while its CSVs still grow. True if one has grown since it was downloaded: it begins anew with
+   * the next call of `of`, from the start, since nothing guarantees that the earlier bytes are unchanged.
+   */
+  async haveGrown(run: Run): Promise<boolean> {
+    const open = [...this.#fetches].filter(([name]) => !this.#settled.has(name))
+    const listed = sourcesIn(this.#gate, run)
+    const grown = await Promise.all(open.map(async ([name]) => this.#hasGrown(name, listed)))
+    if (!grown.includes(true)) return false
+    const { clock } = this.#gate.ports
+    if (this.#growths++ > 0)
+      await clock.sleep(pauseBetweenLooks(this.#growths), this.#place.signal).catch(() => undefined)
+    return true
   }
 
-  async #confirm(source: Source): Promise<void> {
+  async #hasGrown(name: string, listed: readonly Source[]): Promise<boolean> {
+    const fetch = this.#fetches.get(name)
+    const fetched = await fetch?.done
+    if (fetch === undefined || fetched?.result.path === undefined) return false
     const { client, ports } = this.#gate
     const { signal } = this.#place
-    for (let growths = 0; ; growths++) {
-      const { result, href } = await this.#fetch(source)
-      const { path, bytes, gridId } = result
-      if (path === undefined) return
-      const isGrowing = await hasGrown(client, href, {
-        bytes,
-        clock: ports.clock,
-        signal,
-        // Only a link that the service provided can have expired.
-        renew: async (failed, within) =>
-          source.isLinked ? this.#findAddress({ ...source, href: failed }, within) : failed
-      })
-      if (!isGrowing && (growths === 0 || !signal.aborted)) return
-      // A file with its final name must be complete.
-      await rm(path, { force: true })
-      if (signal.aborted) {
-        this.#fetches.set(nameOf(source), Promise.resolve(withProblem(source, STILL_GROWING)))
-        return
-      }
-      if (growths === 0)
-        ports.log.info(`The CSV of grid ${gridId} has grown since it was downloaded; downloading it again.`)
-      else await ports.clock.sleep(pauseBetweenLooks(growths), signal).catch(() => undefined)
-      // From the start: nothing guarantees that the earlier bytes are unchanged.
-      this.#fetches.delete(nameOf(source))
+    const { path, bytes, gridId } = fetched.result
+    // A signed link may have expired since the download.
+    const href = renewHref({ ...fetch.source, href: fetched.href }, listed)
+    const isGrowing = await hasGrown(client, href, { bytes, clock: ports.clock, signal })
+    const isTooLate = signal.aborted && (isGrowing || this.#growths > 0)
+    if (!isGrowing && !isTooLate) {
+      this.#settled.add(name)
+      return false
     }
+    // A file with its final name must be complete.
+    await rm(path, { force: true })
+    if (isTooLate) {
+      this.#fetches.set(name, { ...fetch, done: Promise.resolve(withProblem(fetch.source, STILL_GROWING)) })
+      return false
+    }
+    if (this.#growths === 0)
+      ports.log.info(`The CSV of grid ${gridId} has grown since it was downloaded; downloading it again.`)
+    return this.#fetches.delete(name)
   }
 
-  #fetch(source: Source): Promise<FetchedGrid> {
-    const begun = this.#fetches.get(nameOf(source))
-    if (begun !== undefined) return begun
+  async #fetch(run: Run, source: Source): Promise<FetchedGrid> {
     const { client, ports, settings } = this.#gate
-    const isFinal = isCompleteAtEnd(this.#gate) || phaseOf(this.#latest.status) !== 'ended well'
-    const fetch = fetchGrid({ client, clock: ports.clock, log: ports.log }, source, {
+    const isFinal = isCompleteAtEnd(this.#gate) || phaseOf(run.status) !== 'ended well'
+    return fetchGrid({ client, clock: ports.clock, log: ports.log }, source, {
       ...this.#place,
       stallLabels: listStallLabels(settings.thresholds),
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
       // Nothing is in front of the embedded service that could answer in its place.
       isFinal: settings.target.kind === 'local',
-      findAddress: (failed) => this.#findAddress(failed)
+      findAddress: (failed) => this.#findAddress(run, failed)
     })
-    this.#fetches.set(nameOf(source), fetch)
-    return fetch
   }
 
   /** A link may appear later than its grid, a built link may be wrong, and a signed link expires: use the newest one. */
-  async #findAddress(source: Source, signal = this.#place.signal): Promise<string> {
+  async #findAddress(run: Run, source: Source): Promise<string> {
     const { client, ports } = this.#gate
     const deadline = startDeadline(ports.clock, LONGEST_LOOK_MS, {
       error: new Error('no answer'),
-      others: [signal]
+      others: [this.#place.signal]
     })
     const seen = await client
-      .showRun(this.#latest.id, deadline.signal)
-      .catch(() => this.#latest)
+      .showRun(run.id, deadline.signal)
+      .catch(() => run)
       .finally(() => deadline.release())
     return renewHref(source, sourcesIn(this.#gate, seen))
+  }
+}
+
+/**
+ * Whether a CSV is now larger than what was downloaded, by a HEAD request, with a few retries after transient errors. Anything that
+ * does not show growth counts as none: a service need not say how large a CSV is.
+ */
+export async function hasGrown(
+  client: ServiceClient,
+  href: string,
+  { bytes, clock, signal }: { readonly bytes: number; readonly clock: Clock; readonly signal: AbortSignal }
+): Promise<boolean> {
+  const deadline = startDeadline(clock, LONGEST_CHECK_MS, { error: new Error('no answer'), others: [signal] })
+  const policy = { isTransient, transientMs: LONGEST_CHECK_MS, isRefusal: () => false, refusalMs: 0 }
+  try {
+    const ask = () => client.resultSize(href, deadline.signal)
+    const size = await retry(ask, policy, { clock, signal: deadline.signal })
+    return size !== undefined && size > bytes
+  } catch {
+    return false
+  } finally {
+    deadline.release()
   }
 }

@@ -14,10 +14,10 @@ import type { Breach } from './early-judgement.js'
 import { decisiveLines, findBreach } from './judge-live.js'
 import { LiveCsv, LiveReadingError } from './live-csv.js'
 import { gatherEvidence } from './live-evidence.js'
-import type { LiveEvidence } from './live-evidence.js'
+import type { LiveEvidence, LiveTimes } from './live-evidence.js'
 import { LiveGrid } from './live-grid.js'
 import { LiveWarmUp } from './live-warm-up.js'
-import { liveTimes } from './live-times.js'
+import type { Settings } from '../settings/settings.js'
 
 /** Half a window; polls may be more frequent. */
 const LOOK_EVERY_MS = 5_000
@@ -219,4 +219,21 @@ function explain({ words, isFinal }: Breach, { elapsedMs }: Pick<LiveEvidence, '
   return isFinal
     ? `${words}, whatever the rest of the run would have been`
     : `${words}; it might have recovered, so this is the verdict on the first ${formatDuration(elapsedMs)} only`
+}
+
+/** Of the duration, where nothing says when the load has settled. */
+const UNSETTLED_SHARE = 0.2
+
+/** When the run may be judged; undefined if its duration is unknown. A repeated run has its own times. */
+export function liveTimes(settings: Settings, run: Run): LiveTimes | undefined {
+  const durationSeconds = settings.durationSeconds ?? run.durationSeconds
+  if (durationSeconds === undefined || durationSeconds <= 0) return undefined
+  const durationMs = durationSeconds * 1000
+  const isRepeat = settings.origin.kind === 'repeat'
+  const rampupSeconds = (isRepeat ? undefined : settings.rampupSeconds) ?? run.rampupSeconds ?? 0
+  // A ramp-up of zero does not say when the load has settled.
+  const unsettledMs = rampupSeconds > 0 ? rampupSeconds * 1000 : UNSETTLED_SHARE * durationMs
+  const { warmUpMs } = settings
+  const settledAfterMs = Math.max(unsettledMs, warmUpMs)
+  return { durationMs, settledAfterMs, warmUpMs }
 }

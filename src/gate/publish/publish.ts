@@ -9,13 +9,14 @@ import { renderSummary } from '../../report/markdown/summary.js'
 import { cutToBytes } from '../../report/size.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../report/verdict-document.js'
 import type { Collection } from '../collect/collect.js'
-import { baselineOutput } from '../baseline/baseline-output.js'
 import { commentOnPullRequest } from './comment.js'
-import { upload } from './upload-artifact.js'
 import { worstFirst } from '../../evidence/remote-errors.js'
 import type { Settings } from '../settings/settings.js'
 import { messageOf } from '../errors.js'
 import type { Artifact, Ports } from '../ports.js'
+import type { BaselineFacts } from '../../baseline/baseline-facts.js'
+import { baselineFactsDocument } from '../../report/baseline-document.js'
+import { uploadFiles } from '../upload-files.js'
 
 const MOST_LOGGED_ERRORS = 4
 const MOST_OUTPUT_BYTES = 64 * 1024
@@ -116,5 +117,51 @@ function setOutputs(
   if (artifact !== undefined) {
     ports.setOutput('artifact-id', artifact.id)
     if (artifact.url !== undefined) ports.setOutput('artifact-url', artifact.url)
+  }
+}
+
+const MOST_CHARACTERS = 1000
+const MOST_RUNS = 1000
+
+/** The output `baseline`: what verdict.json has, bounded, and without what only recording needs. */
+export function baselineOutput(facts: BaselineFacts): string {
+  const document = baselineFactsDocument(facts)
+  return JSON.stringify({
+    ...document,
+    fingerprint: undefined,
+    runs: document.runs.slice(-MOST_RUNS),
+    reason: document.reason?.slice(0, MOST_CHARACTERS) ?? null,
+    notes: document.notes.slice(0, 10).map((note) => note.slice(0, MOST_CHARACTERS))
+  })
+}
+
+interface Uploaded {
+  readonly artifact: Artifact | undefined
+  readonly problem: string | undefined
+}
+
+/** The client itself waits 45 minutes for a server that accepts the request and never responds. */
+const LONGEST_UPLOAD_MS = 15 * 60_000
+
+/** Uploads the artifact; without it, the files are still on the runner. A failure is returned, not thrown. */
+async function upload(
+  ports: Ports,
+  { settings, outcome, files }: { settings: Settings; outcome: Outcome; files: readonly string[] }
+): Promise<Uploaded> {
+  const { uploadArtifact, scratchDir, log } = ports
+  if (uploadArtifact === undefined)
+    return {
+      artifact: undefined,
+      problem: `Artifacts cannot be uploaded here; the files are in ${scratchDir}.`
+    }
+  const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? ''}`
+  const request = { name, folder: scratchDir, files, retentionDays: settings.retentionDays }
+  try {
+    const artifact = await uploadFiles(ports, uploadArtifact, { request, longestMs: LONGEST_UPLOAD_MS })
+    return { artifact, problem: undefined }
+  } catch (thrown) {
+    const problem = `The artifact ${name} could not be uploaded (${messageOf(thrown)}); the files are in ${scratchDir} on the runner.`
+    log.warning(problem)
+    return { artifact: undefined, problem }
   }
 }

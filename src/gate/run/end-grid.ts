@@ -2,7 +2,7 @@ import type { ServiceClient } from '../../service/client.js'
 import type { Clock } from '../../service/clock.js'
 import { MalformedReplyError, RefusedError, isTransient } from '../../service/errors.js'
 import { RETRY, retry } from '../../service/retry.js'
-import { gridPhaseOf } from './grid-status.js'
+import { gridPhaseOf } from './run-status.js'
 
 /** Terminates a grid; throws if it cannot confirm that the grid has ended. */
 export async function endGrid(

@@ -23,3 +23,15 @@ export function outlastRestart<T>(
   }
   return retry(create, { ...RETRY.outlastRestart, isTransient }, { clock, signal, onRetry })
 }
+
+/** Sends a request that creates something; it is retried only if nothing can have been created: no connection, 429, or a restart. */
+export function createSafely<T>(
+  { ports }: { readonly ports: Pick<Ports, 'log' | 'clock'> },
+  create: () => Promise<T>,
+  signal: AbortSignal
+): Promise<T> {
+  const onRetry = (thrown: unknown): void =>
+    ports.log.info(`${asSentence(messageOf(thrown))} Nothing was created; retrying.`)
+  const createOnce = (): Promise<T> => retry(create, RETRY.create, { clock: ports.clock, signal, onRetry })
+  return outlastRestart(ports, createOnce, signal)
+}

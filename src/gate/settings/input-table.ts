@@ -1,6 +1,3 @@
-import { DEFAULTS } from './inputs.js'
-import type { InputName } from './inputs.js'
-
 /** The groups of inputs, in the order in which the help shows them. */
 export const INPUT_GROUPS = ['What to run', 'Where', 'How long', 'What must hold', 'Output'] as const
 
@@ -11,12 +8,14 @@ export interface InputText {
   /** The kind of value, for the help. */
   readonly value: string
   readonly about: string
-  /** What applies without a value, if that is not in the table of defaults. Empty if there is nothing to say. */
+  /** The value that an empty input has. */
+  readonly byDefault?: string
+  /** What applies without a value, if there is no such value. Empty if there is nothing to say. */
   readonly otherwise?: string
 }
 
-/** What each input means: used for action.yml, the table in the README and the help of the command line. */
-export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
+/** Every input of the contract. */
+const TABLE = {
   config: {
     group: 'What to run',
     value: 'file',
@@ -41,6 +40,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   tool: {
     group: 'What to run',
     value: 'tool',
+    byDefault: 'jmeter',
     about:
       'Tool that runs the plan: `jmeter`, `gatling`, `java-selenium-chrome`, `java-selenium-firefox` or `service-chrome`.'
   },
@@ -88,6 +88,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   privacy: {
     group: 'What to run',
     value: 'privacy',
+    byDefault: 'private',
     about: 'Who can see the run on the service: `private` or `public`.'
   },
   threads: {
@@ -133,6 +134,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   baseline: {
     group: 'What must hold',
     value: 'auto|off|side-by-side|file',
+    byDefault: 'auto',
     about:
       'What to compare with: `auto` compares with earlier runs of `baseline-branch` and records runs of pushes, schedules and manual starts; `side-by-side` runs base and head in turns within this step; a path is that of a baseline document in the workspace, for servers without artifacts; `off` neither compares nor records.'
   },
@@ -152,36 +154,42 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   'baseline-rounds': {
     group: 'What must hold',
     value: 'number',
+    byDefault: '10',
     about:
       'With `baseline: side-by-side`: how many pairs of runs to compare, each run as long as `duration`; from 3 to 100.'
   },
   noise: {
     group: 'What must hold',
     value: 'percent',
+    byDefault: '5%',
     about:
       'Noise from run to run that is assumed for times and throughput until enough runs are recorded. Above 0% and at most 100%; `loadgate calibrate` measures it.'
   },
   'on-missing-baseline': {
     group: 'What must hold',
     value: 'warn|fail|pass',
+    byDefault: 'warn',
     about:
       'What a line that names `baseline` does when there is nothing to compare with: `warn`, `fail` (inconclusive) or `pass` (a notice).'
   },
   'on-unsure': {
     group: 'What must hold',
     value: 'warn|fail|pass',
+    byDefault: 'warn',
     about:
       'What a line that names `baseline` does when the runs are too few or too noisy to tell: `warn`, `fail` (inconclusive) or `pass` (a notice).'
   },
   confirm: {
     group: 'What must hold',
     value: 'number',
+    byDefault: '0',
     about:
       'Further runs when a line that names `baseline` is broken or unsure; such lines are judged by all of them together, others by each run on its own, and the worst counts; at most 10. Side by side they are further blocks of rounds; with `base-url: local` only there.'
   },
   'stop-early': {
     group: 'What must hold',
     value: 'true|false',
+    byDefault: 'false',
     about:
       '`true` stops a run for a threshold with an absolute limit that is broken for good (`max`, `min`, `failures`, `samples`), or so far and in each of the last six 10-second windows, although it might recover. The gate fails, judged by what was measured until then. Needs `duration` and live samples; never stops a run given by `run-id`.'
   },
@@ -195,6 +203,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   'on-stall': {
     group: 'What must hold',
     value: 'fail|warn|ignore',
+    byDefault: 'fail',
     about:
       'What a line on a percentile, `median` or `apdex` does when it holds for the requests that were sent, but not for users who arrived while nothing was answered: `fail`, `warn` (it holds, with a warning) or `ignore`. With `fail`, a run is inconclusive if no request was sent for more than half of its time.'
   },
@@ -221,34 +230,40 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   wait: {
     group: 'How long',
     value: 'true|false',
+    byDefault: 'true',
     about: '`false` starts the run and does not wait for it; nothing stops it later.'
   },
   timeout: {
     group: 'How long',
     value: 'duration',
+    byDefault: '2h',
     about:
       'Deadline for everything up to the end of the run: whole seconds or `90s`, `5m`, `2h`, `1h30m`. When it passes, the run is stopped. Collecting the report and the CSVs may take as long again, up to 10 minutes.'
   },
   'poll-interval': {
     group: 'How long',
     value: 'duration',
+    byDefault: '15s',
     about:
       'Longest interval between two polls of the run. It starts at one second, grows as the run goes on, and shrinks when the end is near.'
   },
   'stop-on-cancel': {
     group: 'How long',
     value: 'true|false',
+    byDefault: 'true',
     about: 'Stop the run when the job is cancelled.'
   },
   'fail-on': {
     group: 'What must hold',
     value: 'breach|never',
+    byDefault: 'breach',
     about:
       '`breach` fails the step when a threshold is broken or inconclusive; `never` does not fail it for these two.'
   },
   'on-missing-token': {
     group: 'Where',
     value: 'fail|skip',
+    byDefault: 'fail',
     about:
       'What to do without a token, as in a pull request from a fork: `fail`, or `skip`, which ends with the verdict `skipped` and a notice.'
   },
@@ -267,6 +282,7 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
   comment: {
     group: 'Output',
     value: 'auto|off',
+    byDefault: 'auto',
     about: '`auto` keeps one sticky comment on the pull request; `off` writes none.'
   },
   'github-token': {
@@ -288,16 +304,16 @@ export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = {
       "The service's own word, where its identifiers contain one: `acme` makes it `/acmes`, `acme[tool]`, `acme_files[]` and `application/vnd.acme.v2+json`.",
     otherwise: 'none'
   }
-}
+} as const satisfies Record<string, InputText>
+
+export type InputName = keyof typeof TABLE
+
+/** What each input means: used for action.yml, the table in the README and the help of the command line. */
+export const INPUT_TABLE: Readonly<Record<InputName, InputText>> = TABLE
 
 /** The full description, including the default. */
 export function describeInput(name: InputName): string {
-  const { about } = INPUT_TABLE[name]
-  const words = defaultWords(name)
+  const { about, byDefault, otherwise = '' } = INPUT_TABLE[name]
+  const words = byDefault === undefined ? otherwise : `\`${byDefault}\``
   return words === '' ? about : `${about} Default: ${words}.`
-}
-
-function defaultWords(name: InputName): string {
-  const value = DEFAULTS[name]
-  return value === undefined ? (INPUT_TABLE[name].otherwise ?? '') : `\`${value}\``
 }

@@ -1,79 +1,22 @@
 import { readConfigFile } from './config-file.js'
 import type { ConfigFile } from './config-file.js'
+import { INPUT_TABLE } from './input-table.js'
+import type { InputName } from './input-table.js'
 import type { BaselinePath } from './baseline-path.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Parsed } from '../../values/setting-values.js'
 
-/** Every input of the contract. */
-export const INPUT_NAMES = [
-  'config',
-  'base-url',
-  'token',
-  'tool',
-  'files',
-  'grids',
-  'regions',
-  'name',
-  'notes',
-  'project',
-  'tags',
-  'privacy',
-  'threads',
-  'rampup',
-  'duration',
-  'override-hosts',
-  'override-parameters',
-  'thresholds',
-  'baseline',
-  'baseline-branch',
-  'baseline-parameters',
-  'baseline-rounds',
-  'noise',
-  'on-missing-baseline',
-  'on-unsure',
-  'confirm',
-  'stop-early',
-  'warm-up',
-  'on-stall',
-  'run-id',
-  'repeat',
-  'wait-for',
-  'wait',
-  'timeout',
-  'poll-interval',
-  'stop-on-cancel',
-  'fail-on',
-  'on-missing-token',
-  'artifact-name',
-  'retention-days',
-  'comment',
-  'github-token',
-  'matrix',
-  'service-name'
-] as const
+export type { InputName } from './input-table.js'
 
-export type InputName = (typeof INPUT_NAMES)[number]
+export const INPUT_NAMES = Object.keys(INPUT_TABLE) as InputName[]
 
-/** The only table of defaults; an input that is not listed has none. */
-export const DEFAULTS: Readonly<Partial<Record<InputName, string>>> = {
-  tool: 'jmeter',
-  privacy: 'private',
-  baseline: 'auto',
-  'baseline-rounds': '10',
-  noise: '5%',
-  'on-missing-baseline': 'warn',
-  'on-unsure': 'warn',
-  confirm: '0',
-  'stop-early': 'false',
-  'on-stall': 'fail',
-  wait: 'true',
-  timeout: '2h',
-  'poll-interval': '15s',
-  'stop-on-cancel': 'true',
-  'fail-on': 'breach',
-  'on-missing-token': 'fail',
-  comment: 'auto'
-}
+/** An input that is not listed has no default. */
+export const DEFAULTS: Readonly<Partial<Record<InputName, string>>> = Object.fromEntries(
+  INPUT_NAMES.flatMap((name) => {
+    const { byDefault } = INPUT_TABLE[name]
+    return byDefault === undefined ? [] : [[name, byDefault]]
+  })
+)
 
 /** What reading the settings depends on. */
 export interface SettingsSources {

@@ -7,7 +7,7 @@ import { ON_STALL } from '../../thresholds/judge/judgement.js'
 import type { OnStall } from '../../thresholds/judge/judgement.js'
 import type { Regions } from '../../regions/regions.js'
 import { readBaseline, totalSeconds } from './baseline-settings.js'
-import type { BaselineSettings } from './baseline-settings.js'
+import type { BaselineSettings, RunRules } from './baseline-settings.js'
 import { readGridList } from './grid-list.js'
 import { Inputs } from './inputs.js'
 import type { SettingsSources } from './inputs.js'
@@ -23,7 +23,6 @@ import {
 import { parseServiceName } from './service-values.js'
 import { SettingsError } from './settings-error.js'
 import { readRegions } from './region-settings.js'
-import { readStopEarly } from './stop-early.js'
 import { chooseService, readTarget } from './target-settings.js'
 import type { Target } from './target-settings.js'
 import { listUnused } from './unused-inputs.js'
@@ -108,14 +107,11 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
   const thresholds = readThresholds(inputs)
   const stopEarly = readStopEarly(inputs, { isSkipped })
   const warmUpMs = (inputs.take('warm-up', (text) => parseDurationSeconds(text, 0)) ?? 0) * 1000
-  const baseline = await readBaseline(inputs, sources, {
-    ...{ isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds, warmUpMs }
-  })
+  const rules = { isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds, warmUpMs }
+  const baseline = await readBaseline(inputs, sources, rules)
   const loadSeconds = durationSeconds && totalSeconds(baseline, durationSeconds, timeoutSeconds)
   const regions = readRegions(inputs, service)
-  const origin = await readOrigin(inputs, sources, {
-    ...{ regions, isLocal, isSkipped, wait, durationSeconds, loadSeconds, timeoutSeconds }
-  })
+  const origin = await readOrigin(inputs, sources, { ...rules, regions, loadSeconds })
   const settings = {
     regions,
     serviceName: inputs.take('service-name', parseServiceName),
@@ -167,16 +163,10 @@ export function defaultName({ repository, ref, commit }: Occasion): string {
   return [repository, ref, commit.slice(0, 7)].filter((part) => part !== '').join(' ') || 'loadgate'
 }
 
-interface OriginRules {
+interface OriginRules extends RunRules {
   readonly regions: Regions | undefined
-  /** Without a token other variables may be empty too, so only inputs that were given are checked. */
-  readonly isSkipped: boolean
-  readonly isLocal: boolean
-  readonly wait: boolean
-  readonly durationSeconds: number | undefined
-  /** The same, or side by side that of all segments together. */
+  /** The duration, or side by side that of all segments together. */
   readonly loadSeconds: number | undefined
-  readonly timeoutSeconds: number
 }
 
 async function readOrigin(inputs: Inputs, sources: SettingsSources, rules: OriginRules): Promise<Origin> {
@@ -281,4 +271,27 @@ function readThresholds(inputs: Inputs): readonly Threshold[] {
       'contains only comments; add a threshold, or remove the input for a report without a gate'
     )
   return thresholds
+}
+
+/** Whether to stop a run whose threshold is broken. Only a run of this step whose end is known can be. */
+function readStopEarly(inputs: Inputs, { isSkipped }: { readonly isSkipped: boolean }): boolean {
+  const stopEarly = inputs.take('stop-early', parseBoolean) ?? false
+  if (!stopEarly) return false
+  const [other] = (['run-id', 'repeat'] as const).filter((name) => inputs.isGiven(name))
+  if (other === 'run-id')
+    inputs.complain(
+      'stop-early',
+      'cannot be combined with run-id: a run that this step did not start is never stopped; remove one of the two'
+    )
+  else if (other === 'repeat')
+    inputs.complain(
+      'stop-early',
+      'cannot be combined with repeat, which keeps the duration of the earlier run; remove one of the two'
+    )
+  else if (!inputs.isGiven('duration') && !isSkipped)
+    inputs.complain(
+      'stop-early',
+      'needs duration, without which nobody knows how much of the run is left; set duration, or remove stop-early'
+    )
+  return true
 }

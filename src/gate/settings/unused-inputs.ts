@@ -1,6 +1,7 @@
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import type { Threshold } from '../../thresholds/grammar/threshold.js'
+import type { BaselineSettings } from './baseline-settings.js'
 import type { InputName } from './inputs.js'
-import type { Settings } from './settings.js'
 
 /** Inputs that describe a run created from files. */
 const FOR_NEW_RUNS: readonly InputName[] = [
@@ -41,7 +42,14 @@ const FOR_WAITING: readonly InputName[] = [
 /** Inputs for the judgement on lines that name `baseline`. */
 const FOR_BASELINE_LINES: readonly InputName[] = ['on-missing-baseline', 'on-unsure', 'confirm']
 
-type Situation = Pick<Settings, 'origin' | 'wait' | 'baseline' | 'thresholds' | 'stopEarly'>
+/** What decides it, of the settings. */
+interface Situation {
+  readonly origin: { readonly kind: 'files' | 'existing' | 'repeat' }
+  readonly wait: boolean
+  readonly baseline: Pick<BaselineSettings, 'source'>
+  readonly thresholds: readonly Threshold[]
+  readonly stopEarly: boolean
+}
 
 interface UnusedGroup {
   readonly names: readonly InputName[]
@@ -59,7 +67,7 @@ export function listUnused(isGiven: (name: InputName) => boolean, situation: Sit
 export function describeUnused({
   unused,
   ...situation
-}: Situation & Pick<Settings, 'unused'>): string | undefined {
+}: Situation & { readonly unused: readonly string[] }): string | undefined {
   const ignored = groupUnused(situation).flatMap(({ names, reason }) => {
     const named = unused.filter((name) => names.some((known) => known === name))
     return named.length === 0 ? [] : [`${named.join(', ')} (${reason})`]

@@ -15,8 +15,7 @@ import { decideRun, describeCut, describeGap as describeGapIn } from '../../evid
 import type { RunEvidence } from '../../evidence/decide-run.js'
 import { decideVerdict } from '../../evidence/decide-verdict.js'
 import type { Decision } from '../../evidence/decide-verdict.js'
-import { hasEnded, phaseOf } from '../run/run-status.js'
-import { runUrl } from '../run/run-url.js'
+import { hasEnded, phaseOf, runUrl } from '../run/run-status.js'
 import { listRemoteErrors, withoutOwnStop } from '../../evidence/remote-errors.js'
 import { findOtherRows } from '../../evidence/row-counts.js'
 import { findLongPause } from '../../evidence/long-pause.js'
@@ -80,6 +79,13 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     trend: findings.trend,
     stoppedEarly: factsOfStop(findings.stoppedEarly)
   }
+}
+
+/** The same without the lines that name `baseline`. */
+export function withoutBaselineLines(settings: Settings, findings: Findings, outcome: Outcome): Outcome {
+  const judgements = outcome.judgements.filter(({ threshold }) => isAbsoluteThreshold(threshold))
+  const difference = differenceOf(findings)
+  return { ...outcome, ...decide(findings, { settings, judgements, difference }), judgements }
 }
 
 /** Without results it is unknown what the service's own apdex would be without the warm-up. */

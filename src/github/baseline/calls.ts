@@ -3,6 +3,7 @@ import { TRANSIENT, describeFailure } from '../comment-failure.js'
 import type { Failure } from '../comment-failure.js'
 import { readRepository } from '../pull-request.js'
 import type { Octokit } from '../pull-request.js'
+import { messageOf } from '../../gate/errors.js'
 
 /** A call to GitHub that failed for good. */
 export class CallError extends Error {
@@ -72,4 +73,46 @@ function pauseAfter({ kind, waitMs }: Failure, failures: number): number | undef
   if (!TRANSIENT.includes(kind)) return undefined
   const first = kind === 'rate-limit' ? RATE_LIMIT_PAUSE_MS : FIRST_PAUSE_MS
   return Math.max(waitMs ?? first * 2 ** (failures - 1), FIRST_PAUSE_MS)
+}
+
+const PERMISSIONS =
+  'add "permissions: { actions: read, contents: read }" to the job, beside the permissions that it has'
+
+/** Why the recorded runs could not be read, in GitHub's words, and what to do about it. */
+export function explain(thrown: unknown): string {
+  if (!(thrown instanceof CallError)) return plain(messageOf(thrown))
+  const { action, failure } = thrown
+  const { kind, status, waitMs } = failure
+  const words = `${status === undefined ? '' : `${status}: `}${plain(failure.words)}`
+  const said = `the gate could not ${action} (${words})`
+  switch (kind) {
+    case 'rate-limit': {
+      const wait = waitMs === undefined ? '' : `, and GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
+      return `${said}: the rate limit of this token is used up${wait}; run the job again later, or give it its own github-token`
+    }
+    case 'token':
+      return `${said}: the github-token is not valid`
+    case 'refused':
+      return `${said}; ${PERMISSIONS}`
+    case 'network':
+      return `${said}: GitHub could not be reached; run the job again`
+    case 'server':
+    case 'odd-reply':
+      return `${said}: GitHub itself failed; see githubstatus.com, and run the job again`
+    case 'locked':
+    case 'archived':
+    case 'other':
+      return said
+  }
+}
+
+/** Whether GitHub may answer the next time, without anything being changed. */
+export function isOutage(thrown: unknown): boolean {
+  return thrown instanceof CallError && TRANSIENT.includes(thrown.failure.kind)
+}
+
+/** What others wrote, on one line and without control characters. */
+export function plain(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').slice(0, 300)
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { fromBufferPromise } from 'yauzl'
 import { MOST_BYTES } from '../../baseline/document/limits.js'
-import { DOCUMENT_FILE } from '../../gate/baseline/document-file.js'
+import { DOCUMENT_FILE } from '../../gate/baseline/baseline-file.js'
 
 /** Artifacts with many files are not ours. */
 const MOST_ENTRIES = 10
