@@ -1,4 +1,4 @@
-/** Everything needed after the end of the run, as one module to load lazily. */
+/** Everything needed after the end of the run, or while it goes on, as one module to load lazily. */
 export { compareWithBaseline } from './baseline/compare-with-baseline.js'
 export { findBaseline, isSearched } from './baseline/find-baseline.js'
 export { recordBaseline } from './baseline/record-baseline.js'
@@ -7,4 +7,6 @@ export { confirmRuns } from './confirm-runs.js'
 export { followSideBySide } from './side-by-side/follow-side-by-side.js'
 export { conclude } from './verdict/conclude.js'
 export { closeGate } from './cleanup/close-gate.js'
+export { EarlyStopper } from './live/early-stop.js'
 export { publish } from './publish/publish.js'
+export { publishWithoutRun } from './publish/publish-without-run.js'

@@ -7,6 +7,7 @@ import type { Gate } from './gate.js'
 import { openGate } from './open-gate.js'
 import { isAbsoluteThreshold } from '../thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
+import { warnOfPlan } from './preflight.js'
 import { QueueTime } from './run/queue-time.js'
 import { describeShortSecrets, markedValues } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
@@ -18,7 +19,8 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
   for (const secret of markedValues(settings)) ports.mask(secret)
   for (const words of [describeUnused(settings), describeShortSecrets(settings)])
     if (words !== undefined) ports.log.warning(words)
-  await warnOfPlan(ports, settings)
+  // Only a run that is created from files has a plan to look at.
+  if (settings.origin.kind === 'files') await warnOfPlan(ports, settings)
   const opened = await waitForTarget(ports, settings)
     .then(async (waitedMs) => ({
       ...(await openGate(ports, settings)),
@@ -44,11 +46,6 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
     alone: conclude({ ...settings, thresholds: absolute }, findings)
   })
   return outcome
-}
-
-/** Only a run that is created from files has a plan to look at. */
-async function warnOfPlan(ports: Ports, settings: Settings): Promise<void> {
-  if (settings.origin.kind === 'files') await (await import('./preflight.js')).warnOfPlan(ports, settings)
 }
 
 /** Follows the run to its end, or base and head side by side; afterwards nothing is left running. */

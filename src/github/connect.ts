@@ -12,7 +12,7 @@ export async function connect(
   { token, signal }: { token: string; signal: AbortSignal }
 ): Promise<Octokit> {
   await assertEventReadable(env)
-  const { getOctokit } = await import('@actions/github')
+  const { getOctokit } = await import('./octokit.js')
   const octokit = getOctokit(token, {
     log: SILENT,
     ...(env.GITHUB_API_URL && { baseUrl: env.GITHUB_API_URL })

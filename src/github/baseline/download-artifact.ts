@@ -30,7 +30,7 @@ async function findAddress({ octokit, repository }: Calls, { id }: Candidate): P
 }
 
 async function fetchZip({ options: { signal } }: Calls, url: string): Promise<Buffer> {
-  const { defaults } = await import('@actions/github/lib/utils')
+  const { defaults } = await import('../octokit.js')
   // The toolkit's own, which respects the runner's proxy; with no headers of ours.
   const fetch = defaults.request?.fetch as Fetch
   const response = await fetch(url, { signal }).catch((thrown: unknown) => {
