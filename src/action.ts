@@ -18,8 +18,6 @@ import { catchStrayErrors } from './gate/stray-errors.js'
 import { messageOf } from './gate/errors.js'
 import type { BaselineStore, Ports } from './gate/ports.js'
 import { createUploader } from './github/artifact.js'
-import { createBaselineStore } from './github/baseline/store.js'
-import { createCommenter } from './github/comment.js'
 import { createFindFiles } from './github/find-files.js'
 import { createLog } from './github/log.js'
 import { takeOverOutput } from './github/runner-output.js'
@@ -31,7 +29,7 @@ import { systemClock } from './service/clock.js'
 const workspace = process.env.GITHUB_WORKSPACE ?? process.cwd()
 const log = createLog()
 let outputsAreWritten = true
-let baselines: BaselineStore | undefined
+let baselines: Promise<BaselineStore> | undefined
 
 const PARTS = { main: judge, post: cleanUp, 'grid-start': startStep, 'grid-stop': stopStep }
 
@@ -176,8 +174,11 @@ function createPorts(cancelled: AbortSignal): Ports {
     writeSummary: step.writeSummary,
     annotate: ({ level, message }) => log[level](message),
     uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,
-    comment: (request) => createCommenter(process.env, log, systemClock)(request),
-    openBaselines: () => Promise.resolve((baselines ??= createBaselineStore(process.env, log, systemClock))),
+    comment: async (request) => {
+      const { createCommenter } = await import('./github/api.js')
+      return createCommenter(process.env, log, systemClock)(request)
+    },
+    openBaselines: () => (baselines ??= openBaselines()),
     startLocalService: async ({ serviceName, onProcessGroup, regions }) => {
       const { discardOnClose, startService } = await import('./server/embedded-service.js')
       const dataDir = serviceFolder(scratchDir)
@@ -194,4 +195,9 @@ function createPorts(cancelled: AbortSignal): Ports {
       return discardOnClose(service, dataDir)
     }
   }
+}
+
+async function openBaselines(): Promise<BaselineStore> {
+  const { createBaselineStore } = await import('./github/api.js')
+  return createBaselineStore(process.env, log, systemClock)
 }
