@@ -33,7 +33,7 @@ const LATENCY_BUCKETS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
 type Client = typeof client
 
 /** The figures of a service. The library is loaded here and nowhere else. */
-export async function createMetrics({ store, version }: { store: Store; version: string }): Promise<Metrics> {
+export function createMetrics({ store, version }: { store: Store; version: string }): Metrics {
   const registry = new client.Registry()
   client.collectDefaultMetrics({ register: registry })
   const registers = [registry]

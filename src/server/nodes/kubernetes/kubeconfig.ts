@@ -19,7 +19,7 @@ export function findKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 /** Reads the kubeconfig (undefined: within a cluster). Its contents are never part of a message. */
-export async function loadKubeconfig(paths: string | undefined, env: NodeJS.ProcessEnv): Promise<KubeConfig> {
+export function loadKubeconfig(paths: string | undefined, env: NodeJS.ProcessEnv): KubeConfig {
   const config = new KubeConfig()
   if (paths === undefined) {
     config.loadFromCluster()
@@ -44,7 +44,7 @@ export async function loadKubeconfig(paths: string | undefined, env: NodeJS.Proc
 }
 
 /** A cluster without TLS, such as `kubectl proxy`: as kubectl does, nobody shows it credentials. */
-export async function withoutCredentials(cluster: Cluster): Promise<KubeConfig> {
+export function withoutCredentials(cluster: Cluster): KubeConfig {
   const config = new KubeConfig()
   config.loadFromClusterAndUser({ ...cluster, skipTLSVerify: true }, { name: 'nobody' })
   return config
