@@ -145,7 +145,7 @@ const forbiddenRooms = (room, depth) => [
     message: `src/${room} may not import src/${other}: imports run downwards.`
   })),
   {
-    regex: `^(\\.\\./){${depth}}(main|post|cli|grid-start|grid-stop)\\.js$`,
+    regex: `^(\\.\\./){${depth}}(action|cli)\\.js$`,
     message: 'Entries wire the parts together; nothing imports them.'
   },
   ...OWNED_PACKAGES.filter(({ owner }) => owner !== room).map(({ regex, owner }) => ({
@@ -214,7 +214,7 @@ export default tseslint.config(
   },
   ...ROOMS.flatMap(wallsOf),
   {
-    files: ['src/{main,post,cli,grid-start,grid-stop}.ts'],
+    files: ['src/{action,cli}.ts'],
     rules: {
       'no-restricted-imports': [
         'error',
@@ -229,7 +229,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/{main,post,cli,grid-start,grid-stop}.ts', 'src/tools/*/main.ts'],
+    ignores: ['src/{action,cli}.ts', 'src/tools/*/main.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

@@ -4,12 +4,12 @@
 // import: the lists' jars come from the cache that the service itself uses.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { installJars } from '../src/server/engines/install/jars/install-jars.ts'
 import { Processes } from '../src/server/nodes/machine/processes.ts'
-import { readFolder } from './folder.mjs'
 import { makeZip } from './zip.mjs'
 
 const ROOT = path.join(import.meta.dirname, '..')
@@ -93,6 +93,17 @@ async function buildJar({ sources, resources = [], classpath, release }) {
   } finally {
     rmSync(out, { recursive: true, force: true })
   }
+}
+
+/** Reads a folder, including subfolders, into a map from relative path (with `/`) to bytes. */
+async function readFolder(folder) {
+  const files = new Map()
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const entry of entries.filter((entry) => entry.isFile())) {
+    const file = path.join(entry.parentPath, entry.name)
+    files.set(path.relative(folder, file).split(path.sep).join('/'), await readFile(file))
+  }
+  return files
 }
 
 async function listJava(folder) {

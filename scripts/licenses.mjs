@@ -1,10 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Name, license and license text of every bundled package, sorted by name, from esbuild's metafile. */
-export async function describeLicenses(root, { outputs }) {
-  const inputs = Object.values(outputs).flatMap((output) => Object.keys(output.inputs))
-  const folders = new Set(inputs.map(packageFolderOf).filter(Boolean))
+/**
+ * Name, license and license text of every bundled package, sorted by name. ncc's own option writes one file per chunk under one
+ * name: the packages of an entry's first file would be missing.
+ */
+export async function describeLicenses(root, modules) {
+  const folders = new Set(modules.map(packageFolderOf).filter(Boolean))
   const packages = await Promise.all([...folders].map((folder) => readPackage(path.join(root, folder))))
   const texts = packages.map(({ name, version, license, text }) => ({
     key: `${name}@${version}`,

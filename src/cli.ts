@@ -2,13 +2,16 @@
 import { execFile } from 'node:child_process'
 import { fstatSync, readFileSync, statSync } from 'node:fs'
 import { devNull } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listenForSignals } from './gate/cancellation.js'
 import type { ProcessGroup } from './gate/step-state.js'
 import { catchStrayErrors } from './gate/stray-errors.js'
 import { CancelledError, messageOf } from './gate/errors.js'
 import { createFindFiles } from './github/find-files.js'
+import { defuse } from './github/log.js'
+import { readStartTime } from './server/nodes/machine/processes.js'
+import { ToolRegistry } from './server/nodes/machine/tool-registry.js'
 import type { EmbeddedService, ServiceOptions } from './server/server.js'
 import { runCommandLine } from './terminal/commands.js'
 import type { CommandPorts } from './terminal/commands.js'
@@ -19,7 +22,9 @@ import { watchOutput } from './terminal/lost-output.js'
 import { plain, strikeOut } from './terminal/screen.js'
 
 // This file runs as dist/cli/index.js. The path that was typed may be a link: npm puts one into node_modules/.bin.
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
+/** Most commands need no service. */
+const loadService = () => import('./server/embedded-service.js')
 const token = process.env.LOADGATE_TOKEN ?? ''
 const baseUrl = (process.env.LOADGATE_BASE_URL ?? '').trim()
 const { JAVA_HOME } = process.env
@@ -40,7 +45,7 @@ const output = watchOutput(process.stdout, (words) => {
 })
 
 /** In a workflow step the runner reads both streams for commands, as it does for the action. */
-const guard = process.env.GITHUB_ACTIONS === 'true' ? await createGuard() : (text: string): string => text
+const guard = process.env.GITHUB_ACTIONS === 'true' ? createGuard() : (text: string): string => text
 
 /** With --json, standard output has the result or an error, as one document. */
 const isJson = asksForJson(process.argv.slice(2))
@@ -114,7 +119,7 @@ const ports: CommandPorts = {
   openPrompt: () => (process.stdin.isTTY && process.stdout.isTTY ? openPrompt(process.stdin) : undefined),
   findFiles: createFindFiles,
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
-  startShop: async (options) => (await import('./server/demo-shop.js')).startShop(options),
+  startShop: async (options) => (await loadService()).startShop(options),
   startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log, progress, regions }) => {
     const { places, ...clusters } = regions ?? {}
     const service = await startService({
@@ -127,10 +132,10 @@ const ports: CommandPorts = {
       regions: places,
       ...clusters
     })
-    return (await import('./server/discard-on-close.js')).discardOnClose(service, dataDir)
+    return (await loadService()).discardOnClose(service, dataDir)
   },
   prune: async ({ dataDir, ...request }) =>
-    (await import('./server/retention/prune-beside.js')).pruneBeside(dataDir, {
+    (await loadService()).pruneBeside(dataDir, {
       ...request,
       nowMs: Date.now()
     }),
@@ -146,13 +151,11 @@ const ports: CommandPorts = {
       })
     }),
   openUsers: async (dataDir) =>
-    (await import('./server/accounts/open-users.js')).openUsers(dataDir, (line) =>
-      writeErr(guard(`${plain(line)}\n`))
-    ),
+    (await loadService()).openUsers(dataDir, (line) => writeErr(guard(`${plain(line)}\n`))),
   serve: async (request) =>
-    (await import('./server/serve.js')).serve(request, {
+    (await loadService()).serve(request, {
       start: startService,
-      pages: () => import('./report/page/served-pages.js')
+      pages: async () => (await loadService()).servedPages
     })
 }
 
@@ -167,8 +170,7 @@ function showsUnicode({ LC_ALL, LC_CTYPE, LANG, WT_SESSION }: NodeJS.ProcessEnv)
 }
 
 async function startService(options: ServiceOptions): Promise<EmbeddedService> {
-  const { startService } = await import('./server/server.js')
-  const { readStartTime } = await import('./server/nodes/machine/processes.js')
+  const { startService } = await loadService()
   const groups: ProcessGroup[] = []
   killTools = () => {
     for (const { pid, startTime } of groups) {
@@ -224,14 +226,12 @@ function printError(thrown: unknown): void {
 
 /** Before any command: ends what a killed command left running against a target. */
 async function endOrphans(): Promise<void> {
-  const { ToolRegistry } = await import('./server/nodes/machine/tool-registry.js')
   const opened = ToolRegistry.open(process.env, (line) => writeErr(guard(`${plain(line)}\n`)))
   await opened.endOrphans()
   registry = opened
 }
 
-async function createGuard(): Promise<(text: string) => string> {
-  const { defuse } = await import('./github/log.js')
+function createGuard(): (text: string) => string {
   // No line of JSON starts a command; inside JSON the old command syntax is escaped and means the same.
   return (text) => (/^\s*[[{]/.test(text) ? text.replace(/##(?=\[)/g, '#\\u0023') : defuse(text))
 }

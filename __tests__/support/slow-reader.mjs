@@ -1,11 +1,12 @@
-// Reads a reply by a bundled undici while the other side closes the connection: node slow-reader.mjs <bundled undici>
+// Reads a reply by undici while the other side closes the connection: node slow-reader.mjs <folder of undici>
 // Prints how many bytes came.
 import { once } from 'node:events'
+import { createRequire } from 'node:module'
 import { connect, createServer } from 'node:net'
-import { pathToFileURL } from 'node:url'
+import { resolve } from 'node:path'
 
 const BYTES = 10_000
-const { Agent } = await import(pathToFileURL(process.argv[2]))
+const { Agent } = createRequire(import.meta.url)(resolve(process.argv[2]))
 
 /** A length is not told: the end of the connection is the end of the reply. */
 const server = createServer((socket) => {

@@ -1,7 +1,6 @@
 // The processes of this bench as they are in a release: bundled, since sources and their maps would take memory of their own.
 import { build } from 'esbuild'
 import { join } from 'node:path'
-import { BANNER, leaveOutUnusedKubernetes } from '../../scripts/bundle.mjs'
 
 export async function bundleSubjects(folder) {
   await build({
@@ -14,8 +13,10 @@ export async function bundleSubjects(folder) {
     format: 'esm',
     platform: 'node',
     target: 'node20.18',
-    banner: { js: BANNER },
-    plugins: [leaveOutUnusedKubernetes],
+    // Some packages are CommonJS, and an ES module has no `require` for them.
+    banner: {
+      js: "import { createRequire as createRequireOfBundle } from 'node:module'\nconst require = createRequireOfBundle(import.meta.url)"
+    },
     logLevel: 'warning'
   })
   return (name) => join(folder, name)

@@ -190,7 +190,7 @@ function progressOf({ ports }: Gate, stage: string | undefined): ((progress: Pro
 async function prepareEarlyStop(gate: Gate, signal: AbortSignal): Promise<EarlyStopper | undefined> {
   const { settings } = gate
   if (!settings.stopEarly || settings.origin.kind === 'existing') return undefined
-  const { EarlyStopper } = await import('./live/early-stop.js')
+  const { EarlyStopper } = await loadAfterRun()
   return new EarlyStopper(gate, { signal, stop: (run) => stopRun(gate, run) })
 }
 

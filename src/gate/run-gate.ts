@@ -7,6 +7,7 @@ import { loadAfterRun } from './follow-run.js'
 import type { Gate } from './gate.js'
 import { openGate } from './open-gate.js'
 import type { Ports } from './ports.js'
+import { warnOfPlan } from './preflight.js'
 import { QueueTime } from './run/queue-time.js'
 import { describeShortSecrets, markedValues } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
@@ -35,7 +36,7 @@ async function checkSettings(ports: Ports, settings: Settings): Promise<void> {
   for (const words of [describeUnused(settings), describeShortSecrets(settings)])
     if (words !== undefined) ports.log.warning(words)
   // Only a run that is created from files has a plan to look at.
-  if (settings.origin.kind === 'files') await (await import('./preflight.js')).warnOfPlan(ports, settings)
+  if (settings.origin.kind === 'files') await warnOfPlan(ports, settings)
 }
 
 /** The gate, or why nothing could be started. */

@@ -1,3 +1,4 @@
+import { getOctokit } from '@actions/github'
 import { OddReplyError } from './comment-failure.js'
 import { assertEventReadable } from './pull-request.js'
 import type { Octokit } from './pull-request.js'
@@ -6,13 +7,12 @@ const ignore = (): void => undefined
 /** Octokit would print a server's notices about its API, and the runner reads what is printed. */
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-/** A client of GitHub's API; loaded when it is first needed. */
+/** A client of GitHub's API. */
 export async function connect(
   env: NodeJS.ProcessEnv,
   { token, signal }: { token: string; signal: AbortSignal }
 ): Promise<Octokit> {
   await assertEventReadable(env)
-  const { getOctokit } = await import('@actions/github')
   const octokit = getOctokit(token, {
     log: SILENT,
     ...(env.GITHUB_API_URL && { baseUrl: env.GITHUB_API_URL })

@@ -186,11 +186,6 @@ function isSame(one: Cluster, other: Cluster): boolean {
 }
 
 async function load(): Promise<Kubernetes> {
-  const [{ openCluster }, { checkAccess }, { createPodPlace }, { deleteJobs }] = await Promise.all([
-    import('./nodes/kubernetes/open-cluster.js'),
-    import('./nodes/kubernetes/access.js'),
-    import('./nodes/pods/pod-place.js'),
-    import('./nodes/pods/start/leftovers.js')
-  ])
+  const { openCluster, checkAccess, createPodPlace, deleteJobs } = await import('./nodes/clusters.js')
   return { openCluster, checkAccess, createPodPlace, deleteJobs }
 }

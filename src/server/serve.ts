@@ -111,7 +111,7 @@ async function serveTeam(
   })
   if (config.metrics?.tokenFile !== undefined) await requireMetricsToken(config.metrics.tokenFile)
   const store = openStore(dataDir, { log, clock })
-  const metrics = config.metrics && (await createMetrics({ store, version: readPackageVersion() }))
+  const metrics = config.metrics && createMetrics({ store, version: readPackageVersion() })
   const readiness = createReadiness(store, clock)
   const accounts = openAccounts(store.database, clock)
   const keeping = { store, retention: config.retention, clock, log }

@@ -1,3 +1,4 @@
+import { defaults } from '@actions/github/lib/utils'
 import { RefusedDownloadError, UnusableArtifactError } from './calls.js'
 import type { Calls } from './calls.js'
 import type { Candidate } from './candidates.js'
@@ -30,7 +31,6 @@ async function findAddress({ octokit, repository }: Calls, { id }: Candidate): P
 }
 
 async function fetchZip({ options: { signal } }: Calls, url: string): Promise<Buffer> {
-  const { defaults } = await import('@actions/github/lib/utils')
   // The toolkit's own, which respects the runner's proxy; with no headers of ours.
   const fetch = defaults.request?.fetch as Fetch
   const response = await fetch(url, { signal }).catch((thrown: unknown) => {

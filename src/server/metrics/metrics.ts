@@ -1,7 +1,8 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type Prometheus from 'prom-client'
+// A CommonJS package: its names are on the default export only.
+import client from 'prom-client'
 import type { RunStatus } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import { SampleCount } from './samples.js'
@@ -29,12 +30,10 @@ const STATUSES: readonly RunStatus[] = ['queued', 'running', 'stopping', 'finish
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 21600]
 const LATENCY_BUCKETS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
 
-type Client = typeof Prometheus
+type Client = typeof client
 
 /** The figures of a service. The library is loaded here and nowhere else. */
-export async function createMetrics({ store, version }: { store: Store; version: string }): Promise<Metrics> {
-  // A CommonJS package: in a bundle, its names are on the default export only.
-  const { default: client } = await import('prom-client')
+export function createMetrics({ store, version }: { store: Store; version: string }): Metrics {
   const registry = new client.Registry()
   client.collectDefaultMetrics({ register: registry })
   const registers = [registry]

@@ -328,7 +328,7 @@ echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"token-$((n))
 
       test('are given up after a while, and the plugin is named and ended', async () => {
         const file = writeKubeconfig(folder, { server: SERVER, user: hangs() })
-        const config = await loadKubeconfig(file, {})
+        const config = loadKubeconfig(file, {})
         const credentials = new Credentials(config, file, 'load-eu', {}, 300)
         const error = await failureOf(credentials.access())
         expect(error.message).toBe(

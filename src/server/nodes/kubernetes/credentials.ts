@@ -71,7 +71,7 @@ export class Credentials {
   async renew(refused: Access, signal?: AbortSignal): Promise<Access> {
     const current = await this.access(signal)
     if (current !== refused) return current
-    const config = await loadKubeconfig(this.#paths, this.#env)
+    const config = loadKubeconfig(this.#paths, this.#env)
     config.setCurrentContext(this.#context)
     this.#plugins.watch(config)
     this.#config = config
@@ -95,7 +95,7 @@ export class Credentials {
     if (proxyUrl !== undefined) Object.assign(cluster, { proxyUrl })
     const isPlain = cluster.server.startsWith('http:') && !cluster.skipTLSVerify
     try {
-      if (isPlain) await (await withoutCredentials(cluster)).applyToHTTPSOptions(options)
+      if (isPlain) await withoutCredentials(cluster).applyToHTTPSOptions(options)
       else await this.#applyWithin(options)
     } catch (error) {
       throw new ClusterError(describePlugin(this.#config, this.#context, error), undefined)

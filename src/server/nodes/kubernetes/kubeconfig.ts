@@ -1,4 +1,6 @@
-import type { Cluster, KubeConfig } from '@kubernetes/client-node'
+import type { Cluster } from '@kubernetes/client-node'
+// Only this part of the package: all of it takes half a second to load.
+import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
 import { existsSync, readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { homedir } from 'node:os'
@@ -17,9 +19,7 @@ export function findKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 /** Reads the kubeconfig (undefined: within a cluster). Its contents are never part of a message. */
-export async function loadKubeconfig(paths: string | undefined, env: NodeJS.ProcessEnv): Promise<KubeConfig> {
-  // Only this part of the package: all of it takes half a second to load.
-  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
+export function loadKubeconfig(paths: string | undefined, env: NodeJS.ProcessEnv): KubeConfig {
   const config = new KubeConfig()
   if (paths === undefined) {
     config.loadFromCluster()
@@ -44,8 +44,7 @@ export async function loadKubeconfig(paths: string | undefined, env: NodeJS.Proc
 }
 
 /** A cluster without TLS, such as `kubectl proxy`: as kubectl does, nobody shows it credentials. */
-export async function withoutCredentials(cluster: Cluster): Promise<KubeConfig> {
-  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
+export function withoutCredentials(cluster: Cluster): KubeConfig {
   const config = new KubeConfig()
   config.loadFromClusterAndUser({ ...cluster, skipTLSVerify: true }, { name: 'nobody' })
   return config

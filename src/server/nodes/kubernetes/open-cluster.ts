@@ -8,22 +8,18 @@ import { findKubeconfig, loadKubeconfig } from './kubeconfig.js'
 import { Openings } from './openings.js'
 import { requestJson } from './request.js'
 
-/** Finds the cluster in the kubeconfig. Nothing is asked of it yet. */
+/** Finds the cluster in the kubeconfig. Nothing is asked of it yet; a promise, so that what is wrong with the file rejects. */
 export async function openCluster(choice: ClusterChoice, env: NodeJS.ProcessEnv): Promise<Cluster> {
-  return open(findKubeconfig(env), choice, env)
+  return Promise.resolve(open(findKubeconfig(env), choice, env))
 }
 
 /** The same cluster and namespace again, in another process. */
 export async function reopenCluster(address: ClusterAddress, env: NodeJS.ProcessEnv): Promise<Cluster> {
-  return open(address.kubeconfig, address, env)
+  return Promise.resolve(open(address.kubeconfig, address, env))
 }
 
-async function open(
-  paths: string | undefined,
-  choice: ClusterChoice,
-  env: NodeJS.ProcessEnv
-): Promise<Cluster> {
-  const config = await loadKubeconfig(paths, env)
+function open(paths: string | undefined, choice: ClusterChoice, env: NodeJS.ProcessEnv): Cluster {
+  const config = loadKubeconfig(paths, env)
   const source = paths === undefined ? 'the pod that this runs in' : `the kubeconfig ${paths}`
   const { context, server, namespace } = choose(config, choice, source)
   const credentials = new Credentials(config, paths, context, env)

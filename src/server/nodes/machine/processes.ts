@@ -140,7 +140,7 @@ function awaitEvent(child: ChildProcess, event: 'exit' | 'close'): Promise<ToolE
 }
 
 /** TERM, a grace period, then KILL, to the whole group. */
-export async function endGroup(pid: number): Promise<void> {
+async function endGroup(pid: number): Promise<void> {
   if (!isGroupAlive(pid)) return
   signalGroup(pid, 'SIGTERM')
   if (await isGoneWithin(pid, TERM_GRACE_MS)) return

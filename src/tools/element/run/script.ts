@@ -29,7 +29,7 @@ export async function loadScript(order: RunOrder, browserId: number): Promise<Sc
     exports: createExports(plan, { browserId, env: process.env, folder: order.folder }),
     ...{ folder: order.folder, file: join(order.folder, order.scriptName) }
   })
-  const { script } = (await import(address)) as { script: ScriptModule }
+  const { script } = (await import(/* webpackIgnore: true */ address)) as { script: ScriptModule }
   const { declare, settings } = readModule(script, order)
   // What the script sets by setup() while it is loaded counts too.
   plan.settings = { ...settings, ...plan.settings }

@@ -1,3 +1,0 @@
-import { createRequire as createRequireOfBundle } from 'node:module'
-const require = createRequireOfBundle(import.meta.url)
-var DeadlineError=class extends Error{name="DeadlineError"},CancelledError=class extends Error{constructor(signal){super(`cancelled by ${signal}`);this.signal=signal}signal;name="CancelledError"};function failureOf(thrown){return thrown instanceof DeadlineError?{kind:"timed-out",message:thrown.message}:thrown instanceof CancelledError?{kind:"cancelled",message:thrown.message}:{kind:"error",message:messageOf(thrown)}}function messageOf(thrown){try{return thrown instanceof Error?thrown.message:String(thrown)}catch{return"an error without a message was thrown"}}export{DeadlineError,CancelledError,failureOf,messageOf};

@@ -1,3 +1,0 @@
-import { createRequire as createRequireOfBundle } from 'node:module'
-const require = createRequireOfBundle(import.meta.url)
-var REQUIRED_GRID_KEYS=["infrastructure","region","instance_quantity","instance_type","stop_after"],INFRASTRUCTURES=["demand","hosted"];var OPTIONAL_GRID_TEXTS=["aws_tags","aws_availability_zone","credential_id","azure_tenant_id","aws_arn","aws_vpc_identifier","aws_vpc_subnet_public","aws_vpc_subnet_private","aws_vpc_security_groups"],OPTIONAL_GRID_KEYS=["aws_platform","aws_spot_price",...OPTIONAL_GRID_TEXTS];export{REQUIRED_GRID_KEYS,INFRASTRUCTURES,OPTIONAL_GRID_TEXTS,OPTIONAL_GRID_KEYS};

@@ -1,4 +1,0 @@
-import { createRequire as createRequireOfBundle } from 'node:module'
-const require = createRequireOfBundle(import.meta.url)
-import{debug,error,info,notice,warning}from"./chunk-X3FPZSTK.js";function defuse(text){return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]/g," ").split(/[\r\n\u0085\u2028\u2029]+/).map(line=>line.replace(/^([\s\uFEFF]*):(?=:)/,"$1: ").replace(/##(?=\[)/g,"# #")).join(`
-`)}var isOwn=!1;function isSpeaking(){return isOwn}function speak(say){let before=isOwn;isOwn=!0;try{return say()}finally{isOwn=before}}function createLog(){return{info:line=>speak(()=>info(defuse(line))),notice:line=>speak(()=>notice(defuse(line))),warning:line=>speak(()=>warning(defuse(line))),error:line=>speak(()=>error(defuse(line))),debug:line=>speak(()=>debug(defuse(line)))}}export{defuse,isSpeaking,speak,createLog};

@@ -1,0 +1,203 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { listenForSignals } from './gate/cancellation.js'
+import { cleanUpStep } from './gate/cleanup/post-step.js'
+import { serviceFolder } from './gate/cleanup/service-folder.js'
+import { failsStep, failureMessage } from './gate/verdict/exit-code.js'
+import { loadAfterRun } from './gate/follow-run.js'
+import { readGridStartSettings, readGridStopSettings } from './gate/grids/grid-settings.js'
+import { startGrids } from './gate/grids/start-grids.js'
+import { stopGrids } from './gate/grids/stop-grids.js'
+import type { OutputName } from './gate/publish/outputs.js'
+import { resolveBaselinePath } from './gate/settings/baseline-path.js'
+import { resolvePlanFiles } from './gate/settings/plan-files.js'
+import { maskToken } from './gate/settings/mask-token.js'
+import { runGate } from './gate/run-gate.js'
+import { defaultName, readSettings } from './gate/settings/settings.js'
+import { catchStrayErrors } from './gate/stray-errors.js'
+import { messageOf } from './gate/errors.js'
+import type { BaselineStore, Ports } from './gate/ports.js'
+import { createUploader } from './github/artifact.js'
+import { createFindFiles } from './github/find-files.js'
+import { createLog } from './github/log.js'
+import { takeOverOutput } from './github/runner-output.js'
+import * as step from './github/step.js'
+import { endLeftoverGroup } from './server/nodes/machine/processes.js'
+import { systemClock as serverClock } from './server/clock.js'
+import { systemClock } from './service/clock.js'
+
+const workspace = process.env.GITHUB_WORKSPACE ?? process.cwd()
+const log = createLog()
+let outputsAreWritten = true
+let baselines: Promise<BaselineStore> | undefined
+
+const PARTS = { main: judge, post: cleanUp, 'grid-start': startStep, 'grid-stop': stopStep }
+
+/**
+ * Runs one part of the actions and ends the process. All parts are in one bundle, and a small file for each says which it is: nothing
+ * else may decide that. By what the main step saved, for example, a post step after an early kill would start the load again.
+ */
+export async function runPart(part: keyof typeof PARTS): Promise<never> {
+  // The reader may have gone; what runs is still stopped, terminated and cleaned up.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  takeOverOutput(log)
+  await PARTS[part]()
+  // Libraries may have open sockets; everything is said, and there is nothing to wait for.
+  process.exit()
+}
+
+async function judge(): Promise<void> {
+  catchStrayErrors((thrown) => {
+    step.failStep(
+      `Load gate error: ${messageOf(thrown)}. The gate stopped there; the post step stops what is still running.`
+    )
+    setOutput('verdict', 'error')
+    process.exit(1)
+  })
+  try {
+    maskToken(step, step.readInput('token'))
+    const cancelled = listenForSignals(() => process.exit(130))
+    await runStep(createPorts(cancelled))
+  } catch (thrown) {
+    step.failStep(messageOf(thrown))
+    const { publishWithoutRun } = await loadAfterRun()
+    await publishWithoutRun({ ...step, setOutput, log }, 'error', messageOf(thrown))
+  }
+}
+
+/** The post step of the gate and of grid-start: never fails, since the job's verdict is not its business. */
+async function cleanUp(): Promise<void> {
+  const giveUp = (thrown: unknown): void => log.warning(`The clean-up did not finish: ${messageOf(thrown)}`)
+  catchStrayErrors((thrown) => {
+    giveUp(thrown)
+    process.exit(0)
+  })
+  try {
+    // From the saved state alone: the inputs of a post step are unreliable.
+    const state = step.loadState()
+    if (state === undefined) return
+    maskToken(step, state.token)
+    await cleanUpStep(state, {
+      log,
+      clock: systemClock,
+      endProcessGroup: endLeftoverGroup,
+      deletePods: async (address, marker, options) => {
+        const { deleteMarked, reopenCluster } = await import('./server/nodes/clusters.js')
+        const cluster = await reopenCluster(address, process.env)
+        return deleteMarked(marker, { ...options, clock: serverClock, cluster })
+      }
+    })
+  } catch (thrown) {
+    giveUp(thrown)
+  }
+}
+
+/** Its post step is that of the gate: the saved state says which grids to terminate. */
+async function startStep(): Promise<void> {
+  catchStrayErrors((thrown) => {
+    step.failStep(`grid-start failed: ${messageOf(thrown)}. The post step terminates what was created.`)
+    process.exit(1)
+  })
+  try {
+    maskToken(step, step.readInput('token'))
+    const cancelled = listenForSignals(() => process.exit(130))
+    await startGrids({ ...step, log, clock: systemClock, cancelled }, readGridStartSettings(step.readInput))
+  } catch (thrown) {
+    step.failStep(messageOf(thrown))
+  }
+}
+
+async function stopStep(): Promise<void> {
+  catchStrayErrors((thrown) => {
+    step.failStep(
+      `grid-stop failed: ${messageOf(thrown)}. The grids may still be running; terminate them on the service.`
+    )
+    process.exit(1)
+  })
+  try {
+    maskToken(step, step.readInput('token'))
+    const cancelled = listenForSignals(() => process.exit(130))
+    await stopGrids({ log, clock: systemClock, cancelled }, readGridStopSettings(step.readInput))
+  } catch (thrown) {
+    step.failStep(messageOf(thrown))
+  }
+}
+
+async function runStep(ports: Ports): Promise<void> {
+  const settings = await readSettings({
+    read: step.readInput,
+    readConfig: (path) => readFile(resolve(workspace, path), 'utf8'),
+    resolveFiles: async (lines) => {
+      const folder = await step.findWorkspace(process.env)
+      return resolvePlanFiles(lines, { workspace: folder, find: createFindFiles(folder) })
+    },
+    resolveBaseline: async (path) =>
+      resolveBaselinePath(path, { workspace: await step.findWorkspace(process.env), isConfined: true }),
+    defaultName: defaultName(ports.occasion),
+    platform: process.platform
+  })
+  if ('skip' in settings) {
+    log.notice(`Load gate skipped: ${settings.skip}.`)
+    const { publishWithoutRun } = await loadAfterRun()
+    await publishWithoutRun(ports, 'skipped', settings.skip)
+    return
+  }
+  const { verdict, reason } = await runGate(ports, settings)
+  if (failsStep(verdict, settings.failOn)) step.failStep(failureMessage(verdict, reason))
+  else log.info(`Load gate ${verdict}: ${reason}`)
+}
+
+/** Steps that read an output would continue without it, as if there were no verdict, so this step must fail. */
+function setOutput(name: OutputName, value: string): void {
+  try {
+    step.setOutput(name, value)
+  } catch (thrown) {
+    // Once: if one cannot be written the others cannot either, and a step can have ten annotations.
+    if (outputsAreWritten)
+      step.failStep(`Could not write the output ${name} and those after it: ${messageOf(thrown)}`)
+    outputsAreWritten = false
+  }
+}
+
+function createPorts(cancelled: AbortSignal): Ports {
+  const occasion = step.readOccasion(process.env)
+  const scratchDir = step.makeScratchDir(process.env)
+  return {
+    log,
+    clock: systemClock,
+    cancelled,
+    occasion,
+    scratchDir,
+    mask: step.mask,
+    saveState: step.saveState,
+    setOutput,
+    writeSummary: step.writeSummary,
+    annotate: ({ level, message }) => log[level](message),
+    uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,
+    comment: async (request) => {
+      const { createCommenter } = await import('./github/api.js')
+      return createCommenter(process.env, log, systemClock)(request)
+    },
+    openBaselines: () => (baselines ??= openBaselines()),
+    startLocalService: async ({ serviceName, onProcessGroup, regions }) => {
+      const { discardOnClose, startService } = await import('./server/embedded-service.js')
+      const dataDir = serviceFolder(scratchDir)
+      const { places, ...clusters } = regions ?? {}
+      const service = await startService({
+        dataDir,
+        engine: 'real',
+        log: (line) => log.info(line),
+        onProcess: onProcessGroup,
+        ...(serviceName !== undefined && { serviceName }),
+        regions: places,
+        ...clusters
+      })
+      return discardOnClose(service, dataDir)
+    }
+  }
+}
+
+async function openBaselines(): Promise<BaselineStore> {
+  const { createBaselineStore } = await import('./github/api.js')
+  return createBaselineStore(process.env, log, systemClock)
+}
