@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { decode, document, isObject } from './decode.js'
-import type { Decoded } from './decode.js'
+import type { Decoded, DeepReadonly } from './decode.js'
 import type { Vocabulary } from '../protocol/vocabulary.js'
 
 // The documents of the API, one schema each: in as the service sends them, out under our names. What a verdict does not need may be odd.
@@ -189,7 +189,7 @@ const runNodes = v.pipe(
 
 /** A grid that is listed twice counts once. One whose results cannot be found is not hidden: the verdict must take it into account. */
 const runGrids = v.pipe(
-  v.custom<v.InferInput<typeof madeGridSchema>[] | null | undefined>(() => true),
+  v.nullish(v.custom<v.InferInput<typeof madeGridSchema>[]>(() => true)),
   v.transform((list) => {
     const path = '_embedded.grids'
     const decodedList = decode(v.nullish(v.array(v.unknown())), list, path)
@@ -238,7 +238,9 @@ const link = v.lazy((given) =>
       )
 )
 const links = v.pipe(
-  v.custom<{ readonly next?: v.InferInput<typeof link> } | null | undefined>(() => true),
+  v.custom<{ next?: v.InferInput<typeof link>; self?: unknown; last?: unknown } | null | undefined>(
+    () => true
+  ),
   v.transform((given) => (Array.isArray(given) ? undefined : given)),
   v.nullish(document({ next: link }))
 )
@@ -316,9 +318,9 @@ export function runSchemas(words: Vocabulary) {
         : (run.remote_errors ?? undefined),
       startedMs: run.started,
       stoppedMs: run.stopped,
-      grids: _embedded.grids.grids,
+      grids: _embedded.grids?.grids ?? [],
       /** What is wrong with grid entries that have no id, so that their results cannot be found. */
-      ...(_embedded.grids.oddGrids.length > 0 && { oddGrids: _embedded.grids.oddGrids }),
+      ...(_embedded.grids?.oddGrids.length && { oddGrids: _embedded.grids.oddGrids }),
       files: _embedded.files ?? _embedded[filesKey] ?? [],
       results: _embedded.results ?? [],
       /** From 1, while it waits for other runs; absent where the service does not say so. */
@@ -421,3 +423,17 @@ export const accountSchema = v.pipe(
   }))
 )
 export type Account = Decoded<typeof accountSchema>
+
+/** What a schema reads. */
+type Wire<S extends v.GenericSchema> = DeepReadonly<v.InferInput<S>>
+
+/** A document as the embedded service sends it: with these keys, which a client reads, and others. */
+export type Sent<T> = Required<T> & Record<string, unknown>
+
+export type GridDocument = Wire<typeof gridSchema>
+export type GridNodeDocument = Wire<typeof gridNode>
+export type RunDocument = Wire<RunSchemas['run']>
+export type RunNodeDocument = Wire<typeof runNode>
+export type RunListDocument = Wire<RunSchemas['runPage']>
+export type AccountDocument = Wire<typeof accountSchema>
+export type UserDocument = Wire<typeof user>

@@ -6,7 +6,7 @@ export type Schema<T> = v.GenericSchema<unknown, T>
 /** What a schema makes of a document. */
 export type Decoded<S extends v.GenericSchema> = DeepReadonly<v.InferOutput<S>>
 
-type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
+export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
 /** What was expected where, by the kind of schema that refused. The library's own messages quote values, which may be secret. */
 const KINDS: Readonly<Record<string, string>> = {
