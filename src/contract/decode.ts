@@ -23,31 +23,41 @@ const OPTIONS = { abortEarly: true, message: ({ type }: v.BaseIssue<unknown>) =>
 const SECRET_PATH = /(_token|users(\[\d+\])?)$/
 
 /** Decodes a document, or says what is odd about it, and where; `within` is its own path if it is a part of another one. */
-export function decode<T>(schema: Schema<T>, value: unknown, within = ''): { value: T } | { odd: string } {
+export function decode<T>(
+  schema: Schema<T>,
+  value: unknown,
+  within = ''
+): { value: T } | { odd: string; at: string; message: string } {
   const result = v.safeParse(schema, value, OPTIONS)
-  return result.success ? { value: result.output } : { odd: describeOddity(result.issues[0], within) }
+  if (result.success) return { value: result.output }
+  const [{ path = [], message, input }] = result.issues as [
+    v.BaseIssue<unknown> & { path?: { key: unknown }[] }
+  ]
+  const keys = path.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+  const at = [within, ...keys].join('').replace(/^\./, '')
+  return { odd: `${at || 'the reply'} should be ${message}, found ${describeFound(input, at)}`, at, message }
 }
 
 /** An object with these keys; what else it contains is left alone. A list is no object, and a missing key is as undefined. */
 export function document<const E extends v.ObjectEntries>(
-  entries: E
+  entries: E,
+  otherwise = 'an object'
 ): v.GenericSchema<v.InferInput<v.ObjectSchema<E, undefined>>, v.InferOutput<v.ObjectSchema<E, undefined>>> {
-  const keys = Object.keys(entries)
   return v.pipe(
-    v.custom<Record<string, unknown>>(isObject, 'an object'),
-    v.transform((given) => Object.fromEntries(keys.map((key) => [key, given[key]]))),
+    v.custom<Record<string, unknown>>(isObject, otherwise),
+    v.transform((given) =>
+      Object.fromEntries(
+        Object.entries(entries)
+          .filter(([key, { type }]) => type !== 'exact_optional' || key in given)
+          .map(([key]) => [key, given[key]])
+      )
+    ),
     v.object(entries) as unknown as v.GenericSchema<Record<string, unknown>>
   ) as ReturnType<typeof document<E>>
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function describeOddity({ path, message, input }: v.BaseIssue<unknown>, within: string): string {
-  const keys = path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)) ?? []
-  const name = [within, ...keys].join('').replace(/^\./, '')
-  return `${name || 'the reply'} should be ${message}, found ${describeFound(input, name)}`
 }
 
 /** Only short plain values are quoted: objects may contain tokens. */
