@@ -1,3 +1,4 @@
+import { shorten } from './text.js'
 import * as v from 'valibot'
 
 /** Decodes a document to this. */
@@ -18,6 +19,8 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** The first thing that is odd about a document decides: the rest often follows from it. */
 const OPTIONS = { abortEarly: true, message: ({ type }: v.BaseIssue<unknown>) => KINDS[type] ?? 'different' }
+
+const LONGEST_QUOTE = 120
 
 /** Where something secret is in a document, or would be in one with another structure. */
 const SECRET_PATH = /(_token|users(\[\d+\])?)$/
@@ -65,10 +68,5 @@ function describeFound(value: unknown, path: string): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
-  return SECRET_PATH.test(path) ? 'something else' : shorten(JSON.stringify(value))
-}
-
-function shorten(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > 120 ? `${line.slice(0, 120)}…` : line
+  return SECRET_PATH.test(path) ? 'something else' : shorten(JSON.stringify(value), LONGEST_QUOTE)
 }

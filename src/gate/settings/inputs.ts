@@ -3,6 +3,7 @@ import type { ConfigFile } from './config-file.js'
 import type { BaselinePath } from './baseline-path.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Parsed } from '../../values/setting-values.js'
+import { messageOf } from '../../contract/text.js'
 
 /** Every input of the contract. */
 export const INPUT_NAMES = [
@@ -111,10 +112,7 @@ export class Inputs {
       return inputs
     } catch (thrown) {
       const inputs = new Inputs(sources, NO_CONFIG)
-      inputs.complain(
-        'config',
-        `"${path}" cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`
-      )
+      inputs.complain('config', `"${path}" cannot be read: ${messageOf(thrown)}`)
       return inputs
     }
   }
