@@ -118,7 +118,6 @@ export const gridSchema = v.pipe(document({ ...gridEntries, status }), toGrid)
 /** A grid in the reply to its creation, or in a run: whatever else is odd about it, its id is enough to terminate it. */
 export const madeGridSchema = v.pipe(document({ ...gridEntries, status: statusOrUnknown }), toGrid)
 export type Grid = Decoded<typeof gridSchema>
-export type GridNode = Grid['nodes'][number]
 
 /** A text that is worth showing, not longer than anybody reads. */
 const shownText = v.pipe(

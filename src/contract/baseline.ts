@@ -15,7 +15,7 @@ export const LONGEST_NAME = 2000
 export const LONGEST_REASON = 500
 export const MOST_FINGERPRINT_PARTS = 200
 export const LONGEST_FINGERPRINT_TEXT = 300
-/** The longest stalls of a scope. */
+/** The longest stalls of a scope: as many as are counted (`MOST_RECORDED`). */
 const MOST_STALLS = 100
 const LONGEST_BRANCH = 300
 const LONGEST_ID = 200

@@ -184,7 +184,6 @@ export type GridRecord = Stored<
   v.InferOutput<typeof gridRecord>,
   'id' | 'spec' | 'batchId' | 'user' | 'createdMs'
 >
-export type GridStatus = GridRecord['status']
 export type RunStatus = RunRecord['status']
 export type GridSpec = DeepReadonly<v.InferOutput<typeof gridSpec>>
 export type GridEnd = NonNullable<GridRecord['ended']>['by']
