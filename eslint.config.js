@@ -17,6 +17,7 @@ const BELOW_GATE = [
   'evidence'
 ]
 const MAY_IMPORT = {
+  contract: ['protocol'],
   gate: BELOW_GATE,
   evidence: ['report', 'thresholds', 'results', 'values'],
   report: ['baseline', 'thresholds', 'results'],
@@ -101,7 +102,8 @@ const OWNED_PACKAGES = [
   { regex: '^@actions/', owner: 'github' },
   { regex: '^(fastify|@fastify/)', owner: 'server' },
   { regex: '^(@kubernetes/|ws$)', owner: 'server' },
-  { regex: '^prom-client$', owner: 'server' }
+  { regex: '^prom-client$', owner: 'server' },
+  { regex: '^@?valibot', owner: 'contract' }
 ]
 const NO_IO = '^(node:)?(fs|fs/promises|net|http|http2|https|tls|dgram|dns|child_process|cluster)$'
 const DEEPEST_FOLDER = 3
@@ -140,7 +142,7 @@ const ruleFor = (files, patterns) => ({
 })
 
 const forbiddenRooms = (room, depth) => [
-  ...ROOMS.filter((other) => other !== room && !MAY_IMPORT[room].includes(other)).map((other) => ({
+  ...ROOMS.filter((other) => ![room, 'contract', ...MAY_IMPORT[room]].includes(other)).map((other) => ({
     regex: `^(\\.\\./){${depth}}${other}/`,
     message: `src/${room} may not import src/${other}: imports run downwards.`
   })),

@@ -1,3 +1,4 @@
+import { messageOf } from '../contract/text.js'
 import type { WarmUpFacts } from '../report/outcome.js'
 import { mergeScans } from '../results/figures/merge.js'
 import type { ScanResult } from '../results/counts/scan-result.js'
@@ -116,8 +117,4 @@ async function leaveOutForeign(
 function withClock(file: ScannedFile, { clocksMs }: PlacedRows): ScannedFile {
   const clockMs = clocksMs.get(file.scan.grid)
   return clockMs === undefined ? file : { ...file, scan: { ...file.scan, clockMs } }
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
 }

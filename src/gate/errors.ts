@@ -1,4 +1,7 @@
+import { messageOf } from '../contract/text.js'
+
 export { asSentence } from '../values/sentence.js'
+export { messageOf } from '../contract/text.js'
 
 /** The deadline for everything up to the end of the run has passed. */
 export class DeadlineError extends Error {
@@ -23,13 +26,4 @@ export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof DeadlineError) return { kind: 'timed-out', message: thrown.message }
   if (thrown instanceof CancelledError) return { kind: 'cancelled', message: thrown.message }
   return { kind: 'error', message: messageOf(thrown) }
-}
-
-/** Anything can be thrown, even a value that cannot be converted to text: reporting it must not throw again. */
-export function messageOf(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? thrown.message : String(thrown)
-  } catch {
-    return 'an error without a message was thrown'
-  }
 }

@@ -1,3 +1,7 @@
+import { messageOf } from '../contract/text.js'
+
+export { messageOf } from '../contract/text.js'
+
 /** A request that gets this status and an `error` that says what is wrong. */
 export class RequestError extends Error {
   readonly statusCode: number
@@ -42,12 +46,7 @@ export class ToolError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
-}
-
-/** The same, to continue the sentence after it. */
+/** The message of anything that was thrown, to continue the sentence after it. */
 export function clauseOf(thrown: unknown): string {
   return messageOf(thrown).replace(/\.$/, '')
 }

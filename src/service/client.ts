@@ -2,16 +2,9 @@ import { Readable } from 'node:stream'
 import type { Address } from './http/address.js'
 import { resolveLink } from './http/address.js'
 import type { Clock } from './clock.js'
-import {
-  decodeAccount,
-  decodeGrid,
-  decodeMadeGrid,
-  decodeMadeRun,
-  decodeReport,
-  decodeRun,
-  decodeRunPage,
-  parseReply
-} from './documents/decode.js'
+import { accountSchema, gridSchema, madeGridSchema, reportSchema, runSchemas } from '../contract/api.js'
+import type { Schema } from '../contract/decode.js'
+import { decodeReply } from './documents/decode.js'
 import type { Account, Grid, Report, Run, RunPage } from './documents/documents.js'
 import { MalformedReplyError, ServiceError } from './errors.js'
 import { Http, isOfLoadgate } from './http/http.js'
@@ -65,6 +58,7 @@ interface HandedThresholds {
 export class ServiceClient {
   readonly #address: Address
   readonly #words: Vocabulary
+  readonly #schemas: ReturnType<typeof runSchemas>
   readonly #clock: Clock
   readonly #http: Http
   #lastFailure: ServiceError | undefined
@@ -74,6 +68,7 @@ export class ServiceClient {
   constructor({ address, words, clock, ...options }: ClientOptions) {
     this.#address = address
     this.#words = words
+    this.#schemas = runSchemas(words)
     this.#clock = clock
     this.#http = new Http({ ...options, mediaType: words.mediaType, origin: address.origin })
   }
@@ -84,7 +79,7 @@ export class ServiceClient {
     const url = this.#url('grids')
     return this.#read(
       { operation, sending: OPERATIONS.createGrid, method: 'POST', url, upload, signal },
-      decodeMadeGrid
+      madeGridSchema
     )
   }
 
@@ -92,7 +87,8 @@ export class ServiceClient {
     const operation = `reading grid ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.showGrid, url: this.#url('grids', id), signal },
-      (reply) => about('grid', id, operation, decodeGrid(reply))
+      gridSchema,
+      about('grid', id, operation)
     )
   }
 
@@ -105,7 +101,7 @@ export class ServiceClient {
       async (reply) => {
         const body = await reply.text()
         if (body.trim() === '') return undefined
-        return about('grid', id, operation, decodeGrid(parseReply(operation, body)))
+        return about('grid', id, operation)(decodeReply(operation, body, gridSchema))
       }
     )
   }
@@ -117,7 +113,7 @@ export class ServiceClient {
     const url = this.#url(this.#words.runs)
     return this.#read(
       { operation, sending: OPERATIONS.createRun, method: 'POST', url, upload, signal },
-      (reply) => decodeMadeRun(reply, this.#words)
+      this.#schemas.madeRun
     )
   }
 
@@ -125,7 +121,8 @@ export class ServiceClient {
     const operation = `reading run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.showRun, url: this.#url(this.#words.runs, id), signal },
-      (reply) => about('run', id, operation, decodeRun(reply, this.#words))
+      this.#schemas.run,
+      about('run', id, operation)
     )
   }
 
@@ -133,7 +130,8 @@ export class ServiceClient {
     const operation = `stopping run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.stopRun, url: this.#url(this.#words.runs, id, 'stop'), signal },
-      (reply) => about('run', id, operation, decodeRun(reply, this.#words))
+      this.#schemas.run,
+      about('run', id, operation)
     )
   }
 
@@ -141,8 +139,8 @@ export class ServiceClient {
     const operation = `repeating run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
-      (reply) => {
-        const run = decodeMadeRun(reply, this.#words)
+      this.#schemas.madeRun,
+      (run) => {
         if (run.id !== id) return run
         throw new MalformedReplyError(operation, 'the reply is about the repeated run, not about a new one')
       }
@@ -173,16 +171,14 @@ export class ServiceClient {
   async listRuns(page?: string, signal?: AbortSignal): Promise<RunPage> {
     const operation = 'listing the runs'
     const url = page === undefined ? this.#url(this.#words.runs) : this.#link(operation, page)
-    return this.#read({ operation, sending: OPERATIONS.listRuns, url, signal }, (reply) =>
-      decodeRunPage(reply, this.#words)
-    )
+    return this.#read({ operation, sending: OPERATIONS.listRuns, url, signal }, this.#schemas.runPage)
   }
 
   async report(id: string, signal?: AbortSignal): Promise<Report> {
     const operation = `reading the report of run ${id}`
     return this.#read(
       { operation, sending: OPERATIONS.report, url: this.#url(this.#words.runs, id, 'report'), signal },
-      decodeReport
+      reportSchema
     )
   }
 
@@ -244,7 +240,7 @@ export class ServiceClient {
     const operation = 'reading the account'
     return this.#read(
       { operation, sending: OPERATIONS.account, url: this.#url('account'), signal },
-      decodeAccount
+      accountSchema
     )
   }
 
@@ -272,8 +268,8 @@ export class ServiceClient {
     await this.#http.close()
   }
 
-  async #read<T>(op: Op, decode: (reply: ReturnType<typeof parseReply>) => T): Promise<T> {
-    return this.#ask(op, async (reply) => decode(parseReply(op.operation, await reply.text())))
+  async #read<T>(op: Op, schema: Schema<T>, check = (document: T): T => document): Promise<T> {
+    return this.#ask(op, async (reply) => check(decodeReply(op.operation, await reply.text(), schema)))
   }
 
   /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */
@@ -316,14 +312,11 @@ function readDate(reply: Reply): number | undefined {
 }
 
 /** The status of another run or grid says nothing about this one: replies get mixed up in transit, and in caches. */
-function about<T extends { readonly id: string }>(
-  kind: 'run' | 'grid',
-  id: string,
-  operation: string,
-  document: T
-): T {
-  if (document.id === id) return document
-  throw new MalformedReplyError(operation, `the reply is about another ${kind}, ${document.id}`)
+function about(kind: 'run' | 'grid', id: string, operation: string) {
+  return <T extends { readonly id: string }>(document: T): T => {
+    if (document.id === id) return document
+    throw new MalformedReplyError(operation, `the reply is about another ${kind}, ${document.id}`)
+  }
 }
 
 /** A link that contained the token is followed without it: the request has it in its header. */

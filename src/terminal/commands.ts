@@ -1,4 +1,4 @@
-import { isId } from '../service/documents/decode.js'
+import { isId } from '../contract/api.js'
 import { suggestName } from '../values/nearest.js'
 import * as api from './api-commands.js'
 import { UsageError, asksForHelp, readArguments } from './arguments.js'

@@ -1,4 +1,5 @@
 import { parseYaml } from './bounded-yaml.js'
+import { messageOf } from '../contract/text.js'
 
 export interface YamlText {
   /** Undefined if there are problems. */
@@ -20,7 +21,7 @@ export function readYaml(text: string): YamlText {
     // Also too many aliases.
     return {
       value: undefined,
-      problems: [firstLine(thrown instanceof Error ? thrown.message : String(thrown))]
+      problems: [firstLine(messageOf(thrown))]
     }
   }
 }

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { BaselineDocumentError } from '../../../src/baseline/document/baseline-document.js'
 import { decodeBaseline } from '../../../src/baseline/document/decode.js'
 import { encodeBaseline } from '../../../src/baseline/document/encode.js'
+import { MOST_RECORDED } from '../../../src/results/stalls/over-time.js'
 import { makeDocument, makeRun, makeRuns, makeScope } from '../../support/baseline/make-recorded.js'
 import { mutateBytes } from '../../support/data/mutate-bytes.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
@@ -59,6 +60,12 @@ describe('a document that cannot be read', () => {
 
 test('brackets in labels do not count as nesting', () => {
   expect(judge(withScope({ label: '[{"\\[{'.repeat(99) }))).toBe('accepted')
+})
+
+test('as many stalls as are recorded are read again', () => {
+  const stallsMs = Array<number>(MOST_RECORDED).fill(1)
+  expect(judge(withScope({ overTime: { spanMs: MOST_RECORDED, stallsMs } }))).toBe('accepted')
+  expect(judge(withScope({ overTime: { spanMs: 1e6, stallsMs: [...stallsMs, 1] } }))).toContain('more than')
 })
 
 describe('a document that was changed', () => {

@@ -195,7 +195,8 @@ describe('the plans of the list', () => {
 })
 
 describe('records that somebody else wrote', () => {
-  test.each(['', '{', 'null', '[]', '{}', '7'])('%j: logged once and skipped', (record) => {
+  const ofOthers = [JSON.stringify(makeRun()), JSON.stringify(makeGrid())]
+  test.each(['', '{', 'null', '[]', '{}', '7', ...ofOthers])('%j: logged once and skipped', (record) => {
     const dataDir = folders.create()
     const store = open(dataDir)
     const grid = makeGrid({ status: 'stopped' })

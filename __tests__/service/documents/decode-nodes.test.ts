@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { decodeRunNodes } from '../../../src/service/documents/decode-nodes.js'
+import { runSchemas } from '../../../src/contract/api.js'
+import type { Run } from '../../../src/contract/api.js'
+import { vocabularyOf } from '../../../src/protocol/vocabulary.js'
+import { decodeReply } from '../../../src/service/documents/decode.js'
+
+const { run } = runSchemas(vocabularyOf())
+const decodeRunNodes = (nodes: unknown): Run['nodes'] =>
+  decodeReply('asking', JSON.stringify({ uuid: 'r', status: 'running', nodes }), run).nodes
 
 const NODE = {
   grid: 'g1',

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
 import {
-  decodeAccount,
-  decodeGrid,
-  decodeMadeGrid,
-  decodeMadeRun,
-  decodeReport,
-  decodeRun,
-  decodeRunPage,
+  accountSchema,
+  gridSchema,
   isId,
-  parseReply
-} from '../../../src/service/documents/decode.js'
+  madeGridSchema,
+  reportSchema,
+  runSchemas
+} from '../../../src/contract/api.js'
+import type { Run, RunPage } from '../../../src/contract/api.js'
+import type { Schema } from '../../../src/contract/decode.js'
+import { decodeReply } from '../../../src/service/documents/decode.js'
 import { MalformedReplyError } from '../../../src/service/errors.js'
 import { vocabularyOf } from '../../../src/protocol/vocabulary.js'
 import {
@@ -22,12 +22,23 @@ import {
   makeUser
 } from '../../support/data/make-documents.js'
 
-type Part = ReturnType<typeof parseReply>
-
 const words = vocabularyOf()
-const replyOf = (document: unknown): Part => parseReply('asking', JSON.stringify(document))
-const runOf = (changes: Record<string, unknown> = {}): ReturnType<typeof decodeRun> =>
-  decodeRun(replyOf(makeRun(changes)), words)
+const replyOf = (document: unknown): string => JSON.stringify(document)
+const decodeAs =
+  <T>(schema: Schema<T>) =>
+  (body: string): T =>
+    decodeReply('asking', body, schema)
+const decodeGrid = decodeAs(gridSchema)
+const decodeMadeGrid = decodeAs(madeGridSchema)
+const decodeReport = decodeAs(reportSchema)
+const decodeAccount = decodeAs(accountSchema)
+const decodeRun = (body: string, vocabulary = words): Run => decodeAs(runSchemas(vocabulary).run)(body)
+const decodeMadeRun = (body: string, vocabulary = words): Run =>
+  decodeAs(runSchemas(vocabulary).madeRun)(body)
+const decodeRunPage = (body: string, vocabulary = words): RunPage =>
+  decodeAs(runSchemas(vocabulary).runPage)(body)
+const parseReply = (operation: string, body: string): unknown => decodeReply(operation, body, gridSchema)
+const runOf = (changes: Record<string, unknown> = {}): Run => decodeRun(replyOf(makeRun(changes)), words)
 
 function catchError(act: () => unknown): Error {
   try {
@@ -214,9 +225,9 @@ test('an account is read whole', () => {
 })
 
 describe('a reply of the wrong shape names the place, what is wanted and what was found', () => {
-  const decodeAsRun = (part: Part): unknown => decodeRun(part, words)
-  const decodeAsPage = (part: Part): unknown => decodeRunPage(part, words)
-  test.each<[string, (part: Part) => unknown, unknown, string]>([
+  const decodeAsRun = (part: string): unknown => decodeRun(part, words)
+  const decodeAsPage = (part: string): unknown => decodeRunPage(part, words)
+  test.each<[string, (part: string) => unknown, unknown, string]>([
     ['a bare text', decodeAsRun, 'ok', 'the reply should be an object, found "ok"'],
     ['null', decodeAsRun, null, 'the reply should be an object, found null'],
     ['a list', decodeAsRun, [], 'the reply should be an object, found a list'],
@@ -263,9 +274,12 @@ test('a time without a zone is UTC, wherever the gate runs', () => {
     '2026-03-01T10:00:00+02:00'
   ]
   const script = [
-    "import { parseReply } from './src/service/documents/decode.ts'",
-    `const part = parseReply('asking', ${JSON.stringify(JSON.stringify(times))})`,
-    'console.log(JSON.stringify(part.list().map((time) => time.optionalTimestamp())))'
+    "import { runSchemas } from './src/contract/api.ts'",
+    "import { vocabularyOf } from './src/protocol/vocabulary.ts'",
+    "import { parse } from 'valibot'",
+    'const { run } = runSchemas(vocabularyOf())',
+    "const read = (started) => parse(run, { uuid: 'r', status: 'running', started }).startedMs",
+    `console.log(JSON.stringify(${JSON.stringify(times)}.map(read)))`
   ]
   const hooks = ['--experimental-transform-types', '--import', './__tests__/support/typescript-hooks.mjs']
   const found = execFileSync(
@@ -450,7 +464,7 @@ describe('success without JSON says what came', () => {
 })
 
 test('a byte order mark before JSON is no part of it', () => {
-  expect(parseReply('asking', '\uFEFF{"a":1}').value).toEqual({ a: 1 })
+  expect(decodeGrid(`\uFEFF${replyOf(makeGrid())}`)).toEqual(GRID)
   expect(() => parseReply('asking', '\uFEFF')).toThrow('an empty body')
 })
 
@@ -460,11 +474,7 @@ describe('what is nested without end', () => {
   test.each(['[', '{"a":'])('is told as far as anybody reads (%s)', (open) => {
     const close = open === '[' ? ']' : '}'
     const errors = `${open.repeat(100_000)}1${close.repeat(100_000)}`
-    const reply = parseReply(
-      'asking',
-      `{"uuid":"r","status":"running","remote_errors":${errors},"apdex":${errors}}`
-    )
-    const run = decodeRun(reply, words)
+    const run = decodeRun(`{"uuid":"r","status":"running","remote_errors":${errors},"apdex":${errors}}`)
     expect(run.remoteErrors).toMatch(/nested too deeply to be shown/)
     expect(run.apdex).toMatch(/nested too deeply to be shown/)
     expect(run.remoteErrors?.length).toBeLessThan(200)

@@ -1,23 +1,42 @@
 import { gunzipSync } from 'node:zlib'
-import type { BaselineDocument } from './baseline-document.js'
-import { BASELINE_SCHEMA, BaselineDocumentError, MOST_RUNS } from './baseline-document.js'
-import { DEEPEST, LONGEST_BRANCH, MOST_BRACKETS, MOST_BYTES, MOST_TEXT_BYTES } from './limits.js'
-import { readRun } from './read-run.js'
-import { ADVICE, fail, readFields, readList, readText } from './read-values.js'
+import type { Schema } from '../../contract/decode.js'
+import { decode, isObject } from '../../contract/decode.js'
+import type { BaselineDocument, RecordedRun } from './baseline-document.js'
+import {
+  BASELINE_SCHEMA,
+  BaselineDocumentError,
+  baselineSchema,
+  recordedRunSchema
+} from './baseline-document.js'
+import { DEEPEST, MOST_BRACKETS, MOST_BYTES, MOST_TEXT_BYTES } from './limits.js'
+
+const ADVICE = 'Remove it, and the next run on the branch records a new one.'
 
 /** Reads a document that anybody may have written: what is not exactly as expected is refused, and nothing takes long or much memory. */
 export function decodeBaseline(bytes: Uint8Array): BaselineDocument {
-  const fields = readFields(parse(decompress(bytes)), 'the document')
-  const schema = fields.get('schema')
-  if (schema !== BASELINE_SCHEMA) throw wrongSchema(schema)
-  const runs = readList(fields.get('runs'), 'runs', MOST_RUNS).map(readRun)
-  const ids = new Set(runs.map(({ runId, commit }) => `${runId} ${commit}`))
-  if (ids.size < runs.length) fail('runs', 'lists a run twice')
-  const late = runs.findIndex(({ atMs }, i) => atMs < (runs[i - 1]?.atMs ?? 0))
-  if (late >= 0) fail(`runs[${late}].atMs`, 'is before the run that precedes it')
-  const branch = readText(fields.get('branch'), 'branch', LONGEST_BRANCH)
-  if (branch === '') fail('branch', 'is empty')
-  return { schema: BASELINE_SCHEMA, branch, runs }
+  const found = parse(decompress(bytes))
+  if (isObject(found) && found.schema !== BASELINE_SCHEMA) throw wrongSchema(found.schema)
+  const document = read(baselineSchema, found)
+  const late = document.runs.findIndex(({ atMs }, i) => atMs < (document.runs[i - 1]?.atMs ?? 0))
+  if (late >= 0) throw damaged(`runs[${late}].atMs`, 'is before the run that precedes it')
+  return document
+}
+
+export function readRun(value: unknown, at: number): RecordedRun {
+  return read(recordedRunSchema, value, `runs[${at}]`)
+}
+
+function read<T>(schema: Schema<T>, value: unknown, within?: string): T {
+  const decoded = decode(schema, value, within)
+  if ('value' in decoded) return decoded.value
+  throw damaged(decoded.at || 'the document', decoded.message)
+}
+
+/** Says where in the document something is wrong. Its values are not quoted: anybody may have written them. */
+function damaged(where: string, what: string): BaselineDocumentError {
+  return new BaselineDocumentError(`The baseline document is damaged or was changed: ${where} ${what}.`, {
+    advice: ADVICE
+  })
 }
 
 function decompress(bytes: Uint8Array): Buffer {

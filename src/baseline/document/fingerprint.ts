@@ -1,3 +1,4 @@
+import { LONGEST_FINGERPRINT_TEXT, MOST_FINGERPRINT_PARTS } from '../../contract/baseline.js'
 import { shorten } from '../../thresholds/quoting.js'
 
 /**
@@ -33,8 +34,6 @@ export function parameterKey(name: string): string {
   return `${PARAMETER}${name}`
 }
 
-export const MOST_FINGERPRINT_PARTS = 200
-export const LONGEST_FINGERPRINT_TEXT = 300
 const SHOWN_DIFFERENCES = 4
 const SHOWN_LENGTH = 60
 

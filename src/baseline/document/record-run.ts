@@ -7,7 +7,7 @@ import type { RecordedRun, RecordedScope } from './baseline-document.js'
 import type { Fingerprint } from './fingerprint.js'
 import { boundFingerprint } from './fingerprint.js'
 import { makeHistogram } from './histogram.js'
-import { LONGEST_NAME, LONGEST_REASON } from './limits.js'
+import { LONGEST_NAME, LONGEST_REASON } from '../../contract/baseline.js'
 
 /** What is known of a run besides its figures. */
 export interface RunToRecord {

@@ -7,7 +7,7 @@ import {
   MOST_RUNS_WITH_HISTOGRAMS,
   withoutHistogram
 } from './baseline-document.js'
-import { readRun } from './read-run.js'
+import { readRun } from './decode.js'
 
 /** The documents of recorders that raced as one: each run once, by time. The order of the documents does not matter. */
 export function uniteBaselines(documents: readonly BaselineDocument[]): BaselineDocument {

@@ -5,7 +5,7 @@ import {
   REQUIRED_GRID_KEYS
 } from '../../protocol/grid-keys.js'
 import type { RequiredGridKey } from '../../protocol/grid-keys.js'
-import { isId } from '../../service/documents/decode.js'
+import { isId } from '../../contract/api.js'
 import type { GridChoice, GridSpecification } from '../../service/documents/requests.js'
 import { describeUnknownKeys } from '../../values/nearest.js'
 import { parseChoice, parseInteger, parsePattern } from '../../values/setting-values.js'

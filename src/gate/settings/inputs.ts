@@ -5,6 +5,7 @@ import type { InputName } from './input-table.js'
 import type { BaselinePath } from './baseline-path.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Parsed } from '../../values/setting-values.js'
+import { messageOf } from '../../contract/text.js'
 
 export type { InputName } from './input-table.js'
 
@@ -54,10 +55,7 @@ export class Inputs {
       return inputs
     } catch (thrown) {
       const inputs = new Inputs(sources, NO_CONFIG)
-      inputs.complain(
-        'config',
-        `"${path}" cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`
-      )
+      inputs.complain('config', `"${path}" cannot be read: ${messageOf(thrown)}`)
       return inputs
     }
   }

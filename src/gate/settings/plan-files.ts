@@ -1,5 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
+import { messageOf } from '../../contract/text.js'
 
 /** Returns the absolute paths that match a pattern; `excluded` are patterns too. */
 export type FindFiles = (pattern: string, excluded: readonly string[]) => Promise<string[]>
@@ -80,7 +81,7 @@ async function problemWith(path: string, line: string, root: string): Promise<st
     if (!(await stat(real)).isFile()) return `"${line}" is not a regular file`
     return undefined
   } catch (thrown) {
-    return `"${line}" cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+    return `"${line}" cannot be read: ${messageOf(thrown)}`
   }
 }
 

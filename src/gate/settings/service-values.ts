@@ -2,6 +2,7 @@ import { readAddress } from '../../service/http/address.js'
 import type { Address } from '../../service/http/address.js'
 import { parsePattern } from '../../values/setting-values.js'
 import type { Parsed } from '../../values/setting-values.js'
+import { messageOf } from '../../contract/text.js'
 
 const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
 
@@ -17,7 +18,7 @@ export function parseServiceAddress(
     return { address: readAddress(text) }
   } catch (thrown) {
     return {
-      problem: `"${withoutSecrets(text)}" ${thrown instanceof Error ? thrown.message : String(thrown)}`
+      problem: `"${withoutSecrets(text)}" ${messageOf(thrown)}`
     }
   }
 }

@@ -1,5 +1,5 @@
 import { TOOLS } from '../../protocol/vocabulary.js'
-import { isId } from '../../service/documents/decode.js'
+import { isId } from '../../contract/api.js'
 import type { GridChoice } from '../../service/documents/requests.js'
 import { parseThresholds } from '../../thresholds/grammar/grammar.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'

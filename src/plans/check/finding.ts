@@ -1,3 +1,5 @@
+import { shorten as shortenTo } from '../../contract/text.js'
+
 /** What is wrong with a plan, or may be: what happened, and what to do. */
 export interface Finding {
   /** `error`: the run would fail. `warning`: it would not do what was asked of it. `note`: worth knowing. */
@@ -15,9 +17,7 @@ export function quote(text: string): string {
 }
 
 export function shorten(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim()
-  return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line
+  return shortenTo(text, MAX_QUOTE)
 }
 
 /** `a, b and c`. */

@@ -1,3 +1,13 @@
+import type {
+  AccountDocument,
+  GridDocument,
+  GridNodeDocument,
+  RunDocument,
+  RunListDocument,
+  RunNodeDocument,
+  Sent,
+  UserDocument
+} from '../../contract/api.js'
 import { describeTool, PAGE_SIZE, type ServiceFacts } from '../service-facts.js'
 import { hostname } from 'node:os'
 import type { User, UserDetails } from '../accounts/users.js'
@@ -31,16 +41,16 @@ function timestampOrNull(ms: number | null): string | null {
 }
 
 /** A grid as `POST /grids` and runs show it, with `nodes`. */
-export function gridDocument(grid: GridRecord, facts: ServiceFacts): Document {
+export function gridDocument(grid: GridRecord, facts: ServiceFacts): Sent<Omit<GridDocument, 'resources'>> {
   return { ...gridFields(grid, facts), nodes: nodeDocuments(grid, facts) }
 }
 
 /** A grid at its own address, with `resources` instead of `nodes`. */
-export function gridDetailDocument(grid: GridRecord, facts: ServiceFacts): Document {
+export function gridDetailDocument(grid: GridRecord, facts: ServiceFacts): Sent<Omit<GridDocument, 'nodes'>> {
   return { ...gridFields(grid, facts), resources: nodeDocuments(grid, facts) }
 }
 
-function gridFields(grid: GridRecord, facts: ServiceFacts): Document {
+function gridFields(grid: GridRecord, facts: ServiceFacts): Sent<Omit<GridDocument, 'nodes' | 'resources'>> {
   const { spec } = grid
   return {
     _links: { self: linkTo(`/grids/${grid.id}`) },
@@ -65,7 +75,7 @@ function originOf(region: string, { places }: ServiceFacts): string {
   return city === undefined ? 'This machine' : `This machine, instead of ${city}`
 }
 
-function nodeDocuments(grid: GridRecord, facts: ServiceFacts): Document[] {
+function nodeDocuments(grid: GridRecord, facts: ServiceFacts): Sent<GridNodeDocument>[] {
   const { startedMs } = grid
   if (startedMs === null) return []
   return Array.from({ length: grid.spec.instanceQuantity }, (_, index) => {
@@ -81,19 +91,19 @@ function nodeDocuments(grid: GridRecord, facts: ServiceFacts): Document[] {
 }
 
 /** Nobody speaks to a node elsewhere but through its place. */
-function addressOf(name: string | undefined, facts: ServiceFacts): Document {
+function addressOf(name: string | undefined, facts: ServiceFacts): Sent<Pick<GridNodeDocument, 'ip'>> {
   if (name !== undefined) return { ip: null, url: null, private_ip: null, port: null }
   const url = facts.baseUrl()
   return { ip: '127.0.0.1', url, private_ip: '127.0.0.1', port: Number(new URL(url).port) }
 }
 
 /** A run as `POST /runs` shows it. */
-export function createdRunDocument(run: RunRecord, facts: ServiceFacts): Document {
+export function createdRunDocument(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 'nodes'>> {
   return { ...runFields(run, facts), batch_id: run.batchId, _embedded: embedGridsAndFiles(run, facts) }
 }
 
 /** A run at its own address, with its results once there are any. */
-export function runDocument(run: RunRecord, facts: ServiceFacts): Document {
+export function runDocument(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 'nodes'>> {
   const grids = hasEnded(run) ? facts.store.gridsOf(run) : []
   const results = grids.map((grid) => ({
     name: `${grid.spec.region}-${grid.id}`,
@@ -109,7 +119,7 @@ export function runDocument(run: RunRecord, facts: ServiceFacts): Document {
 }
 
 /** An addition of this service to the API: where a part of the load came from, and what is to be known of it. */
-function nodeOfRunDocument(node: NodeRecord): Document {
+function nodeOfRunDocument(node: NodeRecord): Sent<RunNodeDocument> {
   const { grid, region, number, place, rows, threads, restarts, throttled, lost } = node
   return {
     ...{ grid, region, number, place, started: timestampOrNull(node.startedMs), rows, threads },
@@ -119,12 +129,15 @@ function nodeOfRunDocument(node: NodeRecord): Document {
 }
 
 /** A run as shown by the list, a stop and a repeat. */
-export function briefRunDocument(run: RunRecord, facts: ServiceFacts): Document {
+export function briefRunDocument(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 'nodes'>> {
   const files = run.files.map(({ uuid, name }) => ({ uuid, name }))
-  return { ...runFields(run, facts), _embedded: { [facts.words.files]: files } }
+  return { ...runFields(run, facts), _embedded: { [facts.words.files as 'run_files']: files } }
 }
 
-function embedGridsAndFiles(run: RunRecord, facts: ServiceFacts): Document {
+function embedGridsAndFiles(
+  run: RunRecord,
+  facts: ServiceFacts
+): Sent<Pick<RunDocument['_embedded'], 'grids' | 'files'>> {
   return {
     grids: facts.store.gridsOf(run).map((grid) => gridDocument(grid, facts)),
     files: run.files.map(({ uuid, name }) => ({
@@ -135,7 +148,7 @@ function embedGridsAndFiles(run: RunRecord, facts: ServiceFacts): Document {
   }
 }
 
-function runFields(run: RunRecord, facts: ServiceFacts): Document {
+function runFields(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 'nodes' | '_embedded'>> {
   const { request } = run
   return {
     _links: { self: linkTo(`/${facts.words.runs}/${run.id}`) },
@@ -159,7 +172,7 @@ function runFields(run: RunRecord, facts: ServiceFacts): Document {
 }
 
 /** One page of the runs that match, newest first. */
-export function runListDocument(page: number, filter: RunFilter, facts: ServiceFacts): Document {
+export function runListDocument(page: number, filter: RunFilter, facts: ServiceFacts): Sent<RunListDocument> {
   const { runs, total } = facts.store.listRuns({ filter, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE })
   const lastPage = Math.max(1, Math.ceil(total / PAGE_SIZE))
   const linkToPage = (number: number): { href: string } =>
@@ -172,12 +185,12 @@ export function runListDocument(page: number, filter: RunFilter, facts: ServiceF
     },
     total,
     _embedded: {
-      [facts.words.runs]: runs.map((run) => briefRunDocument(run, facts))
+      [facts.words.runs as 'runs']: runs.map((run) => briefRunDocument(run, facts))
     }
   }
 }
 
-export function accountDocument(user: User, facts: ServiceFacts): Document {
+export function accountDocument(user: User, facts: ServiceFacts): Sent<AccountDocument> {
   return {
     _links: { self: linkTo('/account') },
     email: user.name,
@@ -196,7 +209,7 @@ export function shownTo(user: User, { accounts }: ServiceFacts): UserDetails[] {
   return accounts.users().filter(({ id }) => user.role === 'admin' || id === user.id)
 }
 
-export function userDocument(user: UserDetails): Document {
+export function userDocument(user: UserDetails): Sent<UserDocument> {
   return {
     _links: { self: linkTo(`/users/${user.id}`), account: linkTo('/account') },
     id: user.id,

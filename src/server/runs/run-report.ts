@@ -1,3 +1,4 @@
+import { shorten } from '../../contract/text.js'
 import { capitalize } from '../../values/sentence.js'
 import type { Figures, Measurements } from '../../results/figures/measurements.js'
 import { createScanner, mergeScans, type ScanResult } from '../../results/scan/scanner.js'
@@ -124,7 +125,7 @@ export function describeResults(
 
 function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): string[] {
   if (remoteErrors === null) return []
-  const found = shorten(joinFindings(remoteErrors.split('\n')))
+  const found = shorten(joinFindings(remoteErrors.split('\n')), MAX_WORDS)
   // A loss says so itself.
   const text = hasProblem ? `The run failed: ${found}` : capitalize(found)
   return [asSentence(text)]
@@ -194,9 +195,4 @@ function count(value: number, noun: string, digits = 0): string {
 
 function ms(value: number | undefined): string {
   return value === undefined ? 'unknown' : `${number(value)} ms`
-}
-
-function shorten(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS)}…` : line
 }

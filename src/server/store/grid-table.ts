@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { isGridRecord } from './check-records.js'
-import type { GridRecord } from './records.js'
+import { type GridRecord, isGridRecord } from './records.js'
 import { createRecordReader } from './record-reader.js'
 
 /** Grids in the database. */

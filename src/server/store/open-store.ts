@@ -2,7 +2,6 @@ import type { Clock } from '../clock.js'
 import { systemClock } from '../clock.js'
 import { openDatabase } from './database.js'
 import { explainDatabase } from './database-errors.js'
-import { takeOverJson } from './json-folder.js'
 import { requireLock } from './service-claim.js'
 import { SqliteStore } from './sqlite-store.js'
 
@@ -15,7 +14,6 @@ export function openStore(
   let lock: { release(): void } | undefined
   try {
     lock = requireLock(database, dataDir)
-    takeOverJson(database, dataDir, log)
     const store = new SqliteStore(dataDir, database, { log, clock, lock })
     store.folder.discardUploads()
     return store

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ProcessGroup } from '../nodes/machine/processes.js'
-import { isProcessGroup } from './check-records.js'
+import { isProcessGroup } from './records.js'
 
 /** The tools at work, in the database: whoever finds them there after a crash ends them. */
 export class ProcessTable {

@@ -1,7 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { isRunRecord } from './check-records.js'
 import { createRecordReader } from './record-reader.js'
-import { isSettled, type RunRecord } from './records.js'
+import { isRunRecord, isSettled, type RunRecord } from './records.js'
 import type { RunFilter } from './store.js'
 
 /** Runs in the database: what lists ask for in columns, the whole as JSON. */

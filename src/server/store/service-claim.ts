@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { isSameProcess, type ProcessGroup } from '../nodes/machine/processes.js'
 import { explainDatabase } from './database-errors.js'
 import { Facts } from './facts.js'
 import { lockFolder } from './folder-lock.js'
@@ -11,17 +10,8 @@ export function requireLock(database: DatabaseSync, dataDir: string): { release(
   const lock = lockFolder(dataDir)
   if (lock) return lock
   const pid = new Facts(database).get(KEY)
-  throw inUse(dataDir, pid === undefined ? 'another service' : `the service with process id ${pid}`)
-}
-
-/** For a service of an earlier version, which has no lock. */
-export function refuseHolder(holder: ProcessGroup, dataDir: string): void {
-  if (holder.pid === process.pid || !isSameProcess(holder)) return
-  throw inUse(dataDir, `the service with process id ${holder.pid}`)
-}
-
-function inUse(dataDir: string, whom: string): Error {
-  return new Error(`the data folder ${dataDir} is in use by ${whom}; stop it, or choose another folder`)
+  const whom = pid === undefined ? 'another service' : `the service with process id ${pid}`
+  throw new Error(`the data folder ${dataDir} is in use by ${whom}; stop it, or choose another folder`)
 }
 
 /** Says who has the folder; a service that cannot write even that does not start. */

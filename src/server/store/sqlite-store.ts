@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../clock.js'
 import type { ProcessGroup } from '../nodes/machine/processes.js'
-import { isMarker } from './check-records.js'
 import { inTransaction } from './database.js'
 import { refuseWrite } from './database-errors.js'
 import { createId, DataFolder } from './data-folder.js'
@@ -148,8 +147,8 @@ export class SqliteStore implements Store {
   }
 
   marker(): string {
-    const known = { marker: this.#facts.get('marker') }
-    if (isMarker(known)) return known.marker
+    const known = this.#facts.get('marker') ?? ''
+    if (/^[a-f\d]{24}$/.test(known)) return known
     const marker = createId()
     // Nothing may be created under a marker that nobody would find again.
     this.#facts.set('marker', marker)

@@ -1,3 +1,5 @@
+import { shorten } from '../../contract/text.js'
+
 const LONGEST_DETAIL = 600
 /** No real error is nested this deeply; only an attack on the stack is. */
 const DEEPEST = 8
@@ -9,7 +11,7 @@ export function describeErrorBody(body: string, contentType: string): string {
   if (text.startsWith('<') || contentType.includes('html')) return describeHtml(text)
   const parsed = parseJson(text)
   const words = parsed === undefined ? text : describeValue(explanationIn(parsed))
-  return shorten(words === '' ? text : words)
+  return shorten(words === '' ? text : words, LONGEST_DETAIL)
 }
 
 function explanationIn(parsed: unknown): unknown {
@@ -35,7 +37,7 @@ function describeValue(value: unknown, depth = 0): string {
 
 function describeHtml(text: string): string {
   const title = /<(title|h1)[^>]*>([^<]*)</i.exec(text)?.[2]?.trim()
-  return title ? `an HTML page titled "${shorten(title)}"` : 'an HTML page instead of JSON'
+  return title ? `an HTML page titled "${shorten(title, LONGEST_DETAIL)}"` : 'an HTML page instead of JSON'
 }
 
 function parseJson(text: string): unknown {
@@ -48,12 +50,4 @@ function parseJson(text: string): unknown {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function shorten(text: string): string {
-  const line = text.replace(/\s+/g, ' ')
-  // A cut may fall between the two halves of a character.
-  return line.length > LONGEST_DETAIL
-    ? `${line.slice(0, LONGEST_DETAIL).replace(/[\uD800-\uDBFF]$/, '')}…`
-    : line
 }

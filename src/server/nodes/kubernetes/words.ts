@@ -1,3 +1,4 @@
+import { shorten } from '../../../contract/text.js'
 import { messageOf } from '../../errors.js'
 import { ClusterError } from './cluster.js'
 
@@ -17,12 +18,12 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|ERR_SSL|ERR_TLS/
 function wordsOfBody(body: string): string {
   try {
     const { message, reason } = JSON.parse(body) as Status
-    if (typeof message === 'string' && message !== '') return shorten(message)
-    if (typeof reason === 'string' && reason !== '') return shorten(reason)
+    if (typeof message === 'string' && message !== '') return shorten(message, LONGEST)
+    if (typeof reason === 'string' && reason !== '') return shorten(reason, LONGEST)
   } catch {
     // Not from Kubernetes, then.
   }
-  return shorten(body)
+  return shorten(body, LONGEST)
 }
 
 /** A refusal: `what` is what was asked for. */
@@ -56,9 +57,4 @@ function wordsOfFailure(error: unknown): string {
   if (error instanceof AggregateError && error.message === '')
     return error.errors.map((one) => messageOf(one)).join(', ')
   return messageOf(error)
-}
-
-function shorten(text: string): string {
-  const line = text.trim().replace(/\s+/g, ' ')
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line
 }
