@@ -1,5 +1,5 @@
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/__tests__/support/environment.mjs',
   roots: ['<rootDir>/__tests__'],
   // Others have a command and a config of their own: `npm run test:tools` with every tool, `test:browser` with pages in Chromium,
   // `test:team` with a service for a team, `test:kubernetes` with a real cluster. A pattern here rather than testPathIgnorePatterns,
