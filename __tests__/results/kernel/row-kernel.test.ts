@@ -317,7 +317,7 @@ describe('rows that start before the lower bound of time are left out', () => {
       const csv = encode(makeSampleCsv(4, 900, style))
       const middle = scan(csv, Infinity).parts[0]!
       const countFromMs = (middle.startMs + middle.endMs) / 2
-      for (let i = 0; i < 20; i++) {
+      for (let i = 0; i < slice(5, 20); i++) {
         const bytes = i === 0 ? csv : mutateBytes(csv, random)
         expectSame(bytes, countFromMs)
         expectSame(bytes, undefined, countFromMs)
