@@ -1,13 +1,8 @@
-export default {
-  testEnvironment: 'node',
+const project = (displayName, testMatch, more = {}) => ({
+  displayName,
+  testMatch,
+  testEnvironment: '<rootDir>/__tests__/support/environment.mjs',
   roots: ['<rootDir>/__tests__'],
-  // Others have a command and a config of their own: `npm run test:tools` with every tool, `test:browser` with pages in Chromium,
-  // `test:team` with a service for a team, `test:kubernetes` with a real cluster. A pattern here rather than testPathIgnorePatterns,
-  // which the command line replaces.
-  testMatch: [
-    '**/*.test.ts',
-    ...['tools', 'browser', 'e2e/team', 'kubernetes'].map((folder) => `!**/__tests__/${folder}/**`)
-  ],
   globalSetup: '<rootDir>/__tests__/support/make-temporary-folder.mjs',
   globalTeardown: '<rootDir>/__tests__/support/remove-temporary-folder.mjs',
   // In the temporary folder of the system by default.
@@ -22,11 +17,54 @@ export default {
     ]
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/build', '<rootDir>/bench'],
+  ...more
+})
+
+/** Tests that need more than `npm test` does, and minutes. */
+const longProject = (displayName, testMatch, more = {}) =>
+  project(displayName, testMatch, {
+    setupFilesAfterEnv: [
+      '<rootDir>/__tests__/support/state-home.ts',
+      '<rootDir>/__tests__/support/long-timeout.ts'
+    ],
+    ...more
+  })
+
+/** One file after the other, when all others are through. */
+const alone = { runner: '<rootDir>/__tests__/support/one-by-one.mjs' }
+
+const OTHERS = ['tools', 'browser', 'e2e/team', 'kubernetes']
+
+export default {
+  projects: [
+    // `npm test`
+    project('tests', ['**/*.test.ts', ...OTHERS.map((folder) => `!**/__tests__/${folder}/**`)]),
+    // `npm run test:tools`: real Gatling, Selenium and browsers; some need the machine for themselves
+    longProject('tools', ['**/__tests__/tools/*.test.ts']),
+    longProject('tools alone', ['**/__tests__/tools/alone/*.test.ts'], alone),
+    // `npm run test:browser`: the report's and the service's pages in Chromium, with keyboard and axe
+    project('browser', ['**/__tests__/browser/**/*.test.ts']),
+    // `npm run test:team`: a service for a team with real gates as processes; users, queue, restarts, crashes, a full disk, a fuzz of
+    // every route. With LOADGATE_ALL_SEEDS=1 in their full counts.
+    longProject('team', ['**/__tests__/e2e/team/*.test.ts']),
+    // `npm run test:kubernetes`: with a real cluster, the one of KUBECONFIG (scripts/cluster/up); some disturb it
+    longProject('kubernetes', ['**/__tests__/kubernetes/*.test.ts']),
+    longProject('kubernetes alone', ['**/__tests__/kubernetes/alone/*.test.ts'], alone)
+  ],
+  // For knip; jest asks the projects.
+  testMatch: ['**/*.test.ts'],
   // For a busy machine: the slowest takes a tenth of it on a quiet one, or says otherwise.
   testTimeout: 120_000,
-  // For `npm run coverage`. The entries count, though only the end-to-end tests run them. What is generated or runs in a browser does
-  // not, nor do the loops over samples in src/results: counting in them makes their tests take minutes, and these compare whole
-  // results with other ways to compute them.
+  testSequencer: '<rootDir>/__tests__/support/mixed-order.mjs',
+  // Twice the cores of a small machine, for half of the files wait more than they work (mixed-order.mjs).
+  maxWorkers: 4,
+  // A worker keeps the modules of every file that it has run; collecting garbage among them takes more time than a new worker.
+  workerIdleMemoryLimit: '300MB',
+  maxConcurrency: 8,
+  // The entries count, though only the end-to-end tests run them. What is generated or runs in a browser does not, nor do the loops over
+  // samples in src/results: counting in them makes their tests take minutes, and these compare whole results with other ways to compute
+  // them.
+  collectCoverage: process.env.LOADGATE_COVERAGE !== undefined,
   coverageProvider: 'babel',
   collectCoverageFrom: [
     'src/**/*.ts',
@@ -40,11 +78,5 @@ export default {
     '!src/report/page/browser/**'
   ],
   coverageReporters: ['text-summary', 'json-summary'],
-  coverageThreshold: { global: { statements: 96, branches: 90, functions: 96, lines: 97 } },
-  testSequencer: '<rootDir>/__tests__/support/mixed-order.mjs',
-  // Twice the cores of a small machine, for half of the files wait more than they work (mixed-order.mjs).
-  maxWorkers: 4,
-  // A worker keeps the modules of every file that it has run; collecting garbage among them takes more time than a new worker.
-  workerIdleMemoryLimit: '300MB',
-  maxConcurrency: 8
+  coverageThreshold: { global: { statements: 96, branches: 90, functions: 96, lines: 97 } }
 }

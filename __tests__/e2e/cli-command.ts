@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { resolve } from 'node:path'
+import { NODE_COMPILE_CACHE } from '../support/compile-cache.js'
 
 export const CLI = resolve('dist/cli/index.js')
 /** Node 24 unless another one is to be tried. */
@@ -51,6 +52,7 @@ export function startCommand(
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE,
         HOME: process.env.HOME,
         TMPDIR: process.env.TMPDIR,
         XDG_STATE_HOME: process.env.XDG_STATE_HOME,

@@ -20,9 +20,13 @@ function runUntidyTests(outcome: string): { code: number | null; text: string } 
     process.execPath,
     [
       ...['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js', '--maxWorkers=2'],
-      ...['--testMatch', '**/support/untidy/*.ts', '--cacheDirectory', join(folder, 'cache')]
+      ...['--testMatch', '**/support/untidy/*.ts', '--cacheDirectory', join(folder, 'cache')],
+      ...['--selectProjects', 'tests']
     ],
-    { encoding: 'utf8', env: { ...process.env, TMPDIR: temp, UNTIDY_OUTCOME: outcome } }
+    {
+      encoding: 'utf8',
+      env: { ...process.env, TMPDIR: temp, UNTIDY_OUTCOME: outcome, LOADGATE_COVERAGE: undefined }
+    }
   )
   return { code: status, text: stderr }
 }

@@ -68,7 +68,7 @@ function dense(fromMs: number, toMs: number, nextMs: () => number): Sample[] {
   return samples
 }
 
-const SEEDS = Array.from({ length: slice(50, 150) }, (_, seed) => seed + 1)
+const SEEDS = Array.from({ length: slice(25, 150) }, (_, seed) => seed + 1)
 const quick = () => 100
 const CUT_OFF = /^The samples of grid g1 span .* the run was stopped early/
 

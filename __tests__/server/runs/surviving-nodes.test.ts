@@ -224,7 +224,7 @@ test('nodes of this machine start together too, and say when', async () => {
   const run = await ended(service, await createRun(service, runForm({}, grid('anywhere', 2))))
   const here = { place: 'this machine', rows: 2, lost: null, started: expect.any(String) }
   expect(nodesOf(run)).toMatchObject([here, here])
-  expect(service.lines.join('\n')).toMatch(/run \w+: the 2 nodes started within \d+ ms/)
+  expect(service.lines.join('\n')).toMatch(/run \w+: the 2 nodes started within [\d.]+ m?s\b/)
 })
 
 describe('regions', () => {

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { QUIET_PLAN } from '../quiet-plan.js'
+import { NODE_COMPILE_CACHE } from '../compile-cache.js'
 import { removeFolder } from '../remove-folder.js'
 
 const DIST = resolve('dist')
@@ -60,6 +61,7 @@ export class Step {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE,
         HOME: process.env.HOME,
         TMPDIR: process.env.TMPDIR,
         XDG_STATE_HOME: process.env.XDG_STATE_HOME,
