@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock as ServerClock } from '../../src/server/clock.js'
 import { reasonOf } from '../../src/service/clock.js'
 import type { Clock } from '../../src/service/clock.js'
+import { underWay } from './under-way.js'
 
 interface Timer {
   readonly atMs: number
@@ -118,7 +119,10 @@ export class JumpingClock extends ManualClock {
 }
 
 function isBusy(): boolean {
-  return process.getActiveResourcesInfo().some((name) => WORK.test(name) && name !== 'TCPServerWrap')
+  return (
+    underWay.size > 0 ||
+    process.getActiveResourcesInfo().some((name) => WORK.test(name) && name !== 'TCPServerWrap')
+  )
 }
 
 async function settle(): Promise<void> {
