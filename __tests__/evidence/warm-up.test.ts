@@ -382,13 +382,13 @@ describe('a gate with a warm-up', () => {
   let gate: TestGate
 
   beforeEach(async () => {
-    service = await GateService.start()
+    service = new GateService()
     service.addRun({ id: 'run1' })
     gate = await makeGate(service.url)
   })
   afterEach(async () => {
     await gate.client.close()
-    await service.close()
+    service.close()
   })
 
   async function gather(

@@ -29,14 +29,14 @@ let gate: TestGate
 let plan: string
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
   await writeFile(plan, '<jmeterTestPlan/>')
 })
 
 afterEach(async () => {
   await gate.client.close()
-  await service.close()
+  service.close()
 })
 
 type Changes = Partial<Settings> & { confirm?: number; grids?: GridChoice[] }

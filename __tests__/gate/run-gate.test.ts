@@ -33,7 +33,7 @@ let ports: TestPorts
 let plan: string
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   ports = await makePorts()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
   await writeFile(plan, QUIET_PLAN)
@@ -112,10 +112,6 @@ function cancel(): void {
 
 function many(fault: Fault): Fault[] {
   return Array.from({ length: 500 }, () => fault)
-}
-
-async function shown(id: string): Promise<unknown> {
-  return (await fetch(`${service.url}/api/runs/${id}`)).json()
 }
 
 /** Who would still cost money. */
@@ -283,7 +279,7 @@ describe('every grid that was requested', () => {
   test('of a run that is repeated must be there again', async () => {
     service.ownGrids = BOTH
     const before = service.addRun({ id: 'before', statuses: ['finished'] })
-    const both = ((await shown('before')) as { _embedded: unknown })._embedded
+    const both = (service.show('before') as { _embedded: unknown })._embedded
     before.document = { _embedded: both }
     service.ownGrids = [BOTH[0]!]
     expect(await gate({ origin: { kind: 'repeat', runId: 'before' } })).toMatchObject({
@@ -586,9 +582,9 @@ describe('the timeout', () => {
 
   /** An address at which nobody listens any more. */
   async function goneService(): Promise<Extract<Settings['target'], { kind: 'remote' }>> {
-    const gone = await GateService.start()
+    const gone = new GateService()
     const address = readAddress(gone.url)
-    await gone.close()
+    gone.close()
     return { kind: 'remote', address, token: TOKEN }
   }
 

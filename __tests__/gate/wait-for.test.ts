@@ -115,7 +115,7 @@ describe('the whole gate', () => {
   let service: GateService
   let plan: string
   beforeEach(async () => {
-    service = await GateService.start()
+    service = new GateService()
     plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
     await writeFile(plan, QUIET_PLAN)
   })

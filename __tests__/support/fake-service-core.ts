@@ -16,7 +16,7 @@ export type Operation =
   | 'result'
   | 'resultSize'
 
-/** What both fakes of the service share: a server on loopback that reads each request completely. The documents are in fake-documents.ts. */
+/** A server on loopback that reads each request completely. The documents are in fake-documents.ts. */
 export abstract class FakeServiceCore {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()

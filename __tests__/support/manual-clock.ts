@@ -1,7 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Clock as ServerClock } from '../../src/server/clock.js'
 import { reasonOf } from '../../src/service/clock.js'
 import type { Clock } from '../../src/service/clock.js'
+import { underWay } from './under-way.js'
 
 interface Timer {
   readonly atMs: number
@@ -9,6 +10,8 @@ interface Timer {
 }
 
 const QUIET_TURNS = 10
+/** After so many turns of waiting for the world outside, it is looked at every millisecond: others may need the processor. */
+const EAGER_TURNS = 50
 /** Work in flight that time must not overtake: sockets and files. */
 const WORK = /^(TCP|FSReq|CloseReq|FileHandle|GetAddrInfo)/i
 
@@ -79,13 +82,15 @@ export class ManualClock implements Clock, ServerClock {
     const running = new Set([work])
     const end = (): boolean => running.delete(work)
     work.then(end, end)
-    for (let quiet = 0; running.size > 0;) {
-      await nextTurn()
+    for (let quiet = 0, turns = 0; running.size > 0; turns++) {
+      await (turns < EAGER_TURNS ? nextTurn() : delay(1))
       quiet = isBusy() ? 0 : quiet + 1
+      if (quiet === 1) turns = 0
       const next = this.#next()
       if (quiet < QUIET_TURNS || next === undefined) continue
       this.#fire(next)
       quiet = 0
+      turns = 0
     }
     return work
   }
@@ -118,7 +123,10 @@ export class JumpingClock extends ManualClock {
 }
 
 function isBusy(): boolean {
-  return process.getActiveResourcesInfo().some((name) => WORK.test(name) && name !== 'TCPServerWrap')
+  return (
+    underWay.size > 0 ||
+    process.getActiveResourcesInfo().some((name) => WORK.test(name) && name !== 'TCPServerWrap')
+  )
 }
 
 async function settle(): Promise<void> {

@@ -43,7 +43,7 @@ let plan: string
 let runs: number
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   store = new MemoryStore()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
   await writeFile(plan, '<jmeterTestPlan/>')

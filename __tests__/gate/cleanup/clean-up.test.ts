@@ -13,7 +13,7 @@ let client: ServiceClient
 let log: LogBook
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   clock = new ManualClock()
   client = makeClient(service.url, clock)
   log = new LogBook()
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await client.close()
-  await service.close()
+  service.close()
 })
 
 function clean(changes: Partial<StepState>, signal = new AbortController().signal): Promise<boolean> {

@@ -16,7 +16,7 @@ let log: LogBook
 let ended: number[]
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   clock = new ManualClock()
   log = new LogBook()
   ended = []
@@ -204,9 +204,9 @@ describe('it comes to its end', () => {
   })
 
   test('nobody at home: a warning, nothing thrown', async () => {
-    const gone = await GateService.start()
+    const gone = new GateService()
     const { url } = gone
-    await gone.close()
+    gone.close()
     await clean({ address: `${url}/api`, runId: 'mine', madeGrids: ['g1'] })
     expect(log.of('warning')).toHaveLength(2)
     expect(clock.elapsedMs).toBeLessThanOrEqual(4 * 60_000)

@@ -68,7 +68,7 @@ describe('what is said of the CSVs', () => {
 
 describe('what is read of a cancelled run', () => {
   test('nothing while it still runs, though a reply says that another one has ended', async () => {
-    const service = await GateService.start()
+    const service = new GateService()
     service.addRun({ id: 'mine', statuses: ['running'] })
     service.meet('showRun', faults.answer(200, { uuid: 'another', status: 'finished' }))
     const clock = new ManualClock()
@@ -80,6 +80,6 @@ describe('what is read of a cancelled run', () => {
     expect(service.count('showRun')).toBe(2)
     expect(service.count('result')).toBe(0)
     await client.close()
-    await service.close()
+    service.close()
   })
 })

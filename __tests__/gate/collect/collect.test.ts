@@ -22,14 +22,14 @@ let service: GateService
 let gate: TestGate
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   service.addRun({ id: 'run1' })
   gate = await makeGate(service.url)
 })
 
 afterEach(async () => {
   await gate.client.close()
-  await service.close()
+  service.close()
 })
 
 function gather(changes: Partial<Run>, timeMs = 600_000): Promise<Collection> {

@@ -11,7 +11,7 @@ let service: GateService
 let ports: GridPorts
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   ports = makeGridPorts()
 })
 

@@ -10,7 +10,7 @@ let service: GateService
 let ports: GridPorts
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   ports = makeGridPorts()
 })
 

@@ -36,7 +36,7 @@ let endsWhenLookedAtAgain: boolean
 let samplesOf: (grid: string) => readonly TimedSample[]
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   ports = await makePorts()
   service.now = () => ports.clock.now()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')

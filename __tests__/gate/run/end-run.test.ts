@@ -12,7 +12,7 @@ let clock: ManualClock
 let client: ServiceClient
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   service.addRun({ id: 'mine', statuses: ['running'] })
   clock = new ManualClock()
   client = makeClient(service.url, clock)
@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await client.close()
-  await service.close()
+  service.close()
 })
 
 function end(signal = new AbortController().signal): Promise<Run> {
@@ -140,10 +140,10 @@ test('when time is over, it is not made sure', async () => {
 test.each([6_000, 7_000, 8_000, 9_000, 10_000])(
   "when time is over after %i ms, the service's error says why",
   async (ms) => {
-    await service.close()
+    service.close()
     const { signal } = startDeadline(clock, ms, { error: new Error('over') })
     await expect(end(signal)).rejects.toThrow(/^stopping run mine: .*ECONNREFUSED/)
-    service = await GateService.start()
+    service = new GateService()
   }
 )
 

@@ -11,14 +11,14 @@ let clock: ManualClock
 let client: ServiceClient
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   clock = new ManualClock()
   client = makeClient(service.url, clock)
 })
 
 afterEach(async () => {
   await client.close()
-  await service.close()
+  service.close()
 })
 
 async function find(signal?: AbortSignal): Promise<string[]> {

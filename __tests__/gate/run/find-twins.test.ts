@@ -13,7 +13,7 @@ let clock: ManualClock
 let client: ServiceClient
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   service.pageSize = 2
   clock = new ManualClock()
   client = makeClient(service.url, clock)
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await client.close()
-  await service.close()
+  service.close()
 })
 
 async function find(
@@ -101,7 +101,7 @@ describe('a list that is not read to its end says why, and what was found until 
     others(null, null, null)
     service.addRun({ id: 'twin', tags: [MARKER] })
     service.meet('listRuns', faults.none, faults.hold)
-    // The held request keeps a socket open, while which no time passes by itself.
+    // While the held request is under way, no time passes by itself.
     const finding = find()
     await service.reached('listRuns', 2)
     await clock.advance(10_000)

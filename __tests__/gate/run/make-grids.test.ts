@@ -10,13 +10,13 @@ let service: GateService
 let gate: TestGate
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   gate = await makeGate(service.url)
 })
 
 afterEach(async () => {
   await gate.client.close()
-  await service.close()
+  service.close()
 })
 
 function settle(grids: GridChoice[], signal = new AbortController().signal): Promise<readonly GridChoice[]> {

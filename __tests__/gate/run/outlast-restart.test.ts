@@ -19,13 +19,13 @@ let gate: TestGate
 let folder: string
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   folder = await mkdtemp(join(tmpdir(), 'gate-plan-'))
   await writeFile(join(folder, 'plan.jmx'), '<jmeterTestPlan/>')
 })
 afterEach(async () => {
   await gate.client.close()
-  await service.close()
+  service.close()
   await rm(folder, { recursive: true })
 })
 

@@ -12,7 +12,7 @@ let service: GateService
 let gate: TestGate
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   service.nextDocument = ALIKE
   service.addRun({ id: 'earlier' })
   service.addRun({ id: 'before', statuses: ['finished'] })
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await gate.client.close()
-  await service.close()
+  service.close()
 })
 
 function start(signal = new AbortController().signal): Promise<Run> {

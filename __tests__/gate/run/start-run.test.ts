@@ -9,6 +9,7 @@ import type { Run } from '../../../src/service/documents/documents.js'
 import { UnreachableError } from '../../../src/service/errors.js'
 import { makeGate, makeSpecification } from '../../support/gate/gate-ports.js'
 import type { TestGate } from '../../support/gate/gate-ports.js'
+import { GateRawServer } from '../../support/gate/gate-raw-server.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
 import type { Fault } from '../../support/gate/gate-service.js'
 
@@ -17,7 +18,7 @@ let gate: TestGate
 let plan: string
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')
   await writeFile(plan, '<jmeterTestPlan/>')
   gate = await makeGate(service.url, fromFiles())
@@ -25,7 +26,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await gate.client.close()
-  await service.close()
+  service.close()
 })
 
 function fromFiles(): Partial<Settings> {
@@ -374,7 +375,7 @@ describe('what certainly made nothing', () => {
 
   test('a refused connection is tried again', async () => {
     const { url } = service
-    await service.close()
+    service.close()
     const failing = await makeGate(url, fromFiles())
     await expect(failing.ports.clock.run(startRun(failing, new AbortController().signal))).rejects.toThrow(
       'refused the connection'
@@ -384,7 +385,7 @@ describe('what certainly made nothing', () => {
     ).toHaveLength(4)
     expect(failing.ports.log.of('warning')).toEqual([])
     await failing.client.close()
-    service = await GateService.start()
+    service = new GateService()
   })
 })
 
@@ -413,7 +414,7 @@ describe('behind a proxy that does not answer', () => {
   beforeEach(async () => {
     for (const name of VARIABLES) Reflect.deleteProperty(process.env, name)
     // Nothing listens there any more.
-    const gone = await GateService.start()
+    const gone = await GateRawServer.start()
     process.env.https_proxy = gone.url.replace('http://', '')
     await gone.close()
   })

@@ -40,7 +40,7 @@ let ports: TestPorts
 let plan: string
 
 beforeEach(async () => {
-  service = await GateService.start()
+  service = new GateService()
   service.csvOf = (run) => segmentCsv(ordinalOf(service, run))
   ports = await makePorts()
   plan = join(await mkdtemp(join(tmpdir(), 'gate-plan-')), 'plan.jmx')

@@ -25,7 +25,7 @@ export interface JudgeOptions {
 /** What the gate makes of a run that has ended: its results are collected from a service, and judged. */
 export async function judgeMade(run: MadeRun, options: JudgeOptions = {}): Promise<Outcome> {
   const { lines = '', warmUpMs = 0, createdMs, earlierResults = [], isOver = false } = options
-  const service = await GateService.start()
+  const service = new GateService()
   try {
     for (const grid of run.grids) service.csvs.set(grid.id, options.csvs?.get(grid.id) ?? csvOf(grid, run))
     service.addRun({ id: run.id, statuses: ['finished'], document: documentOf(run, service.url) })
@@ -49,6 +49,6 @@ export async function judgeMade(run: MadeRun, options: JudgeOptions = {}): Promi
     }
     return await gate.ports.clock.run(work())
   } finally {
-    await service.close()
+    service.close()
   }
 }

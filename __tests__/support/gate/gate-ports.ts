@@ -9,11 +9,12 @@ import type { StepState } from '../../../src/gate/step-state.js'
 import type { ArtifactRequest, Log, Ports } from '../../../src/gate/ports.js'
 import type { Annotation } from '../../../src/report/annotations.js'
 import { readAddress } from '../../../src/service/http/address.js'
-import { ServiceClient } from '../../../src/service/client.js'
+import type { ServiceClient } from '../../../src/service/client.js'
 import type { Grid, Run } from '../../../src/service/documents/documents.js'
 import type { GridSpecification } from '../../../src/service/documents/requests.js'
 import { vocabularyOf } from '../../../src/protocol/vocabulary.js'
 import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
+import { openInProcess } from '../in-process.js'
 import { ManualClock } from '../manual-clock.js'
 
 export const TOKEN = 'a-token-of-22-letters!'
@@ -87,6 +88,7 @@ export async function makePorts(changes: Partial<Ports> = {}): Promise<TestPorts
       ports.events.push('artifact')
       return { id: '77', url: 'https://git.example/artifacts/77' }
     },
+    openClient: openInProcess,
     startLocalService: () => Promise.reject(new Error('there is no embedded service here'))
   }
   return Object.assign(ports, changes)
@@ -94,6 +96,7 @@ export async function makePorts(changes: Partial<Ports> = {}): Promise<TestPorts
 
 /** For the post step: the embedded service has left nothing. */
 export const NOTHING_LEFT = {
+  openClient: openInProcess,
   endProcessGroup: () => Promise.resolve(false),
   deletePods: () => Promise.resolve(0)
 }
@@ -210,7 +213,7 @@ export function makeState(changes: Partial<StepState> = {}): StepState {
 }
 
 export function makeClient(url: string, clock: ManualClock): ServiceClient {
-  return new ServiceClient({ address: readAddress(url), token: TOKEN, words: vocabularyOf(), clock })
+  return openInProcess({ address: readAddress(url), token: TOKEN, words: vocabularyOf(), clock })
 }
 
 export interface TestGate extends Gate {

@@ -1,7 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { NOT_FOUND, gridDocument, listDocument, runDocument } from '../fake-documents.js'
-import { FakeServiceCore, routeOf } from '../fake-service-core.js'
+import { routeOf } from '../fake-service-core.js'
 import type { Operation } from '../fake-service-core.js'
+import { listen } from '../in-process.js'
+import type { Incoming, Reply } from '../in-process.js'
 
 export interface Answer {
   readonly status: number
@@ -11,7 +12,7 @@ export interface Answer {
 }
 
 /** What happens to one request in place of a plain answer; `commit` lets it have its effect. */
-export type Fault = (res: ServerResponse, commit: () => Answer) => void
+export type Fault = (res: Reply, commit: () => Answer) => void
 
 export const faults = {
   /** The service answers this, and nothing has happened. */
@@ -58,7 +59,7 @@ export interface Seen {
   readonly operation: Operation | 'unknown'
   readonly method: string
   readonly path: string
-  readonly headers: IncomingHttpHeaders
+  readonly headers: Readonly<Record<string, string>>
   readonly fields: readonly (readonly [string, string])[]
 }
 
@@ -77,8 +78,8 @@ export function makeCsv(rows = 10, elapsedMs = 100, startMs = NOW_MS): string {
   return `${[CSV_HEADER, ...lines].join('\n')}\n`
 }
 
-/** The fake of the service for tests of the gate's parts: each request can be answered by a fault of `faults`. For the whole action there is FakeService. */
-export class GateService extends FakeServiceCore {
+/** The fake of the service for tests of the gate's parts, in their process: each request can be answered by a fault of `faults`. For the whole action there is FakeService. */
+export class GateService {
   readonly runs: ServedRun[] = []
   readonly grids = new Map<string, ServedGrid>()
   readonly seen: Seen[] = []
@@ -103,12 +104,14 @@ export class GateService extends FakeServiceCore {
   readonly #asked = new Set<string>()
   #ids = 0
 
-  static async start(): Promise<GateService> {
-    return new GateService().start()
+  readonly #listening = listen((incoming, reply) => this.#receive(incoming, reply))
+
+  get url(): string {
+    return this.#listening.url
   }
 
-  async close(): Promise<void> {
-    await this.stop()
+  close(): void {
+    this.#listening.close()
   }
 
   /** The next requests of this operation meet these, one each. */
@@ -150,8 +153,12 @@ export class GateService extends FakeServiceCore {
     return run
   }
 
-  protected override receive(req: IncomingMessage, body: Buffer, res: ServerResponse): void {
-    const { method = '', url = '', headers } = req
+  /** What whoever looks at the run now sees. */
+  show(id: string): unknown {
+    return this.#answerRun('showRun', id).body
+  }
+
+  #receive({ method, url, headers, body }: Incoming, res: Reply): void {
     const { operation, id } = routeOf(method, url)
     const fields = fieldsOf(body.toString('latin1'))
     this.seen.push({ operation, method, path: url, headers, fields })
@@ -277,7 +284,7 @@ function notFound(): Answer {
   return { status: 404, body: NOT_FOUND }
 }
 
-function send(res: ServerResponse, { status, headers = {}, body }: Answer): void {
+function send(res: Reply, { status, headers = {}, body }: Answer): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   res.writeHead(status, {
     'content-type': typeof body === 'string' ? 'text/html' : 'application/json',
