@@ -62,18 +62,18 @@ export default {
   workerIdleMemoryLimit: '300MB',
   maxConcurrency: 8,
   // The entries count, though only the end-to-end tests run them. What is generated or runs in a browser does not, nor do the loops over
-  // samples in src/results: counting in them makes their tests take minutes, and these compare whole results with other ways to compute
+  // samples in src/analysis/results: counting in them makes their tests take minutes, and these compare whole results with other ways to compute
   // them.
   collectCoverage: process.env.LOADGATE_COVERAGE !== undefined,
   coverageProvider: 'babel',
   collectCoverageFrom: [
     'src/**/*.ts',
     // They run in processes of their own.
-    '!src/tools/**',
-    '!src/server/{serve,readiness}.ts',
-    '!src/server/metrics/**',
-    '!src/server/http/request-log.ts',
-    '!src/results/**',
+    '!src/service/programs/**',
+    '!src/service/{serve,readiness}.ts',
+    '!src/service/metrics/**',
+    '!src/service/http/request-log.ts',
+    '!src/analysis/results/**',
     '!src/report/page/assets.ts',
     '!src/report/page/browser/**'
   ],

@@ -5,9 +5,9 @@ import path from 'node:path'
 import { readGridStartSettings, readGridStopSettings } from '../src/gate/grids/grid-settings.js'
 import type { SettingsSources } from '../src/gate/settings/inputs.js'
 import { readSettings } from '../src/gate/settings/settings.js'
-import { readArguments } from '../src/terminal/arguments.js'
-import { COMMANDS } from '../src/terminal/commands.js'
-import { parseThresholds } from '../src/thresholds/grammar/grammar.js'
+import { readArguments } from '../src/cli/arguments.js'
+import { COMMANDS } from '../src/cli/commands.js'
+import { parseThresholds } from '../src/analysis/thresholds/grammar/grammar.js'
 
 // What people copy from the documentation has to work. Links are checked by `npm run lint:links`, workflows as such by
 // `npm run lint:workflows`.

@@ -44,7 +44,7 @@ print()
 function compile() {
   const out = join(DATA_DIR, 'build')
   const entries = ['parallel/scan-files', 'scan/scanner', 'figures/merge', 'parallel/scan-worker'].map(
-    (name) => join(ROOT, `src/results/${name}.ts`)
+    (name) => join(ROOT, `src/analysis/results/${name}.ts`)
   )
   rmSync(out, { recursive: true, force: true })
   const { status } = spawnSync(
@@ -65,7 +65,7 @@ function compile() {
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] }
   )
-  if (status !== 0) throw new Error('could not bundle src/results')
+  if (status !== 0) throw new Error('could not bundle src/analysis/results')
 }
 
 function prepareFile(rows, labels) {

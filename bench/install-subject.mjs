@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { fetchJars } from '../src/server/engines/install/jars/fetch-jars.ts'
-import { findOnPath } from '../src/server/engines/install/on-path.ts'
-import { fetchByPom } from '../src/server/engines/jmeter/fetch-by-pom.ts'
-import { JMETER_JARS } from '../src/server/engines/jmeter/jmeter-jars.ts'
-import { Processes } from '../src/server/nodes/machine/processes.ts'
+import { fetchJars } from '../src/service/engines/install/jars/fetch-jars.ts'
+import { findOnPath } from '../src/service/engines/install/run-to-end.ts'
+import { fetchByPom } from '../src/service/engines/jmeter/install.ts'
+import { JMETER_JARS } from '../src/service/engines/jmeter/jmeter-jars.ts'
+import { Processes } from '../src/service/nodes/machine/processes.ts'
 
 const [way, folder] = process.argv.slice(2)
 const [jars, home, work] = ['jars', 'home', 'work'].map((name) => path.join(folder, name))

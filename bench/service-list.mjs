@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MemoryStore } from '../src/server/store/memory-store.ts'
-import { openStore } from '../src/server/store/open-store.ts'
-import { matchesFilter } from '../src/server/store/store.ts'
+import { MemoryStore } from '../src/service/store/memory-store.ts'
+import { openStore } from '../src/service/serve.ts'
+import { matchesFilter } from '../src/service/store/store.ts'
 
 const at = process.argv.indexOf('--runs')
 const RUNS = at < 0 ? 10_000 : Number(process.argv[at + 1])

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { startShop } from '../src/server/demo-shop.ts'
+import { startShop } from '../src/service/demo-shop.ts'
 import { startNode } from './step.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))

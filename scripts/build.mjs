@@ -22,10 +22,10 @@ process.chdir(ROOT)
 const BUNDLES = {
   'action/index.js': 'src/action.ts',
   'cli/index.js': 'src/cli.ts',
-  'scan-worker/index.js': 'src/results/parallel/scan-worker.ts',
+  'scan-worker/index.js': 'src/analysis/results/parallel/scan-worker.ts',
   // They run where the load is generated, and need no other file.
-  'tools/element.mjs': 'src/tools/element/main.ts',
-  'tools/selenium-hub.mjs': 'src/tools/selenium-hub/main.ts'
+  'tools/element.mjs': 'src/service/programs/element/main.ts',
+  'tools/selenium-hub.mjs': 'src/service/programs/selenium-hub/main.ts'
 }
 /** The steps of the actions share one bundle. */
 const PARTS = ['main', 'post', 'grid-start', 'grid-stop']

@@ -2,16 +2,16 @@
 // its folder: install-tool.mjs jmeter|gatling|scala-compiler|…
 import { realpathSync } from 'node:fs'
 import path from 'node:path'
-import { BROWSER_PACKAGES } from '../src/server/engines/browser/browser-packages.ts'
-import { GATLING_JARS } from '../src/server/engines/gatling/gatling-jars.ts'
-import { KOTLIN_COMPILER_JARS } from '../src/server/engines/gatling/kotlin-compiler-jars.ts'
-import { SCALA_COMPILER_JARS } from '../src/server/engines/gatling/scala-compiler-jars.ts'
-import { installPackages } from '../src/server/engines/install/install-packages.ts'
-import { installJars } from '../src/server/engines/install/jars/install-jars.ts'
-import { findJMeter } from '../src/server/engines/jmeter/install.ts'
-import { SELENIUM_3_JARS } from '../src/server/engines/selenium/selenium-3-jars.ts'
-import { SELENIUM_4_JARS } from '../src/server/engines/selenium/selenium-4-jars.ts'
-import { Processes } from '../src/server/nodes/machine/processes.ts'
+import { BROWSER_PACKAGES } from '../src/service/engines/browser/browser.ts'
+import { GATLING_JARS } from '../src/service/engines/gatling/gatling-jars.ts'
+import { KOTLIN_COMPILER_JARS } from '../src/service/engines/gatling/kotlin-compiler-jars.ts'
+import { SCALA_COMPILER_JARS } from '../src/service/engines/gatling/scala-compiler-jars.ts'
+import { installPackages } from '../src/service/engines/install/install-packages.ts'
+import { installJars } from '../src/service/engines/install/jars/fetch-jars.ts'
+import { findJMeter } from '../src/service/engines/jmeter/install.ts'
+import { SELENIUM_3_JARS } from '../src/service/engines/selenium/selenium-3-jars.ts'
+import { SELENIUM_4_JARS } from '../src/service/engines/selenium/selenium-4-jars.ts'
+import { Processes } from '../src/service/nodes/machine/processes.ts'
 
 const ports = {
   env: process.env,

@@ -1,4 +1,4 @@
-// Fills in the hashes of the jar lists in src/server/engines: npm run jar-lists [-- list…]
+// Fills in the hashes of the jar lists in src/service/engines: npm run jar-lists [-- list…]
 //   --check writes nothing, and fails if a hash differs from what is downloaded
 // To update a tool, change the coordinates in its list; a line needs no hash before this has run. Everything is downloaded
 // anew, past Maven's local repository, so that nothing broken or homemade there gets a hash. Compare what changes with what
@@ -8,11 +8,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { readJar } from '../src/server/engines/install/jars/jar-list.ts'
-import { fetchByMaven, requireMaven } from '../src/server/engines/install/jars/maven.ts'
-import { Processes } from '../src/server/nodes/machine/processes.ts'
+import { readJar } from '../src/service/engines/install/jars/jar-list.ts'
+import { fetchByMaven, requireMaven } from '../src/service/engines/install/jars/maven.ts'
+import { Processes } from '../src/service/nodes/machine/processes.ts'
 
-const ENGINES = path.join(import.meta.dirname, '../src/server/engines')
+const ENGINES = path.join(import.meta.dirname, '../src/service/engines')
 const LISTS = [
   'jmeter/jmeter-jars',
   'gatling/gatling-jars',

@@ -8,8 +8,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { installJars } from '../src/server/engines/install/jars/install-jars.ts'
-import { Processes } from '../src/server/nodes/machine/processes.ts'
+import { installJars } from '../src/service/engines/install/jars/fetch-jars.ts'
+import { Processes } from '../src/service/nodes/machine/processes.ts'
 import { makeZip } from './zip.mjs'
 
 const ROOT = path.join(import.meta.dirname, '..')
@@ -18,7 +18,7 @@ const COMPILER = 17
 /**
  * What goes into each jar. `sources` are folders in java/ whose .java files are compiled together, `resources` folders whose
  * files go in as they are. `classpath` names what the sources import but the jar does not contain: `maven`, or the module of
- * a jar list in src/server/engines without its ending, such as `gatling/gatling-jars`.
+ * a jar list in src/service/engines without its ending, such as `gatling/gatling-jars`.
  */
 const PARTS = [
   {
@@ -125,7 +125,7 @@ function compile(files, { out, release, classpath }) {
 /** The folder with the jars of one entry of `classpath`. */
 async function findJars(name) {
   if (name === 'maven') return path.join(findMaven(), 'lib')
-  const [list] = Object.values(await import(`../src/server/engines/${name}.ts`))
+  const [list] = Object.values(await import(`../src/service/engines/${name}.ts`))
   return installJars(list, {
     env: process.env,
     processes: new Processes({ onStart: () => {}, onEnd: () => {} }),

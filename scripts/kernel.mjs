@@ -1,4 +1,4 @@
-// Compiles src/results/kernel/assembly into the file that the sources load: node scripts/kernel.mjs
+// Compiles src/analysis/results/kernel/assembly into the file that the sources load: node scripts/kernel.mjs
 //   --check writes nothing, and fails if the committed file differs from a fresh build
 //   --debug keeps function names, for a profiler
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util'
 import asc from 'assemblyscript/asc'
 
 const ROOT = path.join(import.meta.dirname, '..')
-const ENTRY = 'src/results/kernel/assembly/index.ts'
-const COMMITTED = 'src/results/kernel/kernel-bytes.ts'
+const ENTRY = 'src/analysis/results/kernel/assembly/index.ts'
+const COMMITTED = 'src/analysis/results/kernel/kernel-bytes.ts'
 /** The pages before the heap, plus one. */
 const FIRST_PAGES = '5'
 

@@ -6,27 +6,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
-import { LIST_KEYS, REFUSED_KEYS } from '../src/gate/settings/config-file.ts'
+import { LIST_KEYS, REFUSED_KEYS, DEFAULTS, INPUT_NAMES } from '../src/gate/settings/inputs.ts'
 import { INPUT_TABLE, describeInput } from '../src/gate/settings/input-table.ts'
-import { DEFAULTS, INPUT_NAMES } from '../src/gate/settings/inputs.ts'
-import {
-  INFRASTRUCTURES,
-  MAX_STOP_AFTER_MIN,
-  OPTIONAL_GRID_KEYS,
-  REQUIRED_GRID_KEYS
-} from '../src/protocol/grid-keys.ts'
-import { TOOLS } from '../src/protocol/vocabulary.ts'
-import { KUBERNETES_KEYS } from '../src/regions/parse-regions.ts'
-import {
-  CONFIG_KEYS,
-  DEFAULT_DRAIN,
-  METRICS_KEYS,
-  PROXY_KEYS,
-  REQUIRED_KEYS,
-  RETENTION_KEYS,
-  TLS_KEYS
-} from '../src/service-config/config-keys.ts'
-import { SIZE_UNITS } from '../src/service-config/size.ts'
+import { INFRASTRUCTURES, MAX_STOP_AFTER_MIN, OPTIONAL_GRID_KEYS, REQUIRED_GRID_KEYS, TOOLS } from '../src/contract/vocabulary.ts'
+import { KUBERNETES_KEYS } from '../src/contract/regions/parse-regions.ts'
+import { CONFIG_KEYS, DEFAULT_DRAIN, METRICS_KEYS, PROXY_KEYS, REQUIRED_KEYS, RETENTION_KEYS, TLS_KEYS, SIZE_UNITS } from '../src/service/config/parse-config.ts'
 
 const text = { type: ['string', 'number', 'boolean'], pattern: '\\S' }
 const listOf = (items, description) => ({

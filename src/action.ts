@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { listenForSignals } from './gate/cancellation.js'
+import { listenForSignals, catchStrayErrors } from './gate/errors.js'
 import { cleanUpStep } from './gate/cleanup/post-step.js'
 import { serviceFolder } from './gate/cleanup/service-folder.js'
 import { failsStep, failureMessage } from './gate/verdict/exit-code.js'
@@ -11,20 +11,18 @@ import { stopGrids } from './gate/grids/stop-grids.js'
 import type { OutputName } from './gate/publish/outputs.js'
 import { resolveBaselinePath } from './gate/settings/baseline-path.js'
 import { resolvePlanFiles } from './gate/settings/plan-files.js'
-import { maskToken } from './gate/settings/mask-token.js'
+import { maskToken } from './gate/settings/service-values.js'
 import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings/settings.js'
-import { catchStrayErrors } from './gate/stray-errors.js'
-import { messageOf } from './gate/errors.js'
+import { messageOf } from './contract/sentence.js'
 import type { BaselineStore, Ports } from './gate/ports.js'
-import { createUploader } from './github/artifact.js'
-import { createFindFiles } from './github/find-files.js'
-import { createLog } from './github/log.js'
-import { takeOverOutput } from './github/runner-output.js'
-import * as step from './github/step.js'
-import { endLeftoverGroup } from './server/nodes/machine/processes.js'
-import { systemClock as serverClock } from './server/clock.js'
-import { systemClock } from './service/clock.js'
+import { createUploader } from './gate/github/artifact.js'
+import { createFindFiles } from './gate/github/runner-files.js'
+import { createLog, takeOverOutput } from './gate/github/log.js'
+import * as step from './gate/github/step.js'
+import { endLeftoverGroup } from './service/nodes/machine/processes.js'
+import { systemClock as serverClock } from './service/clock.js'
+import { systemClock } from './contract/clock.js'
 
 const workspace = process.env.GITHUB_WORKSPACE ?? process.cwd()
 const log = createLog()
@@ -82,7 +80,7 @@ async function cleanUp(): Promise<void> {
       clock: systemClock,
       endProcessGroup: endLeftoverGroup,
       deletePods: async (address, marker, options) => {
-        const { deleteMarked, reopenCluster } = await import('./server/nodes/clusters.js')
+        const { deleteMarked, reopenCluster } = await import('./service/nodes/clusters.js')
         const cluster = await reopenCluster(address, process.env)
         return deleteMarked(marker, { ...options, clock: serverClock, cluster })
       }
@@ -175,12 +173,12 @@ function createPorts(cancelled: AbortSignal): Ports {
     annotate: ({ level, message }) => log[level](message),
     uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,
     comment: async (request) => {
-      const { createCommenter } = await import('./github/api.js')
+      const { createCommenter } = await import('./gate/github/api.js')
       return createCommenter(process.env, log, systemClock)(request)
     },
     openBaselines: () => (baselines ??= openBaselines()),
     startLocalService: async ({ serviceName, onProcessGroup, regions }) => {
-      const { discardOnClose, startService } = await import('./server/embedded-service.js')
+      const { discardOnClose, startService } = await import('./service/embedded-service.js')
       const dataDir = serviceFolder(scratchDir)
       const { places, ...clusters } = regions ?? {}
       const service = await startService({
@@ -198,6 +196,6 @@ function createPorts(cancelled: AbortSignal): Ports {
 }
 
 async function openBaselines(): Promise<BaselineStore> {
-  const { createBaselineStore } = await import('./github/api.js')
+  const { createBaselineStore } = await import('./gate/github/api.js')
   return createBaselineStore(process.env, log, systemClock)
 }

@@ -4,27 +4,23 @@ import { fstatSync, readFileSync, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { listenForSignals } from './gate/cancellation.js'
+import { listenForSignals, CancelledError, catchStrayErrors } from './gate/errors.js'
 import type { ProcessGroup } from './gate/step-state.js'
-import { catchStrayErrors } from './gate/stray-errors.js'
-import { CancelledError, messageOf } from './gate/errors.js'
-import { createFindFiles } from './github/find-files.js'
-import { defuse } from './github/log.js'
-import { readStartTime } from './server/nodes/machine/processes.js'
-import { ToolRegistry } from './server/nodes/machine/tool-registry.js'
-import type { EmbeddedService, ServiceOptions } from './server/server.js'
-import { runCommandLine } from './terminal/commands.js'
-import type { CommandPorts } from './terminal/commands.js'
-import { asksForJson, describeError } from './terminal/json-error.js'
-import { openPrompt } from './terminal/init/prompt.js'
-import { LeftPods } from './terminal/left-pods.js'
-import { watchOutput } from './terminal/lost-output.js'
-import { plain, strikeOut } from './terminal/screen.js'
+import { messageOf } from './contract/sentence.js'
+import { createFindFiles } from './gate/github/runner-files.js'
+import { defuse } from './gate/github/log.js'
+import { readStartTime } from './service/nodes/machine/processes.js'
+import { ToolRegistry } from './service/nodes/machine/tool-registry.js'
+import type { EmbeddedService, ServiceOptions } from './service/server.js'
+import { runCommandLine, type CommandPorts } from './cli/commands.js'
+import { asksForJson, describeError, watchOutput, LeftPods } from './cli/terminal-log.js'
+import { openPrompt } from './cli/init/asker.js'
+import { plain, strikeOut } from './cli/screen.js'
 
 // This file runs as dist/cli/index.js. The path that was typed may be a link: npm puts one into node_modules/.bin.
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 /** Most commands need no service. */
-const loadService = () => import('./server/embedded-service.js')
+const loadService = () => import('./service/embedded-service.js')
 const token = process.env.LOADGATE_TOKEN ?? ''
 const baseUrl = (process.env.LOADGATE_BASE_URL ?? '').trim()
 const { JAVA_HOME } = process.env

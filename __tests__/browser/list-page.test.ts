@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import axe from 'axe-core'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import type { Service } from '../../src/server/server.js'
-import { WITH_PAGES } from '../server/pages/page-support.js'
-import { createRun, createServices, runForm, waitForStatus } from '../server/support.js'
+import type { Service } from '../../src/service/server.js'
+import { WITH_PAGES } from '../service/pages/page-support.js'
+import { createRun, createServices, runForm, waitForStatus } from '../service/support.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
 
 const RUNS = 120

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import axe from 'axe-core'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { createSingleUser } from '../../src/server/accounts/single-user.js'
-import { systemClock } from '../../src/server/clock.js'
-import { createLoopbackFront } from '../../src/server/http/front.js'
-import type { Service } from '../../src/server/server.js'
-import { WITH_PAGES } from '../server/pages/page-support.js'
+import { createSingleUser } from '../../src/service/accounts/users.js'
+import { systemClock } from '../../src/service/clock.js'
+import { createLoopbackFront } from '../../src/service/http/front.js'
+import type { Service } from '../../src/service/server.js'
+import { WITH_PAGES } from '../service/pages/page-support.js'
 import {
   createRun,
   createServices,
@@ -15,7 +15,7 @@ import {
   runForm,
   specFields,
   waitForStatus
-} from '../server/support.js'
+} from '../service/support.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
 
 const DESKTOP = { width: 1280, height: 900 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import type { Service } from '../../src/server/server.js'
-import { WITH_PAGES } from '../server/pages/page-support.js'
+import type { Service } from '../../src/service/server.js'
+import { WITH_PAGES } from '../service/pages/page-support.js'
 import {
   createRun,
   createServices,
@@ -10,7 +10,7 @@ import {
   runForm,
   specFields,
   waitForStatus
-} from '../server/support.js'
+} from '../service/support.js'
 import { describeInBrowser, launchChromium, openWindow } from '../support/chromium.js'
 
 const REAL_TIME = { duration: '300', override_parameters: '-Jrehearsal.realtime=true' }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { createTeams, type Team } from '../server/accounts/team.js'
+import { createTeams, type Team } from '../service/accounts/team.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
 
 const PHONE = { width: 390, height: 844 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { isGridRecord, isProcessGroup, isRunRecord } from '../../src/contract/records.js'
-import { makeGrid, makeRun } from '../server/store/records.js'
+import { makeGrid, makeRun } from '../service/store/records.js'
 
 const grid = makeGrid({ status: 'stopped' })
 const run = makeRun({ status: 'finished', sequence: 5, gridIds: [grid.id], request: { tags: ['a', 'b'] } })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { get } from '../server/support.js'
+import { get } from '../service/support.js'
 import { FaultTestbed, SPEC } from '../support/faults/fault-testbed.js'
 import type { Operation } from '../support/faults/fault-proxy.js'
 import { Step } from '../support/step/step.js'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { parseConfig } from '../../src/service-config/parse-config.js'
-import type { ServiceConfig } from '../../src/service-config/config.js'
-import { RULES } from '../../src/server/nodes/kubernetes/grant.js'
+import { parseConfig } from '../../src/service/config/parse-config.js'
+import type { ServiceConfig } from '../../src/service/config/config.js'
+import { RULES } from '../../src/service/nodes/kubernetes/access.js'
 import { instructionsOf } from '../support/tools/service-image.js'
 import {
   type Manifest,

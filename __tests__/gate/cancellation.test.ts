@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { listenForSignals } from '../../src/gate/cancellation.js'
-import { CancelledError } from '../../src/gate/errors.js'
+import { listenForSignals, CancelledError } from '../../src/gate/errors.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 let endings: number

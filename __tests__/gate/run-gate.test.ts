@@ -10,11 +10,11 @@ import type { Settings } from '../../src/gate/settings/settings.js'
 import type { StepState } from '../../src/gate/step-state.js'
 import { CancelledError } from '../../src/gate/errors.js'
 import type { LocalServiceRequest, Ports } from '../../src/gate/ports.js'
-import { parseRegions } from '../../src/regions/parse-regions.js'
-import type { Outcome } from '../../src/report/outcome.js'
+import { parseRegions } from '../../src/contract/regions/parse-regions.js'
+import type { Outcome } from '../../src/analysis/outcome.js'
 import { terminalLines } from '../../src/report/terminal.js'
-import { readAddress } from '../../src/service/http/address.js'
-import type { GridChoice } from '../../src/service/documents/requests.js'
+import { readAddress } from '../../src/client/http/address.js'
+import type { GridChoice } from '../../src/client/documents/requests.js'
 import {
   TOKEN,
   makePorts,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { checkAccess } from '../../src/server/nodes/kubernetes/access.js'
-import type { Cluster } from '../../src/server/nodes/kubernetes/cluster.js'
-import { openCluster } from '../../src/server/nodes/kubernetes/open-cluster.js'
+import { checkAccess } from '../../src/service/nodes/kubernetes/access.js'
+import type { Cluster } from '../../src/service/nodes/kubernetes/cluster.js'
+import { openCluster } from '../../src/service/nodes/kubernetes/open-cluster.js'
 
 const IMAGE = process.env.LOADGATE_NODE_IMAGE ?? 'localhost/loadgate/jmeter:5.6.3'
 const NAMESPACE = `loadgate-exec-${randomBytes(4).toString('hex')}`

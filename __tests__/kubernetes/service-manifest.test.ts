@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import type { Cluster } from '../../src/server/nodes/kubernetes/cluster.js'
-import { RULES } from '../../src/server/nodes/kubernetes/grant.js'
-import { openCluster } from '../../src/server/nodes/kubernetes/open-cluster.js'
+import type { Cluster } from '../../src/service/nodes/kubernetes/cluster.js'
+import { RULES } from '../../src/service/nodes/kubernetes/access.js'
+import { openCluster } from '../../src/service/nodes/kubernetes/open-cluster.js'
 import {
   type Manifest,
   readServiceManifest,

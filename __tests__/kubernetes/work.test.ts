@@ -4,9 +4,9 @@ import { createReadStream, existsSync, mkdtempSync, readFileSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../src/server/clock.js'
-import { type NodeCommand, NodeError } from '../../src/server/nodes/load-node.js'
-import { createPodNode, type PodNode, type PodNodeParts } from '../../src/server/nodes/pods/pod-node.js'
+import { systemClock } from '../../src/service/clock.js'
+import { type NodeCommand, NodeError } from '../../src/service/nodes/load-node.js'
+import { createPodNode, type PodNode, type PodNodeParts } from '../../src/service/nodes/pods/pod-place.js'
 import { openWorkPods, withCuts, type WorkPods } from '../support/kubernetes/work-pods.js'
 import { removeFolder } from '../support/remove-folder.js'
 

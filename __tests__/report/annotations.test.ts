@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { annotate } from '../../src/report/annotations.js'
-import { bytesOf } from '../../src/report/size.js'
+import { bytesOf } from '../../src/report/escape.js'
 import { parseAbsolute } from '../support/data/parse-absolute.js'
-import { judgeThresholds } from '../../src/thresholds/judge/judge.js'
+import { judgeThresholds } from '../../src/analysis/thresholds/judge/judge.js'
 import {
   HOSTILE,
   makeBroken,
@@ -10,7 +10,7 @@ import {
   makeJudgement,
   makeOutcome
 } from '../support/data/make-outcome.js'
-import { makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
+import { makeMeasurements, makeSamples } from '../analysis/thresholds/make-evidence.js'
 
 const warned = (reason: string): ReturnType<typeof makeBroken> =>
   makeBroken({ threshold: { level: 'warn' }, reason })

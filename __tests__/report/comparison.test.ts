@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import { renderComment } from '../../src/report/markdown/comment.js'
 import { readHistory } from '../../src/report/markdown/history.js'
 import { renderSummary } from '../../src/report/markdown/summary.js'
-import type { Outcome } from '../../src/report/outcome.js'
+import type { Outcome } from '../../src/analysis/outcome.js'
 import { renderPage } from '../../src/report/page/page.js'
-import { bytesOf } from '../../src/report/size.js'
+import { bytesOf } from '../../src/report/escape.js'
 import { terminalLines } from '../../src/report/terminal.js'
 import {
   HOSTILE,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { errorRows, topErrors } from '../../src/report/error-rows.js'
-import { makeMeasurements } from '../thresholds/make-evidence.js'
-import type { ErrorCount } from '../../src/results/figures/measurements.js'
+import { errorRows, topErrors } from '../../src/report/judgement-rows.js'
+import { makeMeasurements } from '../analysis/thresholds/make-evidence.js'
+import type { ErrorCount } from '../../src/analysis/results/figures/measurements.js'
 
 const measured = (errors: readonly ErrorCount[]) => makeMeasurements([], { errors: () => errors })
 const REST = { label: undefined, code: '', message: 'other errors' }

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { countNotJudged, describeVerdict, explainEarlyStop, signOf } from '../../src/report/headline.js'
-import { formatSpan } from '../../src/report/spans.js'
-import { VERDICT_SIGNS } from '../../src/report/verdict-signs.js'
+import { countNotJudged, describeVerdict, explainEarlyStop, signOf, VERDICT_SIGNS, formatSpan } from '../../src/report/headline.js'
 import { makeCompared, makeJudgement, makeOutcome, makeStoppedEarly } from '../support/data/make-outcome.js'
 
 describe('the heading', () => {

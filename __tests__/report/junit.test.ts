@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { renderJUnit } from '../../src/report/junit.js'
 import type { JUnitOutcome } from '../../src/report/junit.js'
-import type { Verdict } from '../../src/report/outcome.js'
-import type { Judgement } from '../../src/thresholds/judge/judgement.js'
+import type { Verdict } from '../../src/analysis/outcome.js'
+import type { Judgement } from '../../src/analysis/thresholds/judge/judgement.js'
 import {
   HOSTILE,
   makeBroken,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { describeLeg, identifyLeg } from '../../src/report/leg.js'
+import { describeLeg, identifyLeg } from '../../src/report/markdown/comment-marker.js'
 
 test.each([
   ['', ''],

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { overTimeCells } from '../../src/report/over-time-cells.js'
-import type { Judgement } from '../../src/thresholds/judge/judgement.js'
+import { overTimeCells } from '../../src/report/stalls.js'
+import type { Judgement } from '../../src/analysis/thresholds/judge/judgement.js'
 import { makeCompared, makeJudgement } from '../support/data/make-outcome.js'
 import { makeBrokenOverTime } from '../support/stalls/stalled-run.js'
 

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeStalls, placeStalls } from '../../src/report/shown-stalls.js'
-import { readResults } from '../../src/evidence/count-results.js'
-import type { Outcome } from '../../src/report/outcome.js'
-import type { Measurements } from '../../src/results/figures/measurements.js'
-import { mergeRuns } from '../../src/results/figures/merge.js'
-import type { Judgement } from '../../src/thresholds/judge/judgement.js'
-import { createFolders } from '../server/support.js'
+import { describeStalls, placeStalls } from '../../src/report/stalls.js'
+import { readResults } from '../../src/analysis/evidence/count-results.js'
+import type { Outcome } from '../../src/analysis/outcome.js'
+import type { Measurements } from '../../src/analysis/results/figures/measurements.js'
+import { mergeRuns } from '../../src/analysis/results/figures/merge.js'
+import type { Judgement } from '../../src/analysis/thresholds/judge/judgement.js'
+import { createFolders } from '../service/support.js'
 import { makeOutcome } from '../support/data/make-outcome.js'
 import { scanText } from '../support/data/sample-csv.js'
 import {
@@ -16,7 +16,7 @@ import {
   STALLED_START_MS,
   writeStalled
 } from '../support/stalls/stalled-run.js'
-import { makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
+import { makeMeasurements, makeSamples } from '../analysis/thresholds/make-evidence.js'
 
 const FEW = { users: 4, answerMs: 100 }
 const folders = createFolders()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { bytesOf, cutToBytes, formatBytes } from '../../src/report/size.js'
+import { bytesOf, cutToBytes, formatBytes } from '../../src/report/escape.js'
 
 /** Numbers that look random and are the same on every run. */
 function makeRandom(seed: number): () => number {

@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { renderJUnit } from '../../src/report/junit.js'
-import { describeStalls } from '../../src/report/shown-stalls.js'
-import { stallsDocument } from '../../src/report/stalls.js'
+import { describeStalls, stallsDocument } from '../../src/report/stalls.js'
 import { terminalLines } from '../../src/report/terminal.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../src/report/verdict-document.js'
-import type { OverTimeFigure } from '../../src/thresholds/judge/judgement.js'
+import type { OverTimeFigure } from '../../src/analysis/thresholds/judge/judgement.js'
 import { makeBroken, makeOutcome } from '../support/data/make-outcome.js'
 import { csvOf, measure } from '../support/stalls/closed-loop.js'
-import { makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
+import { makeMeasurements, makeSamples } from '../analysis/thresholds/make-evidence.js'
 
 const SENTENCE = 'At 0:08 nothing was answered for 5 s while 12 users waited.'
 const STALLED = measure(csvOf({ stalls: [[8000, 5000]] }))

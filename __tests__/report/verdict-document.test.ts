@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { readFileSync } from 'node:fs'
-import type { Outcome } from '../../src/report/outcome.js'
-import { bytesOf } from '../../src/report/size.js'
+import type { Outcome } from '../../src/analysis/outcome.js'
+import { bytesOf } from '../../src/report/escape.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../src/report/verdict-document.js'
-import type { OverTimeFigure } from '../../src/thresholds/judge/judgement.js'
-import type { Measurements } from '../../src/results/figures/measurements.js'
+import type { OverTimeFigure } from '../../src/analysis/thresholds/judge/judgement.js'
+import type { Measurements } from '../../src/analysis/results/figures/measurements.js'
 import {
   HOSTILE,
   makeBaselineFacts,
@@ -21,7 +21,7 @@ import {
   makeTrend
 } from '../support/data/make-outcome.js'
 import { csvOf, measure } from '../support/stalls/closed-loop.js'
-import { makeFigures, makeMeasurements, makeSamples } from '../thresholds/make-evidence.js'
+import { makeFigures, makeMeasurements, makeSamples } from '../analysis/thresholds/make-evidence.js'
 
 const MOST_OUTPUT_BYTES = 64 * 1024
 

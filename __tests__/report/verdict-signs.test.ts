@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { VERDICT_SIGNS } from '../../src/report/verdict-signs.js'
+import { VERDICT_SIGNS } from '../../src/report/headline.js'
 
 test('no two verdicts share a sign', () => {
   const signs = Object.values(VERDICT_SIGNS)

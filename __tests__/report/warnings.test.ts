@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { renderComment } from '../../src/report/markdown/comment.js'
-import type { Outcome } from '../../src/report/outcome.js'
+import type { Outcome } from '../../src/analysis/outcome.js'
 import { renderPage } from '../../src/report/page/page.js'
 import { renderSummary } from '../../src/report/markdown/summary.js'
 import { terminalLines } from '../../src/report/terminal.js'
-import { listWarnings } from '../../src/report/warnings.js'
+import { listWarnings } from '../../src/report/warm-up.js'
 import { HOSTILE, makeOutcome } from '../support/data/make-outcome.js'
 
 const LINKS = { artifactUrl: undefined, artifactProblem: undefined, workflowUrl: undefined }

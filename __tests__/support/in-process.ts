@@ -1,9 +1,9 @@
 import { channel } from 'node:diagnostics_channel'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Dispatcher } from 'undici'
-import { ServiceClient } from '../../src/service/client.js'
-import type { ClientOptions } from '../../src/service/client.js'
-import { errors } from '../../src/service/http/undici.js'
+import { ServiceClient } from '../../src/client/client.js'
+import type { ClientOptions } from '../../src/client/client.js'
+import { errors } from '../../src/client/http/undici.js'
 import { underWay } from './under-way.js'
 
 /** A request as it came, with its whole body. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
-import type { Clock as ServerClock } from '../../src/server/clock.js'
-import { reasonOf } from '../../src/service/clock.js'
-import type { Clock } from '../../src/service/clock.js'
+import type { Clock as ServerClock } from '../../src/service/clock.js'
+import { reasonOf } from '../../src/contract/clock.js'
+import type { Clock } from '../../src/contract/clock.js'
 import { underWay } from './under-way.js'
 
 interface Timer {

@@ -9,8 +9,8 @@ import {
   type NodeExit,
   type NodePlace,
   type NodeSet
-} from '../../src/server/nodes/load-node.js'
-import type { Places } from '../../src/server/places.js'
+} from '../../src/service/nodes/load-node.js'
+import type { Places } from '../../src/service/places.js'
 
 export interface SurvivingOptions {
   /** Everything about the nodes is in it, so that another process finds them again. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { INSTALL_MS, jmeterNote, lacksJMeter } from '../e2e/cli-command.js'
 import * as plans from '../support/data/jmeter-plans.js'
-import { listen, nextWhere, visit, WITH_PAGES } from '../server/pages/page-support.js'
+import { listen, nextWhere, visit, WITH_PAGES } from '../service/pages/page-support.js'
 import {
   createRun,
   createServices,
@@ -12,7 +12,7 @@ import {
   runForm,
   specFields,
   waitForStatus
-} from '../server/support.js'
+} from '../service/support.js'
 
 const describeWithJMeter = lacksJMeter ? describe.skip : describe
 const RUN_MS = 120_000

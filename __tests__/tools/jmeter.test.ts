@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Shop, startShop } from '../../src/server/demo-shop.js'
-import type { Service } from '../../src/server/server.js'
-import { listen, nextWhere, visit, WITH_PAGES } from '../server/pages/page-support.js'
+import { type Shop, startShop } from '../../src/service/demo-shop.js'
+import type { Service } from '../../src/service/server.js'
+import { listen, nextWhere, visit, WITH_PAGES } from '../service/pages/page-support.js'
 import {
   createRun,
   createServices,
@@ -17,7 +17,7 @@ import {
   SPEC,
   specFields,
   waitForStatus
-} from '../server/support.js'
+} from '../service/support.js'
 
 const hasJava = spawnSync('java', ['-version']).status === 0
 const describeWithJava = hasJava ? describe : describe.skip

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { installJars } from '../../src/server/engines/install/jars/install-jars.js'
-import { SELENIUM_4_JARS } from '../../src/server/engines/selenium/selenium-4-jars.js'
-import { Processes } from '../../src/server/nodes/machine/processes.js'
+import { installJars } from '../../src/service/engines/install/jars/fetch-jars.js'
+import { SELENIUM_4_JARS } from '../../src/service/engines/selenium/selenium-4-jars.js'
+import { Processes } from '../../src/service/nodes/machine/processes.js'
 import { removeFolder } from '../support/remove-folder.js'
 
 /** A machine without Selenium installs it first. */

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../src/server/clock.ts'
-import { openCluster } from '../../src/server/nodes/kubernetes/open-cluster.ts'
-import { createPodPlace } from '../../src/server/nodes/pods/pod-place.ts'
+import { systemClock } from '../../src/service/clock.ts'
+import { openCluster } from '../../src/service/nodes/kubernetes/open-cluster.ts'
+import { createPodPlace } from '../../src/service/nodes/pods/pod-place.ts'
 
 const { folder, namespace, pods, place, script, env, isNamespaceOurs } = JSON.parse(process.argv[2])
 Object.assign(process.env, env)

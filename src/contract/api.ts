@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { decode, document, isObject } from './decode.js'
 import type { Decoded, DeepReadonly } from './decode.js'
-import type { Vocabulary } from '../protocol/vocabulary.js'
+import type { Vocabulary } from './vocabulary.js'
 
 // The documents of the API, one schema each: in as the service sends them, out under our names. What a verdict does not need may be odd.
 

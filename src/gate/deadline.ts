@@ -1,5 +1,5 @@
-import { reasonOf } from '../service/clock.js'
-import type { Clock } from '../service/clock.js'
+import { reasonOf } from '../contract/clock.js'
+import type { Clock } from '../contract/clock.js'
 
 export interface Deadline {
   readonly signal: AbortSignal

@@ -1,12 +1,10 @@
-import { capitalize } from '../values/sentence.js'
-import type { Run } from '../service/documents/documents.js'
-import type { GridChoice } from '../service/documents/requests.js'
-import { GridHealth } from '../evidence/grid-health.js'
+import { capitalize, asSentence, formatDuration, messageOf } from '../contract/sentence.js'
+import type { Run } from '../contract/api.js'
+import type { GridChoice } from '../client/documents/requests.js'
+import { GridHealth } from '../analysis/evidence/same-rows.js'
 import type { CollectOptions } from './collect/collect.js'
-import { startDeadline } from './deadline.js'
-import type { Deadline } from './deadline.js'
-import { DeadlineError, asSentence, failureOf } from './errors.js'
-import type { Failure } from './errors.js'
+import { startDeadline, type Deadline } from './deadline.js'
+import { DeadlineError, failureOf, type Failure } from './errors.js'
 import type { Findings } from './findings.js'
 import type { Gate } from './gate.js'
 import type { Progress } from './ports.js'
@@ -15,8 +13,9 @@ import { hasEnded, phaseOf, runUrl } from './run/run-status.js'
 import { handOverThresholds, startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
 import type { EarlyStopper } from './live/early-stop.js'
-import { formatDuration } from '../values/durations.js'
 import type { Settings } from './settings/settings.js'
+import { cleanUpRun } from './cleanup/main-step.js'
+import { isCutOff, leftMs } from './cleanup/close-gate.js'
 
 /** What is needed after the end of the run is loaded while it runs, so that the run starts sooner. */
 export const loadAfterRun = () => import('./after-run.js')
@@ -269,6 +268,39 @@ async function stopRun({ ports, client, saved }: Gate, run: Run): Promise<Follow
     return { run: await endRun(client, run.id, { clock, signal: deadline.signal }) }
   } catch (thrown) {
     return { run, failure: failureOf(thrown) }
+  } finally {
+    deadline.release()
+  }
+}
+
+/** Follows one run to its end, cleans up, and returns everything known about it. */
+export async function findOut(gate: Gate, options: RunOptions = {}): Promise<Findings> {
+  const found = await followRun(gate, options)
+  const findings = { ...found, endedMs: gate.ports.clock.now() }
+  try {
+    return await collectPartial(gate, await cleanUpRun(gate, findings))
+  } catch (thrown) {
+    return { ...findings, failure: failureOf(thrown) }
+  }
+}
+
+/** After a cancellation, what the embedded service has measured so far is read and reported, if there is time. */
+export async function collectPartial(gate: Gate, findings: Findings): Promise<Findings> {
+  const { ports, client } = gate
+  const { run } = findings
+  const withinMs = leftMs(gate, findings)
+  if (run === undefined || withinMs <= 0 || !isCutOff(gate, findings)) return findings
+  const deadline = startDeadline(ports.clock, withinMs, { error: new Error('there was no time left') })
+  try {
+    const { collect } = await loadAfterRun()
+    const shown = await client.showRun(run.id, deadline.signal)
+    // A CSV that still grows is not a result.
+    if (!hasEnded(shown.status)) return findings
+    const collection = await collect(gate, shown, { signal: deadline.signal, isPatient: false })
+    return { ...findings, run: shown, collection }
+  } catch (thrown) {
+    ports.log.info(`The partial results could not be read: ${messageOf(thrown)}`)
+    return findings
   } finally {
     deadline.release()
   }

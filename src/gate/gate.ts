@@ -1,5 +1,5 @@
-import type { EarlierResults } from '../evidence/same-rows.js'
-import type { ServiceClient } from '../service/client.js'
+import type { EarlierResults } from '../analysis/evidence/same-rows.js'
+import { ServiceClient, type ClientOptions } from '../client/client.js'
 import type { SavedState } from './saved-state.js'
 import type { Settings } from './settings/settings.js'
 import type { QueueTime } from './run/queue-time.js'
@@ -19,4 +19,9 @@ export interface Gate {
   readonly earlierResults?: EarlierResults[]
   /** What wait-for took of the timeout. */
   readonly waitedMs?: number
+}
+
+/** Opens a client for the service, with the factory from the ports if there is one. */
+export function openClient(ports: Pick<Ports, 'openClient'>, options: ClientOptions): ServiceClient {
+  return ports.openClient?.(options) ?? new ServiceClient(options)
 }

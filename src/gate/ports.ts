@@ -1,9 +1,9 @@
-import type { BaselineDocument } from '../baseline/document/baseline-document.js'
+import type { BaselineDocument } from '../contract/baseline.js'
 import type { Annotation } from '../report/annotations.js'
 import type { CommentPlace } from '../report/markdown/comment.js'
-import type { Regions } from '../regions/regions.js'
-import type { ClientOptions, ServiceClient } from '../service/client.js'
-import type { Clock } from '../service/clock.js'
+import type { Regions } from '../contract/regions/regions.js'
+import type { ClientOptions, ServiceClient } from '../client/client.js'
+import type { Clock } from '../contract/clock.js'
 import type { OutputName } from './publish/outputs.js'
 import type { ClusterAddress, ProcessGroup, StepState } from './step-state.js'
 

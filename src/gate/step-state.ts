@@ -1,4 +1,4 @@
-import type { Run } from '../service/documents/documents.js'
+import type { Run } from '../contract/api.js'
 
 /** What the post step needs to clean up after main, however main ended. The only place where the token is saved. */
 export interface StepState {

@@ -1,8 +1,7 @@
-import { reasonOf } from '../service/clock.js'
-import { retry } from '../service/retry.js'
-import type { RetryPolicy } from '../service/retry.js'
+import { reasonOf } from '../contract/clock.js'
+import { retry, type RetryPolicy } from '../client/retry.js'
 import { startDeadline } from './deadline.js'
-import { messageOf } from './errors.js'
+import { messageOf } from '../contract/sentence.js'
 import type { Artifact, ArtifactRequest, Ports } from './ports.js'
 
 /** A name can be used only once, and some servers have no artifact service: a retry cannot help. */

@@ -1,9 +1,8 @@
-import type { Judgement } from '../thresholds/judge/judgement.js'
+import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isNotJudged } from './comparison-cells.js'
-import { replaceControls } from './escape.js'
-import type { Outcome } from './outcome.js'
-import { cutToBytes } from './size.js'
-import { rehearsalMark } from './verdict-signs.js'
+import { replaceControls, cutToBytes } from './escape.js'
+import type { Outcome } from '../analysis/outcome.js'
+import { rehearsalMark } from './headline.js'
 
 export interface Annotation {
   readonly level: 'error' | 'warning' | 'notice'

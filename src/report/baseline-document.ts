@@ -1,6 +1,6 @@
-import type { BaselineFacts } from '../baseline/baseline-facts.js'
-import type { Band, Trend } from '../baseline/trend.js'
-import type { Comparison, ComparisonOutcome } from '../thresholds/judge/judgement.js'
+import type { BaselineFacts } from '../analysis/outcome.js'
+import type { Band, Trend } from '../analysis/baseline/trend.js'
+import type { Comparison, ComparisonOutcome } from '../analysis/thresholds/judge/judgement.js'
 
 /** What a line that names `baseline` has besides; null for what is not known. Lines with limits of their own have none of it. */
 export interface ComparisonDocument {

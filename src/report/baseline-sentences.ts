@@ -1,7 +1,6 @@
-import type { BaselineFacts } from '../baseline/baseline-facts.js'
+import type { BaselineFacts } from '../analysis/outcome.js'
 import { shortenCommit } from './comparison-cells.js'
-import { replaceControls } from './escape.js'
-import { cutToBytes } from './size.js'
+import { replaceControls, cutToBytes } from './escape.js'
 
 /** More than anyone reads; verdict.json has all of them. */
 const MOST_NOTES = 10

@@ -1,8 +1,8 @@
-import type { BaselineFacts } from '../baseline/baseline-facts.js'
+import type { BaselineFacts } from '../analysis/outcome.js'
 import { replaceControls } from './escape.js'
-import { formatActual, formatValue } from '../thresholds/format.js'
-import type { Metric } from '../thresholds/grammar/threshold.js'
-import type { Comparison, ComparisonOutcome, Judgement } from '../thresholds/judge/judgement.js'
+import { formatActual, formatValue } from '../analysis/thresholds/format.js'
+import type { Metric } from '../analysis/thresholds/grammar/threshold.js'
+import type { Comparison, ComparisonOutcome, Judgement } from '../analysis/thresholds/judge/judgement.js'
 
 /** The texts of a line that was compared with a baseline. */
 export interface ComparisonCells {

@@ -1,4 +1,4 @@
-import type { Figures, Measurements, Scope } from '../results/figures/measurements.js'
+import type { Figures, Measurements, Scope } from '../analysis/results/figures/measurements.js'
 
 /** One scope's figures, machine-readable; null for what the CSVs do not contain. */
 export interface FiguresDocument {

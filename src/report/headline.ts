@@ -1,9 +1,7 @@
-import type { Judgement } from '../thresholds/judge/judgement.js'
+import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isNotJudged } from './comparison-cells.js'
 import { replaceControls } from './escape.js'
-import type { Outcome, StoppedEarly, Verdict } from './outcome.js'
-import { formatSpan } from './spans.js'
-import { VERDICT_SIGNS } from './verdict-signs.js'
+import { type Outcome, type StoppedEarly, type Verdict, REHEARSAL } from '../analysis/outcome.js'
 
 /** Of a gate that passed, with lines that nothing was found out about: not the sign of one that simply passed. */
 const PARTLY_JUDGED = '☑️'
@@ -55,4 +53,35 @@ export function reasonBelowHeading({
   stoppedEarly
 }: Pick<Outcome, 'reason' | 'stoppedEarly'>): string {
   return stoppedEarly === undefined ? reason : reason.replace(/^Stopped early after [^:]+: /, '')
+}
+
+/** The sign of each verdict; it never appears without the word. */
+export const VERDICT_SIGNS: Readonly<Record<Verdict, string>> = {
+  passed: '✅',
+  failed: '❌',
+  inconclusive: '⚠️',
+  'timed-out': '⏱️',
+  error: '💥',
+  cancelled: '🚫',
+  skipped: '⏭️',
+  detached: '📤'
+}
+
+/** Appended to the heading of everything that shows numbers. */
+export function rehearsalMark(rehearsal: boolean): string {
+  return rehearsal ? ` (${REHEARSAL})` : ''
+}
+
+/** A length of time for people to read: `90 s`, `2 min`, `1 h 5 min`. */
+export function formatSpan(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds))
+  if (whole < 120) return `${whole} s`
+  const minutes = Math.floor(whole / 60)
+  if (minutes < 60) return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${whole % 60} s`
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** In UTC, like the run's other times. */
+export function formatTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ') + ' UTC'
 }

@@ -1,9 +1,9 @@
-import type { BaselineFacts } from '../baseline/baseline-facts.js'
-import { formatActual, formatMargin } from '../thresholds/format.js'
-import type { Judgement } from '../thresholds/judge/judgement.js'
-import { comparisonCells } from './comparison-cells.js'
-import type { ComparisonCells } from './comparison-cells.js'
-import { overTimeCells, type OverTimeCells } from './over-time-cells.js'
+import { formatActual, formatMargin, formatValue } from '../analysis/thresholds/format.js'
+import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
+import type { ErrorCount, Measurements } from '../analysis/results/figures/measurements.js'
+import type { BaselineFacts, NodeFacts } from '../analysis/outcome.js'
+import { comparisonCells, type ComparisonCells } from './comparison-cells.js'
+import { overTimeCells, type OverTimeCells } from './stalls.js'
 
 export interface JudgementRow {
   readonly threshold: string
@@ -52,4 +52,133 @@ function wordOf({ verdict, threshold, comparison }: Judgement): string {
   const isWarning = verdict === 'failed' && threshold.level === 'warn'
   if (comparison === undefined) return isWarning ? 'warning' : verdict
   return isWarning ? `warning: ${comparison.outcome}` : comparison.outcome
+}
+
+/** One reason why samples failed, for display. */
+export interface ErrorRow {
+  readonly count: number
+  /** Of all failed samples, 0 to 1. */
+  readonly share: number
+  readonly code: string
+  readonly message: string
+  /** Empty if several labels are combined. */
+  readonly label: string
+}
+
+/** The most frequent errors; the rest, if any, as the last row. */
+export function errorRows(measurements: Measurements | undefined, mostRows: number): ErrorRow[] {
+  const errors = topErrors(measurements, mostRows)
+  const failures = errors.reduce((sum, { count }) => sum + count, 0)
+  return errors.map(({ label, code, message, count }) => ({
+    ...{ count, share: count / failures, code },
+    message: message || 'no message',
+    label: label === undefined ? '' : label || '(no name)'
+  }))
+}
+
+/** At most the given number of errors, plus one row for all the others. */
+export function topErrors(measurements: Measurements | undefined, most: number): readonly ErrorCount[] {
+  const all = measurements?.errors({}) ?? []
+  const named = all.filter(({ label }) => label !== undefined)
+  if (named.length <= most) return all
+  const shown = named.slice(0, most)
+  const sum = (errors: readonly ErrorCount[]): number => errors.reduce((total, { count }) => total + count, 0)
+  return [...shown, { label: undefined, code: '', message: 'other errors', count: sum(all) - sum(shown) }]
+}
+
+/** A node in words. */
+export interface NodeRow {
+  readonly name: string
+  readonly place: string
+  /** Relative to the node that started first. */
+  readonly start: string
+  readonly rows: string
+  readonly threads: string
+  readonly cpuLimit: string
+  readonly restarts: string
+  readonly throttled: string
+  /** Its figures are doubtful: it had to wait for its own CPU. */
+  readonly isStarved: boolean
+  readonly lost: string
+}
+
+export const EVERY_REGION_IS_HERE =
+  'Every region is this machine: its processes generated the load of all grids. With the setting regions, grids run on clusters.'
+
+const HERE = 'this machine'
+const NONE = '–'
+/** Less is noise: the kernel throttles in whole periods of 100 ms. */
+const LEAST_STARVED = 0.01
+
+/** The nodes that are worth a table: a single one on this machine says nothing that is not known. */
+export function nodesToShow(nodes: readonly NodeFacts[] = []): readonly NodeFacts[] {
+  const isOrdinary = nodes.every(
+    ({ place, lost, throttled }) => place === HERE && lost === null && !isStarved(throttled)
+  )
+  return nodes.length === 1 && isOrdinary ? [] : nodes
+}
+
+/** Where only some are shown, those with something to say come first. */
+export function nodeRows(nodes: readonly NodeFacts[], most: number): NodeRow[] {
+  const startsMs = nodes.flatMap(({ startedMs }) => startedMs ?? [])
+  const firstMs = startsMs.reduce((first, ms) => Math.min(first, ms), Infinity)
+  const shown = nodes.length <= most ? nodes : [...nodes].sort(byWeight).slice(0, most)
+  const nameOf = namerOf(nodes)
+  return shown.map((node) => ({
+    name: nameOf(node),
+    place: node.place,
+    start: node.startedMs === null ? NONE : formatStart(node.startedMs - firstMs),
+    rows: count(node.rows),
+    threads: count(node.threads),
+    cpuLimit: node.cpuLimit === null ? NONE : String(Number(node.cpuLimit.toFixed(3))),
+    restarts: count(node.restarts),
+    throttled: describeThrottling(node.throttled),
+    isStarved: isStarved(node.throttled),
+    lost: node.lost ?? ''
+  }))
+}
+
+/** One sentence if load generators had to wait for their own CPU. */
+export function describeStarved(nodes: readonly NodeFacts[] = []): string[] {
+  const starved = nodes.filter(({ throttled }) => isStarved(throttled))
+  const worst = starved.reduce<NodeFacts | undefined>(
+    (most, node) => ((node.throttled ?? 0) > (most?.throttled ?? 0) ? node : most),
+    undefined
+  )
+  if (worst === undefined) return []
+  const others = starved.length === 1 ? '' : ` (and ${starved.length - 1} more)`
+  return [
+    `The node ${namerOf(nodes)(worst)}${others} was ${describeThrottling(worst.throttled)}. Give it more CPU by the instance types of its region, or spread the threads over more nodes.`
+  ]
+}
+
+function isStarved(throttled: number | null): boolean {
+  return (throttled ?? 0) >= LEAST_STARVED
+}
+
+function describeThrottling(throttled: number | null): string {
+  if (throttled === null) return NONE
+  if (!isStarved(throttled)) return 'no'
+  return `throttled ${Math.round(throttled * 100)} % of the time: a starved load generator measures itself`
+}
+
+/** The grid is part of a name only where the region has several. */
+function namerOf(nodes: readonly NodeFacts[]): (node: NodeFacts) => string {
+  const gridsOf = new Map<string, Set<string>>()
+  for (const { region, grid } of nodes) gridsOf.set(region, (gridsOf.get(region) ?? new Set()).add(grid))
+  return ({ region, grid, number }) =>
+    [region, ...((gridsOf.get(region)?.size ?? 0) > 1 ? [grid] : []), number].join(' / ')
+}
+
+function byWeight(one: NodeFacts, other: NodeFacts): number {
+  const weigh = ({ lost, throttled }: NodeFacts): number => (lost === null ? 0 : 2) + (throttled ?? 0)
+  return weigh(other) - weigh(one)
+}
+
+function formatStart(afterMs: number): string {
+  return afterMs < 1000 ? `+${Math.round(afterMs)} ms` : `+${(afterMs / 1000).toFixed(1)} s`
+}
+
+function count(value: number | null): string {
+  return value === null ? NONE : formatValue('samples', value)
 }

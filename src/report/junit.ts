@@ -1,13 +1,10 @@
-import { formatActual, formatMargin } from '../thresholds/format.js'
-import type { Judgement } from '../thresholds/judge/judgement.js'
-import { isDecisive, isNotJudged } from '../thresholds/judge/overall.js'
-import { escapeXml } from './escape-xml.js'
+import { formatActual, formatMargin } from '../analysis/thresholds/format.js'
+import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
+import { isDecisive, isNotJudged } from '../analysis/thresholds/judge/judge.js'
 import { worstFirst } from './judgement-rows.js'
-import { REHEARSAL } from './outcome.js'
-import type { Outcome, Verdict } from './outcome.js'
-import { describeStalls } from './shown-stalls.js'
-import { warmUpSentence } from './warm-up.js'
-import { listWarnings } from './warnings.js'
+import { REHEARSAL, type Outcome, type Verdict } from '../analysis/outcome.js'
+import { describeStalls } from './stalls.js'
+import { warmUpSentence, listWarnings } from './warm-up.js'
 
 /** What a test case ended with; a case that passed has none. */
 interface CaseResult {
@@ -190,4 +187,15 @@ function secondsOf({ run, measurements }: JUnitOutcome): number {
 
 function shorten(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text
+}
+
+/** What XML 1.0 has no way to write, escaped or not: most control characters, halves of surrogate pairs, two non-characters. */
+const ILLEGAL =
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+const MARKUP = /[&<>"'\r\n\t]/g
+
+/** Any text, for an attribute or as content. What cannot be written in XML is left out. */
+export function escapeXml(text: string): string {
+  return text.replace(ILLEGAL, '').replace(MARKUP, (sign) => `&#${sign.charCodeAt(0)};`)
 }

@@ -1,6 +1,10 @@
-import type { Stall } from '../results/stalls/find-stalls.js'
-import type { OverTime } from '../results/stalls/over-time.js'
-import type { Outcome } from './outcome.js'
+import type { Stall } from '../analysis/results/stalls/find-stalls.js'
+import type { OverTime } from '../analysis/results/stalls/over-time.js'
+import { formatActual, writeNumber, formatWait, formatMoment } from '../analysis/thresholds/format.js'
+import { asAbsolute, type Judgement } from '../analysis/thresholds/judge/judgement.js'
+import type { Outcome } from '../analysis/outcome.js'
+import { findOrigin } from './page/numbers.js'
+import { formatTime } from './headline.js'
 
 export const MOST_STALLS = 20
 
@@ -47,4 +51,126 @@ function startOf({ measurements, warmUp }: Measured): number | undefined {
 
 export function longestFirst(stalls: readonly Stall[]): Stall[] {
   return [...stalls].sort((one, other) => other.ms - one.ms)
+}
+
+/** The two figures of a line: of the requests that were sent, and of those that would have arrived at any moment. */
+export interface OverTimeCells {
+  /** `174 ms by samples` */
+  readonly bySamples: string
+  /** `at least 4.6 s over time` */
+  readonly overTime: string
+}
+
+/** Undefined where the figure over time says no more than the one by samples: it is only a bound. */
+export function overTimeCells(judgement: Judgement): OverTimeCells | undefined {
+  const { overTime, threshold, actual } = judgement
+  if (overTime === undefined || actual === undefined) return undefined
+  const { value, bySamples } = overTime
+  const isScore = threshold.metric === 'apdex'
+  if (isScore ? value >= bySamples : value <= bySamples) return undefined
+  const limit = asAbsolute(judgement)?.value
+  const write = (figure: number): string =>
+    isScore ? formatActual({ ...judgement, actual: figure }) : formatWait(figure, limit)
+  return {
+    bySamples: `${write(bySamples)} by samples`,
+    overTime: `at ${isScore ? 'most' : 'least'} ${write(value)} over time`
+  }
+}
+
+/** When users waited and nothing was answered, in words. */
+export interface StallWords {
+  /** How often, how long at most, when, and for how many users. */
+  readonly sentence: string
+  /** The longest, in order of time. */
+  readonly rows: readonly StallRow[]
+  /** How many more there were, none of them longer. */
+  readonly others: number
+  /** For those who have never heard of it. */
+  readonly explanation: { readonly words: string; readonly link: string; readonly url: string }
+}
+
+export interface StallRow {
+  /** From the first sample: `0:08`; in UTC, if there were several runs. */
+  readonly when: string
+  /** In UTC, to look for in the logs of the server. */
+  readonly clock: string
+  readonly howLong: string
+  readonly waiting: number
+}
+
+/** A stall on the axis of a series. */
+export type StallBand = readonly [atMs: number, ms: number]
+
+type Told = Partial<Pick<Outcome, 'measurements' | 'warmUp'>> & Pick<Outcome, 'judgements'>
+
+const EXPLANATION = {
+  words:
+    'Users who wait send nothing, so few samples show that the server, the network or the load generator stood still. Over time means: for a request that arrives at any moment of the run.',
+  link: 'How it is computed',
+  url: 'https://github.com/loadgate/loadgate/blob/main/docs/verdicts.md#over-time'
+}
+
+/** More would only blur. */
+const MOST_BANDS = 200
+const LEAST_MS = 1_000
+const LEAST_SHARE = 0.01
+
+/**
+ * Undefined without any that matter. Most runs have a few short ones; they matter if one took a second, if all took a hundredth of the
+ * time, or if a threshold has another figure because of them.
+ */
+export function describeStalls(outcome: Told, mostRows = MOST_STALLS): StallWords | undefined {
+  const found = findStalls(outcome)
+  if (found === undefined) return undefined
+  const ranked = longestFirst(found.stalls)
+  const [longest] = ranked
+  if (longest === undefined) return undefined
+  const rowOf = createRows(outcome)
+  const shown = inOrder(ranked.slice(0, mostRows))
+  return {
+    sentence: describe(rowOf(longest), found),
+    rows: shown.map(rowOf),
+    others: ranked.length - shown.length,
+    explanation: EXPLANATION
+  }
+}
+
+/** The same on the axis of the series of these measurements, in order of time; none if they are several runs'. */
+export function placeStalls(outcome: Told, shown: Outcome['measurements']): StallBand[] {
+  const originMs = shown && findOrigin(shown)
+  if (originMs === undefined) return []
+  const longest = longestFirst(findStalls(outcome)?.stalls ?? []).slice(0, MOST_BANDS)
+  return inOrder(longest).map(({ startMs, ms }) => [startMs - originMs, ms])
+}
+
+function findStalls(outcome: Told): OverTime | undefined {
+  const found = overTimeOf(outcome)
+  if (found === undefined) return undefined
+  const matters =
+    found.stalls.some(({ ms }) => ms >= LEAST_MS) ||
+    found.shareAbove(0) >= LEAST_SHARE ||
+    outcome.judgements.some((judgement) => overTimeCells(judgement) !== undefined)
+  return matters ? found : undefined
+}
+
+function inOrder(stalls: readonly Stall[]): Stall[] {
+  return [...stalls].sort((one, other) => one.startMs - other.startMs)
+}
+
+/** Times are from the first sample of the run, its warm-up included, as in the charts of the page. */
+function createRows({ measurements, warmUp }: Told): (stall: Stall) => StallRow {
+  const whole = warmUp?.whole ?? measurements
+  const firstMs = whole && findOrigin(whole) !== undefined ? whole.startMs : undefined
+  return ({ startMs, ms, waiting }) => {
+    const clock = formatTime(startMs)
+    const when = firstMs === undefined ? clock : formatMoment(startMs - firstMs)
+    return { when, clock, howLong: formatWait(ms), waiting }
+  }
+}
+
+function describe({ when, howLong, waiting }: StallRow, { stalls }: OverTime): string {
+  const users = `${writeNumber(waiting, 0)} users waited`
+  if (stalls.length === 1) return `At ${when} nothing was answered for ${howLong} while ${users}.`
+  const inAll = formatWait(stalls.reduce((sum, { ms }) => sum + ms, 0))
+  return `Nothing was answered ${writeNumber(stalls.length, 0)} times, for ${inAll} in all; the longest time was ${howLong} at ${when}, while ${users}.`
 }

@@ -1,15 +1,11 @@
-import { formatValue } from '../thresholds/format.js'
-import { adviceFor } from './advice.js'
-import { errorRows } from './error-rows.js'
+import { formatValue } from '../analysis/thresholds/format.js'
+import { errorRows, judgementRows } from './judgement-rows.js'
 import { baselineSentences } from './baseline-sentences.js'
 import type { ComparisonCells } from './comparison-cells.js'
 import { describeVerdict, explainEarlyStop, reasonBelowHeading } from './headline.js'
-import { judgementRows } from './judgement-rows.js'
-import { REHEARSAL } from './outcome.js'
-import type { Outcome, Verdict } from './outcome.js'
-import { describeStalls } from './shown-stalls.js'
-import { warmUpSentence } from './warm-up.js'
-import { listWarnings } from './warnings.js'
+import { REHEARSAL, type Outcome, type Verdict } from '../analysis/outcome.js'
+import { describeStalls } from './stalls.js'
+import { warmUpSentence, listWarnings } from './warm-up.js'
 
 const MOST_ERRORS = 5
 const MOST_TEXT = 100
@@ -115,4 +111,14 @@ function informationLines({ shownComparisons = [], judgements, baseline }: Outco
 
 function shorten(text: string): string {
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}…` : text
+}
+
+/** What to do about an outcome whose reason alone does not say it; undefined if it does, or nobody knows. */
+export function adviceFor({ verdict, measurements, run }: Outcome): string | undefined {
+  const { errorRate } = measurements?.figures({}) ?? {}
+  if (verdict !== 'passed' && errorRate !== undefined && errorRate > 0.5)
+    return 'Most samples failed: check that the target is running and that the plan has its address. `--wait-for URL` starts the load only once the target answers.'
+  if (verdict === 'timed-out' && errorRate !== undefined && run !== undefined)
+    return 'The load was still running: raise --timeout if it needs longer. If the plan has no end of its own, have it read --duration, in JMeter as ${__P(duration,60)}.'
+  return undefined
 }

@@ -1,7 +1,6 @@
-import type { Band, Trend, TrendPoint } from '../baseline/trend.js'
+import type { Band, Trend, TrendPoint } from '../analysis/baseline/trend.js'
 import { shortenCommit } from './comparison-cells.js'
-import { replaceControls } from './escape.js'
-import { cutToBytes } from './size.js'
+import { replaceControls, cutToBytes } from './escape.js'
 
 const MOST_POINTS = 30
 const MOST_TEXT_BYTES = 300

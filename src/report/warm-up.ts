@@ -1,6 +1,6 @@
-import type { Source } from '../results/figures/measurements.js'
-import type { Outcome } from './outcome.js'
-import { formatSpan } from './spans.js'
+import type { Source } from '../analysis/results/figures/measurements.js'
+import type { Outcome } from '../analysis/outcome.js'
+import { formatSpan } from './headline.js'
 
 /** The figures of what counts are always shown; this says what is not among them. Undefined without a warm-up. */
 export function warmUpSentence({
@@ -31,4 +31,17 @@ function describeCounts({ samples, failures }: { samples: number; failures: numb
   const noun = samples === 1 ? 'sample' : 'samples'
   const failed = failures === 0 ? 'none failed' : `${failures.toLocaleString('en-US')} failed`
   return `${samples.toLocaleString('en-US')} ${noun} (${failed})`
+}
+
+/** More than anyone reads; verdict.json has all of them. */
+const MOST_SHOWN = 10
+
+/** Warnings besides the verdict: load that was not reached, and the service's own error messages. */
+export function listWarnings({
+  warnings,
+  remoteErrors
+}: Pick<Outcome, 'warnings' | 'remoteErrors'>): string[] {
+  const all = [...warnings, ...remoteErrors.map((line) => `The service says: ${line}`)]
+  if (all.length <= MOST_SHOWN) return all
+  return [...all.slice(0, MOST_SHOWN), `${all.length - MOST_SHOWN} more are in verdict.json.`]
 }

@@ -1,39 +1,26 @@
-/** An injectable clock, so that tests can control time. */
+/** The service's clock; tests replace it with a manual one. */
 export interface Clock {
   now(): number
-  /** Resolves after the time, or rejects with the signal's reason as soon as it is aborted. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** For durations: it never jumps. Without it, `now` does not either. */
+  steady?(): number
+  /** Calls back once after the delay; the returned function cancels it. */
+  after(delayMs: number, act: () => void): () => void
 }
 
-/** The maximum for Node's timers; beyond it they fire at once. */
+/** The maximum for Node's timers; beyond it they fire at once. Nothing waits for so long: 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  async sleep(ms, signal) {
-    let leftMs = ms
-    for (; leftMs > LONGEST_TIMER_MS; leftMs -= LONGEST_TIMER_MS) await startTimer(LONGEST_TIMER_MS, signal)
-    await startTimer(leftMs, signal)
+  steady: () => performance.now(),
+  after: (delayMs, act) => {
+    const timer = setTimeout(act, Math.min(delayMs, LONGEST_TIMER_MS))
+    timer.unref()
+    return () => clearTimeout(timer)
   }
 }
 
-function startTimer(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer)
-      reject(reasonOf(signal))
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort)
-      resolve()
-    }, ms)
-    if (signal?.aborted) abort()
-    else signal?.addEventListener('abort', abort, { once: true })
-  })
-}
-
-/** The error an aborted signal carries; a reason can be anything, but only errors are thrown. */
-export function reasonOf(signal: AbortSignal | undefined): Error {
-  const reason: unknown = signal?.reason
-  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
+/** A time that only makes sense compared with another one. */
+export function steadyNow(clock: Clock): number {
+  return clock.steady?.() ?? clock.now()
 }

@@ -3,8 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createFindFiles } from '../../../src/github/find-files.ts'
-import { runCommandLine } from '../../../src/terminal/commands.ts'
+import { createFindFiles } from '../../../src/gate/github/runner-files.ts'
+import { runCommandLine } from '../../../src/cli/commands.ts'
 
 /** Pauses between two looks are cut short, but no deadline is. */
 const SHORT_PAUSE_MS = 20

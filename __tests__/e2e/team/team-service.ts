@@ -5,7 +5,7 @@ import { request as secureRequest } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Doc, Reply } from '../../server/support.js'
+import type { Doc, Reply } from '../../service/support.js'
 import { CLI, type Command, type Ended, follow, NODE, runCommand, startCommand } from '../cli-command.js'
 import { removeFolder } from '../../support/remove-folder.js'
 

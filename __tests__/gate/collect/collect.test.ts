@@ -2,21 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { collect } from '../../../src/gate/collect/collect.js'
-import type { Collection } from '../../../src/gate/collect/collect.js'
+import { collect, type Collection } from '../../../src/gate/collect/collect.js'
 import { startDeadline } from '../../../src/gate/deadline.js'
-import { listRemoteErrors } from '../../../src/evidence/remote-errors.js'
-import type { Run } from '../../../src/service/documents/documents.js'
-import {
-  makeGate,
-  makeGrid,
-  makeRun,
-  makeSettings,
-  makeSpecification
-} from '../../support/gate/gate-ports.js'
-import type { TestGate } from '../../support/gate/gate-ports.js'
-import { CSV_HEADER, GateService, faults, makeCsv } from '../../support/gate/gate-service.js'
-import type { Fault } from '../../support/gate/gate-service.js'
+import { listRemoteErrors } from '../../../src/analysis/evidence/remote-errors.js'
+import type { Run } from '../../../src/contract/api.js'
+import { makeGate, makeGrid, makeRun, makeSettings, makeSpecification, type TestGate } from '../../support/gate/gate-ports.js'
+import { CSV_HEADER, GateService, faults, makeCsv, type Fault } from '../../support/gate/gate-service.js'
 
 let service: GateService
 let gate: TestGate

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { expectedGrids, findMissing, findSmaller } from '../../../src/gate/collect/expected-grids.js'
-import type { ExpectedGrid, ListedGrid } from '../../../src/gate/collect/expected-grids.js'
-import type { Grid } from '../../../src/service/documents/documents.js'
-import type { GridChoice } from '../../../src/service/documents/requests.js'
+import { expectedGrids, findMissing, findSmaller, type ExpectedGrid, type ListedGrid } from '../../../src/gate/collect/expected-grids.js'
+import type { Grid } from '../../../src/contract/api.js'
+import type { GridChoice } from '../../../src/client/documents/requests.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 
 const listed = (gridId: string, region = 'us-east-1', isNamed = true): ListedGrid => ({

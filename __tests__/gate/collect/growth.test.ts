@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { hasGrown } from '../../../src/gate/collect/grid-fetches.js'
-import type { ServiceClient } from '../../../src/service/client.js'
+import type { ServiceClient } from '../../../src/client/client.js'
 import { makeClient } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { GateRawServer, raw } from '../../support/gate/gate-raw-server.js'

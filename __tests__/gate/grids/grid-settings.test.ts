@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { readGridStartSettings, readGridStopSettings } from '../../../src/gate/grids/grid-settings.js'
-import { SettingsError } from '../../../src/gate/settings/settings-error.js'
+import { SettingsError } from '../../../src/gate/errors.js'
 
 const SPEC =
   '{ region: us-east-1, instance_quantity: 2, instance_type: m5.large, infrastructure: demand, stop_after: 60 }'

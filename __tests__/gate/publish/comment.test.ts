@@ -1,13 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals'
-import { commentOnPullRequest } from '../../../src/gate/publish/comment.js'
+import { commentOnPullRequest, publish } from '../../../src/gate/publish/publish.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
-import { publish } from '../../../src/gate/publish/publish.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import type { CommentRequest } from '../../../src/gate/ports.js'
-import type { Outcome } from '../../../src/report/outcome.js'
-import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
-import { makePorts, makeRun, makeSettings } from '../../support/gate/gate-ports.js'
-import type { TestPorts } from '../../support/gate/gate-ports.js'
+import type { Outcome } from '../../../src/analysis/outcome.js'
+import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
+import { makePorts, makeRun, makeSettings, type TestPorts } from '../../support/gate/gate-ports.js'
 import { makeOutcome } from '../../support/data/make-outcome.js'
 
 let requests: CommentRequest[]

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { publishWithoutRun } from '../../../src/gate/publish/publish-without-run.js'
+import { publishWithoutRun } from '../../../src/gate/publish/publish.js'
 import { makePorts } from '../../support/gate/gate-ports.js'
 
 test('a verdict without a run has an output and a summary', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { findMarkedRuns } from '../../../src/gate/run/find-run.js'
-import type { ServiceClient } from '../../../src/service/client.js'
+import type { ServiceClient } from '../../../src/client/client.js'
 import { makeClient } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'

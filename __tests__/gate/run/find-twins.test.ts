@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { findTwins } from '../../../src/gate/run/find-twins.js'
-import type { ServiceClient } from '../../../src/service/client.js'
+import type { ServiceClient } from '../../../src/client/client.js'
 import { makeClient } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'

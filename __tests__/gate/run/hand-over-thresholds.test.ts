@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { runGate } from '../../../src/gate/run-gate.js'
 import '../../../src/gate/after-run.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
-import type { Outcome } from '../../../src/report/outcome.js'
-import { createLoopbackFront, type Front } from '../../../src/server/http/front.js'
-import { readAddress } from '../../../src/service/http/address.js'
+import type { Outcome } from '../../../src/analysis/outcome.js'
+import { createLoopbackFront, type Front } from '../../../src/service/http/front.js'
+import { readAddress } from '../../../src/client/http/address.js'
 import { makePorts, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 import type { TestPorts } from '../../support/gate/gate-ports.js'
-import { createServices, get, PLAN } from '../../server/support.js'
+import { createServices, get, PLAN } from '../../service/support.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'loadgate-hand-over-'))
 const plan = join(folder, 'plan.jmx')

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { settleGrids } from '../../../src/gate/run/make-grids.js'
 import { CancelledError } from '../../../src/gate/errors.js'
-import type { GridChoice } from '../../../src/service/documents/requests.js'
+import type { GridChoice } from '../../../src/client/documents/requests.js'
 import { makeGate, makeSpecification } from '../../support/gate/gate-ports.js'
 import type { TestGate } from '../../support/gate/gate-ports.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'

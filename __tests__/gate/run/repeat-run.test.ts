@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { startRun } from '../../../src/gate/run/start-run.js'
 import { CancelledError } from '../../../src/gate/errors.js'
-import type { Run } from '../../../src/service/documents/documents.js'
-import { makeGate } from '../../support/gate/gate-ports.js'
-import type { TestGate } from '../../support/gate/gate-ports.js'
-import { GateService, faults } from '../../support/gate/gate-service.js'
-import type { Fault } from '../../support/gate/gate-service.js'
+import type { Run } from '../../../src/contract/api.js'
+import { makeGate, type TestGate } from '../../support/gate/gate-ports.js'
+import { GateService, faults, type Fault } from '../../support/gate/gate-service.js'
 
 const ALIKE = { name: 'nightly', threads: 5, duration: 60 }
 let service: GateService

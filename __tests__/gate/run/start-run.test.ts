@@ -5,13 +5,11 @@ import { join } from 'node:path'
 import { startRun } from '../../../src/gate/run/start-run.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import { CancelledError } from '../../../src/gate/errors.js'
-import type { Run } from '../../../src/service/documents/documents.js'
-import { UnreachableError } from '../../../src/service/errors.js'
-import { makeGate, makeSpecification } from '../../support/gate/gate-ports.js'
-import type { TestGate } from '../../support/gate/gate-ports.js'
+import type { Run } from '../../../src/contract/api.js'
+import { UnreachableError } from '../../../src/client/errors.js'
+import { makeGate, makeSpecification, type TestGate } from '../../support/gate/gate-ports.js'
 import { GateRawServer } from '../../support/gate/gate-raw-server.js'
-import { GateService, faults } from '../../support/gate/gate-service.js'
-import type { Fault } from '../../support/gate/gate-service.js'
+import { GateService, faults, type Fault } from '../../support/gate/gate-service.js'
 
 let service: GateService
 let gate: TestGate

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { CancelledError, DeadlineError } from '../../../src/gate/errors.js'
 import { QueueTime } from '../../../src/gate/run/queue-time.js'
-import { watchRun } from '../../../src/gate/run/watch-run.js'
-import type { WatchOptions, Watched } from '../../../src/gate/run/watch-run.js'
-import type { Run } from '../../../src/service/documents/documents.js'
-import { MalformedReplyError, RefusedError, UnreachableError } from '../../../src/service/errors.js'
+import { watchRun, type WatchOptions, type Watched } from '../../../src/gate/run/watch-run.js'
+import type { Run } from '../../../src/contract/api.js'
+import { MalformedReplyError, RefusedError, UnreachableError } from '../../../src/client/errors.js'
 import { LogBook, makeRun } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/manual-clock.js'
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { readConfigFile } from '../../../src/gate/settings/config-file.js'
-import { INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
+import { readConfigFile, INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
 
 function read(text: string) {
   const { values, grids, problems } = readConfigFile(text, INPUT_NAMES)

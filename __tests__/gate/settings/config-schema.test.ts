@@ -3,9 +3,9 @@ import { Ajv } from 'ajv'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import { LIST_KEYS, REFUSED_KEYS, readConfigFile } from '../../../src/gate/settings/config-file.js'
-import { INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
-import { SettingsError, readSettings } from '../../../src/gate/settings/settings.js'
+import { LIST_KEYS, REFUSED_KEYS, readConfigFile, INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
+import { readSettings } from '../../../src/gate/settings/settings.js'
+import { SettingsError } from '../../../src/gate/errors.js'
 import { makeSources } from '../../support/gate/settings-sources.js'
 
 interface ConfigSchema {

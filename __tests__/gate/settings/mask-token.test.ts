@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { maskToken } from '../../../src/gate/settings/mask-token.js'
+import { maskToken } from '../../../src/gate/settings/service-values.js'
 
 function masksOf(token: string): string[] {
   const masked: string[] = []

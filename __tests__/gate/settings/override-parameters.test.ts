@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { overlayParameters } from '../../../src/gate/settings/override-parameters.js'
-import { parseOverrideParameters } from '../../../src/server/engines/override-parameters.js'
+import { parseOverrideParameters } from '../../../src/service/engines/engine.js'
 
 test.each([
   ['replaces the same name', '-Jport=9000, -Jpath=/shop', '-Jport=9001', '-Jpath=/shop, -Jport=9001'],

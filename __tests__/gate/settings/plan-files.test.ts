@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { resolvePlanFiles } from '../../../src/gate/settings/plan-files.js'
-import { createFindFiles } from '../../../src/github/find-files.js'
+import { createFindFiles } from '../../../src/gate/github/runner-files.js'
 
 let workspace: string
 

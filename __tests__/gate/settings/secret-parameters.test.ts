@@ -8,8 +8,8 @@ import {
   secretParameters,
   withoutSecretValues
 } from '../../../src/gate/settings/secret-parameters.js'
-import { parseOverrideParameters } from '../../../src/server/engines/override-parameters.js'
-import { secretValues } from '../../../src/server/engines/redact-log.js'
+import { parseOverrideParameters } from '../../../src/service/engines/engine.js'
+import { secretValues } from '../../../src/service/engines/redact-log.js'
 import { makeSettings } from '../../support/gate/gate-ports.js'
 import { sideBySide } from '../../support/gate/side-by-side.js'
 

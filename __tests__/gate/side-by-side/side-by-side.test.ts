@@ -9,10 +9,10 @@ import '../../../src/gate/after-run.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import type { Progress } from '../../../src/gate/ports.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
-import type { Outcome } from '../../../src/report/outcome.js'
-import { readAddress } from '../../../src/service/http/address.js'
-import type { GridChoice } from '../../../src/service/documents/requests.js'
-import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
+import type { Outcome } from '../../../src/analysis/outcome.js'
+import { readAddress } from '../../../src/client/http/address.js'
+import type { GridChoice } from '../../../src/client/documents/requests.js'
+import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
 import {
   TOKEN,
   makePorts,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { takeWorst } from '../../../src/gate/verdict/worst-run.js'
-import type { Judgement } from '../../../src/thresholds/judge/judgement.js'
+import { takeWorst } from '../../../src/gate/verdict/conclude.js'
+import type { Judgement } from '../../../src/analysis/thresholds/judge/judgement.js'
 import { parseAbsolute } from '../../support/data/parse-absolute.js'
 import { makeLine } from '../../support/baseline/make-run.js'
 

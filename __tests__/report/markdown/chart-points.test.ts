@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { chartPoints } from '../../../src/report/markdown/chart-points.js'
+import { chartPoints } from '../../../src/report/markdown/charts.js'
 import { makeSeries } from '../../support/data/make-series.js'
 
 describe('a run in few points', () => {

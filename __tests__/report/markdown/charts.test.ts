@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { renderCharts } from '../../../src/report/markdown/charts.js'
-import { renderTrend } from '../../../src/report/markdown/trend-chart.js'
+import { renderTrend } from '../../../src/report/markdown/summary.js'
 import { HOSTILE, makeTrend } from '../../support/data/make-outcome.js'
 import { makeSeries } from '../../support/data/make-series.js'
 import { diagramsIn, installMermaid, parseDiagrams } from '../../support/mermaid.js'

@@ -4,7 +4,7 @@ import { isCommentOf } from '../../../src/report/markdown/comment-marker.js'
 import { renderComment } from '../../../src/report/markdown/comment.js'
 import type { CommentLinks, CommentPlace } from '../../../src/report/markdown/comment.js'
 import { readHistory } from '../../../src/report/markdown/history.js'
-import type { Outcome } from '../../../src/report/outcome.js'
+import type { Outcome } from '../../../src/analysis/outcome.js'
 import {
   HOSTILE,
   makeBroken,
@@ -15,7 +15,7 @@ import {
   makeRunFacts
 } from '../../support/data/make-outcome.js'
 import { makeStalledOutcome } from '../../support/stalls/stalled-run.js'
-import { makeCounted, makeMeasurements, makeSamples } from '../../thresholds/make-evidence.js'
+import { makeCounted, makeMeasurements, makeSamples } from '../../analysis/thresholds/make-evidence.js'
 
 const LINKS: CommentLinks = {
   artifactUrl: 'https://github.example/shop/actions/runs/1/artifacts/2',

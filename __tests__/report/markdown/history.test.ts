@@ -7,7 +7,7 @@ import {
 } from '../../../src/report/markdown/history.js'
 import type { HistoryEntry } from '../../../src/report/markdown/history.js'
 import { makeOutcome } from '../../support/data/make-outcome.js'
-import { makeMeasurements, makeSamples } from '../../thresholds/make-evidence.js'
+import { makeMeasurements, makeSamples } from '../../analysis/thresholds/make-evidence.js'
 
 const commit = (digit: number): string => String(digit).repeat(40)
 

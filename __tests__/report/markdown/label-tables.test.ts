@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { renderLabelTables } from '../../../src/report/markdown/label-tables.js'
-import { makeCounted, makeMeasurements, makeSamples } from '../../thresholds/make-evidence.js'
+import { makeCounted, makeMeasurements, makeSamples } from '../../analysis/thresholds/make-evidence.js'
 import { HOSTILE, makeOutcome } from '../../support/data/make-outcome.js'
 
 function render(

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFile, writeFile } from 'node:fs/promises'
-import type { Outcome } from '../../../src/report/outcome.js'
-import { bytesOf } from '../../../src/report/size.js'
-import type { SummaryLinks } from '../../../src/report/markdown/summary.js'
-import { renderSummary } from '../../../src/report/markdown/summary.js'
-import { makeCounted, makeMeasurements, makeSamples } from '../../thresholds/make-evidence.js'
+import type { Outcome } from '../../../src/analysis/outcome.js'
+import { bytesOf } from '../../../src/report/escape.js'
+import { type SummaryLinks, renderSummary } from '../../../src/report/markdown/summary.js'
+import { makeCounted, makeMeasurements, makeSamples } from '../../analysis/thresholds/make-evidence.js'
 import { makeSeries } from '../../support/data/make-series.js'
 import {
   HOSTILE,

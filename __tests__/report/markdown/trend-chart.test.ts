@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { renderTrend } from '../../../src/report/markdown/trend-chart.js'
-import { bytesOf } from '../../../src/report/size.js'
+import { renderTrend } from '../../../src/report/markdown/summary.js'
+import { bytesOf } from '../../../src/report/escape.js'
 import { HOSTILE, makeTrend } from '../../support/data/make-outcome.js'
 import { diagramsIn } from '../../support/mermaid.js'
 

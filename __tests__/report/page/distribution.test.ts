@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from '../../../src/report/page/distribution.js'
-import type { Figures } from '../../../src/results/figures/measurements.js'
+import type { Figures } from '../../../src/analysis/results/figures/measurements.js'
 import { measure } from '../../support/data/sample-csv.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
-import type { Outcome } from '../../../src/report/outcome.js'
+import type { Outcome } from '../../../src/analysis/outcome.js'
 import type { PageDocument } from '../../../src/report/page/document.js'
 import { renderPage, renderPageDocument } from '../../../src/report/page/page.js'
 import {
@@ -18,7 +18,7 @@ import {
   makeTrend
 } from '../../support/data/make-outcome.js'
 import { makeBrokenOverTime, makeStalledOutcome, measureStalled } from '../../support/stalls/stalled-run.js'
-import { makeMeasurements } from '../../thresholds/make-evidence.js'
+import { makeMeasurements } from '../../analysis/thresholds/make-evidence.js'
 import { makeComparedOutcome, makePageOutcome, SHOP_LOAD } from '../../support/data/page-outcome.js'
 
 const VOID = ['meta', 'input']

@@ -1,5 +1,5 @@
-import type { BaselineDocument, RecordedRun } from '../../../src/baseline/document/baseline-document.js'
-import { encodeBaseline } from '../../../src/baseline/document/encode.js'
+import type { BaselineDocument, RecordedRun } from '../../../src/contract/baseline.js'
+import { encodeBaseline } from '../../../src/analysis/baseline/document/encode.js'
 import { makeZip } from '../step/make-zip.js'
 
 /** A commit: forty times the digit. */

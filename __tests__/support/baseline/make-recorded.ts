@@ -1,8 +1,4 @@
-import type {
-  BaselineDocument,
-  RecordedRun,
-  RecordedScope
-} from '../../../src/baseline/document/baseline-document.js'
+import type { BaselineDocument, RecordedRun, RecordedScope } from '../../../src/contract/baseline.js'
 
 export const FINGERPRINT = { plan: 'aa11', threads: '5', CPU: 'Zen 3' }
 

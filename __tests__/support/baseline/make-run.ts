@@ -1,6 +1,6 @@
-import type { ComparedRun } from '../../../src/baseline/compared-run.js'
-import type { Figures, Scope } from '../../../src/results/figures/measurements.js'
-import type { BaselineThreshold, Metric } from '../../../src/thresholds/grammar/threshold.js'
+import type { ComparedRun } from '../../../src/analysis/baseline/compared-run.js'
+import type { Figures, Scope } from '../../../src/analysis/results/figures/measurements.js'
+import type { BaselineThreshold, Metric } from '../../../src/analysis/thresholds/grammar/threshold.js'
 
 export interface FigureValues {
   readonly samples: number

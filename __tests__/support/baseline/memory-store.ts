@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { BaselineDocument } from '../../../src/baseline/document/baseline-document.js'
-import { decodeBaseline } from '../../../src/baseline/document/decode.js'
-import { uniteBaselines } from '../../../src/baseline/document/unite.js'
+import type { BaselineDocument } from '../../../src/contract/baseline.js'
+import { decodeBaseline } from '../../../src/analysis/baseline/document/decode.js'
+import { uniteBaselines } from '../../../src/analysis/baseline/document/unite.js'
 import type {
   Artifact,
   ArtifactRequest,

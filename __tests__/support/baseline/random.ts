@@ -1,4 +1,4 @@
-import { Random as SeededRandom } from '../../../src/baseline/statistics/random.js'
+import { Random as SeededRandom } from '../../../src/analysis/baseline/statistics/drift.js'
 
 export class Random extends SeededRandom {
   /** How many of `count` happen if each does with a small probability; by the gaps between them. */

@@ -1,4 +1,4 @@
-import type { Comparison } from '../../../src/thresholds/judge/judgement.js'
+import type { Comparison } from '../../../src/analysis/thresholds/judge/judgement.js'
 
 /** A comparison that found nothing to compare with. */
 export function makeComparison(changes: Partial<Comparison> = {}): Comparison {

@@ -1,9 +1,8 @@
-import type { BaselineFacts } from '../../../src/baseline/baseline-facts.js'
-import type { Trend, TrendPoint } from '../../../src/baseline/trend.js'
-import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../../src/report/outcome.js'
-import type { ErrorCount } from '../../../src/results/figures/measurements.js'
-import type { Comparison, ComparisonOutcome, Judgement } from '../../../src/thresholds/judge/judgement.js'
-import type { BaselineThreshold, Threshold } from '../../../src/thresholds/grammar/threshold.js'
+import type { BaselineFacts, GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../../src/analysis/outcome.js'
+import type { Trend, TrendPoint } from '../../../src/analysis/baseline/trend.js'
+import type { ErrorCount } from '../../../src/analysis/results/figures/measurements.js'
+import type { Comparison, ComparisonOutcome, Judgement } from '../../../src/analysis/thresholds/judge/judgement.js'
+import type { BaselineThreshold, Threshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
 
 function makeThreshold(changes: Partial<Threshold> = {}): Threshold {
   return {

@@ -1,4 +1,4 @@
-import type { GridSpecification, RunRequest } from '../../../src/service/documents/requests.js'
+import type { GridSpecification, RunRequest } from '../../../src/client/documents/requests.js'
 
 export function makeGridSpecification(changes: Partial<GridSpecification> = {}): GridSpecification {
   return {

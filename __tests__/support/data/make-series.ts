@@ -1,4 +1,4 @@
-import type { TimeSeries } from '../../../src/results/figures/measurements.js'
+import type { TimeSeries } from '../../../src/analysis/results/figures/measurements.js'
 
 export interface SeriesShape {
   readonly points: number

@@ -1,6 +1,6 @@
-import { parseThresholds } from '../../../src/thresholds/grammar/grammar.js'
-import { isAbsoluteThreshold } from '../../../src/thresholds/grammar/threshold.js'
-import type { AbsoluteThreshold } from '../../../src/thresholds/grammar/threshold.js'
+import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
+import { isAbsoluteThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
+import type { AbsoluteThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
 
 /** Lines with limits of their own; one that names a baseline is a mistake of the test. */
 export function parseAbsolute(text: string): { thresholds: AbsoluteThreshold[]; problems: string[] } {

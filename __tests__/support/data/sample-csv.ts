@@ -1,7 +1,7 @@
-import { createScanner } from '../../../src/results/scan/scanner.js'
-import { mergeScans } from '../../../src/results/figures/merge.js'
+import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import { makeRandom } from './seeded-random.js'
-import type { Measurements } from '../../../src/results/figures/measurements.js'
+import type { Measurements } from '../../../src/analysis/results/figures/measurements.js'
 
 export const JMETER_COLUMNS = [
   ...[

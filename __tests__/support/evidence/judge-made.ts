@@ -1,13 +1,11 @@
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
 import { collect } from '../../../src/gate/collect/collect.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
-import { GridHealth } from '../../../src/evidence/grid-health.js'
-import type { EarlierResults } from '../../../src/evidence/same-rows.js'
-import type { Outcome } from '../../../src/report/outcome.js'
+import { GridHealth, type EarlierResults } from '../../../src/analysis/evidence/same-rows.js'
+import type { Outcome } from '../../../src/analysis/outcome.js'
 import { makeGate, makeSettings, makeSpecification } from '../gate/gate-ports.js'
 import { GateService } from '../gate/gate-service.js'
-import { csvOf, documentOf } from './made-run.js'
-import type { MadeRun } from './made-run.js'
+import { csvOf, documentOf, type MadeRun } from './made-run.js'
 
 export interface JudgeOptions {
   readonly lines?: string

@@ -78,7 +78,7 @@ async function startInProcess(dataDir: string): Promise<Service> {
     here('../typescript-hooks.mjs')
   ]
   const options = JSON.stringify({ dataDir, engine: 'rehearsal' })
-  const child = spawn(process.execPath, [...flags, here('../../server/serve.mjs'), options], {
+  const child = spawn(process.execPath, [...flags, here('../../service/serve.mjs'), options], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const address = await new Promise<{ url: string; token: string }>((resolve, reject) => {

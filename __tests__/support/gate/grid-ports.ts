@@ -1,7 +1,7 @@
 import type { GridStartPorts } from '../../../src/gate/grids/start-grids.js'
 import type { GridService } from '../../../src/gate/grids/grid-settings.js'
 import type { StepState } from '../../../src/gate/step-state.js'
-import { readAddress } from '../../../src/service/http/address.js'
+import { readAddress } from '../../../src/client/http/address.js'
 import { openInProcess } from '../in-process.js'
 import { ManualClock } from '../manual-clock.js'
 import { LogBook, TOKEN } from './gate-ports.js'

@@ -1,7 +1,8 @@
 import { expect } from '@jest/globals'
-import type { InputName, SettingsSources } from '../../../src/gate/settings/inputs.js'
-import { SettingsError, readSettings } from '../../../src/gate/settings/settings.js'
-import type { Settings } from '../../../src/gate/settings/settings.js'
+import type { SettingsSources } from '../../../src/gate/settings/inputs.js'
+import type { InputName } from '../../../src/gate/settings/input-table.js'
+import { readSettings, type Settings } from '../../../src/gate/settings/settings.js'
+import { SettingsError } from '../../../src/gate/errors.js'
 
 /** Inputs by name; those that are absent are empty. */
 export type Given = Partial<Record<InputName, string>>

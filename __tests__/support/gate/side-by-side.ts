@@ -1,7 +1,6 @@
-import type { BaselineSettings } from '../../../src/gate/settings/settings.js'
-import type { BaselineThreshold } from '../../../src/thresholds/grammar/threshold.js'
-import type { GateService, ServedRun } from './gate-service.js'
-import { CSV_HEADER } from './gate-service.js'
+import type { BaselineSettings } from '../../../src/gate/settings/baseline-settings.js'
+import type { BaselineThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
+import { type GateService, type ServedRun, CSV_HEADER } from './gate-service.js'
 
 const BASE_PARAMETERS = '-Jport=9001'
 export const HEAD_PARAMETERS = '-Jport=9000, -Jpath=/shop'

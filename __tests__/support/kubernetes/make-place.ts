@@ -1,4 +1,4 @@
-import type { KubernetesPlace } from '../../../src/regions/regions.js'
+import type { KubernetesPlace } from '../../../src/contract/regions/regions.js'
 
 /** A region on Kubernetes with nothing set but what is given. */
 export function makePlace(changes: Partial<KubernetesPlace> = {}): KubernetesPlace {

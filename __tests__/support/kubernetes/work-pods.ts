@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cluster, ClusterError, type ExecStreams } from '../../../src/server/nodes/kubernetes/cluster.js'
-import { openCluster } from '../../../src/server/nodes/kubernetes/open-cluster.js'
-import { SUPERVISOR } from '../../../src/server/nodes/pods/work/supervisor.js'
+import { type Cluster, ClusterError, type ExecStreams } from '../../../src/service/nodes/kubernetes/cluster.js'
+import { openCluster } from '../../../src/service/nodes/kubernetes/open-cluster.js'
+import { SUPERVISOR } from '../../../src/service/nodes/pods/work/supervisor.js'
 
 const IMAGE = process.env.LOADGATE_KUBERNETES_IMAGE ?? 'localhost/loadgate/jmeter:5.6.3'
 

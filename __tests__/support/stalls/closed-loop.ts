@@ -1,5 +1,6 @@
-import { createScanner, mergeScans } from '../../../src/results/scan/scanner.js'
-import type { Measurements } from '../../../src/results/figures/measurements.js'
+import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
+import type { Measurements } from '../../../src/analysis/results/figures/measurements.js'
 import { writeRows, type SentSample } from './write-rows.js'
 
 export const START_MS = 1_700_000_000_000

@@ -1,4 +1,5 @@
-import { createScanner, mergeScans } from '../../../src/results/scan/scanner.js'
+import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import { Random } from '../baseline/random.js'
 import { drawScenario, percentileOf, runClosed, runOpen, type Scenario } from './simulate.js'
 import { writeRows } from './write-rows.js'

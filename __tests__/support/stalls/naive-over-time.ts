@@ -1,4 +1,4 @@
-import { LEAST_STALL_MS } from '../../../src/results/kernel/assembly/layout.js'
+import { LEAST_STALL_MS } from '../../../src/analysis/results/kernel/assembly/layout.js'
 
 /** A row of a scope, and whose it is. */
 export interface NaiveRow {

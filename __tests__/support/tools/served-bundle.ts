@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, startCommand } from '../../e2e/cli-command.js'
-import { type Address, get, type Reply } from '../../server/support.js'
+import { type Address, get, type Reply } from '../../service/support.js'
 import { removeFolder } from '../remove-folder.js'
 
 /** The committed bundle of the service as a process. */

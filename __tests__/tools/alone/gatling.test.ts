@@ -13,7 +13,7 @@ import {
   send,
   specFields,
   waitForStatus
-} from '../../server/support.js'
+} from '../../service/support.js'
 import { type CountingTarget, startCountingTarget } from '../../support/tools/counting-target.js'
 import { logsOf, readRows, serveBundle, type ServedBundle } from '../../support/tools/served-bundle.js'
 import { ArtifactService } from '../../support/step/artifact-service.js'

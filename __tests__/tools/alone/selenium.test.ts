@@ -21,7 +21,7 @@ import {
   type Reply,
   specFields,
   waitForStatus
-} from '../../server/support.js'
+} from '../../service/support.js'
 import { ArtifactService } from '../../support/step/artifact-service.js'
 import { Step } from '../../support/step/step.js'
 import { type PageTarget, startPageTarget } from '../../support/tools/page-target.js'

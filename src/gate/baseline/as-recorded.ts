@@ -1,12 +1,12 @@
-import type { RecordedRun } from '../../baseline/document/baseline-document.js'
-import type { Fingerprint } from '../../baseline/document/fingerprint.js'
-import { recordRun } from '../../baseline/document/record-run.js'
-import { apdexOf } from '../../evidence/apdex.js'
-import { wholeOf } from '../../evidence/reached-load.js'
+import type { RecordedRun } from '../../contract/baseline.js'
+import type { Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
+import { recordRun } from '../../analysis/baseline/document/record-run.js'
+import { apdexOf } from '../../analysis/evidence/apdex.js'
+import { wholeOf } from '../../analysis/evidence/reached-load.js'
 import type { Findings } from '../findings.js'
 import type { Settings } from '../settings/settings.js'
-import { shorten } from '../../thresholds/quoting.js'
-import { listRemoteErrors } from '../../evidence/remote-errors.js'
+import { shorten } from '../../analysis/thresholds/quoting.js'
+import { listRemoteErrors } from '../../analysis/evidence/remote-errors.js'
 
 interface Facts {
   readonly fingerprint: Fingerprint

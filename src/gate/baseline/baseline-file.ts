@@ -1,11 +1,9 @@
 import { dirname, resolve } from 'node:path'
-import type { BaselineDocument } from '../../baseline/document/baseline-document.js'
-import { decodeBaseline } from '../../baseline/document/decode.js'
-import { leaveOutFutureRuns } from '../../baseline/document/future-runs.js'
-import { MOST_BYTES } from '../../baseline/document/limits.js'
-import { makeFolder } from '../../files/make-folder.js'
-import { readStart } from '../../files/read-start.js'
-import { replaceFile } from '../../files/replace-file.js'
+import type { BaselineDocument } from '../../contract/baseline.js'
+import { decodeBaseline } from '../../analysis/baseline/document/decode.js'
+import { leaveOutFutureRuns, MOST_BYTES } from '../../analysis/baseline/document/baseline-document.js'
+import { makeFolder } from '../../contract/files/make-folder.js'
+import { readStart, replaceFile } from '../../contract/files/replace-file.js'
 
 interface Reading {
   readonly nowMs: number

@@ -1,8 +1,8 @@
-import { kubectlDelete } from '../../regions/kubectl-delete.js'
+import { kubectlDelete } from '../../contract/regions/regions.js'
 import { startDeadline } from '../deadline.js'
-import { asSentence, messageOf } from '../errors.js'
+import { asSentence, messageOf } from '../../contract/sentence.js'
 import type { Log } from '../ports.js'
-import type { Clock } from '../../service/clock.js'
+import type { Clock } from '../../contract/clock.js'
 import type { ClusterAddress, StartedPods } from '../step-state.js'
 
 /** Deletes the Jobs with the marker, and their pods with them; returns how many there were. */

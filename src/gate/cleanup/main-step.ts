@@ -1,10 +1,8 @@
-import { cleanUp, endTwins } from './clean-up.js'
-import type { CleanUpOptions } from './clean-up.js'
+import { cleanUp, endTwins, type CleanUpOptions, LEFT_RUNNING, wasRequested } from './clean-up.js'
 import type { Findings } from '../findings.js'
 import { startDeadline } from '../deadline.js'
 import type { Gate } from '../gate.js'
 import type { Log } from '../ports.js'
-import { LEFT_RUNNING, wasRequested } from './leave-run.js'
 import type { Twin } from '../run/find-twins.js'
 import { hasEnded } from '../run/run-status.js'
 

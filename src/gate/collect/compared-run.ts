@@ -1,7 +1,7 @@
-import type { ComparedRun } from '../../baseline/compared-run.js'
+import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
 import type { Findings } from '../findings.js'
-import { apdexOf } from '../../evidence/apdex.js'
-import { wholeOf } from '../../evidence/reached-load.js'
+import { apdexOf } from '../../analysis/evidence/apdex.js'
+import { wholeOf } from '../../analysis/evidence/reached-load.js'
 
 /** The figures of a run that was collected. */
 export function comparedRun({ run, collection }: Findings): ComparedRun {

@@ -1,16 +1,15 @@
-import { open, rename, rm } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
-import type { ResultRange } from '../../service/client.js'
-import type { Clock } from '../../service/clock.js'
-import { readContentRange } from '../../service/http/content-range.js'
-import type { ContentRange } from '../../service/http/content-range.js'
-import { RefusedError } from '../../service/errors.js'
-import type { Reply } from '../../service/http/http.js'
-import type { HeldBytes } from '../../service/http/redact.js'
-import { RETRY, retry } from '../../service/retry.js'
-import type { RetryPolicy } from '../../service/retry.js'
-import { CsvStart, NotCsvError } from './csv-start.js'
-import { messageOf } from '../errors.js'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import type { ResultRange } from '../../client/client.js'
+import type { Clock } from '../../contract/clock.js'
+import { readContentRange, type ContentRange } from '../../client/http/address.js'
+import { RefusedError } from '../../client/errors.js'
+import type { Reply } from '../../client/http/http.js'
+import type { HeldBytes } from '../../client/http/redact.js'
+import { RETRY, retry, type RetryPolicy } from '../../client/retry.js'
+import { messageOf } from '../../contract/sentence.js'
+import { cutHeader, readHeader } from '../../analysis/results/csv/header.js'
+import { describeErrorBody } from '../../client/http/error-body.js'
+import { shorten } from '../../analysis/thresholds/quoting.js'
 
 export interface DownloadOptions {
   readonly open: (range: ResultRange | undefined) => Promise<Reply>
@@ -289,4 +288,66 @@ class Transfer {
 function versionOf(reply: Reply): string | undefined {
   const version = reply.header('etag')
   return version?.startsWith('"') ? version : undefined
+}
+
+/** The response is not a CSV: it is not ready, or the service sent an error page. */
+export class NotCsvError extends Error {
+  override name = 'NotCsvError'
+}
+
+/** Longer than any header, and enough of an error page to quote. */
+const LONGEST_HEADER = 64 * 1024
+const QUOTED_BYTES = 2048
+const QUOTED_LENGTH = 200
+
+/** Checks the first line of the response, however it is split into chunks: only a header that the scanner knows makes it a CSV. */
+export class CsvStart {
+  #held = Buffer.alloc(0)
+  #state: 'pending' | 'known' | 'unknown' = 'pending'
+
+  get isKnown(): boolean {
+    return this.#state === 'known'
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#state === 'known') return
+    this.#held = Buffer.concat([this.#held, chunk])
+    if (this.#state === 'pending') this.#state = this.#read()
+    // Quote the first lines of an error page, not its first chunk.
+    if (this.#state === 'unknown' && this.#held.length >= QUOTED_BYTES) throw this.#refusal()
+  }
+
+  /** Nothing follows: a first line without a line break is a truncated header. */
+  end(): void {
+    if (this.#state !== 'known') throw this.#refusal()
+  }
+
+  #read(): 'pending' | 'known' | 'unknown' {
+    const header = cutHeader(this.#held, this.#held.length > LONGEST_HEADER)
+    if (header === undefined) return 'pending'
+    return readHeader(header.line).shape === 'unknown' ? 'unknown' : 'known'
+  }
+
+  #refusal(): NotCsvError {
+    const text = this.#held
+      .subarray(0, QUOTED_BYTES)
+      .toString('utf8')
+      .replace(/^\uFEFF/, '')
+      .trim()
+    if (/^[{[]/.test(text)) return new NotCsvError(`expected CSV, got JSON: ${describeErrorBody(text, '')}`)
+    if (text.startsWith('<'))
+      return new NotCsvError(`expected CSV, got a page: ${describeErrorBody(text, 'text/html')}`)
+    if (text === '') return new NotCsvError('expected CSV, got a blank line')
+    const quoted = `"${shorten(text, QUOTED_LENGTH)}"`
+    return new NotCsvError(
+      this.#state === 'pending' && isStartOfHeader(text)
+        ? `the CSV header is incomplete: ${quoted}`
+        : `expected CSV, got ${quoted}`
+    )
+  }
+}
+
+/** A header begins with the name of a column; sentences have spaces between their words. */
+function isStartOfHeader(text: string): boolean {
+  return /^"?(time|elapsed|label)/i.test(text) && !/[a-z] [a-z]+ [a-z]/i.test(text)
 }

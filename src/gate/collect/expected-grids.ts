@@ -1,5 +1,5 @@
-import type { Run } from '../../service/documents/documents.js'
-import { isReference } from '../../service/documents/requests.js'
+import type { Run } from '../../contract/api.js'
+import { isReference } from '../../client/documents/requests.js'
 import type { Settings } from '../settings/settings.js'
 
 /** A grid that must have results: a known one, one in a region, or just one more. */

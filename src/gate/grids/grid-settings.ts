@@ -1,11 +1,9 @@
-import type { Address } from '../../service/http/address.js'
-import { isReference } from '../../service/documents/requests.js'
-import type { GridChoice, GridSpecification } from '../../service/documents/requests.js'
+import type { Address } from '../../client/http/address.js'
+import { isReference, type GridChoice, type GridSpecification } from '../../client/documents/requests.js'
 import { readGridList } from '../settings/grid-list.js'
 import { parseServiceAddress, parseServiceName, tokenProblem } from '../settings/service-values.js'
-import { parseBoolean, parseDurationSeconds } from '../../values/setting-values.js'
-import type { Parsed } from '../../values/setting-values.js'
-import { SettingsError } from '../settings/settings-error.js'
+import { parseBoolean, parseDurationSeconds, type Parsed } from '../../contract/setting-values.js'
+import { SettingsError } from '../errors.js'
 
 /** The inputs of the action that starts grids. */
 export const GRID_START_INPUTS = ['base-url', 'token', 'grids', 'timeout', 'service-name', 'keep'] as const

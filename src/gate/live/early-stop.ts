@@ -1,23 +1,24 @@
-import type { Run } from '../../service/documents/documents.js'
-import type { AbsoluteThreshold } from '../../thresholds/grammar/threshold.js'
+import type { Run } from '../../contract/api.js'
+import { type AbsoluteThreshold, isAbsoluteThreshold, type Metric, type Threshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { nameOf } from '../collect/fetch-results.js'
 import { sourcesIn } from '../collect/grid-fetches.js'
 import { startDeadline } from '../deadline.js'
-import { asSentence, messageOf } from '../errors.js'
+import { asSentence, formatDuration, messageOf } from '../../contract/sentence.js'
 import type { Failure } from '../errors.js'
 import type { EarlyStop } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
-import { formatDuration } from '../../values/durations.js'
-import { judgementOf } from './early-judgement.js'
-import type { Breach } from './early-judgement.js'
-import { decisiveLines, findBreach } from './judge-live.js'
+import type { Settings } from '../settings/settings.js'
+import { holds } from '../../analysis/thresholds/judge/judgement.js'
+import { readFigure } from '../../analysis/thresholds/judge/evidence.js'
+import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
+import { formatActual, formatLimit } from '../../analysis/thresholds/format.js'
+import { describeScope } from '../../analysis/thresholds/quoting.js'
+import { judgementOf, type Breach, gatherEvidence, type LiveEvidence, type LiveTimes } from './live-evidence.js'
 import { LiveCsv, LiveReadingError } from './live-csv.js'
-import { gatherEvidence } from './live-evidence.js'
-import type { LiveEvidence, LiveTimes } from './live-evidence.js'
 import { LiveGrid } from './live-grid.js'
 import { LiveWarmUp } from './live-warm-up.js'
-import type { Settings } from '../settings/settings.js'
+import { findBrokenWindows } from './broken-windows.js'
 
 /** Half a window; polls may be more frequent. */
 const LOOK_EVERY_MS = 5_000
@@ -236,4 +237,54 @@ export function liveTimes(settings: Settings, run: Run): LiveTimes | undefined {
   const { warmUpMs } = settings
   const settledAfterMs = Math.max(unsettledMs, warmUpMs)
   return { durationMs, settledAfterMs, warmUpMs }
+}
+
+/** The lines that can end a run: a warning never fails, and a comparison needs the whole run. */
+export function decisiveLines(thresholds: readonly Threshold[]): AbsoluteThreshold[] {
+  return thresholds.filter(isAbsoluteThreshold).filter(({ level }) => level === 'fail')
+}
+
+/** The first line that is reason enough to stop the run. */
+export function findBreach(
+  thresholds: readonly AbsoluteThreshold[],
+  evidence: LiveEvidence
+): Breach | undefined {
+  for (const threshold of thresholds) {
+    const breach = findOutOfReach(threshold, evidence) ?? findBrokenWindows(threshold, evidence)
+    if (breach !== undefined) return breach
+  }
+  return undefined
+}
+
+/** Fewer say little, and a run that is this short is not worth stopping. */
+const LEAST_SAMPLES = 20
+
+/** A line that is broken for good: its figure only ever moves away from the limit, whatever the rest of the run brings. */
+export function findOutOfReach(
+  threshold: AbsoluteThreshold,
+  { total, hasTransactions }: LiveEvidence
+): Breach | undefined {
+  if ((total.figures({})?.samples ?? 0) < LEAST_SAMPLES) return undefined
+  // Later rows may show that a transaction does not count in the overall figures.
+  if (hasTransactions && threshold.selector.label === undefined) return undefined
+  for (const { scope, figures } of findScopes(threshold.selector, total)) {
+    const reading = readFigure(threshold, figures, { apdex: undefined, measurements: total })
+    if (!('actual' in reading) || !isBeyond(reading.actual, threshold)) continue
+    const { actual } = reading
+    const must = `must be ${threshold.operator} ${formatLimit(threshold)}`
+    const now = formatActual({ threshold, actual })
+    const words = `${threshold.name}${describeScope(scope)} ${must} and is already ${now}`
+    return { threshold, scope, actual, words, isFinal: true }
+  }
+  return undefined
+}
+
+const RISING: readonly Metric[] = ['samples', 'failures', 'max']
+const FALLING: readonly Metric[] = ['min']
+
+/** Whether the limit is behind the figure: what only rises breaks upper limits for good, and what only falls lower ones. */
+function isBeyond(actual: number, threshold: AbsoluteThreshold): boolean {
+  const { metric, operator, value } = threshold
+  const isOver = operator === '==' ? actual > value : operator.startsWith('<')
+  return (isOver ? RISING : FALLING).includes(metric) && !holds(actual, threshold)
 }

@@ -1,6 +1,6 @@
-import type { ServiceClient } from '../../service/client.js'
-import { readContentRange } from '../../service/http/content-range.js'
-import type { Reply } from '../../service/http/http.js'
+import type { ServiceClient } from '../../client/client.js'
+import { readContentRange } from '../../client/http/address.js'
+import type { Reply } from '../../client/http/http.js'
 
 const MIB = 1024 * 1024
 /** Of new bytes per look; the rest comes with the next ones. */

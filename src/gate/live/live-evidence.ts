@@ -1,8 +1,9 @@
-import { mergeScans } from '../../results/scan/scanner.js'
-import type { Measurements } from '../../results/figures/measurements.js'
+import { mergeScans } from '../../analysis/results/figures/merge.js'
+import type { Measurements, Scope } from '../../analysis/results/figures/measurements.js'
+import { measureRoom, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
+import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { LiveReadingError } from './live-csv.js'
-import { WINDOW_MS } from './live-grid.js'
-import type { LiveGrid } from './live-grid.js'
+import { WINDOW_MS, type LiveGrid } from './live-grid.js'
 
 /** How many windows in a row must be broken. */
 export const WINDOWS = 6
@@ -63,4 +64,29 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
 
 function range(from: number, end: number): number[] {
   return Array.from({ length: Math.max(0, end - from) }, (_, index) => from + index)
+}
+
+/** A line that ends the run, in one scope. */
+export interface Breach {
+  readonly threshold: AbsoluteThreshold
+  readonly scope: Scope
+  readonly actual: number
+  /** What happened, as the rest of a sentence. */
+  readonly words: string
+  /** Whether the line stays broken whatever the rest of the run brings. */
+  readonly isFinal: boolean
+}
+
+/** The judgement on the line that ended the run. */
+export function judgementOf({ threshold, scope, actual }: Breach, reason: string): Judgement {
+  const room = measureRoom(actual, threshold)
+  return {
+    threshold,
+    verdict: 'failed',
+    actual,
+    margin: threshold.value === 0 ? undefined : room / threshold.value,
+    ...(Object.keys(scope).length > 0 && { scope }),
+    scopesChecked: 1,
+    reason
+  }
 }

@@ -1,8 +1,8 @@
-import type { ScanResult } from '../../results/counts/scan-result.js'
-import { createScanner } from '../../results/scan/scanner.js'
-import type { Scanner } from '../../results/scan/scanner.js'
-import { TimedRows } from '../../results/scan/timed-rows.js'
-import type { TimedRow } from '../../results/scan/timed-rows.js'
+import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
+import { createScanner } from '../../analysis/results/scan/scanner.js'
+import type { Scanner } from '../../analysis/results/scan/scanner.js'
+import { TimedRows } from '../../analysis/results/scan/timed-rows.js'
+import type { TimedRow } from '../../analysis/results/scan/timed-rows.js'
 import { LiveReadingError } from './live-csv.js'
 import type { LiveWarmUp } from './live-warm-up.js'
 

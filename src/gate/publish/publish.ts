@@ -1,22 +1,23 @@
 import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { makeFolder } from '../../files/make-folder.js'
+import { join, basename } from 'node:path'
+import { makeFolder } from '../../contract/files/make-folder.js'
 import { annotate } from '../../report/annotations.js'
-import { describeLeg } from '../../report/leg.js'
-import type { Outcome } from '../../report/outcome.js'
+import { describeLeg } from '../../report/markdown/comment-marker.js'
+import type { Outcome, BaselineFacts, Verdict } from '../../analysis/outcome.js'
 import { renderPage } from '../../report/page/page.js'
-import { renderSummary } from '../../report/markdown/summary.js'
-import { cutToBytes } from '../../report/size.js'
+import { renderSummary, type SummaryLinks } from '../../report/markdown/summary.js'
+import { cutToBytes } from '../../report/escape.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../report/verdict-document.js'
 import type { Collection } from '../collect/collect.js'
-import { commentOnPullRequest } from './comment.js'
-import { worstFirst } from '../../evidence/remote-errors.js'
-import type { Settings } from '../settings/settings.js'
-import { messageOf } from '../errors.js'
+import { worstFirst } from '../../analysis/evidence/remote-errors.js'
+import { type Settings, defaultName } from '../settings/settings.js'
+import { messageOf } from '../../contract/sentence.js'
 import type { Artifact, Ports } from '../ports.js'
-import type { BaselineFacts } from '../../baseline/baseline-facts.js'
 import { baselineFactsDocument } from '../../report/baseline-document.js'
 import { uploadFiles } from '../upload-files.js'
+import { renderComment } from '../../report/markdown/comment.js'
+import { startDeadline } from '../deadline.js'
+import { withoutSecretValues } from '../settings/secret-parameters.js'
 
 const MOST_LOGGED_ERRORS = 4
 const MOST_OUTPUT_BYTES = 64 * 1024
@@ -164,4 +165,92 @@ async function upload(
     log.warning(problem)
     return { artifact: undefined, problem }
   }
+}
+
+const LONGEST_COMMENT_MS = 30_000
+
+/** Comments on the pull request. A cancelled or detached run has no verdict to report, so the last comment stays. */
+export async function commentOnPullRequest(
+  ports: Ports,
+  { settings, outcome, links }: { settings: Settings; outcome: Outcome; links: SummaryLinks }
+): Promise<void> {
+  const { comment, githubToken, matrix, name } = settings
+  if (ports.comment === undefined || comment === 'off') return
+  if (['cancelled', 'detached'].includes(outcome.verdict)) return
+  if (githubToken === '') {
+    ports.log.info('No github-token, so no comment on the pull request.')
+    return
+  }
+  const untilMs = ports.clock.now() + LONGEST_COMMENT_MS
+  const deadline = startDeadline(ports.clock, LONGEST_COMMENT_MS, {
+    error: new Error('GitHub took too long to respond'),
+    others: [ports.cancelled]
+  })
+  try {
+    await ports.comment({
+      token: githubToken,
+      matrix,
+      name: name === defaultName(ports.occasion) ? undefined : name,
+      subject: subjectOf(settings),
+      signal: deadline.signal,
+      untilMs,
+      render: (place) => renderComment(outcome, { ...links, workflowUrl: ports.occasion.url }, place)
+    })
+  } catch (thrown) {
+    ports.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
+  } finally {
+    deadline.release()
+  }
+}
+
+/** Plan, service and thresholds. Not the run id, which differs each time. */
+function subjectOf({
+  target,
+  tool,
+  origin,
+  project,
+  overrideParameters,
+  overrideHosts,
+  thresholds
+}: Settings): string {
+  return JSON.stringify([
+    target.kind === 'remote' ? target.address.api : target.kind,
+    tool,
+    origin.kind === 'files' ? origin.paths.map((path) => basename(path)) : origin.kind,
+    project,
+    withoutSecretValues(overrideParameters),
+    overrideHosts,
+    thresholds.map(({ text }) => text)
+  ])
+}
+
+/** Publishes a verdict reached before there was a run: skipped, or invalid inputs. */
+export async function publishWithoutRun(
+  ports: Pick<Ports, 'setOutput' | 'writeSummary' | 'log'>,
+  verdict: Verdict,
+  reason: string
+): Promise<void> {
+  const [headline = '', ...problems] = reason.split('\n')
+  const outcome: Outcome = {
+    verdict,
+    reason: headline,
+    run: undefined,
+    apdex: undefined,
+    summary: undefined,
+    means: {},
+    rehearsal: false,
+    judgements: [],
+    grids: [],
+    measurements: undefined,
+    warnings: [],
+    remoteErrors: [],
+    // The summary has a line for each. A caret points into the line above in logs only: here letters differ in width.
+    notes: problems.filter((line) => !/^\s*\^?$/.test(line))
+  }
+  ports.setOutput('verdict', verdict)
+  await ports
+    .writeSummary(renderSummary(outcome, { artifactUrl: undefined, artifactProblem: undefined }))
+    .catch((thrown: unknown) =>
+      ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
+    )
 }

@@ -1,9 +1,9 @@
-import type { ServiceClient } from '../../service/client.js'
-import type { Clock } from '../../service/clock.js'
-import type { Run } from '../../service/documents/documents.js'
-import { MalformedReplyError, RefusedError } from '../../service/errors.js'
-import { Failures, RETRY } from '../../service/retry.js'
-import { hasEnded } from './run-status.js'
+import type { ServiceClient } from '../../client/client.js'
+import type { Clock } from '../../contract/clock.js'
+import type { Run } from '../../contract/api.js'
+import { MalformedReplyError, RefusedError, isTransient } from '../../client/errors.js'
+import { Failures, RETRY, retry } from '../../client/retry.js'
+import { hasEnded, gridPhaseOf } from './run-status.js'
 
 interface Ports {
   readonly client: ServiceClient
@@ -88,4 +88,35 @@ async function lookMeanwhile({ client, clock, signal }: Ports, id: string): Prom
     run = (await client.showRun(id, signal).catch(() => undefined)) ?? run
   }
   return run
+}
+
+/** Terminates a grid; throws if it cannot confirm that the grid has ended. */
+export async function endGrid(
+  client: ServiceClient,
+  id: string,
+  { clock, signal }: { clock: Clock; signal: AbortSignal }
+): Promise<void> {
+  const end = async (): Promise<void> => {
+    try {
+      await client.terminateGrid(id, signal)
+    } catch (thrown) {
+      // A grid that has already ended may refuse to be terminated, and the reply may have another format.
+      const isRefused = thrown instanceof RefusedError && !isTransient(thrown)
+      const isAnswered = isRefused || thrown instanceof MalformedReplyError
+      if (!isAnswered || !(await isSeenEnded(client, id, signal))) throw thrown
+    }
+  }
+  try {
+    await retry(end, RETRY.terminateGrid, { clock, signal })
+  } catch (thrown) {
+    const isGone = thrown instanceof RefusedError && thrown.status === 404
+    if (!isGone) throw thrown
+  }
+}
+
+async function isSeenEnded(client: ServiceClient, id: string, signal: AbortSignal): Promise<boolean> {
+  return client.showGrid(id, signal).then(
+    ({ status }) => gridPhaseOf(status) === 'ended',
+    () => false
+  )
 }

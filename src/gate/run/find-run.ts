@@ -1,8 +1,8 @@
-import type { ServiceClient } from '../../service/client.js'
-import type { Clock } from '../../service/clock.js'
-import type { Run } from '../../service/documents/documents.js'
-import { readRunList } from '../../service/run-list.js'
-import { RETRY, retry } from '../../service/retry.js'
+import type { ServiceClient } from '../../client/client.js'
+import type { Clock } from '../../contract/clock.js'
+import type { Run } from '../../contract/api.js'
+import { readRunList } from '../../client/run-list.js'
+import { RETRY, retry } from '../../client/retry.js'
 
 interface FindOptions {
   readonly clock: Clock

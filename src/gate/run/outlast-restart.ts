@@ -1,7 +1,6 @@
-import { UnreachableError, isAboutToRestart } from '../../service/errors.js'
-import { RETRY, retry } from '../../service/retry.js'
-import type { RetryPolicy } from '../../service/retry.js'
-import { asSentence, messageOf } from '../errors.js'
+import { UnreachableError, isAboutToRestart } from '../../client/errors.js'
+import { RETRY, retry, type RetryPolicy } from '../../client/retry.js'
+import { asSentence, messageOf } from '../../contract/sentence.js'
 import type { Ports } from '../ports.js'
 
 /**

@@ -1,5 +1,6 @@
-import type { Run } from '../../service/documents/documents.js'
+import type { Run } from '../../contract/api.js'
 import type { Settings } from '../settings/settings.js'
+import type { Progress } from '../ports.js'
 
 /** What a run's status means. Unknown statuses may appear at any time. */
 export type Phase = 'waiting' | 'running' | 'ended well' | 'ended abnormally' | 'unknown'
@@ -52,4 +53,12 @@ export function runUrl({ target }: Settings, { permalink }: Run): string | undef
   if (target.kind === 'local' || permalink === undefined || !URL.canParse(permalink)) return undefined
   const url = new URL(permalink)
   return ['https:', 'http:'].includes(url.protocol) && url.href.length <= LONGEST_URL ? url.href : undefined
+}
+
+/** What a run is doing, for people. */
+export function describeStatus({
+  status,
+  queuePosition
+}: Pick<Progress, 'status' | 'queuePosition'>): string {
+  return queuePosition === undefined ? status : `waiting in the service's queue, position ${queuePosition}`
 }

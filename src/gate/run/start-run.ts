@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import type { Run } from '../../service/documents/documents.js'
-import { MalformedReplyError, brokeOff, hadNoEffect } from '../../service/errors.js'
-import type { GridChoice, RunRequest } from '../../service/documents/requests.js'
+import type { Run } from '../../contract/api.js'
+import { MalformedReplyError, brokeOff, hadNoEffect } from '../../client/errors.js'
+import type { GridChoice, RunRequest } from '../../client/documents/requests.js'
 import { createSafely } from './outlast-restart.js'
 import { MAY_BE_RUNNING, findMarkedRuns, isForeign } from './find-run.js'
 import type { Gate } from '../gate.js'
 import { settleGrids } from './make-grids.js'
-import { RETRY, retry } from '../../service/retry.js'
+import { RETRY, retry } from '../../client/retry.js'
 import { repeatRun } from './repeat-run.js'
 import { withoutMarks } from '../settings/override-parameters.js'
 import { markedNames } from '../settings/secret-parameters.js'
 import type { Origin } from '../settings/settings.js'
 import { hasMoreToCheck } from '../step-state.js'
-import { asSentence, messageOf } from '../errors.js'
+import { asSentence, messageOf } from '../../contract/sentence.js'
 
 /** The run to watch: created from files, repeated, or an existing one. `grids` are the ones to request, if they exist already. */
 export async function startRun(gate: Gate, signal: AbortSignal, grids?: readonly GridChoice[]): Promise<Run> {

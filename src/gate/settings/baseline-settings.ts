@@ -1,10 +1,9 @@
-import { suggestWord } from '../../values/nearest.js'
-import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import type { Threshold } from '../../thresholds/grammar/threshold.js'
-import { formatDuration } from '../../values/durations.js'
+import { suggestWord } from '../../contract/nearest.js'
+import { isBaselineThreshold, type Threshold } from '../../analysis/thresholds/grammar/threshold.js'
+import { formatDuration } from '../../contract/sentence.js'
 import type { Inputs, SettingsSources } from './inputs.js'
 import { changesParameters, findNoParameter, splitParameters } from './override-parameters.js'
-import { parseChoice, parseInteger, parsePattern, parsePercent } from '../../values/setting-values.js'
+import { parseChoice, parseInteger, parsePattern, parsePercent } from '../../contract/setting-values.js'
 
 /** What to compare with. */
 export interface BaselineSettings {

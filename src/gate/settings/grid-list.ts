@@ -1,16 +1,9 @@
-import {
-  INFRASTRUCTURES,
-  MAX_STOP_AFTER_MIN,
-  OPTIONAL_GRID_KEYS,
-  REQUIRED_GRID_KEYS
-} from '../../protocol/grid-keys.js'
-import type { RequiredGridKey } from '../../protocol/grid-keys.js'
+import { INFRASTRUCTURES, MAX_STOP_AFTER_MIN, OPTIONAL_GRID_KEYS, REQUIRED_GRID_KEYS, type RequiredGridKey } from '../../contract/vocabulary.js'
 import { isId } from '../../contract/api.js'
-import type { GridChoice, GridSpecification } from '../../service/documents/requests.js'
-import { describeUnknownKeys } from '../../values/nearest.js'
-import { parseChoice, parseInteger, parsePattern } from '../../values/setting-values.js'
-import type { Parsed } from '../../values/setting-values.js'
-import { readYaml } from '../../values/yaml-text.js'
+import type { GridChoice, GridSpecification } from '../../client/documents/requests.js'
+import { describeUnknownKeys } from '../../contract/nearest.js'
+import { parseChoice, parseInteger, parsePattern, type Parsed } from '../../contract/setting-values.js'
+import { readYaml } from '../../contract/yaml-text.js'
 
 export interface GridListRules {
   /** The embedded service has a default for every key. */

@@ -1,9 +1,9 @@
-import { parseRegions } from '../../regions/parse-regions.js'
-import type { ParsedRegions } from '../../regions/parse-regions.js'
-import type { Regions } from '../../regions/regions.js'
+import { parseRegions } from '../../contract/regions/parse-regions.js'
+import type { ParsedRegions } from '../../contract/regions/parse-regions.js'
+import type { Regions } from '../../contract/regions/regions.js'
 import type { Inputs } from './inputs.js'
 import type { ServiceChoice } from './target-settings.js'
-import { readYaml } from '../../values/yaml-text.js'
+import { readYaml } from '../../contract/yaml-text.js'
 
 /** Where the nodes of the embedded service run. Undefined if it was not given, or no region in it can be read. */
 export function readRegions(inputs: Inputs, { baseUrl, isLocal }: ServiceChoice): Regions | undefined {

@@ -1,5 +1,5 @@
-import { isReference } from '../../service/documents/requests.js'
-import { isSecretName } from '../../values/secret-names.js'
+import { isReference } from '../../client/documents/requests.js'
+import { isSecretName } from '../../contract/secret-names.js'
 import { readParameters, splitParameters } from './override-parameters.js'
 import type { Parameter } from './override-parameters.js'
 import type { Settings } from './settings.js'

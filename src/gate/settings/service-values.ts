@@ -1,8 +1,8 @@
-import { readAddress } from '../../service/http/address.js'
-import type { Address } from '../../service/http/address.js'
-import { parsePattern } from '../../values/setting-values.js'
-import type { Parsed } from '../../values/setting-values.js'
-import { messageOf } from '../../contract/text.js'
+import { readAddress, type Address } from '../../client/http/address.js'
+import { parsePattern, type Parsed } from '../../contract/setting-values.js'
+import { messageOf } from '../../contract/sentence.js'
+import { basicAuthorization } from '../../client/http/http.js'
+import type { Ports } from '../ports.js'
 
 const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
 
@@ -31,4 +31,11 @@ export function tokenProblem(token: string): string | undefined {
 /** Messages never quote a password or token from an address. */
 export function withoutSecrets(address: string): string {
   return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
+}
+
+/** The runner masks exact values only, so the encoded form in the Authorization header is masked as well. */
+export function maskToken(ports: Pick<Ports, 'mask'>, token: string): void {
+  if (token === '') return
+  ports.mask(token)
+  ports.mask(basicAuthorization(token).slice('Basic '.length))
 }

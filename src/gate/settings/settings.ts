@@ -1,16 +1,13 @@
-import { TOOLS } from '../../protocol/vocabulary.js'
+import { TOOLS } from '../../contract/vocabulary.js'
 import { isId } from '../../contract/api.js'
-import type { GridChoice } from '../../service/documents/requests.js'
-import { parseThresholds } from '../../thresholds/grammar/grammar.js'
-import type { Threshold } from '../../thresholds/grammar/threshold.js'
-import { ON_STALL } from '../../thresholds/judge/judgement.js'
-import type { OnStall } from '../../thresholds/judge/judgement.js'
-import type { Regions } from '../../regions/regions.js'
-import { readBaseline, totalSeconds } from './baseline-settings.js'
-import type { BaselineSettings, RunRules } from './baseline-settings.js'
+import type { GridChoice } from '../../client/documents/requests.js'
+import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
+import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
+import { ON_STALL, type OnStall } from '../../analysis/thresholds/judge/judgement.js'
+import type { Regions } from '../../contract/regions/regions.js'
+import { readBaseline, totalSeconds, type BaselineSettings, type RunRules } from './baseline-settings.js'
 import { readGridList } from './grid-list.js'
-import { Inputs } from './inputs.js'
-import type { SettingsSources } from './inputs.js'
+import { Inputs, type SettingsSources } from './inputs.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Occasion } from '../ports.js'
 import {
@@ -19,19 +16,13 @@ import {
   parseDurationSeconds,
   parseInteger,
   parsePattern
-} from '../../values/setting-values.js'
+} from '../../contract/setting-values.js'
 import { parseServiceName } from './service-values.js'
-import { SettingsError } from './settings-error.js'
+import { SettingsError } from '../errors.js'
 import { readRegions } from './region-settings.js'
-import { chooseService, readTarget } from './target-settings.js'
-import type { Target } from './target-settings.js'
+import { chooseService, readTarget, type Target, parseWaitFor, type WaitFor } from './target-settings.js'
 import { listUnused } from './unused-inputs.js'
-import { parseWaitFor } from './wait-for-value.js'
-import type { WaitFor } from './wait-for-value.js'
 
-export type { BaselineSettings, BaselineSource } from './baseline-settings.js'
-export { SettingsError } from './settings-error.js'
-export type { Target } from './target-settings.js'
 
 /** Where the run comes from. */
 export type Origin =

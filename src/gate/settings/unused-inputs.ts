@@ -1,7 +1,6 @@
-import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import type { Threshold } from '../../thresholds/grammar/threshold.js'
+import { isAbsoluteThreshold, isBaselineThreshold, type Threshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { BaselineSettings } from './baseline-settings.js'
-import type { InputName } from './inputs.js'
+import type { InputName } from './input-table.js'
 
 /** Inputs that describe a run created from files. */
 const FOR_NEW_RUNS: readonly InputName[] = [

@@ -1,4 +1,4 @@
-import type { ComparisonEvidence } from '../../baseline/judge-lines.js'
+import type { ComparisonEvidence } from '../../analysis/baseline/judge/sides.js'
 import { comparedRun } from '../collect/compared-run.js'
 import type { Segment, Side } from './segments.js'
 

@@ -1,34 +1,28 @@
-import { capitalize, joinClauses } from '../../values/sentence.js'
-import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../report/outcome.js'
-import type { Run } from '../../service/documents/documents.js'
-import { describeStarved } from '../../report/node-rows.js'
-import { judgeThresholds } from '../../thresholds/judge/judge.js'
-import { SHOWN_LINES, judgeBaselineLines } from '../../baseline/judge-lines.js'
-import type { ComparisonEvidence, ComparisonRules } from '../../baseline/judge-lines.js'
-import { isAbsoluteThreshold, isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import type { Judgement } from '../../thresholds/judge/judgement.js'
-import { describeNoOverTime } from '../../thresholds/judge/over-time.js'
-import { apdexOf } from '../../evidence/apdex.js'
-import type { Apdex } from '../../evidence/apdex.js'
+import { capitalize, joinClauses } from '../../contract/sentence.js'
+import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../analysis/outcome.js'
+import type { Run } from '../../contract/api.js'
+import { describeStarved } from '../../report/judgement-rows.js'
+import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
+import { judgeBaselineLines } from '../../analysis/baseline/judge-lines.js'
+import type { ComparisonRules, ComparisonEvidence } from '../../analysis/baseline/judge/sides.js'
+import { SHOWN_LINES } from '../../analysis/baseline/shown-lines.js'
+import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
+import { describeNoOverTime } from '../../analysis/thresholds/judge/over-time.js'
+import { apdexOf, type Apdex } from '../../analysis/evidence/apdex.js'
 import type { Collection } from '../collect/collect.js'
-import { decideRun, describeCut, describeGap as describeGapIn } from '../../evidence/decide-run.js'
-import type { RunEvidence } from '../../evidence/decide-run.js'
-import { decideVerdict } from '../../evidence/decide-verdict.js'
-import type { Decision } from '../../evidence/decide-verdict.js'
+import { decideRun, describeCut, describeGap as describeGapIn, type RunEvidence, findOtherRows } from '../../analysis/evidence/decide-run.js'
+import { decideVerdict, type Decision } from '../../analysis/evidence/decide-verdict.js'
 import { hasEnded, phaseOf, runUrl } from '../run/run-status.js'
-import { listRemoteErrors, withoutOwnStop } from '../../evidence/remote-errors.js'
-import { findOtherRows } from '../../evidence/row-counts.js'
-import { findLongPause } from '../../evidence/long-pause.js'
-import { describeShortfall } from '../../evidence/reached-load.js'
-import { requestedLoad, requestedSeconds } from './reached-load.js'
+import { listRemoteErrors, withoutOwnStop } from '../../analysis/evidence/remote-errors.js'
+import { findLongPause } from '../../analysis/evidence/long-pause.js'
+import { describeShortfall } from '../../analysis/evidence/reached-load.js'
 import type { Settings } from '../settings/settings.js'
 import type { ConfirmingRun, EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
-import { describeEarlyLabels } from './early-labels.js'
-import { describeDifference } from './live-difference.js'
 import type { Watched } from '../run/watch-run.js'
-import { takeWorst } from './worst-run.js'
-import type { JudgedRun } from './worst-run.js'
+import { requestedLoad, requestedSeconds, describeDifference } from './reached-load.js'
+import { describeEarlyLabels } from './early-labels.js'
 
 const NOT_COMPARED: ComparisonEvidence = {
   kind: 'none',
@@ -317,4 +311,46 @@ function gridFacts({
   problem
 }: Collection['grids'][number]): GridFacts {
   return { gridId, region, nodeCount, bytes: path === undefined ? undefined : bytes, problem }
+}
+
+/** The lines of one run that have limits of their own. */
+export interface JudgedRun {
+  /** `confirming run 1 (c0ffee)` */
+  readonly name: string
+  readonly judgements: readonly Judgement[]
+}
+
+const VERDICTS: readonly Judgement['verdict'][] = ['failed', 'inconclusive', 'passed']
+
+/**
+ * Each line by the run in which it fares worst, and which one that was. Lines that name `baseline` are judged by all runs together,
+ * and stay as they are.
+ */
+export function takeWorst(first: readonly Judgement[], confirming: readonly JudgedRun[]): Judgement[] {
+  if (confirming.length === 0) return [...first]
+  return first.map((own) => {
+    if (own.comparison !== undefined) return own
+    const runs = [
+      { name: 'the first one', judgement: own },
+      ...confirming.flatMap(({ name, judgements }) => {
+        const judgement = judgements.find(({ threshold }) => threshold.line === own.threshold.line)
+        return judgement === undefined ? [] : [{ name, judgement }]
+      })
+    ]
+    const worst = runs.reduce((one, other) => (isWorse(other.judgement, one.judgement) ? other : one))
+    const reason = `${worst.judgement.reason}; the worst of ${runs.length} runs: ${worst.name}`
+    return { ...worst.judgement, reason }
+  })
+}
+
+function isWorse(one: Judgement, other: Judgement): boolean {
+  const [rank, otherRank] = [rankOf(one), rankOf(other)]
+  if (rank !== otherRank) return rank < otherRank
+  // Above a limit of 0 there is no margin.
+  return (one.margin ?? -Infinity) < (other.margin ?? -Infinity)
+}
+
+/** The lower, the worse: what is said beside a line that holds must not get lost. */
+function rankOf({ verdict, warning, doubt }: Judgement): number {
+  return 2 * VERDICTS.indexOf(verdict) + (warning === undefined && doubt === undefined ? 1 : 0)
 }

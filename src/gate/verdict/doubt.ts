@@ -1,6 +1,6 @@
-import { judgeBaselineLines } from '../../baseline/judge-lines.js'
-import type { ComparisonEvidence } from '../../baseline/judge-lines.js'
-import { isBaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import { judgeBaselineLines } from '../../analysis/baseline/judge-lines.js'
+import type { ComparisonEvidence } from '../../analysis/baseline/judge/sides.js'
+import { isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { Settings } from '../settings/settings.js'
 
 /** Whether a line that names `baseline` is broken or unsure, so that more evidence is worth its time. */

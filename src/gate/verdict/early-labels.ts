@@ -1,7 +1,7 @@
-import type { Measurements, Scope } from '../../results/figures/measurements.js'
-import type { Selector, Threshold } from '../../thresholds/grammar/threshold.js'
-import { findScopes } from '../../thresholds/judge/scopes.js'
-import { describeScope, quote } from '../../thresholds/quoting.js'
+import type { Measurements, Scope } from '../../analysis/results/figures/measurements.js'
+import type { Selector, Threshold } from '../../analysis/thresholds/grammar/threshold.js'
+import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
+import { describeScope, quote } from '../../analysis/thresholds/quoting.js'
 import type { Collection } from '../collect/collect.js'
 import type { Settings } from '../settings/settings.js'
 

@@ -1,7 +1,7 @@
-import { formatValue } from '../../thresholds/format.js'
-import { errorRows } from '../error-rows.js'
+import { formatValue } from '../../analysis/thresholds/format.js'
+import { errorRows } from '../judgement-rows.js'
 import { foreign, table } from './markdown.js'
-import type { Outcome } from '../outcome.js'
+import type { Outcome } from '../../analysis/outcome.js'
 
 const MOST_LABEL_BYTES = 200
 const MOST_CODE_BYTES = 100

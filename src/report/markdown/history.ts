@@ -1,9 +1,8 @@
-import { formatValue } from '../../thresholds/format.js'
+import { formatValue } from '../../analysis/thresholds/format.js'
 import { safeLink } from '../escape.js'
-import { countNotJudged, qualifyVerdict, signOf } from '../headline.js'
+import { countNotJudged, qualifyVerdict, signOf, VERDICT_SIGNS } from '../headline.js'
 import { table } from './markdown.js'
-import type { Outcome, Verdict } from '../outcome.js'
-import { VERDICT_SIGNS } from '../verdict-signs.js'
+import type { Outcome, Verdict } from '../../analysis/outcome.js'
 
 /** The outcome of one commit. */
 export interface HistoryEntry {

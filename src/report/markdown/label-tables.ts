@@ -1,8 +1,8 @@
-import type { Figures, Measurements } from '../../results/figures/measurements.js'
-import { formatValue } from '../../thresholds/format.js'
+import type { Figures, Measurements } from '../../analysis/results/figures/measurements.js'
+import { formatValue } from '../../analysis/thresholds/format.js'
+import type { Outcome } from '../../analysis/outcome.js'
+import { rehearsalMark } from '../headline.js'
 import { foreign, joinSections, table } from './markdown.js'
-import type { Outcome } from '../outcome.js'
-import { rehearsalMark } from '../verdict-signs.js'
 
 interface LabelFigures {
   readonly label: string
@@ -75,4 +75,20 @@ export function figureCells(figures: Figures | undefined): string[] {
     time(95),
     time(99)
   ]
+}
+
+/** The most important numbers in one line; empty if there are none. */
+export function keyFigures({ apdex, measurements, rehearsal }: Outcome): string {
+  const all = measurements?.figures({})
+  const p95Ms = all?.percentileMs(95)
+  const parts = [
+    ...(apdex === undefined
+      ? []
+      : [`apdex **${formatValue('apdex', apdex.score)}** (T ${formatValue('percentile', apdex.targetMs)})`]),
+    ...(p95Ms === undefined ? [] : [`p95 **${formatValue('percentile', p95Ms)}**`]),
+    ...(all?.errorRate === undefined ? [] : [`errors **${formatValue('error_rate', all.errorRate)}**`]),
+    ...(all?.throughput === undefined ? [] : [`throughput **${formatValue('throughput', all.throughput)}**`]),
+    ...(all === undefined ? [] : [`${formatValue('samples', all.samples)} samples`])
+  ]
+  return parts.length === 0 ? '' : parts.join(' · ') + rehearsalMark(rehearsal)
 }

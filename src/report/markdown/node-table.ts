@@ -1,6 +1,6 @@
-import { EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../node-rows.js'
-import type { Outcome } from '../outcome.js'
-import { rehearsalMark } from '../verdict-signs.js'
+import { EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../judgement-rows.js'
+import type { Outcome } from '../../analysis/outcome.js'
+import { rehearsalMark } from '../headline.js'
 import { fold, foreign, joinSections, table } from './markdown.js'
 
 const MOST_ROWS = 50

@@ -1,10 +1,10 @@
 import { baselineSentences } from '../baseline-sentences.js'
 import type { ComparisonCells } from '../comparison-cells.js'
-import { judgementRows, worstFirst } from '../judgement-rows.js'
-import type { JudgementRow } from '../judgement-rows.js'
-import type { Outcome } from '../outcome.js'
-import { rehearsalMark } from '../verdict-signs.js'
-import { foreign, joinSections, table } from './markdown.js'
+import { judgementRows, worstFirst, type JudgementRow } from '../judgement-rows.js'
+import type { Outcome } from '../../analysis/outcome.js'
+import { rehearsalMark } from '../headline.js'
+import { describeStalls } from '../stalls.js'
+import { foreign, joinSections, table, fold } from './markdown.js'
 
 const MOST_SHOWN = 10
 const MOST_ORIGIN_BYTES = 100
@@ -115,4 +115,20 @@ function sentences(baseline: Outcome['baseline'], most = Infinity): string {
 
 function countOthers(others: number): string {
   return others === 0 ? '' : `${others} more are in verdict.json.`
+}
+
+/** When nothing was answered: a sentence that opens a table of at most so many rows; empty if there is nothing to tell. */
+export function renderStalls(outcome: Outcome, mostRows?: number): string {
+  const stalls = describeStalls(outcome, mostRows)
+  if (stalls === undefined) return ''
+  const { sentence, rows, others, explanation } = stalls
+  const details = joinSections([
+    `${explanation.words} [${explanation.link}](${explanation.url})`,
+    table(
+      ['When:', 'How long:', 'Users waiting:', 'Clock'],
+      rows.map(({ when, howLong, waiting, clock }) => [when, howLong, waiting.toLocaleString('en-US'), clock])
+    ),
+    others === 0 ? '' : `${others.toLocaleString('en-US')} more, none of them longer.`
+  ])
+  return fold(sentence + rehearsalMark(outcome.rehearsal), details)
 }

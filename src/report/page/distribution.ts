@@ -1,4 +1,4 @@
-import type { Figures } from '../../results/figures/measurements.js'
+import type { Figures } from '../../analysis/results/figures/measurements.js'
 import type { Histogram, Zones } from './document.js'
 
 const BINS = 72

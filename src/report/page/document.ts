@@ -1,11 +1,9 @@
-import type { Source, TimeSeries } from '../../results/figures/measurements.js'
+import type { Source, TimeSeries } from '../../analysis/results/figures/measurements.js'
 import type { FiguresDocument } from '../figures-document.js'
-import type { ErrorRow } from '../error-rows.js'
-import type { NodeRow } from '../node-rows.js'
-import type { JudgementRow } from '../judgement-rows.js'
-import type { StallBand, StallWords } from '../shown-stalls.js'
-import type { Trend } from '../../baseline/trend.js'
-import type { GridFacts, StoppedEarly, Verdict } from '../outcome.js'
+import type { ErrorRow, JudgementRow, NodeRow } from '../judgement-rows.js'
+import type { StallBand, StallWords } from '../stalls.js'
+import type { Trend } from '../../analysis/baseline/trend.js'
+import type { GridFacts, StoppedEarly, Verdict } from '../../analysis/outcome.js'
 
 /** Of a run without a verdict, or not yet. */
 export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'

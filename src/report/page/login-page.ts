@@ -1,4 +1,4 @@
-import { renderHead } from './head.js'
+import { renderHead } from './served-parts.js'
 import { createHash } from 'node:crypto'
 import { escapeHtml } from '../escape.js'
 import { PAGE_STYLE_HASH } from './assets.js'

@@ -1,3 +1,5 @@
+import type { Measurements, TimeSeries } from '../../analysis/results/figures/measurements.js'
+
 /** Creating a formatter takes longer than using one a thousand times. */
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
@@ -38,4 +40,31 @@ export function formatElapsed(seconds: number): string {
   const rest = Number((total % 60).toFixed(1))
   const padded = rest < 10 ? `0${rest}` : String(rest)
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${padded}` : `${minutes}:${padded}`
+}
+
+export interface TableParts {
+  readonly name: string
+  readonly headings: readonly string[]
+  readonly rows: readonly string[]
+}
+
+/** A table in its own scrollable box, also by keyboard, for narrow screens. */
+export function renderTable({ name, headings, rows }: TableParts): string {
+  const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('')
+  return `<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
+}
+
+/**
+ * When the first bucket of the series begins. Undefined if there is no common axis of time: the series of several runs has no gaps
+ * between them, so it is shorter than the time from first to last.
+ */
+export function findOrigin({ series, startMs, endMs = NaN }: Measurements): number | undefined {
+  if (series === undefined || startMs === undefined) return undefined
+  const originMs = bucketStart(startMs, series)
+  return endMs <= originMs + series.atMs.length * series.bucketMs ? originMs : undefined
+}
+
+/** Buckets begin at multiples of their width. */
+export function bucketStart(atMs: number, { bucketMs }: Pick<TimeSeries, 'bucketMs'>): number {
+  return Math.floor(atMs / bucketMs) * bucketMs
 }

@@ -1,12 +1,10 @@
-import { renderHead } from './head.js'
 import { escapeHtml } from '../escape.js'
-import type { Outcome } from '../outcome.js'
+import type { Outcome } from '../../analysis/outcome.js'
+import { renderHead, renderEditor, renderTop, type ThresholdEditor, type Visitor } from './served-parts.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE_HASH } from './assets.js'
 import { buildPageDocument } from './build-document.js'
 import type { PageDocument } from './document.js'
-import { livePanel, PANELS, TREND_PANEL } from './panels.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'
-import { renderEditor, renderTop, type ThresholdEditor, type Visitor } from './served-parts.js'
 import { renderInformation, renderThresholds } from './threshold-section.js'
 
 /** `report.html`: one file that opens from disk and loads nothing. */
@@ -75,4 +73,52 @@ function wrapSection(id: string, content: string): string {
 /** Inside a script element `</script` and `<!--` would end it or change how it is parsed, so every `<` is escaped. */
 function escapeJson(page: PageDocument): string {
   return JSON.stringify(page).replaceAll('<', '\\u003c')
+}
+
+/** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until then. */
+export const PANELS = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
+<div class="bar"><h2 id="time-title">Over time</h2><div class="tools" role="group" aria-label="Zoom">
+<button type="button" id="zoom-in">Zoom in</button><button type="button" id="zoom-out">Zoom out</button><button type="button" id="zoom-reset">Whole run</button></div></div>
+<p class="hint">Drag across a chart to zoom, double-click for the whole run.</p>
+<div id="time-charts"></div>
+<div class="scrubber"><label for="moment">Moment</label><input type="range" id="moment" min="0" max="0" value="0"><span id="moment-words" aria-hidden="true"></span></div>
+<details id="time-table"><summary>The same as a table</summary></details>
+</section>
+<section id="distribution" class="card" aria-labelledby="distribution-title" hidden="">
+<div class="bar"><h2 id="distribution-title">Response times</h2><div class="tools"><label>Samples of <select id="distribution-view"></select></label></div></div>
+<div id="distribution-chart"></div>
+<ul id="zones" class="zones"></ul>
+<details id="distribution-table"><summary>The same as a table</summary></details>
+</section>
+<section id="labels" class="card" aria-labelledby="labels-title" hidden="">
+<div class="bar"><h2 id="labels-title">Labels</h2><div class="tools"><label>Samples of <select id="labels-view"></select></label><label>Search <input type="search" id="label-search" autocomplete="off" spellcheck="false"></label></div></div>
+<p id="label-count" class="hint" role="status"></p>
+<div class="scroll" tabindex="0" role="group" aria-label="Labels"><table id="label-table"><thead></thead><tbody></tbody></table></div>
+<button type="button" id="more-labels" hidden="">Show all</button>
+</section>
+<noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`
+
+/** The last runs of the branch, filled by the page's script as well. */
+export const TREND_PANEL = `<section id="trend" class="card" aria-labelledby="trend-title" hidden="">
+<h2 id="trend-title">Trend</h2>
+<p id="trend-words" class="hint"></p>
+<div id="trend-charts"></div>
+<div id="trend-scrubber" class="scrubber"><label for="trend-run">Run</label><input type="range" id="trend-run" min="0" max="0" value="0"><span id="trend-run-words" aria-hidden="true"></span></div>
+<details id="trend-table"><summary>The same as a table</summary></details>
+</section>`
+
+/** The run's progress and the stop button; the page's script shows it while the run is in progress. */
+export function livePanel(stopPath: string | undefined): string {
+  const stop =
+    stopPath === undefined
+      ? ''
+      : `<button type="button" id="stop" data-path="${escapeHtml(stopPath)}">Stop the run</button>
+<span id="confirm" role="group" aria-labelledby="confirm-words" hidden=""><span id="confirm-words">Stop this run?</span> <button type="button" id="stop-now">Stop it</button> <button type="button" id="keep-going">Keep going</button></span>`
+  return `<section id="live" class="card" aria-label="Progress" hidden="">
+<div class="bar"><p id="progress-words" tabindex="-1"></p><div class="tools"><span id="connection" role="status"></span>
+${stop}</div></div>
+<p id="announcement" class="unseen" role="status"></p>
+<p id="quiet" hidden=""></p>
+<progress id="progress" aria-label="Progress" max="1" hidden=""></progress>
+</section>`
 }

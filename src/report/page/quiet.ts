@@ -1,7 +1,7 @@
-import type { Measurements } from '../../results/figures/measurements.js'
-import { formatMoment } from '../../thresholds/stall-words.js'
-import { findOrigin } from '../axis.js'
-import { formatSpan } from '../spans.js'
+import type { Measurements } from '../../analysis/results/figures/measurements.js'
+import { formatMoment } from '../../analysis/thresholds/format.js'
+import { findOrigin } from './numbers.js'
+import { formatSpan } from '../headline.js'
 
 /** How far back a pause is still a usual one. */
 const WINDOW_MS = 120_000

@@ -1,12 +1,9 @@
-import { escapeHtml } from '../escape.js'
-import { formatBytes } from '../size.js'
-import type { StallRow } from '../shown-stalls.js'
+import { escapeHtml, formatBytes } from '../escape.js'
+import type { StallRow } from '../stalls.js'
 import { qualifyVerdict } from '../headline.js'
 import type { CurrentFigures, Headline, PageDocument, View } from './document.js'
-import { formatApdex, formatMs, formatNumber, formatPercent, formatRate } from './numbers.js'
-import { sparkPicture, VERDICT_PICTURES } from './pictures.js'
-import type { Tone } from './pictures.js'
-import { renderTable } from './table.js'
+import { formatApdex, formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
+import { sparkPicture, VERDICT_PICTURES, type Tone } from './pictures.js'
 
 const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
   passed: 'good',

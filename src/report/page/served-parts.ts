@@ -1,4 +1,5 @@
 import { escapeHtml } from '../escape.js'
+import { PAGE_STYLE } from './assets.js'
 
 /** Who looks at a page. */
 export interface Visitor {
@@ -48,4 +49,32 @@ ${errors}
 <button type="submit">Judge</button></div>
 <p id="editor-hint" class="hint">For example <code>p95 &lt; 800ms</code>, <code>error_rate &lt; 1%</code>, <code>apdex &gt;= 0.85</code>, <code>warn: p99{label="checkout"} &lt; 2s</code>. Samples of the warm-up are left out. An empty box removes the thresholds.</p>
 </form></details></section>`
+}
+
+/** The start of every page, up to its body. */
+export function renderHead(page: {
+  readonly policy: string
+  /** Escaped. */
+  readonly title: string
+  /** Further elements before the title and after the style of all pages, each with its line end. */
+  readonly meta?: string
+  readonly style?: string
+}): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${page.policy}">
+<meta name="color-scheme" content="light dark">
+${page.meta ?? ''}<title>${page.title}</title>
+<style>${PAGE_STYLE}</style>
+${page.style ?? ''}</head>`
+}
+
+/** `1st`, `2nd`, `3rd`, `11th`. */
+export function formatPosition(position: number): string {
+  const isTeen = Math.floor(position / 10) % 10 === 1
+  const ending = isTeen ? undefined : { 1: 'st', 2: 'nd', 3: 'rd' }[position % 10]
+  return `${position.toLocaleString('en-US')}${ending ?? 'th'}`
 }

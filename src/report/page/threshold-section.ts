@@ -1,8 +1,7 @@
 import { escapeHtml } from '../escape.js'
 import type { Headline, PageDocument, ThresholdRow } from './document.js'
-import { changePicture, gaugePicture } from './pictures.js'
-import type { Tone } from './pictures.js'
-import { renderTable } from './table.js'
+import { changePicture, gaugePicture, type Tone } from './pictures.js'
+import { renderTable } from './numbers.js'
 
 const RUN_STATUSES: readonly Headline[] = ['queued', 'running', 'stopping', 'finished', 'problem']
 const ROW_TONES: Readonly<Record<string, Tone>> = {

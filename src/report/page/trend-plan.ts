@@ -1,8 +1,7 @@
-import type { Band, Trend, TrendPoint } from '../../baseline/trend.js'
+import type { Band, Trend, TrendPoint } from '../../analysis/baseline/trend.js'
 import { escapeHtml } from '../escape.js'
 import { remarkOn, timeOf } from '../trend-points.js'
-import { formatMs, formatNumber, formatPercent, formatRate } from './numbers.js'
-import { renderTable } from './table.js'
+import { formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
 
 /** One chart of the trend. */
 export interface TrendPlan {

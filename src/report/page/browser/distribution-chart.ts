@@ -1,11 +1,9 @@
 import uPlot from 'uplot'
 import { densities } from '../distribution.js'
 import type { Histogram, View } from '../document.js'
-import { formatMs, formatPercent } from '../numbers.js'
-import { renderTable } from '../table.js'
+import { formatMs, formatPercent, renderTable } from '../numbers.js'
 import { fillWhenOpen, find, make } from './elements.js'
-import { CHART_FONT, readPalette } from './palette.js'
-import type { Palette } from './palette.js'
+import { CHART_FONT, readPalette, type Palette } from './palette.js'
 import { limitColour, writeOnChart } from './time-charts.js'
 
 interface Mark {

@@ -1,6 +1,6 @@
 import uPlot from 'uplot'
-import type { StallBand } from '../../shown-stalls.js'
-import { formatWait } from '../../../thresholds/stall-words.js'
+import type { StallBand } from '../../stalls.js'
+import { formatWait } from '../../../analysis/thresholds/format.js'
 import type { PageDocument } from '../document.js'
 import { make } from './elements.js'
 import type { Palette } from './palette.js'

@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { Trend, TrendPoint } from '../../../baseline/trend.js'
+import type { Trend, TrendPoint } from '../../../analysis/baseline/trend.js'
 import {
   axisRange,
   connectedStretches,

@@ -1,0 +1,36 @@
+import { describe, expect, test } from '@jest/globals'
+import { LabelTable } from '../../../../src/analysis/results/counts/label-table.js'
+import { measure } from '../../../support/data/sample-csv.js'
+
+const number = (table: LabelTable, label: string) => {
+  const bytes = new TextEncoder().encode(label)
+  return table.numberOf(bytes, 0, bytes.length)
+}
+
+describe('labels', () => {
+  test('are told apart by their bytes, whatever their hashes', () => {
+    const table = new LabelTable()
+    const labels = Array.from({ length: 100_000 }, (_, i) => `/shop/${i}/item?id=${(i * 7919) % 100_003}`)
+    const first = labels.map((label) => number(table, label))
+    expect(first).toEqual(labels.map((_, i) => i))
+    expect(labels.map((label) => number(table, label))).toEqual(first)
+    expect(table.toStrings()).toEqual(labels)
+  })
+
+  test('of equal hash are not taken for each other', () => {
+    const table = new LabelTable()
+    const [a, b] = [new Uint8Array([1, 2, 3]), new Uint8Array([1, 2, 4])]
+    expect(table.numberOfHashed(a, 0, 3, 42)).toBe(0)
+    expect(table.numberOfHashed(b, 0, 3, 42)).toBe(1)
+    expect(table.numberOfHashed(a, 0, 2, 42)).toBe(2)
+    expect(table.numberOfHashed(b, 0, 3, 42)).toBe(1)
+  })
+
+  test('too many labels are a problem, and memory stays bounded', () => {
+    const rows = Array.from({ length: 131_073 }, (_, i) => `1000,1,${i},true`)
+    const measured = measure(['timeStamp,elapsed,label,success', ...rows].join('\n'))
+    expect(measured.sources[0]?.problems).toEqual([
+      'row 131073: there are more than 131072 different labels before it'
+    ])
+  })
+})

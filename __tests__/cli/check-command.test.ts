@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { createClassFinder } from '../../src/gate/preflight.js'
+import { checkMachine } from '../../src/cli/commands/check-command.js'
+import { runCommandLine } from '../../src/cli/commands.js'
+import { makeCommandPorts } from './command-ports.js'
+
+const { JAVA_HOME } = process.env
+const SHOP = join(import.meta.dirname, '../../examples/shop')
+let workspace: string
+let server: Server
+let status = 200
+let port: number
+
+beforeEach(async () => {
+  workspace = await mkdtemp(join(tmpdir(), 'loadgate-check-'))
+  for (const name of ['plan.jmx', 'users.csv'])
+    await writeFile(join(workspace, name), await readFile(join(SHOP, name)))
+  await writeJava('17.0.1')
+  process.env.JAVA_HOME = join(workspace, 'java')
+  status = 200
+  server = createServer((_request, response) => response.writeHead(status).end())
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  port = (server.address() as AddressInfo).port
+})
+afterEach(() => {
+  server.close()
+  if (JAVA_HOME === undefined) delete process.env.JAVA_HOME
+  else process.env.JAVA_HOME = JAVA_HOME
+})
+
+async function writeJava(version: string): Promise<void> {
+  const file = join(workspace, 'java/bin/java')
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, `#!/bin/sh\necho 'openjdk version "${version}"' >&2\n`)
+  await chmod(file, 0o755)
+}
+
+const check = (...args: string[]): Promise<{ code: number; out: string }> => checkWith('', ...args)
+const checkWith = async (baseUrl: string, ...args: string[]): Promise<{ code: number; out: string }> => {
+  const ports = makeCommandPorts({
+    workspace,
+    baseUrl,
+    findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)])
+  })
+  const code = await runCommandLine(['check', ...args], ports)
+  return { code, out: ports.screen.out.text }
+}
+const shop = (...args: string[]): ReturnType<typeof check> =>
+  check('--files', 'plan.jmx', '--files', 'users.csv', '--override-parameters', `-Jport=${port}`, ...args)
+
+test('all is well: the target is asked once', async () => {
+  expect(await shop('--threads', '5', '--thresholds', 'p95{label="checkout"} < 1s')).toEqual({
+    code: 0,
+    out: `note  The target http://127.0.0.1:${port}/ answers (200).\nNo problems found.\n`
+  })
+})
+
+test('an address in the environment that the config file overrides is noted', async () => {
+  await writeFile(join(workspace, 'c.yml'), 'base-url: local\nfiles: [plan.jmx, users.csv]\n')
+  const words = 'note  LOADGATE_BASE_URL is set, but base-url in the config file is local'
+  const flags = ['--config', 'c.yml', '--rehearse']
+  expect((await checkWith('https://service.example', ...flags)).out).toContain(words)
+  expect((await checkWith('https://service.example', ...flags, '--base-url', 'local')).out).not.toContain(
+    words
+  )
+  expect((await check(...flags)).out).not.toContain(words)
+})
+
+test('a warning does not fail it, and errors do', async () => {
+  expect(await shop('--override-parameters', '-Jhots=a')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^warning {2}-Jhots has no effect.*\nnote .*\n0 errors, 1 warning\.\n$/)
+  })
+  expect(
+    await shop('--thresholds', 'p95{label="chekout"} < 1s', '--warm-up', '60s', '--duration', '60s')
+  ).toEqual({
+    code: 2,
+    out: [
+      'error  warm-up is 60 s and duration is 60 s, so that nothing is left to judge; make duration longer than warm-up.',
+      'error  The threshold p95{label="chekout"} < 1s has nothing to judge: no request of the plan is called "chekout"; did you mean "checkout"?',
+      `note   The target http://127.0.0.1:${port}/ answers (200).`,
+      '2 errors, 0 warnings. Fix the errors before a run.',
+      ''
+    ].join('\n')
+  })
+})
+
+test('a parameter of the base that the plan does not read is an error', async () => {
+  const sides = ['--baseline', 'side-by-side', '--duration', '5s', '--baseline-parameters']
+  const { code, out } = await shop(...sides, '-Jhots=a')
+  expect(code).toBe(2)
+  expect(out).toMatch(
+    /^error {2}baseline-parameters: -Jhots has no effect: .*base and head would be the same server/m
+  )
+  expect((await shop(...sides, '-Jport=1')).out).not.toContain('baseline-parameters')
+})
+
+test('every problem of the settings at once, also as JSON', async () => {
+  const { code, out } = await check('--files', 'gone.jmx', '--threads', 'many', '--json')
+  expect(code).toBe(2)
+  expect(JSON.parse(out)).toMatchObject({
+    errors: 2,
+    warnings: 0,
+    findings: [
+      { level: 'error', message: expect.stringContaining('gone.jmx') },
+      { level: 'error', message: expect.stringContaining('threads') }
+    ]
+  })
+})
+
+test('a target that is down, or answers with an error', async () => {
+  status = 503
+  expect(await shop()).toMatchObject({
+    code: 2,
+    out: expect.stringContaining('answers 503, an error of the server')
+  })
+  await new Promise((done) => server.close(done))
+  expect(await shop()).toMatchObject({
+    code: 2,
+    out: expect.stringContaining(
+      `127.0.0.1:${port} refused the connection (ECONNREFUSED): nothing listens there. Start the server first`
+    )
+  })
+  expect(await shop('--rehearse')).toEqual({ code: 0, out: 'No problems found.\n' })
+})
+
+test('wait-for names what to ask, and its query is not shown', async () => {
+  const { out } = await check(
+    '--files',
+    'plan.jmx',
+    '--files',
+    'users.csv',
+    '--wait-for',
+    `http://127.0.0.1:${port}/up?key=s3cret`
+  )
+  expect(out).toContain(`The target http://127.0.0.1:${port}/up?*** answers (200).`)
+})
+
+test('a wait-for that is refused is shown without its secrets', async () => {
+  const refused = async (value: string): Promise<string> =>
+    (await check('--files', 'plan.jmx', '--files', 'users.csv', '--wait-for', value)).out
+  expect(await refused('http://u:s3cret@shop.example/?k=s3cret')).toContain(
+    'wait-for: "http://***@shop.example/?***"'
+  )
+  expect(await refused('http://shop.example/?k=s3cret 5x')).toContain(
+    'wait-for: "http://shop.example/?*** 5x"'
+  )
+  expect(await refused('u:s3cret@shop.example k=s3cret')).not.toContain('s3cret')
+})
+
+test('labels of redirects, and one that differs in spaces', async () => {
+  const { out } = await shop('--thresholds', 'p95{label="checkout-0"} < 1s')
+  expect(out).toContain('No problems found.')
+  const plan = join(workspace, 'plan.jmx')
+  await writeFile(
+    plan,
+    (await readFile(plan, 'utf8')).replaceAll('testname="checkout"', 'testname="checkout "')
+  )
+  expect((await shop('--thresholds', 'p95{label="checkout"} < 1s')).out).toContain(
+    'there is "checkout ", with spaces around it'
+  )
+})
+
+test('no Java, an old one, and no space', async () => {
+  const home = join(workspace, 'java')
+  const none = join(workspace, 'none')
+  const machine = (env: NodeJS.ProcessEnv, freeMb = 1000): Promise<unknown> =>
+    checkMachine(
+      { tool: 'gatling', plan: 'a.java', workspace },
+      { env, freeMb: () => Promise.resolve(freeMb) }
+    )
+  expect(await machine({ PATH: workspace })).toEqual([
+    {
+      level: 'error',
+      message: expect.stringContaining('gatling needs Java, and there is no java on the PATH: install a JDK')
+    }
+  ])
+  expect(await machine({ JAVA_HOME: none })).toEqual([
+    { level: 'error', message: expect.stringContaining(`JAVA_HOME is ${none}, where no bin/java runs`) }
+  ])
+  expect(await machine({ JAVA_HOME: home })).toEqual([
+    { level: 'error', message: expect.stringContaining('there is no javac') }
+  ])
+  await writeJava('1.8.0_402')
+  expect(await machine({ JAVA_HOME: home }, 12)).toEqual([
+    { level: 'error', message: expect.stringContaining('needs Java 11 or later, and') },
+    { level: 'warning', message: expect.stringContaining('Only 12 MB are free') }
+  ])
+})
+
+test('the classes of a JMeter of one’s own are found in its jars', async () => {
+  const home = join(workspace, 'jmeter')
+  await mkdir(join(home, 'lib/ext'), { recursive: true })
+  await writeFile(join(home, 'lib/ext/plugin.jar'), 'PK…kg/apc/Dummy.class…kg/apc/Outer$Inner.class')
+  const has = createClassFinder({ JMETER_HOME: home })
+  expect(['kg.apc.Dummy', 'kg.apc.Outer_-Inner', 'kg.apc.Other'].map(has)).toEqual([true, true, false])
+  expect(createClassFinder({ JMETER_HOME: join(workspace, 'gone') })('kg.apc.Dummy')).toBeUndefined()
+  expect(createClassFinder({ PATH: workspace })('kg.apc.Dummy')).toBe(false)
+  let nowMs = 0
+  const slow = createClassFinder({ JMETER_HOME: home }, () => (nowMs += 700))
+  expect(['kg.apc.A', 'kg.apc.B', 'kg.apc.C', 'kg.apc.A'].map(slow)).toEqual([false, false, undefined, false])
+})

@@ -1,0 +1,168 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { openUsers } from '../../src/service/accounts/open-users.js'
+import { openDatabase } from '../../src/service/store/database.js'
+import { RunTable } from '../../src/service/store/run-table.js'
+import { runCommandLine } from '../../src/cli/commands.js'
+import { readLines } from '../service/accounts/team.js'
+import { makeRun } from '../service/store/records.js'
+import { createFolders } from '../service/support.js'
+import { makeCommandPorts } from './command-ports.js'
+
+const folders = createFolders()
+afterAll(() => folders.remove())
+
+const TOKEN = /lg_[0-9a-f]{12}_[\w-]{43}/
+
+function makeService(): { dataDir: string; type: (words: string) => Promise<{ out: string; err: string }> } {
+  const workspace = folders.create()
+  const dataDir = join(workspace, 'data')
+  writeFileSync(join(workspace, 'service.yml'), 'listen: 127.0.0.1:8443\ndata: data\n')
+  return {
+    dataDir,
+    type: async (words) => {
+      const ports = makeCommandPorts({
+        workspace,
+        openUsers: (folder) => Promise.resolve(openUsers(folder, (line) => ports.screen.err.write(line)))
+      })
+      const args = ['user', ...words.split(' ')]
+      expect(await runCommandLine(args, ports)).toBe(0)
+      return { out: ports.screen.out.text, err: ports.screen.err.text }
+    }
+  }
+}
+
+const CONFIG = '--config service.yml'
+
+test('the documents have exactly these fields, and a token is only on standard output', async () => {
+  const { type, dataDir } = makeService()
+  const added = await type(`add anna --role admin --json ${CONFIG}`)
+  const anna = JSON.parse(added.out) as { token: string }
+  expect(anna).toEqual({ name: 'anna', role: 'admin', token: expect.stringMatching(TOKEN) })
+  const rotated = JSON.parse((await type(`rotate ANNA --json ${CONFIG}`)).out) as { token: string }
+  expect(rotated).toEqual({ name: 'anna', role: 'admin', token: expect.stringMatching(TOKEN) })
+  expect(rotated.token).not.toBe(anna.token)
+  await type(`add ben@example.com --role viewer ${CONFIG}`)
+  const listed = await type(`list --json ${CONFIG}`)
+  const since = { created: expect.any(String), last_seen: null, sign_ins: 0 }
+  expect(JSON.parse(listed.out)).toEqual([
+    { name: 'anna', role: 'admin', ...since },
+    { name: 'ben@example.com', role: 'viewer', ...since }
+  ])
+  const removed = await type(`remove ben@example.com --json ${CONFIG}`)
+  expect(JSON.parse(removed.out)).toEqual({
+    ...{ name: 'ben@example.com', role: 'viewer', removed: true },
+    waiting_runs: [],
+    runs_at_work: []
+  })
+  for (const { err } of [added, listed, removed]) expect(err).toBe('')
+  const file = join(dataDir, 'audit.jsonl')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(readFileSync(file, 'utf8')).not.toMatch(TOKEN)
+  const by = { user: userInfo().username, role: 'operator' }
+  expect(readLines(file)).toMatchObject([
+    { action: 'user.add', target: 'anna', ...by },
+    { action: 'user.rotate', target: 'anna', ...by },
+    { action: 'user.add', target: 'ben@example.com', ...by },
+    { action: 'user.remove', target: 'ben@example.com', ...by }
+  ])
+})
+
+test('people read the same', async () => {
+  const { type } = makeService()
+  expect((await type(`list ${CONFIG}`)).out).toContain('There are no users yet')
+  const { out } = await type(`add anna --role admin ${CONFIG}`)
+  expect(out).toMatch(/^Added anna \(admin\)\.\nToken: lg_\S+\nKeep it now: it is not shown again\.\n$/)
+  const { out: list } = await type(`list ${CONFIG}`)
+  expect(list).toMatch(/name +role +created +last seen/)
+  expect(list).toMatch(/anna +admin +20\S+ \S+ +never/)
+  expect(list).not.toMatch(TOKEN)
+  await type(`add ben --role admin ${CONFIG}`)
+  expect((await type(`remove ben ${CONFIG}`)).out).toContain('Removed ben (admin)')
+})
+
+test('whoever ends a token learns what it has started and what goes on', async () => {
+  const { type, dataDir } = makeService()
+  await type(`add ops --role admin ${CONFIG}`)
+  await type(`add leaked --role member ${CONFIG}`)
+  const users = openUsers(dataDir, () => undefined)
+  const ids = new Map(users.users().map(({ id, name }) => [name, id]))
+  users.close()
+  const database = openDatabase(dataDir)
+  const runs = new RunTable(database, () => undefined)
+  let sequence = 0
+  for (const [name, id] of ids)
+    for (const status of ['queued', 'running', 'stopping', 'finished', 'problem'] as const)
+      runs.insert(makeRun({ id: `${name}-${status}`, status, user: { id, name }, sequence: ++sequence }))
+  database.close()
+  expect((await type(`rotate LEAKED ${CONFIG}`)).out).toContain(
+    '3 runs of theirs go on, waiting or at work; an admin can stop them: /?user=leaked\n'
+  )
+  const { out } = await type(`remove leaked ${CONFIG}`)
+  expect(out).toContain(
+    'Removed leaked (member). Their runs are still there.\n1 run of theirs that waits ends'
+  )
+  expect(out).toMatch(
+    /2 runs of theirs are at work and go on; .*:\n {2}leaked-running\n {2}leaked-stopping\n$/
+  )
+})
+
+describe('an answer that nobody can read', () => {
+  const lose = async (words: string): Promise<void> => {
+    const workspace = folders.create()
+    writeFileSync(join(workspace, 'service.yml'), 'listen: 127.0.0.1:8443\ndata: data\n')
+    const users = openUsers(join(workspace, 'data'), () => undefined)
+    users.add('ops', 'admin')
+    users.close()
+    const ports = makeCommandPorts({
+      workspace,
+      print: () => Promise.reject(new Error('write EPIPE')),
+      openUsers: (folder) => Promise.resolve(openUsers(folder, () => undefined))
+    })
+    await runCommandLine(['user', ...words.split(' '), ...CONFIG.split(' ')], ports)
+  }
+  const why = 'the answer could not be written to standard output \\(write EPIPE\\)'
+
+  test.each([
+    [
+      'add anna --role viewer',
+      `^Added anna \\(viewer\\). But ${why}. .loadgate user rotate anna. gives another token.$`
+    ],
+    [
+      'rotate ops --json',
+      `^The earlier token of ops .* has ended. But ${why}. .loadgate user rotate ops. gives another`
+    ],
+    ['list', `^${why}$`]
+  ])('%s', async (words, message) => {
+    await expect(lose(words)).rejects.toThrow(new RegExp(message))
+  })
+})
+
+describe('mistakes', () => {
+  test.each([
+    [`add anna ${CONFIG}`, 'give the role of the user with --role: admin, member, viewer'],
+    [`add anna --role root ${CONFIG}`, 'there is no role "root"; --role takes one of admin, member, viewer'],
+    ['add anna --role admin', 'give the config file of the service with --config'],
+    [`add --role admin ${CONFIG}`, 'takes one name, found 0'],
+    [`rotate anna ben ${CONFIG}`, 'takes one name, found 2'],
+    [`list anna ${CONFIG}`, 'takes flags only'],
+    [`rotate anna --role admin ${CONFIG}`, 'there is no flag --role here'],
+    [`add a:b --role admin ${CONFIG}`, 'cannot be the name of a user'],
+    [`rotate nobody ${CONFIG}`, 'there is no user "nobody"'],
+    ['list --config nowhere.yml', 'cannot be read'],
+    ['list --config wrong.yml', 'lisen']
+  ])('%s', async (words, message) => {
+    const workspace = folders.create()
+    mkdirSync(join(workspace, 'data'))
+    writeFileSync(join(workspace, 'service.yml'), 'listen: 127.0.0.1:8443\ndata: data\n')
+    writeFileSync(join(workspace, 'wrong.yml'), 'lisen: 127.0.0.1:8443\ndata: data\n')
+    const ports = makeCommandPorts({
+      workspace,
+      openUsers: (folder) => Promise.resolve(openUsers(folder, () => undefined))
+    })
+    await expect(runCommandLine(['user', ...words.split(' ')], ports)).rejects.toThrow(message)
+    expect(ports.screen.out.text).toBe('')
+  })
+})

@@ -1,0 +1,26 @@
+import { describe, expect, test } from '@jest/globals'
+import { OPERATIONS } from '../../src/client/own-links.js'
+
+describe('how operations are sent', () => {
+  test.each(['createGrid', 'createRun', 'repeatRun'] as const)(
+    '%s once, with a long response timeout',
+    (name) => {
+      expect(OPERATIONS[name].retry.attempts).toBe(1)
+      expect(OPERATIONS[name].responseTimeoutMs).toBeGreaterThanOrEqual(10 * 60_000)
+    }
+  )
+
+  test('thresholds are handed over once, and quickly', () => {
+    expect(OPERATIONS.setThresholds.retry.attempts).toBe(1)
+    expect(OPERATIONS.setThresholds.responseTimeoutMs).toBeLessThanOrEqual(5_000)
+  })
+
+  test.each(['showGrid', 'showRun', 'listRuns', 'account', 'head', 'stopRun', 'terminateGrid'] as const)(
+    '%s is retried',
+    (name) => expect(OPERATIONS[name].retry.attempts).toBeGreaterThanOrEqual(3)
+  )
+
+  test.each(['stopRun', 'terminateGrid'] as const)('%s may take long', (name) =>
+    expect(OPERATIONS[name].responseTimeoutMs).toBeGreaterThanOrEqual(60_000)
+  )
+})

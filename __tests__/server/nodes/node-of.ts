@@ -1,9 +1,0 @@
-import { toolEnvironment } from '../../../src/server/engines/tool-environment.js'
-import type { LoadNode } from '../../../src/server/nodes/load-node.js'
-import { createMachineNode } from '../../../src/server/nodes/machine/machine-place.js'
-import type { Processes } from '../../../src/server/nodes/machine/processes.js'
-
-/** A node on this machine that runs commands in its own way. */
-export function nodeOf(processes: Pick<Processes, 'run'>, env: NodeJS.ProcessEnv = process.env): LoadNode {
-  return createMachineNode({ processes, env: toolEnvironment(env) })
-}

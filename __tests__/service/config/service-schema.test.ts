@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals'
+import { Ajv } from 'ajv'
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { CONFIG_KEYS, parseConfig } from '../../../src/service/config/parse-config.js'
+
+const schema = JSON.parse(readFileSync('schema/service.schema.json', 'utf8')) as {
+  readonly properties: Readonly<Record<string, { readonly description: string }>>
+}
+const validate = new Ajv({ allowUnionTypes: true, strictTypes: false, strictRequired: false }).compile(schema)
+/** As an editor reads the file: with numbers and booleans. */
+const isValid = (yaml: string): boolean => validate(parse(yaml))
+const problemsOf = (yaml: string): readonly string[] => parseConfig(yaml, '/').problems
+
+const TLS = 'tls: { certificate: c.pem, key: k.pem }\n'
+/** Loopback, unless the example says where it listens. */
+const complete = (yaml: string): string =>
+  `${/^listen:/m.test(yaml) ? '' : 'listen: 127.0.0.1:0\n'}${/^data:/m.test(yaml) ? '' : 'data: d\n'}${yaml}`
+
+test('has the keys of the file, each with its description', () => {
+  expect(Object.entries(schema.properties).map(([key, { description }]) => [key, description])).toEqual(
+    Object.entries(CONFIG_KEYS)
+  )
+})
+
+describe('an editor and the service agree', () => {
+  test.each([
+    '',
+    'listen: localhost:65535',
+    'listen: "[::1]:8443"',
+    'listen: 127.1.2.3:80',
+    `listen: :8443\n${TLS}`,
+    `listen: "[fd00::1]:0"\n${TLS}`,
+    `listen: load.example.com:443\n${TLS}`,
+    'listen: 0.0.0.0:80\nbehind-proxy: { trusted: [10.0.0.0/8, 192.0.2.1, "fd00::/8", "::1"] }',
+    'data: 2026',
+    `external-url: https://load.example.com:8443/\n${TLS}`,
+    'external-url: http://localhost',
+    'max-nodes: 4',
+    'max-nodes: "4"',
+    'drain: 0',
+    'drain: 1h30m',
+    'retention: {}',
+    'retention: { days: 1, size: 0.5TiB, runs-per-project: 1 }',
+    'retention: { size: 50 GB }',
+    'metrics: { token-file: t }',
+    'metrics: { allow: [127.0.0.1] }',
+    'regions: { eu: { kubernetes: { namespace: load } }, here: { processes: {} } }'
+  ])('on %j, which is right', (yaml) => {
+    expect(problemsOf(complete(yaml))).toEqual([])
+    expect(isValid(complete(yaml))).toBe(true)
+  })
+
+  test.each([
+    'listen: 8443',
+    'listen: 127.0.0.1',
+    'listen: 127.0.0.1:65536',
+    'listen: "::1:80"',
+    'listen: 0.0.0.0:8443',
+    'listen: :0',
+    'listen: "[::]:0"',
+    'listen: 10.0.0.1:1',
+    `${TLS}behind-proxy: { trusted: [10.0.0.0/8] }`,
+    'data: ""',
+    'data: [a]',
+    'external-url: load.example.com',
+    'external-url: https://load.example.com/path',
+    'external-url: https://me@load.example.com',
+    'external-url: ftp://load.example.com',
+    'tls: { certificate: c.pem }',
+    'tls: c.pem',
+    'behind-proxy: {}',
+    'behind-proxy: { trusted: [] }',
+    'behind-proxy: { trusted: [0.0.0.0/0] }',
+    'behind-proxy: { trusted: [10.0.0.0/33] }',
+    'behind-proxy: { trusted: [loopback] }',
+    'behind-proxy: { trusted: 10.0.0.0/8 }',
+    'max-nodes: 0',
+    'max-nodes: 1.5',
+    'drain: soon',
+    'drain: ""',
+    'retention: { days: 0 }',
+    'retention: { size: 50 }',
+    'retention: { size: 0GB }',
+    'retention: { size: 50G }',
+    'retention: { size: 50gb }',
+    'retention: { weeks: 3 }',
+    'metrics: {}',
+    'metrics: { token-file: t, allow: [127.0.0.1] }',
+    'metrics: { token: secret }',
+    'regions: {}',
+    'regions: { eu: { docker: {} } }',
+    'token: x'
+  ])('on %j, which is wrong', (yaml) => {
+    expect(problemsOf(complete(yaml))).not.toEqual([])
+    expect(isValid(complete(yaml))).toBe(false)
+  })
+
+  test.each(['listen: 127.0.0.1:0', 'data: d', ''])('that a file with only %j lacks a key', (yaml) => {
+    expect(problemsOf(yaml)).not.toEqual([])
+    expect(validate(parse(yaml) ?? {})).toBe(false)
+  })
+})

@@ -1,0 +1,22 @@
+import { expect, test } from '@jest/globals'
+import { mayHaveNames, readPlanNames } from '../../../src/service/engines/jmeter/plan.js'
+
+test('names are a JMeter plan’s elements, and the literals of a source', () => {
+  expect(readPlanNames('plan.jmx', '<A testname="home &amp; away" x="y"/>')).toEqual(['home & away'])
+  expect(readPlanNames('Plan.java', 'http("home").get("/a\\"b"); char c = \'c\';')).toEqual([
+    'home',
+    '/a\\"b',
+    'c'
+  ])
+  expect(readPlanNames('plan.ts', 'step(\'one\', () => `two`)\nstep("one")')).toEqual(['one', 'two'])
+})
+
+test.each([
+  ['plan.jmx', true],
+  ['Plan.SCALA', true],
+  ['plan.mts', true],
+  ['plan.jar', false],
+  ['users.csv', false]
+])('%s may have names: %s', (name, mayHave) => {
+  expect(mayHaveNames(name)).toBe(mayHave)
+})

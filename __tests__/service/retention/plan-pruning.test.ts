@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals'
+import { type KeptRun, planPruning } from '../../../src/service/retention/plan-pruning.js'
+import type { Retention } from '../../../src/service/config/config.js'
+import { makeRandom } from '../../support/data/seeded-random.js'
+
+const DAY_MS = 86_400_000
+const NOW_MS = 1000 * DAY_MS
+
+function makeRuns(random: () => number): KeptRun[] {
+  return Array.from({ length: Math.floor(random() * 40) }, (_, index) => ({
+    id: `r${index}`,
+    sequence: index + 1,
+    project: [null, 'shop', 'bank'][Math.floor(random() * 3)]!,
+    createdMs: NOW_MS - Math.floor(random() * 100) * DAY_MS,
+    bytes: Math.floor(random() * 1000),
+    isSettled: random() < 0.8
+  }))
+}
+
+const makeLimits = (random: () => number): Retention => ({
+  ...(random() < 0.5 && { days: Math.floor(random() * 100) }),
+  ...(random() < 0.5 && { bytes: Math.floor(random() * 10_000) }),
+  ...(random() < 0.5 && { runsPerProject: 1 + Math.floor(random() * 10) })
+})
+
+describe.each(Array.from({ length: 100 }, (_, seed) => seed + 1))('seed %i', (seed) => {
+  const random = makeRandom(seed)
+  const runs = makeRuns(random)
+  const limits = makeLimits(random)
+  const plan = planPruning(runs, limits, NOW_MS)
+  const gone = new Set(plan.map(({ run }) => run))
+  const kept = runs.filter((run) => !gone.has(run))
+  const isTooOld = ({ createdMs }: KeptRun): boolean =>
+    limits.days !== undefined && createdMs < NOW_MS - limits.days * DAY_MS
+  const newerOfProject = (run: KeptRun): KeptRun[] =>
+    runs.filter(({ project, sequence }) => project === run.project && sequence > run.sequence)
+  const isTooMany = (run: KeptRun): boolean =>
+    limits.runsPerProject !== undefined && newerOfProject(run).length >= limits.runsPerProject
+
+  test('oldest first, each once, and only what has settled', () => {
+    const numbers = plan.map(({ run }) => run.sequence)
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b))
+    expect(plan.filter(({ run }) => !run.isSettled)).toEqual([])
+  })
+
+  test('nothing that can be deleted is left beyond a limit', () => {
+    const left = kept.filter(({ isSettled }) => isSettled)
+    expect(left.filter((run) => isTooOld(run) || isTooMany(run))).toEqual([])
+    const total = kept.reduce((sum, { bytes }) => sum + bytes, 0)
+    expect(left.length === 0 || total <= (limits.bytes ?? Infinity)).toBe(true)
+  })
+
+  test('nothing is deleted without need: the last one for its size was needed, and it is the oldest', () => {
+    const forSize = plan.map(({ run }) => run).filter((run) => !isTooOld(run) && !isTooMany(run))
+    const total = kept.reduce((sum, { bytes }) => sum + bytes, 0)
+    const last = forSize.at(-1)
+    expect(last === undefined || total + last.bytes > limits.bytes!).toBe(true)
+    const newest = Math.max(0, ...forSize.map(({ sequence }) => sequence))
+    expect(kept.filter(({ isSettled, sequence }) => isSettled && sequence < newest)).toEqual([])
+  })
+})
+
+test('says which limit a run is beyond', () => {
+  const run = (sequence: number, changes: Partial<KeptRun>): KeptRun => ({
+    ...{ id: `r${sequence}`, sequence, project: null, createdMs: NOW_MS, bytes: 10, isSettled: true },
+    ...changes
+  })
+  const runs = [
+    run(1, { createdMs: 0 }),
+    ...[run(2, { project: 'shop' }), run(3, { project: 'shop' })],
+    ...[run(4, {}), run(5, { project: 'bank', bytes: 20 }), run(6, {})]
+  ]
+  const plan = planPruning(runs, { days: 90, runsPerProject: 1, bytes: 30 }, NOW_MS)
+  expect(plan.map(({ run: { id }, why }) => `${id}: ${why}`)).toEqual([
+    'r1: it is older than 90 days',
+    'r2: project "shop" has more than 1 runs',
+    'r3: all runs together are larger than the limit',
+    'r4: there are, without a project, more than 1 runs'
+  ])
+  expect(planPruning(runs, {}, NOW_MS)).toEqual([])
+})

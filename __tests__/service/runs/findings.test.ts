@@ -1,0 +1,38 @@
+import { describe, expect, test } from '@jest/globals'
+import { formatFindings } from '../../../src/service/runs/findings.js'
+
+describe('remote_errors', () => {
+  test.each([
+    { name: 'nothing', problems: [], losses: [], text: null },
+    { name: 'a problem, in one line', problems: ['a:\n b\r\n\nc.\nd\n'], losses: [], text: 'a: b; c. d' },
+    {
+      name: 'no loss out of a tool’s own words',
+      problems: ['a\nload lost: b'],
+      losses: [],
+      text: 'a; load lost: b'
+    },
+    { name: 'a loss, in one line', problems: [], losses: ['a\nb'], text: 'load lost: a b' },
+    { name: 'problems first', problems: ['p'], losses: ['l'], text: 'p\nload lost: l' },
+    {
+      name: 'each once',
+      problems: ['p', 'p'],
+      losses: ['l', 'l', 'm'],
+      text: 'p\nload lost: l\nload lost: m'
+    },
+    { name: 'no empty ones', problems: [' '], losses: [], text: null }
+  ])('$name', ({ problems, losses, text }) => {
+    expect(formatFindings({ problems, losses })).toBe(text)
+  })
+
+  test('are bounded in lines', () => {
+    const losses = Array.from({ length: 1000 }, (_, i) => `node ${i}`)
+    const lines = formatFindings({ problems: [], losses })!.split('\n')
+    expect([lines.length, lines.at(0), lines.at(-1)]).toEqual([51, 'load lost: node 0', 'and 950 more lines'])
+  })
+
+  test('are bounded in bytes, and cut between characters', () => {
+    const text = formatFindings({ problems: ['é'.repeat(9000), 'q'], losses: ['l'] })!
+    expect(Buffer.byteLength(text)).toBeLessThan(10_100)
+    expect(text).toMatch(/^é{5000}\nand 2 more lines$/)
+  })
+})

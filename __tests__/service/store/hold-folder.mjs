@@ -1,0 +1,20 @@
+// A process beside the service: `service` has the folder as a service has it, `lock` the right to write for a second.
+import { writeSync } from 'node:fs'
+import { setInterval, setTimeout } from 'node:timers'
+import { openDatabase } from '../../../src/service/store/database.ts'
+import { openStore } from '../../../src/service/serve.ts'
+
+const [, , what, dataDir] = process.argv
+if (what === 'service') {
+  openStore(dataDir, { log: () => undefined }).claim()
+  writeSync(1, `${process.pid}\n`)
+  setInterval(() => undefined, 1000)
+} else {
+  const database = openDatabase(dataDir)
+  database.exec('BEGIN IMMEDIATE')
+  writeSync(1, 'locked\n')
+  setTimeout(() => {
+    database.exec('COMMIT')
+    database.close()
+  }, 1000)
+}

@@ -1,0 +1,325 @@
+import type { Scope } from '../../results/figures/measurements.js'
+import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
+import { formatValue } from '../../thresholds/format.js'
+import { mostlyFailed, needsSuccess, sayLittle } from '../../thresholds/judge/failed-samples.js'
+import { samplesNeeded, assumeSpread, leastSpread } from '../statistics/classify.js'
+import { meanOf, type Change } from '../statistics/evidence-of-change.js'
+import { compareRecorded, MOST_CENTRE_RUNS, compareSideBySide } from '../statistics/recorded-runs.js'
+import { allowsAnything, fromScale, limitFor, scaleOf, type Scale } from '../statistics/scale.js'
+import { addUp, describeLeftOut, describeUneven, doubtHead, isNoBase } from './failed-readings.js'
+import { readRun, type Reading, hasSamples } from './read-run.js'
+import type { Sides } from './sides.js'
+
+const LEAST_ROUNDS = 2
+const LEAST_SHARE_OF_ROUNDS = 0.8
+
+/** A line in one of its scopes: compared, or why it could not be. */
+export type ScopeFinding = ComparedScope | UncomparedScope
+
+export interface ComparedScope {
+  readonly scope: Scope
+  readonly change: Change
+  /** Figures in base units. */
+  readonly base: number
+  readonly head: number
+  /** How many runs (the newest ones), or rounds, the base is the mean of. */
+  readonly baseRuns: number
+  /** How many there are. */
+  readonly knownBaseRuns: number
+  /** The figure of the run before those that the base is the mean of, if that is where it differs. */
+  readonly before: number | undefined
+  readonly headRuns: number
+  readonly isPaired: boolean
+  /** The samples of the side that has fewer: of its shortest run, or side by side of all its segments. */
+  readonly samples: number
+  readonly samplesNeeded: number
+  /** Why the head's figure says little; it can break a line but not hold it. */
+  readonly doubt: string | undefined
+  /** The same where the head fails more often than the base: its times are those of other requests. */
+  readonly unevenFailures: string | undefined
+  /** What else there would be to compare with, had not more of its samples failed. */
+  readonly leftOut: string | undefined
+  /** The newest run is worse than those before it, and no second one confirms it: what these say. */
+  readonly beforeStep: BeforeStep | undefined
+}
+
+export interface BeforeStep {
+  readonly change: Change
+  /** The figure that those before expect, in base units. */
+  readonly base: number
+  readonly runs: number
+  /** How much worse the newest run is, on the scale. */
+  readonly size: number
+  readonly branch: string | undefined
+}
+
+export function compareScope(
+  threshold: BaselineThreshold,
+  scope: Scope,
+  { sides, noise }: { readonly sides: Sides; readonly noise: number }
+): ScopeFinding {
+  const problem = checkSides(threshold, scope, sides)
+  if (problem !== undefined) return { scope, ...problem }
+  const targetMs = sides.head.find(({ apdex }) => apdex !== undefined)?.apdex?.targetMs
+  const read = (runs: Sides['base']) => runs.map((run) => readRun(threshold, run, { scope, targetMs }))
+  const readings = { base: read(sides.base), head: read(sides.head) }
+  const finding = sides.isPaired
+    ? compareRounds(threshold, scope, { ...readings, rounds: sides.rounds })
+    : compareRuns(threshold, scope, { ...readings, noise, branch: sides.branch })
+  return 'change' in finding ? (checkLimit(threshold, finding) ?? finding) : finding
+}
+
+function checkLimit(
+  { metric, name, text, allowance }: BaselineThreshold,
+  { scope, base }: ComparedScope
+): UncomparedScope | undefined {
+  const scale = scaleOf(metric)
+  if (!allowsAnything(scale, limitFor(scale, base, allowance))) return undefined
+  const words = `cannot be compared: the baseline is ${formatValue(metric, base)}, so that \`${text}\` allows for any ${name}; allow for less`
+  return { scope, outcome: 'not comparable', words }
+}
+
+interface Readings {
+  readonly base: readonly (Reading | undefined)[]
+  readonly head: readonly (Reading | undefined)[]
+}
+
+function compareRuns(
+  threshold: BaselineThreshold,
+  scope: Scope,
+  { noise, branch, ...readings }: Readings & { readonly noise: number; readonly branch: string | undefined }
+): ScopeFinding {
+  const scale = scaleOf(threshold.metric)
+  const needed = samplesNeeded(threshold)
+  const head = readings.head.filter((reading) => reading !== undefined)
+  const known = readings.base.filter((reading) => reading !== undefined)
+  if (head.length === 0) return { scope, ...unknownHere(readings.head.length) }
+  if (known.length === 0) return { scope, ...unknownInBase(readings.base.length) }
+  const all = addUp(head)
+  const left = known.filter((reading) => isNoBase(threshold, reading, all))
+  const trusted = known.filter((reading) => !left.includes(reading))
+  const leftOut = describeLeftOut(
+    left.map((base) => ({ base, head: all })),
+    { of: known.length, what: 'recorded runs' }
+  )
+  if (trusted.length === 0) {
+    const advice = 'the next runs of the baseline branch that work are a new baseline'
+    return { scope, ...failedInBase(threshold, left, `${leftOut}; ${advice}`) }
+  }
+
+  // A run that was too small for the figure does not spoil those that were not.
+  const large = trusted.filter(({ samples }) => samples >= needed)
+  const base = large.length > 0 ? large : trusted
+  const compare = (heads: readonly Reading[]) =>
+    compareRecorded({
+      base: base.map(({ y }) => y),
+      head: heads.map(({ y }) => y),
+      sigma0: assumeSpread(scale.kind, { noise, base, head: heads }),
+      leastSpread: leastSpread(scale.kind, { base, head: heads })
+    })
+  const centre = base.slice(-compare(head).centreRuns)
+  const judged = withoutFlattering(head, {
+    least: 1,
+    read: ({ y }) => y,
+    doubt: (one) => doubtHead(threshold, [one], 'runs') ?? describeUneven(threshold, centre, [one])
+  })
+  const change = compare(judged)
+  const { centreRuns, before } = change
+  return {
+    scope,
+    change,
+    base: typicalFigure(scale, centre),
+    head: typicalFigure(scale, judged),
+    baseRuns: centreRuns,
+    knownBaseRuns: base.length,
+    before: centreRuns < MOST_CENTRE_RUNS ? base.at(-centreRuns - 1)?.figure : undefined,
+    headRuns: judged.length,
+    isPaired: false,
+    samples: Math.min(...[...centre, ...judged].map(({ samples }) => samples)),
+    samplesNeeded: needed,
+    doubt: doubtHead(threshold, head, 'runs'),
+    unevenFailures: describeUneven(threshold, centre, head),
+    leftOut: left.length === 0 ? undefined : leftOut,
+    beforeStep: before && {
+      change: before,
+      base: fromScale(scale, before.centre),
+      runs: base.length - 1,
+      size: change.centre - before.centre,
+      branch
+    }
+  }
+}
+
+interface Pair {
+  readonly base: Reading
+  readonly head: Reading
+}
+
+function compareRounds(
+  threshold: BaselineThreshold,
+  scope: Scope,
+  { base, head, rounds: planned = base.length }: Readings & { readonly rounds?: number | undefined }
+): ScopeFinding {
+  const scale = scaleOf(threshold.metric)
+  const known = base.flatMap((one, i): Pair[] => {
+    const other = head[i]
+    return one === undefined || other === undefined ? [] : [{ base: one, head: other }]
+  })
+  const left = known.filter((pair) => isNoBase(threshold, pair.base, pair.head))
+  const rounds = known.filter((pair) => !left.includes(pair))
+  const leftOut = describeLeftOut(left, { of: planned, what: 'rounds' })
+  const needed = Math.max(LEAST_ROUNDS, Math.ceil(LEAST_SHARE_OF_ROUNDS * planned))
+  if (rounds.length < needed) {
+    if (left.length > 0) {
+      const bases = left.map((pair) => pair.base)
+      const advice = `at least ${needed} are needed: check that the server of the base works`
+      return { scope, ...failedInBase(threshold, bases, `${leftOut}; ${advice}`), isDoubtful: true }
+    }
+    const words = `can be read on both sides in ${rounds.length} of ${planned} rounds only; run more or longer segments`
+    return { scope, outcome: 'not comparable', words }
+  }
+  const judged = withoutFlattering(rounds, {
+    least: LEAST_ROUNDS,
+    read: (pair) => pair.head.y - pair.base.y,
+    doubt: (pair) => doubtHead(threshold, [pair.head], 'rounds')
+  })
+  const sides = { base: judged.map((pair) => pair.base), head: judged.map((pair) => pair.head) }
+  const heads = rounds.map((pair) => pair.head)
+  return {
+    scope,
+    change: compareSideBySide(
+      judged.map((pair) => pair.head.y - pair.base.y),
+      scale.floor
+    ),
+    base: typicalFigure(scale, sides.base),
+    head: typicalFigure(scale, sides.head),
+    baseRuns: judged.length,
+    knownBaseRuns: judged.length,
+    before: undefined,
+    headRuns: judged.length,
+    isPaired: true,
+    // Segments are short by design, and how much their figures vary is measured.
+    samples: Math.min(addUp(sides.base).samples, addUp(sides.head).samples),
+    samplesNeeded: samplesNeeded(threshold),
+    doubt: doubtHead(threshold, heads, 'rounds'),
+    unevenFailures: describeUneven(
+      threshold,
+      rounds.map((pair) => pair.base),
+      [addUp(heads)]
+    ),
+    leftOut: left.length === 0 ? undefined : leftOut,
+    beforeStep: undefined
+  }
+}
+
+/** What to judge by: failures may make the head look worse than the rest of it, and never better. */
+function withoutFlattering<T>(
+  all: readonly T[],
+  {
+    least,
+    read,
+    doubt
+  }: {
+    readonly least: number
+    readonly read: (one: T) => number
+    readonly doubt: (one: T) => string | undefined
+  }
+): readonly T[] {
+  const sound = all.filter((one) => doubt(one) === undefined)
+  if (sound.length < least) return all
+  return meanOf(sound.map(read)) > meanOf(all.map(read)) ? sound : all
+}
+
+function unknownHere(runs: number): Omit<UncomparedScope, 'scope'> {
+  const words = `is unknown in ${runs === 1 ? 'this run' : 'these runs'}: not available in its CSVs`
+  return { outcome: 'not comparable', words }
+}
+
+function unknownInBase(runs: number): Omit<UncomparedScope, 'scope'> {
+  const words = `cannot be compared: none of the ${runs} base runs recorded this figure; runs recorded from now on will`
+  return { outcome: 'not comparable', words }
+}
+
+/** Too little is left of the base without what failed. */
+function failedInBase(
+  line: BaselineThreshold,
+  left: readonly Reading[],
+  leftOut: string
+): Omit<UncomparedScope, 'scope'> {
+  const isDown = needsSuccess(line.metric) && left.every(mostlyFailed)
+  const down = isDown ? `most samples of the baseline failed, so its ${sayLittle(line)}; ` : ''
+  return { outcome: 'not comparable', words: `cannot be compared: ${down}${leftOut}` }
+}
+
+/** Their mean on the scale; what all of them have is left as it is. */
+function typicalFigure(scale: Scale, readings: readonly Reading[]): number {
+  const [first] = readings
+  return first !== undefined && readings.every(({ figure }) => figure === first.figure)
+    ? first.figure
+    : fromScale(scale, meanOf(readings.map(({ y }) => y)))
+}
+
+type Problem = Omit<UncomparedScope, 'scope'>
+
+/** Why the two sides of a scope cannot be compared, before any figure is read. */
+export function checkSides(threshold: BaselineThreshold, scope: Scope, sides: Sides): Problem | undefined {
+  const isApdex = threshold.metric === 'apdex'
+  // A service's apdex may come without CSVs.
+  const isServiceApdex = isApdex && Object.keys(scope).length === 0
+  return (
+    (isServiceApdex ? undefined : checkSamples(scope, sides)) ?? (isApdex ? checkTargets(sides) : undefined)
+  )
+}
+
+function checkSamples(scope: Scope, { head, base }: Sides): Problem | undefined {
+  const isInHead = head.some((run) => hasSamples(run, scope))
+  const isInBase = base.some((run) => hasSamples(run, scope))
+  if (isInHead && isInBase) return undefined
+  if (!isInHead && !isInBase) return notComparable('cannot be compared: there are no samples on either side')
+  const part = namePart(scope)
+  if (isInHead) {
+    const words = part === undefined ? 'no base run has samples' : `${part} is new, no base run has it`
+    return { outcome: 'no baseline', words: `has no baseline: ${words}` }
+  }
+  const words = part === undefined ? '' : `${part} is gone, `
+  return notComparable(`cannot be compared: ${words}the baseline has samples of it and this run has none`)
+}
+
+function namePart(scope: Scope): string | undefined {
+  if (scope.label !== undefined) return 'the label'
+  return scope.region === undefined ? undefined : 'the region'
+}
+
+function checkTargets({ head, base }: Sides): Problem | undefined {
+  const [here, there] = [head, base].map((runs) => [
+    ...new Set(runs.flatMap(({ apdex }) => apdex?.targetMs ?? []))
+  ])
+  const [target, ...others] = here ?? []
+  if (target === undefined) return notComparable('is unknown: this run has no apdex')
+  if (others.length > 0)
+    return notComparable(`cannot be compared: the runs have different targets, ${list(here ?? [])}`)
+  const known = there ?? []
+  if (known.length === 0)
+    return { outcome: 'no baseline', words: 'has no baseline: no base run has an apdex' }
+  if (known.includes(target)) return undefined
+  return notComparable(
+    `cannot be compared: its target is ${list([target])} in this run and ${list(known)} in the baseline`
+  )
+}
+
+function list(targets: readonly number[]): string {
+  return targets.map((target) => formatValue('mean', target)).join(' and ')
+}
+
+function notComparable(words: string): Problem {
+  return { outcome: 'not comparable', words }
+}
+
+export interface UncomparedScope {
+  readonly scope: Scope
+  readonly outcome: 'no baseline' | 'not comparable'
+  /** What to say after the name of the figure. */
+  readonly words: string
+  /** There was a base to compare with, but it is made of failures: never green, whatever is missing may be. */
+  readonly isDoubtful?: boolean
+}

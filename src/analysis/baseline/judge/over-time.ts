@@ -1,0 +1,163 @@
+import type { Figures, Scope } from '../../results/figures/measurements.js'
+import { hasOverTime } from '../../thresholds/grammar/metrics.js'
+import type { BaselineThreshold, Threshold } from '../../thresholds/grammar/threshold.js'
+import type { Judgement, OnStall, OverTimeFigure } from '../../thresholds/judge/judgement.js'
+import { canBreak, effectOf, readOverTime, writeFigures } from '../../thresholds/judge/over-time.js'
+import type { OverTime } from '../../results/stalls/over-time.js'
+import type { ComparedRun } from '../compared-run.js'
+import type { ComparisonEvidence } from './sides.js'
+import { listScopes, sidesOf, type Sides } from './sides.js'
+
+type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
+
+/** Whether a run that is judged stood still in a scope that one of the lines is about. */
+export function hasStalls(thresholds: readonly BaselineThreshold[], evidence: Compared): boolean {
+  const sides = sidesOf(evidence)
+  return thresholds
+    .filter((threshold) => hasOverTime(threshold) && canBreak(threshold))
+    .some(({ selector }) =>
+      listScopes(selector, sides).some((scope) => sides.head.some((run) => stallsIn(run.figures(scope)) > 0))
+    )
+}
+
+function stallsIn(figures: Figures | undefined): number {
+  const overTime = figures?.overTime()
+  return typeof overTime === 'object' ? overTime.stalls.length : 0
+}
+
+/** The same runs by the worse of both figures. Those that were recorded without figures over time are left out, unless all of them were. */
+export function asFelt(evidence: Compared): Compared {
+  const { base, head } = sidesOf(evidence)
+  const known = new Map<string, boolean>()
+  const isKnown = (scope: Scope): boolean => {
+    const key = JSON.stringify([scope.label, scope.region])
+    const found = known.get(key) ?? (head.every(isKnownIn(scope)) && base.some(isKnownIn(scope)))
+    known.set(key, found)
+    return found
+  }
+  const feelAll = (runs: readonly ComparedRun[]) => runs.map((run) => feel(run, isKnown))
+  return evidence.kind === 'recorded'
+    ? { ...evidence, base: feelAll(base), head: feelAll(head) }
+    : {
+        ...evidence,
+        pairs: evidence.pairs.map((pair) => ({
+          base: feel(pair.base, isKnown),
+          head: feel(pair.head, isKnown)
+        }))
+      }
+}
+
+/** A run without the scope has nothing to compare in it. */
+function isKnownIn(scope: Scope): (run: ComparedRun) => boolean {
+  return (run) => {
+    const figures = run.figures(scope)
+    return figures === undefined || typeof figures.overTime() === 'object'
+  }
+}
+
+function feel(run: ComparedRun, isKnown: (scope: Scope) => boolean): ComparedRun {
+  const figures = (scope: Scope): Figures | undefined => {
+    const found = run.figures(scope)
+    if (found === undefined || !isKnown(scope)) return found
+    const overTime = asRemembered(found)
+    return (
+      overTime && {
+        ...found,
+        percentileMs: (percent) =>
+          worse(found.percentileMs(percent), overTime.percentileMs(percent), Math.max),
+        apdex: (targetMs) => worse(found.apdex(targetMs), overTime.apdex(targetMs), Math.min)
+      }
+    )
+  }
+  const { apdex } = run
+  const overall = run.figures({})
+  if (apdex === undefined || overall === undefined || !isKnown({})) return { ...run, figures }
+  const overTime = asRemembered(overall)
+  if (overTime === undefined) return { ...run, figures, apdex: undefined }
+  return {
+    ...run,
+    figures,
+    apdex: { ...apdex, score: Math.min(apdex.score, overTime.apdex(apdex.targetMs)) }
+  }
+}
+
+/** A recorded run has its longest stalls alone, so that is what runs are compared by. */
+function asRemembered(figures: Figures): OverTime | undefined {
+  const overTime = figures.overTime()
+  return typeof overTime === 'object' ? overTime.asRecorded() : undefined
+}
+
+function worse(
+  bySamples: number | undefined,
+  value: number,
+  choose: (one: number, other: number) => number
+): number | undefined {
+  return bySamples === undefined ? undefined : choose(bySamples, value)
+}
+
+/** What stalls do to a line: one that holds by samples and is broken by the worse figures is broken, unless `on-stall` says otherwise. */
+export function addStalls(
+  { bySamples, felt }: { readonly bySamples: Judgement; readonly felt: Judgement },
+  evidence: Compared,
+  onStall: OnStall
+): Judgement {
+  const { threshold } = bySamples
+  const isBroken = felt.verdict === 'failed' && bySamples.verdict !== 'failed'
+  const stalled = hasOverTime(threshold)
+    ? findStalled(threshold, (isBroken ? felt : bySamples).scope ?? {}, sidesOf(evidence))
+    : undefined
+  if (stalled === undefined) return bySamples
+  const does = effectOf(onStall, stalled.isFew)
+  const overTime: OverTimeFigure = { ...stalled.figure, effect: isBroken ? does : 'none' }
+  if (does === 'ignored') return { ...bySamples, overTime }
+  if (!isBroken)
+    return { ...bySamples, overTime, ...warnOfOldRuns(bySamples, { overTime, evidence, stalled }) }
+  const reason = `${felt.reason}; it is ${writeFigures(threshold, overTime, stalled.startMs)}`
+  return does === 'fails' ? { ...felt, reason, overTime } : { ...bySamples, overTime, warning: `${reason}.` }
+}
+
+/** Where no earlier run says how it was over time, a line can only be judged by samples. */
+function warnOfOldRuns(
+  { threshold, scope = {} }: Judgement,
+  {
+    overTime,
+    evidence,
+    stalled
+  }: { readonly overTime: OverTimeFigure; readonly evidence: Compared; readonly stalled: Stalled }
+): Pick<Judgement, 'warning'> {
+  const { value, bySamples } = overTime
+  const isWorse = threshold.metric === 'apdex' ? value < bySamples : value > bySamples
+  const { base } = sidesOf(evidence)
+  if (!isWorse || !canBreak(threshold) || base.length === 0 || base.some(isKnownIn(scope))) return {}
+  const figures = writeFigures(threshold, { ...overTime, effect: 'warns' }, stalled.startMs)
+  return {
+    warning: `\`${threshold.text}\` is compared by the requests that were sent alone, since the earlier runs were recorded without figures over time: it is ${figures}.`
+  }
+}
+
+interface Stalled {
+  readonly figure: Omit<OverTimeFigure, 'effect'>
+  readonly isFew: boolean
+  readonly startMs: number | undefined
+}
+
+/** The run of the head with the longest stall in the scope. */
+function findStalled(threshold: Threshold, scope: Scope, { head }: Sides): Stalled | undefined {
+  const all = head.flatMap((run): Stalled[] => {
+    const figures = run.figures(scope)
+    const overTime = figures?.overTime()
+    const targetMs = run.apdex?.targetMs
+    const found = readOverTime(threshold, overTime, targetMs)
+    const isOverall = Object.keys(scope).length === 0
+    const bySamples =
+      threshold.metric !== 'apdex'
+        ? figures?.percentileMs(threshold.percentile ?? 50)
+        : isOverall || targetMs === undefined
+          ? run.apdex?.score
+          : figures?.apdex(targetMs)
+    if (found === undefined || bySamples === undefined || typeof overTime !== 'object') return []
+    return [{ figure: { ...found, bySamples }, isFew: overTime.isFew, startMs: run.startMs }]
+  })
+  const [longest] = all.sort((one, other) => other.figure.longest.ms - one.figure.longest.ms)
+  return longest
+}

@@ -1,0 +1,87 @@
+import type { ComparedRun } from '../compared-run.js'
+import type { Scope } from '../../results/figures/measurements.js'
+import type { Selector } from '../../thresholds/grammar/threshold.js'
+import { describeUnmatched, findScopes, type Searched } from '../../thresholds/judge/scopes.js'
+import type { OnStall } from '../../thresholds/judge/judgement.js'
+
+/** The runs of both sides. Where they are paired, each base run belongs to the head run in the same place. */
+export interface Sides {
+  readonly isPaired: boolean
+  /** Oldest first. */
+  readonly base: readonly ComparedRun[]
+  readonly head: readonly ComparedRun[]
+  /** How many pairs there were to be, complete or not. */
+  readonly rounds?: number | undefined
+  /** Whose runs the base is, if they were recorded. */
+  readonly branch?: string | undefined
+}
+
+export function sidesOf(evidence: Exclude<ComparisonEvidence, { readonly kind: 'none' }>): Sides {
+  return evidence.kind === 'recorded'
+    ? { isPaired: false, base: evidence.base, head: evidence.head, branch: evidence.branch }
+    : {
+        isPaired: true,
+        base: evidence.pairs.map(({ base }) => base),
+        head: evidence.pairs.map(({ head }) => head),
+        rounds: evidence.rounds
+      }
+}
+
+/** Every scope that a line matches on either side. A scope that older base runs alone have was removed before, by others. */
+export function listScopes(selector: Selector, { head, base, isPaired }: Sides): Scope[] {
+  const current = scopesIn(selector, [...head, ...(isPaired ? base : base.slice(-1))])
+  return current.length > 0 ? current : scopesIn(selector, base)
+}
+
+/** Why a line matches nothing at all. */
+export function describeNoScope(selector: Selector, { head }: Sides): string {
+  const [first] = head
+  const unmatched = first && describeUnmatched(selector, searched(first))
+  return unmatched ?? 'there are no samples in any such combination'
+}
+
+function scopesIn(selector: Selector, runs: readonly ComparedRun[]): Scope[] {
+  const found = new Map<string, Scope>()
+  for (const run of runs) {
+    for (const { scope } of findScopes(selector, searched(run))) {
+      found.set(JSON.stringify([scope.label, scope.region]), scope)
+    }
+  }
+  return [...found.values()]
+}
+
+/** Ids of grids change from run to run, so lines do not select by them. */
+function searched(run: ComparedRun): Searched {
+  return { labels: run.labels, regions: run.regions, grids: [], figures: (scope) => run.figures(scope) }
+}
+/** What lines that name `baseline` are judged by. */
+
+export type ComparisonEvidence = {
+  readonly kind: 'recorded'
+  /** Usable and comparable, oldest first. */
+  readonly base: readonly ComparedRun[]
+  /** The run, and those that confirmed it. */
+  readonly head: readonly ComparedRun[]
+  /** The base runs are those of this branch. */
+  readonly branch?: string
+} |
+{
+  readonly kind: 'side-by-side'
+  readonly pairs: readonly { readonly base: ComparedRun; readonly head: ComparedRun} []
+  /** How many rounds there were, complete or not; by default as many as pairs. */
+  readonly rounds?: number
+} |
+{
+  readonly kind: 'none'
+  readonly outcome: 'no baseline' | 'not comparable'
+  /** One sentence: why, and what to do. */
+  readonly reason: string
+}
+export interface ComparisonRules {
+  /** The assumed noise from run to run: 0.05 for `5%`. */
+  readonly noise: number
+  readonly onMissing: 'warn' | 'fail' | 'pass'
+  readonly onUnsure: 'warn' | 'fail' | 'pass'
+  /** `fail` by default. */
+  readonly onStall?: OnStall
+}

@@ -1,0 +1,127 @@
+import type { Metric } from '../../thresholds/grammar/threshold.js'
+import type { Change } from './evidence-of-change.js'
+import type { Scale } from './scale.js'
+
+/** Fewer samples beyond a percentile say little about it. */
+export const LEAST_SAMPLES_BEYOND = 20
+/** For other figures, as many as the median needs. */
+const LEAST_SAMPLES = 2 * LEAST_SAMPLES_BEYOND
+/** A few slow samples move a mean. */
+const LEAST_SAMPLES_OF_MEAN = 100
+/** 30 %, for times and throughput alike. */
+const LEAST_RELATIVE_RESOLUTION = Math.log(1.3)
+const RELATIVE_LIMITS = 3
+const ABSOLUTE_LIMITS = 6
+const ROUNDING = 1e-9
+
+/** Why a line is unsure. */
+export type Doubt = 'few samples' | 'not significant' | 'low resolution'
+
+export type Classification =
+  { readonly outcome: 'holds' | 'broken' } | { readonly outcome: 'unsure'; readonly because: Doubt }
+
+/** The outcome of a comparison. */
+export function classify(
+  { resolution }: Pick<Change, 'resolution'>,
+  {
+    hasEnoughSamples,
+    isOver,
+    isSignificant,
+    mostResolution
+  }: {
+    readonly hasEnoughSamples: boolean
+    /** The change exceeds the limit. */
+    readonly isOver: boolean
+    readonly isSignificant: boolean
+    readonly mostResolution: number
+  }
+): Classification {
+  if (!hasEnoughSamples) return { outcome: 'unsure', because: 'few samples' }
+  if (isOver) {
+    return isSignificant ? { outcome: 'broken' } : { outcome: 'unsure', because: 'not significant' }
+  }
+  if (resolution > mostResolution * (1 + ROUNDING)) return { outcome: 'unsure', because: 'low resolution' }
+  return { outcome: 'holds' }
+}
+
+/**
+ * The coarsest resolution with which a limit still means something; both on the scale. A limit that allows for no change counts as
+ * the smallest difference that can be told, or no line with it could ever hold.
+ */
+export function mostResolutionFor(scale: Scale, limit: number): number {
+  if (!scale.isRelative) return ABSOLUTE_LIMITS * Math.max(limit, scale.floor)
+  return Math.max(RELATIVE_LIMITS * limit, LEAST_RELATIVE_RESOLUTION)
+}
+
+/** How many samples a run needs for the figure to be judged. */
+export function samplesNeeded({
+  metric,
+  percentile
+}: {
+  readonly metric: Metric
+  readonly percentile?: number
+}): number {
+  if (percentile === undefined) return metric === 'mean' ? LEAST_SAMPLES_OF_MEAN : LEAST_SAMPLES
+  // Without the digits that 100 - 99.9 adds.
+  const beyond = Number(((100 - percentile) / 100).toPrecision(12))
+  return beyond <= 0 ? Infinity : Math.ceil(LEAST_SAMPLES_BEYOND / beyond - ROUNDING)
+}
+
+/** Error rates differ from run to run by this even where requests are many. */
+const LEAST_ERROR_RATE_SPREAD = 0.002
+const APDEX_SPREAD = 0.01
+
+/** What is assumed of the spread from run to run until enough runs are known. */
+export function assumeSpread(
+  kind: Scale['kind'],
+  { noise, base, head = [] }: { readonly noise: number } & CountedSides
+): number {
+  switch (kind) {
+    case 'time':
+    case 'throughput':
+      return noise
+    case 'apdex':
+      return APDEX_SPREAD
+    case 'error_rate':
+      return Math.max(
+        Math.sqrt(binomialVariance(base) + LEAST_ERROR_RATE_SPREAD ** 2),
+        leastSpread(kind, { base, head })
+      )
+  }
+}
+
+/**
+ * What chance alone makes of the figures of two runs that do not differ, however alike the base runs happened to be: none of a
+ * hundred requests failed in ten runs, and then one does. The failures of both sides and one more are pooled.
+ */
+export function leastSpread(kind: Scale['kind'], { base, head = [] }: CountedSides): number {
+  const counted = [...base, ...head]
+  const smallest = Math.min(...[base, head].filter((runs) => runs.length > 0).map(meanSamples))
+  if (kind !== 'error_rate' || !Number.isFinite(smallest) || smallest <= 0) return 0
+  const samples = counted.reduce((sum, run) => sum + run.samples, 0)
+  const failures = counted.reduce((sum, run) => sum + run.failures, 0)
+  const rate = (failures + 1) / (samples + 2)
+  return Math.sqrt((rate * (1 - rate)) / smallest)
+}
+
+export interface Counted {
+  readonly samples: number
+  readonly failures: number
+}
+
+interface CountedSides {
+  readonly base: readonly Counted[]
+  readonly head?: readonly Counted[]
+}
+
+function meanSamples(runs: readonly Counted[]): number {
+  return runs.reduce((sum, run) => sum + run.samples, 0) / runs.length
+}
+
+/** p(1 − p)/n, with p of all base runs and n of one. */
+function binomialVariance(base: readonly Counted[]): number {
+  const samples = base.reduce((sum, run) => sum + run.samples, 0)
+  if (samples === 0) return 0
+  const rate = base.reduce((sum, run) => sum + run.failures, 0) / samples
+  return (rate * (1 - rate)) / (samples / base.length)
+}

@@ -1,0 +1,155 @@
+import type { NodeFacts } from '../outcome.js'
+import type { Judgement, OnStall } from '../thresholds/judge/judgement.js'
+import { formatDuration, capitalize } from '../../contract/sentence.js'
+import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
+import { findLongPause } from './long-pause.js'
+import { cutOffNode, cutOffSpan, hasEverySpan, mayEndBeforePause, type Results, wholeOf } from './reached-load.js'
+import { lostLoad, quoteLines } from './remote-errors.js'
+
+/** A run that ended before this share of its duration, by the service's times, was stopped early. */
+const LEAST_SHARE = 0.9
+
+/** What is known of a run that has ended, whatever its thresholds are. */
+export interface RunEvidence {
+  readonly status: string
+  readonly hasEndedWell: boolean
+  /** Line by line. */
+  readonly remoteErrors: readonly string[]
+  /** Where the load in the samples falls short of the requested load. */
+  readonly shortfalls: readonly string[]
+  readonly requestedSeconds: number | undefined
+  /** From its start to its end, if that is known. */
+  readonly tookMs: number | undefined
+  /** The service reports every stop, and every tool that did not finish. */
+  readonly reportsStops: boolean
+  readonly nodes: readonly NodeFacts[] | undefined
+  readonly results: Results | undefined
+  /** Which of the results are missing, in a sentence. */
+  readonly lackOfResults: string | undefined
+  /** Why results or rows are not this run's, in clauses. */
+  readonly foreign?: readonly string[]
+  /** What else makes the results incomplete evidence, in sentences. */
+  readonly gaps: readonly string[]
+  /** Whether a long pause is one of them. */
+  readonly onStall?: OnStall
+}
+
+/** The verdict on a run. Without complete evidence it is never `passed`. */
+export function decideRun(judgements: readonly Judgement[], evidence: RunEvidence): Decision {
+  const reason = describeCut(evidence)
+  if (reason !== undefined) return { verdict: 'inconclusive', reason }
+  return decideVerdict(judgements, describeGap(evidence))
+}
+
+/** Why the run is not the one that was requested: nothing in it can be judged. */
+export function describeCut(evidence: RunEvidence): string | undefined {
+  const wrong = describeBadEnd(evidence) ?? describeForeign(evidence.foreign)
+  if (wrong !== undefined) return wrong
+  const earlyEnd = describeEarlyEnd(evidence)
+  // Lost load is why a run ends early or records nothing.
+  return earlyEnd && (describeLoss(evidence) ?? earlyEnd)
+}
+
+/** What is missing from the evidence. */
+export function describeGap(evidence: RunEvidence): string | undefined {
+  return (
+    evidence.lackOfResults ??
+    describeLoss(evidence) ??
+    describeOtherRows(evidence) ??
+    evidence.gaps[0] ??
+    findLongPause(evidence.results, evidence.onStall).gap ??
+    gapInMeasurements(evidence.results?.measurements) ??
+    describeShortfallWithErrors(evidence)
+  )
+}
+
+/** That results or rows are not this run's, in a sentence. */
+export function describeForeign(foreign: readonly string[] = []): string | undefined {
+  const [first, ...others] = foreign
+  const more = others.length === 0 ? '' : ` (and ${others.length} more like it)`
+  return first && `${capitalize(first)}${more}. Check where the CSVs come from.`
+}
+
+function describeBadEnd({ status, hasEndedWell, remoteErrors }: RunEvidence): string | undefined {
+  if (hasEndedWell) return undefined
+  const words = remoteErrors.length === 0 ? '' : ` The service says: ${quoteLines(remoteErrors)}`
+  return `The run ended as "${status}", not "finished".${words}`
+}
+
+function describeEarlyEnd(evidence: RunEvidence): string | undefined {
+  const { requestedSeconds: seconds, results, tookMs } = evidence
+  if (seconds === undefined) return undefined
+  const wanted = formatDuration(seconds * 1000)
+  const span = results && cutOffSpan(results, seconds)
+  if (span !== undefined)
+    return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} requested: the run was stopped early, or the plan does not take its duration from the settings.`
+  const node = results && cutOffNode(evidence.nodes ?? [], results, seconds)
+  if (node !== undefined)
+    return `The samples of node ${node.number} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did a part of its share of the load only. Check what ended the plan there.`
+  if (results !== undefined && hasEverySpan(results, seconds)) return undefined
+  if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined
+  if (evidence.reportsStops && results && mayEndBeforePause(results, { tookMs, durationSeconds: seconds }))
+    return undefined
+  return `The run ended after ${formatLess(tookMs, wanted)} of the ${wanted} requested: it was stopped early.`
+}
+
+/** Whole seconds of a run of a few seconds may hide the difference. */
+function formatLess(ms: number, wanted: string): string {
+  const whole = formatDuration(ms)
+  return whole === wanted ? `${(Math.floor(ms / 100) / 10).toFixed(1)} s` : whole
+}
+
+/** A service may report lost load explicitly. */
+function describeLoss({ remoteErrors }: RunEvidence): string | undefined {
+  const lost = lostLoad(remoteErrors)
+  return lost.length > 0 ? `Part of the load was lost: ${quoteLines(lost)}` : undefined
+}
+
+function describeOtherRows({ nodes, results }: RunEvidence): string | undefined {
+  const [first] = results === undefined ? [] : findOtherRows(nodes, results)
+  return first && `${capitalize(first)}.`
+}
+
+/** Any other error counts as lost load if the requested load was not reached. */
+function describeShortfallWithErrors({ remoteErrors, shortfalls }: RunEvidence): string | undefined {
+  const [shortfall] = shortfalls
+  if (remoteErrors.length === 0 || shortfall === undefined) return undefined
+  return `${shortfall} The service says: ${quoteLines(remoteErrors)}`
+}
+
+/**
+ * Grids whose results have another number of rows than their nodes had when the run ended, in clauses. A file that was cut at the end of
+ * a row, or replaced by another one, looks whole; a loss in one grid must not be made up for by another.
+ */
+export function findOtherRows(nodes: readonly NodeFacts[] | undefined, results: Results): string[] {
+  const sources = wholeOf(results)?.sources ?? []
+  return [...new Set(sources.map(({ grid }) => grid))].flatMap((grid) => {
+    const recorded = recordedRows(nodes, grid)
+    const found = sum(sources.flatMap((source) => (source.grid === grid ? source.rows : [])))
+    if (recorded === undefined || found === recorded) return []
+    const what = found < recorded ? 'they are not complete' : 'they are not those of this run alone'
+    return [
+      `the results of grid ${grid} have ${count(found)}, and its nodes had recorded ${recorded} when the run ended: ${what}`
+    ]
+  })
+}
+
+/** Whether it is known of every grid how many rows its results must have. */
+export function knowsRows(nodes: readonly NodeFacts[] | undefined, results: Results): boolean {
+  return (wholeOf(results)?.sources ?? []).every(({ grid }) => recordedRows(nodes, grid) !== undefined)
+}
+
+/** Undefined unless each of its nodes has been counted. */
+function recordedRows(nodes: readonly NodeFacts[] | undefined, grid: string): number | undefined {
+  const own = (nodes ?? []).filter((node) => node.grid === grid)
+  const rows = own.flatMap((node) => node.rows ?? [])
+  return own.length === 0 || rows.length < own.length ? undefined : sum(rows)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function count(rows: number): string {
+  return rows === 1 ? '1 row' : `${rows} rows`
+}

@@ -1,0 +1,176 @@
+import type { NodeFacts, WarmUpFacts } from '../outcome.js'
+import type { Measurements } from '../results/figures/measurements.js'
+import { formatDuration } from '../../contract/sentence.js'
+
+/** Below this share of the requested load, a run does not count as the run that was requested. */
+const LEAST_SHARE = 0.9
+/** Allowed between the run's start and its first sample, and between its last sample and its end. */
+const SLACK_MS = 2_000
+
+/** What a run's CSVs say. */
+export interface Results {
+  /** What is judged: without the samples of a warm-up. */
+  readonly measurements: Measurements | undefined
+  readonly warmUp?: WarmUpFacts | undefined
+  /** From the first start to the last end of each grid's samples, by its id, if the CSV has times; for tidy CSVs with a bucket of slack. */
+  readonly spansMs: ReadonlyMap<string, number>
+  /** The typical pauses between each grid's samples, by its id; 0 where they are dense. */
+  readonly pausesMs?: ReadonlyMap<string, number>
+}
+
+/** The load that was requested. */
+export interface RequestedLoad {
+  readonly seconds: number | undefined
+  /** Of all grids together. */
+  readonly threads: number | undefined
+  /** By how much the threads in the CSVs may have to be multiplied, where each node counts its own. */
+  readonly countedBy: number
+  readonly tool: string
+}
+
+/** Describes where the load in the samples falls short of the requested load, with both numbers. */
+export function describeShortfall(load: RequestedLoad, results: Results): string[] {
+  return [...shortOfThreads(load, results), ...shortOfDuration(load, results)]
+}
+
+/** The measurements of all samples, whether they count or not: they show the load that was reached. */
+export function wholeOf({
+  measurements,
+  warmUp
+}: Pick<Results, 'measurements' | 'warmUp'>): Measurements | undefined {
+  return warmUp?.whole ?? measurements
+}
+
+export interface Span {
+  readonly gridId: string
+  readonly ms: number
+}
+
+/** For the grids whose span is known, shortest first. */
+function spansFromShortest({ spansMs }: Results): Span[] {
+  return [...spansMs].map(([gridId, ms]) => ({ gridId, ms })).sort((one, other) => one.ms - other.ms)
+}
+
+/** The shortest span among the grids whose samples end too early for the duration, unless they just end in a pause of the plan. */
+export function cutOffSpan(collection: Results, durationSeconds: number): Span | undefined {
+  return spansFromShortest(collection).find(
+    (span) => !isLongEnough(span.ms, durationSeconds) && !endsInPause(collection, span, durationSeconds)
+  )
+}
+
+export interface NodeSpan extends Span {
+  readonly number: number
+}
+
+/** The same rule for each node: what the others did must not hide that one of them did a part of its share only. */
+export function cutOffNode(
+  nodes: readonly NodeFacts[],
+  { pausesMs }: Results,
+  durationSeconds: number
+): NodeSpan | undefined {
+  const cutOff = nodes.flatMap((node): NodeSpan[] => {
+    const { grid, number, threads, rows, firstSampleMs, lastSampleMs, lost } = node
+    // One without threads is idle, and what was lost with a node has been told.
+    if (threads === 0 || lost !== null || firstSampleMs === undefined || lastSampleMs === undefined) return []
+    const ms = lastSampleMs - firstSampleMs
+    // The pauses of a node are those of its grid if all take turns, and shorter otherwise.
+    const turns = nodes.filter((other) => other.grid === grid && other.threads !== 0).length
+    const meanMs = rows !== null && rows > 1 ? ms / (rows - 1) : 0
+    const pauseMs = Math.max(meanMs, turns * (pausesMs?.get(grid) ?? 0))
+    const isWhole = isLongEnough(ms, durationSeconds) || isPause(pauseMs, durationSeconds * 1000 - ms)
+    return isWhole ? [] : [{ gridId: grid, number, ms }]
+  })
+  return cutOff.sort((one, other) => one.ms - other.ms)[0]
+}
+
+/**
+ * If requests are far apart, the run starts and ends in a pause: a timer also delays the first request, and JMeter ends a thread at
+ * once if its next pause would outlast the run. So at most two such pauses are missing.
+ */
+function endsInPause({ pausesMs }: Results, { gridId, ms }: Span, durationSeconds: number): boolean {
+  return isPause(pausesMs?.get(gridId) ?? 0, durationSeconds * 1000 - ms)
+}
+
+function isPause(pauseMs: number, missingMs: number): boolean {
+  return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= missingMs
+}
+
+/** Whether a run that took this long may have ended normally: its threads do not start a pause that would outlast the run. */
+export function mayEndBeforePause(
+  { spansMs, pausesMs }: Results,
+  { tookMs, durationSeconds }: { tookMs: number; durationSeconds: number }
+): boolean {
+  const missingMs = durationSeconds * 1000 - tookMs
+  const isPaused = (pauseMs: number): boolean => pauseMs >= SLACK_MS && pauseMs + SLACK_MS >= missingMs
+  return spansMs.size > 0 && [...spansMs.keys()].every((grid) => isPaused(pausesMs?.get(grid) ?? 0))
+}
+
+/** Whether the samples of every CSV alone show that the run lasted long enough. */
+export function hasEverySpan({ measurements, spansMs }: Results, durationSeconds: number): boolean {
+  const isShown = (grid: string): boolean => isLongEnough(spansMs.get(grid) ?? -Infinity, durationSeconds)
+  return measurements?.sources.every(({ grid }) => isShown(grid)) ?? false
+}
+
+/** Whether samples over this span are enough for a run of this duration. */
+function isLongEnough(spanMs: number, durationSeconds: number): boolean {
+  return spanMs + SLACK_MS >= durationSeconds * 1000 * LEAST_SHARE
+}
+
+function shortOfDuration({ seconds }: RequestedLoad, results: Results): string[] {
+  const [span] = spansFromShortest(results)
+  if (seconds === undefined || span === undefined || span.ms + SLACK_MS >= seconds * 1000) return []
+  const spans = `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${formatDuration(seconds * 1000)} requested`
+  if (endsInPause(results, span, seconds))
+    return [`${spans}. They are far apart, so the run may well have ended between two of them.`]
+  return [
+    `${spans}. Check that the plan takes its duration from the settings, and that nothing ended it early.`
+  ]
+}
+
+function shortOfThreads({ threads: requested, countedBy, tool }: RequestedLoad, results: Results): string[] {
+  const reached = mostThreads(results)
+  if (requested === undefined || reached === undefined) return []
+  if (reached * countedBy >= requested * LEAST_SHARE) return []
+  const reachedOf = `The load reached ${count(reached)} of the ${count(requested)} requested. `
+  const check = `heck that the plan takes its threads from the settings${howToTake(tool)}, and that every node took part.`
+  // CSVs contain the number of threads active at a time, not in total: with fewer samples than threads, some never show up.
+  const samples = wholeOf(results)?.figures({})?.samples ?? 0
+  if (samples < requested * LEAST_SHARE) return [`${reachedOf}C${check}`]
+  return [
+    `${reachedOf}That many were active at the same time, which is normal where threads end before the last ones start, ` +
+      `as in one short pass with a ramp-up. Otherwise c${check}`
+  ]
+}
+
+/** In the language of the plan. */
+function howToTake(tool: string): string {
+  if (tool.startsWith('jmeter')) return ' (in JMeter: ${__P(threads,1)})'
+  if (tool.startsWith('gatling')) return ' (in Gatling: Integer.getInteger("threads", 1))'
+  return ''
+}
+
+/** `threads` is per grid for on-demand grids, and per node for hosted ones. */
+export function sumThreads(
+  threads: number | undefined,
+  grids: readonly { readonly infrastructure: string | undefined; readonly nodeCount: number | undefined }[]
+): number | undefined {
+  if (threads === undefined || threads <= 0 || grids.length === 0) return undefined
+  return grids.reduce((sum, { infrastructure, nodeCount }) => {
+    return sum + threads * (infrastructure === 'hosted' ? (nodeCount ?? 1) : 1)
+  }, 0)
+}
+
+/** For tidy CSVs, the mean users of the busiest bucket. With both shapes, the series has no overall peak. */
+export function mostThreads(results: Pick<Results, 'measurements' | 'warmUp'>): number | undefined {
+  const measurements = wholeOf(results)
+  const shapes = new Set(measurements?.sources.map(({ shape }) => shape))
+  if (measurements === undefined || shapes.size > 1 || shapes.has('unknown')) return undefined
+  const known = (measurements.series?.activeThreads ?? []).filter((threads) => threads !== null)
+  return known.length === 0 ? undefined : known.reduce((most, threads) => Math.max(most, threads), 0)
+}
+
+function count(threads: number): string {
+  return threads === 1
+    ? '1 thread'
+    : `${threads.toLocaleString('en-US', { maximumFractionDigits: 1 })} threads`
+}

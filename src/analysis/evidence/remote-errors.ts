@@ -1,0 +1,125 @@
+import { joinClauses } from '../../contract/sentence.js'
+
+const MOST_LINES = 50
+const LONGEST_LINE = 500
+const LONGEST_QUOTE = 500
+/** Only an attack on the stack goes deeper. */
+const DEEPEST = 6
+/**
+ * The start of a line with which a service reports that part of the load did not run. A log may put a time, a level or something in
+ * brackets before it, and Java a "Caused by".
+ */
+const LOAD_LOST =
+  /^\s*((?:\[[^\]]*\][\s:|-]*|(?:trace|debug|info|warn|warning|error|fatal|severe|caused by|suppressed)[\s:|-]+|\d[\dTZ:.,+/-]*\s+)*)load lost:\s*/i
+
+/** What the embedded service says about a run that was stopped. */
+const STOPPED = /^\s*load lost:\s*stopped by a caller\b/i
+
+/** The service's errors, line by line, whatever their format: text, a list, an object, each possibly as JSON. */
+export function listRemoteErrors(text: string | undefined): string[] {
+  const lines = linesOf(text === undefined ? '' : parse(text)).map(shortenLine)
+  const known = [...new Set(lines.filter((line) => line !== ''))]
+  if (known.length <= MOST_LINES) return known
+  // Lines that decide the verdict are never left out.
+  return worstFirst(known)
+    .slice(0, MOST_LINES)
+    .concat(`and ${known.length - MOST_LINES} more lines`)
+}
+
+/** The errors of two replies as one text. */
+export function joinRemoteErrors(earlier: string | undefined, later: string | undefined): string | undefined {
+  if (earlier === undefined || later === undefined || earlier === later) return later ?? earlier
+  return JSON.stringify([parse(earlier), parse(later)])
+}
+
+/** What the lines say about lost load; empty if they say nothing about it. */
+export function lostLoad(lines: readonly string[]): string[] {
+  return lines.filter(isLoss).map((line) => line.replace(LOAD_LOST, '$1'))
+}
+
+/** The lines without the one about a stop, for when the gate itself has stopped the run. */
+export function withoutOwnStop(lines: readonly string[]): string[] {
+  return lines.filter((line) => !STOPPED.test(line))
+}
+
+/** Whether somebody stopped the run. */
+export function wasStopped(lines: readonly string[]): boolean {
+  return lines.some((line) => STOPPED.test(line))
+}
+
+/** The lines that decide the verdict, then the rest in order. */
+export function worstFirst(lines: readonly string[]): string[] {
+  return [true, false].flatMap((isWanted) => lines.filter((line) => isLoss(line) === isWanted))
+}
+
+function isLoss(line: string): boolean {
+  return LOAD_LOST.test(line)
+}
+
+/** The first lines within a sentence. */
+export function quoteLines(lines: readonly string[]): string {
+  const quoted = joinClauses(lines)
+  return quoted.length > LONGEST_QUOTE ? `${cut(quoted, LONGEST_QUOTE - 1)}…` : quoted
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function linesOf(value: unknown, depth = 0): string[] {
+  if (value === null || value === undefined || value === false || value === 0) return []
+  if (depth > DEEPEST) return ['…']
+  if (typeof value === 'string') return foldStackTraces(value.split(/[\r\n\u0085\u2028\u2029]+/), isLoss)
+  if (Array.isArray(value)) return value.flatMap((inner) => linesOf(inner, depth + 1))
+  if (typeof value === 'object')
+    return Object.entries(value).flatMap(([key, inner]) =>
+      linesOf(inner, depth + 1).map((line) => nameLine(key, line))
+    )
+  return [JSON.stringify(value)]
+}
+
+/** `load lost:` stays at the start. */
+function nameLine(key: string, line: string): string {
+  return isLoss(line) ? `load lost: ${key}: ${line.replace(LOAD_LOST, '$1')}` : `${key}: ${line}`
+}
+
+function shortenLine(line: string): string {
+  const plain = line.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+  return plain.length > LONGEST_LINE ? `${cut(plain, LONGEST_LINE - 1)}…` : plain
+}
+
+/** A cut may fall between the two halves of a character. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+/** A stack frame, or Java's note about frames left out. */
+const FRAME = /^\s*(?:at\s+\S+\s*\(.*\)?|\.\.\. \d+ (?:more|common frames omitted))\s*$/
+/** The cause of an exception, which usually says more than the exception itself. */
+const CAUSE = /^\s*(?:Caused by|Suppressed):/
+
+/**
+ * The lines of one text with each stack trace folded into the line it belongs to: an error is one line, however deep its trace. A line
+ * for which `staysAlone` is true always stays separate.
+ */
+export function foldStackTraces(
+  lines: readonly string[],
+  staysAlone: (line: string) => boolean = () => false
+): string[] {
+  const errors: { readonly words: string[]; frames: number }[] = []
+  for (const line of lines) {
+    const last = staysAlone(line) ? undefined : errors.at(-1)
+    if (last !== undefined && FRAME.test(line)) last.frames++
+    else if (last !== undefined && CAUSE.test(line)) last.words.push(line.trim())
+    else errors.push({ words: [line], frames: 0 })
+  }
+  return errors.map(({ words, frames }) => {
+    const trace =
+      frames === 0 ? '' : ` (${frames} ${frames === 1 ? 'line' : 'lines'} of stack trace left out)`
+    return `${words.join('; ')}${trace}`
+  })
+}

@@ -1,0 +1,178 @@
+import type { WarmUpFacts } from '../outcome.js'
+import { isUntimed, mergeScans } from '../results/figures/merge.js'
+import { samplesOf } from '../results/figures/tidy-figures.js'
+import type { Measurements } from '../results/figures/measurements.js'
+import type { ScanResult } from '../results/counts/scan-result.js'
+import { scanEach } from '../results/parallel/scan-files.js'
+import { formatDuration } from '../../contract/sentence.js'
+import { describeSilence } from './long-pause.js'
+
+/** A complete CSV on disk, and all that was read from it. */
+export interface ScannedFile {
+  readonly path: string
+  readonly scan: ScanResult
+  /** Rows that start after it are in no scan. */
+  readonly countToMs?: number
+}
+
+/** What is left of the CSVs without the samples of the warm-up. */
+export interface CountedResults {
+  readonly scans: readonly ScanResult[]
+  readonly measurements: Measurements
+  readonly warmUp: WarmUpFacts
+  /** Why what is left is not enough evidence, in a sentence. */
+  readonly gap: string | undefined
+  /** What looks wrong without proving that something is, in sentences. */
+  readonly doubts: readonly string[]
+}
+
+/**
+ * Reads the CSVs again, without the samples that start within the warm-up. When it began, by the earliest start in all of them, is
+ * known only once each of them is complete.
+ */
+export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number): Promise<CountedResults> {
+  const startMs = firstStartMs(files.map(({ scan }) => scan))
+  const countFromMs = startMs + ms
+  // Without a single start there is nothing to leave out, and what is wrong shows in the scans.
+  const again = Number.isFinite(countFromMs)
+    ? await scanEach(
+        files.map(({ path, scan: { grid, region }, countToMs }) => {
+          return { path, grid, region, countFromMs, ...(countToMs !== undefined && { countToMs }) }
+        })
+      )
+    : files.map(({ scan }) => scan)
+  const all = files.map(({ scan }) => scan)
+  return withoutWarmUp(
+    all,
+    again.map((scan, i) => withProblems(scan, all[i] ?? scan, ms)),
+    { ms, startMs }
+  )
+}
+
+/** Where the CSVs cannot be read again: no figure is left, for none would be without the warm-up. */
+export function leaveOutAll(all: readonly ScanResult[], ms: number, reason: string): CountedResults {
+  const problem = `it could not be read again to leave out the warm-up: ${reason}`
+  return withoutWarmUp(
+    all,
+    all.map((scan) => emptied(scan, problem)),
+    { ms, startMs: firstStartMs(all) }
+  )
+}
+
+function withoutWarmUp(
+  all: readonly ScanResult[],
+  counted: readonly ScanResult[],
+  { ms, startMs }: { ms: number; startMs: number }
+): CountedResults {
+  const whole = mergeScans(all)
+  const measurements = mergeScans(counted, { scans: all, fromMs: startMs + ms })
+  const [before, after] = [whole.figures({}), measurements.figures({})]
+  const warmUp = {
+    ms,
+    ...(Number.isFinite(startMs) && { startMs }),
+    samples: (before?.samples ?? 0) - (after?.samples ?? 0),
+    failures: (before?.failures ?? 0) - (after?.failures ?? 0),
+    whole
+  }
+  const { gap, doubt } = describeSilence(all, ms)
+  return {
+    scans: counted,
+    measurements,
+    warmUp,
+    gap: gap ?? gapIn(measurements, warmUp),
+    doubts: doubt === undefined ? describeLate(all, { ms, startMs }) : [doubt]
+  }
+}
+
+/** A grid that began after the warm-up, or whose clock differs: nothing of its own start is left out. */
+function describeLate(
+  all: readonly ScanResult[],
+  { ms, startMs }: { ms: number; startMs: number }
+): string[] {
+  const late = [...new Set(all.map(({ grid }) => grid))].flatMap((grid) => {
+    const afterMs = firstStartMs(all.filter((scan) => scan.grid === grid)) - startMs
+    return Number.isFinite(afterMs) && afterMs >= ms ? [{ grid, afterMs }] : []
+  })
+  const [first] = late
+  if (first === undefined) return []
+  const others = late.length === 1 ? '' : ` (and ${late.length - 1} more like it)`
+  return [
+    `The first sample of grid ${first.grid}${others} starts ${formatDuration(first.afterMs)} after the first of all, so nothing of it is within the warm-up of ${formatDuration(ms)}. Make warm-up longer, or check the clocks.`
+  ]
+}
+
+/** Over all CSVs; Infinity if none has a start. A bucket without samples has none: tidy CSVs may begin before the load. */
+function firstStartMs(scans: readonly ScanResult[]): number {
+  return scans
+    .flatMap(({ parts, buckets }) => [
+      ...parts.filter(({ hasTimes }) => hasTimes).map(({ startMs }) => startMs),
+      ...buckets.filter((bucket) => samplesOf(bucket) > 0).map(({ atMs }) => atMs)
+    ])
+    .reduce((one, other) => Math.min(one, other), Infinity)
+}
+
+/**
+ * What is wrong with a CSV is so with the warm-up and without. One of which nothing is left has no part in the figures, so they do not
+ * stand for the load that was requested.
+ */
+function withProblems(again: ScanResult, whole: ScanResult, ms: number): ScanResult {
+  const { problems, problemCount, clockMs } = whole
+  const scan = { ...again, problems, problemCount, ...(clockMs !== undefined && { clockMs }) }
+  if (isUntimed(whole))
+    return emptied(
+      scan,
+      `its rows have no timeStamp, so those of the warm-up of ${formatDuration(ms)} cannot be left out: save it, or remove warm-up`
+    )
+  const isAllEarly = hasSamples(whole) && !hasSamples(scan)
+  return isAllEarly ? emptied(scan, allEarly(ms)) : scan
+}
+
+function allEarly(ms: number): string {
+  return `all of its samples start within the warm-up of ${formatDuration(ms)}`
+}
+
+function hasSamples(scan: ScanResult): boolean {
+  return mergeScans([scan]).figures({}) !== undefined
+}
+
+function emptied(scan: ScanResult, text: string): ScanResult {
+  return {
+    ...scan,
+    parts: [],
+    buckets: [],
+    problems: [{ row: 0, text }, ...scan.problems],
+    problemCount: scan.problemCount + 1
+  }
+}
+
+/** Whether it is the gap of a warm-up, or of a pause: with another `warm-up` or `on-stall` the same CSVs may be enough evidence. */
+export function isGapOfSettings(reason: string): boolean {
+  return /^(The run is not longer than its warm-up: |All samples of grid .+ start within the warm-up of |The warm-up of .+ is counted from the first sample, but |No request was sent )/.test(
+    reason
+  )
+}
+
+function gapIn(measurements: Measurements, warmUp: WarmUpFacts): string | undefined {
+  const { ms, whole } = warmUp
+  const all = whole.figures({})
+  // Then there are no samples at all, which is told without the warm-up.
+  if (all === undefined) return undefined
+  const early = measurements.sources.filter(({ problems }) => problems[0] === allEarly(ms))
+  if (early.length > 0 && measurements.figures({}) === undefined)
+    return `The run is not longer than its warm-up: all ${all.samples.toLocaleString('en-US')} samples start within the first ${formatDuration(ms)}${describeSpan(warmUp)}. Make the run longer, or warm-up shorter.`
+  const [first] = early
+  if (first !== undefined)
+    return `All samples of grid ${first.grid} start within the warm-up of ${formatDuration(ms)}, so it has no part in the figures. Check what ended its load, or make warm-up shorter.`
+  return undefined
+}
+
+function describeSpan({ startMs, whole: { endMs } }: WarmUpFacts): string {
+  return startMs === undefined || endMs === undefined
+    ? ''
+    : `, and the last one ends after ${formatMs(endMs - startMs)}`
+}
+
+/** A warm-up of whole seconds may be a fraction longer than the run. */
+function formatMs(ms: number): string {
+  return ms < 120_000 ? `${Number((ms / 1000).toFixed(1))} s` : formatDuration(ms)
+}

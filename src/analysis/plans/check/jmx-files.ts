@@ -1,0 +1,151 @@
+import { posix } from 'node:path'
+import { type PlanElement, decodeXml, readSubPaths } from '../jmx/plan-tree.js'
+import { quote, shorten, type Finding, type PlanRequest } from './request.js'
+import type { JmxPlan } from './jmx-plan.js'
+
+/** A file that the plan reads. */
+interface NamedFile {
+  readonly path: string
+  /** Who reads it: `CSV Data Set "users"`. */
+  readonly by: string
+}
+
+/** The properties that name a file, by the element's kind, and the element's name in JMeter's menus. */
+const FILE_PROPERTIES: Readonly<Record<string, readonly [property: string, called: string]>> = {
+  CSVDataSet: ['filename', 'CSV Data Set'],
+  IncludeController: ['IncludeController.includepath', 'Include Controller'],
+  JSR223Sampler: ['filename', 'JSR223 Sampler'],
+  JSR223PreProcessor: ['filename', 'JSR223 PreProcessor'],
+  JSR223PostProcessor: ['filename', 'JSR223 PostProcessor'],
+  JSR223Timer: ['filename', 'JSR223 Timer'],
+  JSR223Assertion: ['filename', 'JSR223 Assertion'],
+  BeanShellSampler: ['BeanShellSampler.filename', 'BeanShell Sampler'],
+  BeanShellPreProcessor: ['filename', 'BeanShell PreProcessor'],
+  BeanShellPostProcessor: ['filename', 'BeanShell PostProcessor'],
+  XMLSchemaAssertion: ['xmlschema_assertion_filename', 'XML Schema Assertion']
+}
+/** Functions whose first argument is a file. */
+const FILE_FUNCTION = /\$\{__(CSVRead|FileToString|StringFromFile|XPath)\(([^,(){}$]{1,500})[,)]/g
+const UPLOAD = 'elementType="HTTPFileArg"'
+const UPLOADED = /"File\.path">([^<]*)</
+/** More arguments: the name is a pattern for a sequence of files, which is only known at run time. */
+const SEQUENCE = /^,[^,()]{0,200},/
+const AT_RUN_TIME = '${__StringFromFile}'
+const KEYSTORES = ['javax.net.ssl.keyStore', 'javax.net.ssl.trustStore']
+const WINDOWS_PATH = /^[A-Za-z]:[\\/]|\\/
+/** Elements that may write the file that another one reads. */
+const WRITER = /^(?:SystemSampler|ResultSaver|FTPSampler)$|\./
+const MOST_LOOKED_FOR = 20
+const DATA_FILE = /\.(?:csv|tsv|txt|json|xml|dat)$/i
+
+/** Whether the files that the plan reads are among those of the run, where the plan looks for them. */
+export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
+  const named = [
+    ...plan.enabled.flatMap(({ element }) => filesOf(element)),
+    ...request.parameters
+      .filter(({ kind, name }) => kind === 'D' && KEYSTORES.includes(name))
+      .map(({ name, value }) => ({ path: value, by: `-D${name}` }))
+  ]
+  const names = new Set([request.plan, ...request.others].map(({ name }) => name))
+  const alike = new Map([...names].map((name) => [name.toLowerCase(), name]))
+  const texts = [request.plan, ...request.others].flatMap(({ text }) => text ?? [])
+  const linked = new Set(texts.flatMap((text) => readSubPaths(text, names)))
+  const isWritten =
+    plan.isOpaque || plan.hasScripts || plan.enabled.some(({ element }) => WRITER.test(element.kind))
+  const seen = new Set<string>()
+  const findings = named.flatMap(({ path: written, by }) => {
+    const path = plan.evaluate(written)?.trim()
+    if (path === undefined || path === '' || seen.has(path)) return []
+    seen.add(path)
+    return checkPath({ path, by }, { request, names, alike, linked, isWritten })
+  })
+  const isSure = named.every(({ path }) => plan.evaluate(path) !== undefined) && !isWritten
+  return [...findings, ...(isSure ? tellUnused(request) : [])]
+}
+
+function filesOf({ kind, name, text, properties }: PlanElement): NamedFile[] {
+  const [property, called = ''] = FILE_PROPERTIES[kind] ?? []
+  const path = property === undefined ? undefined : properties.get(property)
+  const uploads = text
+    .split(UPLOAD)
+    .slice(1)
+    .flatMap((piece) => UPLOADED.exec(piece)?.[1] ?? [])
+    .map((file) => ({ path: decodeXml(file), by: `The request ${quote(name)}` }))
+  const decoded = decodeXml(text)
+  const read = [...decoded.matchAll(FILE_FUNCTION)]
+    // `*ALL` is the name that an earlier call gave to its file.
+    .filter(([, , file = '']) => !file.trim().startsWith('*'))
+    .map(({ 0: { length }, 1: called = '', 2: file = '', index }) => {
+      const rest = decoded.slice(index + length - 1, index + length + 300)
+      const isSequence = called === 'StringFromFile' && SEQUENCE.test(rest)
+      return { path: isSequence ? AT_RUN_TIME : file, by: `\${__${called}(…)} in ${quote(name)}` }
+    })
+  return [...(path === undefined ? [] : [{ path, by: `The ${called} ${quote(name)}` }]), ...uploads, ...read]
+}
+
+interface Surroundings {
+  readonly request: PlanRequest
+  readonly names: ReadonlySet<string>
+  /** The same by their names in lower case. */
+  readonly alike: ReadonlyMap<string, string>
+  readonly linked: ReadonlySet<string>
+  readonly isWritten: boolean
+}
+
+function checkPath(
+  { path, by }: NamedFile,
+  { request, names, alike, linked, isWritten }: Surroundings
+): Finding[] {
+  const shown = shorten(path)
+  const base = path.split(/[\\/]/).at(-1) ?? ''
+  const isListed = names.has(base)
+  const level = request.isEmbedded && !isWritten ? 'error' : 'warning'
+  const reads = `${by} reads ${shown}`
+  if (!path.startsWith('/') && WINDOWS_PATH.test(path))
+    return [
+      {
+        level,
+        message: `${reads}, a path of Windows, and the plan runs on Linux or macOS; ${isListed ? `write ${base}: files are next to the plan.` : `list ${base} under files, and write ${base} in the plan.`}`
+      }
+    ]
+  // A service has folders of its own.
+  if (path.startsWith('/'))
+    return !request.isHere || request.isThere(path)
+      ? []
+      : [
+          {
+            level,
+            message: `${reads}, which does not exist; list it under files, and write ${base} in the plan.`
+          }
+        ]
+  if (!isListed) {
+    const other = alike.get(base.toLowerCase())
+    const what = other === undefined ? `add its path to files` : `${other} is; upper and lower case differ`
+    const flat =
+      path.includes('/') && !request.isEmbedded
+        ? `, and write ${base} in the plan: a service drops folders`
+        : ''
+    return [{ level, message: `${reads}, which is not listed under files; ${what}${flat}.` }]
+  }
+  if (!path.includes('/') || path === `./${base}`) return []
+  if (request.isEmbedded && linked.has(posix.normalize(path))) return []
+  return [
+    {
+      level,
+      message: `${reads}, but files are next to the plan, without their folders; write ${base} in the plan.`
+    }
+  ]
+}
+
+/** Data that nobody reads is a misspelling, or left over. */
+function tellUnused({ plan, others }: PlanRequest): Finding[] {
+  const texts = [plan, ...others].flatMap(({ text }) => (text === undefined ? [] : decodeXml(text)))
+  return others
+    .filter(({ name }) => DATA_FILE.test(name))
+    .slice(0, MOST_LOOKED_FOR)
+    .filter(({ name }) => !texts.some((text) => text.includes(name)))
+    .map(({ name }) => ({
+      level: 'note',
+      message: `${name} is listed under files, but the plan does not name it.`
+    }))
+}

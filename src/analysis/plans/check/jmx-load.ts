@@ -1,0 +1,216 @@
+import { OPEN_GROUP, SCHEDULE, countArrivals } from '../jmx/open-model.js'
+import type { PlanElement } from '../jmx/plan-tree.js'
+import { list, quote, type Finding, settingsOf, type PlanRequest } from './request.js'
+import type { JmxPlan } from './jmx-plan.js'
+
+const THREAD_GROUP = /(?:^|\.)\w*ThreadGroup$/
+/** Groups that prepare the load or clean up after it: their numbers are their own. */
+const BEFORE_OR_AFTER = /^(?:Setup|Post)ThreadGroup$/
+/** Elements that take no longer than their requests. */
+const ONCE =
+  /^(?:TestPlan|Arguments|ConfigTestElement|HTTPSamplerProxy|GenericController|TransactionController|IfController|HeaderManager|CookieManager|CacheManager|AuthManager|CSVDataSet|ResponseAssertion|\w*Extractor|ResultCollector)$/
+const LOOPS = 'LoopController.loops'
+const SCHEDULER = 'ThreadGroup.scheduler'
+/** What a thread group has for each setting of the run, in the words of its dialog. */
+const IN_GROUP: Readonly<
+  Record<string, { property: string; tell: (value: string) => string; field: string }>
+> = {
+  threads: {
+    property: 'ThreadGroup.num_threads',
+    tell: (value) => (value === '1' ? '1 thread' : `${value} threads`),
+    field: 'its number of threads'
+  },
+  rampup: {
+    property: 'ThreadGroup.ramp_time',
+    tell: (value) => `a ramp-up of ${value} s`,
+    field: 'its ramp-up period'
+  },
+  duration: {
+    property: 'ThreadGroup.duration',
+    tell: (value) => `a duration of ${value} s`,
+    field: 'its duration (with "Specify Thread lifetime" ticked)'
+  }
+}
+
+/** How much load the plan makes and for how long, compared with what the run asks for. */
+export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
+  const groups = plan.enabled
+    .map(({ element }) => element)
+    .filter(({ kind }) => THREAD_GROUP.test(kind) && !BEFORE_OR_AFTER.test(kind))
+  if (groups.length === 0)
+    return plan.isOpaque || plan.enabled.some(({ element: { kind } }) => BEFORE_OR_AFTER.test(kind))
+      ? []
+      : [
+          {
+            level: 'error',
+            message: `${request.plan.name} has no enabled thread group, so it sends nothing; add one, or enable it.`
+          }
+        ]
+  const main = groups.filter(({ kind }) => kind === 'ThreadGroup')
+  const endless = mayEndItself(plan) ? [] : main.filter((group) => isEndless(group, plan))
+  const unread = [...settingsOf(request)].flatMap(([name, value]) =>
+    name === 'duration' && endless.length > 0 ? [] : checkSetting(plan, { name, value, groups, main })
+  )
+  const zero = main.filter((group) => isScheduled(group) && hasNoTime(group, plan))
+  const short = isOneLoop(plan, request, main) ? [tellOneLoop(main[0])] : []
+  const nobody = groups.filter((group) => group.kind === OPEN_GROUP && hasNoArrivals(group, plan))
+  return [
+    ...unread,
+    ...tellEndless(endless, request),
+    ...zero.map(tellNoTime),
+    ...nobody.map(tellNoArrivals),
+    ...short
+  ]
+}
+
+function checkSetting(
+  plan: JmxPlan,
+  {
+    name,
+    value,
+    groups,
+    main
+  }: { name: string; value: number; groups: readonly PlanElement[]; main: readonly PlanElement[] }
+): Finding[] {
+  const inGroup = IN_GROUP[name]
+  if (inGroup === undefined || plan.reads(name)) return []
+  const [open] = groups.filter(({ kind }) => kind === OPEN_GROUP)
+  if (open !== undefined && main.length === 0) return [tellOpen(open, name, value)]
+  const has = (group: PlanElement): string | undefined =>
+    name === 'duration' && group.properties.get(SCHEDULER) !== 'true'
+      ? undefined
+      : plan.evaluate(group.properties.get(inGroup.property) ?? '')?.trim()
+  const concerned = name === 'threads' ? groups.filter(({ kind }) => kind !== OPEN_GROUP) : groups
+  if (main.length === concerned.length && main.every((group) => has(group) === String(value))) return []
+  const fixed = main.map((group) => tellGroup(group, has(group), inGroup.tell))
+  const [first] = main
+  const example = (first && /^\d+$/.exec(has(first) ?? '')?.[0]) ?? String(value)
+  return [
+    {
+      level: 'warning',
+      message: `${name} is ${value}, but the plan does not read it${fixed.length > 0 ? `: ${list(fixed.slice(0, 3))}${fixed.length > 3 ? `, and ${fixed.length - 3} more` : ''}` : ''}. Write \${__P(${name},${example})} as ${inGroup.field} in the thread group, or remove ${name}.`
+    }
+  ]
+}
+
+/** A schedule says when users arrive; how many there are at a time depends on how fast they are served. */
+function tellOpen(group: PlanElement, name: string, value: number): Finding {
+  const unread = `${name} is ${value}, but the plan does not read it`
+  const message =
+    name === 'threads'
+      ? `${unread}: the load of the thread group ${quote(group.name)} is open, its users arrive by its schedule, however many there are. Set their rate in the schedule, and remove threads.`
+      : `${unread}. Write \${__P(${name},${value})} into the schedule of the thread group ${quote(group.name)}, as in random_arrivals(\${__P(${name},${value})} s), or remove ${name}.`
+  return { level: 'warning', message }
+}
+
+function hasNoArrivals({ properties }: PlanElement, plan: JmxPlan): boolean {
+  const schedule = plan.evaluate(properties.get(SCHEDULE) ?? '')
+  return schedule !== undefined && countArrivals(schedule) === 0
+}
+
+function tellNoArrivals({ name }: PlanElement): Finding {
+  return {
+    level: 'error',
+    message: `By the schedule of the thread group ${quote(name)} nobody arrives. It needs a rate and a time, as in rate(20/s) random_arrivals(60 s); and no time may be negative, as with a ramp-up that is longer than the duration.`
+  }
+}
+
+function tellGroup(group: PlanElement, value: string | undefined, tell: (value: string) => string): string {
+  const name = `the thread group ${quote(group.name)}`
+  if (value !== undefined && value !== '') return `${name} has ${tell(value)}, fixed`
+  const loops = group.properties.get(LOOPS)?.trim() ?? ''
+  return /^\d+$/.test(loops)
+    ? `${name} ends after ${loops === '1' ? 'one loop' : `${loops} loops`}`
+    : `${name} has none of its own`
+}
+
+function isEndless(group: PlanElement, plan: JmxPlan): boolean {
+  const loops = plan.evaluate(group.properties.get(LOOPS) ?? '')?.trim()
+  // JMeter takes a missing word for true.
+  const goesOn = group.properties.get('LoopController.continue_forever')?.trim() ?? 'true'
+  const scheduler = group.properties.get(SCHEDULER) ?? 'false'
+  const hasLoops = group.properties.has(LOOPS)
+  return hasLoops && (loops === '-1' || goesOn === 'true') && scheduler.trim() === 'false'
+}
+
+/** Whether the run must end long before its duration has passed. In doubt it need not. */
+function isOneLoop(plan: JmxPlan, { durationSeconds }: PlanRequest, main: readonly PlanElement[]): boolean {
+  if (durationSeconds === undefined || main.length === 0 || plan.isOpaque || plan.hasScripts) return false
+  const number = ({ properties }: PlanElement, name: string): number => {
+    const value = plan.evaluate(properties.get(name) ?? '')?.trim()
+    return value === undefined || value === '' ? NaN : Number(value)
+  }
+  return (
+    plan.enabled.every(
+      ({ element }) =>
+        ONCE.test(element.kind) ||
+        element.kind === 'ThreadGroup' ||
+        (element.kind === 'ConstantTimer' && number(element, 'ConstantTimer.delay') < 1_000)
+    ) &&
+    main.every(
+      (group) =>
+        isScheduled(group) &&
+        number(group, LOOPS) === 1 &&
+        group.properties.get('LoopController.continue_forever')?.trim() === 'false' &&
+        number(group, 'ThreadGroup.ramp_time') < durationSeconds / 3 &&
+        !(number(group, 'ThreadGroup.delay') > 0)
+    )
+  )
+}
+
+function tellOneLoop(group: PlanElement | undefined): Finding {
+  return {
+    level: 'warning',
+    message: `The thread group ${quote(group?.name ?? '')} ends after one loop, long before its duration has passed; set its loop count to infinite.`
+  }
+}
+
+function isScheduled({ properties }: PlanElement): boolean {
+  return properties.get(SCHEDULER)?.trim() === 'true'
+}
+
+function hasNoTime({ properties }: PlanElement, plan: JmxPlan): boolean {
+  return /^0*$/.test(plan.evaluate(properties.get('ThreadGroup.duration') ?? '')?.trim() ?? '1')
+}
+
+/** JMeter refuses to start such a group. */
+function tellNoTime({ name }: PlanElement): Finding {
+  return {
+    level: 'error',
+    message: `The thread group ${quote(name)} has a duration of 0 s, with which JMeter does not start it; write \${__P(duration,60)} as its duration.`
+  }
+}
+
+/** Something may stop a thread or the test: what it does is not known from here. */
+function mayEndItself(plan: JmxPlan): boolean {
+  return (
+    plan.isOpaque ||
+    plan.hasScripts ||
+    plan.enabled.some(
+      ({ element: { kind, properties } }) =>
+        kind.includes('.') ||
+        ['TestAction', 'ResultAction', 'IncludeController', 'ModuleController'].includes(kind) ||
+        (kind === 'CSVDataSet' && properties.get('stopThread') !== 'false') ||
+        properties.get('ThreadGroup.on_sample_error')?.startsWith('stop') === true
+    )
+  )
+}
+
+function tellEndless(
+  endless: readonly PlanElement[],
+  { isEmbedded, limit, durationSeconds }: PlanRequest
+): Finding[] {
+  if (endless.length === 0) return []
+  const names = endless.slice(0, 3).map(({ name }) => quote(name))
+  const more = endless.length > 3 ? ` and ${endless.length - 3} more` : ''
+  const subject = `the thread ${endless.length === 1 ? 'group' : 'groups'} ${list(names)}${more}`
+  const verb = endless.length === 1 ? 'loops forever and has' : 'loop forever and have'
+  const unread =
+    durationSeconds === undefined ? '' : ` (the plan does not use duration, ${durationSeconds} s)`
+  return [
+    {
+      level: isEmbedded ? 'error' : 'warning',
+      message: `The plan has no end: ${subject} ${verb} no duration${unread}, so that only ${limit} stops the run, which never passes. Tick "Specify Thread lifetime" with a duration of \${__P(duration,60)}, or give a number of loops.`
+    }
+  ]
+}

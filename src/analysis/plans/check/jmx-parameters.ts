@@ -1,0 +1,107 @@
+import type { Finding, PlanRequest, Parameter } from './request.js'
+import { READS_PROPERTIES, type JmxPlan } from './jmx-plan.js'
+
+/** JMeter's own properties without a dot in their names; of those with one, only parameters of the base are judged. */
+const OWN = new Set([
+  ...['language', 'cookies', 'remote_hosts', 'sample_variables', 'search_paths', 'plugin_dependency_paths'],
+  ...[
+    'mode',
+    'num_sample_threshold',
+    'time_threshold',
+    'key_on_threadname',
+    'server_port',
+    'cacheable_methods'
+  ],
+  ...['backend_metrics_large_window', 'backend_metrics_window', 'backend_metrics_window_mode', 'not_in_menu'],
+  ...['kerberos_jaas_application', 'post_add_content_type_if_missing', 'upgrade_properties', 'loggerpanel']
+])
+
+/** Names that begin like these may be JMeter's own too: it has hundreds with a dot. */
+const MAYBE_OWN =
+  /^(?:https?|server|client|user|proxy|time|tcp|system|beanshell|sampleresult|summariser|(?:jdbc|csv|html|Cookie|cache|HTTP)\w*)\./
+
+/** Parameters that the plan does not read, which are mostly misspelt. What reads Java's own properties cannot be seen here. */
+export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] {
+  const ofBase = new Set(request.baselineParameters?.map(({ name }) => name))
+  const names = new Set(request.parameters.filter(({ kind }) => kind === 'J').map(({ name }) => name))
+  // A script that reads properties may put their names together.
+  const isWhole =
+    !plan.isOpaque && !hasJars(request) && !plan.texts.some((text) => READS_PROPERTIES.test(text))
+  return [
+    ...[...names]
+      .filter((name) => !ofBase.has(name) && !name.includes('.') && !OWN.has(name) && !plan.reads(name))
+      .map((name): Finding => {
+        return {
+          level: 'warning',
+          message: `-J${name} has no effect: the plan does not read ${exampleOf(name)}. Is the name spelled as in the plan?`
+        }
+      }),
+    ...checkBaselineParameters(request, {
+      reads: (name) => plan.mentions(name),
+      // Java itself reads some of its properties.
+      isWhole: ({ kind, name }) => isWhole && kind === 'J' && !MAYBE_OWN.test(name),
+      example: exampleOf,
+      isOwn: (name) => OWN.has(name)
+    })
+  ]
+}
+
+/** The same for a plan of which nothing but its text is known. */
+export function searchParameters(request: PlanRequest): Finding[] {
+  return checkBaselineParameters(request, {
+    reads: (name) => request.plan.text.includes(name),
+    isWhole: () => false,
+    example: exampleOf
+  })
+}
+
+function exampleOf(name: string): string {
+  return `\${__P(${name},…)}`
+}
+
+/** What can be seen of a plan. */
+interface Sight {
+  /** Whether the part of the plan that can be seen may read the parameter. */
+  readonly reads: (name: string) => boolean
+  /** Nothing of the plan is hidden, so that nothing else may read it either. */
+  readonly isWhole: (parameter: Parameter) => boolean
+  /** How a plan reads it. */
+  readonly example: (name: string) => string
+  /** Those of the tool itself, which no plan has to read. */
+  readonly isOwn?: (name: string) => boolean
+}
+
+/** Properties that JMeter, Gatling, drivers of browsers, Java and a rehearsal read themselves. */
+const OF_THE_TOOL =
+  /^(?:rehearsal|jmeter|httpclient\d?|httpsampler|gatling|webdriver|javax?|jdk|sun|org\.apache)\.|^https?\.(?:proxy|nonProxyHosts)/
+
+/** Side by side, parameters of the base that the plan does not read: base and head would be the same server, and every line would hold. */
+export function checkBaselineParameters(
+  { plan, baselineParameters = [] }: PlanRequest,
+  { reads, isWhole, example, isOwn = () => false }: Sight
+): Finding[] {
+  const named = new Map(
+    baselineParameters.map((parameter) => [`-${parameter.kind}${parameter.name}`, parameter])
+  )
+  return [...named]
+    .filter(([, { name }]) => !OF_THE_TOOL.test(name) && !isOwn(name) && !reads(name))
+    .map(([flag, parameter]): Finding => {
+      const unread = `${plan.name} does not read ${example(parameter.name)}`
+      const same = 'base and head would be the same server, and every comparison would hold'
+      return isWhole(parameter)
+        ? {
+            level: 'error',
+            isInput: true,
+            message: `baseline-parameters: ${flag} has no effect: ${unread}, so that ${same}. Is the name spelled as in the plan?`
+          }
+        : {
+            level: 'warning',
+            message: `baseline-parameters: ${flag} may have no effect: as far as it can be looked into, ${unread}. If nothing else reads it, ${same}.`
+          }
+    })
+}
+
+/** Code that cannot be looked into. */
+export function hasJars({ plan, others }: PlanRequest): boolean {
+  return [plan, ...others].some(({ name }) => /\.jar$/i.test(name))
+}

@@ -1,0 +1,312 @@
+import { readArguments, flatten, readPlanTree, type PlanElement, decodeXml } from '../jmx/plan-tree.js'
+import { callFunction } from '../jmx/open-model.js'
+import { isJmx, literal, settingsOf, type PlanRequest } from './request.js'
+
+/** An element, and the one around it. */
+export interface Placed {
+  readonly element: PlanElement
+  readonly within: Placed | undefined
+}
+
+const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
+const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
+/** Code that reads properties. */
+export const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
+const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
+/** What is written for people only. */
+const COMMENT = /<stringProp name="(?:TestPlan\.comments|Argument\.desc)"[^<>]*>[^<]*/g
+/** A plan of more elements is not looked into: it would take seconds. */
+export const MOST_ELEMENTS = 20_000
+const MOST_MODULES = 500
+const FRAGMENT = 'TestFragmentController'
+const INNERMOST = /\$\{([^${}]*)\}/g
+const DEEPEST = 10
+/** Variables that contain each other several times grow without end. */
+const LONGEST = 10_000
+/** What all values together may take, in characters; from then on they are only known at run time. */
+const MOST_WORK = 5_000_000
+
+/** A JMeter plan with the parts that it includes, as far as its text tells what it does. */
+export class JmxPlan {
+  /** The elements that JMeter runs. */
+  readonly enabled: readonly Placed[]
+  /** The same, and those that a module controller may run although they are disabled. */
+  readonly reachable: readonly PlanElement[]
+  /** Something runs that cannot be looked into: a script or a part in a file that is not there, or code in Java. */
+  readonly isOpaque: boolean
+  readonly hasScripts: boolean
+  /** The JMeter properties that the run sets. */
+  readonly properties: ReadonlyMap<string, string>
+  readonly #variables: ReadonlyMap<string, string>
+  readonly #isChanged: (property: string) => boolean
+  /** What the reachable elements and the scripts of the run's files say. */
+  readonly texts: readonly string[]
+  #work = 0
+
+  /** Reads the parts that the plan includes, and what these include. Other plans among the files do not run. */
+  static read(tree: readonly PlanElement[], request: PlanRequest): JmxPlan {
+    const included = new Map<string, readonly PlanElement[]>()
+    for (let depth = 0; ; depth++) {
+      const plan = new JmxPlan(tree, request, included)
+      const names = new Set(plan.enabled.flatMap(({ element }) => plan.#includedBy(element) ?? []))
+      const more = request.others.filter(({ name }) => isJmx(name) && names.has(name) && !included.has(name))
+      if (more.length === 0 || depth === DEEPEST) return plan
+      for (const { name, text = '' } of more) {
+        const part = readPlanTree(text)
+        if (part !== undefined && flatten(part).length <= MOST_ELEMENTS) included.set(name, fragmentOf(part))
+      }
+      if (!more.some(({ name }) => included.has(name))) return plan
+    }
+  }
+
+  private constructor(
+    tree: readonly PlanElement[],
+    request: PlanRequest,
+    included: ReadonlyMap<string, readonly PlanElement[]>
+  ) {
+    const trees = [tree, ...included.values()]
+    const { placed, isWhole } = placeAll(trees)
+    this.enabled = placed
+    const kinds = new Set(this.enabled.map(({ element }) => element.kind))
+    this.reachable = kinds.has('ModuleController')
+      ? trees.flatMap((elements) => flatten(elements))
+      : this.enabled.map(({ element }) => element)
+    const scripts = request.others.filter(({ name }) => !isJmx(name)).flatMap(({ text }) => text ?? [])
+    this.texts = [...this.reachable.map(({ text }) => decodeXml(text.replace(COMMENT, ''))), ...scripts]
+    this.hasScripts =
+      [...kinds].some((kind) => SCRIPT.test(kind)) || this.texts.some((text) => SCRIPT_FUNCTION.test(text))
+    this.properties = propertiesOf(request)
+    this.#isChanged = findChangedProperties(this.texts)
+    this.#variables = new Map(
+      [...readVariables(this.reachable, this.texts)].filter(([, value]) => value.length <= LONGEST)
+    )
+    const readable = new Set([
+      ...included.keys(),
+      ...request.others.filter(({ name, text }) => text !== undefined && !isJmx(name)).map(({ name }) => name)
+    ])
+    this.isOpaque = !isWhole || this.reachable.some((element) => this.#isUnknown(element, readable))
+  }
+
+  /** The value of a text with properties and variables; undefined if it is only known at run time. */
+  evaluate(text: string): string | undefined {
+    let value = text
+    for (let depth = 0; value.includes('${'); depth++) {
+      this.#work += value.length
+      if (depth >= DEEPEST || value.length > LONGEST || this.#work > MOST_WORK) return undefined
+      let grown = 0
+      const next = value.replace(INNERMOST, (whole, expression: string) => {
+        const found = grown > LONGEST ? undefined : this.#resolve(expression.trim())
+        grown += found?.length ?? 0
+        return found ?? whole
+      })
+      if (next === value) return undefined
+      value = next
+    }
+    return value
+  }
+
+  /** Whether anything in the plan may read this JMeter property. */
+  reads(name: string): boolean {
+    return this.isOpaque || this.mentions(name)
+  }
+
+  /** Whether anything that can be looked into reads it. */
+  mentions(name: string): boolean {
+    const word = literal(name)
+    const direct = new RegExp(`\\b__(?:P|property)\\(\\s*(?:${word}\\s*[,)]|[^,()]{0,100}\\$\\{)`)
+    // Elsewhere, as in the body of a request, it is a word like any other.
+    const inScript = new RegExp(`["'\`/]${word}["'\`/]|\\bprops\\??\\.${word}\\b`)
+    return this.texts.some(
+      (text) => direct.test(text) || (READS_PROPERTIES.test(text) && inScript.test(text))
+    )
+  }
+
+  #resolve(expression: string): string | undefined {
+    const value = callFunction(expression, (name, fallback) => this.#property(name, fallback))
+    return value ?? this.#variables.get(expression)
+  }
+
+  #property(name: string, fallback: string): string | undefined {
+    if (this.#isChanged(name)) return undefined
+    return this.properties.get(name) ?? fallback.replace(/\\,/g, ',').trim()
+  }
+
+  /** The name of the file that an include controller reads; undefined if it is only known at run time. */
+  #includedBy({ kind, properties }: PlanElement): string | undefined {
+    if (kind !== 'IncludeController') return undefined
+    return this.evaluate(properties.get('IncludeController.includepath') ?? '')
+      ?.trim()
+      .split('/')
+      .at(-1)
+  }
+
+  #isUnknown({ kind, properties }: PlanElement, readable: ReadonlySet<string>): boolean {
+    if (kind === 'JavaSampler' || kind === 'JUnitSampler') return true
+    const path =
+      kind === 'IncludeController'
+        ? (properties.get('IncludeController.includepath') ?? '')
+        : SCRIPT.test(kind)
+          ? ([...properties].find(([name, value]) => SCRIPT_FILE.test(name) && value.trim() !== '')?.[1] ??
+            '')
+          : ''
+    if (path === '') return false
+    const known = this.evaluate(path)
+    return known === undefined || !readable.has(known.split('/').at(-1) ?? '')
+  }
+}
+
+/** As they are passed: Java's properties, which JMeter's functions read too, the run's settings, then `-J`; the last one wins. */
+function propertiesOf(request: PlanRequest): Map<string, string> {
+  const given = (wanted: 'J' | 'D'): [string, string][] =>
+    request.parameters
+      .filter(({ kind }) => kind === wanted)
+      .map(({ name, value }): [string, string] => [name, value])
+  return new Map([
+    ...given('D'),
+    ...[...settingsOf(request)].map(([name, value]): [string, string] => [name, String(value)]),
+    ...given('J')
+  ])
+}
+
+/** What runs: without fragments, but with what module controllers take from anywhere. */
+function placeAll(trees: readonly (readonly PlanElement[])[]): { placed: Placed[]; isWhole: boolean } {
+  const [plan = []] = trees
+  const placed = trees.flatMap((elements) => placeEnabled(elements, undefined))
+  const seen = new Set<PlanElement>()
+  let isWhole = true
+  let modules = 0
+  // It grows while it is read: a module may contain others.
+  for (const user of placed) {
+    if (user.element.kind !== 'ModuleController') continue
+    const module = ++modules > MOST_MODULES ? undefined : findModule(user.element, plan)
+    if (module === undefined) isWhole = false
+    if (module === undefined || seen.has(module)) continue
+    seen.add(module)
+    const top = { element: module, within: user }
+    placed.push(top)
+    for (const inner of placeEnabled(module.children, top)) placed.push(inner)
+  }
+  return { placed, isWhole }
+}
+
+function placeEnabled(
+  siblings: readonly PlanElement[],
+  within: Placed | undefined,
+  found: Placed[] = []
+): Placed[] {
+  for (const element of siblings) {
+    if (!element.isEnabled || element.kind === FRAGMENT) continue
+    const placed = { element, within }
+    found.push(placed)
+    placeEnabled(element.children, placed, found)
+  }
+  return found
+}
+
+/** The element that a module controller names by all names on the way to it, the plan's own twice. */
+function findModule({ text }: PlanElement, plan: readonly PlanElement[]): PlanElement | undefined {
+  const path = [...text.matchAll(/<stringProp name="-?\d*"[^<>]*>([^<]*)</g)].map(([, name = '']) =>
+    decodeXml(name)
+  )
+  let siblings = plan
+  let found: PlanElement | undefined
+  for (const name of path.slice(1)) {
+    found = siblings.find((element) => element.name === name)
+    siblings = found?.children ?? []
+  }
+  return found
+}
+
+/** Of a plan that is included, JMeter runs what is in its first fragment. */
+function fragmentOf(tree: readonly PlanElement[]): readonly PlanElement[] {
+  const plan = tree.find(({ kind }) => kind === 'TestPlan')
+  const fragment = [...tree, ...(plan?.children ?? [])].find(
+    ({ kind, isEnabled }) => kind === FRAGMENT && isEnabled
+  )
+  return fragment?.children ?? []
+}
+
+/** Properties that the plan itself sets: their values are only known at run time. */
+function findChangedProperties(texts: readonly string[]): (name: string) => boolean {
+  const changes =
+    /\b(?:props\??\.(?:put|set|remove|clear|load|compute|merge|replace)\w*|setProperty)\(\s*(?:["']([^"']{1,100})["'])?|\b__setProperty\(\s*([^,(){}$]{1,100})?|\bprops(?:\.\w{1,100}|\s?\[[^\]]{0,100}\])\s?=(?!=)/g
+  const names = new Set(
+    texts.flatMap((text) => [...text.matchAll(changes)].map(([, quoted, plain]) => quoted ?? plain?.trim()))
+  )
+  return (name) => names.has(name) || names.has(undefined)
+}
+
+/** The variables of the plan's tables that nothing else in it seems to change. */
+function readVariables(elements: readonly PlanElement[], texts: readonly string[]): Map<string, string> {
+  const found = new Map<string, string | undefined>()
+  for (const { kind, text } of elements) {
+    if (!isTable(kind)) continue
+    for (const [name, value] of readArguments(text))
+      found.set(name, found.has(name) && found.get(name) !== value ? undefined : value)
+  }
+  if (texts.some((text) => /\bvars\??\.put\w*\((?!\s*["'])(?!\s*$)/.test(text))) return new Map()
+  for (const name of changedVariables(elements, texts)) found.delete(name)
+  return new Map([...found].flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+/** Whatever names a variable as a whole may set it: a data set, a counter, an extractor, a function's last argument. */
+function* changedVariables(
+  elements: readonly PlanElement[],
+  texts: readonly string[]
+): Generator<string, void, undefined> {
+  for (const { kind, properties } of elements)
+    if (!isTable(kind)) for (const value of properties.values()) yield* value.split(/[,;\s]+/)
+  for (const text of texts) {
+    for (const [, name = ''] of text.matchAll(/vars\??\.put\w*\(\s*["']([^"']{1,100})["']/g)) yield name
+    for (const [, name = ''] of text.matchAll(/,\s?([^,(){}$\s]{1,100})\s?\)\}/g)) yield name
+  }
+}
+
+function isTable(kind: string): boolean {
+  return kind === 'TestPlan' || kind === 'Arguments'
+}
+
+const MOST_USUAL = 1_000
+const LONGEST_USUAL = 200
+
+/** The labels that rows of the results can have. */
+export interface Labels {
+  /** What a row may be named after, and more. */
+  readonly names: readonly string[]
+  /** No other label is possible. */
+  readonly isComplete: boolean
+  /** Those that are worth suggesting. */
+  readonly usual: readonly string[]
+  /** They are the texts of a source, whatever these are for. */
+  readonly isSource: boolean
+}
+
+const MAKES_ROWS = /Sampler|^TransactionController$/
+
+export function labelsOf(plan: JmxPlan): Labels {
+  const elements = plan.reachable.map((element) => ({ ...element, label: plan.evaluate(element.name) }))
+  const rows = elements.filter(({ kind }) => MAKES_ROWS.test(kind))
+  return {
+    names: elements.flatMap(({ label }) => label ?? []),
+    usual: worthSuggesting(rows.flatMap(({ label }) => label ?? [])),
+    isSource: false,
+    isComplete:
+      rows.length > 0 &&
+      !plan.isOpaque &&
+      // Rows of redirects are then named after their addresses.
+      !plan.properties.has('subresults.disable_renaming') &&
+      rows.every(({ kind, label }) => label !== undefined && label !== '' && !isUnusual(kind)) &&
+      elements.every(({ kind }) => kind !== 'IncludeController' && !kind.includes('.')) &&
+      !plan.texts.some((text) => /SampleLabel/i.test(text))
+  }
+}
+
+/** A few of them: comparing a misspelt label with all of a huge plan would take minutes. */
+export function worthSuggesting(names: readonly string[]): string[] {
+  return [...new Set(names)].filter(({ length }) => length <= LONGEST_USUAL).slice(0, MOST_USUAL)
+}
+
+/** They name their rows themselves. */
+function isUnusual(kind: string): boolean {
+  return /^(?:JUnitSampler|JavaSampler|AccessLogSampler)$/.test(kind)
+}

@@ -1,0 +1,141 @@
+import { extname } from 'node:path'
+import { shorten as shortenTo } from '../../../contract/sentence.js'
+
+/** One of the files that go with a run. */
+export interface RunFile {
+  /** Without its folder, which a service drops. */
+  readonly name: string
+  /** Undefined if it is not a plan or a source, cannot be read or is too large. */
+  readonly text: string | undefined
+}
+
+/** A parameter by name; its value may be a secret, and is never shown. */
+export interface Parameter {
+  readonly kind: 'J' | 'D'
+  readonly name: string
+  readonly value: string
+}
+
+/** What a plan is checked against. */
+export interface PlanRequest {
+  readonly tool: string
+  /** The tool runs on this machine, as part of the step; otherwise a service of its own or a pod runs it. */
+  readonly isHere: boolean
+  /** The embedded service runs it: here, or in pods. */
+  readonly isEmbedded: boolean
+  readonly plan: RunFile & { readonly text: string }
+  readonly others: readonly RunFile[]
+  readonly threads: number | undefined
+  readonly rampupSeconds: number | undefined
+  readonly durationSeconds: number | undefined
+  readonly parameters: readonly Parameter[]
+  /** Those of them that lead to the server of the base, where base and head run side by side. */
+  readonly baselineParameters?: readonly Parameter[]
+  /** What stops a run that does not end: "the timeout of 2 h". */
+  readonly limit: string
+  /** Whether there is a file with this absolute path here. */
+  isThere(path: string): boolean
+  /** Whether the JMeter that will be used has this class; undefined if nobody knows. */
+  hasClass(name: string): boolean | undefined
+}
+
+/** What the run's settings are called where a plan reads them, and their values. */
+export function settingsOf({ threads, rampupSeconds, durationSeconds }: PlanRequest): Map<string, number> {
+  const given = { threads, rampup: rampupSeconds, duration: durationSeconds }
+  return new Map(
+    Object.entries(given).flatMap(([name, value]): [string, number][] =>
+      value === undefined ? [] : [[name, value]]
+    )
+  )
+}
+
+/** What is wrong with a plan, or may be: what happened, and what to do. */
+export interface Finding {
+  /** `error`: the run would fail. `warning`: it would not do what was asked of it. `note`: worth knowing. */
+  readonly level: 'error' | 'warning' | 'note'
+  readonly message: string
+  /** An input that cannot be meant like this: nothing is started with it. */
+  readonly isInput?: true
+}
+
+const MAX_QUOTE = 100
+
+/** A text of the plan for a message: one line, not too long. */
+export function quote(text: string): string {
+  return `"${shorten(text)}"`
+}
+
+export function shorten(text: string): string {
+  return shortenTo(text, MAX_QUOTE)
+}
+
+/** `a, b and c`. */
+export function list(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`
+}
+
+/** For a name within a regular expression. */
+export function literal(name: string): string {
+  return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+/** The text of a file, or why it has none that can be read. */
+export type Decoded = { readonly text: string; readonly hasBadBytes: boolean } | { readonly problem: string }
+
+const SIGNATURES: readonly (readonly [bytes: readonly number[], problem: string])[] = [
+  [[0x1f, 0x8b], 'is compressed (gzip); unpack it first'],
+  [[0x50, 0x4b, 0x03, 0x04], 'is a zip archive; unpack it first'],
+  [[0xff, 0xfe], 'is encoded in UTF-16; save it as UTF-8'],
+  [[0xfe, 0xff], 'is encoded in UTF-16; save it as UTF-8']
+]
+const LOOKED_AT_BYTES = 4096
+
+/** Reads the bytes of a plan or of another text that goes with it. */
+export function decodePlan(bytes: Uint8Array): Decoded {
+  const signature = SIGNATURES.find(([start]) => start.every((byte, at) => bytes[at] === byte))
+  if (signature !== undefined) return { problem: signature[1] }
+  if (bytes.subarray(0, LOOKED_AT_BYTES).includes(0))
+    return { problem: 'is not a text: it has zero bytes in it; it may be the wrong file' }
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  if (text.replace('\ufeff', '').trim() === '') return { problem: 'is empty' }
+  return { text, hasBadBytes: text.includes('\ufffd') && !isValid(bytes) }
+}
+
+/** The sign for bad bytes may be in the text itself. */
+function isValid(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const SELENIUM = 'java-selenium-chrome or java-selenium-firefox'
+/** The tools that run plans in files of other kinds than JMeter's. */
+const OTHER_TOOLS: Readonly<Record<string, string>> = {
+  '.java': `gatling, ${SELENIUM}`,
+  '.scala': 'gatling',
+  '.kt': 'gatling',
+  '.jar': 'gatling',
+  '.ts': 'service-chrome',
+  '.js': 'service-chrome'
+}
+
+/** Why JMeter cannot run these files, of which the first is the plan: its own words would be those of an XML parser. */
+export function refuseForJMeter([plan = '', ...others]: readonly string[]): string | undefined {
+  if (isJmx(plan)) return undefined
+  const tool = OTHER_TOOLS[extname(plan).toLowerCase()]
+  const later = others.find(isJmx)
+  const advice =
+    later !== undefined
+      ? `the plan must be the first file, so put ${later} first`
+      : tool !== undefined
+        ? `set tool to ${tool}`
+        : 'the first file must be the plan, and its name must end in .jmx'
+  return `tool jmeter runs .jmx plans, not ${plan}; ${advice}`
+}
+
+export function isJmx(name: string): boolean {
+  return /\.jmx$/i.test(name)
+}

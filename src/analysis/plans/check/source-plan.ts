@@ -1,0 +1,149 @@
+import { extname } from 'node:path'
+import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
+import { literal, shorten, type Finding, settingsOf, type PlanRequest } from './request.js'
+
+/** What each tool runs, and what its plan reads. */
+interface SourceTool {
+  readonly extensions: readonly string[]
+  readonly wanted: string
+  /** The plan itself reads threads, rampup and duration; otherwise the tool starts that many users for so long. */
+  readonly readsSettings: boolean
+  /** How a plan reads a parameter. */
+  example(name: string): string
+}
+
+const GATLING: SourceTool = {
+  extensions: ['.java', '.scala', '.kt', '.jar'],
+  wanted: 'a simulation as .java, .scala, .kt or .jar',
+  readsSettings: true,
+  example: (name) => `Integer.getInteger("${name}", 1)`
+}
+const SELENIUM: SourceTool = {
+  extensions: ['.java'],
+  wanted: 'a .java file with a main method or JUnit 5 tests',
+  readsSettings: false,
+  example: (name) => `System.getProperty("${name}")`
+}
+const CHROME: SourceTool = {
+  extensions: ['.ts', '.js', '.mts', '.mjs', '.cts', '.cjs', '.tsx', '.jsx'],
+  wanted: 'a script in TypeScript or JavaScript',
+  readsSettings: false,
+  example: (name) => `process.env.${name}`
+}
+const TOOLS: Readonly<Record<string, SourceTool>> = {
+  gatling: GATLING,
+  'java-selenium-chrome': SELENIUM,
+  'java-selenium-firefox': SELENIUM,
+  'service-chrome': CHROME
+}
+
+/** Functions of Gatling and Element that read an uploaded file, and the file. */
+const READS_FILE =
+  /\b(?:csv|ssv|tsv|jsonFile|separatedValues|RawFileBody|ElFileBody|PebbleFileBody|fromCSV|fromJSON)\(\s*(["'`])([^"'`$#\n]{1,300})\1/g
+/** A property whose name is put together, or all of them. */
+const DYNAMIC =
+  /\bget(?:Property|Integer|Long|Boolean|env|Properties)\s*\(\s*(?!["'])|\bsys\.props(?!\s*(?:\(|\.get\w*\()\s*")|\bprocess\.env\s*(?:\[\s*(?!["'])|\))/
+const LITERAL = /"((?:[^"\\\n]|\\.){1,200})"|'((?:[^'\\\n]|\\.){1,200})'|`((?:[^`\\$]|\\.){1,200})`/g
+
+/** Why the tool does not run a plan of this name. */
+export function refuseKind(tool: string, name: string): string | undefined {
+  const known = TOOLS[tool]
+  if (known === undefined || known.extensions.includes(extname(name).toLowerCase())) return undefined
+  const hint = /\.jmx$/i.test(name) ? '; set tool to jmeter for it' : ''
+  return `tool ${tool} runs ${known.wanted}, not ${name}${hint}.`
+}
+
+/** What the source of a plan tells of it. In doubt it says nothing. */
+export function checkSource(request: PlanRequest): Finding[] {
+  const tool = TOOLS[request.tool]
+  if (tool === undefined) return []
+  const texts = sourcesOf(request)
+  const isOpaque = request.others.some(isUnread) || texts.some((text) => DYNAMIC.test(text))
+  return [
+    ...(isOpaque ? [] : checkSettings(tool, request, texts)),
+    ...(isOpaque ? [] : checkParameters(tool, request, texts)),
+    ...checkBaselineParameters(request, {
+      reads: (name) => texts.some((text) => hasWord(text, name)),
+      // Libraries for settings put names with a dot together.
+      isWhole: ({ name }) => !isOpaque && !hasJars(request) && !name.includes('.'),
+      example: (name) => tool.example(name)
+    }),
+    ...checkFiles(request, texts)
+  ]
+}
+
+/** The texts of strings in the source: what requests may be named after. */
+export function literalsOf(request: PlanRequest): string[] {
+  const found = sourcesOf(request).flatMap((text) =>
+    [...text.matchAll(LITERAL)].map(([, double, single, back]) => double ?? single ?? back ?? '')
+  )
+  return [...new Set(found)]
+}
+
+/** The names of methods: a JUnit test is named after its own. */
+export function callsOf(request: PlanRequest): string[] {
+  const found = sourcesOf(request).flatMap((text) =>
+    [...text.matchAll(/\b([A-Za-z_]\w{0,100})\s*\(/g)].map(([, name = '']) => name)
+  )
+  return [...new Set(found)]
+}
+
+function sourcesOf({ plan, others }: PlanRequest): string[] {
+  return [plan, ...others].flatMap(({ text }) => text ?? [])
+}
+
+/** Code that cannot be looked into, or a file with variables of its own. */
+function isUnread({ name, text }: { name: string; text: string | undefined }): boolean {
+  return (
+    text === undefined && /\.(?:jar|java|scala|kt|[cm]?[jt]sx?|conf|properties)$|^environment$/i.test(name)
+  )
+}
+
+function checkSettings(tool: SourceTool, request: PlanRequest, texts: readonly string[]): Finding[] {
+  if (!tool.readsSettings) return []
+  return [...settingsOf(request)]
+    .filter(([name]) => !texts.some((text) => hasWord(text, name)))
+    .map(([name, value]) => ({
+      level: 'warning',
+      message: `${name} is ${value}, but ${request.plan.name} does not read it; use ${tool.example(name)} in the simulation, or remove ${name}.`
+    }))
+}
+
+function checkParameters(tool: SourceTool, request: PlanRequest, texts: readonly string[]): Finding[] {
+  const flags = new Map(request.parameters.map(({ kind, name }) => [`-${kind}${name}`, name]))
+  const ofBase = new Set(request.baselineParameters?.map(({ name }) => name))
+  return [...flags]
+    .filter(
+      ([, name]) => !ofBase.has(name) && !name.includes('.') && !texts.some((text) => hasWord(text, name))
+    )
+    .map(([flag, name]) => ({
+      level: 'warning',
+      message: `${flag} has no effect: ${request.plan.name} does not read ${tool.example(name)}. Is the name spelled as in the plan?`
+    }))
+}
+
+function checkFiles(request: PlanRequest, texts: readonly string[]): Finding[] {
+  const names = [request.plan, ...request.others].map(({ name }) => name)
+  const paths = texts
+    .map(withoutComments)
+    .flatMap((text) => [...text.matchAll(READS_FILE)].map(([, , path = '']) => path))
+  return [...new Set(paths)]
+    .filter((path) => !/^(?:[a-z]+:|\/)/i.test(path) && !names.includes(path.split('/').at(-1) ?? ''))
+    .map((path) => ({
+      level: 'warning',
+      message: `The plan reads ${shorten(path)}, which is not listed under files; add its path to files.`
+    }))
+}
+
+/** Without regular expressions over several lines: one that is never closed would be searched for again and again. */
+function withoutComments(text: string): string {
+  const [start = '', ...pieces] = text.split('/*')
+  const code = pieces.map((piece) =>
+    piece.slice(piece.includes('*/') ? piece.indexOf('*/') + 2 : piece.length)
+  )
+  return [start, ...code].join(' ').replace(/\/\/.*/g, '')
+}
+
+function hasWord(text: string, name: string): boolean {
+  return new RegExp(`(?<![\\w])${literal(name)}(?![\\w])`).test(text)
+}

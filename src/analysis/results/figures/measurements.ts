@@ -1,0 +1,105 @@
+import type { OverTime } from '../stalls/over-time.js'
+import type { ScanResult } from '../counts/scan-result.js'
+
+/** Which samples a figure covers; an absent key means all of them. */
+export interface Scope {
+  readonly label?: string
+  readonly region?: string
+  readonly grid?: string
+}
+
+/** Undefined keys mean all, like absent ones. */
+export type AnyScope = { readonly [Key in keyof Scope]: Scope[Key] | undefined }
+
+/** The figures of one scope. `undefined` means that the CSVs do not have the data for the figure; it never means zero. */
+export interface Figures {
+  readonly samples: number
+  readonly failures: number
+  /** 0 to 1. */
+  readonly errorRate: number | undefined
+  /** Samples per second over the whole run, in every scope. */
+  readonly throughput: number | undefined
+  readonly meanMs: number | undefined
+  readonly minMs: number | undefined
+  readonly maxMs: number | undefined
+  /** Mean number of concurrent users; only tidy CSVs have it. */
+  readonly concurrency: number | undefined
+  /** Nearest rank; `percent` is above 0 and at most 100. */
+  percentileMs(percent: number): number | undefined
+  /** Satisfied up to the target, tolerating up to four times the target, failed samples frustrated. */
+  apdex(targetMs: number): number | undefined
+  /** What percentiles and Apdex are computed from. */
+  countTimes(): CountedTimes | undefined
+  /** What users who arrived at any moment would have waited at least; or why that is unknown. */
+  overTime(): OverTime | string
+}
+
+/** Distinct response times in ascending order, and how many samples had each; lists of equal length. */
+export interface CountedTimes {
+  readonly valuesMs: readonly number[]
+  readonly counts: readonly number[]
+  /** How many of them failed. */
+  readonly failed: readonly number[]
+}
+
+/** One CSV as it was read. */
+export interface Source {
+  readonly grid: string
+  readonly region: string
+  readonly shape: 'samples' | 'tidy' | 'unknown'
+  /** The header line as found, shortened; empty if there was none. */
+  readonly header: string
+  readonly rows: number
+  /** Why this CSV is not evidence, completely or in part; empty if all of it was read. */
+  readonly problems: readonly string[]
+}
+
+/** Points of equal width; every list has the same length as `atMs`. */
+export interface TimeSeries {
+  readonly bucketMs: number
+  /** Start of each bucket, in ms from the run's first start. */
+  readonly atMs: readonly number[]
+  readonly throughput: readonly number[]
+  readonly failures: readonly number[]
+  readonly p50Ms: readonly (number | null)[]
+  readonly p95Ms: readonly (number | null)[]
+  readonly p99Ms: readonly (number | null)[]
+  readonly activeThreads: readonly (number | null)[]
+}
+
+/** How often samples failed for one reason. */
+export interface ErrorCount {
+  /** Undefined if several labels are counted together. */
+  readonly label: string | undefined
+  /** The response code; empty if there was none. */
+  readonly code: string
+  /** The assertion's message, or else the response message; on one line and shortened. */
+  readonly message: string
+  readonly count: number
+}
+
+/** All grids' CSVs as one population, with the figures of any scope. */
+export interface Measurements {
+  readonly sources: readonly Source[]
+  /** Epoch ms of the first start and of the last end. */
+  readonly startMs: number | undefined
+  readonly endMs: number | undefined
+  readonly labels: readonly string[]
+  readonly regions: readonly string[]
+  readonly grids: readonly string[]
+  readonly series: TimeSeries | undefined
+  /** The clocks of grids differ: there is nothing over time of all of them together. */
+  readonly areClocksApart?: boolean
+  /** Undefined if the scope has no samples. */
+  figures(scope: Scope): Figures | undefined
+  /**
+   * Why samples of the scope failed, the most frequent reason first, at most 20 per label, and the rest combined as the
+   * last entry. The counts add up to the overall failures. Empty for tidy CSVs, which do not say.
+   */
+  errors(scope: Scope): readonly ErrorCount[]
+}
+
+/** Whether a CSV may have samples of the scope. */
+export function isInScope(scan: Pick<ScanResult, 'region' | 'grid'>, { region, grid }: AnyScope): boolean {
+  return (region === undefined || scan.region === region) && (grid === undefined || scan.grid === grid)
+}

@@ -1,0 +1,340 @@
+import type { ScanResult, SamplePart, TidyBucket, TimeLineScan } from '../counts/scan-result.js'
+import type { Stall } from '../stalls/find-stalls.js'
+import type { OverTime } from '../stalls/over-time.js'
+import { drawSamples, drawTidy, type Span } from './series.js'
+import { countTimes, SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
+import { findOverTime, type StallSource } from './find-over-time.js'
+import { isInScope, type AnyScope, type Figures, type Measurements, type Source, type TimeSeries, type ErrorCount } from './measurements.js'
+import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
+
+interface IndexedRun {
+  readonly sources: readonly IndexedSource[]
+  readonly span: Span | undefined
+}
+
+interface IndexedSource {
+  readonly scan: ScanResult
+  readonly samples: SampleIndex | undefined
+  readonly tidy: TidyIndex | undefined
+}
+
+/** A label's figures are cheap to compute again, and those of ten thousand would take too much memory. */
+const MAX_KEPT_LABELS = 1000
+
+/** Combines the CSVs of all grids into one population. */
+export function mergeScans(results: readonly ScanResult[], stallsBy?: StallSource): Measurements {
+  return mergeRuns([results], stallsBy && [stallsBy])
+}
+
+/**
+ * The same for several runs, one after the other. Throughput is over the time in which they ran, without the gaps in between; the
+ * series has them end to end.
+ */
+export function mergeRuns(
+  scans: readonly (readonly ScanResult[])[],
+  stallsBy: readonly StallSource[] = scans.map((each) => ({ scans: each }))
+): Measurements {
+  const runs = scans.map(indexRun)
+  const results = scans.flat()
+  const sources = runs.flatMap((run) => run.sources)
+  const span = spanOf(sources)
+  const areApart = runs.some((run) => !isOneClock(run.sources))
+  const seconds = secondsOf(runs)
+  const cache = {
+    all: new Map<string, Figures | undefined>(),
+    labels: new Map<string, Figures | undefined>()
+  }
+  const figures = ({ label, region, grid }: AnyScope): Figures | undefined => {
+    const key = JSON.stringify([label, region, grid])
+    const known = label === undefined ? cache.all : cache.labels
+    if (!known.has(key)) {
+      if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
+      const scope = { label, region, grid }
+      const stallsAround = (): readonly Stall[] => {
+        const around = label === undefined ? undefined : figures({ region, grid })?.overTime()
+        return typeof around === 'object' ? around.stalls : []
+      }
+      const circumstances = {
+        seconds: areApart ? secondsIn(runs, scope) : seconds,
+        overTime: () => findOverTime(stallsBy, scope, stallsAround())
+      }
+      known.set(key, sumScope(sources, scope, circumstances))
+    }
+    return known.get(key)
+  }
+  return {
+    sources: results.map(describe),
+    startMs: span?.startMs,
+    endMs: span?.endMs,
+    labels: listOf(sources.flatMap(({ samples, tidy }) => [...((samples ?? tidy)?.labels ?? [])])),
+    regions: listOf(results.map(({ region }) => region)),
+    grids: listOf(results.map(({ grid }) => grid)),
+    ...(areApart && { areClocksApart: true }),
+    series: areApart ? undefined : drawSeries(runs),
+    figures,
+    errors(scope) {
+      const parts = chooseSources(sources, scope).flatMap(({ scan }) => scan.parts)
+      return sumErrors(parts, scope.label)
+    }
+  }
+}
+
+function chooseSources(sources: readonly IndexedSource[], scope: AnyScope): IndexedSource[] {
+  return sources.filter(({ scan }) => isInScope(scan, scope))
+}
+
+interface Circumstances {
+  readonly seconds: number
+  readonly overTime: () => OverTime | string
+}
+
+function sumScope(
+  sources: readonly IndexedSource[],
+  scope: AnyScope,
+  circumstances: Circumstances
+): Figures | undefined {
+  const chosen = chooseSources(sources, scope)
+  const samples = sumSamples(chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? []))
+  const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
+  return samples.samples + tidy.samples === 0 ? undefined : makeFigures(samples, tidy, circumstances)
+}
+
+function makeFigures(samples: SampleSum, tidy: TidySum, { seconds, overTime }: Circumstances): Figures {
+  let known: OverTime | string | undefined
+  const count = samples.samples + tidy.samples
+  const failures = samples.failures + tidy.failures
+  // If some of the samples have no times, there is no percentile of all.
+  const times = tidy.samples > 0 ? undefined : samples.times
+  const sumMs = addKnown(samples.samples > 0 ? samples.times?.sumMs : 0, tidy.sumMs)
+  return {
+    samples: count,
+    failures,
+    errorRate: failures / count,
+    throughput: seconds > 0 ? count / seconds : undefined,
+    meanMs: sumMs === undefined ? undefined : sumMs / count,
+    minMs: times?.minMs,
+    maxMs: times?.maxMs,
+    concurrency: samples.samples > 0 ? undefined : meanOf([...tidy.users.values()]),
+    percentileMs: (percent) => times?.all.percentile(percent),
+    apdex(targetMs) {
+      if (times === undefined) return undefined
+      const satisfied = times.passed.countUpTo(targetMs)
+      const tolerated = times.passed.countUpTo(4 * targetMs) - satisfied
+      return (satisfied + tolerated / 2) / count
+    },
+    countTimes: () => times && countTimes(times),
+    overTime: () => (known ??= overTime())
+  }
+}
+
+function addKnown(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a + b
+}
+
+function meanOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** From the first start to the last end; undefined if a CSV with rows has no times. */
+function spanOf(sources: readonly IndexedSource[]): Span | undefined {
+  const spans = sources.flatMap(({ scan, tidy }): readonly Span[] =>
+    tidy === undefined ? scan.parts : [tidy]
+  )
+  if (sources.some(({ scan }) => isUntimed(scan))) return undefined
+  const startMs = Math.min(...spans.map((span) => span.startMs))
+  const endMs = Math.max(...spans.map((span) => span.endMs))
+  return startMs <= endMs ? { startMs, endMs } : undefined
+}
+
+/** Whether it has rows of which nobody knows when they were. */
+export function isUntimed({ rows, parts }: ScanResult): boolean {
+  return rows > 0 && parts.some(({ hasTimes }) => !hasTimes)
+}
+
+/** Zero if the time of a run is unknown. */
+function secondsOf(runs: readonly IndexedRun[]): number {
+  if (runs.some(({ span }) => span === undefined)) return 0
+  return runs.reduce((sum, { span }) => sum + (span === undefined ? 0 : span.endMs - span.startMs), 0) / 1000
+}
+
+/** Where clocks differ, only the time of grids with the same one is known. */
+function secondsIn(runs: readonly IndexedRun[], scope: AnyScope): number {
+  const chosen = runs.map(({ sources }) => chooseSources(sources, scope))
+  const known = chosen.filter(isOneClock).map((sources) => ({ sources, span: spanOf(sources) }))
+  return known.length < runs.length ? 0 : secondsOf(known)
+}
+
+function isOneClock(sources: readonly IndexedSource[]): boolean {
+  return new Set(sources.map(({ scan: { clockMs = 0 } }) => clockMs)).size <= 1
+}
+
+function indexRun(scans: readonly ScanResult[]): IndexedRun {
+  const sources = scans.map((scan) => ({
+    scan,
+    samples: scan.shape === 'samples' ? new SampleIndex(scan) : undefined,
+    tidy: scan.shape === 'tidy' ? new TidyIndex(scan) : undefined
+  }))
+  return { sources, span: spanOf(sources) }
+}
+
+function drawSeries(runs: readonly IndexedRun[]): TimeSeries | undefined {
+  const timed = runs.flatMap(({ sources, span }) =>
+    span === undefined ? [] : [{ span, lines: linesOf(sources), tidy: tidyOf(sources) }]
+  )
+  if (timed.length < runs.length) return undefined
+  const laid = layEndToEnd(timed)
+  const first = laid[0]?.span.startMs
+  const last = laid.at(-1)?.span.endMs
+  if (first === undefined || last === undefined) return undefined
+  const span = { startMs: first, endMs: last }
+  return (
+    drawSamples(joinGrids(laid.map(({ lines }) => lines)), span) ??
+    drawTidy(
+      laid.flatMap(({ tidy }) => tidy.buckets),
+      Math.max(...laid.map(({ tidy }) => tidy.bucketMs)),
+      { ...span, endMs: span.endMs - 1 }
+    )
+  )
+}
+
+function linesOf(sources: readonly IndexedSource[]): GridLines[] {
+  return sources.flatMap(({ scan, samples }) =>
+    samples === undefined
+      ? []
+      : [{ grid: scan.grid, lines: scan.parts.filter(({ counts }) => counts).map(({ line }) => line) }]
+  )
+}
+
+function tidyOf(sources: readonly IndexedSource[]): TimedRun['tidy'] {
+  const tidy = sources.flatMap((source) => source.tidy ?? [])
+  return {
+    buckets: tidy.flatMap((index) => index.bucketsOf(undefined)),
+    bucketMs: Math.max(...tidy.map(({ bucketMs }) => bucketMs))
+  }
+}
+
+function describe(scan: ScanResult): Source {
+  const { grid, region, shape, header, rows } = scan
+  return { grid, region, shape, header, rows, problems: listProblems(scan) }
+}
+
+function listProblems({ shape, header, rows, problems, problemCount }: ScanResult): string[] {
+  const texts = problems.map(({ row, text }) => (row === 0 ? text : `row ${row}: ${text}`))
+  if (problemCount > problems.length)
+    texts.push(`${problemCount - problems.length} more rows could not be read`)
+  if (texts.length > 0) return texts
+  if (shape === 'unknown') return [header === '' ? 'it is empty' : 'its header is not recognized']
+  return rows === 0 ? ['it has a header but no rows'] : []
+}
+
+function listOf(names: readonly string[]): string[] {
+  return [...new Set(names)].sort()
+}
+
+const SHOWN_PER_LABEL = 20
+
+interface LabelErrors {
+  readonly counts: Map<string, { code: string; message: string; count: number }>
+  rest: number
+}
+
+/** Adds up the errors of the rows that count, of all labels or of one. */
+export function sumErrors(parts: readonly SamplePart[], label: string | undefined): ErrorCount[] {
+  const byLabel = new Map<string, LabelErrors>()
+  for (const part of parts) {
+    if (part.counts && (label === undefined || part.hasLabels)) addPart(byLabel, part, label)
+  }
+  const shown: ErrorCount[] = []
+  let rest = 0
+  for (const [name, errors] of byLabel) {
+    const sorted = [...errors.counts.values()].sort(compare)
+    shown.push(...sorted.slice(0, SHOWN_PER_LABEL).map((error) => ({ label: name, ...error })))
+    rest += errors.rest + sorted.slice(SHOWN_PER_LABEL).reduce((sum, { count }) => sum + count, 0)
+  }
+  shown.sort(compare)
+  return rest === 0 ? shown : [...shown, { label: undefined, code: '', message: 'other errors', count: rest }]
+}
+
+function addPart(byLabel: Map<string, LabelErrors>, { errors }: SamplePart, label: string | undefined): void {
+  const errorsOf = (name: string): LabelErrors => {
+    const known = byLabel.get(name) ?? { counts: new Map(), rest: 0 }
+    byLabel.set(name, known)
+    return known
+  }
+  const isWanted = (error: { label: string }) => label === undefined || error.label === label
+  for (const error of errors.counts.filter(isWanted)) {
+    const { counts } = errorsOf(error.label)
+    const { code, message } = error
+    const key = `${code}\n${message}`
+    counts.set(key, { code, message, count: error.count + (counts.get(key)?.count ?? 0) })
+  }
+  for (const { label: name, count } of errors.rest.filter(isWanted)) errorsOf(name).rest += count
+}
+
+type Sortable = Omit<ErrorCount, 'label'> & { readonly label?: string | undefined }
+
+/** By count, and in a fixed order if the counts are equal. */
+function compare(a: Sortable, b: Sortable): number {
+  if (a.count !== b.count) return b.count - a.count
+  const [textA, textB] = [a, b].map(({ label = '', code, message }) => [label, code, message].join('\n'))
+  return (textA ?? '') < (textB ?? '') ? -1 : 1
+}
+
+/** The time lines of one CSV. */
+export interface GridLines {
+  readonly grid: string
+  readonly lines: readonly TimeLineScan[]
+}
+
+/** What the series of one run is drawn from. */
+export interface TimedRun {
+  readonly span: Span
+  readonly lines: readonly GridLines[]
+  readonly tidy: { readonly buckets: readonly TidyBucket[]; readonly bucketMs: number }
+}
+
+/** Moves every run but the first to the bucket after the end of the one before, so that a chart has no gaps. */
+export function layEndToEnd(runs: readonly TimedRun[]): TimedRun[] {
+  const widthMs = Math.max(
+    ...runs.flatMap(({ lines, tidy }) => [
+      tidy.bucketMs,
+      ...lines.flatMap((grid) => grid.lines.map(({ bucketMs }) => bucketMs))
+    ])
+  )
+  const laid: TimedRun[] = []
+  for (const run of runs) {
+    const before = laid.at(-1)
+    const isMoved = before !== undefined && Number.isFinite(widthMs)
+    laid.push(isMoved ? moveTo(run, Math.floor(before.span.endMs / widthMs) + 1, widthMs) : run)
+  }
+  return laid
+}
+
+/** Widths are powers of two of the narrowest: a whole number of the widest is one of every other. */
+function moveTo(run: TimedRun, bucket: number, widthMs: number): TimedRun {
+  const byMs = (bucket - Math.floor(run.span.startMs / widthMs)) * widthMs
+  const moveLine = (line: TimeLineScan): TimeLineScan => ({
+    ...line,
+    buckets: line.buckets.map((number) => number + byMs / line.bucketMs)
+  })
+  return {
+    span: { startMs: run.span.startMs + byMs, endMs: run.span.endMs + byMs },
+    lines: run.lines.map(({ grid, lines }) => ({ grid, lines: lines.map(moveLine) })),
+    tidy: { ...run.tidy, buckets: run.tidy.buckets.map((each) => ({ ...each, atMs: each.atMs + byMs })) }
+  }
+}
+
+/** One list per grid (per CSV, if a grid has several): threads of different grids add up, those of one grid in several runs do not. */
+export function joinGrids(runs: readonly (readonly GridLines[])[]): TimeLineScan[][] {
+  const grids = new Map<string, TimeLineScan[]>()
+  for (const run of runs) {
+    const seen = new Map<string, number>()
+    for (const { grid, lines } of run) {
+      const nth = seen.get(grid) ?? 0
+      seen.set(grid, nth + 1)
+      const key = `${grid} ${nth}`
+      grids.set(key, [...(grids.get(key) ?? []), ...lines])
+    }
+  }
+  return [...grids.values()]
+}

@@ -1,0 +1,152 @@
+import type { CountedRuns } from '../counts/histogram.js'
+import { KERNEL_BASE64 } from './kernel-bytes.js'
+import { PAGE_BITS, TIME_BITS } from './assembly/layout.js'
+
+declare const WebAssembly: {
+  validate(bytes: Uint8Array): boolean
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object) => { readonly exports: object }
+}
+
+export interface GrowingMemory {
+  readonly buffer: ArrayBuffer
+}
+
+/** The exports of ./assembly/index.ts. Addresses count from the start of the memory; any call may make the memory grow. */
+export interface KernelExports {
+  readonly memory: GrowingMemory
+  prepare(): void
+  reserve(bytes: number): number
+  setDialect(delimiter: number, columns: number): void
+  setColumns(
+    timeStamp: number,
+    elapsed: number,
+    label: number,
+    responseMessage: number,
+    success: number,
+    allThreads: number,
+    sampleCount: number
+  ): void
+  setThreadColumns(threadName: number, hostname: number): void
+  setMessage(length: number): number
+  countBetween(startMs: bigint, lastMs: bigint): void
+  findRows(from: number, to: number): number
+  countRows(limit: number): number
+  countTime(cell: number, elapsed: number): void
+  nextRow(): number
+  hasStopped(): number
+  takenRows(): number
+  earlyRows(): number
+  hasFineTimes(): number
+  endScopes(): number
+  endPages(): number
+  endPagesStop(): number
+  leastStall(): number
+  longRows(): number
+  longRowsStop(): number
+  learnLabel(start: number, end: number, hash: number, label: number, scope: number): void
+  lineSlots(): number
+  lineTimes(): number
+  moveLine(startMs: bigint, widening: number): void
+  countPages(): number
+  countValues(): number
+  wrapsStart(): number
+  wrapsStop(): number
+  sortPages(): number
+}
+
+/** Null if WebAssembly SIMD is not available. */
+let compiled: object | null | undefined
+
+/** A kernel with its own memory; undefined if WebAssembly SIMD is not available. */
+export function startKernel(): KernelExports | undefined {
+  compiled ??= compile()
+  if (compiled === null) return undefined
+  const exports = new WebAssembly.Instance(compiled).exports as KernelExports
+  exports.prepare()
+  return exports
+}
+
+function compile(): object | null {
+  const bytes = Buffer.from(KERNEL_BASE64, 'base64')
+  return WebAssembly.validate(bytes) ? new WebAssembly.Module(bytes) : null
+}
+
+/** Reads the kernel's memory. Views are cached: a few per block would be most of the garbage of a scan. */
+export class KernelMemory {
+  readonly #memory: GrowingMemory
+  #bytes = new Uint8Array(0)
+  #shorts = new Uint16Array(0)
+  #ints = new Int32Array(0)
+
+  constructor(memory: GrowingMemory) {
+    this.#memory = memory
+  }
+
+  get bytes(): Uint8Array {
+    if (this.#bytes.length === 0) this.#view()
+    return this.#bytes
+  }
+
+  get shorts(): Uint16Array {
+    if (this.#shorts.length === 0) this.#view()
+    return this.#shorts
+  }
+
+  get ints(): Int32Array {
+    if (this.#ints.length === 0) this.#view()
+    return this.#ints
+  }
+
+  /** When the memory grows, its views become empty. */
+  #view(): void {
+    this.#bytes = new Uint8Array(this.#memory.buffer)
+    this.#shorts = new Uint16Array(this.#memory.buffer)
+    this.#ints = new Int32Array(this.#memory.buffer)
+  }
+}
+
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+
+const PAGE_SIZE = 1 << PAGE_BITS
+const PAGES_PER_CELL_BITS = TIME_BITS - PAGE_BITS
+const COUNT_WRAP = 0x10000
+
+/** What the kernel has counted in pages, for cells 0 to `cells - 1`, one run each. */
+export function readPages(exports: KernelExports, memory: KernelMemory, cells: number): CountedRuns {
+  const from = exports.sortPages() / 4
+  const to = from + exports.countPages() * 2
+  const wraps = readWraps(exports, memory)
+  const size = exports.countValues()
+  const [values, counts] = [new Uint32Array(size), new Uint32Array(size)]
+  const offsets = new Uint32Array(cells + 1)
+  const { ints, shorts } = memory
+  let next = 0
+  let cell = 0
+  for (let at = from; at < to; at += 2) {
+    const page = ints[at]! >>> 1
+    const key = (ints[at + 1]! >>> 0) - 1
+    const owner = key >>> PAGES_PER_CELL_BITS
+    while (cell < owner) offsets[++cell] = next
+    const first = (key & ((1 << PAGES_PER_CELL_BITS) - 1)) << PAGE_BITS
+    for (let i = 0; i < PAGE_SIZE; i++) {
+      const more = wraps.size === 0 ? 0 : (wraps.get(page + i) ?? 0) * COUNT_WRAP
+      const count = shorts[page + i]! + more
+      if (count === 0) continue
+      values[next] = first + i
+      counts[next++] = count
+    }
+  }
+  offsets.fill(next, cell + 1)
+  if (next === size) return { offsets, values, counts }
+  return { offsets, values: values.slice(0, next), counts: counts.slice(0, next) }
+}
+
+/** How often counts have wrapped around, by their index among the shorts. */
+function readWraps(exports: KernelExports, memory: KernelMemory): Map<number, number> {
+  const wraps = new Map<number, number>()
+  for (const address of memory.ints.subarray(exports.wrapsStart() / 4, exports.wrapsStop() / 4)) {
+    wraps.set(address / 2, (wraps.get(address / 2) ?? 0) + 1)
+  }
+  return wraps
+}

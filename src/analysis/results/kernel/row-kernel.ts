@@ -1,0 +1,349 @@
+import { TRANSACTION_MESSAGE, type SampleColumns } from '../csv/header.js'
+import { findRowEnd } from '../csv/row-splitter.js'
+import type { CountedRuns } from '../counts/histogram.js'
+import type { StallScan, LongRowsScan } from '../stalls/stall-tracker.js'
+import type { TimeLine } from '../counts/time-line.js'
+import { KernelMemory, readPages, startKernel, type KernelExports } from './kernel-module.js'
+import { INDEXED_ALL, INDEXED_FULL, REASON_FAILED, REASON_LABEL, REASON_LINE, RECORD_CELL, RECORD_END, RECORD_INTS, RECORD_LABEL_END, RECORD_LABEL_HASH, RECORD_LABEL_START, RECORD_PLACE, RECORD_REASON, RECORD_START, RECORD_TAKEN, RECORDS_AT, RECORDS_END, TIME_BITS, LINE_SLOT_BYTES, LINE_SLOTS, LINE_TIMES_BYTES, LINE_UNIT_MS, END_PAGE_BITS, END_PAGE_SLOT_BYTES, END_PAGE_WORDS, END_SCOPE_BYTES, END_SCOPE_FIRST_START, END_SCOPE_LAST_END, END_SCOPE_LAST_START, LONG_BYTES } from './assembly/layout.js'
+
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+
+// The kernel, written in AssemblyScript (./kernel/assembly), reads and counts ordinary rows: it processes 64 bytes at once, which
+// JavaScript cannot. It reports no problems: a row that it does not understand is left to the RowSplitter and the SampleReader, which
+// alone decide what a row means.
+
+export interface KernelLayout {
+  readonly delimiter: number
+  readonly columns: number
+  readonly at: SampleColumns
+}
+
+/** Takes the rows that the kernel leaves. */
+export interface RowTaker {
+  /** This many rows before the next one were counted. */
+  skip(rows: number): void
+  /** Takes the row from `start` to its line break at `end`; returns the number of its label, if it has one. */
+  take(bytes: Uint8Array, start: number, end: number): number | undefined
+  /** Takes a row that was counted under this label number, and had failed. */
+  takeFailure(label: number, row: FailedRow): void
+  /** The scope of the label's ends, from 1; 0 if it is not followed. */
+  scopeOf(label: number): number
+}
+
+/** A row that was counted. Reused for every row, so do not keep it. */
+export interface FailedRow {
+  readonly bytes: Uint8Array
+  /** The position of the column in the bytes, including its quotes. */
+  start(column: number): number
+  end(column: number): number
+}
+
+const CR = 13
+const MAX_COLUMNS = 1024
+/** A time stamp has at most 15 digits. */
+const LATEST_MS = 999_999_999_999_999
+const NEVER = BigInt(LATEST_MS) + 1n
+
+/** Counts rows of a sample CSV in its own memory. */
+export class RowKernel {
+  readonly line: KernelLine
+  readonly #exports: KernelExports
+  readonly #delimiter: number
+  readonly #memory: KernelMemory
+  #address = 0
+  #capacity = 0
+  #room: Uint8Array = new Uint8Array(0)
+  readonly #failed: FailedRecord
+  #taken = 0
+
+  private constructor(exports: KernelExports, { delimiter, columns, at }: KernelLayout) {
+    this.#exports = exports
+    this.#delimiter = delimiter
+    this.#memory = new KernelMemory(exports.memory)
+    this.#failed = new FailedRecord(this.#memory, columns - 1)
+    this.line = new KernelLine(exports, this.#memory)
+    exports.setDialect(delimiter, columns)
+    exports.setColumns(
+      at.timeStamp,
+      at.elapsed,
+      at.label,
+      at.responseMessage,
+      at.success,
+      at.allThreads,
+      at.sampleCount
+    )
+    exports.setThreadColumns(at.threadName, at.hostname)
+    const message = exports.setMessage(TRANSACTION_MESSAGE.length)
+    this.#memory.bytes.set(TRANSACTION_MESSAGE, message)
+  }
+
+  /** Undefined if WebAssembly SIMD is not available, or for an absurdly long header. */
+  static make(layout: KernelLayout): RowKernel | undefined {
+    if (layout.columns > MAX_COLUMNS) return undefined
+    const exports = startKernel()
+    return exports === undefined ? undefined : new RowKernel(exports, layout)
+  }
+
+  /** How many rows it has counted. */
+  get counted(): number {
+    return this.#taken - this.early
+  }
+
+  /** How many rows it has left out because they start too early or too late. */
+  get early(): number {
+    return this.#exports.earlyRows() >>> 0
+  }
+
+  /** Rows that start before or after this are left out from now on. */
+  countBetween(fromMs: number, toMs: number): void {
+    const [first, last] = [Math.max(0, Math.ceil(fromMs)), Math.min(LATEST_MS, Math.floor(toMs))]
+    // No row starts as late as never.
+    const isEmpty = first > last
+    this.#exports.countBetween(isEmpty ? NEVER : BigInt(first), isEmpty ? NEVER : BigInt(last))
+  }
+
+  /** Whether it has reached a row that may be a transaction's: it cannot continue from there. */
+  get isStopped(): boolean {
+    return this.#exports.hasStopped() !== 0
+  }
+
+  /** Where to put the bytes. Any other call may move it. */
+  get room(): Uint8Array {
+    if (this.#room.length === 0) {
+      this.#room = this.#memory.bytes.subarray(this.#address, this.#address + this.#capacity)
+    }
+    return this.#room
+  }
+
+  /** Enlarges the buffer and keeps its bytes. */
+  resize(capacity: number): void {
+    const address = this.#exports.reserve(capacity)
+    this.#memory.bytes.copyWithin(address, this.#address, this.#address + this.#capacity)
+    this.#address = address
+    this.#capacity = capacity
+    this.#room = new Uint8Array(0)
+  }
+
+  /** Reads the complete rows of the first `length` bytes that begin in `from` to `limit`, and returns where the next one begins. */
+  takeRows(span: { from: number; length: number; limit: number }, taker: RowTaker): number {
+    const to = this.#address + span.length
+    const limit = Math.min(this.#address + span.limit, to)
+    let start = this.#address + span.from
+    while (start < limit) {
+      const state = this.#exports.findRows(start, to)
+      const next = this.#count(limit, taker)
+      const isProgress = next > start
+      start = next
+      if (state === INDEXED_ALL || start >= limit || this.isStopped) break
+      if (state === INDEXED_FULL && isProgress) continue
+      // The kernel cannot handle the current row.
+      const end = findRowEnd(this.#memory.bytes, { start, to, delimiter: this.#delimiter })
+      if (end < 0) break
+      taker.take(this.#memory.bytes, start, end)
+      start = end + 1
+    }
+    return start - this.#address
+  }
+
+  /** Counts the time of a row that others have read, if it is not too long; returns whether it was counted. */
+  countTime(cell: number, elapsedMs: number): boolean {
+    if (elapsedMs >>> TIME_BITS !== 0) return false
+    this.#exports.countTime(cell, elapsedMs)
+    return true
+  }
+
+  /** The counts of cells 0 to `cells - 1`, one run each. */
+  toRuns(cells: number): CountedRuns {
+    return readPages(this.#exports, this.#memory, cells)
+  }
+
+  /** What stalls are found by: of all rows for scope 0. */
+  stallsOf(scope: number): StallScan {
+    return readStalls(this.#exports, this.#memory, scope)
+  }
+
+  /** Whether counted rows have times with fractions of a second. */
+  get hasFineTimes(): boolean {
+    return this.#exports.hasFineTimes() !== 0
+  }
+
+  #count(limit: number, taker: RowTaker): number {
+    for (;;) {
+      const end = this.#exports.countRows(limit)
+      for (let at = RECORDS_AT / 4; at < end / 4; at += RECORD_INTS) this.#passOn(at, taker)
+      taker.skip(this.#takenSince(this.#exports.takenRows()))
+      if (end < RECORDS_END) return this.#exports.nextRow()
+    }
+  }
+
+  #passOn(at: number, taker: RowTaker): void {
+    const { ints, bytes } = this.#memory
+    const [start, end] = [ints[at + RECORD_START]!, ints[at + RECORD_END]!]
+    const reason = ints[at + RECORD_REASON]
+    taker.skip(this.#takenSince(ints[at + RECORD_TAKEN]!))
+    if (reason === REASON_FAILED) {
+      taker.takeFailure(ints[at + RECORD_CELL]! >> 1, this.#failed.at(at))
+      return
+    }
+    const label = taker.take(bytes, start, end)
+    if (reason === REASON_LINE) this.line.miss()
+    if (reason !== REASON_LABEL || label === undefined) return
+    const [labelStart, labelEnd] = [ints[at + RECORD_LABEL_START]!, ints[at + RECORD_LABEL_END]!]
+    const hash = ints[at + RECORD_LABEL_HASH]!
+    this.#exports.learnLabel(labelStart, labelEnd, hash, label, taker.scopeOf(label))
+  }
+
+  #takenSince(taken: number): number {
+    const rows = (taken - this.#taken) >>> 0
+    this.#taken += rows
+    return rows
+  }
+}
+
+/** Reads the positions of a failed row's columns from its record. */
+class FailedRecord implements FailedRow {
+  readonly #memory: KernelMemory
+  readonly #last: number
+  #record = 0
+
+  constructor(memory: KernelMemory, last: number) {
+    this.#memory = memory
+    this.#last = last
+  }
+
+  at(record: number): this {
+    this.#record = record
+    return this
+  }
+
+  get bytes(): Uint8Array {
+    return this.#memory.bytes
+  }
+
+  start(column: number): number {
+    const { ints } = this.#memory
+    if (column === 0) return ints[this.#record + RECORD_START]!
+    return ints[ints[this.#record + RECORD_PLACE]! / 4 + column - 1]! + 1
+  }
+
+  end(column: number): number {
+    const { ints, bytes } = this.#memory
+    if (column < this.#last) return ints[ints[this.#record + RECORD_PLACE]! / 4 + column]!
+    const end = ints[this.#record + RECORD_END]!
+    return bytes[end - 1] === CR ? end - 1 : end
+  }
+}
+
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+
+/** Space before the first row, for late ones. The rest is a few more than a time line can have. */
+const SLOTS_BEFORE = 8
+/** Wider buckets would not fit the kernel's numbers; narrower ones than the time line's are harmless. */
+const MAX_SHIFT = 12
+/** A single outlier is no reason to move; many are. */
+const MISSES_TO_MOVE = 256
+
+/** The part of the time line that the kernel counts in: a window that moves if too many rows miss it. */
+export class KernelLine {
+  readonly #exports: KernelExports
+  readonly #memory: KernelMemory
+  readonly #slots: number
+  readonly #times: number
+  #misses = MISSES_TO_MOVE
+  #fromMs = 0
+  #bucketMs = LINE_UNIT_MS
+
+  constructor(exports: KernelExports, memory: KernelMemory) {
+    this.#exports = exports
+    this.#memory = memory
+    this.#slots = exports.lineSlots()
+    this.#times = exports.lineTimes()
+  }
+
+  miss(): void {
+    this.#misses++
+  }
+
+  /** Moves to where the time line is, if it is worthwhile. */
+  follow(line: TimeLine): void {
+    if (this.#misses < MISSES_TO_MOVE) return
+    this.moveTo(line)
+    if (line.startMs === undefined) return
+    this.#misses = 0
+    const shift = Math.min(MAX_SHIFT, Math.log2(line.bucketMs / LINE_UNIT_MS))
+    this.#bucketMs = LINE_UNIT_MS * 2 ** shift
+    this.#fromMs = line.startMs - SLOTS_BEFORE * this.#bucketMs
+    this.#exports.moveLine(BigInt(this.#fromMs), shift)
+  }
+
+  /** Transfers what was counted. */
+  moveTo(line: TimeLine): void {
+    const { ints } = this.#memory
+    for (let slot = 0; slot < LINE_SLOTS; slot++) {
+      const at = (this.#slots + slot * LINE_SLOT_BYTES) / 4
+      const [samples, failures, threads] = [ints[at]!, ints[at + 1]!, ints[at + 2]! - 1]
+      if (samples === 0) continue
+      const timesAt = (this.#times + slot * LINE_TIMES_BYTES) / 4
+      const times = ints.subarray(timesAt, timesAt + LINE_TIMES_BYTES / 4)
+      const atMs = this.#fromMs + slot * this.#bucketMs
+      line.absorb({ atMs, samples, failures, threads, times })
+      ints.fill(0, at, at + LINE_SLOT_BYTES / 4)
+      times.fill(0)
+    }
+  }
+}
+
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+
+/** What the kernel has seen of the rows of a scope. */
+export function readStalls(exports: KernelExports, memory: KernelMemory, scope: number): StallScan {
+  const { ints } = memory
+  const found: { page: number; address: number }[] = []
+  for (let at = exports.endPages(); at < exports.endPagesStop(); at += END_PAGE_SLOT_BYTES) {
+    const [page, owner, address] = [ints[at / 4]!, ints[at / 4 + 1]!, ints[at / 4 + 2]!]
+    if (address !== 0 && owner === scope) found.push({ page, address })
+  }
+  found.sort((one, other) => one.page - other.page)
+  const bits = new Uint32Array(found.length * END_PAGE_WORDS)
+  found.forEach(({ address }, index) => {
+    bits.set(ints.subarray(address / 4, address / 4 + END_PAGE_WORDS), index * END_PAGE_WORDS)
+  })
+  const times = exports.endScopes() + scope * END_SCOPE_BYTES
+  const first = readTime(ints, times + END_SCOPE_FIRST_START)
+  const last = readTime(ints, times + END_SCOPE_LAST_END)
+  const isEmpty = first > last
+  const lastPage = Math.floor(last / 2 ** END_PAGE_BITS)
+  const isCut = !isEmpty && !found.some(({ page }) => page === lastPage)
+  return {
+    ends: { pages: Float64Array.from(found, ({ page }) => page), bits },
+    firstStartMs: isEmpty ? Infinity : first,
+    lastStartMs: isEmpty ? -Infinity : readTime(ints, times + END_SCOPE_LAST_START),
+    lastEndMs: isEmpty ? -Infinity : last,
+    leastMs: isCut ? Infinity : exports.leastStall(),
+    long: readLong(exports, ints, scope)
+  }
+}
+
+function readLong(exports: KernelExports, ints: Int32Array, scope: number): LongRowsScan {
+  const step = LONG_BYTES / 4
+  const [first, stop] = [exports.longRows() / 4, exports.longRowsStop() / 4]
+  let size = 0
+  for (let at = first; at < stop; at += step) if (ints[at + 5] === scope) size++
+  const long = {
+    ...{ startMs: new Float64Array(size), endMs: new Float64Array(size) },
+    ...{ thread: new Uint32Array(size), label: new Int32Array(size) }
+  }
+  let row = 0
+  for (let at = first; at < stop; at += step) {
+    if (ints[at + 5] !== scope) continue
+    long.startMs[row] = readTime(ints, at * 4)
+    long.endMs[row] = long.startMs[row]! + ints[at + 2]!
+    long.thread[row] = ints[at + 4]!
+    long.label[row++] = ints[at + 3]!
+  }
+  return long
+}
+
+function readTime(ints: Int32Array, address: number): number {
+  return ints[address / 4 + 1]! * 2 ** 32 + (ints[address / 4]! >>> 0)
+}

@@ -1,0 +1,82 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import { ByteScanner } from '../scan/byte-scanner.js'
+import { joinProblems } from '../scan/row-problems.js'
+import type { ScanResult } from '../counts/scan-result.js'
+
+/** The rows of a file that begin at or after `from` and before `to`. */
+export interface Stretch extends ResultFile {
+  readonly from: number
+  readonly to: number
+  /** The file's header line, for a stretch that does not begin with it. */
+  readonly header?: Uint8Array
+}
+
+export interface StretchScan {
+  readonly result: ScanResult
+  /** Where the row after the last one begins: the only correct start of the next stretch. */
+  readonly next: number
+}
+
+const READS_IN_ONE_GO = 32
+const LARGE_BYTES = 1024 * 1024
+
+/** Scans a stretch of a complete file. Yields to the event loop now and then, which costs nothing in a separate thread. */
+export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
+  const { path, grid, region, from, to, header, countFromMs, countToMs, stallLabels } = stretch
+  const scanner = new ByteScanner({
+    grid,
+    region,
+    limit: to - from,
+    isLarge: to - from >= LARGE_BYTES,
+    stopsAtTransaction: from > 0 || to < Infinity,
+    ...(header === undefined ? {} : { header }),
+    ...(countFromMs === undefined ? {} : { countFromMs }),
+    ...(countToMs === undefined ? {} : { countToMs }),
+    ...(stallLabels === undefined ? {} : { stallLabels })
+  })
+  const file = openSync(path, 'r')
+  try {
+    let position = from
+    // Created once: a view and a function per read would be most of the garbage of a scan.
+    const read = (buffer: Uint8Array, at: number, end: number) =>
+      readSync(file, buffer, at, end - at, position)
+    for (let reads = 1; !scanner.isDone; reads++) {
+      const count = scanner.fill(read)
+      if (count === 0) break
+      position += count
+      if (reads % READS_IN_ONE_GO === 0) await setImmediate()
+    }
+  } finally {
+    closeSync(file)
+  }
+  const result = scanner.end()
+  return { result, next: scanner.isStopped ? Infinity : from + scanner.consumed }
+}
+
+/** Combines the scans of a file's stretches, in order, into the scan of the file. */
+export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanResult {
+  return {
+    ...scans[0],
+    rows: scans.reduce((sum, { rows }) => sum + rows, 0),
+    isZoneless: scans.some(({ isZoneless }) => isZoneless),
+    earlyRows: scans.reduce((sum, { earlyRows }) => sum + earlyRows, 0),
+    problems: joinProblems(scans),
+    problemCount: scans.reduce((sum, { problemCount }) => sum + problemCount, 0),
+    parts: scans.flatMap(({ parts }) => parts),
+    hasTransactions: scans.some(({ hasTransactions }) => hasTransactions)
+  }
+}
+
+/** A complete CSV on disk, and what to read of it. */
+export interface ResultFile {
+  readonly path: string
+  readonly grid: string
+  readonly region: string
+  /** Rows that start before it are left out. */
+  readonly countFromMs?: number
+  /** The same for rows that start after it. */
+  readonly countToMs?: number
+  /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
+  readonly stallLabels?: readonly (readonly string[])[]
+}

@@ -1,0 +1,340 @@
+import { createHash } from 'node:crypto'
+import { cutHeader, readHeader, type Layout } from '../csv/header.js'
+import { RowKernel, type RowTaker } from '../kernel/row-kernel.js'
+import { RowSplitter, type Row } from '../csv/row-splitter.js'
+import type { ScanResult } from '../counts/scan-result.js'
+import { RowProblems } from './row-problems.js'
+import { SampleReader } from './sample-reader.js'
+import { TidyReader } from './tidy-reader.js'
+
+const CR = 13
+const FIRST_CAPACITY = 16 * 1024
+/** Large enough to make reads and calls cheap, small enough to stay in the processor's cache. */
+const GOOD_CAPACITY = 128 * 1024
+/** A longer row means an unclosed quote, or not a CSV; memory must be limited. */
+const MAX_ROW_BYTES = 16 * 1024 * 1024
+const SHOWN_HEADER = 300
+/** How much of what the kernel has counted is kept, to be read again at the first transaction. */
+const HISTORY_BYTES = 8 * 1024
+
+export interface ByteScannerOptions {
+  readonly grid: string
+  readonly region: string
+  /** Rows that start before it are read but not counted, and so are the buckets of a tidy CSV. */
+  readonly countFromMs?: number
+  /** The same for rows that start after it. */
+  readonly countToMs?: number
+  /** Rows that end before it are read but not counted: they only show which transactions the rows after them belong to. */
+  readonly countEndsFromMs?: number
+  /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
+  readonly stallLabels?: readonly (readonly string[])[]
+  /** For a stretch from the middle of a CSV, which has no header. */
+  readonly header?: Uint8Array
+  /** Rows that begin at or after this many bytes belong to the next stretch. */
+  readonly limit?: number
+  /** The size of the buffer from which on the kernel counts the rows. */
+  readonly kernelFrom?: number
+  /** For a file that is known to be large: the buffer starts at its final size. */
+  readonly isLarge?: boolean
+  /** For one of several stretches: transactions cannot be interpreted there, so nothing after the first one needs to be read. */
+  readonly stopsAtTransaction?: boolean
+}
+
+/** Turns the bytes of one CSV, or of a stretch of it, into counts. The caller writes the bytes where `fill` says. */
+export class ByteScanner {
+  readonly #options: ByteScannerOptions
+  readonly #limit: number
+  readonly #problems = new RowProblems()
+  #buffer: Uint8Array
+  #length = 0
+  /** This many bytes at the start of the buffer are rows that were already read. */
+  #history = 0
+  #consumed = 0
+  #isEnded = false
+  #isStopped = false
+  #header: Uint8Array | undefined
+  #layout: Layout | undefined
+  #kernel: RowKernel | undefined
+  #kernelFrom: number
+  #splitter: RowSplitter | undefined
+  #reader: SampleReader | TidyReader | undefined
+  readonly #firstRows: FirstRows | undefined
+  /** Of the last row that was read. */
+  #label: number | undefined
+
+  constructor(options: ByteScannerOptions) {
+    this.#options = options
+    this.#buffer = new Uint8Array(options.isLarge === true ? GOOD_CAPACITY : FIRST_CAPACITY)
+    this.#limit = options.limit ?? Infinity
+    // The kernel only knows when rows start.
+    const kernelFrom = options.countEndsFromMs === undefined ? GOOD_CAPACITY : Infinity
+    this.#kernelFrom = options.kernelFrom ?? kernelFrom
+    if (options.header !== undefined) this.#useHeader(options.header)
+    // Rows from the middle of a CSV are not its first ones.
+    this.#firstRows = options.header === undefined ? new FirstRows() : undefined
+  }
+
+  /** Further bytes would be ignored. */
+  get isDone(): boolean {
+    return this.#isStopped || this.#consumed >= this.#limit
+  }
+
+  /** The rest is not worth reading: unknown format, or a row without end. */
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  /** Where the first unread row begins, counted from the first byte. */
+  get consumed(): number {
+    return this.#consumed
+  }
+
+  /** Has the next bytes written from `from` to at most `to`, which is never empty; `write` returns how many there were. */
+  fill(write: (buffer: Uint8Array, from: number, to: number) => number): number {
+    // One byte stays free for the line break that ends the last row.
+    const to = this.#buffer.length - 1
+    const count = write(this.#buffer, this.#length, to)
+    if (this.#firstRows?.isFull === false)
+      this.#firstRows.push(this.#buffer.subarray(this.#length, this.#length + count))
+    this.#length += count
+    if (this.#length === to) this.#drain()
+    return count
+  }
+
+  /** The result so far; more bytes may follow if the last ones were a complete row. */
+  end(): ScanResult {
+    this.#isEnded = true
+    this.#drain()
+    this.#isEnded = false
+    const reader = this.#reader
+    const samples = reader instanceof SampleReader ? reader : undefined
+    const doubts = samples?.doubts ?? []
+    const tidy = reader instanceof TidyReader ? reader : undefined
+    // It may find problems.
+    const buckets = tidy?.toBuckets() ?? []
+    return {
+      grid: this.#options.grid,
+      region: this.#options.region,
+      shape: reader === undefined ? 'unknown' : reader instanceof SampleReader ? 'samples' : 'tidy',
+      header: showHeader(this.#header),
+      rows: reader?.rows ?? 0,
+      firstRows: this.#firstRows?.digests ?? [],
+      isZoneless: reader?.isZoneless ?? false,
+      earlyRows: samples?.earlyRows ?? 0,
+      problems: [...doubts.map((text) => ({ row: 0, text })), ...this.#problems.kept],
+      problemCount: this.#problems.count + doubts.length,
+      parts: samples?.toParts() ?? [],
+      buckets,
+      ...(tidy !== undefined && { bucketMs: tidy.bucketMs }),
+      hasTransactions: samples?.hasTransactions ?? false
+    }
+  }
+
+  #drain(): void {
+    let used = this.#history
+    if (this.#header === undefined && !this.#isStopped) used = this.#takeHeader()
+    if (this.#buffer.length >= this.#kernelFrom && this.#header !== undefined) this.#startKernel()
+    if (this.#splitter !== undefined && !this.isDone) used = this.#takeRows(used)
+    if (this.isDone) used = this.#length
+    this.#drop(used)
+    const isFull = this.#length === this.#buffer.length - 1
+    if (isFull || this.#buffer.length < GOOD_CAPACITY) this.#grow()
+  }
+
+  /** Makes space after the bytes that are still needed. */
+  #drop(used: number): void {
+    const isRoomy = this.#length - used < this.#buffer.length / 2
+    this.#history = this.#kernel === undefined || !isRoomy ? 0 : Math.min(used, HISTORY_BYTES)
+    this.#buffer.copyWithin(0, used - this.#history, this.#length)
+    this.#length -= used - this.#history
+  }
+
+  #takeRows(from: number): number {
+    const used = this.#kernel === undefined ? from : this.#takeCounted(this.#kernel, from)
+    // The kernel stops at the first incomplete row, which at the end of the file is the last one.
+    return this.#kernel === undefined || this.#isEnded ? this.#takeSplit(used) : used
+  }
+
+  #takeCounted(kernel: RowKernel, from: number): number {
+    const limit = from + this.#limit - this.#consumed
+    const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
+    if (this.#reader instanceof SampleReader) this.#reader.followTimes()
+    this.#buffer = kernel.room
+    this.#consumed += used - from
+    if (kernel.isStopped) this.#leaveKernel(used)
+    return used
+  }
+
+  /** Reads all rows itself from here on. The row before a transaction's is close, if there is one of the same thread at all. */
+  #leaveKernel(used: number): void {
+    this.#kernel = undefined
+    const reader = this.#reader
+    if (!(reader instanceof SampleReader)) return
+    reader.leaveKernel()
+    const block = { buffer: this.#buffer.subarray(0, used), length: used, limit: used, isLast: false }
+    this.#splitter?.split(block, (row) => reader.recall(row))
+  }
+
+  readonly #taker: RowTaker = {
+    skip: (rows) => {
+      if (this.#reader !== undefined) this.#reader.rows += rows
+    },
+    take: (bytes, start, end) => {
+      this.#label = undefined
+      const buffer = bytes.subarray(start, end + 1)
+      this.#splitter?.split({ buffer, length: buffer.length, limit: 1, isLast: false }, this.#take)
+      return this.#label
+    },
+    takeFailure: (label, row) => {
+      if (this.#reader instanceof SampleReader) this.#reader.takeFailure(label, row)
+    },
+    scopeOf: (label) => (this.#reader instanceof SampleReader ? this.#reader.scopeOf(label) : 0)
+  }
+
+  #takeSplit(from: number): number {
+    if (this.isDone) return from
+    const used = this.#splitter?.split(
+      {
+        buffer: this.#buffer.subarray(from),
+        length: this.#length - from,
+        limit: this.#limit - this.#consumed,
+        isLast: this.#isEnded
+      },
+      this.#take
+    )
+    this.#consumed += used ?? 0
+    return from + (used ?? 0)
+  }
+
+  readonly #take = (row: Row): void => {
+    // Concatenated CSVs repeat their header.
+    if (this.#isHeader(row)) return
+    if (!(this.#reader instanceof SampleReader)) {
+      this.#reader?.take(row)
+      return
+    }
+    this.#label = this.#reader.take(row)
+    if (this.#reader.hasTransactions && this.#options.stopsAtTransaction === true) this.#isStopped = true
+  }
+
+  #isHeader({ buffer, start, end }: Row): boolean {
+    const header = this.#header
+    if (header === undefined || buffer[start] !== header[0]) return false
+    if (buffer[end - 1] === CR) end--
+    return end - start === header.length && header.every((byte, i) => byte === buffer[start + i])
+  }
+
+  /** Returns the length of the header in bytes; 0 while it is incomplete. */
+  #takeHeader(): number {
+    const header = cutHeader(this.#buffer.subarray(0, this.#length), this.#isEnded)
+    if (header === undefined) return 0
+    this.#consumed = header.length
+    this.#useHeader(header.line)
+    return header.length
+  }
+
+  #useHeader(header: Uint8Array): void {
+    this.#header = header
+    const layout = readHeader(header)
+    this.#layout = layout
+    if (layout.shape === 'unknown') {
+      this.#stop('')
+      return
+    }
+    this.#splitter = new RowSplitter(layout.delimiter, layout.columns)
+    const { columns } = layout
+    // Without it a failure looks like a success, and no figure that depends on the difference may pass.
+    if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
+      this.#problems.add(0, 'it has no success column')
+    const problems = this.#problems
+    const { countFromMs = -Infinity, countToMs = Infinity, countEndsFromMs, stallLabels = [] } = this.#options
+    const from = { countFromMs, countToMs, ...(countEndsFromMs !== undefined && { countEndsFromMs }) }
+    this.#reader =
+      layout.shape === 'samples'
+        ? new SampleReader({ at: layout.at, columns, problems, stallLabels, ...from })
+        : new TidyReader({ at: layout.at, columns, problems, countFromMs, countToMs })
+  }
+
+  #grow(): void {
+    if (this.#buffer.length >= MAX_ROW_BYTES) {
+      this.#stop(`it is longer than ${MAX_ROW_BYTES / 1024 / 1024} MiB, and the rest was not read`)
+      this.#length = 0
+      return
+    }
+    const capacity = this.#buffer.length * 2
+    if (this.#kernel !== undefined) {
+      this.#kernel.resize(capacity)
+      this.#buffer = this.#kernel.room
+      return
+    }
+    const grown = new Uint8Array(capacity)
+    grown.set(this.#buffer)
+    this.#buffer = grown
+  }
+
+  /** Creating a kernel takes a moment, which only pays off for larger files. */
+  #startKernel(): void {
+    this.#kernelFrom = Infinity
+    if (this.#layout?.shape !== 'samples') return
+    // It does not look at the column, and such files are small: they come from browsers.
+    if (this.#layout.at.partOf >= 0) return
+    if (this.#reader instanceof SampleReader && this.#reader.hasTransactions) return
+    const kernel = RowKernel.make(this.#layout)
+    if (kernel === undefined) return
+    this.#kernel = kernel
+    if (this.#reader instanceof SampleReader) this.#reader.useKernel(kernel)
+    const bytes = this.#buffer.subarray(0, this.#length)
+    kernel.resize(this.#buffer.length)
+    this.#buffer = kernel.room
+    this.#buffer.set(bytes)
+  }
+
+  #stop(problem: string): void {
+    this.#isStopped = true
+    if (problem !== '') this.#problems.add((this.#reader?.rows ?? 0) + 1, problem)
+  }
+}
+
+function showHeader(header: Uint8Array | undefined): string {
+  const text = new TextDecoder().decode(header?.subarray(0, SHOWN_HEADER * 4))
+  return text.length > SHOWN_HEADER ? `${text.slice(0, SHOWN_HEADER)}…` : text
+}
+
+const LF = 10
+/** No two results begin with as many equal rows: they have the time of each sample in ms. */
+const MOST_ROWS = 20
+
+/** Digests of the rows with which a CSV begins, after its header. */
+export class FirstRows {
+  readonly #hash = createHash('sha256')
+  readonly #digests: string[] = []
+  #isInHeader = true
+  /** Of a row that has not ended yet. */
+  #bytes = 0
+
+  get isFull(): boolean {
+    return this.#digests.length === MOST_ROWS
+  }
+
+  /** The last row of a file may have no line break. */
+  get digests(): readonly string[] {
+    if (this.isFull || this.#bytes === 0) return [...this.#digests]
+    return [...this.#digests, this.#hash.copy().update('\n').digest('base64')]
+  }
+
+  push(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length && !this.isFull;) {
+      const found = bytes.indexOf(LF, at)
+      const end = found < 0 ? bytes.length : found + 1
+      if (!this.#isInHeader) this.#take(bytes.subarray(at, end), found >= 0)
+      if (found >= 0) this.#isInHeader = false
+      at = end
+    }
+  }
+
+  #take(piece: Uint8Array, isEnd: boolean): void {
+    this.#hash.update(piece)
+    this.#bytes = isEnd ? 0 : this.#bytes + piece.length
+    if (isEnd) this.#digests.push(this.#hash.copy().digest('base64'))
+  }
+}

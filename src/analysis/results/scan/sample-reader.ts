@@ -1,0 +1,409 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import { readError, type ErrorFields } from '../counts/error-table.js'
+import { LabelTable } from '../counts/label-table.js'
+import { lacksZone, readDigits, readTimestamp } from '../csv/timestamp.js'
+import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
+import {
+  readControllerKind,
+  readControllerMessage,
+  type ControllerMessage
+} from '../transactions/transaction-row.js'
+import { type PartDescription, SampleTally } from './sample-tally.js'
+import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
+import { hashThread, ThreadTable } from '../transactions/thread-table.js'
+import { FollowedLabels } from '../stalls/followed-labels.js'
+import { TransactionTally, type OtherRows } from './transaction-tally.js'
+import type { Row } from '../csv/row-splitter.js'
+import type { FailedRow, RowKernel } from '../kernel/row-kernel.js'
+import type { SampleColumns } from '../csv/header.js'
+
+const QUOTE = 34
+const SPACE = 32
+/** Neither success nor failure. */
+const NO_OUTCOME = 2
+/** Of a second, in a date. */
+const FRACTION = /:\d+[.,]\d{3}/
+const latin1 = new TextDecoder('latin1')
+const TRUE = new TextEncoder().encode('true')
+const FALSE = new TextEncoder().encode('false')
+const MAX_ELAPSED_MS = 0x7fffffff
+/** More than a label table has numbers. */
+const MAX_GROUPS = 1 << 18
+
+/** A row as plain numbers; reused for every row. -1 means that it is missing. */
+interface Values {
+  elapsedMs: number
+  startMs: number
+  outcome: number
+  threads: number
+}
+
+/** Reads the rows of a JMeter sample CSV and keeps counts of them, never the rows. */
+export class SampleReader {
+  rows = 0
+  readonly #at: SampleColumns
+  readonly #columns: number
+  readonly #problems: RowProblems
+  readonly #countFromMs: number
+  readonly #countToMs: number
+  readonly #countEndsFromMs: number
+  readonly #labels = new LabelTable()
+  readonly #followed: FollowedLabels
+  readonly #requests: SampleTally
+  readonly #transactions: TransactionTally
+  /** Rows that are part of another one. */
+  readonly #parts: SampleTally
+  readonly #threads: ThreadTable
+  readonly #values: Values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
+  readonly #error: ErrorFields = {
+    ...{ bytes: new Uint8Array(0), codeStart: 0, codeEnd: 0, messageStart: 0, messageEnd: 0 },
+    hasEscapes: false
+  }
+  #scratch = new Uint8Array(256)
+  #kernel: RowKernel | undefined
+  /** Whether all rows arrive here in order; the kernel leaves only some. */
+  #isFollowing = true
+  #earlyRows = 0
+  #hasEarlyRequests = false
+  #isZoneless: boolean | undefined
+
+  constructor(options: {
+    at: SampleColumns
+    columns: number
+    problems: RowProblems
+    countFromMs: number
+    countToMs: number
+    countEndsFromMs?: number
+    /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
+    stallLabels?: readonly (readonly string[])[]
+  }) {
+    this.#at = options.at
+    this.#columns = options.columns
+    this.#problems = options.problems
+    this.#countFromMs = options.countFromMs
+    this.#countToMs = options.countToMs
+    this.#countEndsFromMs = options.countEndsFromMs ?? -Infinity
+    this.#threads = new ThreadTable(options.at)
+    this.#followed = new FollowedLabels(options.stallLabels ?? [], (label) => this.#labels.textOf(label))
+    const scopeOf = (label: number) => this.scopeOf(label)
+    this.#requests = new SampleTally(scopeOf)
+    this.#parts = new SampleTally(scopeOf)
+    this.#transactions = new TransactionTally(scopeOf, (startMs, elapsedMs) =>
+      this.#isEarly(startMs, elapsedMs)
+    )
+  }
+
+  /** Whether there was a row of a transaction controller. */
+  get hasTransactions(): boolean {
+    return this.#transactions.isSeen
+  }
+
+  /** Whether times are dates that do not say in which zone. */
+  get isZoneless(): boolean {
+    return this.#isZoneless ?? false
+  }
+
+  /** How many rows were left out because they start too early or too late. */
+  get earlyRows(): number {
+    return this.#earlyRows + (this.#kernel?.early ?? 0)
+  }
+
+  /** Returns the number of the row's label if the row was counted. */
+  take(row: Row): number | undefined {
+    this.rows++
+    if (row.fault !== undefined || row.columns !== this.#columns) {
+      this.#problems.add(this.rows, explainRow(row, this.#columns))
+      return undefined
+    }
+    if (!this.#read(row)) {
+      this.#explain(row)
+      return undefined
+    }
+    const message = readControllerMessage(row, this.#at)
+    // A controller without samples did nothing and is not a sample.
+    if (message?.samples === 0) return undefined
+    const isEarly =
+      this.#at.timeStamp >= 0 && this.#isEarly(this.#values.startMs, Math.max(0, this.#values.elapsedMs))
+    if (isEarly) this.#earlyRows++
+    if (isEarly && (message === undefined || this.#isPart(row))) {
+      this.#leaveOut(row)
+      return undefined
+    }
+    const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
+    if (label < 0)
+      this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
+    if (this.#isPart(row)) this.#takePart(row, Math.max(0, label))
+    else if (message === undefined) this.#takeRequest(row, Math.max(0, label))
+    else this.#takeTransaction(row, Math.max(0, label), message)
+    return label < 0 || isEarly ? undefined : label
+  }
+
+  /** Takes a failed row that the kernel has counted under this label number. */
+  takeFailure(label: number, failed: FailedRow): void {
+    this.#requests.errors.add(label, findCountedError(failed, this.#at, this.#error))
+  }
+
+  /** The number of the label's ends among those of labels that are followed, from 1; 0 if it is not. */
+  scopeOf(label: number): number {
+    return this.#at.label < 0 ? 0 : this.#followed.scopeOf(label)
+  }
+
+  /** Reads a row again that the kernel has counted, as context for the rows after it. */
+  recall(row: Row): void {
+    if (row.fault !== undefined || row.columns !== this.#columns || !this.#read(row)) return
+    this.#follow(row)
+  }
+
+  /** From now on the kernel counts most rows, and their figures are fetched from it. */
+  useKernel(kernel: RowKernel): void {
+    this.#kernel = kernel
+    const [fromMs, toMs] = [this.#countFromMs, this.#countToMs]
+    if (fromMs > -Infinity || toMs < Infinity) kernel.countBetween(fromMs, toMs)
+    this.#isFollowing = false
+    this.followTimes()
+  }
+
+  /** From now on all rows arrive here again. */
+  leaveKernel(): void {
+    this.#isFollowing = true
+    this.#transactions.sorter.forgetRows()
+  }
+
+  /** Called now and then, so that the kernel's window follows the time line. */
+  followTimes(): void {
+    this.#kernel?.line.follow(this.#requests.line)
+  }
+
+  toParts(): SamplePart[] {
+    const at = this.#at
+    const hasLabels = at.label >= 0
+    const description = {
+      labels: hasLabels ? this.#labels.toStrings() : [''],
+      hasLabels,
+      hasElapsed: at.elapsed >= 0,
+      hasTimes: at.timeStamp >= 0
+    }
+    const requests = this.#requests.toPart({ ...description, counts: true }, this.#kernel)
+    const transactions = this.#transactions.toParts(description, this.#otherRows)
+    return [requests, ...transactions, ...this.#partsOfSteps(description)]
+  }
+
+  /** Problems of the rows as a whole. */
+  get doubts(): string[] {
+    return this.#transactions.problems(this.#otherRows)
+  }
+
+  get #otherRows(): OtherRows {
+    const hasEarly = this.#hasEarlyRequests || (this.#kernel?.early ?? 0) > 0
+    const hasRequests = hasEarly || !this.#requests.isEmpty || (this.#kernel?.counted ?? 0) > 0
+    return { hasRequests, hasNames: this.#threads.hasNames }
+  }
+
+  /** Reads what every row must have; false if something is missing. */
+  #read(row: Row): boolean {
+    const at = this.#at
+    const values = this.#values
+    values.elapsedMs = at.elapsed < 0 ? -1 : readNumber(row, at.elapsed)
+    values.startMs = at.timeStamp < 0 ? -1 : this.#readTime(row)
+    values.outcome = at.success < 0 ? 0 : readOutcome(row, at.success)
+    values.threads = at.allThreads < 0 ? -1 : readNumber(row, at.allThreads)
+    const isBad =
+      (values.elapsedMs < 0 && at.elapsed >= 0) ||
+      values.elapsedMs > MAX_ELAPSED_MS ||
+      (values.startMs < 0 && at.timeStamp >= 0) ||
+      values.outcome === NO_OUTCOME ||
+      (values.threads < 0 && at.allThreads >= 0 && row.starts[at.allThreads] !== row.ends[at.allThreads]) ||
+      (at.sampleCount >= 0 && readNumber(row, at.sampleCount) !== 1)
+    return !isBad
+  }
+
+  #isEarly(startMs: number, elapsedMs: number): boolean {
+    return (
+      startMs < this.#countFromMs || startMs > this.#countToMs || startMs + elapsedMs < this.#countEndsFromMs
+    )
+  }
+
+  /** A request that is not counted still shows what the transactions around it stand for. */
+  #leaveOut(row: Row): void {
+    if (this.#isPart(row)) return
+    this.#hasEarlyRequests = true
+    if (this.#isFollowing) this.#follow(row)
+  }
+
+  /** The run lasts as long as its steps. */
+  #partsOfSteps(description: Omit<PartDescription, 'counts'>): SamplePart[] {
+    if (this.#parts.isEmpty) return []
+    const part = this.#parts.toPart({ ...description, counts: false })
+    return [{ ...part, startMs: Infinity, endMs: -Infinity }]
+  }
+
+  #isPart({ starts, ends }: Row): boolean {
+    const { partOf } = this.#at
+    return partOf >= 0 && starts[partOf] !== ends[partOf]
+  }
+
+  #takePart(row: Row, label: number): void {
+    const { elapsedMs, startMs, outcome, threads } = this.#values
+    this.#parts.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    this.#followStall(this.#parts, row, label)
+    if (outcome === 1) this.#parts.errors.add(label, findError(row, this.#at, this.#error))
+  }
+
+  #takeRequest(row: Row, label: number): void {
+    const { elapsedMs, startMs, outcome, threads } = this.#values
+    this.#requests.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    this.#followStall(this.#requests, row, label)
+    if (outcome === 1) this.#requests.errors.add(label, findError(row, this.#at, this.#error))
+    if (this.#isFollowing) this.#follow(row)
+  }
+
+  #followStall(tally: SampleTally, row: Row, label: number): void {
+    const { elapsedMs, startMs } = this.#values
+    if (startMs < 0 || elapsedMs < 0) return
+    tally.follow(startMs, startMs + elapsedMs, label, hashThread(row, this.#at))
+  }
+
+  #takeTransaction(row: Row, label: number, message: ControllerMessage): void {
+    const { elapsedMs, startMs, outcome, threads } = this.#values
+    const idleMs = this.#at.idleTime < 0 ? -1 : readNumber(row, this.#at.idleTime)
+    const [code, text] = outcome === 1 ? readError(findError(row, this.#at, this.#error)) : ['', '']
+    const transaction = {
+      ...{ label, outcome, elapsedMs, startMs, threads, ...message },
+      thread: hashThread(row, this.#at),
+      controller: label * MAX_GROUPS + this.#threads.groupOf(row),
+      endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
+      isEndKnown: idleMs >= 0,
+      kind: readControllerKind(row, this.#at, outcome === 1),
+      error: outcome === 1 ? { code, message: text } : undefined
+    }
+    if (this.#threads.isNameless(row)) this.#transactions.addNameless(transaction)
+    else this.#transactions.add(this.#canFollow(row) ? this.#threads.numberOf(row) : undefined, transaction)
+  }
+
+  #follow(row: Row): void {
+    const thread = this.#threads.numberOf(row)
+    const { elapsedMs, startMs, outcome } = this.#values
+    if (thread === undefined || startMs < 0 || elapsedMs < 0) return
+    this.#transactions.sorter.addRequest(thread, startMs, startMs + elapsedMs, outcome)
+  }
+
+  /** Times in whole seconds are too coarse to show the order. */
+  #canFollow({ buffer, starts, ends }: Row): boolean {
+    const { timeStamp, elapsed } = this.#at
+    if (timeStamp < 0 || elapsed < 0) return false
+    const [start, end] = [starts[timeStamp]!, ends[timeStamp]!]
+    return readDigits(buffer, start, end) >= 0 || FRACTION.test(latin1.decode(buffer.subarray(start, end)))
+  }
+
+  #labelOf(row: Row, column: number): number {
+    const start = row.starts[column]!
+    const end = row.ends[column]!
+    if (row.hasEscapes && row.escapes[column] === 1) return this.#escapedLabel(row.buffer, start, end)
+    return this.#labels.numberOf(row.buffer, start, end)
+  }
+
+  #escapedLabel(buffer: Uint8Array, start: number, end: number): number {
+    if (end - start > this.#scratch.length) this.#scratch = new Uint8Array(end - start)
+    const length = unescape({ buffer, start, end }, this.#scratch)
+    return this.#labels.numberOf(this.#scratch, 0, length)
+  }
+
+  #explain(row: Row): void {
+    const at = this.#at
+    const { elapsedMs, outcome, startMs } = this.#values
+    const say = (name: string, column: number, wanted: string) => {
+      const found = quoteBytes(row.buffer, row.starts[column]!, row.ends[column]!)
+      this.#problems.add(this.rows, `${name} is ${found}, not ${wanted}`)
+    }
+    if (at.timeStamp >= 0 && startMs < 0) say('timeStamp', at.timeStamp, 'epoch ms or a date, year first')
+    else if (at.elapsed >= 0 && elapsedMs < 0) say('elapsed', at.elapsed, 'a whole number of ms')
+    else if (elapsedMs > MAX_ELAPSED_MS) say('elapsed', at.elapsed, 'a plausible duration')
+    else if (outcome === NO_OUTCOME) say('success', at.success, 'true or false')
+    else if (at.sampleCount >= 0 && readNumber(row, at.sampleCount) !== 1)
+      say('SampleCount', at.sampleCount, '1: each row must be one sample')
+    else say('allThreads', at.allThreads, 'a whole number')
+  }
+
+  #readTime(row: Row): number {
+    const { timeStamp } = this.#at
+    const [start, end] = [row.starts[timeStamp]!, row.ends[timeStamp]!]
+    this.#isZoneless ??= lacksZone(row.buffer, start, end)
+    return readTimestamp(row.buffer, start, end)
+  }
+}
+
+function readNumber(row: Row, column: number): number {
+  return readDigits(row.buffer, row.starts[column]!, row.ends[column]!)
+}
+
+function readOutcome(row: Row, column: number): number {
+  const start = row.starts[column]!
+  const length = row.ends[column]! - start
+  if (length === TRUE.length && isWord(row.buffer, start, TRUE)) return 0
+  if (length === FALSE.length && isWord(row.buffer, start, FALSE)) return 1
+  return NO_OUTCOME
+}
+
+function isWord(buffer: Uint8Array, start: number, word: Uint8Array): boolean {
+  for (let i = 0; i < word.length; i++) if ((buffer[start + i]! | 0x20) !== word[i]) return false
+  return true
+}
+
+/** Records where a failed row says why: in its failure message if that has text, or else in its response message. */
+function findError(row: Row, at: SampleColumns, fields: ErrorFields): ErrorFields {
+  const { buffer, starts, ends } = row
+  const column =
+    at.failureMessage >= 0 && hasWords(buffer, starts[at.failureMessage]!, ends[at.failureMessage]!)
+      ? at.failureMessage
+      : at.responseMessage
+  fields.bytes = buffer
+  fields.codeStart = at.responseCode < 0 ? 0 : starts[at.responseCode]!
+  fields.codeEnd = at.responseCode < 0 ? 0 : ends[at.responseCode]!
+  fields.messageStart = column < 0 ? 0 : starts[column]!
+  fields.messageEnd = column < 0 ? 0 : ends[column]!
+  fields.hasEscapes = row.hasEscapes && row.escapes[column] === 1
+  return fields
+}
+
+/** The same for a row that the kernel has split, which leaves the quotes around fields. */
+function findCountedError(row: FailedRow, at: SampleColumns, fields: ErrorFields): ErrorFields {
+  const { bytes } = row
+  const column =
+    at.failureMessage >= 0 && hasWords(bytes, row.start(at.failureMessage), row.end(at.failureMessage))
+      ? at.failureMessage
+      : at.responseMessage
+  const code = quotesAround(row, at.responseCode)
+  const message = quotesAround(row, column)
+  fields.bytes = bytes
+  fields.codeStart = at.responseCode < 0 ? 0 : row.start(at.responseCode) + code
+  fields.codeEnd = at.responseCode < 0 ? 0 : row.end(at.responseCode) - code
+  fields.messageStart = column < 0 ? 0 : row.start(column) + message
+  fields.messageEnd = column < 0 ? 0 : row.end(column) - message
+  fields.hasEscapes = message === 1 && hasQuotes(bytes, fields.messageStart, fields.messageEnd)
+  return fields
+}
+
+function quotesAround(row: FailedRow, column: number): number {
+  return column >= 0 && row.bytes[row.start(column)] === QUOTE ? 1 : 0
+}
+
+/** Quotes are not text: neither those around an empty field nor a message of nothing else. */
+function hasWords(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i]! > SPACE && bytes[i] !== QUOTE) return true
+  return false
+}
+
+function hasQuotes(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i] === QUOTE) return true
+  return false
+}
+
+/** Writes the field to `target` with doubled quotes unescaped; returns its length there. */
+function unescape(field: { buffer: Uint8Array; start: number; end: number }, target: Uint8Array): number {
+  let length = 0
+  for (let i = field.start; i < field.end; i++) {
+    target[length++] = field.buffer[i]!
+    if (field.buffer[i] === QUOTE) i++
+  }
+  return length
+}

@@ -1,0 +1,43 @@
+import { ByteScanner } from './byte-scanner.js'
+import type { ScanResult } from '../counts/scan-result.js'
+
+
+/** Scans a CSV while it is downloaded. A download that starts over needs a new one. */
+export interface Scanner {
+  /** Chunks may be split anywhere; nothing of them is kept. */
+  push(chunk: Uint8Array): void
+  /** The result so far. A growing file may continue from there, if the last chunk ended with a complete row. */
+  end(): ScanResult
+}
+
+export interface ScannerOptions {
+  readonly grid: string
+  readonly region: string
+  /** Rows that start before it are left out. */
+  readonly countFromMs?: number
+  /** The same for rows that start after it. */
+  readonly countToMs?: number
+  /** The same for rows that end before it. */
+  readonly countEndsFromMs?: number
+  /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
+  readonly stallLabels?: readonly (readonly string[])[]
+  /** For rows without a header of their own. */
+  readonly header?: Uint8Array
+}
+
+/** Creates a scanner for the CSV of one grid. */
+export function createScanner(options: ScannerOptions): Scanner {
+  const bytes = new ByteScanner(options)
+  return {
+    push(chunk) {
+      for (let at = 0; at < chunk.length && !bytes.isDone;) {
+        at += bytes.fill((buffer, from, to) => {
+          const piece = chunk.subarray(at, at + to - from)
+          buffer.set(piece, from)
+          return piece.length
+        })
+      }
+    },
+    end: () => bytes.end()
+  }
+}

@@ -1,0 +1,106 @@
+import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
+import { SampleTally, type PartDescription } from './sample-tally.js'
+import {
+  TransactionSorter} from '../transactions/transaction-sorter.js'
+import { type SortedTransaction } from '../transactions/transaction-row.js'
+import { type Transaction } from '../transactions/transaction-row.js'
+
+const UNSORTED =
+  'it has rows of transactions and of requests, but does not show which requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'
+const BLIND =
+  'may or may not include requests that have their own rows: save the idle time and the host name (jmeter.save.saveservice.idle_time, hostname)'
+
+/** What else is in the CSV. */
+export interface OtherRows {
+  readonly hasRequests: boolean
+  /** Whether threads have names. */
+  readonly hasNames: boolean
+}
+
+/** Counts the rows of transaction controllers, each kind separately. */
+export class TransactionTally {
+  readonly sorter = new TransactionSorter((sorted) => this.#enter(this.#tallyOf(sorted), sorted))
+  readonly #counting: SampleTally
+  readonly #covered: SampleTally
+  /** Rows that lack what is needed to sort them. */
+  readonly #unsorted: SampleTally
+  readonly #nameless: SampleTally
+  readonly #scopeOf: (label: number) => number
+  readonly #isEarly: (startMs: number, elapsedMs: number) => boolean
+  #isSeen = false
+  /** Also of rows that are not counted. */
+  #hasUnsorted = false
+  #hasNameless = false
+
+  /** Rows that are too early are sorted like the others, because all of a controller are of one kind, but not counted. */
+  constructor(scopeOf: (label: number) => number, isEarly: (startMs: number, elapsedMs: number) => boolean) {
+    this.#scopeOf = scopeOf
+    this.#isEarly = isEarly
+    this.#counting = new SampleTally(scopeOf)
+    this.#covered = new SampleTally(scopeOf)
+    this.#unsorted = new SampleTally(scopeOf)
+    this.#nameless = new SampleTally(scopeOf)
+  }
+
+  /** Whether there was any. */
+  get isSeen(): boolean {
+    return this.#isSeen
+  }
+
+  /** Takes a row of a thread; undefined if the CSV does not say in which thread, or when. */
+  add(thread: number | undefined, transaction: Transaction): void {
+    this.#isSeen = true
+    if (thread === undefined) {
+      this.#hasUnsorted = true
+      this.#enter(this.#unsorted, { transaction, counts: true })
+    } else this.sorter.addTransaction(thread, transaction)
+  }
+
+  /**
+   * Takes a row whose thread has no name. JMeter writes such a row for a transaction within a parent sample, and then the parent's,
+   * which represents it.
+   */
+  addNameless(transaction: Transaction): void {
+    this.#isSeen = true
+    this.#hasNameless = true
+    this.#enter(this.#nameless, { transaction, counts: true })
+  }
+
+  /** Rows that cannot be sorted count if nothing else could: then no request has a row. */
+  toParts(description: Omit<PartDescription, 'counts'>, others: OtherRows): SamplePart[] {
+    const [late, lateCovered] = [new SampleTally(this.#scopeOf), new SampleTally(this.#scopeOf)]
+    for (const sorted of this.sorter.sortOpen()) this.#enter(sorted.counts ? late : lateCovered, sorted)
+    const parts: [SampleTally, boolean][] = [
+      [this.#counting, true],
+      [late, true],
+      [this.#covered, false],
+      [lateCovered, false],
+      [this.#unsorted, !others.hasRequests],
+      [this.#nameless, !others.hasRequests && !others.hasNames]
+    ]
+    return parts
+      .filter(([tally]) => !tally.isEmpty)
+      .map(([tally, counts]) => tally.toPart({ ...description, counts }))
+  }
+
+  problems({ hasRequests, hasNames }: OtherRows): string[] {
+    const isUnsorted = this.#hasUnsorted || (!hasNames && this.#hasNameless)
+    const { blind } = this.sorter
+    return [
+      ...(hasRequests && isUnsorted ? [UNSORTED] : []),
+      ...(blind === 0 ? [] : [`${blind} of its transactions ${BLIND}`])
+    ]
+  }
+
+  #tallyOf({ counts }: SortedTransaction): SampleTally {
+    return counts ? this.#counting : this.#covered
+  }
+
+  #enter(tally: SampleTally, { transaction }: SortedTransaction): void {
+    const { label, outcome, elapsedMs, startMs, threads, error, thread } = transaction
+    if (startMs >= 0 && this.#isEarly(startMs, Math.max(0, elapsedMs))) return
+    tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    if (startMs >= 0 && elapsedMs >= 0) tally.follow(startMs, startMs + elapsedMs, label, thread)
+    if (error !== undefined) tally.errors.addText(label, error.code, error.message)
+  }
+}

@@ -1,0 +1,147 @@
+import type { Figures, Measurements, Source } from '../../results/figures/measurements.js'
+import { METRIC_RULES } from '../grammar/metrics.js'
+import type { Metric, NamedMetric } from '../grammar/threshold.js'
+import { formatValue } from '../format.js'
+import { shorten } from '../quoting.js'
+import { compareToLimit, type OnStall, type OverTimeFigure } from './judgement.js'
+
+const SHOWN_GAPS = 3
+const SHOWN_HEADER = 200
+/** Services round, and some count in their own way; what is further above is not made of these samples. */
+const MOST_ABOVE_SAMPLES = 0.1
+
+/** The data to judge by, and why something is missing. */
+export interface Evidence {
+  readonly apdex: { readonly score: number; readonly targetMs: number | undefined } | undefined
+  /** Why there is no apdex. */
+  readonly apdexProblem?: string
+  readonly measurements: Measurements | undefined
+  /** Why there are no measurements, or why they are incomplete. */
+  readonly measurementsProblem?: string
+  /** The samples that the measurements leave out, together with the others. */
+  readonly warmUp?: { readonly whole: Measurements }
+  /** `fail` by default. */
+  readonly onStall?: OnStall
+}
+
+/** A number, or why there is none. A doubtful number can break a threshold but not satisfy it. */
+export type Reading =
+  | { readonly actual: number; readonly doubt?: string; readonly overTime?: OverTimeReading }
+  | { readonly missing: string }
+
+/** What stalls say of a number. */
+export interface OverTimeReading {
+  readonly figure: OverTimeFigure
+  /** Whether the number is the figure over time. */
+  readonly isJudged: boolean
+  /** Both figures and the limit; empty if the figure over time is not the worse one. */
+  readonly words: string
+}
+
+/**
+ * The service's own figure. It is not trusted if the CSVs were read completely and have no samples, or if it is far above what
+ * these give.
+ */
+export function readServiceApdex(evidence: Evidence): Reading {
+  const { apdex, apdexProblem, measurements } = evidence
+  if (!apdex) return { missing: apdexProblem ?? 'the service gave none' }
+  if (!isPossible('apdex', apdex.score))
+    return { missing: `the service gave ${apdex.score}, which is not a valid apdex` }
+  if (measurements && measurements.sources.length > 0 && !measurements.figures({})) {
+    const isWhole = measurements.sources.every(
+      (source) => source.problems.length === 0 && source.shape !== 'unknown'
+    )
+    if (isWhole) return { missing: 'the service gave one, but there are no samples in the CSVs' }
+  }
+  const overall = describeGaps(evidence) === undefined ? measurements?.figures({}) : undefined
+  const doubt = doubtServiceApdex(apdex, overall)
+  return { actual: apdex.score, ...(doubt !== undefined && { doubt }) }
+}
+
+/** Why a service's apdex is not believed, where all rows that it is made of are there. A lower one is. */
+export function doubtServiceApdex(
+  { score, targetMs }: { readonly score: number; readonly targetMs: number | undefined },
+  overall: Figures | undefined
+): string | undefined {
+  const own = isTarget(targetMs) ? overall?.apdex(targetMs) : undefined
+  if (own === undefined || compareToLimit(score - own, MOST_ABOVE_SAMPLES) <= 0) return undefined
+  return `it is ${formatValue('apdex', own)} by the samples, with the same target of ${targetMs ?? ''} ms, so the service's figure is not believed`
+}
+
+/** Why the measurements cannot support a verdict; undefined if they are complete. */
+export function describeGaps({ measurements, measurementsProblem }: Evidence): string | undefined {
+  if (!measurements) return measurementsProblem ?? 'there are no measurements'
+  const gaps = measurements.sources.flatMap((source) => describeSourceGap(source) ?? [])
+  if (measurementsProblem !== undefined) gaps.unshift(measurementsProblem)
+  if (gaps.length === 0) return undefined
+  const rest = gaps.length - SHOWN_GAPS
+  return gaps.slice(0, SHOWN_GAPS).join('; ') + (rest > 0 ? `; and ${rest} more` : '')
+}
+
+function describeSourceGap({ grid, region, shape, header, rows, problems }: Source): string | undefined {
+  const subject = `the CSV of grid ${shorten(grid)} (${shorten(region)})`
+  if (shape === 'unknown') {
+    const found = header === '' ? 'it has no header' : `its header is "${shorten(header, SHOWN_HEADER)}"`
+    return [`${subject} has an unknown format: ${found}`, ...problems].join(', ')
+  }
+  if (problems.length > 0) return `${subject} is incomplete: ${problems.join(', ')}`
+  // A grid without rows did not take part in the load that the threshold is about.
+  return rows === 0 ? `${subject} has no rows` : undefined
+}
+
+/** Reads a threshold's number from the figures of one scope. */
+export function readFigure(
+  threshold: NamedMetric,
+  figures: Figures | undefined,
+  evidence: Evidence
+): Reading {
+  if (!figures || !(figures.samples > 0)) return { missing: 'there are no samples' }
+  if (threshold.metric === 'apdex' && !isTarget(evidence.apdex?.targetMs)) {
+    return { missing: "the target is unknown: it is the number in brackets in the service's apdex" }
+  }
+  const actual = pickFigure(threshold, figures, evidence)
+  if (actual === undefined)
+    return {
+      missing:
+        threshold.metric === 'throughput' && evidence.measurements?.areClocksApart
+          ? 'the clocks of the grids differ, so the time that all of them took together is unknown'
+          : 'not available in this CSV'
+    }
+  return isPossible(threshold.metric, actual)
+    ? { actual }
+    : { missing: `the result is ${actual}, which is impossible` }
+}
+
+function isPossible(metric: Metric, actual: number): boolean {
+  return Number.isFinite(actual) && actual >= 0 && actual <= (METRIC_RULES[metric].largest ?? Infinity)
+}
+
+function isTarget(targetMs: number | undefined): targetMs is number {
+  return targetMs !== undefined && targetMs > 0 && Number.isFinite(targetMs)
+}
+
+function pickFigure(threshold: NamedMetric, figures: Figures, { apdex }: Evidence): number | undefined {
+  switch (threshold.metric) {
+    case 'apdex':
+      return isTarget(apdex?.targetMs) ? figures.apdex(apdex.targetMs) : undefined
+    case 'median':
+    case 'percentile':
+      return threshold.percentile === undefined ? undefined : figures.percentileMs(threshold.percentile)
+    case 'error_rate':
+      return figures.errorRate
+    case 'throughput':
+      return figures.throughput
+    case 'mean':
+      return figures.meanMs
+    case 'min':
+      return figures.minMs
+    case 'max':
+      return figures.maxMs
+    case 'samples':
+      return figures.samples
+    case 'failures':
+      return figures.failures
+    case 'concurrency':
+      return figures.concurrency
+  }
+}

@@ -1,0 +1,114 @@
+import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
+import type { AbsoluteThreshold } from '../grammar/threshold.js'
+import { describeGaps, readFigure, readServiceApdex, type Evidence, type Reading } from './evidence.js'
+import { doubtFailed, failsForFailures, needsSuccess } from './failed-samples.js'
+import { leaveUndecided, type Judgement } from './judgement.js'
+import { addOverTime } from './over-time.js'
+import { describeUnmatched, findScopes } from './scopes.js'
+import { weighReadings, type ScopeReading } from './weigh.js'
+
+/**
+ * Judges every threshold. Times, throughput and apdex of scopes where more than half of the samples failed cannot satisfy a
+ * threshold, unless the failures themselves break one.
+ */
+export function judgeThresholds(thresholds: readonly AbsoluteThreshold[], evidence: Evidence): Judgement[] {
+  const trusting = thresholds.map((threshold) => judgeThreshold(threshold, evidence, true))
+  const isFailed = failsForFailures(trusting)
+  return trusting.map((judgement, i) => {
+    const threshold = thresholds[i]
+    if (threshold === undefined || !needsSuccess(threshold.metric)) return judgement
+    const doubting = judgeThreshold(threshold, evidence, false)
+    if (!isFailed) return doubting
+    const isDoubtful = judgement.verdict === 'passed' && doubting.verdict !== 'passed'
+    return isDoubtful ? { ...judgement, doubt: doubting.reason } : judgement
+  })
+}
+
+function judgeThreshold(threshold: AbsoluteThreshold, evidence: Evidence, isTrusting: boolean): Judgement {
+  // The grammar rejects such a limit; one created otherwise would hold by accident.
+  if (!Number.isFinite(threshold.value)) return leaveUndecided(threshold, 'the limit is not a number')
+  const gaps = describeGaps(evidence)
+  if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
+    // Rows that are missing may have been the answers.
+    const figures = gaps === undefined ? evidence.measurements?.figures({}) : undefined
+    const reading = addOverTime(readServiceApdex(evidence), threshold, { figures, evidence })
+    const doubting = { evidence, figures: evidence.measurements?.figures({}), scope: {} }
+    return weighReadings(threshold, [
+      { scope: {}, reading: isTrusting ? reading : withDoubt(threshold, reading, doubting) }
+    ])
+  }
+  if (!evidence.measurements) return leaveUndecided(threshold, `${threshold.name} is unknown: ${gaps ?? ''}`)
+
+  const judgement = judgeMeasured(threshold, evidence.measurements, { evidence, isTrusting })
+  if (gaps === undefined) return judgement
+  // Not even a breach is trusted here: the missing rows might reverse it.
+  const reason = `${threshold.name} cannot be judged: ${gaps}; in what could be read, ${judgement.reason}`
+  return { ...leaveUndecided(threshold, reason), scopesChecked: judgement.scopesChecked }
+}
+
+function judgeMeasured(
+  threshold: AbsoluteThreshold,
+  measurements: Measurements,
+  { evidence, isTrusting }: { evidence: Evidence; isTrusting: boolean }
+): Judgement {
+  if (!measurements.figures({})) {
+    return leaveUndecided(threshold, `${threshold.name} is unknown: there are no samples`)
+  }
+  const unmatched = describeUnmatched(threshold.selector, measurements)
+  const judgement =
+    unmatched === undefined ? weighReadings(threshold, readScopes()) : leaveUndecided(threshold, unmatched)
+  const { warmUp } = evidence
+  const isEarly = judgement.scopesChecked === 0 && warmUp !== undefined && hasSamples(threshold, warmUp.whole)
+  return isEarly
+    ? { ...judgement, reason: `${judgement.reason}; all samples that match start within the warm-up` }
+    : judgement
+
+  function* readScopes(): Generator<ScopeReading> {
+    for (const { scope, figures } of findScopes(threshold.selector, measurements)) {
+      const reading = addOverTime(readFigure(threshold, figures, evidence), threshold, { figures, evidence })
+      yield {
+        scope,
+        reading: isTrusting ? reading : withDoubt(threshold, reading, { evidence, figures, scope })
+      }
+    }
+  }
+}
+
+/** A number that was made by failures, with the doubts that there were. */
+function withDoubt(
+  threshold: AbsoluteThreshold,
+  reading: Reading,
+  { evidence, figures, scope }: { evidence: Evidence; figures: Figures | undefined; scope: Scope }
+): Reading {
+  if ('missing' in reading || figures === undefined) return reading
+  const errors: Measurements['errors'] = (within) => evidence.measurements?.errors(within) ?? []
+  const failed = doubtFailed(threshold, figures, { errors, scope })
+  const doubts = [reading.doubt, failed].filter((doubt) => doubt !== undefined)
+  return doubts.length === 0 ? reading : { ...reading, doubt: doubts.join('; ') }
+}
+
+function hasSamples({ selector }: AbsoluteThreshold, measurements: Measurements): boolean {
+  for (const { figures } of findScopes(selector, measurements)) if (figures !== undefined) return true
+  return false
+}
+
+/**
+ * The overall verdict: a broken threshold outweighs an inconclusive one, and `warn:` lines never count. A line that could not be compared
+ * with its baseline counts only if the settings say so.
+ */
+export function overallVerdict(judgements: readonly Judgement[]): Judgement['verdict'] {
+  const verdicts = new Set(judgements.filter(isDecisive).map(({ verdict }) => verdict))
+  if (verdicts.has('failed')) return 'failed'
+  return verdicts.has('inconclusive') ? 'inconclusive' : 'passed'
+}
+
+/** Whether the gate depends on this judgement. */
+export function isDecisive(judgement: Judgement): boolean {
+  if (judgement.threshold.level !== 'fail') return false
+  return !isNotJudged(judgement) || judgement.comparison?.ifNotJudged === 'fail'
+}
+
+/** Whether a line names `baseline` and could not be compared with it: too little to tell, no baseline, or another kind of run. */
+export function isNotJudged({ verdict, comparison }: Judgement): boolean {
+  return verdict === 'inconclusive' && comparison !== undefined
+}

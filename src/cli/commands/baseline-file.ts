@@ -1,0 +1,80 @@
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { BaselineDocument } from '../../contract/baseline.js'
+import { BaselineDocumentError } from '../../analysis/baseline/document/baseline-document.js'
+import { encodeBaseline } from '../../analysis/baseline/document/encode.js'
+import { NotAFileError, replaceFile } from '../../contract/files/replace-file.js'
+import { readBaselineFile as readDocument } from '../../gate/baseline/baseline-file.js'
+import { UsageError } from '../arguments.js'
+import { plain, type Screen } from '../screen.js'
+
+const DOCUMENT = /\.json\.gz$/i
+
+/** The document in a file; undefined if there is no such file. Anybody may have written it. */
+export async function readBaselineFile(
+  path: string,
+  { err }: Pick<Screen, 'err'>
+): Promise<BaselineDocument | undefined> {
+  const warn = (words: string): void => void err.write(`warning: ${plain(words)}\n`)
+  try {
+    return await readDocument(path, { nowMs: Date.now(), warn })
+  } catch (thrown) {
+    if (thrown instanceof NotAFileError) throw new UsageError(thrown.message, { cause: thrown })
+    if (!(thrown instanceof BaselineDocumentError)) throw refuse(path, 'read')(thrown)
+    throw new UsageError(
+      `${path} cannot be used. ${thrown.problem} Give a file that \`loadgate baseline record\` or a gate wrote.`,
+      { cause: thrown }
+    )
+  }
+}
+
+/** The same for a file that must be there, or the only document in a folder. */
+export async function findBaselineFile(
+  place: string,
+  screen: Screen
+): Promise<{ path: string; document: BaselineDocument }> {
+  const path = await locate(place)
+  const document = await readBaselineFile(path, screen)
+  if (document === undefined)
+    throw new UsageError(`there is no file ${path}; \`loadgate baseline record\` creates a baseline document`)
+  return { path, document }
+}
+
+async function locate(place: string): Promise<string> {
+  const facts = await stat(place).catch(() => undefined)
+  if (!facts?.isDirectory()) return place
+  const found = (await readdir(place)).filter((name) => DOCUMENT.test(name)).sort()
+  const [only, ...others] = found
+  if (only === undefined) throw new UsageError(`there is no baseline document (.json.gz) in ${place}`)
+  if (others.length > 0)
+    throw new UsageError(
+      `${place} has ${found.length} documents (${found.slice(0, 5).join(', ')}); name one of them`
+    )
+  return join(place, only)
+}
+
+export async function writeBaselineFile(path: string, document: BaselineDocument): Promise<void> {
+  const bytes = encodeBaseline(document)
+  await replaceFile(path, bytes).catch((thrown: unknown) => {
+    throw refuse(path, 'written')(thrown)
+  })
+}
+
+function refuse(path: string, what: 'read' | 'written'): (thrown: unknown) => unknown {
+  return (thrown) => {
+    const { code } = thrown as NodeJS.ErrnoException
+    if (code === undefined) return thrown
+    const reason = what === 'written' ? describeWriteError(code, dirname(path)) : describeReadError(code)
+    return new UsageError(`${path} cannot be ${what}: ${reason}`, { cause: thrown })
+  }
+}
+
+function describeReadError(code: string): string {
+  return ['EACCES', 'EPERM'].includes(code) ? 'permission denied' : code
+}
+
+function describeWriteError(code: string, folder: string): string {
+  if (['ENOENT', 'ENOTDIR'].includes(code)) return `the folder ${folder} does not exist`
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return `the folder ${folder} is not writable`
+  return ['ENOSPC', 'EDQUOT'].includes(code) ? 'the disk is full' : code
+}

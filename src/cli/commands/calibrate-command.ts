@@ -1,0 +1,318 @@
+import { join, resolve } from 'node:path'
+import { calibrate, type Calibration, type FigureNoise, type LineCalibration } from '../../analysis/baseline/calibration.js'
+import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
+import { runGate } from '../../gate/run-gate.js'
+import type { Settings } from '../../gate/settings/settings.js'
+import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'
+import { isBaselineThreshold, type Metric } from '../../analysis/thresholds/grammar/threshold.js'
+import { formatChange, formatSize, formatValue } from '../../analysis/thresholds/format.js'
+import { describeScope } from '../../analysis/thresholds/quoting.js'
+import { UsageError, type Arguments, type Flag } from '../arguments.js'
+import { GATE_FLAGS, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
+import { type GateCommandPorts } from '../gate-terminal.js'
+import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
+import { checkOutputFolder } from '../output-folder.js'
+import { table } from '../screen.js'
+
+const DEFAULT_RUNS = 5
+const LEAST_RUNS = 3
+const MOST_RUNS = 50
+
+/** Flags of `loadgate run` that mean nothing where nothing is judged, or that are about a single run. */
+const NOT_FLAGS = [
+  'run-id',
+  'wait',
+  'fail-on',
+  'on-missing-token',
+  'baseline',
+  'baseline-parameters',
+  'baseline-rounds',
+  'on-missing-baseline',
+  'on-unsure',
+  'confirm',
+  'stop-early',
+  'on-stall',
+  'junit'
+]
+const ABOUT: Readonly<Record<string, string>> = {
+  thresholds: 'The lines that name `baseline`, to find out what they can find; the others have no effect.',
+  output: 'Folder for the files of all runs. Default: loadgate-results/<time and process>.',
+  json: 'Print the calibration as JSON on standard output, and progress on standard error.'
+}
+
+export const CALIBRATE_FLAGS: readonly Flag[] = [
+  {
+    name: 'runs',
+    group: 'What to run',
+    value: 'number',
+    about: `How often to run the plan, at least ${LEAST_RUNS} times. Default: ${DEFAULT_RUNS}.`
+  },
+  ...GATE_FLAGS.filter(({ name }) => !NOT_FLAGS.includes(name)).map((flag) => ({
+    ...flag,
+    about: ABOUT[flag.name] ?? flag.about
+  }))
+]
+
+/** `loadgate calibrate`: the same plan several times against the same server, and how much its figures vary. */
+export async function runCalibrateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
+  const count = readCount(args)
+  const terminal = openGateTerminal(args, ports)
+  const settings = await readGateSettings(args, ports)
+  if ('skip' in settings) return sayWhySkipped(terminal, settings)
+  checkSettings(settings)
+  const folder = resolve(ports.workspace, args.text('output') || nameOutputFolder())
+  if (args.has('output')) await checkOutputFolder(folderOf(folder, 1))
+  const runs = await runAll(terminal, { settings, folder, count }).finally(() => terminal.end())
+  const last = runs.at(-1)
+  if (last?.outcome.verdict === 'cancelled') {
+    terminal.tell(`Cancelled in run ${runs.length} of ${count}: nothing was calibrated.`)
+    return 130
+  }
+  const usable = runs.filter(isUsable)
+  if (usable.length < LEAST_RUNS)
+    throw new Error(
+      `Only ${usable.length} of ${count} runs can be used, and calibration needs ${LEAST_RUNS}: ${last?.outcome.reason ?? 'there was none'}`
+    )
+  const calibration = calibrate(usable.map(asComparedRun), {
+    thresholds: settings.thresholds.filter(isBaselineThreshold),
+    noise: settings.baseline.noise
+  })
+  const report = { calibration, runs, settings, folder }
+  if (terminal.isJson) terminal.say(`${JSON.stringify(calibrationDocument(report), null, 2)}\n`)
+  else terminal.say(describeCalibration(report))
+  return calibrationExitCode(calibration)
+}
+
+function readCount(args: Arguments): number {
+  if (!args.has('runs')) return DEFAULT_RUNS
+  const text = args.text('runs')
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : NaN
+  if (!(count >= LEAST_RUNS && count <= MOST_RUNS))
+    throw new UsageError(`--runs: "${text}" is not a whole number from ${LEAST_RUNS} to ${MOST_RUNS}`)
+  return count
+}
+
+/** A config file may have what makes no sense here. */
+function checkSettings({ origin, wait }: Settings): void {
+  if (origin.kind === 'existing')
+    throw new UsageError(
+      'run-id names a run that exists; calibration needs files, or repeat, to start its own'
+    )
+  if (!wait) throw new UsageError('wait: false leaves runs behind; calibration waits for each one')
+}
+
+/** Like `loadgate run`, but with nothing to judge: one after another, each cleaned up before the next one starts. */
+async function runAll(
+  terminal: GateTerminal,
+  { settings, folder, count }: { settings: Settings; folder: string; count: number }
+): Promise<CalibratedRun[]> {
+  const runs: CalibratedRun[] = []
+  const plain: Settings = {
+    ...settings,
+    thresholds: [],
+    baseline: { ...settings.baseline, source: { kind: 'off' }, confirm: 0 },
+    stopEarly: false
+  }
+  for (let number = 1; number <= count; number++) {
+    terminal.tell(`Run ${number} of ${count}`)
+    const outcome = await runGate(terminal.portsIn(folderOf(folder, number)), plain)
+    runs.push({ number, outcome })
+    if (!isUsable({ outcome })) terminal.tell(`Run ${number} is not used: ${outcome.reason}`)
+    // An error would most likely happen again, and a timeout takes long.
+    if (['error', 'timed-out', 'cancelled'].includes(outcome.verdict)) break
+  }
+  return runs
+}
+
+function folderOf(folder: string, number: number): string {
+  return join(folder, `run-${number}`)
+}
+
+function isUsable({ outcome }: { outcome: Outcome }): boolean {
+  return outcome.verdict === 'passed' && outcome.measurements !== undefined
+}
+
+function asComparedRun({ outcome: { apdex, measurements } }: CalibratedRun): ComparedRun {
+  return {
+    apdex,
+    labels: measurements?.labels ?? [],
+    regions: measurements?.regions ?? [],
+    figures: (scope) => measurements?.figures(scope)
+  }
+}
+
+export interface CalibratedRun {
+  readonly number: number
+  readonly outcome: Outcome
+}
+
+export interface CalibrationReport {
+  readonly calibration: Calibration
+  readonly runs: readonly CalibratedRun[]
+  readonly settings: Settings
+  readonly folder: string
+}
+
+const METRICS: Readonly<Record<string, Metric>> = { throughput: 'throughput', error_rate: 'error_rate' }
+
+export function describeCalibration(report: CalibrationReport): string {
+  const { calibration, runs, folder } = report
+  const rehearsal = isRehearsal(runs) ? ` (${REHEARSAL})` : ''
+  return [
+    '',
+    `Calibration of ${calibration.runs} runs of the same plan${rehearsal}: how much its figures vary although nothing changed.`,
+    '',
+    table(['figure', 'typical', 'noise from run to run', ''], calibration.figures.map(figureRow)),
+    '',
+    ...(calibration.problem === undefined
+      ? [...describeFindings(calibration), ...advise(report).map((line) => `- ${line}`)]
+      : [`Nothing can be concluded from these runs: ${calibration.problem}`]),
+    '',
+    `The files of each run are in ${folder}`,
+    ''
+  ].join('\n')
+}
+
+function describeFindings({ lines, falseAlarms, unmatched }: Calibration): string[] {
+  const shares = falseAlarms.map(
+    ({ recordedRuns, share }) => `${perThousand(share)} with ${countRuns(recordedRuns)}`
+  )
+  return [
+    ...describeLines(lines),
+    ...unmatched.map((text) => `Matches nothing in these runs: ${text}`),
+    ...(unmatched.length > 0 ? [''] : []),
+    `False alarms to expect in 1,000 runs without a change: ${shares.join(', ')}.`,
+    ''
+  ]
+}
+
+function figureRow({ name, typical, noise, isDrifting }: FigureNoise): string[] {
+  const metric = METRICS[name] ?? 'mean'
+  return [name, formatValue(metric, typical), formatSize(metric, noise * 100), isDrifting ? 'drifts' : '']
+}
+
+/** The smallest change that each line finds nine times out of ten. */
+function describeLines(lines: readonly LineCalibration[]): string[] {
+  const [first] = lines
+  if (first === undefined) return []
+  const headings = [
+    'line',
+    'noise',
+    ...first.recorded.map(({ runs }) => countRuns(runs)),
+    ...first.sideBySide.map(({ rounds }) => `${rounds} rounds`)
+  ]
+  const rows = lines.map((line) => {
+    const { threshold, scope, noise, recorded, sideBySide } = line
+    const place = describeScope(scope).trim().replace(/^of /, '')
+    const worst = place === '' ? '' : ` (noisiest: ${place})`
+    const sign = threshold.operator.startsWith('>') ? -1 : 1
+    return [
+      `${threshold.text}${worst}`,
+      formatSize(threshold.metric, noise * 100),
+      ...[...recorded, ...sideBySide].map(({ changePct }) =>
+        isNeverJudged(line) ? '–' : formatChange(threshold.metric, sign * Math.abs(changePct))
+      )
+    ]
+  })
+  return [
+    'The smallest change that is found nine times out of ten, after so many recorded runs, or with so many rounds side by side:',
+    table(headings, rows),
+    '',
+    ...lines.filter(isNeverJudged).map(describeTooFewSamples),
+    ...(lines.some(isNeverJudged) ? [''] : [])
+  ]
+}
+
+/** However quiet the runs are, such a line is always unsure. */
+function isNeverJudged({ needsSamples }: LineCalibration): boolean {
+  return needsSamples !== undefined
+}
+
+function describeTooFewSamples({ threshold, samples, needsSamples }: LineCalibration): string {
+  if (needsSamples === Infinity)
+    return `Never judged: ${threshold.text}: no samples are beyond it: use a lower percentile`
+  const [has, needs] = [samples ?? 0, needsSamples ?? 0].map((count) => formatValue('samples', count))
+  return `Never judged: ${threshold.text}: ${has ?? ''} samples, needs ${needs ?? ''}: raise duration or threads`
+}
+
+function advise({ calibration, runs, settings }: CalibrationReport): string[] {
+  if (isRehearsal(runs)) return ['Nothing was measured: run it without --rehearse.']
+  const { figures, suggestedNoise, lines } = calibration
+  const drifting = figures.filter((figure) => figure.isDrifting).map(({ name }) => name)
+  const unusable = runs.length - calibration.runs
+  return [
+    ...(unusable > 0 ? [`${countRuns(unusable)} could not be used; the log says why.`] : []),
+    ...(drifting.length > 0
+      ? [
+          `${drifting.join(', ')}: neighbouring runs are more alike than others. Something warms up, fills up, or changed meanwhile: warm the server up first, and reset its data before each run.`
+        ]
+      : []),
+    ...adviseNoise(suggestedNoise, settings.baseline.noise),
+    ...adviseLines(lines),
+    'All runs were made from one machine, one after another. On runners that differ from job to job, more noise comes on top: compare side by side there.'
+  ]
+}
+
+function adviseLines(lines: readonly LineCalibration[]): string[] {
+  const quote = ({ threshold }: LineCalibration): string => `\`${threshold.text}\``
+  const judged = lines.filter((line) => !isNeverJudged(line))
+  const tooNoisy = judged.filter(({ isTooNoisy }) => isTooNoisy).map(quote)
+  const never = lines.filter(isNeverJudged).map(quote)
+  return [
+    ...(never.length > 0
+      ? [`Too few samples for ${never.join(', ')}: raise \`duration\` or \`threads\`.`]
+      : []),
+    ...(tooNoisy.length > 0
+      ? [
+          `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${tooNoisy.join(', ')}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
+        ]
+      : judged.length > 0
+        ? [
+            'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.'
+          ]
+        : [])
+  ]
+}
+
+function adviseNoise(suggested: number | undefined, present: number): string[] {
+  if (suggested === undefined) return []
+  const [wanted, now] = [suggested, present].map((share) => `${Number((share * 100).toPrecision(3))}%`)
+  return [wanted === now ? `\`noise: ${now}\` fits.` : `Set \`noise: ${wanted}\`; it is ${now} now.`]
+}
+
+/** Runs that say nothing must not look like a calibration to a script. */
+export function calibrationExitCode({ problem }: Calibration): number {
+  return problem === undefined ? 0 : 2
+}
+
+/** For scripts. */
+export function calibrationDocument({ calibration, runs, folder }: CalibrationReport): unknown {
+  return {
+    ...calibration,
+    rehearsal: isRehearsal(runs),
+    lines: calibration.lines.map(({ threshold, ...line }) => ({ text: threshold.text, ...line })),
+    runList: runs.map(({ number, outcome }) => ({
+      number,
+      runId: outcome.run?.id ?? null,
+      verdict: outcome.verdict,
+      reason: outcome.reason
+    })),
+    suggestedNoise:
+      calibration.problem === undefined && !isRehearsal(runs) ? (calibration.suggestedNoise ?? null) : null,
+    folder
+  }
+}
+
+function isRehearsal(runs: readonly CalibratedRun[]): boolean {
+  return runs.some(({ outcome }) => outcome.rehearsal)
+}
+
+function countRuns(count: number): string {
+  return `${count} ${count === 1 ? 'run' : 'runs'}`
+}
+
+/** A simulation of some thousand runs cannot tell less than one in a thousand from none. */
+function perThousand(share: number): string {
+  const count = Math.round(share * 1000)
+  return count === 0 ? 'less than 1' : String(count)
+}

@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process'
+import { access, statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { checkBeforeRun } from '../../gate/preflight.js'
+import { SettingsError } from '../../gate/errors.js'
+import { markedValues } from '../../gate/settings/secret-parameters.js'
+import type { Settings, Skip } from '../../gate/settings/settings.js'
+import type { Finding } from '../../analysis/plans/check/request.js'
+import { systemClock } from '../../contract/clock.js'
+import { UsageError, type Arguments, type Flag } from '../arguments.js'
+import { checkTarget } from '../check/target.js'
+import { GATE_FLAGS, readGateSettings } from './gate-command.js'
+import { type GateCommandPorts } from '../gate-terminal.js'
+import { plain, safeJson, strikeOut } from '../screen.js'
+
+/** Flags of `loadgate run` that change nothing in what is checked. */
+const NOT_FLAGS = ['run-id', 'repeat', 'name', 'notes', 'project', 'tags', 'output', 'junit', 'json']
+
+export const CHECK_FLAGS: readonly Flag[] = [
+  ...GATE_FLAGS.filter(({ name }) => !NOT_FLAGS.includes(name)).map((flag) =>
+    flag.name === 'rehearse'
+      ? { ...flag, about: 'Check for a rehearsal, which needs no tool and no target.' }
+      : flag
+  ),
+  { name: 'json', group: 'Output', about: 'Print the findings as JSON.' }
+]
+
+const NOTHING_FOUND = 'No problems found.'
+
+/** `loadgate check`: what would go wrong with a run of these settings, found in seconds. Returns the exit code. */
+export async function runCheckCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
+  const findings = await findProblems(args, ports)
+  const count = (level: Finding['level']): number => findings.filter((found) => found.level === level).length
+  const errors = count('error')
+  const warnings = count('warning')
+  const isJson = args.has('json')
+  const text = isJson ? safeJson({ errors, warnings, findings }) : render(findings, errors, warnings)
+  ports.screen.out.write(strikeOut(text, [ports.token]))
+  return errors > 0 ? 2 : 0
+}
+
+async function findProblems(args: Arguments, ports: GateCommandPorts): Promise<Finding[]> {
+  const read = await readOrRefuse(args, ports)
+  if ('findings' in read) return read.findings
+  const settings = read
+  if ('skip' in settings) return [{ level: 'note', message: `The gate would be skipped: ${settings.skip}.` }]
+  if (settings.origin.kind !== 'files')
+    throw new UsageError(
+      `${settings.origin.kind === 'existing' ? 'run-id' : 'repeat'} names a run that exists, so that there is no plan to check; remove it from the config file, or judge the run with \`loadgate run\``
+    )
+  const secrets = markedValues(settings)
+  const found = await checkSettings(settings, args, ports)
+  return found.map(({ level, message }) => ({ level, message: strikeOut(message, secrets) }))
+}
+
+async function checkSettings(
+  settings: Settings,
+  args: Arguments,
+  ports: GateCommandPorts
+): Promise<Finding[]> {
+  const plan = settings.origin.kind === 'files' ? (settings.origin.paths[0] ?? '') : ''
+  const { findings: found, target } = await checkBeforeRun(settings, process.env)
+  const findings = [...found, ...noteUnused(args, settings, ports)]
+  const isHere = settings.target.kind === 'local' && settings.regions === undefined
+  if (!isHere || args.has('rehearse')) return findings
+  const clock = ports.clock ?? systemClock
+  const [machine, answer] = await Promise.all([
+    checkMachine({ tool: settings.tool, plan, workspace: ports.workspace }),
+    checkTarget(settings, { target, clock, cancelled: ports.cancelled })
+  ])
+  // Of a plan that cannot be read, nobody wants to know more.
+  const isBroken = target === undefined && findings.some(({ level }) => level === 'error')
+  return [...findings, ...machine, ...(isBroken ? answer.filter(({ level }) => level !== 'note') : answer)]
+}
+
+/** Whoever sets the variable expects the load to come from there. */
+function noteUnused(args: Arguments, { target }: Settings, { baseUrl }: GateCommandPorts): Finding[] {
+  const isUnused = target.kind === 'local' && !['', 'local'].includes(baseUrl) && !args.has('base-url')
+  if (!isUnused) return []
+  const message =
+    'LOADGATE_BASE_URL is set, but base-url in the config file is local, which counts: the load comes from this machine.'
+  return [{ level: 'note', message }]
+}
+
+/** Every problem of the settings is a finding. */
+async function readOrRefuse(
+  args: Arguments,
+  ports: GateCommandPorts
+): Promise<Settings | Skip | { findings: Finding[] }> {
+  try {
+    return await readGateSettings(args, ports)
+  } catch (thrown) {
+    if (!(thrown instanceof SettingsError)) throw thrown
+    return { findings: thrown.problems.map((message) => ({ level: 'error', message })) }
+  }
+}
+
+function render(findings: readonly Finding[], errors: number, warnings: number): string {
+  const width = Math.max(...findings.map(({ level }) => level.length), 0)
+  const lines = findings.map(({ level, message }) => {
+    const [first = '', ...more] = plain(message).split('\n')
+    return [
+      `${level.padEnd(width)}  ${first}`,
+      ...more.map((line) => `${' '.repeat(width + 2)}${line}`)
+    ].join('\n')
+  })
+  const total =
+    errors + warnings === 0
+      ? NOTHING_FOUND
+      : `${plural(errors, 'error')}, ${plural(warnings, 'warning')}.${errors > 0 ? ' Fix the errors before a run.' : ''}`
+  return [...lines, total, ''].join('\n')
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+const LEAST_JAVA: Readonly<Record<string, number>> = {
+  jmeter: 8,
+  gatling: 11,
+  'java-selenium-chrome': 11,
+  'java-selenium-firefox': 11
+}
+const LEAST_FREE_MB = 200
+const LONGEST_MS = 10_000
+const INSTALL =
+  'install a JDK (17 is a good choice: `apt-get install openjdk-17-jdk-headless` on Debian and Ubuntu, `brew install openjdk@17` on macOS, actions/setup-java in a workflow), or set JAVA_HOME'
+
+interface Wanted {
+  readonly tool: string
+  /** Its path. */
+  readonly plan: string
+  readonly workspace: string
+}
+
+/** What the tool needs on this machine: Java, and space for what it writes. */
+export async function checkMachine(
+  wanted: Wanted,
+  { env = process.env, freeMb = readFreeMb }: { env?: NodeJS.ProcessEnv; freeMb?: typeof readFreeMb } = {}
+): Promise<Finding[]> {
+  const [java, space] = await Promise.all([checkJava(wanted, env), checkSpace(wanted, freeMb)])
+  return [...java, ...space]
+}
+
+async function checkJava({ tool, plan }: Wanted, env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const least = LEAST_JAVA[tool]
+  if (least === undefined) return []
+  const { JAVA_HOME } = env
+  const java = JAVA_HOME ? resolve(JAVA_HOME, 'bin', 'java') : 'java'
+  const { output, isThere } = await run(java, env)
+  if (!isThere) {
+    const where = JAVA_HOME
+      ? `JAVA_HOME is ${JAVA_HOME}, where no bin/java runs`
+      : 'there is no java on the PATH'
+    return [{ level: 'error', message: `${tool} needs Java, and ${where}: ${INSTALL}.` }]
+  }
+  const [, version = '', old, now] = /version "((?:1\.(\d+)|(\d+))[^"]*)"/.exec(output) ?? []
+  if (Number(old ?? now) < least)
+    return [
+      {
+        level: 'error',
+        message: `${tool} needs Java ${least} or later, and ${java} is ${version}: ${INSTALL}.`
+      }
+    ]
+  const lacksCompiler = /\.java$/i.test(plan) && JAVA_HOME && !(await exists(join(dirname(java), 'javac')))
+  return lacksCompiler
+    ? [
+        {
+          level: 'error',
+          message: `${tool} needs a JDK to compile the plan, and in ${JAVA_HOME} there is no javac: ${INSTALL}.`
+        }
+      ]
+    : []
+}
+
+async function checkSpace({ workspace }: Wanted, freeMb: typeof readFreeMb): Promise<Finding[]> {
+  const free = await freeMb(workspace)
+  return free === undefined || free >= LEAST_FREE_MB
+    ? []
+    : [
+        {
+          level: 'warning',
+          message: `Only ${Math.floor(free)} MB are free on the disk of ${workspace}, where the results go; free up space, or choose another folder with --output.`
+        }
+      ]
+}
+
+async function readFreeMb(folder: string): Promise<number | undefined> {
+  const facts = await statfs(folder).catch(() => undefined)
+  return facts && (facts.bavail * facts.bsize) / 2 ** 20
+}
+
+function run(java: string, env: NodeJS.ProcessEnv): Promise<{ output: string; isThere: boolean }> {
+  return new Promise((done) => {
+    execFile(java, ['-version'], { env, timeout: LONGEST_MS }, (error, stdout, stderr) =>
+      done({ output: `${stderr}${stdout}`, isThere: error === null })
+    )
+  })
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false
+  )
+}

@@ -1,0 +1,226 @@
+import { join, relative, resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { TOOLS } from '../../contract/vocabulary.js'
+import { parseChoice } from '../../contract/setting-values.js'
+import { type Arguments, type Flag, readArguments, UsageError } from '../arguments.js'
+import { GATE_FLAGS, nameOutputFolder, runGateCommand } from './gate-command.js'
+import type { GateCommandPorts } from '../gate-terminal.js'
+
+type Tool = (typeof TOOLS)[number]
+
+/** The example for each tool, and what to install if there is no Java for it. */
+const DEMOS: Readonly<Record<Tool, { example: string; java?: string }>> = {
+  jmeter: { example: 'shop', java: 'Java 17 and Maven' },
+  gatling: { example: 'gatling', java: 'a JDK (17 or later) and Maven' },
+  'java-selenium-chrome': { example: 'selenium', java: 'a JDK (17 or later) and Maven' },
+  'java-selenium-firefox': { example: 'selenium', java: 'a JDK (17 or later) and Maven' },
+  'service-chrome': { example: 'service-chrome' }
+}
+
+export const DEMO_FLAGS: readonly Flag[] = [
+  {
+    name: 'tool',
+    value: 'tool',
+    about: `The tool that makes the load: ${TOOLS.join(', ')}. Default: jmeter.`
+  },
+  { name: 'slow', about: 'Make the shop slow, so that the gate fails.' },
+  {
+    name: 'stall',
+    about:
+      'Let the shop stand still for 3 s in the middle: almost every request is fast, and the gate fails all the same.'
+  },
+  {
+    name: 'compare',
+    about:
+      'Open two shops, base and head, and find out whether the head is slower. Takes about three minutes.'
+  },
+  {
+    name: 'slower',
+    value: 'percent',
+    about: 'With --compare: how much slower the head is; 0 for no difference. Default: 20.'
+  },
+  { name: 'rehearse', about: 'Generate synthetic samples instead of load.' }
+]
+
+const STALL = { afterMs: 4000, ms: 3000 }
+const STALL_STORY = `It stands still for 3 s, 4 s after the first request. While users wait, nothing more is asked, so only a few requests are slow.
+`
+
+/** `npm start`: a demo shop on loopback, and the gate of the tool's example on it; with `--compare`, two shops. */
+export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise<number> {
+  if (args.has('compare')) return runComparison(args, ports)
+  if (args.has('slower'))
+    throw new UsageError('--slower only works with --compare; --slow makes one shop slow')
+  const { out } = ports.screen
+  const tool = readTool(args)
+  const stalls = args.has('stall')
+  const shop = await ports.startShop({ slow: args.has('slow'), ...(stalls && { stall: STALL }) })
+  try {
+    out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
+    if (stalls) out.write(STALL_STORY)
+    const { example, java } = DEMOS[tool]
+    const lacksJava = java !== undefined && !args.has('rehearse') && !(await ports.hasJava())
+    if (lacksJava)
+      out.write(
+        `Java was not found, so this is a rehearsal with synthetic samples. Install ${java} for a real load test.\n`
+      )
+    const rehearse = args.has('rehearse') || lacksJava
+    // The example's paths are relative to the package's root, wherever this was typed; results go to the current directory.
+    const root = resolve(ports.examplesDir, '..')
+    const gateArgs = [
+      '--config',
+      relative(root, join(ports.examplesDir, example, 'loadgate.yml')),
+      '--tool',
+      tool,
+      '--output',
+      resolve(ports.workspace, nameOutputFolder()),
+      '--override-parameters',
+      `-Jport=${shop.port}`,
+      ...(rehearse ? ['--rehearse'] : [])
+    ]
+    // What happens to be in the environment is for another service; the embedded one needs none of it.
+    const demoPorts = { ...ports, workspace: root, token: '', baseUrl: '' }
+    const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
+    if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
+    return code
+  } finally {
+    await shop.close()
+  }
+}
+
+function readTool(args: Arguments): Tool {
+  const given = args.has('tool') ? args.text('tool') : 'jmeter'
+  const tool = parseChoice(given, TOOLS)
+  if (!tool.ok) throw new UsageError(`--tool: "${given}" is invalid; expected ${tool.accepted}`)
+  return tool.value
+}
+
+const DEFAULT_SLOWER_PERCENT = 20
+/** What the example allows; less than this is not a breach. */
+const LIMIT_PERCENT = 5
+
+/** `npm start -- --compare`: two demo shops, base and head, and the gate of the example that compares them in turns. */
+export async function runComparison(args: Arguments, ports: DemoPorts): Promise<number> {
+  const { out } = ports.screen
+  const slowerPercent = readPercent(args)
+  for (const name of ['slow', 'stall', 'tool'])
+    if (args.has(name)) throw new UsageError(`--${name} does not apply with --compare${ADVICE[name] ?? ''}`)
+  const shops: DemoShop[] = []
+  try {
+    for (const slowerBy of [0, slowerPercent / 100])
+      shops.push(await ports.startShop({ slow: false, slowerBy }))
+    const [base, head] = shops.map(({ port }) => port)
+    out.write(describeShops({ base, head, slowerPercent }))
+    const lacksJava = !args.has('rehearse') && !(await ports.hasJava())
+    if (lacksJava)
+      out.write('Java was not found. Install Java 17 and Maven for a real comparison; until then it is ')
+    const rehearse = args.has('rehearse') || lacksJava
+    out.write(rehearse ? REHEARSAL : STORY)
+    // The example's paths are relative to the package's root, wherever this was typed; results go to the current directory.
+    const root = resolve(ports.examplesDir, '..')
+    const folder = resolve(ports.workspace, nameOutputFolder())
+    const gateArgs = [
+      '--config',
+      relative(root, join(ports.examplesDir, 'side-by-side', 'loadgate.yml')),
+      '--output',
+      folder,
+      '--override-parameters',
+      `-Jport=${head}`,
+      '--baseline-parameters',
+      `-Jport=${base}`,
+      ...(rehearse ? ['--rehearse'] : [])
+    ]
+    // What happens to be in the environment is for another service; the embedded one needs none of it.
+    const demoPorts = { ...withoutToolOutput(ports), workspace: root, token: '', baseUrl: '' }
+    const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
+    // Cancelled or with an error, it may have compared some rounds all the same.
+    const outcomes = code > 1 ? [] : await readOutcomes(folder)
+    if (!rehearse) out.write(describeEnd(outcomes, slowerPercent))
+    return code
+  } finally {
+    await Promise.all(shops.map((shop) => shop.close()))
+  }
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  slow: '; `--slower 50` makes the head slower by 50 %',
+  tool: ', which runs JMeter'
+}
+
+const REHEARSAL = `a rehearsal with synthetic samples: the same for both shops, so it shows the steps, and never a difference.
+`
+const STORY = `JMeter visits them in turns, 5 s at a time: each once to warm up, then ten rounds, base first and head first alternately.
+Then every round is one measurement of the difference. This takes about three minutes.
+`
+
+/** What JMeter prints in each of the many short runs says nothing to a newcomer; its errors are in the outcome. */
+function withoutToolOutput(ports: DemoPorts): DemoPorts {
+  return {
+    ...ports,
+    startLocalService: (request) =>
+      ports.startLocalService({
+        ...request,
+        log: (line) => {
+          if (!/ node \d+: /.test(line)) request.log(line)
+        }
+      })
+  }
+}
+
+function readPercent(args: Arguments): number {
+  if (!args.has('slower')) return DEFAULT_SLOWER_PERCENT
+  const text = args.text('slower')
+  const [, number] = /^(\d{1,4}(?:\.\d{1,3})?) ?%?$/.exec(text) ?? []
+  if (number === undefined)
+    throw new UsageError(`--slower: "${text}" is not a percentage; give a number such as 20, or 0 for none`)
+  return Number(number)
+}
+
+function describeShops(shops: {
+  base: number | undefined
+  head: number | undefined
+  slowerPercent: number
+}): string {
+  const { base, head, slowerPercent } = shops
+  const difference = slowerPercent === 0 ? 'equally fast' : `${slowerPercent} % slower on every page`
+  return `Two demo shops are open: the base on 127.0.0.1:${base}, the head on 127.0.0.1:${head}, ${difference}.\n`
+}
+
+const COMPARED = ['holds', 'broken', 'unsure']
+
+/** Those of the lines that were compared; none if the comparison did not end. */
+async function readOutcomes(folder: string): Promise<string[]> {
+  const text = await readFile(join(folder, 'verdict.json'), 'utf8').catch(() => '{}')
+  const { thresholds = [] } = JSON.parse(text) as { thresholds?: readonly { outcome?: string }[] }
+  return thresholds.flatMap(({ outcome = '' }) => (COMPARED.includes(outcome) ? [outcome] : []))
+}
+
+/** What was to be found, beside what was found. */
+export function describeEnd(outcomes: readonly string[], slowerPercent: number): string {
+  const truth =
+    slowerPercent === 0
+      ? 'The shops are equally fast'
+      : `The head is ${slowerPercent} % slower, and the lines allow ${LIMIT_PERCENT} %`
+  if (outcomes.length === 0) return `${truth}. The comparison did not end; the reason is above.\n`
+  const isBroken = outcomes.includes('broken')
+  if (isBroken === slowerPercent > LIMIT_PERCENT)
+    return `${truth}: ${isBroken ? 'the gate failed, as it should' : 'no line is broken, as it should be'}.\n`
+  const isUnsure = outcomes.includes('unsure')
+  return `${truth}: the gate ${isUnsure ? 'could not tell' : 'is wrong'} this time. Is this machine busy with other things? Then try again.\n`
+}
+
+export interface DemoShop {
+  readonly port: number
+  served(): number
+  close(): Promise<void>
+}
+export interface DemoPorts extends GateCommandPorts {
+  /** Where the examples are, one folder each. */
+  readonly examplesDir: string
+  startShop(options: {
+    slow: boolean
+    slowerBy?: number
+    stall?: { afterMs: number; ms: number} 
+  }): Promise<DemoShop>
+  hasJava(): Promise<boolean>
+}

@@ -1,0 +1,228 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, resolve, dirname } from 'node:path'
+import { exitCodeOf } from '../../gate/verdict/exit-code.js'
+import { INPUT_GROUPS, INPUT_TABLE, type InputGroup, type InputName, describeInput } from '../../gate/settings/input-table.js'
+import { INPUT_NAMES } from '../../gate/settings/inputs.js'
+import { resolvePlanFiles } from '../../gate/settings/plan-files.js'
+import { runGate } from '../../gate/run-gate.js'
+import { defaultName, readSettings, type Settings, type Skip } from '../../gate/settings/settings.js'
+import { groupUnused } from '../../gate/settings/unused-inputs.js'
+import type { Outcome } from '../../analysis/outcome.js'
+import { verdictDocument } from '../../report/verdict-document.js'
+import { resolveBaselinePath, type BaselinePath } from '../../gate/settings/baseline-path.js'
+import { isBranchWord } from '../../gate/settings/baseline-settings.js'
+import { UsageError, type Arguments, type Flag } from '../arguments.js'
+import { REGIONS_FLAG, readRegionsFlag, checkOutputFolder } from '../output-folder.js'
+import { type GateCommandPorts, openGateTerminal, type GateTerminal } from '../gate-terminal.js'
+import { JUNIT_FLAG, withJUnit, type JUnitFile } from '../junit-file.js'
+import { describeOutcome } from '../outcome-text.js'
+
+/** Inputs that mean nothing outside a workflow, or must not be on a command line. */
+const NOT_FLAGS: readonly InputName[] = [
+  'token',
+  'github-token',
+  'matrix',
+  'comment',
+  'artifact-name',
+  'retention-days',
+  'baseline-branch'
+]
+const OUTPUT_FOLDER = 'loadgate-results'
+
+/** Flags that can be repeated, and how their values are joined for the input. */
+const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
+  files: '\n',
+  grids: '\n',
+  tags: '\n',
+  thresholds: '\n',
+  'override-hosts': ', ',
+  'override-parameters': ', ',
+  'baseline-parameters': ', '
+}
+
+const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
+  ...INPUT_NAMES.filter((name) => !NOT_FLAGS.includes(name)).map((name) => ({
+    name,
+    group: INPUT_TABLE[name].group,
+    value: name === 'regions' ? REGIONS_FLAG.value : INPUT_TABLE[name].value,
+    about: describeFlag(name),
+    ...(JOINTS[name] !== undefined && { joint: JOINTS[name] })
+  })),
+  {
+    name: 'rehearse',
+    group: 'Where',
+    about: 'Generate synthetic samples from a fixed seed instead of load; with `base-url` `local` only.'
+  },
+  {
+    name: 'output',
+    group: 'Output',
+    value: 'folder',
+    about: `Folder for CSVs, report.html and verdict.json. Default: ${OUTPUT_FOLDER}/<time and process>.`
+  },
+  { ...JUNIT_FLAG, group: 'Output' },
+  {
+    name: 'json',
+    group: 'Output',
+    about: 'Print verdict.json on standard output, and progress on standard error.'
+  }
+]
+
+/** In the order of their groups. */
+export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
+  FLAGS.filter((flag) => flag.group === group)
+)
+
+/** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */
+export async function runGateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
+  const terminal = openGateTerminal(args, ports)
+  const { workspace } = ports
+  return withJUnit(args, { workspace, redact: terminal.redact }, (junit) =>
+    runAndShow(args, ports, { terminal, junit })
+  )
+}
+
+async function runAndShow(
+  args: Arguments,
+  ports: GateCommandPorts,
+  { terminal, junit }: { terminal: GateTerminal; junit: JUnitFile }
+): Promise<number> {
+  const settings = await readGateSettings(args, ports)
+  if ('skip' in settings) {
+    await junit.write({ verdict: 'skipped', reason: settings.skip })
+    return sayWhySkipped(terminal, settings)
+  }
+  checkEffect(args, settings)
+  if (settings.origin.kind === 'files') junit.checkNotAmong(settings.origin.paths)
+  const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
+  if (args.has('output')) await checkOutputFolder(scratchDir)
+  const outcome = await runGate(terminal.portsIn(scratchDir), settings).finally(() => terminal.end())
+  if (terminal.isJson) terminal.say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+  else {
+    const place = (await describeFiles(outcome, scratchDir)) + describeRest(outcome, settings)
+    terminal.say(describeOutcome(outcome, { place, width: terminal.width }))
+  }
+  await junit.write(outcome)
+  return exitCodeOf(outcome.verdict, settings.failOn)
+}
+
+/** Without a token, where the settings say to skip then. */
+export function sayWhySkipped(terminal: GateTerminal, { skip: reason }: Skip): number {
+  const verdict = 'skipped'
+  const { isJson } = terminal
+  terminal.say(isJson ? `${JSON.stringify({ verdict, reason })}\n` : `SKIPPED: ${reason}\n`)
+  return exitCodeOf(verdict, 'breach')
+}
+
+export async function readGateSettings(args: Arguments, ports: GateCommandPorts): Promise<Settings | Skip> {
+  const regions = await readRegionsFlag(args, ports.workspace)
+  const settings = await readSettings({
+    read: (name) => (name === 'regions' ? regions : readFlag(name, args, ports.token)),
+    readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
+    resolveFiles: (lines) =>
+      resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
+    resolveBaseline: (text) => resolveTypedBaseline(text, ports.workspace),
+    defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
+    platform: ports.platform,
+    // A rehearsal runs nowhere else, whatever is exported for the other commands.
+    environment: { baseUrl: args.has('rehearse') ? 'local' : ports.baseUrl }
+  })
+  if (args.has('rehearse') && !('skip' in settings) && settings.target.kind !== 'local')
+    throw new UsageError('--rehearse only works with base-url local')
+  return settings
+}
+
+/** A config file may serve several purposes; a flag was typed for this one. */
+function checkEffect(args: Arguments, settings: Settings): void {
+  const stray = groupUnused(settings).flatMap(({ names, onCommandLine }) => {
+    const flags = names.filter((name) => args.has(name)).map((name) => `--${name}`)
+    return flags.length === 0 ? [] : [`${flags.join(', ')} would have no effect ${onCommandLine}`]
+  })
+  if (stray.length > 0) throw new UsageError(stray.join('\n'))
+}
+
+function readFlag(name: InputName, args: Arguments, token: string): string {
+  if (name === 'token') return token
+  return NOT_FLAGS.includes(name) ? '' : args.text(name)
+}
+
+/** What really exists: a full disk may have prevented some of it. */
+async function describeFiles({ verdict, measurements }: Outcome, folder: string): Promise<string> {
+  const list = (path: string): Promise<string[]> => readdir(path).catch(() => [])
+  // Side by side, each segment has a folder of its own in there.
+  const listAll = (path: string): Promise<string[]> => readdir(path, { recursive: true }).catch(() => [])
+  const [files, results, logs] = await Promise.all([
+    list(folder),
+    listAll(join(folder, 'results')),
+    list(join(folder, 'logs'))
+  ])
+  const csvs = verdict === 'cancelled' ? 'the CSVs so far' : 'the CSVs'
+  const hasCsvs = results.some((name) => name.endsWith('.csv'))
+  const parts = [
+    { name: 'the report', isThere: files.includes('report.html') },
+    { name: csvs, isThere: hasCsvs },
+    { name: 'verdict.json', isThere: files.includes('verdict.json') }
+  ]
+  // Only kept if the run failed.
+  const toolLogs = logs.length > 0 ? `\nThe tool's logs are in ${join(folder, 'logs')}` : ''
+  // There was no time to read them.
+  const isUnread = hasCsvs && measurements === undefined
+  const further = `${toolLogs}${isUnread ? `\n\`loadgate report ${folder} --output <folder>\` shows their figures` : ''}`
+  if (parts.every(({ isThere }) => isThere))
+    return `The report, ${csvs} and verdict.json are in ${folder}${further}`
+  const found = parts.filter(({ isThere }) => isThere).map(({ name }) => name)
+  return found.length === 0
+    ? further.trimStart() || `There are no files of this run in ${folder}`
+    : `In ${folder} there are only ${found.join(' and ')}${further}`
+}
+
+/** A service keeps what the gate had no time to collect. */
+function describeRest({ run, measurements }: Outcome, { target, wait }: Settings): string {
+  if (run === undefined || measurements !== undefined || target.kind === 'local' || !wait) return ''
+  return `\n\`loadgate results ${run.id}\` downloads the CSVs that the service has of the run`
+}
+
+/** Two gates may start in the same second and must not overwrite each other. */
+export function nameOutputFolder(): string {
+  const time = new Date().toISOString().slice(0, 19).replace(/:/g, '-')
+  return join(OUTPUT_FOLDER, `${time}-${process.pid}`)
+}
+
+/** The baseline document that was typed. It may be missing, but not its folder: that is a typo. */
+export async function resolveTypedBaseline(text: string, workspace: string): Promise<BaselinePath> {
+  const found = await resolveBaselinePath(text, { workspace, isConfined: false })
+  if ('problem' in found || found.exists) return found
+  if (isBranchWord(text))
+    return {
+      problem: `"${text}" is not a file; give the path of a baseline document, which \`loadgate baseline record\` creates from the runs of that branch`
+    }
+  const folder = dirname(found.path)
+  const isFolder = await stat(folder).then(
+    (facts) => facts.isDirectory(),
+    () => false
+  )
+  return isFolder ? found : { problem: `"${text}" is in a folder that does not exist: ${folder}` }
+}
+
+/** What differs at a terminal, where there is no workflow, job or step. */
+const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
+  config:
+    'YAML file whose keys are these flags without their dashes. A flag wins over the file. Unknown keys are an error. Default: none.',
+  'base-url':
+    'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL, or `local` if that is not set.',
+  files:
+    'Path or glob, relative to the current directory. The first must match exactly one file, the plan; repeat the flag for its data files. One that starts with `!` excludes files. Two files with the same base name are an error. Required unless `run-id` or `repeat` is given.',
+  name: 'Name of the run. Default: `loadgate`.',
+  regions: REGIONS_FLAG.about,
+  'on-missing-token':
+    'What to do if LOADGATE_TOKEN is not set and the service needs it: `fail`, or `skip`, which ends with the verdict `skipped` and exit code 0. Default: `fail`.',
+  'stop-on-cancel': 'Stop the run on Ctrl-C. Default: `true`.',
+  baseline:
+    'What to compare with: the path of a baseline document (`loadgate baseline record` writes one); or `side-by-side`, which runs base and head in turns. `auto` compares with recorded runs in GitHub Actions, and with nothing here; `off` compares with nothing, and refuses lines that name `baseline`. Default: `auto`.',
+  'fail-on':
+    '`breach` ends with exit code 1 when a threshold is broken and with 2 when one is inconclusive; `never` ends with 0 in these two cases. Default: `breach`.'
+}
+
+/** What the help of the command line says about an input. */
+export function describeFlag(name: InputName): string {
+  return ABOUT_HERE[name] ?? describeInput(name)
+}

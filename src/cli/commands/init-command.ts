@@ -1,0 +1,270 @@
+import { lstat, readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { labelOf, propertyName } from '../plans/plan-text.js'
+import { DEFAULT_TARGET, SourceError, addressOf, type PlanTarget, type RequestSet } from '../plans/request.js'
+import { readAddress, readUrls } from '../plans/url-requests.js'
+import { writePlan, describeLoad } from '../plans/write-plan.js'
+import { readHar } from '../plans/har/har-requests.js'
+import { readOpenApi } from '../plans/openapi/openapi-requests.js'
+import { UsageError, type Arguments, type Flag } from '../arguments.js'
+import { NoAnswerError, askAt, takeDefaults, type Prompt } from '../init/asker.js'
+import { CHOICE_FLAGS, readChoices, type Choices, type Source } from '../init/choices.js'
+import { writeConfig } from '../init/config-text.js'
+import { CONFIG_PATH, PLAN_PATH, WORKFLOW_PATH, findStart, describeStart, type Start } from '../init/start-step.js'
+import { jobMinutes, writeWorkflow } from '../init/workflow-text.js'
+import { checkPaths, writeFiles } from '../init/write-files.js'
+import { safeJson, type Screen, plain } from '../screen.js'
+
+export interface InitPorts {
+  readonly screen: Screen
+  readonly workspace: string
+  readonly cancelled: AbortSignal
+  /** Undefined if nobody is there to answer: no terminal. */
+  openPrompt(): Prompt | undefined
+}
+
+const PATHS = [PLAN_PATH, CONFIG_PATH, WORKFLOW_PATH]
+/** Of runners that GitHub hosts. */
+const MOST_JOB_MINUTES = 360
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/
+
+export const INIT_FLAGS: readonly Flag[] = [
+  ...CHOICE_FLAGS,
+  { name: 'yes', about: 'Ask nothing, and take the defaults; so it is without a terminal.' },
+  { name: 'force', about: 'Overwrite files that exist.' },
+  { name: 'json', about: 'Print what was written as JSON, and ask nothing.' }
+]
+
+/** `loadgate init`: a plan, a config file and a workflow for this repository. */
+export async function runInitCommand(args: Arguments, ports: InitPorts): Promise<number> {
+  const force = args.has('force')
+  // Nobody should answer questions in vain.
+  await checkPaths(ports.workspace, PATHS, force)
+  const answers = await askChoices(args, ports)
+  if (typeof answers === 'number') return answers
+  const { choices, set } = answers
+  const { workspace } = ports
+  const target = args.has('target') ? readTargetFlag(args.text('target')) : (set.target ?? DEFAULT_TARGET)
+  const isLocal = LOOPBACK.test(target.host)
+  const start = isLocal ? await findStart(workspace) : { kind: 'elsewhere' as const }
+  const { durationSeconds } = choices
+  await writeFiles(
+    workspace,
+    [
+      { path: PLAN_PATH, text: writePlan({ name: 'Load test', target, requests: set.requests, ...choices }) },
+      { path: CONFIG_PATH, text: writeConfig({ ...choices, ...configFacts(set, target, choices) }) },
+      { path: WORKFLOW_PATH, text: writeWorkflow({ start, port: target.port, durationSeconds }) }
+    ],
+    force
+  )
+  const result: InitResult = {
+    written: PATHS,
+    target: addressOf(target),
+    requests: set.requests.filter(({ isEnabled }) => isEnabled).map(({ name }) => name),
+    disabled: set.requests.filter(({ isEnabled }) => !isEnabled).map(({ name }) => name),
+    thresholds: choices.thresholds,
+    start,
+    notes: [
+      ...set.notes,
+      ...(jobMinutes(durationSeconds) > MOST_JOB_MINUTES
+        ? [
+            `GitHub ends jobs on its own runners after 6 hours, and this one may take ${jobMinutes(durationSeconds)} minutes: use a runner of your own, or a shorter duration.`
+          ]
+        : []),
+      ...notesOf(target, isLocal, await findRepositoryRoot(workspace), workspace)
+    ]
+  }
+  ports.screen.out.write(args.has('json') ? safeJson(result) : describeResult(result, choices))
+  return 0
+}
+
+/** The choices, with what their source says; or the exit code, if the questions were not answered. */
+async function askChoices(
+  args: Arguments,
+  ports: InitPorts
+): Promise<{ choices: Choices; set: RequestSet } | number> {
+  const prompt = args.has('yes') || args.has('json') ? undefined : ports.openPrompt()
+  const { out, err } = ports.screen
+  try {
+    let set: RequestSet = { target: undefined, requests: [], notes: [] }
+    const asker = prompt === undefined ? takeDefaults : askAt(prompt, out, ports.cancelled)
+    const choices = await readChoices(args, asker, async (source) => {
+      set = await readSource(source, {
+        workspace: ports.workspace,
+        allMethods: args.has('all-methods'),
+        thinkTimes: args.has('think-times')
+      })
+    })
+    return { choices, set }
+  } catch (thrown) {
+    if (thrown instanceof NoAnswerError) {
+      err.write(
+        '\nloadgate: the input ended before the last question; nothing was written. --yes takes the defaults.\n'
+      )
+      return 2
+    }
+    if (!ports.cancelled.aborted || thrown !== ports.cancelled.reason) throw thrown
+    err.write('\nloadgate: cancelled; nothing was written.\n')
+    return 130
+  } finally {
+    prompt?.close()
+  }
+}
+
+function readTargetFlag(address: string): PlanTarget {
+  try {
+    return readAddress(address, 'without a path')
+  } catch (thrown) {
+    if (thrown instanceof SourceError) throw new UsageError(`--target: ${thrown.message}`, { cause: thrown })
+    throw thrown
+  }
+}
+
+function configFacts(
+  { requests }: RequestSet,
+  target: PlanTarget,
+  { source }: Choices
+): { waitFor: string; label: string; properties: string[] } {
+  const first = requests.find(({ isEnabled }) => isEnabled)
+  // Of a recording or an API, the first request may need values that are not there yet.
+  const hasProperty = first?.path.some((part) => typeof part !== 'string') ?? true
+  const page = source.kind === 'url' && first && !hasProperty ? labelOf(first.path) : '/'
+  const texts = requests
+    .filter(({ isEnabled }) => isEnabled)
+    .flatMap(({ path, headers, body = [] }) => [...path, ...headers.flatMap(({ value }) => value), ...body])
+  const properties = texts.flatMap((part) => (typeof part === 'string' ? [] : [propertyName(part.property)]))
+  return {
+    waitFor: addressOf(target) + page,
+    label: first?.name ?? '',
+    properties: [...new Set(properties)]
+  }
+}
+
+function notesOf(
+  target: PlanTarget,
+  isLocal: boolean,
+  root: string | undefined,
+  workspace: string
+): string[] {
+  return [
+    ...(isLocal
+      ? []
+      : [
+          `The load goes to ${addressOf(target)}: make sure that you may test it. To test the application in the workflow instead, start it there, and give --target http://localhost:8080/, or -Jhost=… as override-parameters.`
+        ]),
+    ...(root === undefined || root === workspace
+      ? []
+      : [
+          `GitHub looks for workflows at the root of the repository, ${root}, and this folder is not it: run \`loadgate init\` there, or move the files.`
+        ])
+  ]
+}
+
+/** The folder with `.git`, this one or one above; undefined outside a repository. */
+export async function findRepositoryRoot(folder: string): Promise<string | undefined> {
+  // A file in a worktree or a submodule.
+  const found = await lstat(join(folder, '.git')).catch(() => undefined)
+  if (found !== undefined) return folder
+  const parent = dirname(folder)
+  return parent === folder ? undefined : findRepositoryRoot(parent)
+}
+
+/** What `--json` prints. */
+export interface InitResult {
+  readonly written: readonly string[]
+  readonly target: string
+  /** The labels of what the plan sends. */
+  readonly requests: readonly string[]
+  readonly disabled: readonly string[]
+  readonly thresholds: readonly string[]
+  readonly start: Start
+  readonly notes: readonly string[]
+}
+
+const SHOWN_REQUESTS = 5
+
+/** What was written, what to know about it, and what to do next. */
+export function describeResult(result: InitResult, { load, durationSeconds }: Choices): string {
+  const { target, requests, thresholds, start, notes } = result
+  // A user may visit the same page several times.
+  const names = [...new Set(requests)]
+  const shown = names.slice(0, SHOWN_REQUESTS).join(', ')
+  const more = names.length > SHOWN_REQUESTS ? `, and ${names.length - SHOWN_REQUESTS} more` : ''
+  const lines = [
+    `Wrote ${PLAN_PATH}: ${shown}${more}, at ${target}.`,
+    `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
+    `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
+    ...(notes.length === 0 ? [] : ['', 'To know:', ...notes.map((note) => `- ${note}`)]),
+    '',
+    'Next:',
+    `1. Start the application, and run \`loadgate check --config ${CONFIG_PATH}\`: it finds mistakes in seconds.`,
+    `2. \`loadgate run --config ${CONFIG_PATH}\` gives a first verdict on this machine, with Java 17 and Maven.`,
+    `3. ${
+      start.kind === 'elsewhere'
+        ? 'Commit the three files'
+        : `Read the step "Start the application" in ${WORKFLOW_PATH}, then commit the three files`
+    }, and open a pull request.`,
+    '4. When it works, make the check "Load gate" required: Settings, Rules, Rulesets.'
+  ]
+  return `${plain(lines.join('\n'))}\n`
+}
+
+const MEBIBYTE = 1024 * 1024
+/** What is read is in memory several times; recordings contain every response unless saved without content. */
+const MOST_BYTES = { openapi: 10 * MEBIBYTE, har: 100 * MEBIBYTE }
+const SMALLER = {
+  openapi: 'give a file with the part of the API that the load test is about',
+  har: 'record fewer pages, or save it without the responses’ content'
+}
+
+export interface SourceOptions {
+  readonly workspace: string
+  readonly allMethods: boolean
+  readonly thinkTimes: boolean
+}
+
+/** The requests of the plan; a refusal names the file or the address. */
+export async function readSource(source: Source, options: SourceOptions): Promise<RequestSet> {
+  if (source.kind === 'url') return explained('', () => readUrls(source.addresses))
+  const text = await readText(source, options.workspace)
+  const set = explained(`${source.path}: `, () =>
+    source.kind === 'har' ? readHar(text, options) : readOpenApi(text, options)
+  )
+  if (set.requests.some(({ isEnabled }) => isEnabled)) return set
+  const notes = set.requests.flatMap(({ note }) => note ?? [])
+  throw new UsageError(
+    notes.some((note) => note.includes('--all-methods'))
+      ? `${source.path}: none of its ${set.requests.length} requests is a GET or HEAD, so the plan would send nothing; --all-methods enables the others`
+      : `${source.path}: none of its ${set.requests.length} requests can be sent as it is, so the plan would send nothing; for the first: ${notes[0] ?? ''}`
+  )
+}
+
+async function readText(source: Exclude<Source, { kind: 'url' }>, workspace: string): Promise<string> {
+  const { kind, path } = source
+  const whole = resolve(workspace, path)
+  try {
+    const facts = await stat(whole)
+    if (!facts.isFile()) throw new UsageError(`${path} is not a file`)
+    if (facts.size > MOST_BYTES[kind])
+      throw new UsageError(
+        `${path} has ${Math.ceil(facts.size / MEBIBYTE)} MiB, and at most ${MOST_BYTES[kind] / MEBIBYTE} are read; ${SMALLER[kind]}`
+      )
+    return await readFile(whole, 'utf8')
+  } catch (thrown) {
+    if (thrown instanceof UsageError) throw thrown
+    const { code, message } = thrown as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? 'there is no such file' : message
+    throw new UsageError(`${path} cannot be read: ${why}; check the path`, { cause: thrown })
+  }
+}
+
+function explained(prefix: string, read: () => RequestSet): RequestSet {
+  try {
+    return read()
+  } catch (thrown) {
+    if (thrown instanceof SourceError) throw new UsageError(prefix + thrown.message, { cause: thrown })
+    if (thrown instanceof RangeError)
+      throw new UsageError(`${prefix}its values are nested too deeply to be read`, { cause: thrown })
+    throw thrown
+  }
+}

@@ -1,0 +1,235 @@
+import { existsSync } from 'node:fs'
+import { stat, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { makeFolder } from '../../contract/files/make-folder.js'
+import { readResults } from '../../analysis/evidence/count-results.js'
+import { findLongPause } from '../../analysis/evidence/long-pause.js'
+import { describeEarlyLabels } from '../../gate/verdict/early-labels.js'
+import { describeForeign } from '../../analysis/evidence/decide-run.js'
+import { decideVerdict, gapInMeasurements } from '../../analysis/evidence/decide-verdict.js'
+import { formatDuration } from '../../contract/sentence.js'
+import { describeInput } from '../../gate/settings/input-table.js'
+import { exitCodeOf } from '../../gate/verdict/exit-code.js'
+import type { Outcome } from '../../analysis/outcome.js'
+import { renderPage } from '../../report/page/page.js'
+import { verdictDocument } from '../../report/verdict-document.js'
+import { isId } from '../../contract/api.js'
+import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
+import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
+import { ON_STALL, type OnStall } from '../../analysis/thresholds/judge/judgement.js'
+import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
+import { isAbsoluteThreshold, isBaselineThreshold, type AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import { parseChoice, parseDurationSeconds } from '../../contract/setting-values.js'
+import { type Arguments, type Flag, UsageError } from '../arguments.js'
+import { readEarlierVerdict, type EarlierVerdict, type EarlierWarmUp } from '../earlier-verdict.js'
+import { nameOutputFolder } from './gate-command.js'
+import { JUNIT_FLAG, withJUnit, type JUnitFile } from '../junit-file.js'
+import { describeOutcome } from '../outcome-text.js'
+import { checkReportFolder } from '../output-folder.js'
+import { RESULT_FILE, listResultFiles } from '../result-files.js'
+import { plain, widthOf, type Screen } from '../screen.js'
+
+export interface ReportWorld {
+  readonly screen: Screen
+  readonly workspace: string
+}
+
+/** The default of JMeter's own dashboard. */
+const APDEX_TARGET_MS = 500
+/** As the artifact names its CSVs: region, then grid. */
+const REGION_AND_GRID = /^([a-z]{2}-[a-z]+-\d)-(.+)$/
+
+export const REPORT_FLAGS: readonly Flag[] = [
+  {
+    name: 'thresholds',
+    value: 'line',
+    joint: '\n',
+    about:
+      'For CSVs. What must hold, one threshold with an absolute limit per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`. Default: none, which reports and judges nothing.'
+  },
+  {
+    name: 'apdex-target',
+    value: 'ms',
+    about: `For CSVs. Samples up to this time count as satisfied. Default: ${APDEX_TARGET_MS}.`
+  },
+  {
+    name: 'warm-up',
+    value: 'time',
+    about:
+      'For CSVs. Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. Default: that of the run, by the verdict.json beside its CSVs; otherwise none. 0 leaves nothing out.'
+  },
+  {
+    name: 'on-stall',
+    value: 'fail|warn|ignore',
+    about: `For CSVs. ${describeInput('on-stall')}`
+  },
+  { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' },
+  { ...JUNIT_FLAG, about: `For CSVs. ${JUNIT_FLAG.about}` }
+]
+
+/** Whether the words name files rather than a run: they are not an id, or they exist. */
+export function areFiles(words: readonly string[], { workspace }: ReportWorld): boolean {
+  return words.some((word) => !isId(word) || existsSync(resolve(workspace, word)))
+}
+
+/** `loadgate report <folder or CSV…>`: page, verdict and a summary from local CSVs, without a service. */
+export function runReportCommand(args: Arguments, world: ReportWorld): Promise<number> {
+  const { workspace } = world
+  return withJUnit(args, { workspace, redact: (text) => text }, (junit) => reportFiles(args, world, junit))
+}
+
+async function reportFiles(
+  args: Arguments,
+  { screen, workspace }: ReportWorld,
+  junit: JUnitFile
+): Promise<number> {
+  const thresholds = readThresholds(args.text('thresholds'))
+  const targetMs = readTarget(args.text('apdex-target'))
+  const onStall = readOnStall(args.text('on-stall'))
+  const askedMs = readWarmUp(args.text('warm-up'))
+  const folder = resolve(workspace, args.text('output') || nameOutputFolder())
+  await checkReportFolder(folder)
+  const paths = await listResultFiles(args.words.map((word) => resolve(workspace, word)))
+  const files = paths.map((path) => ({ path, ...nameSource(path, paths) }))
+  const earlier = await readEarlierVerdict(paths)
+  const warmUp = chooseWarmUp(askedMs, earlier)
+  if (warmUp.note !== undefined) screen.err.write(`${plain(warmUp.note)}\n`)
+  const outcome = await judgeFiles(files, { thresholds, targetMs, onStall, warmUp, earlier })
+  makeFolder(folder)
+  const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
+  await writeFile(join(folder, 'verdict.json'), document)
+  await writeFile(join(folder, 'report.html'), renderPage(outcome))
+  const place = `report.html and verdict.json are in ${folder}`
+  screen.out.write(
+    args.has('json') ? document : describeOutcome(outcome, { place, width: widthOf(screen.out) })
+  )
+  await junit.write(outcome)
+  return exitCodeOf(outcome.verdict, 'breach')
+}
+
+function readThresholds(text: string): AbsoluteThreshold[] {
+  const { thresholds, problems } = parseThresholds(text)
+  if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  if (text !== '' && thresholds.length === 0)
+    throw new UsageError('--thresholds contains only comments; give a threshold, or leave the flag out')
+  const compared = thresholds.find(isBaselineThreshold)
+  if (compared)
+    throw new UsageError(
+      `--thresholds: line ${compared.line}, "${compared.text}": there is no baseline for CSVs; give an absolute limit, or compare with \`loadgate run --baseline\``
+    )
+  return thresholds.filter(isAbsoluteThreshold)
+}
+
+function readTarget(text: string): number {
+  if (text === '') return APDEX_TARGET_MS
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new UsageError(`--apdex-target takes a whole number of ms, found "${text}"`)
+  return Number(text)
+}
+
+function readWarmUp(text: string): number | undefined {
+  if (text === '') return undefined
+  const parsed = parseDurationSeconds(text, 0)
+  if (!parsed.ok) throw new UsageError(`--warm-up takes ${parsed.accepted}, found "${text}"`)
+  return parsed.value * 1000
+}
+
+function readOnStall(text: string): OnStall {
+  if (text === '') return 'fail'
+  const parsed = parseChoice(text, ON_STALL)
+  if (!parsed.ok) throw new UsageError(`--on-stall takes ${parsed.accepted}, found "${text}"`)
+  return parsed.value
+}
+
+interface ChosenWarmUp {
+  readonly ms: number
+  /** Where it comes from, if nobody asked for it. */
+  readonly note?: string
+}
+
+/** Unless one is asked for, that of the run: otherwise its own verdict and a report of its CSVs would have different figures. */
+function chooseWarmUp(askedMs: number | undefined, { warmUps }: EarlierVerdict): ChosenWarmUp {
+  const [first] = warmUps
+  if (askedMs !== undefined || first === undefined) return { ms: askedMs ?? 0 }
+  // One that cannot be read is not even the same as itself.
+  const other = warmUps.find(({ ms }) => ms !== first.ms)
+  if (other !== undefined) {
+    const each = new Set([describeWarmUp(first), describeWarmUp(other)])
+    throw new UsageError(
+      `it is unknown which warm-up to leave out: ${[...each].join(', and ')}; give --warm-up (0 for none)`
+    )
+  }
+  if (first.ms === 0) return { ms: 0 }
+  const note = `The warm-up of ${formatDuration(first.ms)} is that of the run (${first.path}); to choose another, give --warm-up (0 for none).`
+  return { ms: first.ms, note }
+}
+
+function describeWarmUp({ ms, path }: EarlierWarmUp): string {
+  const length = Number.isNaN(ms) ? 'does not say how long it was' : `has ${formatDuration(ms)}`
+  return `${path} ${ms === 0 ? 'has none' : length}`
+}
+
+/** By the file's name, or its full path if two are the same. */
+function nameSource(path: string, all: readonly string[]): { grid: string; region: string } {
+  const name = basename(path).replace(RESULT_FILE, '')
+  const [, region, grid] = REGION_AND_GRID.exec(name) ?? []
+  const isUnique = all.filter((other) => basename(other).replace(RESULT_FILE, '') === name).length === 1
+  return { grid: isUnique ? (grid ?? name) : path, region: region ?? 'local' }
+}
+
+async function judgeFiles(
+  files: readonly { path: string; grid: string; region: string }[],
+  {
+    thresholds,
+    targetMs,
+    onStall,
+    warmUp: { ms, note },
+    earlier
+  }: {
+    thresholds: readonly AbsoluteThreshold[]
+    targetMs: number
+    onStall: OnStall
+    warmUp: ChosenWarmUp
+    earlier: EarlierVerdict
+  }
+): Promise<Outcome> {
+  const { measurements, warmUp, foreign, gaps, doubts } = await readResults(
+    files.map((file) => ({ ...file, stallLabels: listStallLabels(thresholds) })),
+    { warmUpMs: ms, times: earlier.times }
+  )
+  const pause = findLongPause({ measurements, ...(warmUp !== undefined && { warmUp }) }, onStall)
+  const score = foreign.length > 0 ? undefined : measurements?.figures({})?.apdex(targetMs)
+  const apdex = score === undefined ? undefined : { score, targetMs }
+  const judgements = judgeThresholds(thresholds, {
+    apdex,
+    apdexProblem: foreign[0] ?? 'the CSVs have no individual response times',
+    measurements,
+    onStall,
+    ...(foreign.length > 0 && { measurementsProblem: foreign.join('; ') }),
+    ...(warmUp !== undefined && { warmUp })
+  })
+  const gap = describeForeign(foreign) ?? gaps[0] ?? pause.gap ?? gapInMeasurements(measurements)
+  const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
+  return {
+    ...decideVerdict(judgements, earlier.gap ?? gap),
+    run: undefined,
+    apdex,
+    summary: undefined,
+    means: {},
+    rehearsal: earlier.rehearsal,
+    judgements,
+    grids: files.map(({ grid, region }, i) => {
+      return { gridId: grid, region, nodeCount: undefined, bytes: sizes[i], problem: undefined }
+    }),
+    measurements,
+    ...(warmUp !== undefined && { warmUp }),
+    warnings: [
+      ...doubts,
+      ...describeEarlyLabels({ thresholds }, { measurements, ...(warmUp !== undefined && { warmUp }) }),
+      ...[pause.warning ?? []].flat(),
+      ...judgements.flatMap(({ warning }) => warning ?? [])
+    ],
+    remoteErrors: [],
+    notes: [...[note ?? []].flat(), ...describeNoOverTime(thresholds, { measurements, onStall })]
+  }
+}

@@ -1,0 +1,169 @@
+import { resolve } from 'node:path'
+import type { Regions } from '../../contract/regions/regions.js'
+import { type ServiceConfig, ConfigError, ConfigProblem } from '../../service/config/config.js'
+import { readServiceConfig } from '../../service/config/parse-config.js'
+import { type Arguments, type Flag, UsageError } from '../arguments.js'
+import { parseServiceName } from '../../gate/settings/service-values.js'
+import { plain, type Screen } from '../screen.js'
+import { REGIONS_FLAG, readRegions } from '../output-folder.js'
+
+export interface ServePorts {
+  readonly screen: Screen
+  readonly cancelled: AbortSignal
+  readonly workspace: string
+  readonly token: string
+  readonly platform: string
+  serve(options: ServeOptions): Promise<ServedService>
+}
+
+export interface ServeOptions {
+  /** For one person on this machine, or as the config file says. */
+  readonly setUp: SingleUser | ServiceConfig
+  readonly rehearse: boolean
+  readonly serviceName: string | undefined
+  readonly log: (line: string) => void
+  /** Ends the start, with its reason: clusters may take their time. */
+  readonly signal: AbortSignal
+}
+
+interface SingleUser {
+  readonly dataDir: string
+  readonly port: number
+  /** Random unless given. */
+  readonly token: string | undefined
+  /** Where nodes run; undefined if every region is this machine. */
+  readonly regions: Regions | undefined
+}
+
+interface ServedService {
+  readonly url: string
+  /** The address and port on this machine, where the config file decides. */
+  readonly listening?: string
+  /** Undefined where users have tokens of their own. */
+  readonly token: string | undefined
+  readonly hasNoUsers: boolean
+  close(): Promise<void>
+}
+
+const DATA_FOLDER = '.loadgate'
+/** The config file decides these. */
+const DECIDED = { port: 'listen', data: 'data', regions: 'regions' } as const
+
+export const SERVE_FLAGS: readonly Flag[] = [
+  {
+    name: 'config',
+    value: 'file',
+    about:
+      'YAML file of a service for a team: address, TLS, users, limits. Default: none, and the service is for one person on this machine.'
+  },
+  { name: 'port', value: 'number', about: 'Port on 127.0.0.1. Default: any free port.' },
+  { name: 'data', value: 'folder', about: `Folder for runs, grids and results. Default: ${DATA_FOLDER}.` },
+  { name: 'rehearse', about: 'Generate synthetic samples from a fixed seed instead of load.' },
+  {
+    name: 'service-name',
+    value: 'word',
+    about: "The service's own word in paths and parameters. Default: none."
+  },
+  REGIONS_FLAG,
+  { name: 'json', about: 'Print address, token and page as JSON; with --config, url and listening.' }
+]
+
+/** `loadgate serve`: the service until a signal. Prints once how it is reached. */
+export async function runServeCommand(args: Arguments, ports: ServePorts): Promise<number> {
+  const setUp = args.has('config') ? await readTeam(args, ports) : await readSingle(args, ports)
+  const { out, err } = ports.screen
+  const options: ServeOptions = {
+    setUp,
+    rehearse: args.has('rehearse'),
+    serviceName: readServiceName(args),
+    log: (line) => err.write(`${plain(line)}\n`),
+    signal: ports.cancelled
+  }
+  const service = await ports.serve(options).catch((thrown: unknown) => {
+    // Stopped before it had started: there is nothing to close.
+    if (thrown === ports.cancelled.reason) return undefined
+    throw thrown instanceof ConfigProblem ? inFile(configFile(args, ports), thrown) : thrown
+  })
+  if (service === undefined) return 0
+  out.write(args.has('json') ? describeAsJson(service) : describe(service, args.text('config')))
+  if (!ports.cancelled.aborted)
+    await new Promise((resolve) => ports.cancelled.addEventListener('abort', resolve, { once: true }))
+  await service.close()
+  return 0
+}
+
+/** Words whose plural is a path of the service itself. */
+const TAKEN_NAMES = ['event', 'grid', 'user']
+
+function readServiceName(args: Arguments): string | undefined {
+  const given = args.text('service-name')
+  if (given === '') return undefined
+  const parsed = parseServiceName(given)
+  if (!parsed.ok) throw new UsageError(`--service-name takes ${parsed.accepted}`)
+  if (TAKEN_NAMES.includes(given))
+    throw new UsageError(`--service-name: ${given} is a word of the API itself; choose another one`)
+  return parsed.value
+}
+
+function requirePlatform({ platform }: ServePorts): void {
+  if (platform === 'win32')
+    throw new UsageError(
+      'the embedded service needs Linux or macOS; on Windows, give the address of a service'
+    )
+}
+
+async function readSingle(args: Arguments, ports: ServePorts): Promise<SingleUser> {
+  const port = args.text('port') || '0'
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
+    throw new UsageError('--port takes a number from 0 to 65535')
+  requirePlatform(ports)
+  return {
+    dataDir: resolve(ports.workspace, args.text('data') || DATA_FOLDER),
+    port: Number(port),
+    token: ports.token || undefined,
+    regions: await readRegions(args, ports.workspace)
+  }
+}
+
+async function readTeam(args: Arguments, ports: ServePorts): Promise<ServiceConfig> {
+  for (const [flag, key] of Object.entries(DECIDED))
+    if (args.has(flag))
+      throw new UsageError(`--${flag} cannot be combined with --config: set ${key} in the file instead`)
+  requirePlatform(ports)
+  const config = await readServiceConfig(configFile(args, ports))
+  if (config.regions && args.has('rehearse'))
+    throw new UsageError(
+      '--rehearse generates no load, so the regions of the config file would have no effect; remove one of the two'
+    )
+  return config
+}
+
+function configFile(args: Arguments, { workspace }: ServePorts): string {
+  return resolve(workspace, args.text('config'))
+}
+
+function inFile(file: string, problem: ConfigProblem): ConfigError {
+  return new ConfigError(file, [problem.message], { cause: problem })
+}
+
+function describeAsJson(service: ServedService): string {
+  const { url, token, listening } = service
+  return `${JSON.stringify(token === undefined ? { url, listening } : { url, token, page: pageOf(url, token) })}\n`
+}
+
+function describe({ url, token, listening, hasNoUsers }: ServedService, file: string): string {
+  if (token !== undefined)
+    return `Address: ${url}\nToken:   ${token}\nPage:    ${pageOf(url, token)}\nStop it with Ctrl-C.\n`
+  const first = `There are no users yet. Add the first one: loadgate user add NAME --role admin --config ${quote(file)}\n`
+  return `Address: ${url}\nListens: ${listening ?? ''}\n${hasNoUsers ? first : ''}Stop it with Ctrl-C.\n`
+}
+
+/** For a shell. */
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}
+
+/** For a browser's first visit; it gets a cookie there and continues without the token. */
+function pageOf(url: string, token: string): string {
+  return `${url}/?token=${encodeURIComponent(token)}`
+}

@@ -1,0 +1,117 @@
+import { type Start, CONFIG_PATH } from './start-step.js'
+import { timeoutMinutes } from './config-text.js'
+
+const CHECKOUT = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1'
+const SETUP_JAVA = 'actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0'
+const SETUP_NODE = 'actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0'
+/** A tag, because a release cannot contain its own commit. */
+const GATE = 'loadgate/loadgate@v1 # zizmor: ignore[unpinned-uses]'
+/** Checkout, tools and the application's own build, on top of the gate. */
+const JOB_OVERHEAD_MINUTES = 15
+const LOG = '"$RUNNER_TEMP/application.log"'
+
+export interface WorkflowFacts {
+  readonly start: Start
+  readonly port: number
+  readonly durationSeconds: number
+}
+
+export function jobMinutes(durationSeconds: number): number {
+  return timeoutMinutes(durationSeconds) + JOB_OVERHEAD_MINUTES
+}
+
+/** `.github/workflows/loadgate.yml`: the gate on every pull request. */
+export function writeWorkflow({ start, port, durationSeconds }: WorkflowFacts): string {
+  const steps = [
+    [`- uses: ${CHECKOUT}`, '  with:', '    persist-credentials: false'],
+    [`- uses: ${SETUP_JAVA}`, '  with:', '    distribution: temurin', "    java-version: '17'"],
+    ...startSteps(start, port),
+    [`- uses: ${GATE}`, '  with:', `    config: ${CONFIG_PATH}`],
+    ...logSteps(start)
+  ]
+  return `# A load test of every pull request. Its settings are in ${CONFIG_PATH}.
+name: Load gate
+on: pull_request
+
+permissions:
+  contents: read
+
+# A newer push makes the run of an older one pointless.
+concurrency:
+  group: load-gate-\${{ github.ref }}
+  cancel-in-progress: true
+
+jobs:
+  gate:
+    name: Load gate
+    runs-on: ubuntu-latest
+    timeout-minutes: ${jobMinutes(durationSeconds)}
+    permissions:
+      contents: read
+      pull-requests: write # for the comment with the result
+    steps:
+${steps.map((lines) => lines.map((line) => `      ${line}`.trimEnd()).join('\n')).join('\n')}
+`
+}
+
+type Steps = readonly (readonly string[])[]
+
+const BANNER =
+  '# ---- Start your application here. The gate waits until it answers (wait-for in the config file). ----'
+
+function startSteps(start: Start, port: number): Steps {
+  switch (start.kind) {
+    case 'elsewhere':
+      return [['# The application runs elsewhere: nothing is started here.']]
+    case 'compose':
+      return [startStep(['docker compose up --detach --build'])]
+    case 'dockerfile':
+      return [
+        startStep([
+          'docker build --tag application .',
+          `docker run --detach --name application --env PORT=${port} --publish ${port}:${port} application`
+        ])
+      ]
+    case 'node':
+      return [
+        [`- uses: ${SETUP_NODE}`, '  with:', "    node-version: 'lts/*'", '    package-manager-cache: false'],
+        startStep([...installLines(start), `nohup ${start.manager} start > ${LOG} 2>&1 &`], port)
+      ]
+    case 'unknown':
+      return [
+        startStep([
+          'echo "::warning::Start the application in .github/workflows/loadgate.yml, in this step."',
+          `# For example: nohup ./my-application --port ${port} > ${LOG} 2>&1 &`
+        ])
+      ]
+  }
+}
+
+function installLines({ manager, hasLock }: Start & { kind: 'node' }): string[] {
+  if (manager === 'npm') return [hasLock ? 'npm ci' : 'npm install']
+  const frozen = manager === 'pnpm' ? 'pnpm install --frozen-lockfile' : 'yarn install --immutable'
+  return ['corepack enable', frozen]
+}
+
+function startStep(lines: readonly string[], port?: number): string[] {
+  return [
+    BANNER,
+    '- name: Start the application',
+    ...(port === undefined ? [] : ['  env:', `    PORT: '${port}'`]),
+    '  run: |',
+    ...lines.map((line) => `    ${line}`)
+  ]
+}
+
+/** What the application said is the first thing to look at. */
+function logSteps(start: Start): Steps {
+  const command = {
+    compose: 'docker compose logs --tail 100',
+    dockerfile: 'docker logs --tail 100 application',
+    node: `tail -n 100 ${LOG}`,
+    unknown: undefined,
+    elsewhere: undefined
+  }[start.kind]
+  if (command === undefined) return []
+  return [['- name: Show the log of the application', '  if: ${{ failure() }}', `  run: ${command}`]]
+}

@@ -1,0 +1,303 @@
+import { labelOf, readableName } from '../plan-text.js'
+import { MOST_REQUESTS, SourceError, addressOf, isMethod, isSafe, readTarget, type PlanRequest, type RequestSet, type PlanHeader, type PlanText } from '../request.js'
+import { describeProperties, keepPath, nothingRemoved, type Removed, keepPairs, namesSecret, replaceBy } from '../without-secrets.js'
+import { isConfidentialName } from '../../../contract/secret-names.js'
+import { isPlainName, mayBeSecret } from '../secrets.js'
+import { readRecording, type Recorded } from './recorded.js'
+
+export interface HarOptions {
+  /** Also send what is not GET or HEAD. */
+  readonly allMethods: boolean
+  /** Wait between the requests as the user did. */
+  readonly thinkTimes: boolean
+}
+
+const STATIC_RESOURCE = /^(?:script|stylesheet|image|font|media|texttrack|manifest|ping|beacon|csp-report)$/
+const STATIC_TYPE =
+  /^(?:image|font|audio|video)\/|^text\/css|javascript|ecmascript|^application\/(?:font|wasm)/
+const STATIC_PATH =
+  /\.(?:css|m?js|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|eot|otf|mp[34]|webm|wasm|webmanifest)$/i
+const NOT_HTTP = 'that are not http (data: addresses, web sockets)'
+const LONGEST_THINK_MS = 60_000
+
+/** The requests of a recording that a load test sends: those to the application itself, without pictures, scripts and trackers. */
+export function readHar(text: string, options: HarOptions): RequestSet {
+  const { requests, others } = readRecording(text)
+  const main = findMain(requests)
+  const target = main && readTarget(main.url)
+  if (main === undefined || target === undefined)
+    throw new SourceError('it contains no request to an http or https address with a plain host name')
+  const counts = new Map<string, number>()
+  const leaveOut = (reason: string, count = 1): unknown =>
+    counts.set(reason, (counts.get(reason) ?? 0) + count)
+  const removed = nothingRemoved()
+  const kept = requests.filter((recorded) => {
+    const reason = whyLeftOut(recorded, main.url)
+    if (reason !== undefined) leaveOut(reason)
+    return reason === undefined
+  })
+  const first = kept.slice(0, MOST_REQUESTS)
+  if (kept.length > MOST_REQUESTS) leaveOut(`beyond the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
+  const plan = first.map((recorded, at) => toRequest(recorded, first[at - 1], options, removed))
+  if (others > 0) leaveOut(NOT_HTTP, others)
+  if (plan.length === 0)
+    throw new SourceError(
+      `it contains no request to ${addressOf(target)} that a plan could send; ${describeCounts(counts)}`
+    )
+  return {
+    target,
+    requests: plan,
+    notes: [
+      ...(counts.size > 0 ? [describeCounts(counts)] : []),
+      ...notesOf(plan, first.filter(leadsElsewhere).length, removed)
+    ]
+  }
+}
+
+/**
+ * The page that the user opened. It comes before the frames within it; it may come from the cache, lead to a login elsewhere and
+ * back, or to where the application really is.
+ */
+function findMain(requests: readonly Recorded[]): Recorded | undefined {
+  const pages = requests.filter(isPage)
+  const answered = pages.filter(
+    ({ status }) => status > 0 && (status < 300 || status >= 400 || status === 304)
+  )
+  const home = pages.find((page) => answered.some(({ url }) => url.origin === page.url.origin))
+  return home ?? requests.find(({ status }) => status > 0) ?? requests[0]
+}
+
+/** Without a response a page says only by its request that it is one. */
+function isPage({ resource, responseType, headers }: Recorded): boolean {
+  if (resource === 'document' || responseType.startsWith('text/html')) return true
+  const accepts = headers.find(([name]) => name.toLowerCase() === 'accept')?.[1] ?? ''
+  return resource === '' && accepts.startsWith('text/html')
+}
+
+/** Undefined if it is kept. */
+function whyLeftOut(
+  { method, url, status, resource, responseType }: Recorded,
+  main: URL
+): string | undefined {
+  if (url.origin !== main.origin) return 'to other hosts'
+  if (resource === 'websocket') return NOT_HTTP
+  if (resource === 'preflight' || method === 'OPTIONS') return 'CORS preflights'
+  if (!isMethod(method)) return 'with unusual methods'
+  if (status === 0) return 'without a response'
+  const isStatic =
+    STATIC_RESOURCE.test(resource) || STATIC_TYPE.test(responseType) || STATIC_PATH.test(url.pathname)
+  return isSafe(method) && isStatic ? 'for static files' : undefined
+}
+
+/** Whether the browser was sent to another host; what it requested next at this one is in the recording. */
+function leadsElsewhere({ status, redirect, url }: Recorded): boolean {
+  const isRedirect = status >= 300 && status < 400 && URL.canParse(redirect, url.href)
+  return isRedirect && new URL(redirect, url).origin !== url.origin
+}
+
+function toRequest(
+  recorded: Recorded,
+  before: Recorded | undefined,
+  { allMethods, thinkTimes }: HarOptions,
+  removed: Removed
+): PlanRequest {
+  const { method, url } = recorded
+  const path = keepPath(url, removed)
+  const body = recorded.body === undefined || isSafe(method) ? undefined : keepBody(recorded.body, removed)
+  const lacksBody = recorded.body !== undefined && !isSafe(method) && body === undefined
+  const note = lacksBody
+    ? `The recorded body (${mediaType(recorded.body.type) ?? 'of unknown type'}) is not in the plan: only forms and JSON of up to 256 KiB are. Add one before you enable this.`
+    : isSafe(method) || allMethods
+      ? undefined
+      : 'Disabled, because it changes data. `loadgate init --all-methods` enables it.'
+  const pauseMs = before === undefined ? 0 : Math.round(recorded.startMs - before.endMs)
+  return {
+    name: readableName(`${method} ${labelOf(path)}`),
+    method,
+    path,
+    headers: keepHeaders(recorded.headers, removed),
+    ...(body !== undefined && { body }),
+    isEnabled: note === undefined,
+    ...expectationOf(recorded),
+    ...(note !== undefined && { note }),
+    ...(thinkTimes && { thinkMs: Math.min(Math.max(pauseMs, 0) || 0, LONGEST_THINK_MS) })
+  }
+}
+
+/** From the browser's cache is 304; JMeter has none. An error is one for JMeter anyway. */
+function expectationOf({ status }: Recorded): Pick<PlanRequest, 'expects'> {
+  if ((status >= 200 && status < 300) || status === 304) return { expects: 2 }
+  return status >= 300 && status < 400 ? { expects: 3 } : {}
+}
+
+function notesOf(
+  plan: readonly PlanRequest[],
+  elsewhere: number,
+  { headers, properties }: Removed
+): string[] {
+  const disabled = plan.filter(({ isEnabled }) => !isEnabled).length
+  const isSignedIn = [...headers, ...properties].some((name) => /^(?:cookie|authorization)$/i.test(name))
+  return [
+    ...(headers.size > 0
+      ? [
+          `Not in the plan: ${[...headers].join(', ')}. Cookies that the application sets are kept by each user.`
+        ]
+      : []),
+    ...(isSignedIn
+      ? [
+          'Recorded with cookies or credentials: if it was recorded while signed in, add a login to the plan. A redirect where the recording has none counts as failed.'
+        ]
+      : []),
+    ...(elsewhere > 0
+      ? [`Redirects to other hosts are not followed: ${elsewhere} of ${plan.length} requests.`]
+      : []),
+    ...describeProperties(propertiesOf(plan.filter(({ isEnabled }) => isEnabled))),
+    ...(disabled > 0
+      ? [
+          `${disabled} of ${plan.length} requests are disabled in the plan, each with a comment that says why.`
+        ]
+      : []),
+    'The plan contains recorded paths, queries and bodies: read it before you commit it.'
+  ]
+}
+
+function propertiesOf(requests: readonly PlanRequest[]): Set<string> {
+  const texts = requests.flatMap(({ path, headers, body }) => [
+    path,
+    ...headers.map(({ value }) => value),
+    body ?? []
+  ])
+  return new Set(texts.flat().flatMap((part) => (typeof part === 'string' ? [] : part.property)))
+}
+
+function describeCounts(counts: ReadonlyMap<string, number>): string {
+  return `Left out of the recording: ${[...counts].map(([reason, count]) => `${count} ${reason}`).join('; ')}.`
+}
+
+/** What a browser or a tracing library sends by itself; JMeter has its own, or the server does not need it. */
+const BROWSERS_OWN =
+  /^(?::.*|sec-.*|host|connection|content-length|user-agent|referer|origin|accept-encoding|cache-control|pragma|upgrade-insecure-requests|dnt|te|priority|if-none-match|if-modified-since|keep-alive|proxy-connection|purpose|traceparent|tracestate|baggage|newrelic|(?:x-)?(?:request|correlation)-id|x-b3-.*)$/
+const MEDIA_PARAMETER =
+  /^(?:q=[01](?:\.\d{1,3})?|v=b3|level=\d|version=\d(?:\.\d)?|charset=[a-z]{2,8}(?:-[a-z0-9]{1,5}){0,3})$/i
+const LANGUAGE = /^(?:\*|[a-z]{2,3}(?:-[a-z0-9]{2,4}){0,3})(?:; ?q=[01](?:\.\d{1,3})?)?$/i
+const DEEPEST_JSON = 60
+const MOST_BODY_BYTES = 256 * 1024
+/** Stand around a property's name while a body is JSON; for private use, and no kept text contains them. */
+const [MARK_START, MARK_END] = ['\ue000', '\ue001']
+/** Stand around what is not a string: a number stays as it was written, for JavaScript would round it. */
+const [RAW_START, RAW_END] = ['\ue002', '\ue003']
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+
+/** Headers that the application may need. Values are kept only where they cannot be secret: the others become properties. */
+export function keepHeaders(headers: Recorded['headers'], removed: Removed): PlanHeader[] {
+  const seen = new Set<string>()
+  return headers.flatMap(([name, value]): PlanHeader[] => {
+    const key = name.toLowerCase()
+    if (BROWSERS_OWN.test(key) || !/^[a-z0-9_.-]+$/.test(key) || seen.has(key)) return []
+    seen.add(key)
+    // The boundary is that of a body which is not in the plan.
+    if (key === 'content-type' && /^multipart\//i.test(value)) return []
+    if (key === 'cookie' || key === 'proxy-authorization' || !isPlainName(name)) {
+      removed.headers.add(isPlainName(name) ? name : 'a header with a random name')
+      return []
+    }
+    const line = value.replace(/\s+/g, ' ').trim()
+    return [{ name, value: [isPlainHeader(key, line) ? line : replaceBy(key, value, removed)] }]
+  })
+}
+
+function isPlainHeader(key: string, value: string): boolean {
+  const parts = value.split(',').map((part) => part.trim())
+  if (key === 'accept' || key === 'content-type') return parts.every(isMediaRange)
+  if (key === 'accept-language') return parts.every((part) => LANGUAGE.test(part))
+  return key === 'x-requested-with' && !mayBeSecret(value)
+}
+
+function isMediaRange(text: string): boolean {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim())
+  return mediaType(type) !== undefined && parameters.every((part) => MEDIA_PARAMETER.test(part))
+}
+
+/** Without parameters; undefined if it is none, but any other text. */
+export function mediaType(text: string): string | undefined {
+  const type = text.split(';')[0]?.trim() ?? ''
+  const [, sub] =
+    /^(?:\*|text|application|image|audio|video|font|multipart|message|model)\/(\S+)$/i.exec(type) ?? []
+  return sub !== undefined && !mayBeSecret(sub.replace(/[+*]/g, '-')) ? type : undefined
+}
+
+/** A form or JSON; undefined for bodies in which secrets cannot be found. */
+export function keepBody(body: NonNullable<Recorded['body']>, removed: Removed): PlanText | undefined {
+  if (body.text.length > MOST_BODY_BYTES) return undefined
+  if (/^application\/x-www-form-urlencoded/i.test(body.type)) return keepPairs(body.text, removed)
+  if (!/^application\/(?:[\w.+-]+\+)?json/i.test(body.type)) return undefined
+  try {
+    JSON.parse(body.text)
+    const value: unknown = JSON.parse(
+      body.text.replace(STRING_OR_NUMBER, (text) => (text.startsWith('"') ? text : JSON.stringify(raw(text))))
+    )
+    return splitMarks(
+      JSON.stringify(keepJson(value, { name: '', isSecret: false, depth: 0 }, removed), null, 2)
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/** Where a value of a body is: under which name, and whether everything there is secret. */
+interface Place {
+  readonly name: string
+  readonly isSecret: boolean
+  readonly depth: number
+}
+
+function keepJson(value: unknown, place: Place, removed: Removed): unknown {
+  if (place.depth > DEEPEST_JSON) throw new Error('too deep')
+  if (typeof value === 'string') return keepText(value, place, removed)
+  if (typeof value !== 'object' || value === null) return value
+  const within = { ...place, depth: place.depth + 1 }
+  if (Array.isArray(value)) {
+    // `["password", "…"]` is a name and its value.
+    const isPair = value.length === 2 && namesSecret('name', value[0])
+    return value.map((element: unknown, at) =>
+      keepJson(element, isPair && at === 1 ? { ...within, isSecret: true } : within, removed)
+    )
+  }
+  const fields = Object.entries(value)
+  const isTelling = fields.some(([key, field]) => namesSecret(key, field))
+  return Object.fromEntries(
+    fields.map(([key, field]) => {
+      const isKept = isPlainName(key)
+      const isSecret = place.isSecret || isConfidentialName(key) || (isTelling && !namesSecret(key, field))
+      return [
+        isKept ? key : mark('body-name', key, removed),
+        keepJson(field, { ...within, name: isKept ? key : '', isSecret }, removed)
+      ]
+    })
+  )
+}
+
+/** A string, or a number between its marks. */
+function keepText(value: string, { name, isSecret }: Place, removed: Removed): string {
+  const property = name === '' ? 'body-value' : name
+  if (/^\ue002-?\d[\d.eE+-]{0,19}\ue003$/.test(value) && !isSecret) return value
+  if (value.startsWith(RAW_START)) return raw(mark(property, value, removed))
+  return value !== '' && (isSecret || mayBeSecret(value, name)) ? mark(property, value, removed) : value
+}
+
+function raw(text: string): string {
+  return `${RAW_START}${text}${RAW_END}`
+}
+
+function mark(name: string, value: string, removed: Removed): string {
+  return `${MARK_START}${replaceBy(name, value, removed).property}${MARK_END}`
+}
+
+function splitMarks(json: string): PlanText {
+  const text = json.replaceAll(`"${RAW_START}`, '').replaceAll(`${RAW_END}"`, '')
+  return text.split(MARK_START).flatMap((part, at): PlanText => {
+    if (at === 0) return [part]
+    const [property = '', rest = ''] = part.split(MARK_END)
+    return [{ property }, rest]
+  })
+}

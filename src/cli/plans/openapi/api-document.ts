@@ -1,0 +1,119 @@
+import type { Document } from 'yaml'
+import { parseYaml } from '../../../contract/yaml-text.js'
+import { SourceError } from '../request.js'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+const MOST_ALIASES = 1000
+const MOST_HOPS = 50
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function textIn(value: JsonObject, key: string): string {
+  const text = fieldIn(value, key)
+  return typeof text === 'string' ? text : ''
+}
+
+/** Only what the document itself says: `constructor` is a fine name for a path. */
+export function fieldIn(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as JsonObject)[key]
+    : undefined
+}
+
+export function listIn(value: unknown, key: string): readonly unknown[] {
+  const list = fieldIn(value, key)
+  return Array.isArray(list) ? list : []
+}
+
+/** A description of an API, with the references in it. */
+export class ApiDocument {
+  /** References to other files, which are not read. */
+  readonly foreign = new Set<string>()
+
+  private constructor(readonly root: JsonObject) {}
+
+  static read(text: string): ApiDocument {
+    const root = parse(text.replace(/^\ufeff/, ''))
+    const version = isObject(root) ? (fieldIn(root, 'openapi') ?? fieldIn(root, 'swagger')) : undefined
+    if (!isObject(root) || !/^(?:3(?:\.|$)|2(?:\.0)?$)/.test(String(version)))
+      throw new SourceError(
+        'it is not a description of an API: `openapi: 3.…` or `swagger: "2.0"` is expected at its top; give an OpenAPI or Swagger file in YAML or JSON'
+      )
+    return new ApiDocument(root)
+  }
+
+  get isSwagger(): boolean {
+    return fieldIn(this.root, 'openapi') === undefined
+  }
+
+  /** The value itself, or what it refers to; undefined if that is not in this document. */
+  resolve(value: unknown): JsonObject | undefined {
+    let found = value
+    for (let hop = 0; hop < MOST_HOPS; hop++) {
+      if (!isObject(found)) return undefined
+      const reference = fieldIn(found, '$ref')
+      if (typeof reference !== 'string') return found
+      if (!reference.startsWith('#')) {
+        this.foreign.add(reference)
+        return undefined
+      }
+      found = this.find(reference)
+    }
+    return undefined
+  }
+
+  /** Each of a list, resolved. */
+  resolveList(holder: unknown, key: string): JsonObject[] {
+    return listIn(holder, key)
+      .map((value) => this.resolve(value))
+      .filter((value) => value !== undefined)
+  }
+
+  private find(reference: string): unknown {
+    return reference
+      .slice(1)
+      .split('/')
+      .slice(1)
+      .map((part) => decodePart(part).replaceAll('~1', '/').replaceAll('~0', '~'))
+      .reduce<unknown>((found, key) => fieldIn(found, key), this.root)
+  }
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return /^\s*\{/.test(text) ? parseJson(text) : plainJson(parseYaml(text))
+  } catch (thrown) {
+    // Also too many aliases, a value that contains itself, and nesting that is too deep.
+    const [message = ''] = (thrown as Error).message.split('\n')
+    throw new SourceError(`it is neither YAML nor JSON: ${message.replace(/:$/, '')}`, { cause: thrown })
+  }
+}
+
+/** YAML's flow style starts with a brace too. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (thrown) {
+    try {
+      return plainJson(parseYaml(text))
+    } catch {
+      throw thrown
+    }
+  }
+}
+
+/** Without the aliases, through which a value may contain itself. */
+function plainJson(document: Document): unknown {
+  return JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: MOST_ALIASES }) ?? null))
+}

@@ -1,0 +1,346 @@
+import { encodePath, propertyName, readableName } from '../plan-text.js'
+import { MOST_REQUESTS, SourceError, addressOf, isMethod, isSafe, type PlanHeader, type PlanRequest, type PlanTarget, type PlanText, type RequestSet, readTarget } from '../request.js'
+import { ApiDocument, fieldIn, isObject, textIn, type JsonObject, listIn } from './api-document.js'
+import { showProperties } from '../secrets.js'
+import { readBody } from './request-body.js'
+import { plainText, sampleOf } from './sample-value.js'
+
+export interface OpenApiOptions {
+  /** Also send what is not GET or HEAD. */
+  readonly allMethods: boolean
+}
+
+interface Operation {
+  readonly path: string
+  readonly method: string
+  readonly facts: JsonObject
+  readonly parameters: readonly JsonObject[]
+  readonly server: ApiServer
+}
+
+/** One request per operation of an API, with the values of its examples, or ones made from its schemas. */
+export function readOpenApi(text: string, { allMethods }: OpenApiOptions): RequestSet {
+  const api = ApiDocument.read(text)
+  const { all, here, target } = findOperations(api)
+  const requests = here.slice(0, MOST_REQUESTS).map((operation) => toRequest(api, operation, allMethods))
+  const properties = new Set(requests.filter(({ isEnabled }) => isEnabled).flatMap(propertiesOf))
+  const disabled = requests.filter(({ isEnabled }) => !isEnabled).length
+  const notes = [
+    ...(all.length > here.length
+      ? [
+          `Left out, because they have another server: ${all.length - here.length} of ${all.length} operations.`
+        ]
+      : []),
+    ...(here.length > MOST_REQUESTS ? [`Left out: all operations after the first ${MOST_REQUESTS}.`] : []),
+    ...(api.foreign.size > 0
+      ? [
+          `References to other files were not followed: ${[...api.foreign].slice(0, 5).map(readableName).join(', ')}.`
+        ]
+      : []),
+    ...(properties.size > 0
+      ? [
+          `The API wants credentials, or values that may be secret, which are not in the plan; give them as override-parameters: ${[...properties].map((name) => `-J${name}=…`).join(', ')}`
+        ]
+      : []),
+    ...(disabled > 0
+      ? [
+          `${disabled} of ${requests.length} requests are disabled in the plan, each with a comment that says why.`
+        ]
+      : []),
+    'The values in paths, queries and bodies are those of the examples, or made up from the schemas: put ones into the plan that the application knows.'
+  ]
+  return { target, requests, notes }
+}
+
+function propertiesOf({ path, headers, body = [] }: PlanRequest): string[] {
+  const parts = [...path, ...headers.flatMap(({ value }) => value), ...body]
+  return parts.flatMap((part) => (typeof part === 'string' ? [] : [part.property]))
+}
+
+/** Those at one server: the document's own, or the first that an operation names if none is there. */
+function findOperations(api: ApiDocument): {
+  all: readonly Operation[]
+  here: readonly Operation[]
+  target: PlanTarget | undefined
+} {
+  const main = readServer(api) ?? { target: undefined, basePath: '', isRelative: true }
+  const all = listOperations(api, main)
+  const [first] = all
+  if (first === undefined) {
+    const [elsewhere] = api.foreign
+    throw new SourceError(
+      elsewhere === undefined
+        ? 'it describes no operations: its `paths` are empty'
+        : `it describes no operations itself: its \`paths\` are in other files (${readableName(elsewhere)}), which are not read; bundle them into one file`
+    )
+  }
+  const atMain = all.filter(({ server }) => isAt(server, main))
+  if (atMain.length > 0) return { all, here: atMain, target: main.target }
+  const other = all.find(({ server }) => server.target !== undefined)?.server ?? first.server
+  return { all, here: all.filter(({ server }) => isAt(server, other)), target: other.target }
+}
+
+function listOperations(api: ApiDocument, main: ApiServer): Operation[] {
+  const paths = fieldIn(api.root, 'paths')
+  return Object.entries(isObject(paths) ? paths : {}).flatMap(([path, value]) => {
+    const item = api.resolve(value)
+    if (item === undefined || !path.startsWith('/')) return []
+    return Object.entries(item).flatMap(([key, facts]) => {
+      const method = key.toUpperCase()
+      if (!isMethod(method) || method === 'OPTIONS' || !isObject(facts)) return []
+      const server = readServer(api, facts) ?? readServer(api, item) ?? main
+      const own = api.resolveList(facts, 'parameters')
+      const shared = api
+        .resolveList(item, 'parameters')
+        .filter(
+          (one) =>
+            !own.some((other) => ['in', 'name'].every((name) => fieldIn(one, name) === fieldIn(other, name)))
+        )
+      return [{ path, method, facts, parameters: [...shared, ...own], server }]
+    })
+  })
+}
+
+function isAt(server: ApiServer, main: ApiServer): boolean {
+  if (server === main || server.isRelative) return true
+  if (server.target === undefined || main.target === undefined) return false
+  return addressOf(server.target) === addressOf(main.target)
+}
+
+function toRequest(api: ApiDocument, operation: Operation, allMethods: boolean): PlanRequest {
+  const { path, method, facts } = operation
+  const body = isSafe(method) ? {} : readBody(api, facts, operation.parameters)
+  const credentials = readCredentials(api, facts)
+  const note =
+    body.note ??
+    (isSafe(method) || allMethods
+      ? undefined
+      : 'Disabled, because it may change data. `loadgate init --all-methods` enables it.')
+  return {
+    name: readableName(textIn(facts, 'operationId')) || readableName(`${method} ${path}`),
+    method,
+    path: [...fillPath(api, operation), ...queryOf(api, operation, credentials.query)],
+    headers: onceEach([
+      ...credentials.headers,
+      ...(body.headers ?? []),
+      ...headersOf(api, operation),
+      ...cookiesOf(api, operation, credentials.cookies)
+    ]),
+    ...(body.text !== undefined && { body: body.text }),
+    isEnabled: note === undefined,
+    ...(note !== undefined && { note })
+  }
+}
+
+function fillPath(api: ApiDocument, { path, parameters, server }: Operation): PlanText {
+  const parts = path.split(/\{([^{}]*)\}/).flatMap((part, at): PlanText => {
+    if (at % 2 === 0) return [encodePath(part)]
+    const parameter = parameters.find((one) => textIn(one, 'in') === 'path' && textIn(one, 'name') === part)
+    const text = parameter === undefined ? '' : valueText(api, parameter)
+    return showProperties(text === '' ? '1' : text, encodeValue)
+  })
+  return [server.basePath, ...parts]
+}
+
+function queryOf(api: ApiDocument, { parameters }: Operation, credentials: readonly string[]): PlanText {
+  const pairs = requiredIn('query', parameters)
+    // Some documents describe a credential as a parameter too.
+    .filter((one) => !credentials.includes(textIn(one, 'name')))
+    .flatMap((one) => queryPairs(api, one))
+  const secret = credentials.map((name): PlanText => [
+    `${encodeValue(name)}=`,
+    { property: propertyName(name) }
+  ])
+  return [...pairs, ...secret].flatMap((pair, at) => [at === 0 ? '?' : '&', ...pair])
+}
+
+function requiredIn(place: string, parameters: readonly JsonObject[]): JsonObject[] {
+  return parameters.filter((one) => textIn(one, 'in') === place && fieldIn(one, 'required') === true)
+}
+
+function cookiesOf(
+  api: ApiDocument,
+  { parameters }: Operation,
+  credentials: readonly string[]
+): PlanHeader[] {
+  const cookies = [
+    ...credentials.map((name): [string, PlanText] => [name, [{ property: propertyName(name) }]]),
+    ...requiredIn('cookie', parameters)
+      .filter((one) => !credentials.includes(textIn(one, 'name')))
+      .map((one): [string, PlanText] => [
+        textIn(one, 'name'),
+        showProperties(valueText(api, one), encodeValue)
+      ])
+  ].filter(([name]) => isHeaderName(name))
+  if (cookies.length === 0) return []
+  const value = cookies.flatMap(([name, text], at) => [`${at === 0 ? '' : '; '}${name}=`, ...text])
+  return [{ name: 'Cookie', value }]
+}
+
+/** Some documents describe a credential as a parameter too. */
+function onceEach(headers: readonly PlanHeader[]): PlanHeader[] {
+  const names = headers.map(({ name }) => name.toLowerCase())
+  return headers.filter((_, at) => names.indexOf(names[at] ?? '') === at)
+}
+
+/** The specification says that these three are described elsewhere. */
+const DESCRIBED_ELSEWHERE = /^(?:accept|content-type|authorization)$/i
+
+function headersOf(api: ApiDocument, { parameters }: Operation): PlanHeader[] {
+  return requiredIn('header', parameters)
+    .filter((one) => isHeaderName(textIn(one, 'name')) && !DESCRIBED_ELSEWHERE.test(textIn(one, 'name')))
+    .map((one) => ({
+      name: textIn(one, 'name'),
+      value: showProperties(valueText(api, one).replace(/\s+/g, ' ').trim())
+    }))
+}
+
+function isHeaderName(name: string): boolean {
+  return /^[\w.-]+$/.test(name)
+}
+
+/** What a request needs to be let in: properties, for a plan is committed and must not contain secrets. */
+export interface Credentials {
+  readonly headers: readonly PlanHeader[]
+  /** Names of query parameters. */
+  readonly query: readonly string[]
+  /** Names of cookies. */
+  readonly cookies: readonly string[]
+}
+
+export function readCredentials(api: ApiDocument, operation: JsonObject): Credentials {
+  const required = fieldIn(operation, 'security') ?? fieldIn(api.root, 'security')
+  const [first] = Array.isArray(required) ? (required as unknown[]) : []
+  const known = api.isSwagger
+    ? fieldIn(api.root, 'securityDefinitions')
+    : fieldIn(fieldIn(api.root, 'components'), 'securitySchemes')
+  const schemes = Object.keys(isObject(first) ? first : {})
+    .map((name) => api.resolve(fieldIn(known, name)))
+    .filter((scheme) => scheme !== undefined)
+  const keysIn = (place: string): string[] =>
+    schemes
+      .filter((scheme) => isKey(scheme) && textIn(scheme, 'in') === place)
+      .map((scheme) => textIn(scheme, 'name'))
+  return { headers: schemes.flatMap(headerOf), query: keysIn('query'), cookies: keysIn('cookie') }
+}
+
+function headerOf(scheme: JsonObject): PlanHeader[] {
+  if (!isKey(scheme)) return [{ name: 'Authorization', value: [{ property: 'authorization' }] }]
+  const name = textIn(scheme, 'name')
+  if (textIn(scheme, 'in') !== 'header' || !/^[\w.-]+$/.test(name)) return []
+  return [{ name, value: [{ property: propertyName(name) }] }]
+}
+
+function isKey(scheme: JsonObject): boolean {
+  return textIn(scheme, 'type') === 'apiKey'
+}
+
+/** Where an API is: the target, if the document says, and what all paths start with. */
+export interface ApiServer {
+  readonly target: PlanTarget | undefined
+  readonly basePath: string
+  /** A path at the host of the document, whichever that is. */
+  readonly isRelative: boolean
+}
+
+/** Only for reading a relative address. */
+const NOWHERE = 'http://relative.invalid/'
+
+/** The first server of the document; of an operation or a path, if it has its own. */
+export function readServer(api: ApiDocument, holder: JsonObject = api.root): ApiServer | undefined {
+  if (api.isSwagger) return holder === api.root ? readSwagger(holder) : undefined
+  const [server] = listIn(holder, 'servers')
+  if (isObject(server)) return readAddress(fillIn(server))
+  return holder === api.root ? { target: undefined, basePath: '', isRelative: true } : undefined
+}
+
+function readSwagger(root: JsonObject): ApiServer {
+  const schemes = listIn(root, 'schemes')
+  const scheme = schemes.includes('https') || schemes.length === 0 ? 'https' : 'http'
+  const host = textIn(root, 'host')
+  const path = textIn(root, 'basePath')
+  return readAddress(host === '' ? path || '/' : `${scheme}://${host}/${path.replace(/^\//, '')}`)
+}
+
+function readAddress(address: string): ApiServer {
+  if (!URL.canParse(address, NOWHERE)) return { target: undefined, basePath: '', isRelative: false }
+  const url = new URL(address, NOWHERE)
+  const isRelative = url.origin === new URL(NOWHERE).origin
+  return {
+    target: isRelative ? undefined : readTarget(url),
+    basePath: encodePath(url.pathname.replace(/\/+$/, '')),
+    isRelative
+  }
+}
+
+/** `https://{region}.example.com/{version}` with the variables' defaults. */
+function fillIn(server: JsonObject): string {
+  const variables = fieldIn(server, 'variables')
+  return textIn(server, 'url').replace(/\{([^{}]*)\}/g, (whole, name: string) => {
+    const variable = fieldIn(variables, name)
+    const value = fieldIn(variable, 'default') ?? listIn(variable, 'enum')[0]
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : whole
+  })
+}
+
+/** What stands between the elements of a list that is one value. */
+const SEPARATORS: Readonly<Record<string, string>> = {
+  spaceDelimited: ' ',
+  pipeDelimited: '|',
+  ssv: ' ',
+  tsv: '\t',
+  pipes: '|'
+}
+
+/** The value of a parameter in a path or a header. */
+export function valueText(api: ApiDocument, parameter: JsonObject): string {
+  const { value, isJson } = valueOf(api, parameter)
+  if (isJson) return JSON.stringify(value)
+  if (!isObject(value)) return plainText(value)
+  const explode = fieldIn(parameter, 'explode') === true
+  return Object.entries(value)
+    .map(([key, field]) => `${key}${explode ? '=' : ','}${plainText(field)}`)
+    .join(',')
+}
+
+/** `name=value` of a parameter in a query; several of them for a list or an object, unless the document says otherwise. */
+export function queryPairs(api: ApiDocument, parameter: JsonObject): PlanText[] {
+  const name = textIn(parameter, 'name')
+  const { value, isJson } = valueOf(api, parameter)
+  const style = textIn(parameter, api.isSwagger ? 'collectionFormat' : 'style')
+  const isRepeated = api.isSwagger
+    ? style === 'multi'
+    : (fieldIn(parameter, 'explode') ?? (style === '' || style === 'form')) === true
+  if (isJson) return [pair(name, JSON.stringify(value))]
+  if (Array.isArray(value))
+    return isRepeated
+      ? value.map((element) => pair(name, plainText(element)))
+      : [pair(name, value.map(plainText).join(SEPARATORS[style] ?? ','))]
+  if (!isObject(value)) return [pair(name, plainText(value))]
+  const fields = Object.entries(value)
+  if (style === 'deepObject') return fields.map(([key, field]) => pair(`${name}[${key}]`, plainText(field)))
+  if (isRepeated) return fields.map(([key, field]) => pair(key, plainText(field)))
+  return [pair(name, fields.map(([key, field]) => `${key},${plainText(field)}`).join(','))]
+}
+
+export function encodeValue(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
+}
+
+function pair(name: string, value: string): PlanText {
+  return [`${encodeValue(name)}=`, ...showProperties(value, encodeValue)]
+}
+
+/** A parameter has a schema, or the one type of content that it is written as. */
+function valueOf(api: ApiDocument, parameter: JsonObject): { value: unknown; isJson: boolean } {
+  const content = fieldIn(parameter, 'content')
+  const [first] = Object.entries(isObject(content) ? content : {})
+  const media = first && api.resolve(first[1])
+  if (media === undefined)
+    return { value: sampleOf(api, parameter, textIn(parameter, 'name')), isJson: false }
+  const value = sampleOf(api, media, textIn(parameter, 'name'))
+  return {
+    value,
+    isJson: /\bjson\b/i.test(first?.[0] ?? '') && value !== undefined && typeof value !== 'string'
+  }
+}

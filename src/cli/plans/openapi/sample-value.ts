@@ -1,0 +1,145 @@
+import { fieldIn, isObject, listIn, type ApiDocument, type JsonObject } from './api-document.js'
+import { hideSecrets } from '../secrets.js'
+
+const DEEPEST = 8
+const MOST_VALUES = 500
+const LONGEST_TEXT = 1000
+
+const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
+  date: '2026-01-01',
+  'date-time': '2026-01-01T00:00:00Z',
+  time: '00:00:00Z',
+  uuid: '00000000-0000-4000-8000-000000000000',
+  email: 'user@example.com',
+  uri: 'https://example.com/',
+  url: 'https://example.com/',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  byte: 'dGV4dA=='
+}
+
+/**
+ * A value that fits a parameter, a media type or a schema: its example, without what may be secret in it, or one made from
+ * its schema.
+ */
+export function sampleOf(api: ApiDocument, holder: JsonObject, name = ''): unknown {
+  return sample(api, holder, { name, depth: 0, budget: { left: MOST_VALUES }, open: new Set() })
+}
+
+/** A value in a path, a query, a header or a form; lists are separated by commas. */
+export function plainText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map(plainText).join(',')
+  return value === undefined || value === null ? '' : JSON.stringify(value)
+}
+
+interface Place {
+  /** Of the parameter or property that has the value. */
+  readonly name: string
+  readonly depth: number
+  readonly budget: { left: number }
+  /** The schemas that this value is part of: one that refers to itself ends here. */
+  readonly open: ReadonlySet<JsonObject>
+}
+
+function sample(api: ApiDocument, holder: JsonObject, place: Place): unknown {
+  const given = givenIn(api, holder)
+  // One of a few words that the document lists is no secret, whatever its name.
+  if (given !== undefined) return hideSecrets(given, listIn(holder, 'enum').length > 0 ? '' : place.name)
+  const schema = api.resolve(fieldIn(holder, 'schema'))
+  if (schema !== undefined) return sample(api, schema, place)
+  if (place.open.has(holder) || place.depth > DEEPEST || place.budget.left-- <= 0) return undefined
+  const inside = { ...place, depth: place.depth + 1, open: new Set([...place.open, holder]) }
+  const [variant] = [...api.resolveList(holder, 'oneOf'), ...api.resolveList(holder, 'anyOf')]
+  const parts = api.resolveList(holder, 'allOf')
+  if (parts.length > 0 || variant !== undefined)
+    return merge([
+      ...[...parts, ...(variant ? [variant] : [])].map((one) => sample(api, one, inside)),
+      ...(isObject(fieldIn(holder, 'properties')) ? [sampleObject(api, holder, inside)] : [])
+    ])
+  return sampleByType(api, holder, inside)
+}
+
+function givenIn(api: ApiDocument, holder: JsonObject): unknown {
+  const examples = fieldIn(holder, 'examples')
+  const [first] = isObject(examples)
+    ? Object.values(examples)
+    : Array.isArray(examples)
+      ? (examples as unknown[])
+      : []
+  const named = isObject(examples) ? fieldIn(api.resolve(first), 'value') : first
+  return [
+    fieldIn(holder, 'example'),
+    named,
+    fieldIn(holder, 'x-example'),
+    fieldIn(holder, 'default'),
+    fieldIn(holder, 'const'),
+    listIn(holder, 'enum')[0]
+  ].find((value) => value !== undefined)
+}
+
+/** Objects become one; otherwise the first value counts. */
+function merge(values: readonly unknown[]): unknown {
+  const objects = values.filter(isObject)
+  return objects.length > 0 ? Object.assign({}, ...objects) : values.find((value) => value !== undefined)
+}
+
+function sampleByType(api: ApiDocument, schema: JsonObject, place: Place): unknown {
+  const types = [fieldIn(schema, 'type')].flat()
+  const type =
+    types.find((one) => one !== 'null') ?? (isObject(fieldIn(schema, 'properties')) ? 'object' : 'string')
+  switch (type) {
+    case 'object':
+      return sampleObject(api, schema, place)
+    case 'array':
+      return sampleArray(api, schema, place)
+    case 'integer':
+    case 'number':
+      return sampleNumber(schema)
+    case 'boolean':
+      return true
+    default:
+      return sampleText(schema)
+  }
+}
+
+function sampleObject(api: ApiDocument, schema: JsonObject, place: Place): JsonObject {
+  const properties = fieldIn(schema, 'properties')
+  return Object.fromEntries(
+    Object.entries(isObject(properties) ? properties : {}).flatMap(([name, property]) => {
+      const resolved = api.resolve(property)
+      // The server sets these.
+      if (resolved === undefined || fieldIn(resolved, 'readOnly') === true) return []
+      const value = sample(api, resolved, { ...place, name })
+      return value === undefined ? [] : [[name, value]]
+    })
+  )
+}
+
+function sampleArray(api: ApiDocument, schema: JsonObject, place: Place): unknown[] {
+  const items = api.resolve(fieldIn(schema, 'items'))
+  const item = items === undefined ? undefined : sample(api, items, place)
+  return item === undefined ? [] : [item]
+}
+
+function sampleNumber(schema: JsonObject): number {
+  const numberIn = (key: string): number | undefined => {
+    const value = fieldIn(schema, key)
+    return typeof value === 'number' ? value : undefined
+  }
+  const exclusive = fieldIn(schema, 'exclusiveMinimum')
+  const least = typeof exclusive === 'number' ? exclusive + 1 : numberIn('minimum')
+  if (least !== undefined)
+    return exclusive === true ? least + 1 : Math.max(least, Math.min(1, numberIn('maximum') ?? 1))
+  return Math.min(1, numberIn('maximum') ?? 1)
+}
+
+function sampleText(schema: JsonObject): string {
+  const format = fieldIn(schema, 'format')
+  const known =
+    typeof format === 'string' && Object.hasOwn(TEXT_BY_FORMAT, format) ? TEXT_BY_FORMAT[format] : undefined
+  const least = fieldIn(schema, 'minLength')
+  const length = typeof least === 'number' ? Math.min(least, LONGEST_TEXT) : 0
+  return (known ?? 'text').padEnd(length, 'x')
+}

@@ -1,0 +1,110 @@
+import { isConfidentialName } from '../../contract/secret-names.js'
+import { propertyName } from './plan-text.js'
+import type { PlanText } from './request.js'
+import { isObject } from './openapi/api-document.js'
+
+/** A JSON Web Token or a credential of a well-known shape. Bounded, for a recording may contain megabytes of anything. */
+const SECRET_VALUE =
+  /eyJ[\w-]{8,400}|\b(?:Bearer|Basic)\s+\S{6,}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk[-_]live|sk-|AKIA|AIza)[\w-]{10,}/i
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
+/** Milliseconds since 1970 have 13; card numbers have more, in whatever groups. */
+const MOST_DIGITS = 13
+/** Addresses that are a secret as a whole, to whoever got the link. */
+const LINK_WORD = /reset|verif|confirm|activat|invit|unsubscribe|share|magic/i
+
+/** Whether a value has the shape of a secret, for text that someone typed for a plan; of a recording more counts as one. */
+export function isSecretValue(value: string): boolean {
+  return SECRET_VALUE.test(value) || (value.match(/[A-Za-z0-9_+/=-]{32,}/g) ?? []).some(looksRandom)
+}
+
+/** Words and slugs have no digits among capitals; uuids are ids, not secrets. */
+function looksRandom(word: string): boolean {
+  if (UUID.test(word) || !/\d/.test(word)) return false
+  return (/[a-z]/.test(word) && /[A-Z]/.test(word)) || /(?=\d{0,31}[A-Za-z])[A-Za-z0-9]{32}/.test(word)
+}
+
+/**
+ * Of a recording a value may be committed with a plan if it is a few words, a number or a date. Secrets have no common shape, so
+ * that everything else counts as one.
+ */
+export function mayBeSecret(value: string, name = ''): boolean {
+  if (isConfidentialName(name)) return true
+  const isId = /(?:id|uuid|guid)$/i.test(name) && UUID.test(value)
+  return !(isId || isPlain(value, { longest: 48, words: 7 }) || isPlainQuery(value))
+}
+
+/** Of a path: names of what is requested are longer and have numbers in them, and ids are common. */
+export function isSecretSegment(segment: string, before: string): boolean {
+  const text = segment.replace(/^[@~]/, '')
+  if (isConfidentialName(before) || LINK_WORD.test(before))
+    return !/^[a-z]{0,20}(?:[-_.][a-z]{1,20}){0,3}$/.test(text)
+  if (UUID.test(text)) return false
+  return !isPlain(text.replace(/\b([a-z]{1,12})\d{1,4}\b/g, '$1'), { longest: 100, words: 16 })
+}
+
+/** Whether a name may be committed, and printed as the name of a property: keys of maps may be secrets too. */
+export function isPlainName(name: string): boolean {
+  if (name.length > 80 || SECRET_VALUE.test(name)) return false
+  if (!/^[\p{L}\p{M}\d[\]_.:$@ -]*$/u.test(name)) return false
+  return name.split(/[^\p{L}\p{M}\d]+/u).every((word) => {
+    if (/^(?:[\p{L}\p{M}]{0,24}\d{0,3}|\d{1,13})$/u.test(word)) return true
+    // `oauth2Client`
+    return /^\p{L}+\d{1,3}\p{L}+\d{0,3}$/u.test(word) && isPlainWord(word.replace(/\d/g, ''))
+  })
+}
+
+function isPlain(value: string, most: { longest: number; words: number }): boolean {
+  if (value.length > most.longest || SECRET_VALUE.test(value)) return false
+  if (DATE.test(value)) return true
+  if (!/^[\p{L}\p{M}\d\s,.:|/()'’!_-]*$/u.test(value)) return false
+  const words = value.split(/[^\p{L}\p{M}\d]+/u)
+  return (
+    words.length <= most.words &&
+    words.every((word) => /^\d+$/.test(word) || isPlainWord(word)) &&
+    value.replace(/\D/g, '').length <= MOST_DIGITS
+  )
+}
+
+/** `tea`, `Tea`, `TEA`, `teaPot`, `XMLHttpRequest`, `v1`; random letters change their case more often. */
+function isPlainWord(word: string): boolean {
+  if (word.length <= 3) return true
+  if (word.length > 24) return false
+  return /^(?:\p{Lu}{1,16}|[\p{L}\p{M}]?[\p{Ll}\p{Lo}\p{M}]{1,20}|\p{Ll}?(?:\p{Lu}{0,4}[\p{Ll}\p{M}]{2,20}){1,5}(?:\p{Lu}{0,3}|\p{Lu}\p{Ll}))$/u.test(
+    word
+  )
+}
+
+/** A query of GraphQL that has its values as variables: nothing in it but names. */
+function isPlainQuery(value: string): boolean {
+  if (value.length > 20_000 || !/^\s*(?:query|mutation|subscription|fragment|\{)/.test(value)) return false
+  if (!/^[\w\s{}()$:!,[\]@.=|&-]*$/.test(value) || SECRET_VALUE.test(value)) return false
+  return (value.match(/\w+/g) ?? []).every((word) =>
+    /^\d/.test(word) ? /^\d{1,3}$/.test(word) : isPlainName(word)
+  )
+}
+
+/** Stand around a property's name within a value; for private use, so that no text needs them. */
+const MARKED = /\ue000([a-z0-9_.-]{1,80})\ue001/
+const DEEPEST = 60
+
+/** An example, as far as it may be committed: what may be secret, by its name or its shape, comes from a property instead. */
+export function hideSecrets(value: unknown, name: string, depth = 0): unknown {
+  if (depth > DEEPEST) return undefined
+  if (Array.isArray(value)) return value.map((element) => hideSecrets(element, name, depth + 1))
+  if (isObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, field]) => [key, hideSecrets(field, key, depth + 1)])
+    )
+  if (typeof value !== 'string' && typeof value !== 'number') return value
+  const isSecret = value !== '' && (isConfidentialName(name) || isSecretValue(String(value)))
+  return isSecret ? `\ue000${propertyName(name)}\ue001` : value
+}
+
+/** The text with properties where something was hidden, and the rest of it encoded. */
+export function showProperties(text: string, encode: (literal: string) => string = String): PlanText {
+  return text
+    .split(MARKED)
+    .map((part, at) => (at % 2 === 1 ? { property: part } : encode(part)))
+    .filter((part) => part !== '')
+}

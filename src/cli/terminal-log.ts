@@ -1,0 +1,116 @@
+import type { Writable } from 'node:stream'
+import type { Log } from '../gate/ports.js'
+import { CancelledError, DeadlineError, SettingsError } from '../gate/errors.js'
+import { messageOf } from '../contract/sentence.js'
+import { kubectlDelete } from '../contract/regions/regions.js'
+import type { ClusterAddress } from '../gate/step-state.js'
+import type { ProgressBar } from './progress-bar.js'
+import { plain, strikeOut, type Stream, safeJson } from './screen.js'
+import { UsageError } from './arguments.js'
+
+export interface TerminalLog {
+  readonly log: Log
+  readonly mask: (secret: string) => void
+  /** Redacts what was masked, for text that goes elsewhere. */
+  readonly strike: (text: string) => string
+}
+
+/** Lines on a terminal, above the progress bar if there is one. */
+export function createTerminalLog(stream: Stream, bar: ProgressBar | undefined): TerminalLog {
+  const secrets: string[] = []
+  const strike = (text: string): string => strikeOut(text, secrets)
+  const write = (prefix: string, text: string): void => {
+    // Further lines are indented, so that untrusted text cannot look like lines of this log.
+    const lines = strike(plain(text)).replace(/\n/g, '\n  ')
+    const put = (): unknown => stream.write(`${prefix}${lines}\n`)
+    if (bar === undefined) put()
+    else bar.above(put)
+  }
+  return {
+    log: {
+      info: (line) => write('', line),
+      notice: (line) => write('note: ', line),
+      warning: (line) => write('warning: ', line),
+      error: (line) => write('error: ', line),
+      debug: () => undefined
+    },
+    mask: (secret) => {
+      if (secret !== '') secrets.push(secret)
+    },
+    strike
+  }
+}
+
+/** `usage`: what was typed; `input`: the value of a setting; the others are failures of the command itself. */
+type Kind = 'usage' | 'input' | 'timed-out' | 'cancelled' | 'error'
+
+/** Whether a script reads what a command prints, as far as it can be told before the command is known. */
+export function asksForJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return args.slice(0, end < 0 ? args.length : end).includes('--json')
+}
+
+/** What a command prints with `--json` instead of its result. */
+export function describeError(thrown: unknown, secrets: readonly string[]): string {
+  const clean = (text: string): string => strikeOut(plain(text), secrets)
+  const message = clean(messageOf(thrown))
+  const problems = thrown instanceof SettingsError ? thrown.problems.map(clean) : [message]
+  return safeJson({ error: { kind: kindOf(thrown), message, problems } })
+}
+
+function kindOf(thrown: unknown): Kind {
+  if (thrown instanceof SettingsError) return 'input'
+  if (thrown instanceof UsageError) return 'usage'
+  if (thrown instanceof CancelledError) return 'cancelled'
+  return thrown instanceof DeadlineError ? 'timed-out' : 'error'
+}
+
+export interface OutputWatch {
+  /** Whether any output was lost. */
+  isLost(): boolean
+}
+
+/**
+ * Keeps errors on standard output from ending the command, so that it finishes its work and stops its processes. A closed pipe
+ * (`| head`) is not a failure; after any other error, such as a full disk, output is missing.
+ */
+export function watchOutput(stream: Pick<Writable, 'on'>, tell: (words: string) => void): OutputWatch {
+  let isLost = false
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' || isLost) return
+    isLost = true
+    const why = error.code === 'ENOSPC' ? `the disk is full (${error.message})` : error.message
+    tell(
+      `could not write to standard output, so part of it is missing: ${why}; free up space or redirect the output, then run the command again`
+    )
+  })
+  return { isLost: () => isLost }
+}
+
+/** The clusters on which an embedded service may run pods: there is no post step here that could delete them. */
+export class LeftPods {
+  #started: { addresses: readonly ClusterAddress[]; marker: string | undefined } | undefined
+
+  /** Without a marker, it is kept in the service's data folder. */
+  note(addresses: readonly ClusterAddress[], marker: string | undefined): void {
+    this.#started = { addresses, marker }
+  }
+
+  /** The service was closed, and has deleted them. */
+  forget(): void {
+    this.#started = undefined
+  }
+
+  /** What to say if the process ends before that; undefined if there is nothing to say. */
+  describe(): string | undefined {
+    if (this.#started === undefined || this.#started.addresses.length === 0) return undefined
+    const { addresses, marker } = this.#started
+    const ends = 'pods may still be running; they end by their own deadline.'
+    if (marker === undefined)
+      return `${ends} The next \`loadgate serve\` with the same --data continues with them or deletes them.`
+    const commands = addresses.map(
+      (address) => `  ${kubectlDelete(address, `loadgate.dev/marker=${marker}`)}`
+    )
+    return [`${ends} Delete them with:`, ...commands].join('\n')
+  }
+}

@@ -1,0 +1,350 @@
+import { Readable } from 'node:stream'
+import { accountSchema, gridSchema, madeGridSchema, reportSchema, runSchemas, type Account, type Grid, type Report, type Run, type RunPage } from '../contract/api.js'
+import { type Schema, decode } from '../contract/decode.js'
+import type { Vocabulary } from '../contract/vocabulary.js'
+import { type Address, resolveLink } from './http/address.js'
+import type { Clock } from '../contract/clock.js'
+import { MalformedReplyError, ServiceError } from './errors.js'
+import { Http, isOfLoadgate, type HttpOptions, type Reply } from './http/http.js'
+import type { Call, PartsBefore } from './http/failures.js'
+import { multipartOf } from './http/multipart.js'
+import { REDACTED } from './http/redact.js'
+import { type GridSpecification, type RunRequest, gridFields, runFields } from './documents/requests.js'
+import { OPERATIONS, type Sending, atOwnAddress, otherRunIn } from './own-links.js'
+import { retry } from './retry.js'
+import { describeErrorBody } from './http/error-body.js'
+
+export interface ClientOptions {
+  readonly address: Address
+  readonly token: string
+  /** What else must be redacted from the service's replies. */
+  readonly secrets?: readonly string[]
+  readonly words: Vocabulary
+  readonly clock: Clock
+  readonly isReached?: HttpOptions['isReached']
+  readonly dispatcher?: HttpOptions['dispatcher']
+}
+
+interface Op {
+  readonly operation: string
+  readonly sending: Sending
+  readonly method?: Call['method']
+  readonly url: URL
+  readonly upload?: Call['upload']
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The part of a CSV to request: what follows the bytes already downloaded. */
+export interface ResultRange extends PartsBefore {
+  readonly fromByte: number
+  /** The ETag of the bytes already downloaded: another version is sent from the start. */
+  readonly version: string | undefined
+}
+
+/** What must hold in a run. */
+interface HandedThresholds {
+  readonly thresholds: readonly string[]
+  readonly warmUpSeconds: number
+  /** Left out where it is the default: an older service does not know it. */
+  readonly onStall?: string
+}
+
+/** The client of the API: one method per operation. */
+export class ServiceClient {
+  readonly #address: Address
+  readonly #words: Vocabulary
+  readonly #schemas: ReturnType<typeof runSchemas>
+  readonly #clock: Clock
+  readonly #http: Http
+  #lastFailure: ServiceError | undefined
+  #isLoadgate = false
+  #sentMs: number | undefined
+
+  constructor({ address, words, clock, ...options }: ClientOptions) {
+    this.#address = address
+    this.#words = words
+    this.#schemas = runSchemas(words)
+    this.#clock = clock
+    this.#http = new Http({ ...options, mediaType: words.mediaType, origin: address.origin })
+  }
+
+  async createGrid(grid: GridSpecification, signal?: AbortSignal): Promise<Grid> {
+    const operation = `creating a grid in ${grid.region}`
+    const upload = await multipartOf(operation, gridFields(grid), [])
+    const url = this.#url('grids')
+    return this.#read(
+      { operation, sending: OPERATIONS.createGrid, method: 'POST', url, upload, signal },
+      madeGridSchema
+    )
+  }
+
+  async showGrid(id: string, signal?: AbortSignal): Promise<Grid> {
+    const operation = `reading grid ${id}`
+    return this.#read(
+      { operation, sending: OPERATIONS.showGrid, url: this.#url('grids', id), signal },
+      gridSchema,
+      about('grid', id, operation)
+    )
+  }
+
+  /** Undefined if the service answers 204 without a body, its general rule for DELETE. */
+  async terminateGrid(id: string, signal?: AbortSignal): Promise<Grid | undefined> {
+    const operation = `terminating grid ${id}`
+    const url = this.#url('grids', id)
+    return this.#ask(
+      { operation, sending: OPERATIONS.terminateGrid, method: 'DELETE', url, signal },
+      async (reply) => {
+        const body = await reply.text()
+        if (body.trim() === '') return undefined
+        return about('grid', id, operation)(decodeReply(operation, body, gridSchema))
+      }
+    )
+  }
+
+  async createRun(run: RunRequest, signal?: AbortSignal): Promise<Run> {
+    const operation = 'creating the run'
+    const files = run.files.map((path) => ({ name: `${this.#words.files}[]`, path }))
+    const upload = await multipartOf(operation, runFields(run, this.#words), files)
+    const url = this.#url(this.#words.runs)
+    return this.#read(
+      { operation, sending: OPERATIONS.createRun, method: 'POST', url, upload, signal },
+      this.#schemas.madeRun
+    )
+  }
+
+  async showRun(id: string, signal?: AbortSignal): Promise<Run> {
+    const operation = `reading run ${id}`
+    return this.#read(
+      { operation, sending: OPERATIONS.showRun, url: this.#url(this.#words.runs, id), signal },
+      this.#schemas.run,
+      about('run', id, operation)
+    )
+  }
+
+  async stopRun(id: string, signal?: AbortSignal): Promise<Run> {
+    const operation = `stopping run ${id}`
+    return this.#read(
+      { operation, sending: OPERATIONS.stopRun, url: this.#url(this.#words.runs, id, 'stop'), signal },
+      this.#schemas.run,
+      about('run', id, operation)
+    )
+  }
+
+  async repeatRun(id: string, signal?: AbortSignal): Promise<Run> {
+    const operation = `repeating run ${id}`
+    return this.#read(
+      { operation, sending: OPERATIONS.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
+      this.#schemas.madeRun,
+      (run) => {
+        if (run.id !== id) return run
+        throw new MalformedReplyError(operation, 'the reply is about the repeated run, not about a new one')
+      }
+    )
+  }
+
+  /** Whether a reply said that the service is a loadgate: others know nothing of thresholds. */
+  get isLoadgate(): boolean {
+    return this.#isLoadgate
+  }
+
+  /** Hands a run's thresholds over, for its page. An addition to the API: only for a loadgate. */
+  async setThresholds(
+    id: string,
+    { thresholds, warmUpSeconds, onStall }: HandedThresholds,
+    signal?: AbortSignal
+  ): Promise<void> {
+    const body = Buffer.from(JSON.stringify({ thresholds, warm_up: warmUpSeconds, on_stall: onStall }))
+    const upload = { contentType: 'application/json', length: body.length, open: () => Readable.from([body]) }
+    const url = this.#url(this.#words.runs, id, 'thresholds')
+    const operation = `handing over the thresholds of run ${id}`
+    // Whether it worked says nothing about the service that the run's own requests would not say.
+    const call = callOf({ operation, sending: OPERATIONS.setThresholds, method: 'PUT', url, upload, signal })
+    await (await this.#http.call(call)).text()
+  }
+
+  /** One page of the list: the first one, or the one that a page's `next` link points to. */
+  async listRuns(page?: string, signal?: AbortSignal): Promise<RunPage> {
+    const operation = 'listing the runs'
+    const url = page === undefined ? this.#url(this.#words.runs) : this.#link(operation, page)
+    return this.#read({ operation, sending: OPERATIONS.listRuns, url, signal }, this.#schemas.runPage)
+  }
+
+  async report(id: string, signal?: AbortSignal): Promise<Report> {
+    const operation = `reading the report of run ${id}`
+    return this.#read(
+      { operation, sending: OPERATIONS.report, url: this.#url(this.#words.runs, id, 'report'), signal },
+      reportSchema
+    )
+  }
+
+  /** The link to a grid's CSV if the run's reply has none. */
+  resultHref(runId: string, gridId: string): string {
+    return `/api/${this.#words.runs}/${runId}/result.csv?grid_id=${gridId}`
+  }
+
+  /** Opens a grid's CSV, unless its link or a redirect names another run than the given one; the caller reads and verifies the bytes. */
+  async openResult(
+    href: string,
+    options: { range?: ResultRange | undefined; signal?: AbortSignal; runId?: string } = {}
+  ): Promise<Reply> {
+    const { range, runId } = options
+    const operation = 'downloading a result CSV'
+    const refuseOther = (verb: string, link: string): void => {
+      const other = runId === undefined ? undefined : otherRunIn(link, runId, this.#words)
+      if (other !== undefined) throw new Error(`its link ${verb} another run, ${other}, and was not followed`)
+    }
+    refuseOther('names', href)
+    return this.#http.download({
+      operation,
+      method: 'GET',
+      url: this.#link(operation, href),
+      responseTimeoutMs: OPERATIONS.result.responseTimeoutMs,
+      headers: {
+        accept: 'text/csv, */*;q=0.1',
+        ...(range && {
+          range: `bytes=${range.fromByte}-`,
+          ...(range.version !== undefined && { 'if-range': range.version })
+        })
+      },
+      onRedirect: (target) => refuseOther('redirects to', target),
+      before: range,
+      signal: options.signal
+    })
+  }
+
+  /** The current size of a grid's CSV, from its headers alone; undefined if they do not say. */
+  async resultSize(href: string, signal?: AbortSignal): Promise<number | undefined> {
+    const operation = 'checking the size of a result CSV'
+    const reply = await this.#http.download({
+      operation,
+      method: 'HEAD',
+      url: this.#link(operation, href),
+      responseTimeoutMs: OPERATIONS.result.responseTimeoutMs,
+      headers: { accept: 'text/csv, */*;q=0.1' },
+      before: undefined,
+      signal
+    })
+    reply.body.destroy()
+    const isPlain = (reply.header('content-encoding') ?? 'identity') === 'identity'
+    const isPage = /html|json/i.test(reply.header('content-type') ?? '')
+    const length = reply.header('content-length')
+    return reply.status === 200 && isPlain && !isPage && length !== undefined ? Number(length) : undefined
+  }
+
+  async account(signal?: AbortSignal): Promise<Account> {
+    const operation = 'reading the account'
+    return this.#read(
+      { operation, sending: OPERATIONS.account, url: this.#url('account'), signal },
+      accountSchema
+    )
+  }
+
+  /** HEAD on any resource: whether it exists, and its headers, without its body. */
+  async head(link: string, signal?: AbortSignal): Promise<Pick<Reply, 'status' | 'header'>> {
+    const operation = `checking ${link}`
+    const url = this.#link(operation, link)
+    return this.#ask({ operation, sending: OPERATIONS.head, method: 'HEAD', url, signal }, (reply) => {
+      reply.body.resume()
+      return Promise.resolve(reply)
+    })
+  }
+
+  /** The error of the latest request, also of one that is being retried; undefined once there was a good reply. */
+  get lastFailure(): ServiceError | undefined {
+    return this.#lastFailure
+  }
+
+  /** When the service sent its latest reply, by its own clock; undefined if it does not say. */
+  get latestReplyMs(): number | undefined {
+    return this.#sentMs
+  }
+
+  async close(): Promise<void> {
+    await this.#http.close()
+  }
+
+  async #read<T>(op: Op, schema: Schema<T>, check = (document: T): T => document): Promise<T> {
+    return this.#ask(op, async (reply) => check(decodeReply(op.operation, await reply.text(), schema)))
+  }
+
+  /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */
+  async #ask<T>(op: Op, take: (reply: Reply) => Promise<T>): Promise<T> {
+    const attempt = async (): Promise<T> => {
+      try {
+        const reply = await this.#http.call(callOf(op))
+        if (op.url.origin === this.#address.origin) {
+          this.#isLoadgate ||= isOfLoadgate(reply)
+          this.#sentMs = readDate(reply) ?? this.#sentMs
+        }
+        const taken = await take(reply)
+        this.#lastFailure = undefined
+        return taken
+      } catch (thrown) {
+        if (thrown instanceof ServiceError) this.#lastFailure = thrown
+        throw thrown
+      }
+    }
+    return retry(attempt, op.sending.retry, { clock: this.#clock, signal: op.signal })
+  }
+
+  #link(operation: string, href: string): URL {
+    try {
+      const link = withoutRedacted(resolveLink(this.#address, href))
+      return this.#isLoadgate ? atOwnAddress(this.#address, link, this.#words) : link
+    } catch (cause) {
+      throw new MalformedReplyError(operation, 'the link is not a valid URL', { cause })
+    }
+  }
+
+  #url(...segments: string[]): URL {
+    return new URL([this.#address.api, ...segments.map(encodeURIComponent)].join('/'))
+  }
+}
+
+function readDate(reply: Reply): number | undefined {
+  const ms = Date.parse(reply.header('date') ?? '')
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** The status of another run or grid says nothing about this one: replies get mixed up in transit, and in caches. */
+function about(kind: 'run' | 'grid', id: string, operation: string) {
+  return <T extends { readonly id: string }>(document: T): T => {
+    if (document.id === id) return document
+    throw new MalformedReplyError(operation, `the reply is about another ${kind}, ${document.id}`)
+  }
+}
+
+/** A link that contained the token is followed without it: the request has it in its header. */
+function withoutRedacted(url: URL): URL {
+  for (const [name, value] of [...url.searchParams])
+    if (value.includes(REDACTED)) url.searchParams.delete(name, value)
+  return url
+}
+
+function callOf({ operation, method = 'GET', url, sending, upload, signal }: Op): Call {
+  const { responseTimeoutMs } = sending
+  return { operation, method, url, responseTimeoutMs, signal, ...(upload && { upload }) }
+}
+
+/** Decodes a reply's body, or says what is odd about it or was sent instead. */
+export function decodeReply<T>(operation: string, body: string, schema: Schema<T>): T {
+  const decoded = decode(schema, parseReply(operation, body))
+  if ('value' in decoded) return decoded.value
+  throw new MalformedReplyError(operation, `the reply is not as documented: ${decoded.odd}`)
+}
+
+function parseReply(operation: string, body: string): unknown {
+  try {
+    // Some servers start with a byte order mark, which is not JSON.
+    return JSON.parse(body.replace(/^\uFEFF/, ''))
+  } catch {
+    const found = body.trim() === '' ? 'an empty body' : describeErrorBody(redactTokens(body), '')
+    // Without the cause: the parser's message quotes the body, which may contain a token.
+    throw new MalformedReplyError(operation, `the service reported success but sent no JSON: ${found}`)
+  }
+}
+
+/** Half a reply is not JSON, but may still contain a token. */
+function redactTokens(body: string): string {
+  return body.replace(/("[^"]*_token"\s*:\s*)("[^"]*"?|[^\s,}]+)/g, '$1"***"')
+}

@@ -1,0 +1,200 @@
+/** A failed operation, and which one it was. */
+export class ServiceError extends Error {
+  override name = 'ServiceError'
+  constructor(
+    readonly operation: string,
+    message: string,
+    options?: ErrorOptions
+  ) {
+    super(`${operation}: ${message}`, options)
+  }
+}
+
+/** The service answered with an error. */
+export class RefusedError extends ServiceError {
+  override name = 'RefusedError'
+  readonly status: number
+  readonly retryAfterMs: number | undefined
+  /** Whether it came from this project's own service, rather than another one or something in front of it. */
+  readonly isLoadgate: boolean
+  /** Whether it came long before the request was sent to its end. */
+  readonly isEarly: boolean
+  constructor(operation: string, refusal: Refusal) {
+    const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
+    const hint = hintFor(refusal.status)
+    const words = `${refusal.detail}${request}`
+    super(
+      operation,
+      `the service answered ${refusal.status}: ${hint === '' ? words : words.replace(/\.$/, '')}${hint}`
+    )
+    this.status = refusal.status
+    this.retryAfterMs = refusal.retryAfterMs
+    this.isLoadgate = refusal.isLoadgate ?? false
+    this.isEarly = refusal.isEarly ?? false
+  }
+}
+
+interface Refusal {
+  readonly status: number
+  readonly detail: string
+  readonly requestId: string | undefined
+  readonly retryAfterMs: number | undefined
+  readonly isLoadgate?: boolean
+  readonly isEarly?: boolean
+}
+
+/** No answer: connection refused, reset, timeout. */
+export class UnreachableError extends ServiceError {
+  override name = 'UnreachableError'
+  /** True if there was no connection, so the request cannot have had an effect. */
+  readonly neverSent: boolean
+  /** Whether the connection ended long before the request was sent to its end. */
+  readonly isEarly: boolean
+  constructor(
+    operation: string,
+    message: string,
+    options: ErrorOptions & { neverSent: boolean; isEarly?: boolean }
+  ) {
+    super(operation, message, options)
+    this.neverSent = options.neverSent
+    this.isEarly = options.isEarly ?? false
+  }
+}
+
+/** The service's certificate is not trusted; a retry does not help, and nothing was sent. */
+export class CertificateError extends ServiceError {
+  override name = 'CertificateError'
+}
+
+/** The proxy did not answer, and never has: its address is wrong, or it is down; a retry does not help, and nothing was sent. */
+export class ProxyError extends ServiceError {
+  override name = 'ProxyError'
+}
+
+/** The service reported success, but the reply is not valid. */
+export class MalformedReplyError extends ServiceError {
+  override name = 'MalformedReplyError'
+}
+
+/** A download was redirected to somewhere that is not followed, such as a sign-in page without https. */
+export class RedirectError extends ServiceError {
+  override name = 'RedirectError'
+}
+
+/** A file to upload has changed since its size was read. */
+export class UploadError extends ServiceError {
+  override name = 'UploadError'
+}
+
+/** What happened, without quoting the service, for when its messages may echo secrets; undefined for errors that quote nothing. */
+export function describeWithoutQuote(error: unknown): string | undefined {
+  if (error instanceof RefusedError)
+    return `${error.operation}: the service answered ${error.status}${hintFor(error.status)}`
+  if (error instanceof MalformedReplyError) return `${error.operation}: the reply is not as documented`
+  return undefined
+}
+
+/** Whether the same request may well succeed a little later. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof UnreachableError) return true
+  if (error instanceof MalformedReplyError) return true
+  return (
+    error instanceof RefusedError &&
+    (error.status === 408 || error.status === 425 || error.status === 429 || error.status >= 500)
+  )
+}
+
+/** For a result these mean "not yet" rather than "no": the service knows the run, so the result is yet to be generated. */
+const NOT_READY: readonly number[] = [404, 409, 423]
+
+/** Whether a result that is not ready may be ready a little later. */
+export function isNotReady(error: unknown): boolean {
+  return isTransient(error) || (error instanceof RefusedError && NOT_READY.includes(error.status))
+}
+
+/** Statuses that, by the standards, refuse the request itself. */
+const SAYS_NO: ReadonlySet<number> = new Set([
+  400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424,
+  425, 426, 428, 429, 431, 451
+])
+
+/** With these a loadgate refuses to create anything before it does: it is about to end, or cannot write it down. */
+const SAYS_NO_AS_LOADGATE: ReadonlySet<number> = new Set([503, 507])
+
+/**
+ * Whether a create request certainly had no effect, so that a retry cannot create a second run or grid: it was never sent, or the service
+ * refused it. Everything else is uncertain: a redirect or an odd success may follow a creation that worked; 408, 5xx and what only
+ * proxies send (499, 460) may hide a request that was forwarded.
+ */
+export function hadNoEffect(error: unknown): boolean {
+  if (error instanceof UploadError || error instanceof CertificateError || error instanceof ProxyError)
+    return true
+  if (error instanceof UnreachableError) return error.neverSent
+  if (!(error instanceof RefusedError)) return false
+  const { status, isLoadgate } = error
+  return SAYS_NO.has(status) || (isLoadgate && SAYS_NO_AS_LOADGATE.has(status))
+}
+
+/**
+ * Whether an upload broke off in the middle. Hardly any service acts on half a request, but one might on the fields that come first: only
+ * who has looked for their effect and found none may send it again.
+ */
+export function brokeOff(error: unknown): boolean {
+  return (
+    (error instanceof UnreachableError || (error instanceof RefusedError && isTransient(error))) &&
+    error.isEarly
+  )
+}
+
+/**
+ * Whether a loadgate refuses to create anything because it is about to end: it says so before it creates anything, and when to ask again.
+ * The 503 of any other service, or of a proxy, may hide a request that had its effect.
+ */
+export function isAboutToRestart(error: unknown): boolean {
+  return (
+    error instanceof RefusedError &&
+    error.status === 503 &&
+    error.isLoadgate &&
+    error.retryAfterMs !== undefined
+  )
+}
+
+/** Statuses about the token rather than the request. */
+const ABOUT_THE_TOKEN: readonly number[] = [401, 403, 407]
+
+/**
+ * Whether a refusal may be temporary, or come from something in front of the service, such as an ingress during a deployment (404, or a
+ * redirect to a page).
+ */
+export function mayBeMomentary(error: unknown): boolean {
+  return error instanceof RefusedError && !ABOUT_THE_TOKEN.includes(error.status)
+}
+
+/** The same if the token has worked before: a firewall or a proxy may answer 403 or 407 for a while, and only 401 is about the token. */
+export function mayBeMomentaryForKnownToken(error: unknown): boolean {
+  return error instanceof RefusedError && error.status !== 401
+}
+
+/** Statuses that waiting does not change: the token is invalid or expired, the resource is gone, or blocked for legal reasons. */
+const FOR_GOOD: readonly number[] = [401, 410, 451]
+
+/** Whether a refused request for a result may succeed later: a firewall (403) or a sign-in page may answer for the service for a while. */
+export function mayBecomeResult(error: unknown): boolean {
+  if (error instanceof RedirectError) return true
+  return error instanceof RefusedError && !FOR_GOOD.includes(error.status)
+}
+
+function hintFor(status: number): string {
+  switch (status) {
+    case 401:
+      return '. Check the token: it may be wrong, expired, or missing in this workflow'
+    case 403:
+      return '. The token is valid but not allowed to do this'
+    case 404:
+      return '. Check the id and base-url'
+    case 429:
+      return '. The service is rate limiting requests'
+    default:
+      return ''
+  }
+}

@@ -1,0 +1,67 @@
+
+
+/** The service's address: the API's root, and what is needed to resolve its links. */
+export interface Address {
+  /** Ends with `/api`, without a trailing slash. */
+  readonly api: string
+  readonly origin: string
+}
+
+const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+export function isLoopback(url: URL): boolean {
+  return LOOPBACK.test(url.hostname)
+}
+
+/** Credentials go over https only; loopback never leaves the machine. */
+export function isConfidential(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))
+}
+
+/** Reads a base URL with or without `/api`; throws an Error whose message says what is accepted. */
+export function readAddress(text: string): Address {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch (cause) {
+    throw new Error('is not a URL; use one such as https://service.example, or local', { cause })
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Error('must start with https://')
+  if (!isConfidential(url))
+    throw new Error(
+      'must start with https:// (plain http would send the token in the clear; only loopback may use it)'
+    )
+  if (url.username !== '' || url.password !== '')
+    throw new Error('must not contain a user name or password; pass the token as `token`')
+  if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment')
+  const path = url.pathname.replace(/\/+$/, '')
+  return { api: url.origin + (path.endsWith('/api') ? path : `${path}/api`), origin: url.origin }
+}
+
+/** Resolves a link of a reply (`/api/…`, with or without the prefix of the API's root, or absolute). */
+export function resolveLink(address: Address, href: string): URL {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(href)) return new URL(href)
+  if (href.startsWith('//')) return new URL(href, address.origin)
+  if (href.startsWith(`${address.api.slice(address.origin.length)}/`)) return new URL(href, address.origin)
+  if (href === '/api' || href.startsWith('/api/')) return new URL(address.api.slice(0, -'/api'.length) + href)
+  return new URL(address.api + (href.startsWith('/') ? href : `/${href}`))
+}
+
+/** Which bytes a part contains, and of how many; both ends are inclusive. */
+export interface ContentRange {
+  readonly fromByte: number
+  readonly toByte: number
+  /** Undefined if the service does not say. */
+  readonly total: number | undefined
+}
+
+const CONTENT_RANGE = /^bytes (\d+)-(\d+)\/(\d+|\*)$/
+
+/** Reads the header of a `206`; undefined if it makes no sense. */
+export function readContentRange(text: string | undefined): ContentRange | undefined {
+  const [, from, to, size] = CONTENT_RANGE.exec(text?.trim() ?? '') ?? []
+  const [fromByte, toByte] = [Number(from), Number(to)]
+  const total = size === '*' ? undefined : Number(size)
+  if (from === undefined || toByte < fromByte || (total !== undefined && toByte >= total)) return undefined
+  return { fromByte, toByte, total }
+}

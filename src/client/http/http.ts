@@ -1,0 +1,335 @@
+import type { Dispatcher } from 'undici'
+import { Readable, pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { MalformedReplyError, RedirectError, RefusedError, ServiceError } from '../errors.js'
+import { isConfidential, isLoopback, readContentRange } from './address.js'
+import { describeErrorBody } from './error-body.js'
+import { CONNECT_TIMEOUT_MS, failureOf, type Call, type PartsBefore, type Upload } from './failures.js'
+import { mayBeProxied, openProxyAgent } from './proxy.js'
+import { Redactor, type PartPlace, type ReplyBody } from './redact.js'
+import { Agent } from './undici.js'
+
+/** The reply, with the token redacted everywhere. */
+export interface Reply {
+  readonly status: number
+  header(name: string): string | undefined
+  /** The complete body, for replies of modest size. */
+  text(): Promise<string>
+  readonly body: ReplyBody
+}
+
+/** A reply with its unredacted redirect target and body, which are never shown. */
+interface Received extends Reply {
+  readonly location: string | undefined
+  readonly raw: Readable
+  /** It came long before the request was sent to its end. */
+  readonly isEarly: boolean
+}
+
+const LARGEST_JSON_BYTES = 32 * 1024 * 1024
+const MOST_ERROR_BYTES = 256 * 1024
+const MOST_REDIRECTS = 5
+/**
+ * Bytes buffered for a slow reader. At this limit undici 7 pauses its parser, and if the other side then closes the connection, an
+ * assertion crashes the process (nodejs/undici#5360).
+ */
+const MOST_WAITING_BYTES = 64 * 1024 * 1024
+
+export interface HttpOptions {
+  readonly token: string
+  /** What else must be redacted from the service's replies. */
+  readonly secrets?: readonly string[] | undefined
+  readonly mediaType: string
+  readonly origin: string
+  /** Whether the service was reached before, by an earlier step: a proxy that does not answer is an outage then. */
+  readonly isReached?: boolean | undefined
+  /** Used instead of its own connections. */
+  readonly dispatcher?: Dispatcher | undefined
+}
+
+/** The one place that speaks HTTP: credentials, timeouts, redirects, proxies, and readable errors. */
+export class Http {
+  readonly #redactor: Redactor
+  readonly #authorization: string
+  readonly #accept: string
+  readonly #origin: string
+  // One connection per request: a kept-alive socket that the other side has closed would look like a lost reply.
+  readonly #direct = new Agent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
+  #proxied: Dispatcher | undefined
+  readonly #given: Dispatcher | undefined
+  #isReached: boolean
+
+  constructor(options: HttpOptions) {
+    this.#given = options.dispatcher
+    this.#isReached = options.isReached ?? false
+    this.#redactor = new Redactor(options.token, options.secrets)
+    this.#authorization = basicAuthorization(options.token)
+    this.#accept = options.mediaType
+    this.#origin = options.origin
+  }
+
+  /** Sends one request and returns a successful reply; anything else is thrown. Redirects are never followed. */
+  async call(call: Call): Promise<Reply> {
+    const reply = await this.#send(call)
+    if (reply.status >= 300) throw await this.#refusalOf(call, reply)
+    return reply
+  }
+
+  /** Opens a download. Follows a few redirects, over https only, without sending the credentials to other hosts. */
+  async download(call: Call): Promise<Reply> {
+    let { url } = call
+    for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
+      const reply = await this.#send({ ...call, url })
+      const { location } = reply
+      if (reply.status < 300 || reply.status >= 400 || location === undefined) {
+        if (reply.status >= 300) throw await this.#refusalOf(call, reply)
+        return reply
+      }
+      reply.raw.destroy()
+      url = this.#redirected(call.operation, url, location)
+      call.onRedirect?.(this.#redactor.text(url.href))
+    }
+    throw new RedirectError(call.operation, `the service redirected more than ${MOST_REDIRECTS} times`)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#direct.destroy(), this.#proxied?.destroy()])
+  }
+
+  async #send(call: Call): Promise<Received> {
+    if (!this.#mayReach(call.url))
+      throw new ServiceError(
+        call.operation,
+        `refused to send to ${call.url.origin}: only https (or loopback) is allowed`
+      )
+    const upload = call.upload && new SentBody(call.upload)
+    const isEarly = (): boolean => upload !== undefined && !upload.isSent
+    try {
+      const { statusCode, headers, body } = await this.#dispatcherFor(call.url).request({
+        origin: call.url.origin,
+        path: call.url.pathname + call.url.search,
+        method: call.method,
+        headers: this.#headersFor(call),
+        body: upload?.stream ?? null,
+        headersTimeout: call.responseTimeoutMs,
+        bodyTimeout: call.responseTimeoutMs,
+        highWaterMark: MOST_WAITING_BYTES,
+        // Some GETs of this API have effects; none may be resent automatically.
+        idempotent: false,
+        ...(call.signal && { signal: call.signal })
+      })
+      const reply = { status: statusCode, headers, body }
+      return this.#receive(call, {
+        ...(call.method === 'HEAD' ? reply : withoutGzip(reply)),
+        isEarly: isEarly()
+      })
+    } catch (thrown) {
+      throw this.#failureOf(call, thrown, isEarly())
+    }
+  }
+
+  /** The one place where replies come in, and where the token is redacted. */
+  #receive(
+    call: Call,
+    { status, headers, body: raw, isEarly }: RawReply & Pick<Received, 'isEarly'>
+  ): Received {
+    this.#isReached = true
+    // A body that fails after its last reader is gone must not crash the process.
+    raw.on('error', () => undefined)
+    const redactor = this.#redactor
+    let body: ReplyBody | undefined
+    const header = (name: string): string | undefined => [headers[name]].flat()[0]
+    return {
+      status,
+      header: (name) => {
+        const value = header(name)
+        return value === undefined ? undefined : redactor.text(value)
+      },
+      text: async () => {
+        const text = await readText(call, raw).catch((thrown: unknown) => {
+          throw this.#failureOf(call, thrown)
+        })
+        return redactor.text(text)
+      },
+      get body() {
+        return (body ??= redactor.stream(
+          raw,
+          status === 206 ? placeOf(header('content-range'), call.before) : undefined
+        ))
+      },
+      location: header('location'),
+      raw,
+      isEarly
+    }
+  }
+
+  async #refusalOf(call: Call, reply: Received): Promise<ServiceError> {
+    const location = reply.header('location')
+    const detail =
+      reply.status < 400 && location !== undefined
+        ? `a redirect to ${location}, which is not followed; set base-url to the service's own address`
+        : describeErrorBody(
+            this.#redactor.text(await readStart(reply.raw)),
+            reply.header('content-type') ?? ''
+          )
+    return new RefusedError(call.operation, {
+      status: reply.status,
+      detail,
+      requestId: reply.header('x-request-id') ?? reply.header('request-id'),
+      retryAfterMs: readRetryAfter(reply.header('retry-after')),
+      isLoadgate: isOfLoadgate(reply),
+      isEarly: reply.isEarly
+    })
+  }
+
+  /** Errors quote the other side's messages and redirect targets. */
+  #failureOf(call: Call, thrown: unknown, isEarly = false): Error {
+    const redact = (text: string): string => this.#redactor.text(text)
+    return failureOf(call, thrown, { redact, isEarly, isReached: this.#isReached })
+  }
+
+  #redirected(operation: string, from: URL, location: string): URL {
+    if (!URL.canParse(location, from.href))
+      throw new RedirectError(operation, 'refused a redirect to an invalid URL')
+    const to = new URL(location, from)
+    if (!isConfidential(to))
+      throw new RedirectError(
+        operation,
+        `refused a redirect to ${this.#redactor.text(to.origin)}: only https is followed. If it is a sign-in page, check base-url and the token`
+      )
+    return to
+  }
+
+  /** Loopback is allowed only if the service is there too: a reply must not redirect into the runner itself. */
+  #mayReach(url: URL): boolean {
+    return isConfidential(url) && (!isLoopback(url) || isLoopback(new URL(this.#origin)))
+  }
+
+  #headersFor(call: Call): Record<string, string> {
+    return {
+      accept: this.#accept,
+      // Without it a service may choose any encoding.
+      'accept-encoding': 'identity',
+      'user-agent': 'loadgate',
+      ...(call.url.origin === this.#origin && { authorization: this.#authorization }),
+      ...(call.upload && {
+        'content-type': call.upload.contentType,
+        'content-length': String(call.upload.length)
+      }),
+      ...call.headers
+    }
+  }
+
+  #dispatcherFor(url: URL): Dispatcher {
+    if (this.#given !== undefined) return this.#given
+    if (!mayBeProxied(url)) return this.#direct
+    this.#proxied ??= openProxyAgent({ connect: { timeout: CONNECT_TIMEOUT_MS } })
+    return this.#proxied
+  }
+}
+
+/** Only this project's own service says so. */
+export function isOfLoadgate(reply: Pick<Reply, 'header'>): boolean {
+  return reply.header('x-loadgate-version') !== undefined
+}
+
+/** The value of the Basic header for a token as user name and an empty password; it is a secret like the token. */
+export function basicAuthorization(token: string): string {
+  return `Basic ${Buffer.from(`${token}:`).toString('base64')}`
+}
+
+/** A part may end anywhere, even within a secret; only the last part has nothing after it. */
+function placeOf(contentRange: string | undefined, { held, total }: PartsBefore = {}): PartPlace {
+  const range = readContentRange(contentRange)
+  const end = range?.total ?? total ?? Infinity
+  return { held, bytesToEnd: end - (range?.fromByte ?? 0) + (held?.length ?? 0) }
+}
+
+async function readText(call: Call, body: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > LARGEST_JSON_BYTES)
+      throw new MalformedReplyError(call.operation, `the reply is larger than ${LARGEST_JSON_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** As much of an error's body as anyone would read; of a truncated one, what arrived. */
+async function readStart(body: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes > MOST_ERROR_BYTES) break
+    }
+  } catch {
+    // The status says enough.
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8')
+}
+
+/** `Retry-After` comes as seconds or as a date. */
+export function readRetryAfter(value: string | undefined, nowMs = Date.now()): number | undefined {
+  if (value === undefined) return undefined
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
+}
+
+export interface RawReply {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | undefined>
+  readonly body: Readable
+}
+
+/** Headers about the encoded bytes: they do not apply to the decoded ones, and parts of those could not be joined. */
+const OF_ENCODED_BYTES: readonly string[] = ['content-encoding', 'content-length', 'etag']
+
+/**
+ * A proxy may compress a response that was requested uncompressed. It is decoded as it arrives, before anything searches it; a truncated
+ * one is an error, since gzip ends with its length and checksum. A part of a compressed response is left as it is.
+ */
+export function withoutGzip(reply: RawReply): RawReply {
+  const encoding = String(reply.headers['content-encoding'] ?? '')
+    .trim()
+    .toLowerCase()
+  if (reply.status === 206 || (encoding !== 'gzip' && encoding !== 'x-gzip')) return reply
+  const headers = Object.fromEntries(
+    Object.entries(reply.headers).filter(([name]) => !OF_ENCODED_BYTES.includes(name))
+  )
+  // Errors of either stream reach the reader of the decoded bytes, and both are closed when it stops reading.
+  const body = pipeline(reply.body, createGunzip(), () => undefined)
+  return { ...reply, headers, body }
+}
+
+/** So much must be left of a body before it certainly was not sent: less may be on its way between here and the other side's reader. */
+const SURELY_UNSENT_BYTES = 1024 * 1024
+
+/** The body of one request, and whether all of it may be on its way: as long as it is not, nobody can have read it to its end. */
+export class SentBody {
+  readonly stream: Readable
+  readonly #upload: Upload
+  #bytes = 0
+
+  constructor(upload: Upload) {
+    this.#upload = upload
+    this.stream = Readable.from(this.#read(), { objectMode: false })
+  }
+
+  get isSent(): boolean {
+    return this.#upload.length - this.#bytes < SURELY_UNSENT_BYTES
+  }
+
+  async *#read(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.#upload.open()) {
+      // Before they are handed out: from here on nobody knows how far they got.
+      this.#bytes += chunk.length
+      yield chunk
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import type { Clock } from '../contract/clock.js'
+import { CertificateError, MalformedReplyError, ProxyError, RefusedError, hadNoEffect, isAboutToRestart, isNotReady, isTransient, mayBeMomentary, mayBeMomentaryForKnownToken, mayBecomeResult } from './errors.js'
+
+/** Which consecutive failures of an operation are retried, how often, and for how long. Any other failure ends it at once. */
+export interface RetryPolicy {
+  /** Including the first one; without it, only time limits them. */
+  readonly attempts?: number
+  /** The wait after that many failures in a row; without it, what the service asks for, else doubling. */
+  readonly pauseMs?: (failures: number, error: unknown) => number
+  /** What passes by itself: an outage, or something that is not ready yet. */
+  readonly isTransient: (error: unknown) => boolean
+  readonly transientMs: number
+  /** A refusal that may temporarily come from something in front of the service. */
+  readonly isRefusal: (error: unknown) => boolean
+  readonly refusalMs: number
+}
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+
+/**
+ * Retry an outage for minutes; a refusal for a minute, since it may come from an ingress during a deployment, but a run that was really
+ * deleted is not worth a longer wait; a rejected token, or a bug of ours, not at all.
+ */
+function outage(transientMs: number, refusalMs = MINUTE_MS): RetryPolicy {
+  return { isTransient, transientMs, isRefusal: mayBeMomentary, refusalMs }
+}
+
+/** For a single request: a few attempts in quick succession, after an outage only. */
+export function upTo(attempts: number): RetryPolicy & { readonly attempts: number } {
+  return { ...outage(Infinity, 0), attempts }
+}
+
+/** The token has created or read the grid or run before: a refusal now may come from something in front of the service. */
+function outageWithKnownToken(transientMs: number): RetryPolicy {
+  return { ...outage(transientMs), isRefusal: mayBeMomentaryForKnownToken }
+}
+
+/**
+ * What costs money while it runs is ended however long the service is down. A service whose replies never make sense is retried no longer
+ * than one that refuses.
+ */
+function ending(refusalMs: number): RetryPolicy {
+  const isMalformed = (error: unknown): boolean => error instanceof MalformedReplyError
+  return {
+    isTransient: (error) => isTransient(error) && !isMalformed(error),
+    transientMs: Infinity,
+    isRefusal: (error) => mayBeMomentary(error) || isMalformed(error),
+    refusalMs
+  }
+}
+
+/** Results are generated after the run has ended: retry "not yet" for the whole collection time, a refusal for a minute. */
+const COLLECT: RetryPolicy = {
+  isTransient: isNotReady,
+  transientMs: Infinity,
+  isRefusal: mayBecomeResult,
+  refusalMs: MINUTE_MS
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof RefusedError && error.status === 404
+}
+
+/**
+ * There was no connection, or the service is rate limiting, or a loadgate cannot use its database for the moment: the same request may
+ * work later, and cannot create anything twice. A restart takes longer.
+ */
+function mayCreateNow(error: unknown): boolean {
+  if (!hadNoEffect(error) || isAboutToRestart(error)) return false
+  if (error instanceof RefusedError) return error.status === 429 || error.status === 503
+  return !(error instanceof CertificateError || error instanceof ProxyError)
+}
+
+/** One policy per operation. All but `create` and `outlastRestart` are only for what may be done twice: never for creating or repeating a run or grid. */
+export const RETRY = {
+  create: {
+    attempts: 5,
+    pauseMs: (failures, error) => pauseBefore(failures + 1, error),
+    isTransient: mayCreateNow,
+    transientMs: Infinity,
+    isRefusal: () => false,
+    refusalMs: 0
+  },
+  // Longer than a service usually lets its runs at work go on before it restarts.
+  outlastRestart: {
+    isTransient: isAboutToRestart,
+    transientMs: 15 * MINUTE_MS,
+    isRefusal: () => false,
+    refusalMs: 0
+  },
+  watchRun: outageWithKnownToken(5 * MINUTE_MS),
+  // An unknown id is a wrong id: nothing was just created that could be late.
+  showExistingRun: outage(5 * MINUTE_MS, 0),
+  // Grids take minutes to start, and the service may be down meanwhile.
+  awaitGrid: outageWithKnownToken(5 * MINUTE_MS),
+  // The same, but a grid that is unknown after it was terminated is gone.
+  awaitGridEnd: {
+    ...outageWithKnownToken(5 * MINUTE_MS),
+    isRefusal: (error) => mayBeMomentaryForKnownToken(error) && !isUnknown(error)
+  },
+  // A service that loses a reply is often down for a while.
+  findRun: outage(2 * MINUTE_MS),
+  // Without it a lost reply to the repeat could not be matched; but an unknown id is a wrong id.
+  showRepeatedRun: {
+    ...outage(2 * MINUTE_MS),
+    isRefusal: (error) => mayBeMomentary(error) && !isUnknown(error)
+  },
+  // Duplicates are rare: if the list cannot be read, do not wait long for it.
+  findTwins: outage(30 * SECOND_MS, 10 * SECOND_MS),
+  stopRun: ending(30 * SECOND_MS),
+  // A 404 may come from an ingress, and a grid wrongly considered gone keeps running: ask more than once.
+  terminateGrid: ending(15 * SECOND_MS),
+  collect: COLLECT,
+  // Everything is downloaded by then; the service may still be down for a moment.
+  lastLook: { ...COLLECT, transientMs: MINUTE_MS }
+} as const satisfies Record<string, RetryPolicy>
+
+/** A refusal is retried more often than an outage, since it is retried for a shorter time. */
+const LONGEST_PAUSE_ATTEMPT_AFTER_REFUSAL = 4
+
+/** Consecutive failures, and how much longer to retry. */
+export class Failures {
+  readonly #policy: RetryPolicy
+  readonly #clock: Clock
+  #count = 0
+  #sinceMs: number | undefined
+  #refusedSinceMs: number | undefined
+
+  constructor(policy: RetryPolicy, clock: Clock) {
+    this.#policy = policy
+    this.#clock = clock
+  }
+
+  /** True after a failure, until there is an answer. */
+  get isFailing(): boolean {
+    return this.#count > 0
+  }
+
+  noteAnswer(): void {
+    this.#count = 0
+    this.#sinceMs = undefined
+    this.#refusedSinceMs = undefined
+  }
+
+  /** Returns the wait before the next attempt; throws the error if there is to be none. */
+  bear(error: unknown): number {
+    const { attempts = Infinity, transientMs, refusalMs, pauseMs } = this.#policy
+    const nowMs = this.#clock.now()
+    this.#count++
+    if (this.#count >= attempts) throw error
+    this.#sinceMs ??= nowMs
+    if (this.#policy.isTransient(error)) {
+      if (nowMs - this.#sinceMs > transientMs) throw error
+      if (pauseMs !== undefined) return pauseMs(this.#count, error)
+      return pauseBefore(Math.min(this.#count, LONGEST_PAUSE_ATTEMPT), error)
+    }
+    this.#refusedSinceMs ??= nowMs
+    if (!this.#policy.isRefusal(error) || nowMs - this.#refusedSinceMs >= refusalMs) throw error
+    return pauseBefore(Math.min(this.#count, LONGEST_PAUSE_ATTEMPT_AFTER_REFUSAL), error)
+  }
+}
+
+export interface RetryOptions {
+  readonly clock: Clock
+  readonly signal: AbortSignal | undefined
+  /** Called for each failure that is retried. */
+  readonly onRetry?: (error: unknown) => void
+  /** Creates the error to throw when the signal ends it, from the last failure; without it, the signal's reason is thrown. */
+  readonly overWith?: (failure: unknown) => Error
+}
+
+/**
+ * Retries what may succeed a little later, until the policy or the signal ends it. An attempt that makes progress without being done
+ * reports it with `noteProgress`.
+ */
+export async function retry<T>(
+  attempt: (noteProgress: () => void) => Promise<T>,
+  policy: RetryPolicy,
+  { clock, signal, onRetry, overWith }: RetryOptions
+): Promise<T> {
+  const failures = new Failures(policy, clock)
+  let last: unknown
+  for (;;) {
+    try {
+      return await attempt(() => failures.noteAnswer())
+    } catch (thrown) {
+      if (signal?.aborted) throw overWith?.(last ?? thrown) ?? thrown
+      const pauseMs = failures.bear(thrown)
+      last = thrown
+      onRetry?.(thrown)
+      await clock.sleep(pauseMs, signal).catch((reason: unknown) => {
+        throw overWith?.(thrown) ?? reason
+      })
+    }
+  }
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 20 * SECOND
+const LONGEST_RETRY_AFTER_MS = 2 * MINUTE
+
+/** The wait before the next attempt: what the service asks for, else doubling, with jitter so that jobs do not retry in step. */
+export function pauseBefore(attempt: number, error: unknown, random: () => number = Math.random): number {
+  const asked = error instanceof RefusedError ? error.retryAfterMs : undefined
+  // Do not hammer a service even if it asks for no pause at all.
+  if (asked !== undefined) return Math.min(Math.max(asked, FIRST_PAUSE_MS), LONGEST_RETRY_AFTER_MS)
+  const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS)
+  return Math.round(pause * (0.75 + random() / 2))
+}
+
+/** Where something is asked for again for minutes, the pauses stop growing here. */
+export const LONGEST_PAUSE_ATTEMPT = 6
+
+/** The wait before the next look at something that is not ready yet. */
+export function pauseBetweenLooks(looks: number): number {
+  return pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined)
+}

@@ -1,0 +1,81 @@
+
+
+/** The service's name where its identifiers contain it: in paths, parameters, fields and the media type. */
+export interface Vocabulary {
+  /** `run`, as in `run[tool]`. */
+  readonly run: string
+  /** `runs`, as in `/runs` and `_embedded.runs`. */
+  readonly runs: string
+  /** `run_files`, the upload's parameter and the name of the list in some replies. */
+  readonly files: string
+  /** The vendor part of the media type. */
+  readonly vendor: string
+  readonly mediaType: string
+  /** As the service spells them. */
+  readonly tools: readonly string[]
+  toolName(tool: string): string
+  /** The API document's word for one of the service's; undefined if it has no such tool. */
+  toolOf(name: string): string | undefined
+}
+
+/** Without a name the placeholders of the API document are used: `run`, and `service` in media type and tool. */
+export function vocabularyOf(serviceName?: string): Vocabulary {
+  const run = serviceName ?? 'run'
+  const vendor = serviceName ?? 'service'
+  const toolName = (tool: string): string => (tool === 'service-chrome' ? `${vendor}-chrome` : tool)
+  return {
+    run,
+    runs: `${run}s`,
+    files: `${run}_files`,
+    vendor,
+    mediaType: `application/vnd.${vendor}.v2+json`,
+    tools: TOOLS.map(toolName),
+    toolName,
+    toolOf: (name) => TOOLS.find((tool) => tool === name || toolName(tool) === name)
+  }
+}
+
+/** The tools of the API, as the API document and the settings spell them. */
+export const TOOLS = [
+  'jmeter',
+  'gatling',
+  'java-selenium-chrome',
+  'java-selenium-firefox',
+  'service-chrome'
+] as const
+
+/** The required keys of a grid's specification. */
+export const REQUIRED_GRID_KEYS = [
+  'infrastructure',
+  'region',
+  'instance_quantity',
+  'instance_type',
+  'stop_after'
+] as const
+
+export type RequiredGridKey = (typeof REQUIRED_GRID_KEYS)[number]
+
+export const INFRASTRUCTURES = ['demand', 'hosted'] as const
+
+/** `stop_after` in minutes. */
+export const MAX_STOP_AFTER_MIN = 2880
+
+/** The optional keys with a text value; they only matter in a cloud. */
+export const OPTIONAL_GRID_TEXTS = [
+  'aws_tags',
+  'aws_availability_zone',
+  'credential_id',
+  'azure_tenant_id',
+  'aws_arn',
+  'aws_vpc_identifier',
+  'aws_vpc_subnet_public',
+  'aws_vpc_subnet_private',
+  'aws_vpc_security_groups'
+] as const
+
+/** All optional keys. */
+export const OPTIONAL_GRID_KEYS: readonly string[] = [
+  'aws_platform',
+  'aws_spot_price',
+  ...OPTIONAL_GRID_TEXTS
+]

@@ -1,0 +1,116 @@
+import type { Ports } from '../../ports.js'
+import { TRANSIENT, describeFailure, type Failure } from '../comment-failure.js'
+import { readRepository, type Octokit } from '../pull-request.js'
+import { messageOf } from '../../../contract/sentence.js'
+
+/** A call to GitHub that failed for good. */
+export class CallError extends Error {
+  override name = 'CallError'
+  constructor(
+    readonly action: string,
+    readonly failure: Failure,
+    options: ErrorOptions
+  ) {
+    super(`${action}: ${failure.words}`, options)
+  }
+}
+
+/** An artifact that cannot be a document. A retry does not help, an older one may. */
+export class UnusableArtifactError extends Error {
+  override name = 'UnusableArtifactError'
+}
+
+/** The storage, or the way to it, does not hand out an artifact that may be sound. */
+export class RefusedDownloadError extends UnusableArtifactError {
+  override name = 'RefusedDownloadError'
+}
+
+export interface CallOptions {
+  readonly clock: Ports['clock']
+  readonly signal: AbortSignal
+  readonly untilMs: number
+}
+
+const MOST_ATTEMPTS = 4
+const FIRST_PAUSE_MS = 1000
+const RATE_LIMIT_PAUSE_MS = 5000
+
+/** Calls to GitHub's API: retried a few times after an outage, and after a rate limit as soon as it allows. */
+export class Calls {
+  readonly repository: { readonly owner: string; readonly repo: string }
+
+  constructor(
+    readonly octokit: Octokit,
+    env: NodeJS.ProcessEnv,
+    readonly options: CallOptions
+  ) {
+    this.repository = readRepository(env)
+  }
+
+  /** `action` completes "GitHub could not …". */
+  async make<T>(action: string, attempt: () => Promise<T>): Promise<T> {
+    const { clock, signal, untilMs } = this.options
+    for (let failures = 1; ; failures++)
+      try {
+        signal.throwIfAborted()
+        return await attempt()
+      } catch (thrown) {
+        signal.throwIfAborted()
+        if (thrown instanceof UnusableArtifactError) throw thrown
+        const failure = describeFailure(thrown, clock.now())
+        const pauseMs = pauseAfter(failure, failures)
+        const isOver = failures === MOST_ATTEMPTS || pauseMs === undefined || clock.now() + pauseMs >= untilMs
+        if (isOver) throw new CallError(action, failure, { cause: thrown })
+        await clock.sleep(pauseMs, signal)
+      }
+  }
+}
+
+/** Undefined if a retry cannot help. */
+function pauseAfter({ kind, waitMs }: Failure, failures: number): number | undefined {
+  if (!TRANSIENT.includes(kind)) return undefined
+  const first = kind === 'rate-limit' ? RATE_LIMIT_PAUSE_MS : FIRST_PAUSE_MS
+  return Math.max(waitMs ?? first * 2 ** (failures - 1), FIRST_PAUSE_MS)
+}
+
+const PERMISSIONS =
+  'add "permissions: { actions: read, contents: read }" to the job, beside the permissions that it has'
+
+/** Why the recorded runs could not be read, in GitHub's words, and what to do about it. */
+export function explain(thrown: unknown): string {
+  if (!(thrown instanceof CallError)) return plain(messageOf(thrown))
+  const { action, failure } = thrown
+  const { kind, status, waitMs } = failure
+  const words = `${status === undefined ? '' : `${status}: `}${plain(failure.words)}`
+  const said = `the gate could not ${action} (${words})`
+  switch (kind) {
+    case 'rate-limit': {
+      const wait = waitMs === undefined ? '' : `, and GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
+      return `${said}: the rate limit of this token is used up${wait}; run the job again later, or give it its own github-token`
+    }
+    case 'token':
+      return `${said}: the github-token is not valid`
+    case 'refused':
+      return `${said}; ${PERMISSIONS}`
+    case 'network':
+      return `${said}: GitHub could not be reached; run the job again`
+    case 'server':
+    case 'odd-reply':
+      return `${said}: GitHub itself failed; see githubstatus.com, and run the job again`
+    case 'locked':
+    case 'archived':
+    case 'other':
+      return said
+  }
+}
+
+/** Whether GitHub may answer the next time, without anything being changed. */
+export function isOutage(thrown: unknown): boolean {
+  return thrown instanceof CallError && TRANSIENT.includes(thrown.failure.kind)
+}
+
+/** What others wrote, on one line and without control characters. */
+export function plain(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').slice(0, 300)
+}

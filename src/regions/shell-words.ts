@@ -1,4 +1,0 @@
-/** One word of POSIX sh, whatever its characters. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
-}

@@ -1,0 +1,76 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../clock.js'
+import { messageOf } from '../../contract/sentence.js'
+import { openDatabase } from '../store/database.js'
+import { explainDatabase } from '../store/database-errors.js'
+import { hasEnded } from '../../contract/records.js'
+import { RunTable } from '../store/run-table.js'
+import { openAccounts } from './accounts.js'
+import { findOperator, openAuditLog } from './audit-log.js'
+import type { NewToken, User, UserAdministration } from './users.js'
+
+interface Users extends Pick<UserAdministration, 'add' | 'users'> {
+  rotate(name: string): NewToken & User & Unfinished
+  remove(name: string): User & Unfinished
+  close(): void
+}
+
+/** Their runs that have not ended. */
+interface Unfinished {
+  /** The ids of those that have not started: without their user they never do. */
+  readonly waitingRuns: readonly string[]
+  /** Of those that go on. */
+  readonly runsAtWork: readonly string[]
+}
+
+/** The users of a service for a command, which may run beside it; what it changes is in the audit log. */
+export function openUsers(dataDir: string, log: (line: string) => void): Users {
+  const database = openDatabase(dataDir)
+  const accounts = openAccounts(database, systemClock)
+  const audit = openAuditLog(dataDir, { clock: systemClock, log })
+  const record = <T extends { readonly name: string }>(action: string, change: () => T): T => {
+    const changed = explain(change)
+    audit.write({ action, user: findOperator(), target: changed.name })
+    return changed
+  }
+  /** A full disk, for example, in words that name the folder and say what to do. */
+  const explain = <T>(act: () => T): T => {
+    try {
+      return act()
+    } catch (thrown) {
+      throw explainDatabase(thrown, dataDir)
+    }
+  }
+  /** It is done by then, whatever comes of this. */
+  const withRuns = <T extends User>(changed: T): T & Unfinished => {
+    try {
+      return { ...changed, ...unfinishedOf(database, changed.id, log) }
+    } catch (thrown) {
+      log(`the runs of ${changed.name} cannot be read: ${messageOf(thrown)}`)
+      return { ...changed, waitingRuns: [], runsAtWork: [] }
+    }
+  }
+  const rotate = (name: string): NewToken & User & Unfinished => {
+    const rotated = record('user.rotate', () => accounts.rotate(name))
+    return withRuns(rotated)
+  }
+  const remove = (name: string): User & Unfinished => {
+    const removed = record('user.remove', () => accounts.remove(name))
+    return withRuns(removed)
+  }
+  return {
+    add: (name, role) => record('user.add', () => accounts.add(name, role)),
+    users: () => explain(() => accounts.users()),
+    rotate,
+    remove,
+    close: () => database.close()
+  }
+}
+
+function unfinishedOf(database: DatabaseSync, id: number, log: (line: string) => void): Unfinished {
+  const runs = new RunTable(database, log).unsettled()
+  const own = runs.filter((run) => !hasEnded(run) && run.user?.id === id)
+  const idsOf = (isWaiting: boolean): string[] =>
+    own.filter(({ status }) => (status === 'queued') === isWaiting).map((run) => run.id)
+  return { waitingRuns: idsOf(true), runsAtWork: idsOf(false) }
+}

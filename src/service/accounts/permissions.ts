@@ -1,0 +1,108 @@
+import type { FastifyInstance } from 'fastify'
+import { RequestError } from '../errors.js'
+import type { GridWish, Store } from '../store/store.js'
+import type { GridRecord, RunRecord, UserReference } from '../../contract/records.js'
+import type { Accounts, User } from './users.js'
+
+/** What requests can change, and who may: anyone, members, or the owner of the run or grid in the path. */
+const EFFECTS = {
+  login: 'anyone',
+  logout: 'anyone',
+  'run.create': 'member',
+  'run.stop': 'owner of run',
+  'run.repeat': 'owner of run',
+  'run.thresholds': 'owner of run',
+  'grid.create': 'member',
+  'grid.terminate': 'owner of grid'
+} as const
+export type Effect = keyof typeof EFFECTS
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a request to this route changes. Who may do that is checked before the route is called. */
+    effect?: Effect
+  }
+}
+
+interface Known {
+  readonly store: Pick<Store, 'run' | 'grid'>
+  readonly accounts: Pick<Accounts, 'isRemoved'>
+}
+
+/** A route that changes something without saying so would be open to viewers: the service does not start with one. */
+export function requireDeclaredEffects(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ method, url, config }) => {
+    const effect = config?.effect
+    for (const one of [method].flat()) {
+      if (one === 'HEAD' && effect !== undefined)
+        throw new Error(`HEAD ${url} would do what GET does (${effect}): set exposeHeadRoute to false`)
+      if (!['GET', 'HEAD', 'OPTIONS'].includes(one) && effect === undefined)
+        throw new Error(`${one} ${url} does not declare its effect (config.effect)`)
+    }
+  })
+}
+
+/** Throws unless the user may do this to the run or grid of that id. One that does not exist is left to the route. */
+export function checkPermission(
+  user: User,
+  { effect, id }: { effect: Effect; id: string | undefined },
+  { store, accounts }: Known
+): void {
+  const need = EFFECTS[effect]
+  if (need === 'anyone') return
+  requireMember(user)
+  if (need === 'member' || id === undefined) return
+  const kind = need === 'owner of run' ? 'run' : 'grid'
+  const record = store[kind](id)
+  if (record) requireOwner(user, record, { what: `${kind} ${record.id}`, accounts })
+}
+
+/** Viewers only read. */
+function requireMember(user: User): void {
+  if (user.role === 'viewer')
+    throw new RequestError(
+      403,
+      `${user.name} is a viewer and may only read; ask an admin for the role member`
+    )
+}
+
+/** Whether to offer it at all. */
+export function mayChange(user: User, { user: owner }: { readonly user?: UserReference }): boolean {
+  return user.role === 'admin' || (user.role === 'member' && owner?.id === user.id)
+}
+
+/** Members change what is theirs, admins everything. What has no owner is from before there were users: it is the admins'. */
+function requireOwner(
+  user: User,
+  { user: owner }: { readonly user?: UserReference },
+  { what, accounts }: { what: string } & Pick<Known, 'accounts'>
+): void {
+  requireMember(user)
+  if (mayChange(user, { ...(owner && { user: owner }) })) return
+  throw new RequestError(403, `${what} belongs to ${describeOwner(owner, accounts)} may do this`)
+}
+
+/** Names are free again when somebody was removed; what was theirs is not the next one's. */
+function describeOwner(owner: UserReference | undefined, accounts: Known['accounts']): string {
+  if (owner === undefined) return 'nobody; only an admin'
+  return accounts.isRemoved(owner.id)
+    ? `an earlier user ${owner.name}, who was removed; only an admin`
+    : `${owner.name}; only ${owner.name} or an admin`
+}
+
+/** A run on somebody's grid takes it away from them. */
+export function requireOwnGrids(
+  user: User,
+  grids: readonly (GridWish | GridRecord)[],
+  { store, accounts }: Known
+): void {
+  for (const wish of grids) {
+    const grid = 'uuid' in wish ? store.grid(wish.uuid) : 'id' in wish ? wish : undefined
+    if (grid) requireOwner(user, grid, { what: `grid ${grid.id}`, accounts })
+  }
+}
+
+/** The grids of a run that outlive it. */
+export function standaloneGridsOf(run: RunRecord, store: Store): GridRecord[] {
+  return store.gridsOf(run).filter(({ batchId }) => batchId !== run.batchId)
+}

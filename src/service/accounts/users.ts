@@ -1,0 +1,101 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Role } from '../config/config.js'
+import type { Clock } from '../clock.js'
+import { hashSecret } from '../errors.js'
+import { createSessionRows, type SessionRows } from './session-rows.js'
+import { Sessions } from './sessions.js'
+
+/** Who sends a request. */
+export interface User {
+  readonly id: number
+  readonly name: string
+  readonly role: Role
+}
+
+/** A user as the account shows one. */
+export interface UserDetails extends User {
+  readonly createdMs: number
+  /** How many hours had a login or a request to the API. */
+  readonly signIns: number
+  /** Null before the first one. */
+  readonly currentSignInMs: number | null
+  readonly lastSignInMs: number | null
+  /** Undefined where only its hash is known. */
+  readonly token: string | undefined
+}
+
+/** Who may use the service. */
+export interface Accounts {
+  /** Whether a browser may bring the token in an address; with several users it would be in the logs of proxies. */
+  readonly takesTokenInAddress: boolean
+  /** The user whose token this is. */
+  findByToken(token: string): User | undefined
+  users(): readonly UserDetails[]
+  /** Whether there is no such user any more. What a command beside the service does holds at once. */
+  isRemoved(id: number): boolean
+  /** A new session of a user in a browser: the value of its cookie. It is good as long as this is the user's token. */
+  openSession(user: User, token: string): string
+  findBySession(cookie: string): User | undefined
+  closeSession(cookie: string): void
+}
+
+/** A user whose token was just made; it is shown this one time. */
+export interface NewToken {
+  readonly name: string
+  readonly role: Role
+  readonly token: string
+}
+
+/** What an administrator does at the command line, beside the service or without it. */
+export interface UserAdministration {
+  add(name: string, role: Role): NewToken
+  users(): readonly UserDetails[]
+  /** Gives a user another token; the earlier one and its sessions end at once. */
+  rotate(name: string): NewToken & User
+  remove(name: string): User
+}
+
+/** Something that cannot be done to the users; the message says why. */
+export class AccountError extends Error {
+  override name = 'AccountError'
+}
+
+const USER: User = { id: 1, name: 'user@localhost', role: 'admin' }
+
+/** For one person who brings none. */
+export function createSingleToken(): string {
+  return randomBytes(24).toString('base64url')
+}
+
+/** One person with one token, as on a developer's own machine. */
+export function createSingleUser(
+  token: string,
+  { clock, rows = createSessionRows() }: { clock: Clock; rows?: SessionRows }
+): Accounts {
+  const sessions = new Sessions(rows, clock)
+  const startedMs = clock.now()
+  const tokenHash = hashSecret(token)
+  return {
+    takesTokenInAddress: true,
+    findByToken: (guess) => (timingSafeEqual(hashSecret(guess), tokenHash) ? USER : undefined),
+    users: () => [
+      {
+        ...USER,
+        token,
+        createdMs: startedMs,
+        signIns: 1,
+        currentSignInMs: startedMs,
+        lastSignInMs: startedMs
+      }
+    ],
+    // Whatever is in the data folder is theirs.
+    isRemoved: () => false,
+    openSession: ({ id }, verified) => sessions.open(id, verified),
+    // A restarted service with the same token recognizes its visitors; with another one it does not.
+    findBySession: (cookie) => {
+      const session = sessions.find(cookie)
+      return session && timingSafeEqual(session.tokenHash, tokenHash) ? USER : undefined
+    },
+    closeSession: (cookie) => sessions.close(cookie)
+  }
+}

@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import multipart from '@fastify/multipart'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import { keepAddresses, type Front, RequestIds, answerExpectations, answerUnreadable } from '../http/front.js'
+import { FormFields } from './request-body.js'
+import { RequestError } from '../errors.js'
+import { messageOf } from '../../contract/sentence.js'
+import { isPageRequest } from '../pages/page-access.js'
+import { PAGE_HEADERS } from '../pages/send-page.js'
+import { explainStorage } from '../store/database-errors.js'
+import { readPackageVersion, VERSION_HEADER } from '../version.js'
+
+const MAX_FIELD_BYTES = 1024 ** 2
+
+/** The web framework, without any route. */
+export function createApp(front: Front): FastifyInstance {
+  const headers = { [VERSION_HEADER]: readPackageVersion() }
+  const ids = new RequestIds()
+  const app = fastify({
+    ...front.settings,
+    genReqId: (request) => ids.of(request),
+    forceCloseConnections: true,
+    clientErrorHandler: (thrown, socket) => answerUnreadable(thrown, socket, headers),
+    // A request without a host gets the same JSON error as one with a foreign host.
+    http: { requireHostHeader: false },
+    // An address that cannot be decoded never reaches a route. Its query, which may have a token, is not repeated.
+    frameworkErrors: (thrown, _request, reply) => {
+      const error = thrown.message.replace(/\?.*(?=' is not a valid url component$)/s, '')
+      void (reply as FastifyReply).code(thrown.statusCode ?? 400).send({ error })
+    },
+    // Links have the prefix, the API document's paths do not: both work.
+    rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
+    routerOptions: { ignoreTrailingSlash: true }
+  })
+  keepAddresses(app.server)
+  answerExpectations(app.server, headers)
+  // Also for replies that no route gives.
+  app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    response.setHeader('x-request-id', ids.of(request))
+  })
+  front.prepare?.(app)
+  void app.register(multipart, {
+    limits: { fields: 2000, fieldSize: MAX_FIELD_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
+  })
+  const text = { parseAs: 'string' } as const
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(/^application\/([\w.-]+\+)?json/, text, (_request, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(String(body)))
+    } catch (thrown) {
+      done(new RequestError(400, `the body is not JSON: ${messageOf(thrown)}`))
+    }
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', text, (_request, body, done) => {
+    done(null, new FormFields([...new URLSearchParams(String(body))]))
+  })
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const thrown = explainStorage(error) ?? error
+    const statusCode = thrown.statusCode ?? 500
+    // What a route refuses on purpose, as while the service drains, is no failure.
+    const isMeant = error instanceof RequestError && error.cause === undefined
+    if (statusCode >= 500 && isMeant) request.log.info({ reason: error.message }, 'the request was refused')
+    else if (statusCode >= 500) request.log.error({ err: error }, 'the request failed')
+    // The rest of a rejected upload is not read, so the connection cannot be reused.
+    if (statusCode >= 400) void reply.header('connection', 'close')
+    if (thrown instanceof RequestError && thrown.retryAfterSec !== undefined)
+      void reply.header('retry-after', thrown.retryAfterSec)
+    // A file that could not be sent has described itself already.
+    for (const name of ['content-disposition', 'accept-ranges', 'etag']) void reply.removeHeader(name)
+    if (!isPageRequest(request))
+      return reply.code(statusCode).type('application/json; charset=utf-8').send({ error: thrown.message })
+    return reply.code(statusCode).headers(PAGE_HEADERS).type('text/plain; charset=utf-8').send(thrown.message)
+  })
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: 'Sorry, we cannot find that resource.' })
+  )
+  return app
+}

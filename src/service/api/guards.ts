@@ -1,0 +1,134 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.js'
+import { RequestError } from '../errors.js'
+import { cannotFind } from '../service-facts.js'
+import type { AuditLog } from '../accounts/audit-log.js'
+import { auditRequests } from '../accounts/audit-requests.js'
+import { FailedLogins } from '../accounts/failed-logins.js'
+import { checkPermission, requireDeclaredEffects } from '../accounts/permissions.js'
+import type { Accounts, User } from '../accounts/users.js'
+import { type Front, foreignPage } from '../http/front.js'
+import {
+  admitToPage,
+  endedSession,
+  endWithAccess,
+  findVisitor,
+  isPageRequest,
+  refuseGuess
+} from '../pages/page-access.js'
+import type { Pages } from '../pages/send-page.js'
+import type { Store } from '../store/store.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sends it. */
+    user: User
+    /** Throws if the caller may not do this any more: until a body is there, hours may pass. */
+    checkAgain(): void
+  }
+  interface FastifyContextConfig {
+    /** Answers without a token or a session: a page that is for everyone, or a probe from any host. */
+    open?: 'page' | 'probe'
+  }
+}
+
+export interface Guarded {
+  readonly accounts: Accounts
+  readonly front: Front
+  readonly vendor: string
+  readonly store: Pick<Store, 'run' | 'grid'>
+  readonly clock: Clock
+  readonly audit: AuditLog
+  /** Undefined for a service without pages. */
+  readonly loadPages: (() => Promise<Pages>) | undefined
+}
+
+/** Lets nobody in without a token, or a session for the pages; and nobody do what the role does not allow. */
+export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogins: FailedLogins } {
+  const failedLogins = new FailedLogins(guarded.clock)
+  app.addHook('preClose', (done) => {
+    failedLogins.close()
+    done()
+  })
+  app.decorateRequest('user')
+  app.decorateRequest('checkAgain', () => undefined)
+  requireDeclaredEffects(app)
+  auditRequests(app, guarded)
+  app.addHook('onRequest', async (request, reply) => {
+    const { open, page, effect } = request.routeOptions.config
+    if (open === 'probe') return undefined
+    guarded.front.check(request)
+    const { loadPages } = guarded
+    const isPage = loadPages !== undefined && isPageRequest(request)
+    if (isPage && open === 'page') return undefined
+    // Whoever is logged in is known by that: what a proxy writes beside it is no guess.
+    const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request)
+    const user = token === undefined ? undefined : guarded.accounts.findByToken(token)
+    if (user) request.user = user
+    else if (token !== undefined) await refuseGuess(request, reply, failedLogins)
+    const findUser = (): User | undefined =>
+      token !== undefined && user ? guarded.accounts.findByToken(token) : findVisitor(request, guarded)
+    if (isPage) {
+      if (!user) await admitToPage(request, reply, { ...guarded, loadPages, failedLogins })
+      if (reply.sent) return reply
+      endWithAccess(reply, () => findUser() !== undefined, guarded.clock)
+    } else {
+      checkSite(request)
+      if (!user) throw missingToken(reply)
+      // Links carry a prefix under which there are no pages.
+      if (page === 'always') throw cannotFind()
+    }
+    const { id } = request.params as { id?: string }
+    const check = (): void => {
+      if (effect !== undefined) checkPermission(request.user, { effect, id }, guarded)
+    }
+    check()
+    request.checkAgain = () => {
+      const now = findUser()
+      if (!now) throw isPage ? endedSession() : missingToken(reply)
+      request.user = now
+      check()
+    }
+    checkVersion(request, guarded.vendor)
+    return undefined
+  })
+  // Where the body was read before the route is called.
+  app.addHook('preHandler', (request, _reply, done) => {
+    if (request.routeOptions.config.effect !== undefined && request.body !== undefined) request.checkAgain()
+    done()
+  })
+  return { failedLogins }
+}
+
+function missingToken(reply: FastifyReply): RequestError {
+  void reply.header('www-authenticate', 'Basic realm="loadgate", charset="UTF-8"')
+  return new RequestError(
+    401,
+    'the API token is missing or wrong: send it as the user name, with an empty password'
+  )
+}
+
+/** A browser that once got the token would send it with requests from any page; it also says which site the page is from. */
+function checkSite(request: FastifyRequest): void {
+  if (['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))) throw foreignPage()
+}
+
+/** Undefined if there is nothing that could be one: a proxy's own credentials have a password. */
+function readToken({ headers }: FastifyRequest): string | undefined {
+  const [, scheme = '', value = ''] = /^(basic|bearer)\s+(\S+)$/i.exec(headers.authorization ?? '') ?? []
+  if (scheme.toLowerCase() === 'bearer') return value
+  if (!/^[\w+/]+=*$/.test(value)) return undefined
+  const [token = '', ...rest] = Buffer.from(value, 'base64').toString('utf8').split(':')
+  return token !== '' && rest.length === 1 && rest[0] === '' ? token : undefined
+}
+
+/** v2 is the only version and the default; a caller that asks for another version must not get v2. */
+function checkVersion(request: FastifyRequest, vendor: string): void {
+  const ranges = (request.headers.accept ?? '').split(',').map((range) => (range.split(';')[0] ?? '').trim())
+  const versioned = ranges.filter((range) => /^application\/vnd\..+\+json$/i.test(range))
+  if (versioned.length === 0) return
+  const offered = `application/vnd.${vendor}.v2+json`
+  if (!versioned.some((range) => range.toLowerCase() === offered.toLowerCase())) {
+    throw new RequestError(406, `this service supports ${offered}, not ${versioned.join(', ')}`)
+  }
+}

@@ -1,0 +1,173 @@
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Multipart, MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import { RequestError } from '../errors.js'
+import type { FileRecord } from '../../contract/records.js'
+import { createId } from '../store/data-folder.js'
+import { messageOf } from '../../contract/sentence.js'
+import { nestParams, paramsFromJson, type Params } from './nested-params.js'
+
+/** A form's fields in order; the content type parser stores them as the request's body. */
+export class FormFields {
+  constructor(readonly fields: readonly (readonly [string, string])[]) {}
+}
+
+export interface Upload {
+  readonly params: Params
+  readonly files: readonly FileRecord[]
+}
+
+/** Reads the parameters of a request without files: JSON, a form, or a multipart form. */
+export async function readParams(request: FastifyRequest): Promise<Params> {
+  if (!request.isMultipart()) return paramsOf(request.body)
+  const fields: (readonly [string, string])[] = []
+  for await (const part of readParts(request)) {
+    if (part.type === 'file') part.file.resume()
+    else fields.push(readField(part))
+  }
+  request.checkAgain()
+  return nestParams(fields)
+}
+
+/** Reads a request with files and streams them to the folder, which is removed on failure. */
+export async function readUpload(
+  request: FastifyRequest,
+  options: { fileField: string; uploadDir: string; maxBytes: number }
+): Promise<Upload> {
+  if (!request.isMultipart()) return { params: paramsOf(request.body), files: [] }
+  if (Number(request.headers['content-length'] ?? 0) > options.maxBytes) throw tooLarge(options.maxBytes)
+  const fields: (readonly [string, string])[] = []
+  const files: FileRecord[] = []
+  let roomBytes = options.maxBytes
+  for await (const part of readParts(request)) {
+    if (part.type === 'field') fields.push(readField(part))
+    else if (!isWanted(part, options.fileField)) part.file.resume()
+    else {
+      const name = checkName(part.filename, files)
+      roomBytes -= await save(part, {
+        target: join(options.uploadDir, name),
+        roomBytes,
+        maxBytes: options.maxBytes
+      })
+      files.push({ uuid: createId(), name })
+    }
+  }
+  request.checkAgain()
+  return { params: nestParams(fields), files }
+}
+
+export async function discardUpload(uploadDir: string): Promise<void> {
+  await rm(uploadDir, { recursive: true, force: true })
+}
+
+function paramsOf(body: unknown): Params {
+  if (body instanceof FormFields) return nestParams(body.fields)
+  return paramsFromJson(body ?? {})
+}
+
+function readField(part: Exclude<Multipart, MultipartFile>): readonly [string, string] {
+  // The parser's types promise a name; a client may omit it.
+  if (typeof (part.fieldname as unknown) !== 'string')
+    throw new RequestError(400, 'a part of the multipart form has no name')
+  if (part.valueTruncated || part.fieldnameTruncated) {
+    throw new RequestError(413, `the field ${part.fieldname.slice(0, 100)} is too long`)
+  }
+  // The parser has already parsed a field with a JSON content type.
+  return [part.fieldname, typeof part.value === 'string' ? part.value : JSON.stringify(part.value)]
+}
+
+/** Rack ignores a part with an empty file name: a form sends one if no file was chosen. */
+function isWanted(part: MultipartFile, fileField: string): boolean {
+  return (part.fieldname === fileField || part.fieldname === `${fileField}[]`) && part.filename !== ''
+}
+
+/** Only the base name, and only if it is valid: the name becomes a path. */
+function checkName(sent: string, files: readonly FileRecord[]): string {
+  const name = sent.split(/[/\\]/).at(-1) ?? ''
+  const isUsable = !['', '.', '..'].includes(name) && !/\p{Cc}/u.test(name) && Buffer.byteLength(name) <= 200
+  if (!isUsable)
+    throw new RequestError(422, `${JSON.stringify(name.slice(0, 100))} is not a usable file name`)
+  if (files.some((file) => file.name === name))
+    throw new RequestError(422, `there are two files named ${name}`)
+  return name
+}
+
+async function save(
+  part: MultipartFile,
+  target: { target: string; roomBytes: number; maxBytes: number }
+): Promise<number> {
+  let bytes = 0
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      done(bytes > target.roomBytes ? tooLarge(target.maxBytes) : null, chunk)
+    }
+  })
+  const file = createWriteStream(target.target, { flags: 'wx', mode: 0o600 })
+  await pipeline(part.file, count, file).catch((thrown: unknown) => {
+    // A disk failure is not the client's mistake.
+    const isOurs = thrown instanceof RequestError || (thrown as NodeJS.ErrnoException).syscall !== undefined
+    throw isOurs ? thrown : refuseForm(thrown)
+  })
+  return bytes
+}
+
+function tooLarge(maxBytes: number): RequestError {
+  return new RequestError(413, `the upload is larger than the limit of ${maxBytes} bytes`)
+}
+
+const LOOK_EVERY_MS = 100
+
+/** A body that is not a valid multipart form is the client's mistake. */
+export async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
+  const parts = request.parts()
+  try {
+    for (;;) {
+      const next = await nextOf(parts, request.raw)
+      if (next.done === true) return
+      yield next.value
+    }
+  } catch (thrown) {
+    throw refuseForm(thrown)
+  }
+}
+
+export function refuseForm(thrown: unknown): RequestError {
+  const { statusCode } = thrown as { statusCode?: number }
+  const words = messageOf(thrown)
+  return statusCode === 413
+    ? new RequestError(413, words)
+    : new RequestError(400, `the body is not a valid multipart form: ${words}`)
+}
+
+/** The parser waits for ever at a part whose header has no end: nobody reads that part, and it reads no further. */
+async function nextOf(
+  parts: AsyncIterator<Multipart>,
+  raw: IncomingMessage
+): Promise<IteratorResult<Multipart>> {
+  let stop = (): void => undefined
+  const stuck = new Promise<never>((_resolve, reject) => {
+    stop = watchParser(raw, () => reject(new Error('the header of a part is malformed')))
+  })
+  try {
+    return await Promise.race([parts.next(), stuck])
+  } finally {
+    stop()
+  }
+}
+
+/** Calls back if there are bytes to be read, or the body has ended, and nothing has changed between two looks. */
+function watchParser(raw: IncomingMessage, onStuck: () => void): () => void {
+  let seen = ''
+  const timer = setInterval(() => {
+    const now = `${raw.socket.bytesRead} ${raw.readableLength} ${raw.readableEnded}`
+    if (now === seen && (raw.readableEnded || raw.readableLength > 0)) onStuck()
+    seen = now
+  }, LOOK_EVERY_MS)
+  return () => clearInterval(timer)
+}

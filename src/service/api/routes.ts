@@ -1,0 +1,339 @@
+import { stat, open } from 'node:fs/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type ServiceFacts, cannotFind, findRun, readRunFilter } from '../service-facts.js'
+import type { Engines } from '../engines/engine.js'
+import { refuseDeleted, RequestError, readPageNumber } from '../errors.js'
+import type { Grids } from '../runs/grids.js'
+import { lookAt } from '../judging/read-results.js'
+import { LiveSamples } from '../runs/live-samples.js'
+import { isPageRequest } from '../pages/page-access.js'
+import { addPageRoutes } from '../pages/page-routes.js'
+import { sendPage, PAGE_HEADERS } from '../pages/send-page.js'
+import type { Verdicts } from '../judging/verdicts.js'
+import { checkRegion, mostNodesIn, type Places } from '../places.js'
+import { type Effect, requireOwnGrids, standaloneGridsOf } from '../accounts/permissions.js'
+import { explainStorage, refuseWrite } from '../store/database-errors.js'
+import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
+import type { RunPages } from '../pages/run-pages.js'
+import type { Runs } from '../runs/runs.js'
+import { SAMPLES_HEADER } from '../samples/sample-rows.js'
+import type { Judged } from '../judging/judge-run.js'
+import { readThresholds } from '../judging/read-thresholds.js'
+import { accountDocument, briefRunDocument, createdRunDocument, type Document, gridDetailDocument, gridDocument, runDocument, runListDocument, shownTo, userDocument } from './documents.js'
+import { discardUpload, readParams, readUpload } from './request-body.js'
+import { type Piece, sendPieces, sendText } from './send-file.js'
+import { readGridSpec, readRunRequest } from './validation.js'
+
+/** Dependencies of the routes. */
+export interface ServicePorts {
+  readonly facts: ServiceFacts
+  readonly grids: Grids
+  readonly runs: Runs
+  readonly engines: Engines
+  readonly verdicts: Verdicts
+  readonly maxUploadBytes: number
+  /** Undefined if there are no web pages. */
+  readonly pages: RunPages | undefined
+}
+
+/** Every operation of the API; each GET without side effects also answers HEAD. */
+export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
+  noteCreators(app, service.runs)
+  addGridRoutes(app, service)
+  addRunRoutes(app, service)
+  addResultRoutes(app, service)
+  addThresholdRoutes(app, service)
+  if (service.pages) addPageRoutes(app, { ...service, pages: service.pages })
+  app.get('/account', ({ user }) => accountDocument(user, service.facts))
+  app.get('/users/:id', (request) => {
+    const { id } = request.params as { id: string }
+    const found = shownTo(request.user, service.facts).find((user) => String(user.id) === id)
+    if (!found) throw cannotFind()
+    return userDocument(found)
+  })
+}
+
+const CREATES: readonly (Effect | undefined)[] = ['run.create', 'run.repeat', 'grid.create']
+
+/** Before their body is read, which takes a while for an upload. */
+function noteCreators(app: FastifyInstance, runs: Runs): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (CREATES.includes(request.routeOptions.config.effect))
+      runs.noteCaller(
+        new Promise((resolve) => (reply.raw.closed ? resolve() : reply.raw.once('close', resolve)))
+      )
+    done()
+  })
+}
+
+/** Whose it will be. */
+function ownerOf({ user: { id, name } }: FastifyRequest): UserReference {
+  return { id, name }
+}
+
+function rulesOf(places: Places): Parameters<typeof readGridSpec>[1] {
+  return {
+    checkRegion: (region) => checkRegion(region, places),
+    mostNodesIn: (region) => mostNodesIn(region, places)
+  }
+}
+
+function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): void {
+  app.post('/grids', { config: { effect: 'grid.create' } }, async (request, reply) => {
+    const spec = readGridSpec(await readParams(request), rulesOf(facts.places))
+    const grid = grids.create(spec, ownerOf(request))
+    request.audited.created = grid.id
+    return reply.code(201).send(gridDocument(grid, facts))
+  })
+  app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, facts), facts))
+  // The API document's definition has the singular, its example the plural.
+  for (const path of ['/grids/:id', '/grid/:id']) {
+    app.delete(path, { config: { effect: 'grid.terminate' } }, async (request) => {
+      const grid = findGrid(request, facts)
+      await grids.terminate(grid)
+      facts.store.flush()
+      return gridDetailDocument(grid, facts)
+    })
+  }
+}
+
+function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
+  const { facts, runs, pages } = service
+  const path = `/${facts.words.runs}`
+  app.post(path, { config: { effect: 'run.create' } }, async (request, reply) =>
+    reply.code(201).send(await createRun(request, service))
+  )
+  app.get(path, (request) => runListDocument(readPageNumber(request), readRunFilter(request), facts))
+  app.get(`${path}/:id`, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
+    const run = findRun(request, facts)
+    return pages && isPageRequest(request)
+      ? sendPage(reply, await pages.runPage(run, request.user))
+      : runDocument(run, facts)
+  })
+  // These two have side effects, so HEAD must not do what GET does.
+  const withEffect = (effect: Effect) => ({ exposeHeadRoute: false, config: { effect } })
+  app.get(`${path}/:id/stop`, withEffect('run.stop'), async (request) => {
+    const run = findRun(request, facts)
+    await runs.stop(run)
+    facts.store.flush()
+    return briefRunDocument(run, facts)
+  })
+  app.get(`${path}/:id/repeat`, withEffect('run.repeat'), async (request) => {
+    const run = findRun(request, facts)
+    requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts)
+    const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
+      throw refuseCreation(thrown)
+    })
+    request.audited.created = repeated.id
+    return briefRunDocument(repeated, facts)
+  })
+  for (const effect of ['stop', 'repeat']) {
+    app.head(`${path}/:id/${effect}`, (request, reply) => {
+      findRun(request, facts)
+      return reply.header('content-type', 'application/json; charset=utf-8').send()
+    })
+  }
+}
+
+async function createRun(
+  request: FastifyRequest,
+  { facts, runs, engines, maxUploadBytes }: ServicePorts
+): Promise<Document> {
+  const { words, store } = facts
+  let uploadDir: string | undefined
+  try {
+    uploadDir = store.folder.createUploadDir()
+    const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
+    const { files } = upload
+    const wish = readRunRequest(upload.params, {
+      ...{ words, engines, fileNames: files.map(({ name }) => name) },
+      ...rulesOf(facts.places)
+    })
+    requireOwnGrids(request.user, wish.grids, facts)
+    const run = await runs.create({ ...wish, files, uploadDir, user: ownerOf(request) })
+    request.audited.created = run.id
+    return createdRunDocument(run, facts)
+  } catch (thrown) {
+    if (uploadDir !== undefined) await discardUpload(uploadDir)
+    throw refuseCreation(thrown)
+  }
+}
+
+/** Whoever sent the files must know that no run was made of them. */
+function refuseCreation(thrown: unknown): unknown {
+  return explainStorage(thrown) === undefined ? thrown : refuseWrite(thrown, 'the run was not created')
+}
+
+function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): void {
+  const path = `/${facts.words.runs}/:id`
+  app.get(`${path}/report`, async (request) => {
+    const run = findEndedRun(request, facts)
+    await runs.settle(run)
+    if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
+    return { _links: { self: { href: `/api/${facts.words.runs}/${run.id}/report` } }, ...run.report }
+  })
+  const live = new LiveSamples(facts.store)
+  app.get(`${path}/result.csv`, async (request, reply) => {
+    const running = findRun(request, facts)
+    if (running.status === 'running') return sendLive(request, reply, { run: running, facts, live })
+    const run = findEndedRun(request, facts)
+    await runs.settle(run)
+    const grids = selectGrids(request, run, facts)
+    const pieces = await findResultPieces(grids.map((grid) => facts.store.folder.resultFile(run.id, grid.id)))
+    const only = grids.length === 1 ? grids[0] : undefined
+    const name = only ? `${only.spec.region}-${only.id}` : run.id
+    const content = { type: 'text/csv; charset=utf-8', fileName: `${name}.csv`, etag: `"${run.id}-${name}"` }
+    // Without its header nobody could tell a CSV without samples from one that is not ready.
+    if (pieces.every(({ end }) => end === 0)) return sendText(reply, { ...content, text: SAMPLES_HEADER })
+    return sendPieces(request, reply, { ...content, pieces })
+  })
+  app.get(`${path}/files/:file`, async (request, reply) => {
+    const run = findRun(request, facts)
+    const { file: uuid } = request.params as { file: string }
+    const file = run.files.find((candidate) => candidate.uuid === uuid)
+    if (!file) throw cannotFind()
+    const source = facts.store.folder.uploadedFile(run.id, file.name)
+    const { size } = await stat(source).catch((thrown: unknown) => {
+      throw refuseDeleted(thrown)
+    })
+    const pieces = [{ file: source, start: 0, end: size }]
+    const fileName = file.name.replace(/[^\w.-]/g, '_')
+    return sendPieces(request, reply, {
+      pieces,
+      type: 'application/octet-stream',
+      fileName,
+      etag: `"${uuid}"`
+    })
+  })
+}
+
+/** What a grid's nodes have written so far. Another version than the results: with several nodes, the order of the rows differs. */
+async function sendLive(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { run, facts, live }: { run: RunRecord; facts: ServiceFacts; live: LiveSamples }
+): Promise<FastifyReply> {
+  const [grid, ...others] = selectGrids(request, run, facts)
+  const isOne = (request.query as { grid_id?: unknown }).grid_id !== undefined && others.length === 0
+  const pieces = isOne && grid ? await live.partsOf(run, grid) : undefined
+  if (pieces === undefined || grid === undefined) {
+    const advice = isOne ? 'there are no samples yet' : 'name one grid (grid_id) for the samples so far'
+    throw new RequestError(404, `run ${run.id} is ${run.status}: ${advice}`)
+  }
+  const name = `${grid.spec.region}-${grid.id}-live`
+  const content = { pieces, type: 'text/csv; charset=utf-8', fileName: `${name}.csv` }
+  // Another service that continues with the run may have the rows of the nodes in another order.
+  return sendPieces(request, reply, { ...content, etag: `"${run.id}-${name}-${facts.startedMs}"` })
+}
+
+/** One grid's results, or those of all grids concatenated. */
+function selectGrids(request: FastifyRequest, run: RunRecord, facts: ServiceFacts): GridRecord[] {
+  const { grid_id: gridId } = request.query as { grid_id?: unknown }
+  const grids = facts.store.gridsOf(run)
+  if (gridId === undefined) return grids
+  const grid = grids.find((candidate) => candidate.id === gridId)
+  if (!grid) throw new RequestError(404, `run ${run.id} has no grid ${JSON.stringify(gridId)}`)
+  return [grid]
+}
+
+/** All files have the same header; send it once. */
+async function findResultPieces(files: readonly string[]): Promise<Piece[]> {
+  const pieces: Piece[] = []
+  for (const file of files) {
+    const { size } = await measureResult(file)
+    const start = pieces.some((piece) => piece.end > 0) ? await measureHeader(file) : 0
+    pieces.push({ file, start, end: size })
+  }
+  return pieces
+}
+
+/** Before the reply begins: after that, nothing can be said any more. */
+async function measureResult(file: string): Promise<{ size: number }> {
+  try {
+    return await lookAt(file)
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new RequestError(404, 'there are no results for this run and grid')
+    throw new RequestError(
+      503,
+      "the results cannot be read on the service's disk; its operator finds the file in the log",
+      { cause: thrown }
+    )
+  }
+}
+
+async function measureHeader(file: string): Promise<number> {
+  const handle = await open(file).catch((thrown: unknown) => {
+    throw refuseDeleted(thrown)
+  })
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)
+    return buffer.subarray(0, bytesRead).indexOf('\n') + 1
+  } finally {
+    await handle.close()
+  }
+}
+
+function findGrid(request: FastifyRequest, facts: ServiceFacts): GridRecord {
+  const grid = facts.store.grid((request.params as { id: string }).id)
+  if (!grid) throw cannotFind()
+  return grid
+}
+
+function findEndedRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
+  const run = findRun(request, facts)
+  if (!hasEnded(run))
+    throw new RequestError(404, `run ${run.id} is ${run.status}: there is nothing to show until it ends`)
+  return run
+}
+
+/** Additions of this service to the API: what must hold in a run, and once it has ended, whether it does. */
+export function addThresholdRoutes(
+  app: FastifyInstance,
+  { facts, verdicts, pages }: { facts: ServiceFacts; verdicts: Verdicts; pages: RunPages | undefined }
+): void {
+  const path = `/${facts.words.runs}/:id/thresholds`
+  app.get(path, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
+    const run = findRun(request, facts)
+    // Where a browser is after its thresholds were refused.
+    if (isPageRequest(request))
+      return reply.headers(PAGE_HEADERS).redirect(`/${facts.words.runs}/${run.id}`, 303)
+    const { thresholds } = run
+    const judged = thresholds && hasEnded(run) ? await verdicts.judge(run, thresholds) : undefined
+    return thresholdDocument(run, judged, facts)
+  })
+  app.put(path, { config: { effect: 'run.thresholds' } }, async (request, reply) => {
+    const run = findRun(request, facts)
+    const read = readThresholds(request.body)
+    if ('problems' in read)
+      return reply.code(422).send({ error: read.problems.join('\n'), problems: read.problems })
+    verdicts.replace(run, read.thresholds)
+    facts.store.flush()
+    return thresholdDocument(run, undefined, facts)
+  })
+}
+
+function thresholdDocument(run: RunRecord, judged: Judged | undefined, { words }: ServiceFacts): Document {
+  const { thresholds } = run
+  return {
+    _links: { self: { href: `/api/${words.runs}/${run.id}/thresholds` } },
+    thresholds: thresholds?.text ?? '',
+    warm_up: thresholds?.warmUpSec ?? 0,
+    on_stall: thresholds?.onStall ?? 'fail',
+    ...(judged && {
+      verdict: judged.verdict,
+      reason: judged.reason,
+      lines: [
+        ...judged.judgements.map(({ threshold, verdict, actual, reason, overTime }) => ({
+          ...{ line: threshold.line, threshold: threshold.text, level: threshold.level, verdict },
+          ...{ actual: actual ?? null, reason },
+          ...(overTime && { over_time: overTime.value, by_samples: overTime.bySamples })
+        })),
+        ...judged.left.map(({ line, text, level }) => ({
+          ...{ line, threshold: text, level, verdict: 'left to the gate', actual: null },
+          reason: 'it compares with a baseline, which only the gate knows'
+        }))
+      ].sort((one, other) => one.line - other.line)
+    })
+  }
+}

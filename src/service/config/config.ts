@@ -1,0 +1,50 @@
+import type { Regions } from '../../contract/regions/regions.js'
+
+/** The file that `loadgate serve --config` reads. Paths are absolute: relative ones start at the folder of the file. */
+export interface ServiceConfig {
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly dataDir: string
+  /** Without a slash at the end. */
+  readonly externalUrl: string | undefined
+  readonly tls: { readonly certificate: string; readonly key: string } | undefined
+  /** Addresses and ranges of the proxies whose X-Forwarded-* headers are believed; undefined if there is no proxy. */
+  readonly trustedProxies: readonly string[] | undefined
+  readonly maxNodes: number | undefined
+  readonly drainMs: number
+  readonly retention: Retention
+  readonly metrics: { readonly tokenFile?: string; readonly allow?: readonly string[] } | undefined
+  readonly regions: Regions | undefined
+}
+
+/** Whatever is beyond one of these limits is deleted, oldest first; what is undefined has no limit. */
+export interface Retention {
+  readonly days?: number
+  readonly bytes?: number
+  readonly runsPerProject?: number
+}
+
+/** What is wrong with the config file, all of it at once, so that it can be fixed in one go. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  constructor(
+    file: string,
+    readonly problems: readonly string[],
+    options?: { cause?: unknown }
+  ) {
+    super(
+      problems.length === 1
+        ? `${file}: ${problems[0] ?? ''}`
+        : `${problems.length} problems in ${file}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`,
+      options
+    )
+  }
+}
+
+/** What shows only when the service starts, such as a port in use; the message begins with the key of the config file. */
+export class ConfigProblem extends Error {
+  override name = 'ConfigProblem'
+}
+
+/** What a user of a service may do. */
+export const ROLES = ['admin', 'member', 'viewer'] as const
+export type Role = (typeof ROLES)[number]

@@ -1,0 +1,256 @@
+import { resolve, dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { parseRegions } from '../../contract/regions/parse-regions.js'
+import { readKeys, readList, type Note, readText, take } from '../../contract/regions/read-parts.js'
+import { parseDurationSeconds, parseInteger, type Parsed } from '../../contract/setting-values.js'
+import { readYaml } from '../../contract/yaml-text.js'
+import { isLoopback, parseListen, parseRange } from './addresses.js'
+import { type Retention, type ServiceConfig, ConfigError } from './config.js'
+
+export interface ParsedConfig {
+  /** Undefined if there are problems. */
+  readonly config: ServiceConfig | undefined
+  readonly problems: readonly string[]
+}
+
+/** What could not be read is undefined, and noted. */
+type ReadConfig = { readonly [K in keyof ServiceConfig]: ServiceConfig[K] | undefined }
+
+type Read<T> = (value: unknown, note: Note) => T | undefined
+
+/** Reads the file's text; relative paths in it start at the folder. Every problem is found, with its key. */
+export function parseConfig(text: string, folder: string): ParsedConfig {
+  const problems: string[] = []
+  const config = readConfig(text, { folder, note: (problem) => void problems.push(problem) })
+  return { config: problems.length === 0 ? config : undefined, problems }
+}
+
+function readConfig(
+  text: string,
+  { folder, note }: { folder: string; note: Note }
+): ServiceConfig | undefined {
+  const { value, problems } = readYaml(text)
+  for (const problem of problems) note(`is not YAML: ${problem}`)
+  if (problems.length > 0) return undefined
+  // An empty file has no keys: those it needs are named below.
+  const keys = new Keys(
+    readKeys(value === '' || value === null ? {} : value, namesOf(CONFIG_KEYS), note),
+    note
+  )
+  for (const key of REQUIRED_KEYS) if (!keys.has(key)) note(`${key} is missing: ${CONFIG_KEYS[key]}`)
+  const readPath: Read<string> = (given, noteIt) => {
+    const path = readText(given, noteIt)
+    return path === undefined ? undefined : resolve(folder, path)
+  }
+  const config: ReadConfig = {
+    listen: keys.take('listen', parsing(parseListen)),
+    dataDir: keys.take('data', readPath),
+    externalUrl: keys.take('external-url', parsing(parseExternalUrl)),
+    tls: keys.take('tls', (given, noteIt) => readTls(given, noteIt, readPath)),
+    trustedProxies: keys.take('behind-proxy', readProxies),
+    maxNodes: keys.take('max-nodes', parsing(atLeastOne)),
+    drainMs: keys.has('drain') ? keys.take('drain', readDuration) : readDuration(DEFAULT_DRAIN, note),
+    retention: keys.take('retention', readRetention) ?? {},
+    metrics: keys.take('metrics', (given, noteIt) => readMetrics(given, noteIt, readPath)),
+    regions: keys.take('regions', readRegions)
+  }
+  checkReach(config, keys, note)
+  return config as ServiceConfig
+}
+
+/** What a map of the file has, each value read with its key in front of what is wrong with it. */
+class Keys<K extends string> {
+  constructor(
+    private readonly values: ReadonlyMap<K, unknown>,
+    private readonly note: Note
+  ) {}
+
+  has(key: K): boolean {
+    return this.values.has(key)
+  }
+
+  take<T>(key: K, read: Read<T>): T | undefined {
+    if (!this.values.has(key)) return undefined
+    return read(this.values.get(key), (problem) => this.note(`${key}: ${problem}`))
+  }
+}
+
+function parsing<T>(parse: (text: string) => Parsed<T>): Read<T> {
+  return (value, note) => take(value, parse, note)
+}
+
+const atLeastOne = (text: string): Parsed<number> => parseInteger(text, { least: 1 })
+
+/** Neither is wrong in itself; together they must not put tokens on the wire in plain text. */
+function checkReach(config: ReadConfig, keys: Keys<keyof typeof CONFIG_KEYS>, note: Note): void {
+  const isEncrypted = keys.has('tls') || keys.has('behind-proxy')
+  if (keys.has('tls') && keys.has('behind-proxy'))
+    note(
+      'tls and behind-proxy exclude each other: either the service serves https itself, or a proxy does; remove one'
+    )
+  const { host = '127.0.0.1' } = config.listen ?? {}
+  if (!isEncrypted && !isLoopback(host))
+    note(
+      `listen: ${host} can be reached from other machines, and without https everyone on the way reads the tokens; add tls: { certificate: …, key: … }, or behind-proxy: { trusted: [ … ] } if a proxy serves https, or listen on 127.0.0.1`
+    )
+  if (isEncrypted && config.externalUrl?.startsWith('http:'))
+    note(
+      `external-url: "${config.externalUrl}" is invalid; callers reach the service by https, so it must start with https://`
+    )
+}
+
+function readTls(value: unknown, note: Note, readPath: Read<string>): ServiceConfig['tls'] {
+  const keys = new Keys(readKeys(value, namesOf(TLS_KEYS), note), note)
+  const certificate = keys.take('certificate', readPath)
+  const key = keys.take('key', readPath)
+  for (const name of namesOf(TLS_KEYS)) if (!keys.has(name)) note(`${name} is missing: ${TLS_KEYS[name]}`)
+  return certificate === undefined || key === undefined ? undefined : { certificate, key }
+}
+
+function readProxies(value: unknown, note: Note): readonly string[] | undefined {
+  const keys = new Keys(readKeys(value, namesOf(PROXY_KEYS), note), note)
+  if (!keys.has('trusted')) note(`trusted is missing: ${PROXY_KEYS.trusted}`)
+  return keys.take('trusted', readRanges)
+}
+
+function readRanges(value: unknown, note: Note): readonly string[] | undefined {
+  const ranges = readList(value, note)
+  if (Array.isArray(value) && ranges.length === 0)
+    note('is an empty list; name at least one address or range')
+  return ranges.flatMap(
+    (element, index) => take(element, parseRange, (problem) => note(`element ${index + 1}: ${problem}`)) ?? []
+  )
+}
+
+function readDuration(value: unknown, note: Note): number | undefined {
+  const seconds = take(value, (text) => parseDurationSeconds(text, 0), note)
+  return seconds === undefined ? undefined : seconds * 1000
+}
+
+function readRetention(value: unknown, note: Note): Retention {
+  const keys = new Keys(readKeys(value, namesOf(RETENTION_KEYS), note), note)
+  const days = keys.take('days', parsing(atLeastOne))
+  const bytes = keys.take('size', parsing(parseSize))
+  const runsPerProject = keys.take('runs-per-project', parsing(atLeastOne))
+  return {
+    ...(days !== undefined && { days }),
+    ...(bytes !== undefined && { bytes }),
+    ...(runsPerProject !== undefined && { runsPerProject })
+  }
+}
+
+function readMetrics(value: unknown, note: Note, readPath: Read<string>): ServiceConfig['metrics'] {
+  const keys = new Keys(readKeys(value, namesOf(METRICS_KEYS), note), note)
+  const tokenFile = keys.take('token-file', readPath)
+  const allow = keys.take('allow', readRanges)
+  if (keys.has('token-file') === keys.has('allow'))
+    note('must have either token-file or allow: who may read the figures')
+  return { ...(tokenFile !== undefined && { tokenFile }), ...(allow !== undefined && { allow }) }
+}
+
+function readRegions(value: unknown, note: Note): ServiceConfig['regions'] {
+  const { regions, problems } = parseRegions(value)
+  for (const problem of problems) note(problem)
+  return regions
+}
+
+/** Reads the file of `--config`; throws a ConfigError with everything that is wrong with it. */
+export async function readServiceConfig(file: string): Promise<ServiceConfig> {
+  const text = await readFile(file, 'utf8').catch((thrown: unknown) => {
+    throw new ConfigError(file, [`the file cannot be read: ${(thrown as Error).message}`])
+  })
+  const { config, problems } = parseConfig(text, dirname(resolve(file)))
+  if (config === undefined) throw new ConfigError(file, problems)
+  return config
+}
+
+/** An origin, without a slash at its end: pages and links are made for the root of a host. */
+export function parseExternalUrl(text: string): Parsed<string> {
+  const url = /^https?:\/\/[^/\s]+\/?$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  if (url?.username === '' && url.password === '' && url.search === '' && url.hash === '')
+    return { ok: true, value: url.origin }
+  return {
+    ok: false,
+    accepted: 'an https address without path, user name or query, such as https://load.example.com',
+    // It may carry a password.
+    ...(text.includes('@') && { shown: text.replace(/\/\/.*@/, '//…@') })
+  }
+}
+
+/** As disks are sold, and as memory is counted. */
+export const SIZE_UNITS: Readonly<Record<string, number>> = {
+  KB: 1000,
+  MB: 1000 ** 2,
+  GB: 1000 ** 3,
+  TB: 1000 ** 4,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  GiB: 1024 ** 3,
+  TiB: 1024 ** 4
+}
+
+/** Such as `50GB` or `1.5TiB`, in bytes. */
+export function parseSize(text: string): Parsed<number> {
+  const [, digits = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([A-Za-z]*)$/.exec(text) ?? []
+  const bytes = Math.round(Number(digits) * (SIZE_UNITS[unit] ?? NaN))
+  if (digits !== '' && bytes > 0) return { ok: true, value: bytes }
+  const meant = Object.keys(SIZE_UNITS).find((known) => looksLike(unit, known))
+  const hint = Number(digits) > 0 && meant !== undefined ? `: did you mean ${digits}${meant}?` : ''
+  return {
+    ok: false,
+    accepted: `a size above 0 with a unit (${Object.keys(SIZE_UNITS).join(', ')}), such as 50GB${hint}`
+  }
+}
+
+function looksLike(unit: string, known: string): boolean {
+  const written = unit.toLowerCase()
+  return written !== '' && [known.toLowerCase(), known.slice(0, -1).toLowerCase()].includes(written)
+}
+
+/** The keys of the file, with what `schema/service.schema.json` says of them. */
+export const CONFIG_KEYS = {
+  listen:
+    'Where the service listens: address and port, such as `0.0.0.0:8443`, `"[::1]:8443"` (in quotes), or `:8443` for all addresses. Port 0 is any free port. Beyond loopback it needs `tls` or `behind-proxy`.',
+  data: 'Folder for runs, results, users and the audit log.',
+  'external-url':
+    'The address under which people and gates reach the service, used in links and redirects. Default: made from `listen` and the name of this machine.',
+  tls: 'Serve https with this certificate. The files are read again when they change.',
+  'behind-proxy': 'Instead of `tls`: a proxy in front of the service serves https.',
+  'max-nodes':
+    'How many nodes may be at work at a time, in all runs. Further runs wait. Default: a run on this machine has it to itself, with at most as many nodes as it has cores.',
+  drain:
+    'How long runs and uploads may go on when the service is told to end (SIGTERM), such as `10m`, or whole seconds; after that runs are ended and their results so far kept.',
+  retention:
+    'What is beyond one of these limits is deleted, the oldest first. Default: nothing is ever deleted.',
+  metrics: 'Serve `/metrics` to callers with this token, or from these addresses. Default: nobody.',
+  regions: 'Where the nodes of each region run. Default: every region is this machine.'
+} as const
+export const REQUIRED_KEYS = ['listen', 'data'] as const satisfies readonly (keyof typeof CONFIG_KEYS)[]
+
+export const TLS_KEYS = {
+  certificate: 'File with the certificate and those between it and the root, in PEM format.',
+  key: 'File with its private key, in PEM format.'
+} as const
+
+export const PROXY_KEYS = {
+  trusted:
+    'Addresses and ranges of the proxies. Their X-Forwarded-* headers are believed; requests from elsewhere are refused.'
+} as const
+
+export const RETENTION_KEYS = {
+  days: 'Age of a run at most, in days.',
+  size: 'Size of all results at most, such as `50GB` or `1TiB`.',
+  'runs-per-project': 'Number of runs of a project at most.'
+} as const
+
+export const METRICS_KEYS = {
+  'token-file':
+    'File with the token that callers send as `Authorization: Bearer …`. It is read again when it changes.',
+  allow: 'Addresses and ranges that need no token.'
+} as const
+
+export const DEFAULT_DRAIN = '10m'
+
+export function namesOf<const K extends string>(keys: Readonly<Record<K, string>>): K[] {
+  return Object.keys(keys) as K[]
+}

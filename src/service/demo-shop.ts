@@ -1,0 +1,280 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+
+/** A product of the demo shop. */
+interface Product {
+  readonly id: string
+  readonly name: string
+  readonly price: string
+  /** What a search finds it by, besides its name. */
+  readonly words: string
+}
+
+const PRODUCTS: readonly Product[] = [
+  { id: 'teapot', name: 'Teapot', price: '24.00', words: 'tea kitchen gift' },
+  { id: 'tea-towel', name: 'Tea towel', price: '6.50', words: 'kitchen linen' },
+  { id: 'lamp', name: 'Lamp', price: '39.00', words: 'light desk home' },
+  { id: 'candle', name: 'Candle', price: '4.00', words: 'light home gift' },
+  { id: 'chessboard', name: 'Chessboard', price: '55.00', words: 'board game wood gift' },
+  { id: 'dice', name: 'Set of dice', price: '3.50', words: 'board game' },
+  { id: 'notebook', name: 'Notebook', price: '7.00', words: 'paper desk' },
+  { id: 'pencils', name: 'Pencils', price: '5.00', words: 'paper desk wood' },
+  { id: 'oak-desk', name: 'Oak desk', price: '480.00', words: 'furniture wood' },
+  { id: 'armchair', name: 'Armchair', price: '210.00', words: 'furniture home' },
+  { id: 'organ-pipe', name: 'Organ pipe', price: '130.00', words: 'music wood' },
+  { id: 'violin', name: 'Violin', price: '350.00', words: 'music wood gift' }
+]
+
+const STYLE = `
+:root{color-scheme:light dark;--ink:#1d2733;--soft:#5b6b7c;--paper:#fbfaf7;--card:#fff;--line:#e3dfd6;--accent:#0b6e5f}
+@media(prefers-color-scheme:dark){:root{--ink:#e9eef3;--soft:#9fb0c0;--paper:#14191f;--card:#1d242c;--line:#303a45;--accent:#4cc3ae}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:56rem;padding:0 1.25rem 3rem;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
+header{display:flex;flex-wrap:wrap;gap:1rem;align-items:center;justify-content:space-between;padding:1.25rem 0;border-bottom:1px solid var(--line)}
+a{color:var(--accent);text-decoration:none}a:hover{text-decoration:underline}
+.brand{font-weight:700;font-size:1.15rem;color:var(--ink)}
+h1{font-size:1.7rem;line-height:1.2;margin:1.75rem 0 1rem}
+form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
+input,button{font:inherit;padding:.45rem .8rem;border-radius:.45rem;border:1px solid var(--line);background:var(--card);color:inherit}
+button{background:var(--accent);border-color:var(--accent);color:var(--paper);cursor:pointer}
+ul{list-style:none;margin:0;padding:0;display:grid;grid-template-columns:repeat(auto-fill,minmax(10rem,1fr));gap:1rem}
+li,.card{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1rem}
+.picture{display:grid;place-items:center;height:5rem;margin-bottom:.6rem;border-radius:.5rem;font-size:2rem;font-weight:700;color:#fff;background:linear-gradient(135deg,hsl(var(--hue) 55% 45%),hsl(calc(var(--hue) + 40) 60% 32%))}.card .picture{height:9rem;font-size:4rem}
+li a{display:block}
+.price,p{color:var(--soft)}`
+
+/** The whole page; it needs no further request, so that a browser makes exactly one. */
+function renderPage(title: string, content: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${title}</title>
+<meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">
+<style>${STYLE}</style></head>
+<body><header><a class="brand" id="home" href="/">The demo shop</a>
+<form action="/search"><input id="term" name="q" type="search" aria-label="Search" placeholder="tea, light, music …"> <button id="find">Search</button></form></header>
+<main>${content}</main></body></html>
+`
+}
+
+function renderList(products: readonly Product[]): string {
+  const items = products.map(
+    ({ id, name, price }) =>
+      `<li><a href="/products/${id}">${renderPicture(name)}${name}</a> <span class="price">${price}</span></li>`
+  )
+  return `<ul>${items.join('\n')}</ul>`
+}
+
+/** Without a font or a file that the machine may not have. */
+function renderPicture(name: string): string {
+  const hue = (47 * name.charCodeAt(0) + 91 * name.length) % 360
+  return `<span class="picture" style="--hue:${hue}" aria-hidden="true">${name.charAt(0)}</span>`
+}
+
+export function renderHome(): string {
+  return renderPage('The demo shop', `<h1>Welcome to the shop</h1>\n${renderList(PRODUCTS)}`)
+}
+
+export function renderSearch(term: string): string {
+  const words = term.toLowerCase().split(/\s+/).filter(Boolean)
+  const found = PRODUCTS.filter((product) => {
+    const text = `${product.name} ${product.words}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+  const things = `${found.length} ${found.length === 1 ? 'thing' : 'things'} found`
+  const about = words.length === 0 ? '' : `<p>Searched for “${escapeHtml(term)}”.</p>`
+  return renderPage('Search: the demo shop', `<h1>${things}</h1>\n${about}\n${renderList(found)}`)
+}
+
+/** Any product exists, so that a plan can use data of its own. */
+export function renderProduct(id: string): string {
+  const { name, price } = PRODUCTS.find((product) => product.id === id) ?? {
+    name: 'A thing',
+
+    price: '10.00'
+  }
+  return renderPage(
+    `${name}: the demo shop`,
+    `<h1>${name}</h1>
+<div class="card">${renderPicture(name)}<p>In stock. <span class="price">${price}</span></p>
+<form action="/checkout" method="post"><input type="hidden" name="product" value="${escapeHtml(id)}"><input id="user" name="user" aria-label="Your name" placeholder="Your name" required> <button id="buy">Buy</button></form></div>`
+  )
+}
+
+export function renderThanks(): string {
+  return renderPage(
+    'Thank you: the demo shop',
+    '<h1>Thank you</h1>\n<p>Your order is on its way.</p>\n<p><a id="again" href="/">Back to the shop</a></p>'
+  )
+}
+
+export function renderNotFound(): string {
+  return renderPage(
+    'Not found: the demo shop',
+    '<h1>No such page</h1>\n<p><a href="/">Back to the shop</a></p>'
+  )
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+export interface ShopOptions {
+  /** A slow shop breaks the example's thresholds on purpose. */
+  readonly slow: boolean
+  /**
+   * For comparisons: a shop that takes about a hundred milliseconds, never twice the same, and this share longer (0.2 is 20 %).
+   * Without it a page takes a few milliseconds, where one more is already a large change.
+   */
+  readonly slowerBy?: number
+  /** Stands still once: from so long after its first request on, and for how long. */
+  readonly stall?: { readonly afterMs: number; readonly ms: number }
+  readonly port?: number
+  /** Called with one line per answered request. */
+  readonly accessLog?: (line: string) => void
+}
+
+export interface Shop {
+  readonly url: string
+  readonly port: number
+  /** Requests answered so far: all, or those for one page (`home`, `search`, `product`, `checkout`). */
+  served(page?: string): number
+  close(): Promise<void>
+}
+
+interface Page {
+  readonly name: string
+  readonly method: string
+  readonly path: RegExp
+  readonly delayMs: number
+  readonly slowDelayMs: number
+  readonly render: (url: URL) => string
+}
+
+const PAGES: readonly Page[] = [
+  { name: 'home', method: 'GET', path: /^\/$/, delayMs: 3, slowDelayMs: 250, render: renderHome },
+  {
+    name: 'search',
+    method: 'GET',
+    path: /^\/search$/,
+    delayMs: 8,
+    slowDelayMs: 600,
+    render: (url) => renderSearch(url.searchParams.get('q') ?? '')
+  },
+  {
+    name: 'product',
+    method: 'GET',
+    path: /^\/products\/[\w-]+$/,
+    delayMs: 5,
+    slowDelayMs: 400,
+    render: (url) => renderProduct(url.pathname.split('/').at(-1) ?? '')
+  },
+  {
+    name: 'checkout',
+    method: 'POST',
+    path: /^\/checkout$/,
+    delayMs: 12,
+    slowDelayMs: 1200,
+    render: renderThanks
+  }
+]
+
+/** Browsers request these on their own: they are nobody's load. */
+const UNASKED = /^\/(?:favicon\.ico|apple-touch-icon[\w-]*\.png|robots\.txt|\.well-known\/.*)$/
+
+/** Starts a small web shop on loopback as a target for load tests; it only needs Node. */
+export async function startShop(options: ShopOptions): Promise<Shop> {
+  const served = new Map<string, number>()
+  let firstMs: number | undefined
+  const server = createServer((request, response) => {
+    const url = readUrl(request)
+    const isUnasked = UNASKED.test(url.pathname)
+    // The same without a body, which Node leaves out.
+    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const page = PAGES.find((page) => page.method === method && page.path.test(url.pathname))
+    const nowMs = performance.now()
+    firstMs ??= nowMs
+    const delayMs = page ? delayOf(page, options) : 0
+    answer({ request, response, url, page, delayMs: hold(delayMs, { sinceMs: nowMs - firstMs, ...options }) })
+    response.once('finish', () => {
+      const name = page?.name ?? 'not found'
+      if (!isUnasked) served.set(name, (served.get(name) ?? 0) + 1)
+      options.accessLog?.(`${request.method ?? '-'} ${request.url ?? '-'} ${response.statusCode} ${name}`)
+    })
+  })
+  server.listen(options.port ?? 0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    served: (page) =>
+      page === undefined ? [...served.values()].reduce((sum, n) => sum + n, 0) : (served.get(page) ?? 0),
+    close: async () => {
+      server.close()
+      // Load generators keep their connections open; waiting for them would take forever.
+      server.closeAllConnections()
+      await once(server, 'close')
+    }
+  }
+}
+
+function delayOf(page: Page, { slow, slowerBy }: ShopOptions): number {
+  if (slow) return page.slowDelayMs
+  if (slowerBy === undefined) return page.delayMs
+  return comparedDelayMs(page.delayMs, slowerBy)
+}
+
+/** What would be answered while the shop stands still is answered after it. */
+function hold(
+  delayMs: number,
+  { sinceMs, stall }: { sinceMs: number; stall?: ShopOptions['stall'] }
+): number {
+  if (stall === undefined || sinceMs + delayMs < stall.afterMs) return delayMs
+  return Math.max(delayMs, stall.afterMs + stall.ms - sinceMs)
+}
+
+/** A load generator may request anything; what is not an address is no page. */
+function readUrl({ url = '/' }: IncomingMessage): URL {
+  // A client that takes the shop for a proxy sends the whole address.
+  const address = /^https?:\/\//i.test(url) ? url : `http://shop${url}`
+  return new URL(URL.canParse(address) ? address : 'http://shop/not-an-address')
+}
+
+function answer(exchange: {
+  request: IncomingMessage
+  response: ServerResponse
+  url: URL
+  page: Page | undefined
+  delayMs: number
+}): void {
+  const { request, response, url, page, delayMs } = exchange
+  const send = (): void => {
+    const html = page ? page.render(url) : renderNotFound()
+    const headers = {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': Buffer.byteLength(html),
+      // Never from a browser's cache: what a user visits is what the shop counts.
+      'cache-control': 'no-store'
+    }
+    response.writeHead(page ? 200 : 404, headers)
+    response.end(html)
+  }
+  // Read the whole body before replying, as a shop does for an order.
+  request.resume()
+  request.once('end', () => setTimeout(send, delayMs))
+}
+
+/** How long a shop for comparisons takes, in terms of the quick one: long enough for what a busy machine adds to be a small part. */
+const FACTOR = 20
+/** The standard deviation of the logarithm of its times, from request to request. */
+const SPREAD = 0.2
+
+/** A service time of a shop that is slower by the given share: never twice the same, like that of a real server. */
+export function comparedDelayMs(quickMs: number, slowerBy: number, random = Math.random): number {
+  return quickMs * FACTOR * (1 + slowerBy) * Math.exp(SPREAD * normal(random))
+}
+
+/** Standard normal, by Box and Muller. */
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+}

@@ -1,0 +1,202 @@
+import { basename, dirname, join } from 'node:path'
+import type { Message } from '../../programs/element/messages.js'
+import type { RunOrder } from '../../programs/element/run/run-order.js'
+import type { ToolExit } from '../../nodes/machine/processes.js'
+import type { NodeOrder, NodeOutcome } from '../engine.js'
+import { placeVariables, planParameters } from '../environment-file.js'
+import { planSecrets, redactLog } from '../redact-log.js'
+import { runTool } from './tool-process.js'
+
+/** What every node of a run with the same tools shares. */
+export interface CompiledScript {
+  readonly file: string
+  /** The folder whose node_modules has the browser library. */
+  readonly modules: string
+  /** Programs on the node; without Node's path it is the one that runs this. */
+  readonly browser: string
+  readonly node?: string
+  /** For temporary files on the node; undefined for a folder of its own. */
+  readonly tempDir?: string
+  /** From the uploaded environment file. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+export interface ScriptPorts {
+  readonly log: (line: string) => void
+  /** After this long without a sign of life the process counts as blocked. */
+  readonly blockedAfterMs?: number
+}
+
+/** Steps that are under way when the time is over may finish within this time. */
+const GRACE_MS = 10_000
+/** For closing the browser after that. */
+const CLOSING_MS = 20_000
+const BLOCKED_AFTER_MS = 60_000
+const MAX_LINES = 200
+const MAX_PROBLEMS = 5
+
+/** Runs the script with this node's share of the users. */
+export async function runScript(
+  script: CompiledScript,
+  order: NodeOrder,
+  { signal, ports }: { signal: AbortSignal; ports: ScriptPorts }
+): Promise<NodeOutcome> {
+  const log = createLog(order, script, ports)
+  const { node, samplesFile, logFile, mark } = order
+  const folder = dirname(order.planFile)
+  const watch = new Watch(ports.blockedAfterMs ?? BLOCKED_AFTER_MS, node.outageMs)
+  const told: Message[] = []
+  const exit = await runTool(
+    {
+      order: (workDir) => describeRun(script, order, workDir),
+      brings: [folder, script.file, join(script.modules, 'node_modules', 'playwright-core')],
+      follows: [samplesFile],
+      collects: [logFile],
+      cwd: folder,
+      env: describeEnvironment(script, order),
+      ...{ node: script.node, tempDir: script.tempDir, mark },
+      onStart: () => watch.begin(),
+      onLine: log.line,
+      onMessage: (message) => {
+        watch.heard(message)
+        if (message.kind === 'note') log.note(message.text)
+        if (['problem', 'loss', 'stopped', 'end'].includes(message.kind)) told.push(message)
+      }
+    },
+    node,
+    AbortSignal.any([signal, watch.signal])
+  ).finally(() => watch.end())
+  // Whoever stopped it knows that load is missing.
+  if (signal.aborted) return { problem: null }
+  return judge(told, {
+    exit,
+    overdue: watch.overdue,
+    scriptName: basename(order.planFile),
+    redact: log.redact
+  })
+}
+
+function describeRun(
+  script: CompiledScript,
+  order: NodeOrder,
+  workDir: string
+): Omit<RunOrder, 'messagesFile'> {
+  const { node, durationSec, hosts } = order
+  return {
+    ...{ mode: 'run', plan: node.pathOf(script.file), modules: node.pathOf(script.modules) },
+    ...{ browser: script.browser, workDir, hosts },
+    ...{ scriptName: basename(order.planFile), folder: node.pathOf(dirname(order.planFile)) },
+    ...{ samplesFile: node.pathOf(order.samplesFile), logFile: node.pathOf(order.logFile) },
+    users: order.threads ?? 1,
+    rampupMs: (order.rampupSec ?? 0) * 1000,
+    durationMs: durationSec === null ? null : durationSec * 1000,
+    graceMs: GRACE_MS
+  }
+}
+
+function describeEnvironment(script: CompiledScript, order: NodeOrder): NodeJS.ProcessEnv {
+  return {
+    ...script.variables,
+    ...Object.fromEntries(planParameters(order)),
+    ...placeVariables(order.place)
+  }
+}
+
+/** A script can print whatever it received, and as much as it likes. */
+function createLog(
+  order: NodeOrder,
+  script: CompiledScript,
+  ports: ScriptPorts
+): { line: (line: string) => void; note: (text: string) => void; redact: (text: string) => string } {
+  const secrets = planSecrets(order.properties, script.variables)
+  const redact = (text: string): string => redactLog(text, secrets)
+  const note = (text: string): void => ports.log(redact(`${order.nodeName}: ${text}`))
+  let lines = 0
+  const line = (text: string): void => {
+    lines++
+    if (lines <= MAX_LINES) note(text)
+    if (lines === MAX_LINES) note('… the rest of what the script prints is in its log')
+  }
+  return { line, note, redact }
+}
+
+function judge(
+  told: readonly Message[],
+  end: { exit: ToolExit; overdue: string | undefined; scriptName: string; redact: (text: string) => string }
+): NodeOutcome {
+  const { exit, overdue, redact } = end
+  const textsOf = (kind: 'problem' | 'loss'): string[] =>
+    told.flatMap((message) => (message.kind === kind ? [redact(message.text)] : []))
+  const losses = textsOf('loss')
+  const problems = [...textsOf('problem'), ...(overdue === undefined ? [] : [overdue])]
+  const isEnded = told.some(({ kind }) => kind === 'end')
+  const stop = told.find((message) => message.kind === 'stopped')
+  const how = exit.signal === null ? `with exit code ${exit.code}` : `killed by ${exit.signal}`
+  if (problems.length === 0 && stop !== undefined)
+    problems.push(
+      `${end.scriptName}: ${stop.signal}, which loadgate did not send, stopped its process before the end of the test`
+    )
+  if (problems.length === 0 && !isEnded)
+    problems.push(`${end.scriptName}: its process ended before the end of the test, ${how}`)
+  return { problem: problems.length === 0 ? null : problems.slice(0, MAX_PROBLEMS).join('\n'), losses }
+}
+
+/** Notices a process that does nothing any more: a loop without an end that never waits blocks all of it. */
+class Watch {
+  readonly #abort = new AbortController()
+  #overdue: string | undefined
+  #silence: NodeJS.Timeout | undefined
+  #limit: NodeJS.Timeout | undefined
+
+  constructor(
+    private readonly blockedAfterMs: number,
+    /** What a process says may be late by this. */
+    private readonly outageMs = 0
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /** What it was ended for, if it was. */
+  get overdue(): string | undefined {
+    return this.#overdue
+  }
+
+  /** With the start or the first message: before it, files are copied, and nodes wait for each other. */
+  begin(): void {
+    clearTimeout(this.#silence)
+    this.#silence = this.#await()
+  }
+
+  heard(message: Message): void {
+    this.begin()
+    if (message.kind !== 'limit') return
+    const ms = message.ms + CLOSING_MS + this.outageMs
+    this.#limit = setTimeout(
+      () => this.#end(`the script did not end ${CLOSING_MS / 1000} s after the end of the test`),
+      ms
+    )
+  }
+
+  end(): void {
+    clearTimeout(this.#silence)
+    clearTimeout(this.#limit)
+  }
+
+  #await(): NodeJS.Timeout {
+    const ms = this.blockedAfterMs + this.outageMs
+    return setTimeout(
+      () =>
+        this.#end(
+          `the script blocked its process for ${ms / 1000} s; does it have a loop without an end that never waits?`
+        ),
+      ms
+    )
+  }
+
+  #end(words: string): void {
+    this.#overdue ??= words
+    this.#abort.abort()
+  }
+}

@@ -1,0 +1,214 @@
+import { isIP } from 'node:net'
+import { open } from 'node:fs/promises'
+import type { LoadNode } from '../nodes/load-node.js'
+
+/** What a run asks of its tool. */
+export interface PlanRequest {
+  /** As in `run[tool]`, in the API document's own word. */
+  readonly tool: string
+  /** The names of the uploaded files; the plan is the first. */
+  readonly fileNames: readonly string[]
+  readonly threads: number | null
+  readonly rampupSec: number | null
+  readonly durationSec: number | null
+  readonly hosts: readonly HostOverride[]
+  readonly properties: readonly PropertyOverride[]
+}
+
+/** A plan to make ready, once per run. */
+export interface PlanToPrepare extends PlanRequest {
+  /** The folder of the uploaded files. They are not to be changed: a repeat of the run needs them. */
+  readonly uploadDir: string
+  /** For whatever is compiled; it does not exist yet, and lives as long as the run's other files. */
+  readonly buildDir: string
+  /** One node of each grid, when they run; where nodes have to be started first, this takes a while. */
+  readonly nodes: () => Promise<readonly LoadNode[]>
+  /** Aborted when the run is stopped. */
+  readonly signal: AbortSignal
+}
+
+/** Where a node stands among the others; indices count from 0. */
+export interface NodePosition {
+  readonly region: string
+  /** Among the grids of the run. */
+  readonly gridIndex: number
+  /** Among the nodes of its grid. */
+  readonly nodeIndex: number
+  /** Among the nodes of the run. */
+  readonly ordinal: number
+}
+
+/** The work of one node of a grid. */
+export interface NodeOrder {
+  /** Where its processes run. */
+  readonly node: LoadNode
+  readonly place: NodePosition
+  /** The plan; its data files are next to it, and the folder belongs to this node. */
+  readonly planFile: string
+  /** Where the samples go: CSV in JMeter's columns, with a header. */
+  readonly samplesFile: string
+  /** Where the tool's own log goes. */
+  readonly logFile: string
+  /** Identifies the node's lines in the log. */
+  readonly nodeName: string
+  /** Random, and the same if the node's work is taken up by another service: tools mark their lines with it, and a plan cannot know it. */
+  readonly mark: string
+  /** This node's share. */
+  readonly threads: number | null
+  readonly rampupSec: number | null
+  readonly durationSec: number | null
+  readonly hosts: readonly HostOverride[]
+  readonly properties: readonly PropertyOverride[]
+}
+
+/** How a node's work ended; `problem` is the tool's own error if it could not run the plan. */
+export interface NodeOutcome {
+  readonly problem: string | null
+  /** Parts of the plan's load that were not generated although the tool ran to the end, one sentence each. */
+  readonly losses?: readonly string[]
+  /** What may be a mistake or intended, one sentence each. */
+  readonly doubts?: readonly string[]
+  /** The time span of the samples, if it differs from the duration of the work. */
+  readonly span?: { readonly startMs: number; readonly endMs: number }
+}
+
+/** An installed tool and a plan that it can run: what every node of a run shares. */
+export interface PreparedPlan {
+  /** Of the tool, and of the browser if it drives one: figures of other versions are not comparable. */
+  readonly version: string
+  /** Runs the plan to its end or until the signal aborts; samples recorded until then are kept. */
+  runNode(order: NodeOrder, signal: AbortSignal): Promise<NodeOutcome>
+}
+
+/** A load-test tool. To add another one, implement this in a folder of its own. */
+export interface Engine {
+  /** The tools it provides, as in `run[tool]`. */
+  readonly tools: readonly string[]
+  /** Its samples are synthetic; everything that shows them must say so. */
+  readonly synthetic: boolean
+  /** Why a run cannot even be created, one sentence each: a file of the wrong kind, an option that has no effect. */
+  refuse(request: PlanRequest): string[]
+  /** Finds or installs the tool, which it caches, and compiles the plan. A `ToolError` says what to do. */
+  prepare(plan: PlanToPrepare): Promise<PreparedPlan>
+}
+
+/** Remembers what was found, but not a failure: what was missing may have been installed since. */
+export function findOnce<T>(find: () => Promise<T>): () => Promise<T> {
+  let found: Promise<T> | undefined
+  return () => {
+    found ??= find().catch((thrown: unknown) => {
+      found = undefined
+      throw thrown
+    })
+    return found
+  }
+}
+
+/** The tools that this service runs. */
+export class Engines {
+  constructor(private readonly engines: readonly Engine[]) {}
+
+  get tools(): readonly string[] {
+    return this.engines.flatMap(({ tools }) => tools)
+  }
+
+  /** True if the samples are made up; then those of every tool are. */
+  get synthetic(): boolean {
+    return this.engines.some(({ synthetic }) => synthetic)
+  }
+
+  of(tool: string): Engine {
+    const engine = this.engines.find(({ tools }) => tools.includes(tool))
+    if (engine === undefined) throw new Error(`no engine runs ${tool}`)
+    return engine
+  }
+}
+
+/** The different ones among the versions of several nodes: `5.6.3 and 5.5`. */
+export function joinVersions(versions: readonly string[]): string {
+  const different = [...new Set(versions)]
+  const last = different.at(-1) ?? ''
+  const others = different.slice(0, -1)
+  return others.length === 0 ? last : `${others.join(', ')} and ${last}`
+}
+
+/** A host name and the address it should resolve to. */
+export interface HostOverride {
+  readonly host: string
+  readonly address: string
+}
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*$/i
+
+/** Reads `example.com/10.0.0.1, other.example/10.0.0.2`; entries are separated by commas or spaces. */
+export function parseOverrideHosts(text: string): { hosts: HostOverride[]; problems: string[] } {
+  const hosts: HostOverride[] = []
+  const problems: string[] = []
+  for (const entry of text.split(/[\s,]+/).filter((part) => part !== '')) {
+    const [host = '', address = '', ...rest] = entry.split('/')
+    const isAddress = isIP(address) !== 0 || HOST_NAME.test(address)
+    if (HOST_NAME.test(host) && isAddress && rest.length === 0) hosts.push({ host, address })
+    else problems.push(`override_hosts: "${entry}" is not <host name>/<address>, as in example.com/10.0.0.1`)
+  }
+  return { hosts, problems }
+}
+
+/** A property for the tool: `J` for the tool's own, `D` for Java's. */
+export interface PropertyOverride {
+  readonly kind: 'J' | 'D'
+  readonly name: string
+  readonly value: string
+  /** Whoever gave it said that its value is secret, whatever its name. */
+  readonly isSecret?: boolean
+}
+
+const OVERRIDE = /^-([JD])([\w.-]+)=([\s\S]*)$/
+
+/**
+ * Reads `-Dparam=value, -Jparam=value`; entries are separated by commas or spaces, and a value may contain both.
+ * Accepts properties only: any other option could make the tool do something other than run the plan.
+ */
+export function parseOverrideParameters(text: string): {
+  properties: PropertyOverride[]
+  problems: string[]
+} {
+  const properties: PropertyOverride[] = []
+  const problems: string[] = []
+  for (const entry of splitEntries(text)) {
+    const match = OVERRIDE.exec(entry)
+    const [, kind, name, value] = match ?? []
+    if (name !== undefined && value !== undefined) {
+      properties.push({ kind: kind === 'D' ? 'D' : 'J', name, value })
+    } else {
+      problems.push(`override_parameters: "${entry}" is not -Jname=value or -Dname=value`)
+    }
+  }
+  return { properties, problems }
+}
+
+/** A new entry starts where a comma or a space is followed by `-` and a letter; otherwise it belongs to the value. */
+function splitEntries(text: string): string[] {
+  const entries = text.split(/[\s,]+(?=-[A-Za-z])/).map((entry) => entry.replace(/^[\s,]+|[\s,]+$/g, ''))
+  return entries.filter((entry) => entry !== '')
+}
+
+/** The effective value: the last one given for the name. */
+export function propertyValue(properties: readonly PropertyOverride[], name: string): string | undefined {
+  return properties.findLast((property) => property.name === name)?.value
+}
+
+/** More than any header has. */
+const HEADER_BYTES = 1 << 16
+
+/** Whether a node's file has anything after its header. */
+export async function hasSamples(samplesFile: string): Promise<boolean> {
+  const handle = await open(samplesFile).catch(() => undefined)
+  if (handle === undefined) return false
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES))
+    const header = buffer.indexOf('\n')
+    return header >= 0 && header + 1 < bytesRead
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,342 @@
+import { join, posix, delimiter } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
+import { ToolError } from '../../errors.js'
+import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
+import { type Engine, type PlanToPrepare, findOnce, joinVersions, propertyValue } from '../engine.js'
+import { readEnvironmentFile } from '../environment-file.js'
+import { installJars } from '../install/jars/fetch-jars.js'
+import { type InstallPorts, runToEnd, packageFile } from '../install/run-to-end.js'
+import { jarPaths } from '../install/jars/jar-list.js'
+import { requireJava, requireJdk } from '../install/java.js'
+import { refuseOlderJava } from '../class-path.js'
+import { findPrograms, listFiles, readVariables, realPath } from '../image/ask-image.js'
+import { type ImageJava, requireImageJava } from '../image/image-java.js'
+import { makeFolder } from '../../../contract/files/make-folder.js'
+import { GATLING_JARS } from './gatling-jars.js'
+import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
+import { refuseFiles, SIMULATION_PROPERTY, sortPlanFiles, type PlanFiles, type Language } from './plan-files.js'
+import { runSimulation, type Simulation } from './run-simulation.js'
+import { KOTLIN_COMPILER_JARS } from './kotlin-compiler-jars.js'
+import { SCALA_COMPILER_JARS } from './scala-compiler-jars.js'
+
+/** Runs simulations with Gatling, one process per node. */
+export function createGatlingEngine(ports: InstallPorts): Engine {
+  const find = findOnce(() => findGatling(ports))
+  const search: ToolSearch<GatlingTool> = {
+    here: async () => ({ kind: 'here', java: (await find()).java }),
+    inImage: async (image) => ({ kind: 'image', ...(await findGatlingInImage(image)) })
+  }
+  return {
+    tools: ['gatling'],
+    synthetic: false,
+    refuse: refuseFiles,
+    prepare: async (plan) => {
+      const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
+      const gatling = await find()
+      const compiled = await compileSimulation(plan, { ...gatling, variables, ports })
+      const nodes = await plan.nodes()
+      const tools = await Promise.all(nodes.map((node) => node.find(search)))
+      await checkImages(tools, compiled, ports.log)
+      return {
+        version: joinVersions(tools.map(versionOf)),
+        runNode: async (order, signal) =>
+          runSimulation(simulationOn(await order.node.find(search), compiled, gatling), {
+            ...{ order, signal, ports }
+          })
+      }
+    }
+  }
+}
+
+async function findGatling(ports: InstallPorts): Promise<Gatling> {
+  const java = await requireJava(ports, 'Gatling')
+  await refuseOldJava(java, ports)
+  return { java, jars: jarPaths(await installJars(GATLING_JARS, ports), GATLING_JARS) }
+}
+
+/** Its own words would be about class files. */
+async function refuseOldJava(java: string, ports: InstallPorts): Promise<void> {
+  const { lines } = await runToEnd({ file: java, args: ['-version'] }, ports)
+  const [, version, first, second] = /version "((?:1\.(\d+)|(\d+))[^"]*)"/.exec(lines.join('\n')) ?? []
+  if (Number(first ?? second) < LEAST_JAVA)
+    throw new ToolError(
+      `Gatling ${VERSION} needs Java ${LEAST_JAVA} or later, and ${java} is ${version ?? ''}: install a JDK 17, or set JAVA_HOME to one`
+    )
+}
+
+async function compileSimulation(
+  plan: PlanToPrepare,
+  parts: Gatling & { variables: Readonly<Record<string, string>>; ports: InstallPorts }
+): Promise<CompiledPlan> {
+  const { fileNames, uploadDir } = plan
+  const { java, jars, variables, ports } = parts
+  const signal = AbortSignal.any([ports.signal, plan.signal])
+  const files = sortPlanFiles(fileNames)
+  const classesDir = join(plan.buildDir, 'classes')
+  const planPath = await compilePlan(
+    { files, folder: uploadDir, classesDir, classPath: jars, java, signal },
+    ports
+  )
+  const uploadedJars = files.jars.map((name) => join(uploadDir, name))
+  const classes = files.language === undefined ? join(uploadDir, files.plan) : classesDir
+  const facts = await readPlanFacts(
+    { classes, classPath: [helper(), ...jars, ...planPath, ...uploadedJars], java },
+    { ...ports, signal }
+  )
+  await refuseOldExpressions(facts.expressions, { files, folder: uploadDir })
+  const wanted = propertyValue(plan.properties, SIMULATION_PROPERTY)
+  const { simulation, doubts } = chooseSimulation(facts, { plan: files.plan, wanted })
+  const subPaths = subPathsOf(facts, fileNames)
+  const oldTemplates = await doubtOldTemplates(fileNames, uploadDir)
+  return {
+    ...{ classesDir, planPath },
+    shared: { jars: files.jars, simulation, subPaths, variables, doubts: [...doubts, ...oldTemplates] }
+  }
+}
+
+const SHOWN = 5
+const EXPRESSION = /\$\{[^{}\s]{1,100}\}/
+/** Files that Gatling never searches for expressions. */
+const NO_TEMPLATE = /\.(?:java|scala|kt|jar|csv|tsv|ssv|conf)$/i
+const MAX_TEMPLATE_BYTES = 1 << 20
+
+/** Gatling 3 sends `${user}` as it stands, so that a plan of Gatling 2 would put the wrong load on its target. */
+export async function refuseOldExpressions(
+  expressions: readonly string[],
+  { files, folder }: { files: PlanFiles; folder: string }
+): Promise<void> {
+  if (expressions.length === 0) return
+  const sources = await Promise.all(
+    files.sources.map(async (name) => ({
+      name,
+      lines: (await readFile(join(folder, name), 'utf8')).split('\n')
+    }))
+  )
+  const places = expressions.map((expression) => {
+    const found = sources
+      .map(({ name, lines }) => ({ name, at: lines.findIndex((line) => line.includes(expression)) }))
+      .find(({ at }) => at >= 0)
+    return `${found ? `${found.name}:${found.at + 1}` : files.plan}: ${expression}`
+  })
+  const more = places.length > SHOWN ? ` and ${places.length - SHOWN} more` : ''
+  throw new ToolError(
+    `the plan has expressions of Gatling 2, which Gatling 3 does not replace: write #{…} instead of \${…}, or put text that is to be sent as it stands into a file (RawFileBody)\n${places.slice(0, SHOWN).join('\n')}${more}`
+  )
+}
+
+/** Uploaded files with such expressions, one sentence each: wrong in a template (ElFileBody), and fine elsewhere. */
+export async function doubtOldTemplates(fileNames: readonly string[], folder: string): Promise<string[]> {
+  const candidates = fileNames.filter((name) => !NO_TEMPLATE.test(name))
+  const doubts = candidates.map(async (name) => {
+    const file = join(folder, name)
+    if ((await stat(file)).size > MAX_TEMPLATE_BYTES) return []
+    const [expression] = EXPRESSION.exec(await readFile(file, 'utf8')) ?? []
+    return expression === undefined
+      ? []
+      : [`${name} has ${expression}, which Gatling 3 sends as it stands: if it is a template, write #{…}`]
+  })
+  return (await Promise.all(doubts)).flat()
+}
+
+export const VERSION = GATLING_JARS.name.replace(/^gatling-/, '')
+export const LEAST_JAVA = 11
+export const helper = (): string => packageFile('java/jars/gatling.jar')
+
+/** As it is installed on this machine, which compiles plans for all nodes. */
+export interface Gatling {
+  readonly java: string
+  readonly jars: readonly string[]
+}
+
+/** As it is on a node. */
+export type GatlingTool =
+  { readonly kind: 'here'; readonly java: string } | ({ readonly kind: 'image' } & GatlingImage)
+
+export interface CompiledPlan {
+  readonly classesDir: string
+  /** What the plan's classes need beside Gatling. */
+  readonly planPath: readonly string[]
+  readonly shared: Omit<Simulation, 'java' | 'jvm' | 'version' | 'classPath'>
+}
+
+export function versionOf(tool: GatlingTool): string {
+  return tool.kind === 'image' ? (tool.gatling?.version ?? VERSION) : VERSION
+}
+
+/** The plan is compiled here, so what is in an image must be able to run it. */
+export async function checkImages(
+  tools: readonly GatlingTool[],
+  { classesDir }: CompiledPlan,
+  log: (line: string) => void
+): Promise<void> {
+  for (const tool of tools) {
+    if (tool.kind !== 'image') continue
+    const { java, version, major, image, gatling } = tool
+    if (major < LEAST_JAVA)
+      throw new ToolError(
+        `Gatling ${VERSION} needs Java ${LEAST_JAVA} or later, and ${java} of ${image} is ${version}: use an image with a JRE 17`
+      )
+    await refuseOlderJava(classesDir, tool)
+    if (gatling === undefined)
+      log(`There is no Gatling in ${image}: the jars of Gatling ${VERSION} are copied from this machine`)
+    else if (minorOf(gatling.version) !== minorOf(VERSION))
+      throw new ToolError(
+        `The plan is compiled with Gatling ${VERSION} on this machine, and ${image} has Gatling ${gatling.version} (${gatling.lib}): use an image with Gatling ${minorOf(VERSION)}, or one with Java but without Gatling, to which this machine's is copied`
+      )
+  }
+}
+
+/** `3.15` of `3.15.1`: what is compiled with one of them runs with the others. */
+function minorOf(version: string): string {
+  return version.split('.', 2).join('.')
+}
+
+/** The simulation as it runs with what a node has. */
+export function simulationOn(tool: GatlingTool, compiled: CompiledPlan, { jars }: Gatling): Simulation {
+  const own = tool.kind === 'image' && tool.gatling ? [{ inImage: `${tool.gatling.lib}/*` }] : jars
+  return {
+    ...compiled.shared,
+    java: tool.java,
+    version: versionOf(tool),
+    ...(tool.kind === 'image' ? { jvm: tool.jvm } : {}),
+    // Gatling first: a jar may contain a Gatling of another version.
+    classPath: [helper(), ...own, ...compiled.planPath]
+  }
+}
+
+/** What an image has for Gatling. */
+export interface GatlingImage extends ImageJava {
+  readonly image: string
+  /** Undefined if it has Java only: then Gatling's jars can be copied there. */
+  readonly gatling: { readonly version: string; readonly lib: string } | undefined
+}
+
+const IN_OPT = '/opt/gatling'
+
+/** Finds Java and Gatling in an image: `GATLING_HOME`, `gatling.sh` on the PATH, or /opt/gatling. */
+export async function findGatlingInImage(image: ImageShell): Promise<GatlingImage> {
+  const java = await requireImageJava(image, 'Gatling')
+  return { ...java, image: image.name, gatling: await findJars(image) }
+}
+
+async function findJars(image: ImageShell): Promise<GatlingImage['gatling']> {
+  const { GATLING_HOME } = await readVariables(image, ['GATLING_HOME'])
+  if (GATLING_HOME) {
+    const found = await jarsIn(image, GATLING_HOME)
+    if (found !== undefined) return found
+    throw new ToolError(
+      `In ${image.name} GATLING_HOME is ${GATLING_HOME}, but there is no gatling-core jar in its lib folder; point it to an installation of Gatling, or unset it`
+    )
+  }
+  const [script] = await findPrograms(image, ['gatling.sh'])
+  const home = script && posix.dirname(posix.dirname(await realPath(image, script)))
+  return (home === undefined ? undefined : await jarsIn(image, home)) ?? jarsIn(image, IN_OPT)
+}
+
+async function jarsIn(image: ImageShell, home: string): Promise<GatlingImage['gatling']> {
+  const lib = posix.join(home, 'lib')
+  const jars = await listFiles(image, lib, 'gatling-core-[0-9]*.jar')
+  const version = jars
+    .map((jar) => /gatling-core-(\d+\.\d+[\w.-]*)\.jar$/.exec(jar)?.[1])
+    .find((found) => found !== undefined)
+  return version === undefined ? undefined : { version, lib }
+}
+
+export interface PlanSource {
+  readonly files: PlanFiles
+  /** The folder of the uploaded files. */
+  readonly folder: string
+  /** Where the classes go; may not exist yet. */
+  readonly classesDir: string
+  /** What the sources may import. */
+  readonly classPath: readonly string[]
+  /** Any Java; a compiler for Java itself needs a JDK. */
+  readonly java: string
+  /** Ends the compiler; an installation goes on, because the next run needs it. */
+  readonly signal: AbortSignal
+}
+
+interface Compiler {
+  readonly name: string
+  readonly file: string
+  readonly args: readonly string[]
+  /** What the classes need beside Gatling. */
+  readonly runtimeJars: readonly string[]
+}
+
+const MAX_WORDS = 4000
+/** Quick to start, which is what counts for a few files; the Scala compiler recurses deeply. */
+const COMPILER_JVM = ['-XX:TieredStopAtLevel=1', '-Xss8m', '-Xmx1g']
+
+/**
+ * Compiles a plan; returns what its classes need beside Gatling and the uploaded jars. A `ToolError` has the compiler's
+ * words.
+ */
+export async function compilePlan(source: PlanSource, ports: InstallPorts): Promise<string[]> {
+  const { files, folder, classesDir, signal } = source
+  if (files.language === undefined) return []
+  const compiler = await COMPILERS[files.language](source, ports)
+  makeFolder(classesDir)
+  const helper = files.language === 'scala' ? await findHelper(source) : []
+  // With a folder in front, a name cannot be taken for an option.
+  const sources = [...files.sources.map((name) => `./${name}`), ...helper]
+  const args = [...compiler.args, '-d', classesDir, ...sources]
+  const { code, lines } = await runToEnd({ file: compiler.file, args, cwd: folder }, { ...ports, signal })
+  if (code !== 0) throw new ToolError(explain(files.plan, compiler.name, { code, lines, folder }))
+  return [classesDir, ...compiler.runtimeJars]
+}
+
+const COMPILERS: Readonly<Record<Language, (source: PlanSource, ports: InstallPorts) => Promise<Compiler>>> =
+  {
+    java: async (source, ports) => {
+      const { javac } = await requireJdk(ports, 'Gatling')
+      const options = ['-encoding', 'UTF-8', '-g', '-parameters', '-proc:none', '-nowarn', '-Xlint:none']
+      const args = [...options, '-cp', pathOf(source)]
+      return { name: 'javac', file: javac, args, runtimeJars: [] }
+    },
+    scala: async (source, ports) => {
+      const jars = jarPaths(await installJars(SCALA_COMPILER_JARS, ports), SCALA_COMPILER_JARS)
+      const features = 'postfixOps,implicitConversions,reflectiveCalls,higherKinds,existentials'
+      const options = ['-nowarn', '-encoding', 'UTF-8', `-language:${features}`]
+      const args = [...compilerArgs(jars, 'scala.tools.nsc.Main'), ...options, '-cp', pathOf(source)]
+      return { name: SCALA_COMPILER_JARS.name, file: source.java, args, runtimeJars: [] }
+    },
+    kotlin: async (source, ports) => {
+      const jars = jarPaths(await installJars(KOTLIN_COMPILER_JARS, ports), KOTLIN_COMPILER_JARS)
+      const runtimeJars = jars.filter((jar) => /kotlin-stdlib-[\d.]+\.jar$/.test(jar))
+      const main = 'org.jetbrains.kotlin.cli.jvm.K2JVMCompiler'
+      const options = ['-nowarn', '-no-stdlib', '-no-reflect', '-jvm-target', '11']
+      const args = [...compilerArgs(jars, main), ...options, '-cp', pathOf(source, runtimeJars)]
+      return { name: KOTLIN_COMPILER_JARS.name, file: source.java, args, runtimeJars }
+    }
+  }
+
+function compilerArgs(jars: readonly string[], main: string): string[] {
+  return [...COMPILER_JVM, '-cp', jars.join(delimiter), main]
+}
+
+function pathOf({ classPath, files, folder }: PlanSource, more: readonly string[] = []): string {
+  return [...classPath, ...files.jars.map((name) => join(folder, name)), ...more].join(delimiter)
+}
+
+/** The helper that scripts written for a hosted service import, unless the plan brings its own. */
+async function findHelper({ files, folder }: PlanSource): Promise<string[]> {
+  const texts = await Promise.all(files.sources.map((name) => readFile(join(folder, name), 'utf8')))
+  const isImported = texts.some((text) => /^\s*import\s+flood\b/m.test(text))
+  const isOwn = texts.some((text) => /\b(?:object|package)\s+flood\b/.test(text))
+  return isImported && !isOwn ? [packageFile('java/gatling/scala/flood.scala')] : []
+}
+
+/** The compiler's own lines, which name the file and the line. */
+function explain(
+  plan: string,
+  compiler: string,
+  end: { code: number | null; lines: readonly string[]; folder: string }
+): string {
+  const said = end.lines
+    .filter((line) => !/^\s*(?:warning:|Note:)/.test(line))
+    .map((line) => line.replaceAll(`${end.folder}/`, '').replace(/^(?:file:\/\/|\.\/)+/, ''))
+    .join('\n')
+  const words = said === '' ? `it exited with ${end.code} and no output` : said.slice(0, MAX_WORDS)
+  return `${plan} could not be compiled (${compiler}):\n${words}`
+}

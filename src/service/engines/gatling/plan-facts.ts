@@ -1,0 +1,149 @@
+import { basename, delimiter, extname, posix } from 'node:path'
+import { ToolError } from '../../errors.js'
+import { type InstallPorts, runToEnd } from '../install/run-to-end.js'
+import { SIMULATION_PROPERTY } from './plan-files.js'
+
+/** A class that cannot be run. */
+export interface Unusable {
+  readonly name: string
+  /** The rest of a sentence that starts with its name. */
+  readonly why: string
+}
+
+/** What a plan's classes say about it. */
+export interface PlanFacts {
+  /** The classes that Gatling can run. */
+  readonly simulations: readonly string[]
+  /** Simulations that Gatling cannot construct. */
+  readonly hidden: readonly Unusable[]
+  /** Classes that cannot be loaded, and may be simulations. */
+  readonly broken: readonly Unusable[]
+  /** Strings such as `${user}`, in the syntax of Gatling 2. */
+  readonly expressions: readonly string[]
+  /** Literals that look like the path of a file in a folder. */
+  readonly paths: readonly string[]
+}
+
+const SHOWN = 5
+const WANTED =
+  'a simulation is a public class with a public constructor without parameters that extends Simulation, of io.gatling.javaapi.core in Java and Kotlin, or of io.gatling.core.Predef in Scala'
+const CHOOSE = `choose one with -D${SIMULATION_PROPERTY}=<class> in override-parameters`
+
+/** Reads a plan's classes: a folder, or a jar. */
+export async function readPlanFacts(
+  plan: { classes: string; classPath: readonly string[]; java: string },
+  ports: InstallPorts
+): Promise<PlanFacts> {
+  const args = ['-XX:TieredStopAtLevel=1', '-cp', plan.classPath.join(delimiter)]
+  const { code, lines } = await runToEnd(
+    { file: plan.java, args: [...args, 'loadgate.gatling.PlanFacts', plan.classes] },
+    ports
+  )
+  if (code !== 0)
+    throw new ToolError(
+      `${basename(plan.classes)} could not be read: ${lines.slice(0, SHOWN).join(' ') || `exit code ${code}`}`
+    )
+  return parseFacts(lines)
+}
+
+export function parseFacts(lines: readonly string[]): PlanFacts {
+  const facts = lines.map((line) => line.split('\t'))
+  const valuesOf = (kind: string): string[] => [
+    ...new Set(facts.flatMap(([name, value]) => (name === kind && value !== undefined ? [value] : [])))
+  ]
+  const unusable = (kind: string, explain: (reason: string) => string): Unusable[] =>
+    facts.flatMap(([name, value = '', reason = '']) =>
+      name === kind ? [{ name: value, why: explain(reason) }] : []
+    )
+  return {
+    simulations: valuesOf('simulation'),
+    hidden: unusable('hidden', (reason) => reason),
+    broken: unusable('broken', explainBroken),
+    expressions: valuesOf('expression'),
+    paths: valuesOf('path')
+  }
+}
+
+/** In Java's words `java.lang.NoClassDefFoundError: acme/Base`. */
+function explainBroken(reason: string): string {
+  const missing = /^java\.lang\.NoClassDefFoundError: ([^\s()]+)$/.exec(reason)?.[1]?.replaceAll('/', '.')
+  return missing === undefined
+    ? `cannot be loaded (${reason})`
+    : `needs ${missing}, which is in none of the uploaded files: upload the jar that has it as well`
+}
+
+/**
+ * The simulation to run: the one that was asked for, or the one that is named after the plan, for a plan comes first among
+ * its files, or the only one. What it leaves out may be what the plan is about, so that it is doubted.
+ */
+export function chooseSimulation(
+  facts: PlanFacts,
+  { plan, wanted }: { plan: string; wanted: string | undefined }
+): { simulation: string; doubts: string[] } {
+  if (wanted !== undefined) return { simulation: findWanted(facts, { plan, wanted }), doubts: [] }
+  const { simulations, hidden, broken } = facts
+  const name = basename(plan, extname(plan))
+  const own = [...hidden, ...broken].find((each) => simpleName(each.name) === name)
+  if (own !== undefined)
+    throw new ToolError(
+      `${plan} cannot be run, because its class ${own.name} ${own.why}${advice(facts, own)}`
+    )
+  const named = findNamed(simulations, name)
+  const simulation = named ?? (simulations.length === 1 ? simulations[0] : undefined)
+  if (simulation === undefined) throw new ToolError(explainNone(facts, plan))
+  const leftOut = named === undefined ? [...hidden, ...broken] : broken
+  return { simulation, doubts: tell(leftOut).map((words) => `${simulation} ran, but ${words}`) }
+}
+
+function findWanted(facts: PlanFacts, { plan, wanted }: { plan: string; wanted: string }): string {
+  const named = findNamed(facts.simulations, wanted)
+  if (named !== undefined) return named
+  const own = [...facts.hidden, ...facts.broken].find(({ name }) => [name, simpleName(name)].includes(wanted))
+  const but =
+    own === undefined
+      ? `${describe(plan, facts.simulations)}; ${CHOOSE}`
+      : `${own.name} ${own.why}${advice(facts, own)}`
+  throw new ToolError(`${SIMULATION_PROPERTY} is ${wanted}, but ${but}`)
+}
+
+function explainNone({ simulations, hidden, broken }: PlanFacts, plan: string): string {
+  const others = tell([...hidden, ...broken])
+  const but = others.length === 0 ? '' : ` (${others.join('; ')})`
+  return `${describe(plan, simulations)}${but}; ${simulations.length === 0 ? WANTED : CHOOSE}`
+}
+
+/** Why a class cannot be loaded has its own. */
+function advice({ hidden }: PlanFacts, unusable: Unusable): string {
+  return hidden.includes(unusable) ? `; ${WANTED}` : ''
+}
+
+/** A jar may have very many. */
+function tell(classes: readonly Unusable[]): string[] {
+  const words = classes.slice(0, SHOWN).map(({ name, why }) => `${name} ${why}`)
+  return classes.length > SHOWN ? [...words, `${classes.length - SHOWN} more cannot be run`] : words
+}
+
+function simpleName(name: string): string {
+  return name.split(/[.$]/).at(-1) ?? ''
+}
+
+function findNamed(simulations: readonly string[], name: string): string | undefined {
+  const simple = simulations.filter((each) => simpleName(each) === name)
+  return simulations.find((each) => each === name) ?? (simple.length === 1 ? simple[0] : undefined)
+}
+
+function describe(plan: string, simulations: readonly string[]): string {
+  return simulations.length === 0
+    ? `there is no simulation in ${plan}`
+    : `${plan} has ${simulations.length === 1 ? 'one simulation' : `${simulations.length} simulations`}: ${simulations.join(', ')}`
+}
+
+/** Where a plan looks for uploaded files below its own folder: `data/users.csv` for an uploaded `users.csv`. */
+export function subPathsOf({ paths }: PlanFacts, fileNames: readonly string[]): string[] {
+  const names = new Set(fileNames)
+  const below = paths
+    .map((path) => posix.normalize(path.replaceAll('\\', '/')))
+    .filter((path) => names.has(posix.basename(path)))
+    .filter((path) => path.includes('/') && !path.startsWith('/') && !path.startsWith('../'))
+  return [...new Set(below)]
+}

@@ -1,0 +1,326 @@
+import { delimiter, dirname, join } from 'node:path'
+import { createReadStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import { type NodeOrder, type NodeOutcome, hasSamples } from '../engine.js'
+import { heapSize, jvmOptions } from '../tool-environment.js'
+import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
+import type { InstallPorts } from '../install/run-to-end.js'
+import { planSecrets, redactLog } from '../redact-log.js'
+import { splitLines } from '../../nodes/lines.js'
+import type { ToolExit } from '../../nodes/machine/processes.js'
+
+/** A compiled simulation: the same for every node with the same tools. */
+export interface Simulation {
+  /** A path on the node. */
+  readonly java: string
+  /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
+  readonly jvm?: NodeJS.ProcessEnv
+  /** Of Gatling. */
+  readonly version: string
+  /** Files and folders of this machine, or of the node's image. */
+  readonly classPath: readonly (string | { readonly inImage: string })[]
+  /** Uploaded jars, which are in the folder of each node. */
+  readonly jars: readonly string[]
+  /** The name of its class. */
+  readonly simulation: string
+  /** Where it looks for its files, below its folder. */
+  readonly subPaths: readonly string[]
+  /** Environment variables that were uploaded with it. */
+  readonly variables: Readonly<Record<string, string>>
+  /** What may be wrong with its files, one sentence each. */
+  readonly doubts: readonly string[]
+}
+
+interface Work {
+  readonly order: NodeOrder
+  readonly signal: AbortSignal
+  readonly ports: InstallPorts
+}
+
+/** Mostly those of Gatling's own start scripts. */
+const JVM_OPTIONS = [
+  '-XX:+IgnoreUnrecognizedVMOptions',
+  '-XX:+ParallelRefProcEnabled',
+  '-XX:MaxInlineLevel=20',
+  '-XX:MaxTrivialSize=12',
+  // Gatling goes on after it, with users missing.
+  '-XX:+ExitOnOutOfMemoryError',
+  '--add-opens=java.base/java.lang=ALL-UNNAMED',
+  ...['file', 'stdout', 'stderr', 'sun.stdout', 'sun.stderr'].map((name) => `-D${name}.encoding=UTF-8`)
+]
+/** A plan's parameters may override these. */
+const DEFAULTS = {
+  // By default Gatling first visits its makers' site.
+  'gatling.http.warmUpUrl': '',
+  'gatling.data.console.light': 'true',
+  'gatling.data.console.writePeriod': '30'
+}
+
+/** Runs a simulation on one node, to its end or until the signal aborts. */
+export async function runSimulation(plan: Simulation, work: Work): Promise<NodeOutcome> {
+  const { order, signal, ports } = work
+  const secrets = planSecrets(order.properties, plan.variables)
+  const redact = (text: string): string => redactLog(text, secrets)
+  const { mark, node } = order
+  const folder = dirname(order.planFile)
+  await linkIntoFolders(folder, plan.subPaths)
+  const console = new Console({ mark, redact, onLine: (line) => ports.log(`${order.nodeName}: ${line}`) })
+  const exit = await node.run(
+    {
+      file: plan.java,
+      args: javaArguments(plan, work),
+      brings: [folder, ...plan.classPath.filter((entry) => typeof entry === 'string')],
+      follows: [order.samplesFile],
+      collects: [order.logFile],
+      cwd: node.pathOf(folder),
+      env: { ...node.env, ...plan.variables, ...placeVariables(order.place) },
+      onLine: (line) => console.push(line)
+    },
+    signal
+  )
+  // Whoever stopped it knows that load is missing, and is waiting.
+  if (signal.aborted) return { problem: null }
+  const errors = await readLogErrors(order.logFile, { redact, signal })
+  const { version } = plan
+  const problem = findProblem({ exit, said: console.end(), firstError: errors.first, version })
+  if (problem !== null) return { problem }
+  const isEmpty = !(await hasSamples(order.samplesFile))
+  return {
+    problem: null,
+    losses: [
+      ...(isEmpty ? [redact(`${order.nodeName} recorded no samples: the simulation sent no request`)] : []),
+      ...tell(errors.lost, (count) => `Gatling could not execute parts of the plan: it logged ${count}`)
+    ],
+    doubts: [...plan.doubts.map(redact), ...tell(errors.other, (count) => `Gatling logged ${count}`)]
+  }
+}
+
+function tell({ count, first }: Errors, say: (count: string) => string): string[] {
+  return count === 0 ? [] : [`${say(count === 1 ? '1 error' : `${count} errors`)}, the first: ${first}`]
+}
+
+function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
+  const { node, mark } = order
+  const folder = node.pathOf(dirname(order.planFile))
+  const properties = {
+    ...DEFAULTS,
+    ...Object.fromEntries(planParameters(order)),
+    // These decide whether the results can be read, and that nothing is sent anywhere but to the plan's target.
+    'gatling.data.enableAnalytics': 'false',
+    'logback.configurationFile': 'loadgate/logback.xml',
+    'loadgate.log': node.pathOf(order.logFile)
+  }
+  const classPath = plan.classPath.map((entry) =>
+    typeof entry === 'string' ? node.pathOf(entry) : entry.inImage
+  )
+  return [
+    ...JVM_OPTIONS,
+    ...jvmOptions(plan.jvm ?? ports.env, {
+      heap: `-Xmx${heapSize(node.memoryBytes)}`,
+      home: plan.jvm && node.env.HOME
+    }),
+    ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
+    // Gatling looks for files on the class path and in the working directory.
+    ...['-cp', [...classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],
+    ...['loadgate.gatling.RunPlan', plan.simulation, join(folder, 'gatling-results')],
+    ...[node.pathOf(order.samplesFile), mark],
+    ...order.hosts.map(({ host, address }) => `${host}/${address}`)
+  ]
+}
+
+/** Errors of one kind: how many, and the first one, redacted. */
+export interface Errors {
+  readonly count: number
+  readonly first: string
+}
+
+export interface LogErrors {
+  /** Steps of the plan that were not executed, and left no row. */
+  readonly lost: Errors
+  /** The others. */
+  readonly other: Errors
+  /** The first one of all; empty if there is none. */
+  readonly first: string
+}
+
+/** As the helper's logging configuration writes it. */
+const ERROR = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} ERROR (.*)$/
+/**
+ * After these Gatling goes on without what should have been done: a hook or a loop with a missing attribute, an exception
+ * in the plan's code. A request that could not be built has a row, unless it was for its name.
+ */
+const LOST =
+  /^\S+: (?:'.*' (?:failed to execute:|crashed with ')|Condition evaluation .*crashed with message|Failed to build request name:)/
+const MAX_TEXT = 500
+
+/** Which errors Gatling logged: a simulation goes on after most of them. */
+export async function readLogErrors(
+  logFile: string,
+  { redact, signal }: { redact: (text: string) => string; signal: AbortSignal }
+): Promise<LogErrors> {
+  const lost = { count: 0, first: '' }
+  const other = { count: 0, first: '' }
+  let first = ''
+  const stream = createReadStream(logFile, { signal })
+  splitLines(stream, (line) => {
+    const text = ERROR.exec(line)?.[1]
+    if (text === undefined) return
+    const kind = LOST.test(text) ? lost : other
+    kind.count += 1
+    // Redacted as a whole: half a secret is not found.
+    if (kind.count === 1) kind.first = redact(text).slice(0, MAX_TEXT)
+    if (first === '') first = kind.first
+  })
+  try {
+    await finished(stream)
+  } catch (thrown) {
+    const { code = '' } = thrown as NodeJS.ErrnoException
+    if (!['ENOENT', 'ABORT_ERR'].includes(code)) throw thrown
+  }
+  return { lost, other, first }
+}
+
+/** Of Gatling's exit codes the one that is no failure of Gatling: the simulation ran, and an assertion does not hold. */
+const ASSERTIONS_FAILED = 2
+const MAX_WORDS = 4000
+const SHOWN_LINES = 15
+const WRONG_CLASSES =
+  /NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|ClassNotFoundException|AbstractMethodError|IncompatibleClassChangeError|UnsupportedClassVersionError/
+const MORE_MEMORY = 'Give it more memory with the environment variable HEAP, such as HEAP=-Xmx4g'
+
+export interface Ending {
+  readonly exit: ToolExit
+  readonly said: Said
+  /** The first error in Gatling's log; empty if there is none. */
+  readonly firstError: string
+  /** Of Gatling. */
+  readonly version: string
+}
+
+/** Why a run is a problem, in Gatling's own words; null if the whole simulation ran and its assertions hold. */
+export function findProblem(ending: Ending): string | null {
+  const { exit, said, version } = ending
+  const gatling = `Gatling ${version}`
+  if (!said.isEnded)
+    return cut(`${gatling} did not run the plan to its end (${describe(exit)}):`, lastWords(ending))
+  if (exit.code === 0) return null
+  if (exit.code === ASSERTIONS_FAILED && said.failures.length === 0)
+    return cut(`${gatling} ran the whole plan, and its assertions do not hold:`, said.brokenAssertions)
+  const words = said.failures.length > 0 ? said.failures : lastWords(ending)
+  return cut(`${gatling} could not run the plan (${describe(exit)}):`, [
+    ...adviceFor(words, version),
+    ...words
+  ])
+}
+
+function describe({ code, signal }: ToolExit): string {
+  return signal === null ? `exit code ${code}` : `killed by ${signal}`
+}
+
+function lastWords(ending: Ending): readonly string[] {
+  const { lastLines } = ending.said
+  const memory = lastLines.filter((line) => line.includes('java.lang.OutOfMemoryError'))
+  if (memory.length > 0) return [...memory, MORE_MEMORY]
+  const shown = lastLines.slice(-SHOWN_LINES)
+  const cause = causeOf(ending, shown.length > 0)
+  return shown.length > 0 ? [...cause, 'Its last lines:', ...shown] : [...cause, 'It printed nothing']
+}
+
+/** What may have ended it early. */
+function causeOf({ exit, firstError, version }: Ending, hasStarted: boolean): string[] {
+  if (exit.signal === 'SIGKILL')
+    return [
+      'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process, which its log tells: `dmesg`): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
+    ]
+  if (firstError !== '')
+    return [...adviceFor([firstError], version), `The first error in its log: ${firstError}`]
+  return hasStarted && exit.signal === null ? ['Does the plan call System.exit?'] : []
+}
+
+function adviceFor(words: readonly string[], version: string): string[] {
+  const text = words.join('\n')
+  if (WRONG_CLASSES.test(text))
+    return [
+      `A class is missing or of another version: compile the plan with Gatling ${version}, and upload its libraries as .jar files next to it`
+    ]
+  return text.includes('StackOverflowError')
+    ? [
+        'The plan calls itself without end, or too deeply: correct it, or give it a larger stack with the environment variable JVM_ARGS, such as JVM_ARGS=-Xss4m'
+      ]
+    : []
+}
+
+function cut(start: string, words: readonly string[]): string {
+  return [start, ...words].join('\n').slice(0, MAX_WORDS)
+}
+
+/** What Gatling's console output says about a run, without secrets. */
+export interface Said {
+  /** The simulation ran to its end, or to an error that stopped it. */
+  readonly isEnded: boolean
+  /** Why the simulation failed, from the outermost exception to its cause. */
+  readonly failures: readonly string[]
+  /** The assertions that do not hold, as Gatling prints them. */
+  readonly brokenAssertions: readonly string[]
+  /** The last lines. */
+  readonly lastLines: readonly string[]
+}
+
+const KEPT_LINES = 40
+const FAILED = 'failed: '
+const END = 'end of run'
+const RULE = /^[=-]{20,}$/
+/** Gatling's tables are as wide as a terminal, and a log's line has more in it. */
+const FILLER = /([-# ])\1{9,}/g
+/** `Global: percentage of failed events is less than 1.0 : false (actual : 50.0)` */
+const BROKEN_ASSERTION = /^.+ : false \(.*\)$/
+
+export interface ConsolePorts {
+  /** A random word in the helper's own lines, which nothing else that is printed can have. */
+  readonly mark: string
+  /** A plan may print the secrets it received. */
+  readonly redact: (text: string) => string
+  /** Gets the lines that people should see. */
+  readonly onLine: (line: string) => void
+}
+
+/** Follows Gatling's console output. */
+export class Console {
+  #isEnded = false
+  #failures: string[] = []
+  #brokenAssertions: string[] = []
+  #lastLines: string[] = []
+
+  constructor(private readonly ports: ConsolePorts) {}
+
+  push(raw: string): void {
+    const own = `loadgate ${this.ports.mark}: `
+    if (raw.startsWith(own)) {
+      this.#pushOwn(raw.slice(own.length))
+      return
+    }
+    if (raw.trim() === '' || RULE.test(raw)) return
+    // Before anything is left out of the line: a secret is found as a whole only.
+    const line = this.ports.redact(raw)
+    if (BROKEN_ASSERTION.test(raw)) this.#brokenAssertions.push(line)
+    this.#lastLines.push(line)
+    if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift()
+    this.ports.onLine(line.replace(FILLER, '$1$1$1'))
+  }
+
+  end(): Said {
+    return {
+      isEnded: this.#isEnded,
+      failures: this.#failures,
+      brokenAssertions: this.#brokenAssertions,
+      lastLines: this.#lastLines
+    }
+  }
+
+  #pushOwn(words: string): void {
+    if (words === END) this.#isEnded = true
+    else if (words.startsWith(FAILED)) {
+      this.#failures.push(this.ports.redact(words.slice(FAILED.length)))
+    }
+  }
+}

@@ -1,0 +1,292 @@
+import { existsSync, readlinkSync } from 'node:fs'
+import { rename, rm, mkdtemp, readdir, stat, writeFile, readFile } from 'node:fs/promises'
+import { join, resolve, relative, sep } from 'node:path'
+import { homedir, hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createHash } from 'node:crypto'
+import { makeFolder } from '../../../contract/files/make-folder.js'
+import { ToolError } from '../../errors.js'
+import { messageOf } from '../../../contract/sentence.js'
+import { isSameProcess, readStartTime, type ProcessGroup } from '../../nodes/machine/processes.js'
+import type { InstallPorts } from './run-to-end.js'
+
+export interface Installation {
+  /** For people, such as `Gatling 3.15.1`. */
+  readonly what: string
+  /** The folder with all installations of its kind. */
+  readonly cache: string
+  /** The installation's own folder in it; another name for any other content. */
+  readonly name: string
+  /** The jars that it must have; it must have no others. */
+  readonly jars?: FileHashes
+  /** Fills the folder `home` of a draft; whatever else it leaves in the draft is thrown away. */
+  readonly install: (draft: Draft) => Promise<void>
+}
+
+export interface Draft {
+  readonly home: string
+  /** For files that are not part of the installation. */
+  readonly work: string
+}
+
+/**
+ * Returns the folder of an installation, which is made now if there is none: all or nothing, in a draft that gets its name as
+ * the last step. Of several processes at once one installs, and the others wait for it.
+ */
+export async function installOnce(installation: Installation, ports: InstallPorts): Promise<string> {
+  const { cache, name, what, jars } = installation
+  const home = join(cache, name)
+  await removeAbandonedDrafts(cache)
+  // Before anything is written: a cache that is complete may be read-only.
+  if (await isComplete(home, jars)) return home
+  try {
+    makeFolder(cache)
+    const lock = await holdLock(join(cache, `${name}.lock`), what, ports)
+    try {
+      if (!(await isComplete(home, jars))) await installNow(installation, home, ports)
+    } finally {
+      await lock.release()
+    }
+    return home
+  } catch (thrown) {
+    if (ports.signal.aborted) throw thrown
+    throw explain(thrown, installation, ports)
+  }
+}
+
+async function isComplete(home: string, jars: FileHashes | undefined): Promise<boolean> {
+  return existsSync(home) && (await findDamage(home, jars)) === undefined
+}
+
+async function installNow(
+  { what, cache, jars, install }: Installation,
+  home: string,
+  ports: Pick<InstallPorts, 'log'>
+): Promise<void> {
+  const damage = existsSync(home) ? await findDamage(home, jars) : undefined
+  if (damage !== undefined) ports.log(`Installing ${what} again, because ${home} is damaged: ${damage}`)
+  const work = await makeDraft(cache)
+  try {
+    const draft = { work, home: join(work, 'home') }
+    makeFolder(draft.home)
+    await install(draft)
+    await markComplete(draft.home)
+    await giveName(draft.home, home, jars)
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+/** The lock can fail to keep two apart, such as in two containers; then the first to rename wins. */
+async function giveName(installed: string, home: string, jars: FileHashes | undefined): Promise<void> {
+  try {
+    await rename(installed, home)
+  } catch (thrown) {
+    if (await isComplete(home, jars)) return
+    // An incomplete installation has the name, such as a partly restored cache.
+    await rename(home, `${installed}-replaced`)
+    await rename(installed, home).catch(async () => {
+      if (!(await isComplete(home, jars))) throw thrown
+    })
+  }
+}
+
+function explain(thrown: unknown, { what, cache }: Installation, { env }: InstallPorts): unknown {
+  if (thrown instanceof ToolError) return thrown
+  const advice =
+    (thrown as NodeJS.ErrnoException | undefined)?.code === 'ENOSPC'
+      ? 'the disk is full: free up space'
+      : `set ${env.RUNNER_TOOL_CACHE ? 'RUNNER_TOOL_CACHE' : 'XDG_CACHE_HOME'} to a folder in which this user may write`
+  return new ToolError(`${what} could not be installed into ${cache}: ${messageOf(thrown)}; ${advice}`, {
+    cause: thrown
+  })
+}
+
+/** Where installed tools are kept, for caching: in the runner's tool cache, or in the user's cache folder. */
+export function cacheFolder(name: string, env: NodeJS.ProcessEnv): string {
+  if (env.RUNNER_TOOL_CACHE) return resolve(env.RUNNER_TOOL_CACHE, name)
+  if (env.XDG_CACHE_HOME) return resolve(env.XDG_CACHE_HOME, name)
+  const home = env.HOME ?? homedir()
+  return resolve(home, process.platform === 'darwin' ? 'Library/Caches' : '.cache', name)
+}
+
+interface Owner extends ProcessGroup {
+  /** The process ids of another machine or container mean nothing here. */
+  readonly place: string
+}
+
+const DRAFT = 'installing-'
+const OWNER = 'owner'
+const ABANDONED_AFTER_MS = 24 * 3600 * 1000
+
+/** Makes a folder for an installation that is not complete yet, with the name of this process in it. */
+export async function makeDraft(cache: string): Promise<string> {
+  const draft = await mkdtemp(join(cache, DRAFT))
+  const owner: Owner = { pid: process.pid, startTime: readStartTime(process.pid) ?? '', place: thisPlace() }
+  try {
+    await writeFile(join(draft, OWNER), JSON.stringify(owner))
+  } catch (thrown) {
+    await rm(draft, { recursive: true, force: true })
+    throw thrown
+  }
+  return draft
+}
+
+/** Removes the drafts whose processes were killed; never fails, because the cache may be read-only. */
+export async function removeAbandonedDrafts(cache: string): Promise<void> {
+  const names = await readdir(cache).catch(() => [])
+  for (const name of names.filter((each) => each.startsWith(DRAFT))) {
+    const draft = join(cache, name)
+    if (await isAbandoned(draft)) await rm(draft, { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
+async function isAbandoned(draft: string): Promise<boolean> {
+  const owner: (Partial<Owner> & ProcessGroup) | undefined = await readOwner(join(draft, OWNER))
+  if (owner?.place === thisPlace()) return !isSameProcess(owner)
+  const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Date.now() }))
+  return Date.now() - mtimeMs > ABANDONED_AFTER_MS
+}
+
+export function thisPlace(): string {
+  try {
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`
+  } catch {
+    return hostname()
+  }
+}
+
+export interface Lock {
+  release(): Promise<void>
+}
+
+const LOOK_EVERY_MS = 200
+/** A lock without an owner in it: its process was killed between creating and writing it, or is about to write. */
+const UNREADABLE_LOOKS = 10
+
+/**
+ * Waits until no other process holds this lock, and takes it. One left behind by a killed process does not count. It saves
+ * work and is no protection: two that find the same left-over lock at the same moment may both go on.
+ */
+export async function holdLock(
+  file: string,
+  what: string,
+  ports: Pick<InstallPorts, 'log' | 'signal'>
+): Promise<Lock> {
+  let looks = 0
+  let unreadable = 0
+  const self = { pid: process.pid, startTime: readStartTime(process.pid) ?? '' }
+  while (!(await tryCreate(file, self))) {
+    ports.signal.throwIfAborted()
+    const owner = await readOwner(file)
+    unreadable = owner === undefined ? unreadable + 1 : 0
+    if (owner === undefined ? unreadable > UNREADABLE_LOOKS : !isSameProcess(owner)) {
+      await rm(file, { force: true })
+      continue
+    }
+    if (looks++ === 0 && owner !== undefined)
+      ports.log(`Process ${owner.pid} is installing ${what}; waiting for it`)
+    await sleep(LOOK_EVERY_MS, undefined, { signal: ports.signal })
+  }
+  return { release: () => rm(file, { force: true }) }
+}
+
+async function tryCreate(file: string, owner: ProcessGroup): Promise<boolean> {
+  try {
+    await writeFile(file, JSON.stringify(owner), { flag: 'wx' })
+    return true
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false
+    // On a full disk it is there, without an owner.
+    await rm(file, { force: true })
+    throw thrown
+  }
+}
+
+export async function readOwner(file: string): Promise<ProcessGroup | undefined> {
+  try {
+    const owner = JSON.parse(await readFile(file, 'utf8')) as ProcessGroup
+    return typeof owner.pid === 'number' && typeof owner.startTime === 'string' ? owner : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The SHA-256 of files, by their paths within an installation. */
+export type FileHashes = ReadonlyMap<string, string>
+
+const MARKER = 'complete'
+/** What a tool loads; people may edit the other files, such as JMeter's properties. */
+const CODE = /\.(?:jar|js|mjs|cjs|node|json)$|\/bin\/[^/.]+$/
+
+/** Marks an installation as complete, with a list of the files that it must have. */
+export async function markComplete(home: string): Promise<void> {
+  const paths = await listCode(home)
+  const lines: string[] = []
+  for (const path of paths) lines.push(`${await hashFile(join(home, path))} ${path}\n`)
+  await writeFile(join(home, MARKER), `${lines.join('')}${endOf(lines)}`)
+}
+
+/** Its last line: a marker that was cut off has none. */
+const endOf = (lines: readonly unknown[]): string => `end ${lines.length}\n`
+
+/**
+ * Says what is wrong with an installation; undefined if it has the code that it had when it was made, and no other: a cache may
+ * be restored in part, damaged or altered. Of the jars, `pinned` decides which they are, not what lies in the cache.
+ */
+export async function findDamage(home: string, pinned?: FileHashes): Promise<string | undefined> {
+  const expected = await readMarker(home)
+  if (expected === undefined) return 'it was not completed'
+  if (pinned !== undefined && !sameJars(expected, pinned)) return 'its list of files is wrong'
+  const found = await listCode(home)
+  const foreign = found.find((path) => !expected.has(path))
+  if (foreign !== undefined) return `${foreign} is not part of it`
+  const present = new Set(found)
+  const missing = [...expected.keys()].find((path) => !present.has(path))
+  return missing === undefined ? findAltered(home, expected) : `${missing} is missing`
+}
+
+/** Verified files, by path and time: what was not written since need not be read again. */
+const verified = new Map<string, string>()
+
+async function findAltered(home: string, expected: FileHashes): Promise<string | undefined> {
+  for (const [path, sha256] of expected) {
+    const file = join(home, path)
+    const found = await stat(file, { bigint: true }).catch(() => undefined)
+    if (found?.isFile() !== true) return `${path} is missing`
+    const state = [sha256, found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ')
+    if (verified.get(file) === state) continue
+    if ((await hashFile(file)) !== sha256) return `${path} has other bytes`
+    verified.set(file, state)
+  }
+  return undefined
+}
+
+async function readMarker(home: string): Promise<FileHashes | undefined> {
+  const text = await readFile(join(home, MARKER), 'utf8').catch(() => '')
+  const lines = text.split('\n').slice(0, -2)
+  if (lines.length === 0 || !text.endsWith(`\n${endOf(lines)}`)) return undefined
+  return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
+}
+
+function sameJars(marked: FileHashes, pinned: FileHashes): boolean {
+  const jars = [...marked].filter(([path]) => path.endsWith('.jar'))
+  return jars.length === pinned.size && jars.every(([path, sha256]) => pinned.get(path) === sha256)
+}
+
+/** Links too: a tool follows them. */
+async function listCode(home: string): Promise<string[]> {
+  const entries = await readdir(home, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(home, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => CODE.test(path))
+    .sort()
+}
+
+/** Read as a whole, which for many small files is several times faster than a stream for each. */
+async function hashFile(file: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex')
+}

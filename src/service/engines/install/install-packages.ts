@@ -1,0 +1,106 @@
+import { copyFile, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolError } from '../../errors.js'
+import { npmEnvironment } from '../tool-environment.js'
+import { cacheFolder, installOnce } from './install-once.js'
+import { TOOLS_CACHE } from './jars/fetch-jars.js'
+import { type InstallPorts, runToEnd, findOnPath, packageFile } from './run-to-end.js'
+import { fingerprint } from './jars/jar-list.js'
+import { reportProgress, asSentence, wordsOf } from './tool-words.js'
+
+/** npm packages that are installed together; the paths are within this package. */
+export interface PackageLock {
+  /** Of its folder. */
+  readonly name: string
+  /** For people, such as `the packages for this and that`. */
+  readonly what: string
+  readonly packageJson: string
+  /** With an integrity hash for every package. */
+  readonly packageLock: string
+}
+
+interface LockedPackage {
+  readonly optional?: boolean
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
+}
+
+const NPM_ERRORS = [/^npm (?:error|ERR!)/]
+/** The user's settings say where packages come from; those for other folders, layouts or projects must not count here. */
+const NPM_ARGS = [
+  ...['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--omit=dev', '--include=optional'],
+  ...['--install-strategy=hoisted', '--dry-run=false', '--global=false', '--workspaces=false']
+]
+
+/** Returns a folder with a `node_modules` as locked, which is installed if it is not there yet. No script of a package runs. */
+export async function installPackages(lock: PackageLock, ports: InstallPorts): Promise<string> {
+  const { what } = lock
+  const text = await readFile(packageFile(lock.packageLock), 'utf8')
+  // The platform too: some packages are binaries, and a cache may be shared.
+  const key = fingerprint([text, process.platform, process.arch])
+  return installOnce(
+    {
+      what,
+      cache: cacheFolder(TOOLS_CACHE, ports.env),
+      name: `${lock.name}-${key}`,
+      install: async ({ home }) => {
+        const npm = await requireNpm(ports, what)
+        ports.log(`Installing ${what} with npm, once`)
+        await copyFile(packageFile(lock.packageJson), join(home, 'package.json'))
+        await copyFile(packageFile(lock.packageLock), join(home, 'package-lock.json'))
+        await runNpm(npm, { what, home }, ports)
+        await checkPackages(what, home, text)
+      }
+    },
+    ports
+  )
+}
+
+async function requireNpm(ports: Pick<InstallPorts, 'env'>, what: string): Promise<string> {
+  const npm = await findOnPath('npm', ports.env)
+  if (npm !== undefined) return npm
+  throw new ToolError(
+    `Installing ${what} needs npm, but there is no npm on the PATH: install Node with npm (actions/setup-node in a workflow)`
+  )
+}
+
+async function runNpm(
+  npm: string,
+  { what, home }: { what: string; home: string },
+  ports: InstallPorts
+): Promise<void> {
+  const stopProgress = reportProgress(ports, (seconds) => `Installing ${what}: npm has run for ${seconds} s`)
+  const env = npmEnvironment(ports.env)
+  const { code, lines } = await runToEnd({ file: npm, args: NPM_ARGS, cwd: home, env }, ports).finally(
+    stopProgress
+  )
+  ports.signal.throwIfAborted()
+  if (code === 0) return
+  const why = wordsOf(lines, NPM_ERRORS, env).join('\n')
+  const happened = `npm could not install ${what}: it exited with ${code}${why === '' ? '' : `: ${why}`}`
+  throw new ToolError(`${asSentence(happened)} ${adviceFor(why)}`)
+}
+
+function adviceFor(why: string): string {
+  if (/ENOSPC|no space left/i.test(why)) return 'The disk is full: free up space'
+  return "Check the network, and the registry and proxy in npm's settings"
+}
+
+/** npm takes an optional package that it could not download for one that is not needed; here those of this platform are. */
+async function checkPackages(what: string, home: string, lockText: string): Promise<void> {
+  const { packages } = JSON.parse(lockText) as { packages: Record<string, LockedPackage> }
+  const needed = Object.entries(packages).filter(([path, locked]) => path !== '' && isForThisPlatform(locked))
+  for (const [path] of needed) {
+    const found = await stat(join(home, path, 'package.json')).catch(() => undefined)
+    if (found === undefined)
+      throw new ToolError(
+        `npm installed ${what} without ${path.replace(/^node_modules\//, '')}: does npm's registry have it?`
+      )
+  }
+}
+
+function isForThisPlatform({ optional, os, cpu }: LockedPackage): boolean {
+  // Without a platform an optional package is one that may be missing anywhere.
+  if (optional === true && os === undefined && cpu === undefined) return false
+  return (os?.includes(process.platform) ?? true) && (cpu?.includes(process.arch) ?? true)
+}

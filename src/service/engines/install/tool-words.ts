@@ -1,0 +1,87 @@
+import { stripVTControlCharacters } from 'node:util'
+import { redactLog, secretValues } from '../redact-log.js'
+import type { InstallPorts } from './run-to-end.js'
+
+const SHOWN_LINES = 5
+/** Variables with options of a JVM or of Maven, such as `-Dhttps.proxyPassword=…`. */
+const OPTION_VARIABLES = ['MAVEN_OPTS', 'MAVEN_ARGS', 'JAVA_TOOL_OPTIONS', 'JVM_ARGS']
+
+/**
+ * The lines in which a tool says why it failed, without the secrets of its environment: those that `errors` match, in its order,
+ * or the first ones, because a stack trace follows its reason.
+ */
+export function wordsOf(
+  lines: readonly string[],
+  errors: readonly RegExp[],
+  env: NodeJS.ProcessEnv
+): string[] {
+  // A JVM prints the options that it got from a variable, with all that is in them.
+  const said = lines.map(stripVTControlCharacters).filter((line) => !/^\s*Picked up |^\s*$/.test(line))
+  const found = errors.flatMap((error) => said.filter((line) => error.test(line)))
+  const words = found.length > 0 ? found : said.filter((line) => !/^\s*(?:at |\.{3} \d+ more)/.test(line))
+  return redactWords(words.slice(0, SHOWN_LINES).join('\n'), env).split('\n').filter(Boolean)
+}
+
+export function redactWords(text: string, env: NodeJS.ProcessEnv): string {
+  return redactLog(text, environmentSecrets(env))
+}
+
+/** Ends with one full stop, whatever the quoted words end with. */
+export function asSentence(text: string): string {
+  return `${text.replace(/[.\s]+$/, '')}.`
+}
+
+/** The secrets that a tool which installs something gets through its environment. */
+function environmentSecrets(env: NodeJS.ProcessEnv): string[] {
+  const variables = Object.entries(env).map(([name, value = '']) => ({ name, value }))
+  const options = OPTION_VARIABLES.flatMap((name) => readOptions(env[name] ?? ''))
+  return [
+    ...secretValues(variables),
+    ...secretValues(options),
+    // With its name even a value is struck out that is too short to be struck out anywhere.
+    ...secretValues(options.map(({ name, value }) => ({ name, value: `${name}=${value}` })))
+  ]
+}
+
+function readOptions(text: string): { name: string; value: string }[] {
+  const words = text.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
+  return words
+    .map((word) => word.replace(/["']/g, ''))
+    .filter((word) => word.includes('='))
+    .map((word) => ({ name: word.slice(0, word.indexOf('=')), value: word.slice(word.indexOf('=') + 1) }))
+}
+
+/** On a terminal, where a line replaces the one before. */
+const REDRAW_EVERY_MS = 500
+/** Elsewhere a line stays: only whoever waits unusually long needs one. */
+const LOG_EVERY_MS = 60_000
+
+/** Reports how far an installation is, until the returned function is called. */
+export function reportProgress(
+  {
+    log,
+    progress,
+    progressEveryMs,
+    signal
+  }: Pick<InstallPorts, 'log' | 'progress' | 'progressEveryMs' | 'signal'>,
+  describe: (seconds: number) => string
+): () => void {
+  const startMs = performance.now()
+  const show = progress ?? log
+  const timer = setInterval(
+    () => show(describe(Math.round((performance.now() - startMs) / 1000))),
+    progressEveryMs ?? (progress === undefined ? LOG_EVERY_MS : REDRAW_EVERY_MS)
+  )
+  let isStopped = false
+  const stop = (): void => {
+    if (isStopped) return
+    isStopped = true
+    clearInterval(timer)
+    signal.removeEventListener('abort', stop)
+    progress?.(undefined)
+  }
+  // At once: the tool may take seconds to end, in which others write their last lines.
+  signal.addEventListener('abort', stop)
+  if (signal.aborted) stop()
+  return stop
+}

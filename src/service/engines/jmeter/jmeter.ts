@@ -1,0 +1,329 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, posix } from 'node:path'
+import { type Engine, type NodeOrder, type NodeOutcome, findOnce, joinVersions, type PlanRequest, hasSamples } from '../engine.js'
+import type { InstallPorts } from '../install/run-to-end.js'
+import { linkIntoFolders, placeVariables } from '../environment-file.js'
+import { readSubPaths } from '../../../analysis/plans/jmx/plan-tree.js'
+import type { ToolExit } from '../../nodes/machine/processes.js'
+import { readThreadNames } from '../../samples/row-cutter.js'
+import { redactLog, secretValues } from '../redact-log.js'
+import { refuseForJMeter } from '../../../analysis/plans/check/request.js'
+import { ToolError } from '../../errors.js'
+import type { ImageShell } from '../../nodes/load-node.js'
+import { findPrograms, listFiles, readVariables, realPath, runInImage } from '../image/ask-image.js'
+import { requireImageJava } from '../image/image-java.js'
+import { findJMeter, type JMeter, javaArguments, type JvmPlace, readVersion } from './install.js'
+import { readLogEntries, readTail } from './log.js'
+import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losses.js'
+import { insertHostOverrides } from './plan.js'
+import { IdleGroups } from './idle-groups.js'
+import { LostArrivals } from './lost-arrivals.js'
+
+/** The columns of JMeter's results file, whatever its own properties say. */
+const SAVED_COLUMNS = [
+  'timestamp_format=ms',
+  'output_format=csv',
+  'print_field_names=true',
+  // Flush every row, so that it can be read at once and survives a kill. This costs one system call per sample.
+  'autoflush=true',
+  'default_delimiter=,',
+  ...[
+    ...['time', 'label', 'response_code', 'response_message', 'thread_name', 'data_type', 'successful'],
+    ...['assertion_results_failure_message', 'bytes', 'sent_bytes', 'thread_counts', 'url', 'latency'],
+    ...['idle_time', 'connect_time']
+  ].map((column) => `${column}=true`),
+  ...['encoding', 'filename', 'hostname', 'sample_count'].map((column) => `${column}=false`)
+].map((setting) => `-Jjmeter.save.saveservice.${setting}`)
+
+const SETTINGS = [
+  ...SAVED_COLUMNS,
+  // No port to which anyone on this machine could send a "stop".
+  '-Jjmeterengine.nongui.port=0',
+  // Threads started by a plan must not keep JMeter alive after the test.
+  '-Jjmeterengine.force.system.exit=true'
+]
+
+const NOISE = 'StatusConsoleListener The use of package scanning'
+const KEPT_LINES = 80
+const MAX_WORDS = 4000
+/** Of the end of the log, where a failure to start is reported. */
+const TAIL_BYTES = 1 << 18
+const SHOWN_NOTES = 3
+/** Printed by JMeter's logging if the disk is full, when the log itself cannot say so. */
+const DISK_FULL = /No space left on device|Unable to write to stream/
+/** JMeter's last line after a test, however it ended; a script may have printed something before it. */
+const END_OF_RUN = /\.\.\. end of run\s*$/
+
+/** Runs plans with Apache JMeter, one process per node. */
+export function createJMeterEngine(ports: InstallPorts): Engine {
+  const search = { here: findOnce(() => findJMeter(ports)), inImage: findJMeterInImage }
+  return {
+    tools: ['jmeter'],
+    synthetic: false,
+    refuse: refuseFiles,
+    prepare: async (plan) => {
+      const nodes = await plan.nodes()
+      const found = await Promise.all(nodes.map((node) => node.find(search)))
+      return {
+        version: joinVersions(found.map(({ version }) => version)),
+        runNode: async (order, signal) => runJMeter(await order.node.find(search), { order, signal, ports })
+      }
+    }
+  }
+}
+
+interface Work {
+  readonly order: NodeOrder
+  readonly signal: AbortSignal
+  readonly ports: InstallPorts
+}
+
+async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
+  const { order, signal, ports } = work
+  const files = new Set(await readdir(dirname(order.planFile)))
+  const plans = await readPlans(order, files)
+  const plan = await readFile(order.planFile, 'utf8')
+  const subPaths = plans.flatMap((plan) => readSubPaths(plan, files))
+  await linkIntoFolders(dirname(order.planFile), subPaths)
+  await overrideHosts(order)
+  const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
+  // Whoever stopped it knows that load is missing, and is waiting.
+  if (signal.aborted) return { problem: null }
+  // The tool's output goes into the report, which anyone may read.
+  const redact = (text: string): string => redactLog(text, secretValues(order.properties))
+  const found = await readFindings(work, { files, stops: new Set(plans.flatMap(readStops)) })
+  const losses = [
+    ...found.losses,
+    ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : [])
+  ]
+  if (exit.code === 0) {
+    for (const note of found.notes.slice(0, SHOWN_NOTES))
+      ports.log(redact(`${order.nodeName}: its log says: ${note}`))
+    // A script can print the words too; the log of a full disk has no end.
+    const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
+    losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found)))
+    // A loss tells why a group may have no samples.
+    const idle = losses.length > 0 ? { losses: [], doubts: [] } : await findMissingThreads(work, plan)
+    losses.push(...idle.losses)
+    return { problem: null, losses: losses.map(redact), doubts: idle.doubts.map(redact) }
+  }
+  const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
+  const log = await readTail(order.logFile, TAIL_BYTES)
+  return { problem: redact(explain({ how, words, log, jmeter })), losses: losses.map(redact) }
+}
+
+/** Runs JMeter to its end and keeps the last lines of its console output. */
+async function runProcess(
+  jmeter: JMeter,
+  { order, signal, ports }: Work
+): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean; isEnded: boolean }> {
+  const words: string[] = []
+  const secrets = secretValues(order.properties)
+  const said = { isDiskFull: false, isEnded: false }
+  const { node } = order
+  const folder = dirname(order.planFile)
+  const args = jmeter.argsFor?.({ memoryBytes: node.memoryBytes, home: node.env.HOME }) ?? jmeter.args
+  const exit = await node.run(
+    {
+      file: jmeter.file,
+      args: [...args, ...jmeterArguments(order)],
+      brings: [folder],
+      follows: [order.samplesFile],
+      collects: [order.logFile],
+      // On TERM it closes its results file first; on a slow node its threads then go on for seconds, and nobody records them.
+      canBeKilled: true,
+      cwd: node.pathOf(folder),
+      env: { ...node.env, ...placeVariables(order.place) },
+      onLine: (line) => {
+        if (line.includes(NOISE)) return
+        said.isDiskFull ||= DISK_FULL.test(line)
+        said.isEnded ||= END_OF_RUN.test(line)
+        // A plan may print the secrets it received.
+        const shown = redactLog(line, secrets)
+        ports.log(`${order.nodeName}: ${shown}`)
+        words.push(shown)
+        if (words.length > KEPT_LINES) words.shift()
+      }
+    },
+    signal
+  )
+  return { exit, words, ...said }
+}
+
+/** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log does. */
+async function readFindings(
+  { order, signal }: Work,
+  plan: Pick<PlanPlace, 'files' | 'stops'>
+): Promise<LogFindings> {
+  const { node, planFile, samplesFile, logFile } = order
+  // The log has the paths that JMeter got.
+  const place = { folder: node.pathOf(dirname(planFile)), samplesFile: node.pathOf(samplesFile) }
+  const finder = new LossFinder({ ...place, ...plan })
+  await readLogEntries(logFile, (entry) => finder.push(entry), signal)
+  return finder.end()
+}
+
+/** A script can end JMeter at any time with any exit code. A plan that did not start has no end marker either. */
+function missingEnd({ losses }: LogFindings): string[] {
+  return losses.some((loss) => loss.startsWith('JMeter: could not start the plan'))
+    ? []
+    : ['JMeter exited before the end of the test, with exit code 0; does a script in the plan end it?']
+}
+
+/** A node that had work but recorded no samples, with the reason unless a loss explains it. */
+async function missingSamples(order: NodeOrder, found: LogFindings): Promise<string[]> {
+  if (await hasSamples(order.samplesFile)) return []
+  const [note] = found.notes
+  const why = note === undefined ? ', and its log does not say why' : `; its log says: ${note}`
+  return [`${order.nodeName} recorded no samples${found.losses.length > 0 ? '' : why}`]
+}
+
+/** Thread groups, and users of open ones, that have no samples. */
+async function findMissingThreads(
+  { order, signal }: Work,
+  plan: string
+): Promise<{ losses: string[]; doubts: string[] }> {
+  const properties = new Map(propertiesOf(order))
+  const groups = new IdleGroups(plan, properties)
+  const arrivals = new LostArrivals(plan, properties)
+  const take = (thread: string): boolean => {
+    arrivals.push(thread)
+    return groups.push(thread) || arrivals.isOpen
+  }
+  if (groups.mayBeIdle() || arrivals.isOpen) await readThreadNames(order.samplesFile, take, signal)
+  if (signal.aborted) return { losses: [], doubts: [] }
+  const tell = (words: string): string => `JMeter: ${words}`
+  return { losses: [...groups.lost(), ...arrivals.lost()].map(tell), doubts: groups.idle().map(tell) }
+}
+
+/** The text of the plan and of the files that it may include. */
+function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<string[]> {
+  const names = [...files].filter((name) => name === basename(planFile) || /\.jmx$/i.test(name))
+  return Promise.all(names.map((name) => readFile(join(dirname(planFile), name), 'utf8')))
+}
+
+/** Each node has its own copy of the plan. */
+async function overrideHosts(order: NodeOrder): Promise<void> {
+  if (order.hosts.length === 0) return
+  const plan = await readFile(order.planFile, 'latin1')
+  await writeFile(order.planFile, insertHostOverrides(plan, order.hosts), 'latin1')
+}
+
+/** The properties for the plan in order: the last one wins. */
+function propertiesOf(order: NodeOrder): [name: string, value: string][] {
+  const given = order.properties.filter(({ kind }) => kind === 'J')
+  return [...settingsOf(order), ...given.map(({ name, value }): [string, string] => [name, value])]
+}
+
+function settingsOf(order: NodeOrder): [name: string, value: string][] {
+  const given = { threads: order.threads, rampup: order.rampupSec, duration: order.durationSec }
+  return Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]))
+}
+
+function jmeterArguments(order: NodeOrder): string[] {
+  const { node, planFile, samplesFile, logFile } = order
+  return [
+    '-n',
+    ...['-t', node.pathOf(planFile), '-l', node.pathOf(samplesFile), '-j', node.pathOf(logFile)],
+    ...settingsOf(order).map(([name, value]) => `-J${name}=${value}`),
+    ...order.properties.map(({ kind, name, value }) => `-${kind}${name}=${value}`),
+    // Last, because the last one wins: the results must be readable whatever a caller overrides.
+    ...SETTINGS
+  ]
+}
+
+/** JMeter's error message, without what only its developers need, and what to do about it. */
+export function explain(end: { how: string; words: readonly string[]; log: string; jmeter: JMeter }): string {
+  const said = end.words.join('\n')
+  const start = said.lastIndexOf('An error occurred:')
+  const told = (start < 0 ? said : said.slice(start)).split(/\n\s*Detail:|\n---- Debugging/)[0]?.trim() ?? ''
+  // Some errors have no message except that of their cause, which only the log has.
+  const cause = [...end.log.matchAll(/^Caused by: (.+)$/gm)].at(-1)?.[1]?.trim()
+  const missing = /CannotResolveClassException: ([\w.$-]+)/.exec(`${said}\n${end.log}`)?.[1]
+  const parts = [
+    `JMeter ${end.jmeter.version} could not run the plan (${end.how}):`,
+    // What to do comes first: JMeter's message may be long.
+    ...(missing === undefined
+      ? isUnreadable(said)
+        ? [UNREADABLE]
+        : []
+      : [
+          `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. ${adviceFor(end.jmeter)}`
+        ]),
+    told.slice(0, MAX_WORDS),
+    ...(cause === undefined || told.includes(cause.replace(/^[\w.]+\./, ''))
+      ? []
+      : [`Caused by: ${cause.slice(0, 500)}`])
+  ]
+  return parts.join('\n')
+}
+
+const UNREADABLE =
+  'The plan is not complete and valid XML. Open it in JMeter and save it again, or take the last version that worked.'
+
+function isUnreadable(said: string): boolean {
+  return said.includes('Problem loading XML')
+}
+
+function adviceFor({ image }: JMeter): string {
+  return image === undefined
+    ? 'Install the plugin into your own JMeter and point JMETER_HOME to it.'
+    : 'Use an image whose JMeter has the plugin.'
+}
+
+export function refuseFiles({ fileNames }: PlanRequest): string[] {
+  const problem = refuseForJMeter(fileNames)
+  return problem === undefined ? [] : [problem]
+}
+
+const IN_OPT = '/opt/jmeter'
+/** Quick to start. */
+const FOR_A_MOMENT = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx128m']
+
+/** Finds JMeter in an image: `JMETER_HOME`, `jmeter` on the PATH, or /opt/jmeter; it is started with the image's Java. */
+export async function findJMeterInImage(image: ImageShell): Promise<JMeter> {
+  const jar = await findJar(image)
+  const { java, jvm } = await requireImageJava(image, 'JMeter')
+  const { lines, code, how } = await runInImage(image, [
+    ...[java, ...FOR_A_MOMENT, '-jar', jar],
+    ...['--version', '-j', '/dev/null']
+  ])
+  const version = readVersion(lines)
+  const origin = `${posix.dirname(posix.dirname(jar))} of ${image.name}`
+  if (code !== 0 || version === undefined)
+    throw new ToolError(
+      `JMeter in ${origin} did not print its version (${how}): ${lines.slice(-5).join(' ').slice(0, 500)}`
+    )
+  const argsFor = (node: JvmPlace = {}): string[] => javaArguments(jar, jvm, node)
+  return { file: java, args: argsFor(), argsFor, version, origin, image: image.name }
+}
+
+/** JMeter's own start script sets a fixed heap, and may be a wrapper of the image: its jar is what is started. */
+async function findJar(image: ImageShell): Promise<string> {
+  const { JMETER_HOME } = await readVariables(image, ['JMETER_HOME'])
+  if (JMETER_HOME) {
+    const jar = await jarIn(image, JMETER_HOME)
+    if (jar !== undefined) return jar
+    throw new ToolError(
+      `In ${image.name} JMETER_HOME is ${JMETER_HOME}, but there is no bin/ApacheJMeter.jar in it; point it to an installation of JMeter, or unset it`
+    )
+  }
+  const [onPath] = await findPrograms(image, ['jmeter'])
+  const places = [
+    ...(onPath === undefined ? [] : [posix.dirname(posix.dirname(await realPath(image, onPath)))]),
+    IN_OPT
+  ]
+  for (const home of places) {
+    const jar = await jarIn(image, home)
+    if (jar !== undefined) return jar
+  }
+  const script = onPath === undefined ? 'no jmeter on its PATH' : `none where ${onPath} on its PATH leads to`
+  throw new ToolError(
+    `There is no JMeter in ${image.name}: JMETER_HOME is not set, there is ${script}, and none in ${IN_OPT}; use an image that has one, or set JMETER_HOME in it`
+  )
+}
+
+async function jarIn(image: ImageShell, home: string): Promise<string | undefined> {
+  const [jar] = await listFiles(image, posix.join(home, 'bin'), 'ApacheJMeter.jar')
+  return jar
+}

@@ -1,0 +1,136 @@
+import { isSecretName } from '../../contract/secret-names.js'
+import { CUT } from '../nodes/lines.js'
+import type { PropertyOverride } from './engine.js'
+
+const STRUCK = '***'
+/** Shorter values, such as `true`, are in every log for other reasons; where they are set they are struck out too. */
+const LEAST_LENGTH = 6
+
+/** Secrets where tools and plans usually log them, whatever they are called. */
+const PLACES: readonly { pattern: RegExp; replacement: string }[] = [
+  // Headers, as a sampler's request data has them.
+  {
+    pattern: /((?:authorization|cookie2?|x-api-key|x-auth-token|x-csrf-token)["']?\s*[:=]\s*).+/gi,
+    replacement: `$1${STRUCK}`
+  },
+  { pattern: /\b(Bearer|Basic|Digest) [\w+/=.~-]{6,}/g, replacement: `$1 ${STRUCK}` },
+  // `https://user:password@host`
+  { pattern: /(:\/\/)[^\s/:@]{0,200}:[^\s/@]{1,200}@/g, replacement: `$1${STRUCK}@` }
+]
+
+/** Where a value follows its name: `Setting JMeter property: shop.password=…`, `?access_token=…`, and `"password": "…"`. */
+const NAMED: readonly RegExp[] = [
+  /( property: ([^=\n]{1,400})=).*/g,
+  /([?&]([\w.-]{1,160})=)[^&\s"']+/g,
+  /("([\w.-]{1,160})"\s*:\s*)"[^"\n]*"/g
+]
+
+/** The values of properties or variables that are secret: their names say so, or whoever gave them. */
+export function secretValues(
+  properties: readonly Pick<PropertyOverride, 'name' | 'value' | 'isSecret'>[]
+): string[] {
+  return properties.flatMap(({ name, value, isSecret = false }) => {
+    // A value too short to be found by itself is found after its name.
+    if (isSecret) return [value, `${name}=${value}`]
+    return isSecretName(name) ? [value] : []
+  })
+}
+
+/** The secrets that a plan was given: properties, and variables of an uploaded file. */
+export function planSecrets(
+  properties: readonly PropertyOverride[],
+  variables: Readonly<Record<string, string>>
+): string[] {
+  return secretValues([...properties, ...Object.entries(variables).map(([name, value]) => ({ name, value }))])
+}
+
+/** Redacts the known secrets, in any form, and whatever looks like one. */
+export function redactLog(text: string, secrets: readonly string[]): string {
+  const forms = secretForms(secrets)
+  const struck = forms.reduce((rest, form) => rest.replaceAll(form, STRUCK), text)
+  const unnamed = NAMED.reduce(
+    (rest, pattern) => rest.replace(pattern, strikeNamed),
+    strikeCutOnes(struck, forms)
+  )
+  return PLACES.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), unnamed)
+}
+
+function strikeNamed(whole: string, start: string, name: string): string {
+  if (!isSecretName(name)) return whole
+  return start.endsWith('=') ? `${start}${STRUCK}` : `${start}"${STRUCK}"`
+}
+
+/** Where a line was cut, a secret may have been cut with it. */
+function strikeCutOnes(text: string, forms: readonly string[]): string {
+  const [last = '', ...before] = text.split(CUT).reverse()
+  return [...before.reverse().map((piece) => strikeEnd(piece, forms)), last].join(CUT)
+}
+
+function strikeEnd(text: string, forms: readonly string[]): string {
+  const length = Math.max(0, ...forms.map((form) => startLength(text, form)))
+  return length === 0 ? text : `${text.slice(0, -length)}${STRUCK}`
+}
+
+/** How much of a form's start the text ends in. */
+function startLength(text: string, form: string): number {
+  for (let length = Math.min(form.length, text.length); length >= LEAST_LENGTH; length -= 1)
+    if (text.endsWith(form.slice(0, length))) return length
+  return 0
+}
+
+/** Every form in which the secrets may be written, longest first: a part must not be redacted before the whole is found. */
+export function secretForms(secrets: readonly string[]): string[] {
+  const forms = secrets
+    .filter((secret) => secret.length >= LEAST_LENGTH)
+    .flatMap((secret) => [...new Set([secret, ...secret.split(/[\r\n]+/)])])
+    .flatMap(formsOf)
+  return [...new Set(forms)].filter((form) => form.length >= LEAST_LENGTH).sort((a, b) => b.length - a.length)
+}
+
+function formsOf(secret: string): string[] {
+  const inAddress = encodeURIComponent(secret)
+  const inForm = new URLSearchParams([['', secret]]).toString().slice(1)
+  const inJson = JSON.stringify(secret).slice(1, -1)
+  // As samples have it.
+  const inRow = Array.from(secret, (character) => (character < ' ' ? ' ' : character)).join('')
+  return [
+    secret,
+    inRow,
+    ...[inAddress, inForm, ...inBrowserAddress(secret)].flatMap((form) => [
+      form,
+      form.replace(/%../g, (code) => code.toLowerCase())
+    ]),
+    ...[inJson, inJson.replaceAll('/', '\\/')],
+    ...['&#39;', '&apos;', "'"].map((apostrophe) => inHtml(secret, apostrophe)),
+    Buffer.from(`${secret}:`).toString('base64'),
+    ...[0, 1, 2]
+      .map((bytesBefore) => base64Core(secret, bytesBefore))
+      .flatMap((core) => [core, core.replaceAll('+', '-').replaceAll('/', '_')])
+  ]
+}
+
+/** As a browser writes it into the query, the path and the fragment of an address. */
+function inBrowserAddress(secret: string): string[] {
+  return ['http://x/?', 'http://x/x/', 'http://x/#'].map((start) =>
+    new URL(`${start}${secret}`).href.slice(start.length)
+  )
+}
+
+function inHtml(secret: string, apostrophe: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": apostrophe
+  }
+  return secret.replace(/[&<>"']/g, (character) => entities[character] ?? character)
+}
+
+/** The base64 of a secret anywhere in a text, as after a user name: without the characters that depend on its neighbours. */
+function base64Core(secret: string, bytesBefore: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(secret)])
+  const letters = bytes.toString('base64').replace(/=+$/, '')
+  const isOpen = bytes.length % 3 !== 0
+  return letters.slice(bytesBefore === 0 ? 0 : bytesBefore + 1, isOpen ? -1 : undefined)
+}

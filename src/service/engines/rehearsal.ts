@@ -1,0 +1,207 @@
+import { createWriteStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { once } from 'node:events'
+import { finished } from 'node:stream/promises'
+import type { Clock } from '../clock.js'
+import { TOOLS } from '../../contract/vocabulary.js'
+import { SAMPLES_HEADER } from '../samples/sample-rows.js'
+import { type Engine, type NodeOrder, type NodeOutcome, type PlanToPrepare, propertyValue } from './engine.js'
+import { readSamplerNames } from './jmeter/plan.js'
+
+const DEFAULTS = { threads: 5, durationSec: 10, meanMs: 120, errorPercent: 0.5 }
+const THINK_MS = 100
+const MAX_SAMPLES = 200_000
+/** Every sample looks at all users: with more of them the service would compute instead of answering. */
+const MAX_THREADS = 1000
+const REAL_TIME_STEP_MS = 200
+/** The spread of the response times: the 90th percentile is about 1.7 times the mean. */
+const SIGMA = 0.5
+
+/**
+ * Generates synthetic samples instead of load, the same ones for the same seed and plan. Override parameters:
+ * `-Jrehearsal.mean=<ms>`, `-Jrehearsal.errors=<per cent>`, `-Jrehearsal.problem=<words>` (the plan fails to load),
+ * and `-Jrehearsal.realtime=true`, which makes it take as long as it says.
+ */
+export function createRehearsalEngine(options: { seed: number; clock: Clock }): Engine {
+  return {
+    tools: TOOLS,
+    synthetic: true,
+    refuse: () => [],
+    prepare: async (plan) => {
+      const labels = await labelsOf(plan)
+      return {
+        version: 'rehearsal',
+        runNode: (order, signal) => rehearse(order, signal, { ...options, labels })
+      }
+    }
+  }
+}
+
+async function rehearse(
+  order: NodeOrder,
+  signal: AbortSignal,
+  { seed, clock, labels }: { seed: number; clock: Clock; labels: readonly string[] }
+): Promise<NodeOutcome> {
+  const wordsOfFailure = propertyValue(order.properties, 'rehearsal.problem')
+  if (wordsOfFailure !== undefined) return { problem: wordsOfFailure }
+  const isRealTime = propertyValue(order.properties, 'rehearsal.realtime') === 'true'
+  const durationMs = (order.durationSec ?? DEFAULTS.durationSec) * 1000
+  // Unless in real time, the run is over as soon as it starts, so its samples lie in the past.
+  const startMs = clock.now() - (isRealTime ? 0 : durationMs)
+  const random = createRandom(`${seed} ${basename(order.planFile)} ${order.place.ordinal}`)
+  const samples = makeSamples({ order, labels, startMs, durationMs, random })
+  const out = createWriteStream(order.samplesFile)
+  // The disk may be full: the failure is reported at the end, and nothing waits for a failed stream.
+  out.on('error', () => undefined)
+  out.write(SAMPLES_HEADER)
+  for (const { endMs, row } of samples) {
+    while (isRealTime && endMs > clock.now() && !signal.aborted) await wait(clock, signal)
+    if (signal.aborted || out.errored) break
+    if (!out.write(row)) await once(out, 'drain')
+  }
+  while (isRealTime && clock.now() < startMs + durationMs && !signal.aborted && !out.errored)
+    await wait(clock, signal)
+  out.end()
+  await finished(out)
+  return isRealTime ? { problem: null } : { problem: null, span: { startMs, endMs: startMs + durationMs } }
+}
+
+/** Those of the plan, and of the sources that are compiled with it. */
+async function labelsOf({ uploadDir, fileNames }: PlanToPrepare): Promise<string[]> {
+  const [plan = ''] = fileNames
+  const names = isSource(plan) ? fileNames.filter(isSource) : [plan]
+  const found = await Promise.all(
+    names.map(async (name) => readLabels(name, await readFile(join(uploadDir, name), 'utf8')))
+  )
+  const labels = [...new Set(found.flat())]
+  return labels.length > 0 ? labels : [plan]
+}
+
+interface Script {
+  readonly order: NodeOrder
+  readonly labels: readonly string[]
+  readonly startMs: number
+  readonly durationMs: number
+  readonly random: () => number
+}
+
+/** Users who request one label after the other with a little think time, in the order of the requests. */
+function* makeSamples(script: Script): Generator<{ endMs: number; row: string }> {
+  const { order, labels, startMs, durationMs, random } = script
+  const threads = Math.min(order.threads ?? DEFAULTS.threads, MAX_THREADS)
+  const meanMs = positive(propertyValue(order.properties, 'rehearsal.mean')) ?? DEFAULTS.meanMs
+  const errorPercent = positive(propertyValue(order.properties, 'rehearsal.errors')) ?? DEFAULTS.errorPercent
+  const thinkMs = Math.max(THINK_MS, (threads * durationMs) / MAX_SAMPLES)
+  const rampupMs = Math.min((order.rampupSec ?? 0) * 1000, durationMs)
+  const users = Array.from({ length: threads }, (_, index) => ({
+    name: `Rehearsal 1-${index + 1}`,
+    nextMs: Math.floor((rampupMs * index) / threads),
+    step: index
+  }))
+  for (;;) {
+    const user = users.reduce((first, other) => (other.nextMs < first.nextMs ? other : first))
+    const elapsedMs = Math.max(1, Math.round(meanMs * Math.exp(SIGMA * normal(random) - SIGMA ** 2 / 2)))
+    if (user.nextMs + elapsedMs >= durationMs) return
+    const active = users.filter((other) => other.nextMs > 0 || other === user).length
+    const label = labels[user.step % labels.length] ?? ''
+    const isFailure = random() * 100 < errorPercent
+    const atMs = startMs + user.nextMs
+    const row = formatRow({ atMs, elapsedMs, label, isFailure, threadName: user.name, active })
+    yield { endMs: atMs + elapsedMs, row }
+    user.nextMs += elapsedMs + Math.round(thinkMs * (0.5 + random()))
+    user.step += 1
+  }
+}
+
+function formatRow(sample: {
+  atMs: number
+  elapsedMs: number
+  label: string
+  isFailure: boolean
+  threadName: string
+  active: number
+}): string {
+  const { atMs, elapsedMs, active } = sample
+  const code = sample.isFailure ? '500,Internal Server Error' : '200,OK'
+  const quotedLabel = /[",\r\n]/.test(sample.label) ? `"${sample.label.replaceAll('"', '""')}"` : sample.label
+  return `${atMs},${elapsedMs},${quotedLabel},${code},${sample.threadName},text,${!sample.isFailure},,512,128,${active},${active},null,${elapsedMs},0,1\n`
+}
+
+function positive(text: string | undefined): number | undefined {
+  const value = Number(text ?? NaN)
+  return value >= 0 ? value : undefined
+}
+
+function wait(clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      callOff()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const callOff = clock.after(REAL_TIME_STEP_MS, end)
+    signal.addEventListener('abort', end, { once: true })
+  })
+}
+
+/** Numbers from 0 to 1 that depend only on the text. */
+function createRandom(text: string): () => number {
+  let state = 2166136261
+  for (const character of text) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 16777619)
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+/** A normally distributed number from two uniformly distributed ones. */
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+}
+
+const JVM_SOURCE = /\.(?:java|scala|kt)$/i
+const SCRIPT = /\.[cm]?[jt]s$/i
+
+const LITERAL = String.raw`(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|` + '`((?:[^`\\\\]|\\\\.)*)`)'
+/** A literal is kept as it is: an address in it contains what looks like a comment. */
+const LITERAL_OR_COMMENT = new RegExp(String.raw`(${LITERAL})|/\*[^]*?\*/|//.*`, 'g')
+
+/** What names a row of the results. A literal that is only a part of an expression is no name. */
+const IN_JVM_SOURCE = named([
+  // Gatling.
+  String.raw`\bhttp\s*\(\s*`,
+  // Selenium.
+  String.raw`\bstart_transaction\s*\(\s*`,
+  String.raw`\b(?:passed|failed)_transaction\s*\(\s*\w+\s*,\s*`,
+  String.raw`@DisplayName\s*\(\s*`
+])
+const IN_SCRIPT = named([
+  String.raw`\bstep(?:\.once)?\s*\(\s*`,
+  // The condition or the count comes first.
+  String.raw`\bstep\.(?:if|unless|while|repeat)\s*\([^'"\n]*?,\s*`
+])
+
+function named(calls: readonly string[]): RegExp {
+  return new RegExp(String.raw`(?:${calls.join('|')})${LITERAL}\s*[,)]`, 'g')
+}
+
+/** Whether labels may be in a file of this name, beside those of the plan. */
+export function isSource(fileName: string): boolean {
+  return JVM_SOURCE.test(fileName) || SCRIPT.test(fileName)
+}
+
+/** The labels that a plan's samples will have, as far as its text shows them. */
+export function readLabels(fileName: string, text: string): string[] {
+  if (!isSource(fileName)) return readSamplerNames(text)
+  const code = text.replace(LITERAL_OR_COMMENT, (_, literal: string | undefined) => literal ?? '')
+  const matches = code.matchAll(JVM_SOURCE.test(fileName) ? IN_JVM_SOURCE : IN_SCRIPT)
+  const labels = [...matches].map(([, double, single, back]) => unescape(double ?? single ?? back ?? ''))
+  return [...new Set(labels)].filter((label) => label !== '')
+}
+
+function unescape(literal: string): string {
+  return literal.replace(/\\(["'`\\])/g, '$1')
+}

@@ -1,0 +1,241 @@
+import { dirname } from 'node:path'
+import type { NodeOrder, NodeOutcome } from '../engine.js'
+import { type InstallPorts, packageFile } from '../install/run-to-end.js'
+import { jvmOptions } from '../tool-environment.js'
+import { placeVariables, planParameters } from '../environment-file.js'
+import { planSecrets, redactLog } from '../redact-log.js'
+import { ORDER_VARIABLE, type SeleniumOrder, FACTS_LINE, FAILURE_LINE, type RunFacts, type UserFailure } from '../../programs/selenium-hub/order.js'
+import { readThreadNames } from '../../samples/row-cutter.js'
+import type { ToolExit } from '../../nodes/machine/processes.js'
+import type { Browser } from './browsers.js'
+import type { CompiledPlan } from './compile.js'
+
+/** What all nodes of a run with the same tools share. */
+export interface SeleniumPlan {
+  readonly compiled: CompiledPlan
+  /** Programs on the node. */
+  readonly browser: Browser
+  readonly java: string
+  readonly node: string
+  /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
+  readonly jvm?: NodeJS.ProcessEnv
+  /** From an uploaded file. */
+  readonly variables: Readonly<Record<string, string>>
+  /** What is said about the run as a whole. */
+  readonly doubts: readonly string[]
+}
+
+/** Small, because every user has a JVM, and a script has little to do there: the work is in the browser. */
+const DEFAULT_HEAP = '-Xmx128m'
+const JVM_OPTIONS = [
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
+  '-Xshare:auto',
+  '-Djava.awt.headless=true'
+]
+const SHOWN_USERS = 5
+/** A user who reports nothing for this part of the duration, and at least this long (closing and opening a browser takes a while), is stuck. */
+const STUCK_SHARE = 0.5
+const STUCK_MS = 5000
+
+/** Runs the node's users, in one process that starts everything else. */
+export async function runSelenium(
+  plan: SeleniumPlan,
+  { order, signal, ports }: { order: NodeOrder; signal: AbortSignal; ports: InstallPorts }
+): Promise<NodeOutcome> {
+  const secrets = planSecrets(order.properties, plan.variables)
+  const redact = (text: string): string => redactLog(text, secrets)
+  const { node, mark: word } = order
+  const { classPath, classesDir } = plan.compiled
+  const folder = dirname(order.planFile)
+  const hub = packageFile('dist/tools/selenium-hub.mjs')
+  const output = new NodeOutput(word, (line) => ports.log(`${order.nodeName}: ${redact(line)}`))
+  const exit = await node.run(
+    {
+      file: plan.node,
+      args: [node.pathOf(hub)],
+      brings: [folder, hub, classesDir, ...classPath],
+      follows: [order.samplesFile],
+      collects: [order.logFile],
+      cwd: node.pathOf(folder),
+      env: {
+        ...node.env,
+        [ORDER_VARIABLE]: JSON.stringify({
+          word,
+          ...toolOrder(plan, order, ports.env)
+        } satisfies SeleniumOrder)
+      },
+      onLine: (line) => output.take(line)
+    },
+    signal
+  )
+  // Whoever stopped it knows that load is missing, and is waiting.
+  if (signal.aborted) return { problem: null }
+  const users = order.threads ?? 1
+  const problem = explainEnd(output, exit, users)
+  const losses = problem === null ? await findLosses(order, output, signal) : []
+  const doubts = order.place.ordinal === 0 ? plan.doubts : []
+  return { problem: problem === null ? null : redact(problem), losses: losses.map(redact), doubts }
+}
+
+function toolOrder(
+  plan: SeleniumPlan,
+  order: NodeOrder,
+  env: NodeJS.ProcessEnv
+): Omit<SeleniumOrder, 'word'> {
+  const properties = [...planParameters(order)].map(([name, value]) => `-D${name}=${value}`)
+  const pathOf = (file: string): string => order.node.pathOf(file)
+  return {
+    browser: plan.browser.kind,
+    browserFile: plan.browser.program.file,
+    driverFile: plan.browser.driver.file,
+    java: plan.java,
+    javaArgs: [
+      ...JVM_OPTIONS,
+      ...jvmOptions(plan.jvm ?? env, { heap: DEFAULT_HEAP, home: plan.jvm && order.node.env.HOME }),
+      ...properties
+    ],
+    classPath: plan.compiled.classPath.map(pathOf),
+    classesDir: pathOf(plan.compiled.classesDir),
+    plan: plan.compiled.choice,
+    planDir: pathOf(dirname(order.planFile)),
+    samplesFile: pathOf(order.samplesFile),
+    logFile: pathOf(order.logFile),
+    nodeNumber: order.place.ordinal + 1,
+    users: order.threads ?? 1,
+    rampupMs: (order.rampupSec ?? 0) * 1000,
+    durationMs: order.durationSec === null ? null : order.durationSec * 1000,
+    hosts: order.hosts,
+    variables: { ...plan.variables, ...placeVariables(order.place) }
+  }
+}
+
+/** The node could not run the plan: its program failed, or every user did. */
+function explainEnd(
+  { failures, lastLines, facts, isBroken }: NodeOutput,
+  exit: ToolExit,
+  users: number
+): string | null {
+  const [first] = failures
+  if (first !== undefined && failures.length >= users) {
+    const who =
+      users === 1
+        ? 'The plan ended with an error'
+        : `All ${users} users ended with an error; user ${first.user}`
+    return `${who}: ${first.words}${adviceFor(first.words)}`
+  }
+  if (exit.code === 0 && facts !== undefined && !isBroken) return null
+  const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
+  return `The users' process ended too early (${how}): ${lastLines.slice(-10).join('\n').slice(0, 2000)}`
+}
+
+function adviceFor(words: string): string {
+  return words.includes('OutOfMemoryError')
+    ? `\nGive every user more memory with the environment variable HEAP, such as -Xmx512m (now ${DEFAULT_HEAP})`
+    : ''
+}
+
+async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSignal): Promise<string[]> {
+  const users = order.threads ?? 1
+  const { failures } = output
+  const [first] = failures
+  const seen = new Set<string>()
+  await readThreadNames(order.samplesFile, (thread) => seen.add(thread).size < users, signal)
+  const all = Array.from({ length: users }, (_, index) => index + 1)
+  const silent = all.filter((user) => !seen.has(`user ${order.place.ordinal + 1}-${user}`))
+  const past = (output.facts?.withoutBrowser ?? []).filter(
+    (user) => all.includes(user) && !silent.includes(user)
+  )
+  const stuckMs = Math.max(STUCK_MS, STUCK_SHARE * 1000 * (order.durationSec ?? 0))
+  const stuck = (output.facts?.stopped ?? []).filter(
+    ({ user, silentMs }) => silentMs >= stuckMs && !silent.includes(user)
+  )
+  return [
+    ...(first === undefined
+      ? []
+      : [
+          `Selenium: ${failures.length} of ${users} users ended with an error; user ${first.user}: ${first.words}`
+        ]),
+    ...(seen.size === 0 ? [explainSilence(order, output)] : []),
+    ...(seen.size > 0 && silent.length > 0
+      ? [
+          `Selenium: ${silent.length} of ${users} users recorded no samples (${listUsers(silent)}); is there a step that does not end, or were the users started too late for the duration?`
+        ]
+      : []),
+    ...(past.length === 0
+      ? []
+      : [
+          `Selenium: ${past.length} of ${users} users recorded samples without a browser of the run (${listUsers(past)}): the plan opened none, or it used a browser of its own, past the hub; use new ChromeDriver() or new FirefoxDriver() as the tool says, without a path to a driver, or a RemoteWebDriver at WEBDRIVER_HOST and WEBDRIVER_PORT`
+        ]),
+    ...stuck.map(
+      ({ user, silentMs }) =>
+        `Selenium: user ${user} reported nothing in the last ${Math.round(silentMs / 1000)} s; a page did not load, or a step did not end`
+    )
+  ]
+}
+
+function explainSilence({ nodeName }: NodeOrder, { facts }: NodeOutput): string {
+  const why = (): string => {
+    if (facts?.sessions === 0) return 'the plan opened no browser'
+    if ((facts?.stopped.length ?? 0) > 0)
+      return 'the plan was still busy with its first transaction when the time was up: a page that does not load, or a step that does not end'
+    return 'the plan reported no transaction: report each with FloodSump (passed_transaction, failed_transaction), or write JUnit 5 tests'
+  }
+  return `${nodeName} recorded no samples; ${why()}`
+}
+
+function listUsers(users: readonly number[]): string {
+  const more = users.length > SHOWN_USERS ? [`${users.length - SHOWN_USERS} more`] : []
+  return [...users.slice(0, SHOWN_USERS).map((user) => `user ${user}`), ...more].join(', ')
+}
+
+const KEPT_LINES = 40
+/** Every user may print the same; the tool's log has it all. */
+const SHOWN_LINES = 200
+
+/** Reads what a node's process prints: what it tells the service, and lines for people. */
+export class NodeOutput {
+  readonly failures: UserFailure[] = []
+  readonly lastLines: string[] = []
+  facts: RunFacts | undefined
+  /** Set if the node told something that cannot be read: then it is not known how its users ended. */
+  isBroken = false
+  #shown = 0
+
+  /** The word is in front of what the node itself tells; a plan does not know it. */
+  constructor(
+    private readonly word: string,
+    private readonly log: (line: string) => void
+  ) {}
+
+  take(line: string): void {
+    if (!this.#takeTold(line)) this.#show(line)
+  }
+
+  #takeTold(line: string): boolean {
+    if (!line.startsWith(`${this.word} `)) return false
+    const told = line.slice(this.word.length + 1)
+    const start = [FAILURE_LINE, FACTS_LINE].find((each) => told.startsWith(each)) ?? ''
+    const value = readJson(told.slice(start.length))
+    if (value === undefined) this.isBroken = true
+    else if (start === FAILURE_LINE) this.failures.push(value as UserFailure)
+    else this.facts = value as RunFacts
+    return value !== undefined
+  }
+
+  #show(line: string): void {
+    this.lastLines.push(line)
+    if (this.lastLines.length > KEPT_LINES) this.lastLines.shift()
+    this.#shown += 1
+    if (this.#shown <= SHOWN_LINES) this.log(line)
+    if (this.#shown === SHOWN_LINES) this.log('the plan prints a lot; the rest is in the log of the tool')
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

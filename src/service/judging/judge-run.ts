@@ -1,0 +1,203 @@
+import { apdexOf } from '../../analysis/evidence/apdex.js'
+import { type CountedRun, readResults as readRows } from '../../analysis/evidence/count-results.js'
+import { decideRun, findOtherRows, knowsRows } from '../../analysis/evidence/decide-run.js'
+import { findLongPause } from '../../analysis/evidence/long-pause.js'
+import type { RunTimes } from '../../analysis/evidence/own-rows.js'
+import { describeShortfall, type RequestedLoad, sumThreads, wholeOf } from '../../analysis/evidence/reached-load.js'
+import { listRemoteErrors, lostLoad, quoteLines, wasStopped } from '../../analysis/evidence/remote-errors.js'
+import type { WarmUpFacts } from '../../analysis/outcome.js'
+import type { Measurements } from '../../analysis/results/figures/measurements.js'
+import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
+import { isAbsoluteThreshold, isBaselineThreshold, type AbsoluteThreshold, type BaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
+import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
+import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
+import { capitalize, joinClauses } from '../../contract/sentence.js'
+import { apdexTargetMs } from '../runs/run-report.js'
+import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../../contract/records.js'
+import type { Store } from '../store/store.js'
+import { readResults, type ResultsProblem } from './read-results.js'
+
+/** What became of a run's thresholds. */
+export interface Judged {
+  readonly verdict: RunVerdict
+  readonly reason: string
+  readonly judgements: readonly Judgement[]
+  /** Lines that name `baseline`: earlier runs are the gate's business. */
+  readonly left: readonly BaselineThreshold[]
+  readonly measurements: Measurements | undefined
+  readonly warmUp?: WarmUpFacts
+  /** What makes the figures doubtful without changing the verdict. */
+  readonly warnings: readonly string[]
+  /** What people should know besides. */
+  readonly notes: readonly string[]
+  /** Of the results that are not there now, or cannot be read. */
+  readonly problems: readonly ResultsProblem[]
+  /** By the results that the run had at its end: no later look can lead to anything else. */
+  readonly isFinal: boolean
+}
+
+/** The lines that this service can judge, and those that it cannot. */
+export function splitLines({ text }: RunThresholds): {
+  readonly own: AbsoluteThreshold[]
+  readonly left: BaselineThreshold[]
+} {
+  const { thresholds } = parseThresholds(text)
+  return { own: thresholds.filter(isAbsoluteThreshold), left: thresholds.filter(isBaselineThreshold) }
+}
+
+/** The labels that have figures over time of their own. */
+export function labelsToFollow(thresholds: RunThresholds): (readonly string[])[] {
+  return listStallLabels(parseThresholds(thresholds.text).thresholds)
+}
+
+/** Judges a run that has ended by its own results, by the rules of the gate. */
+export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store: Store): Promise<Judged> {
+  const { own, left } = splitLines(thresholds)
+  const grids = store.gridsOf(run)
+  const { onStall = 'fail' } = thresholds
+  const warmUpMs = (thresholds.warmUpSec ?? 0) * 1000
+  const { found: results = NO_RESULTS, problems } = await readResults(run, store, (files) =>
+    readRows(
+      files.map((file) => ({ ...file, stallLabels: labelsToFollow(thresholds) })),
+      { warmUpMs, times: timesOf(run) }
+    )
+  )
+  const changes = problems.length > 0 ? [] : findChanges(run, results)
+  const missing = [...problems.map(({ words }) => words), ...changes, ...results.foreign]
+  const apdex = apdexToJudge(run, thresholds, results)
+  const judgements = judgeThresholds(own, {
+    apdex: typeof apdex === 'string' ? undefined : apdex,
+    ...(typeof apdex === 'string' && { apdexProblem: apdex }),
+    measurements: results.measurements,
+    onStall,
+    ...(results.warmUp && { warmUp: results.warmUp }),
+    ...((results.measurements === undefined || missing.length > 0) && {
+      measurementsProblem: joinClauses(missing) || 'there are no result CSVs'
+    })
+  })
+  const remoteErrors = listRemoteErrors(run.remoteErrors ?? undefined)
+  const hasEndedWell = run.status === 'finished'
+  const load = loadOf(run, grids, remoteErrors.length > 0)
+  const shortfalls = hasEndedWell ? describeShortfall(load, results) : []
+  const decision = decideRun(judgements, {
+    ...{ status: run.status, hasEndedWell, remoteErrors, shortfalls, results },
+    requestedSeconds: load.seconds,
+    tookMs: run.startedMs === null || run.stoppedMs === null ? undefined : run.stoppedMs - run.startedMs,
+    // As for any other service: what it says about itself is no evidence.
+    reportsStops: false,
+    nodes: run.nodes,
+    lackOfResults: describeLack(run, problems),
+    foreign: results.foreign,
+    gaps: [...changes.map((clause) => `${capitalize(clause)}.`), ...results.gaps],
+    onStall
+  })
+  return {
+    ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
+    ...{ judgements, left, measurements: results.measurements },
+    ...(results.warmUp && { warmUp: results.warmUp }),
+    warnings: [
+      ...shortfalls,
+      ...results.doubts,
+      ...[findLongPause(results, onStall).warning ?? []].flat(),
+      ...judgements.flatMap(({ warning }) => warning ?? [])
+    ],
+    notes: describeNoOverTime(own, { measurements: results.measurements, onStall }),
+    problems,
+    isFinal: missing.length === 0
+  }
+}
+
+/** How the lines stand while the run goes on, by the samples so far. */
+export function judgeSoFar(
+  run: RunRecord,
+  thresholds: RunThresholds,
+  measurements: Measurements
+): Judgement[] {
+  const targetMs = apdexTargetMs(run.request.properties)
+  const score = targetMs === undefined ? undefined : measurements.figures({})?.apdex(targetMs)
+  return judgeThresholds(splitLines(thresholds).own, {
+    apdex: score === undefined ? undefined : { score, targetMs },
+    measurements,
+    ...(thresholds.onStall && { onStall: thresholds.onStall })
+  })
+}
+
+type Decided = Pick<Judged, 'verdict' | 'reason'>
+
+/** Without results it is unknown what the run's apdex would be without the warm-up. */
+function apdexToJudge(
+  run: RunRecord,
+  { warmUpSec = 0 }: RunThresholds,
+  results: CountedRun
+): ReturnType<typeof apdexOf> {
+  return warmUpSec > 0 && results.warmUp === undefined
+    ? 'there are no samples to compute it from without the warm-up'
+    : apdexOf({ apdex: run.apdex }, results)
+}
+
+/** A gate stops a run once a line cannot hold any more: what is inconclusive here has failed there. */
+function admitStop(decided: Decided, remoteErrors: readonly string[]): Decided {
+  if (decided.verdict !== 'inconclusive' || !wasStopped(remoteErrors)) return decided
+  const words = quoteLines(lostLoad(remoteErrors))
+  return {
+    verdict: 'inconclusive',
+    reason: `The run was stopped before its end: ${words}. If a gate stopped it, the gate has the verdict.`
+  }
+}
+
+/** A line that nobody here can judge may be the one that breaks. */
+function leaveToGate({ verdict, reason }: Decided, { own, left }: ReturnType<typeof splitLines>): Decided {
+  const isAlone = own.length === 0
+  const open = left.filter(({ level }) => isAlone || level === 'fail').length
+  if (verdict !== 'passed' || open === 0) return { verdict, reason }
+  const lines = open === 1 ? '1 line compares' : `${open} lines compare`
+  const others = isAlone ? '' : `${reason} `
+  return {
+    verdict: 'left to the gate',
+    reason: `${others}${lines} with a baseline, which only the gate knows: its verdict counts.`
+  }
+}
+
+const NO_RESULTS: CountedRun = {
+  ...{ measurements: undefined, spansMs: new Map(), scans: [] },
+  ...{ foreign: [], gaps: [], doubts: [] }
+}
+
+function timesOf({ startedMs, stoppedMs, createdMs, request: { durationSec } }: RunRecord): RunTimes {
+  return {
+    ...{ startedMs: startedMs ?? undefined, stoppedMs: stoppedMs ?? undefined, createdMs },
+    durationMs: durationSec === null ? undefined : durationSec * 1000
+  }
+}
+
+function describeLack(run: RunRecord, [first, ...others]: readonly ResultsProblem[]): string | undefined {
+  if (run.report === null) return 'The run has no report.'
+  if (first === undefined) return undefined
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+  return `Not all results can be read: ${first.words}${more}.`
+}
+
+/** How the results differ from those at the end of the run, in clauses. Where the rows are not known, the samples of all grids are. */
+function findChanges({ samples, nodes }: RunRecord, results: CountedRun): string[] {
+  if (results.measurements === undefined) return []
+  if (samples === null || knowsRows(nodes, results)) return findOtherRows(nodes, results)
+  const found = wholeOf(results)?.figures({})?.samples ?? 0
+  if (found === samples) return []
+  return [
+    `the results have ${found} samples, and the run had ${samples} at its end: they are not those of this run, or not all of them`
+  ]
+}
+
+function loadOf({ request }: RunRecord, grids: readonly GridRecord[], hasErrors: boolean): RequestedLoad {
+  const nodes = grids.map(({ spec: { infrastructure, instanceQuantity } }) => {
+    return { infrastructure, nodeCount: instanceQuantity }
+  })
+  return {
+    seconds: request.durationSec ?? undefined,
+    threads: sumThreads(request.threads ?? undefined, nodes),
+    // With errors, the number of nodes that took part is unknown.
+    countedBy: hasErrors ? 1 : Math.max(1, ...nodes.map(({ nodeCount }) => nodeCount)),
+    tool: request.tool
+  }
+}

@@ -1,0 +1,99 @@
+import { open, stat } from 'node:fs/promises'
+import type { ResultFile } from '../../analysis/results/parallel/scan-stretch.js'
+import { messageOf } from '../../contract/sentence.js'
+import type { RunRecord } from '../../contract/records.js'
+import type { Store } from '../store/store.js'
+
+const NEWLINE = 0x0a
+
+/** Why results cannot be used now. They may be back later: a backup is being restored, a disk mounted, a permission corrected. */
+export interface ResultsProblem {
+  /** Undefined if it is not known which of them. */
+  readonly gridId: string | undefined
+  /** For anyone. */
+  readonly words: string
+  /** For the operator, with the file's name. */
+  readonly detail: string
+}
+
+/** Reads the results of a run; undefined if the disk failed within, which it may at any byte. */
+export async function readResults<T>(
+  run: RunRecord,
+  store: Store,
+  read: (files: readonly ResultFile[]) => Promise<T>
+): Promise<{ readonly found: T | undefined; readonly problems: readonly ResultsProblem[] }> {
+  const { files, problems } = await findResults(run, store)
+  try {
+    return { found: await read(files), problems }
+  } catch (thrown) {
+    if (codeOf(thrown) === undefined) throw thrown
+    return { found: undefined, problems: [...problems, describeFailure(thrown)] }
+  }
+}
+
+interface FoundResults {
+  readonly files: readonly ResultFile[]
+  readonly problems: readonly ResultsProblem[]
+}
+
+/** The results of a run that can be read now, and what is wrong with them or with the others. */
+async function findResults(run: RunRecord, store: Store): Promise<FoundResults> {
+  const files: ResultFile[] = []
+  const problems: ResultsProblem[] = []
+  const grids = store.gridsOf(run)
+  for (const id of run.gridIds)
+    if (!grids.some((grid) => grid.id === id))
+      problems.push(describeFailure(new Error('it has no record'), id))
+  for (const { id, spec } of grids) {
+    const path = store.folder.resultFile(run.id, id)
+    try {
+      if (!(await lookAt(path)).endsWithRow) problems.push(describeTorn(path, id))
+      files.push({ path, grid: id, region: spec.region })
+    } catch (thrown) {
+      problems.push(describeFailure(thrown, id))
+    }
+  }
+  return { files, problems }
+}
+
+/** For the log. */
+export function describeUnreadable({ id }: RunRecord, detail: string): string {
+  return `the results of run ${id} cannot be read: ${detail}`
+}
+
+/** Its size, and whether it is as whole as it was written. Throws if it cannot be read. */
+export async function lookAt(
+  path: string
+): Promise<{ readonly size: number; readonly endsWithRow: boolean }> {
+  const found = await stat(path)
+  const { size } = found
+  // One that is a pipe would never open.
+  if (!found.isFile()) throw new Error(`${path} is not a file`)
+  const handle = await open(path)
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
+    return { size, endsWithRow: size === 0 || buffer[0] === NEWLINE }
+  } finally {
+    await handle.close()
+  }
+}
+
+function describeFailure(thrown: unknown, gridId?: string): ResultsProblem {
+  const code = codeOf(thrown)
+  const what = code === 'ENOENT' ? 'are not there' : `cannot be read${code === undefined ? '' : ` (${code})`}`
+  const words = gridId === undefined ? `the results ${what}` : `grid ${gridId}: its results ${what}`
+  return { gridId, words, detail: messageOf(thrown) }
+}
+
+/** A copy that is not complete yet, for example. */
+function describeTorn(path: string, gridId: string): ResultsProblem {
+  return {
+    ...{ gridId, words: `grid ${gridId}: its results end within a row` },
+    detail: `${path} ends within a row`
+  }
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  const { code, syscall } = thrown as NodeJS.ErrnoException
+  return syscall === undefined ? undefined : code
+}

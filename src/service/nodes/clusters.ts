@@ -1,0 +1,6 @@
+/** Everything about nodes on Kubernetes, as one module to load lazily: most services have no such region. */
+export { checkAccess } from './kubernetes/access.js'
+export { openCluster, reopenCluster } from './kubernetes/open-cluster.js'
+export { createPodPlace } from './pods/pod-place.js'
+export { deleteJobs } from './pods/start/pod-view.js'
+export { deleteMarked } from './pods/start/remove-jobs.js'

@@ -1,0 +1,89 @@
+
+
+/** Which cluster, and which part of it. */
+export interface ClusterChoice {
+  /** Of the kubeconfig; undefined for its current one. */
+  readonly context: string | undefined
+  /** Undefined for the context's. */
+  readonly namespace: string | undefined
+}
+
+/** How to find it again from another process; never contents of a kubeconfig. */
+export interface ClusterAddress {
+  /** The paths of `KUBECONFIG`, or its default; undefined within a cluster. */
+  readonly kubeconfig: string | undefined
+  readonly context: string
+  readonly namespace: string
+}
+
+/** What a command in a pod reads and writes. */
+export interface ExecStreams {
+  /** Called when the connection is open; before that, it may wait for many others. */
+  readonly onOpen?: () => void
+  /** Sent to its standard input, which is closed after it; with `hold`, it is open and empty until the signal aborts. Without it there is none. */
+  readonly stdin?: AsyncIterable<Uint8Array> | 'hold'
+  /** The next bytes are read when the promise is fulfilled. */
+  readonly onStdout?: (bytes: Uint8Array) => void | Promise<void>
+  readonly onStderr?: (bytes: Uint8Array) => void | Promise<void>
+}
+
+/** A namespace of a cluster, through the Kubernetes API alone. */
+export interface Cluster {
+  readonly address: ClusterAddress
+  /** For people: `namespace load of the cluster load-eu`. */
+  readonly name: string
+  /** The reply's JSON. Throws a `ClusterError` with the cluster's own words. Is not repeated. */
+  request<T>(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    options?: { body?: unknown; signal?: AbortSignal }
+  ): Promise<T>
+  /**
+   * Runs a command in the pod's only container and returns its exit code. Throws a `ClusterError` if the connection is cut before
+   * that, or could not be opened. An abort closes the connection.
+   */
+  exec(
+    pod: string,
+    command: readonly string[],
+    streams: ExecStreams,
+    signal: AbortSignal
+  ): Promise<{ code: number }>
+}
+
+/** What the cluster said, or why it cannot be asked. */
+export class ClusterError extends Error {
+  override name = 'ClusterError'
+  /** When to ask again, if the cluster said so. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    message: string,
+    /** The HTTP status; undefined if there was no reply, or a stream was cut. */
+    readonly status: number | undefined,
+    options?: ErrorOptions & { readonly retryAfterMs?: number | undefined }
+  ) {
+    super(message, options)
+    this.retryAfterMs = options?.retryAfterMs
+  }
+}
+
+/** Whether a request that failed may have been served all the same, or may be when it is repeated: all but a refusal. */
+export function isUnclear(error: unknown): boolean {
+  if (!(error instanceof ClusterError)) return false
+  const { status } = error
+  return status === undefined || status < 400 || status === 408 || status === 429 || status >= 500
+}
+
+/** Whether the cluster is too busy: whatever it would answer, it has not yet. */
+export function isBusy(error: unknown): error is ClusterError {
+  return (
+    error instanceof ClusterError &&
+    error.status !== undefined &&
+    (error.status === 429 || error.status >= 500)
+  )
+}
+
+/** Whether the cluster does not accept the credentials, or does not allow it: waiting longer seldom helps. */
+export function isRefusal(error: unknown): error is ClusterError {
+  return error instanceof ClusterError && (error.status === 401 || error.status === 403)
+}

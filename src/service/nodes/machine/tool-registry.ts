@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
+import { homedir, hostname } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { makeFolder } from '../../../contract/files/make-folder.js'
+import { bootId, endLeftoverGroup, isSameProcess, type ProcessGroup, readStartTime } from './processes.js'
+
+/** A tool's process group, and the process responsible for ending it. */
+interface Note {
+  readonly group: ProcessGroup
+  readonly owner: ProcessGroup
+  /** Process ids are only valid in one place; home folders are shared between machines and containers. */
+  readonly place: string
+}
+
+const MAX_NOTE_BYTES = 4096
+/** Also matches a temporary file that a kill may have left. */
+const NOTE = /^\d+-[0-9a-f]{16}\.json(\.new)?$/
+const FORGOTTEN_AFTER_MS = 7 * 24 * 3600 * 1000
+
+/**
+ * The user's running tools, one small file each, so that a later command finds what a killed one left behind. A second
+ * line of defence behind the watchdog, best effort only: a problem with the folder never stops anything.
+ */
+export class ToolRegistry {
+  private readonly files = new Map<number, string>()
+  private readonly owner = { pid: process.pid, startTime: attempt(() => readStartTime(process.pid)) ?? '' }
+  private readonly place = describePlace()
+
+  constructor(
+    private readonly dir: string | undefined,
+    private readonly log: (line: string) => void
+  ) {}
+
+  static open(env: NodeJS.ProcessEnv, log: (line: string) => void): ToolRegistry {
+    return new ToolRegistry(
+      attempt(() => claimFolder(join(stateFolder(env), 'tools'))),
+      log
+    )
+  }
+
+  note(group: ProcessGroup): void {
+    const { dir, owner, place } = this
+    // An owner that cannot be told apart from another process would look dead.
+    if (dir === undefined || owner.startTime === '' || group.startTime === '') return
+    const file = join(dir, `${group.pid}-${randomBytes(8).toString('hex')}.json`)
+    attempt(() => {
+      writeFileSync(`${file}.new`, JSON.stringify({ group, owner, place } satisfies Note), { mode: 0o600 })
+      renameSync(`${file}.new`, file)
+      this.files.set(group.pid, file)
+    })
+  }
+
+  forget(pid: number): void {
+    const file = this.files.get(pid)
+    if (file === undefined) return
+    this.files.delete(pid)
+    attempt(() => rmSync(file, { force: true }))
+  }
+
+  /** Ends the tools whose owners have died. Those of live owners, here or elsewhere, are left alone. */
+  async endOrphans(): Promise<void> {
+    const { dir } = this
+    if (dir === undefined) return
+    const names = attempt(() => readdirSync(dir)) ?? []
+    await Promise.all(names.filter((name) => NOTE.test(name)).map((name) => this.follow(join(dir, name))))
+  }
+
+  private async follow(file: string): Promise<void> {
+    const note = attempt(() => readNote(file))
+    if (note?.place !== this.place) {
+      attempt(() => removeForgotten(file))
+      return
+    }
+    try {
+      if (isSameProcess(note.owner)) return
+      if (await endLeftoverGroup(note.group))
+        this.log(
+          `ended the tool's processes (group ${note.group.pid}), left behind when process ${note.owner.pid} was killed`
+        )
+      rmSync(file, { force: true })
+    } catch {
+      // Another command may be doing the same, or the folder may be read-only; the next command tries again.
+    }
+  }
+}
+
+/** Where programs of this user keep state that must outlive them and is only useful on this machine. */
+export function stateFolder(env: NodeJS.ProcessEnv): string {
+  const { XDG_STATE_HOME, HOME } = env
+  // By the XDG specification: an empty variable counts as unset, and a relative path is ignored.
+  if (XDG_STATE_HOME !== undefined && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'loadgate')
+  const home = HOME !== undefined && isAbsolute(HOME) ? HOME : homedir()
+  return join(
+    home,
+    process.platform === 'darwin' ? 'Library/Application Support' : '.local/state',
+    'loadgate'
+  )
+}
+
+/** The folder, if only this user can write to it: processes recorded in it get ended. */
+function claimFolder(dir: string): string | undefined {
+  makeFolder(dir, { mode: 0o700 })
+  const { uid, mode } = statSync(dir)
+  if (uid !== process.getuid?.()) return undefined
+  if ((mode & 0o077) !== 0) chmodSync(dir, 0o700)
+  return dir
+}
+
+function describePlace(): string {
+  // A container has its own pid namespace, and a host name may change.
+  return attempt(() => `${bootId()} ${readlinkSync('/proc/self/ns/pid')}`) ?? hostname()
+}
+
+/** The folder may contain anything, even a pipe without a writer. */
+function readNote(file: string): Note | undefined {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+  try {
+    const facts = fstatSync(handle)
+    if (!facts.isFile() || facts.size > MAX_NOTE_BYTES) return undefined
+    const note = JSON.parse(readFileSync(handle, 'utf8')) as unknown
+    return isNote(note) ? note : undefined
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function isNote(value: unknown): value is Note {
+  const { group, owner, place } = (value ?? {}) as Partial<Note>
+  return isGroup(group) && isGroup(owner) && typeof place === 'string'
+}
+
+function isGroup(value: unknown): value is ProcessGroup {
+  const { pid, startTime } = (value ?? {}) as Partial<ProcessGroup>
+  return Number.isSafeInteger(pid) && Number(pid) > 1 && typeof startTime === 'string' && startTime !== ''
+}
+
+function removeForgotten(file: string): void {
+  if (Date.now() - statSync(file).mtimeMs > FORGOTTEN_AFTER_MS) rmSync(file, { force: true })
+}
+
+function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
+}

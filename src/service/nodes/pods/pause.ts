@@ -1,0 +1,55 @@
+import type { Clock } from '../../clock.js'
+import { NodeError } from '../load-node.js'
+
+/** Waits; rejects with the signal's reason when it aborts. */
+export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      callOff()
+      reject(signal?.reason as Error)
+    }
+    const callOff = clock.after(delayMs, () => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    })
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** How long things may take; tests shorten them. */
+export interface PodTimings {
+  /** An open stream without a sign of life for so long is dead; the pod sends one every 5 s. */
+  readonly silenceMs: number
+  /** How long the cluster may be out of reach while the load goes on. */
+  readonly giveUpMs: number
+  /** How long it may say no to everything: tokens are renewed, permissions are not. */
+  readonly refusedMs: number
+  readonly firstRetryMs: number
+  readonly lastRetryMs: number
+  /** Until a stream is open: a thousand others may be opened before it. */
+  readonly openMs: number
+  /** For a short question, from then on. */
+  readonly askMs: number
+  /** After a stop, how long the last bytes may take without any arriving. */
+  readonly lastBytesMs: number
+}
+
+export const POD_TIMINGS: PodTimings = {
+  silenceMs: 15_000,
+  giveUpMs: 5 * 60_000,
+  refusedMs: 30_000,
+  firstRetryMs: 250,
+  lastRetryMs: 5_000,
+  openMs: 2 * 60_000,
+  askMs: 30_000,
+  lastBytesMs: 10_000
+}
+
+/** The node may well be working, but nobody here may use it any more. */
+export class RefusedError extends NodeError {
+  override name = 'RefusedError'
+}
+
+export const REFUSED_ADVICE =
+  'See whether the credentials of the kubeconfig are valid for the whole run, and whether its user may still list pods and run commands in them (pods/exec).'

@@ -1,0 +1,333 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { KubernetesPlace } from '../../../contract/regions/regions.js'
+import type { Clock } from '../../clock.js'
+import type { Cluster } from '../kubernetes/cluster.js'
+import { type NodePlace, type NodeSet, type NodeSetRequest, NodeError, type NodeFacts, type ImageShell, type LoadNode, type ToolSearch } from '../load-node.js'
+import { clauseOf } from '../../errors.js'
+import { createJob } from './start/create-job.js'
+import type { JobDocument, PodDocument } from './start/documents.js'
+import { jobManifest, jobName, gridSelector } from './start/job-manifest.js'
+import { removeJobs } from './start/remove-jobs.js'
+import { waitForPods, type PodsToStart, type StartedPods, podsOf } from './start/start-pods.js'
+import { SUPERVISOR } from './work/supervisor.js'
+import { pause, POD_TIMINGS, type PodTimings } from './pause.js'
+import { viewGrid, type GridView } from './start/pod-view.js'
+import { watchPods } from './start/pod-watch.js'
+import { limitOf } from './start/pod-words.js'
+import { machineOf } from './start/start-words.js'
+import { POD_HOME, exportLines, podEnvironment, podPaths } from './work/pod-environment.js'
+import { PodContact } from './work/pod-contact.js'
+import { PodRecord } from './work/pod-record.js'
+import { PodTurn } from './work/pod-turn.js'
+
+export interface PodPlaceParts {
+  readonly place: KubernetesPlace
+  readonly cluster: Cluster
+  /** Of a place that names none; for tools that drive browsers, the one with browsers. */
+  readonly defaultImage: string
+  /** Identifies whatever this service creates. */
+  readonly marker: string
+  readonly clock: Clock
+  readonly log: (line: string) => void
+  /** Called with what to do where pods could not be deleted; without it, that is logged. */
+  readonly onLeft?: (words: string) => void
+}
+
+/** Of a grid: as many pods as one service was seen to follow. */
+const MOST_NODES = 1000
+
+/** A namespace of a cluster: a grid is a Job, a node is one of its pods. */
+export function createPodPlace(parts: PodPlaceParts): NodePlace {
+  return {
+    name: parts.cluster.name,
+    outlivesService: true,
+    mostNodes: MOST_NODES,
+    open: (request, signal) => openGrid(parts, request, signal)
+  }
+}
+
+const BROWSER_TOOLS: readonly string[] = ['java-selenium-chrome', 'java-selenium-firefox', 'service-chrome']
+
+function imageFor(defaultImage: string, tool: string | undefined): string {
+  return tool !== undefined && BROWSER_TOOLS.includes(tool) ? `${defaultImage}-browsers` : defaultImage
+}
+
+async function openGrid(
+  given: PodPlaceParts,
+  request: NodeSetRequest,
+  signal: AbortSignal
+): Promise<NodeSet> {
+  const parts = { ...given, defaultImage: imageFor(given.defaultImage, request.tool) }
+  const { cluster, clock, place, marker, log } = parts
+  const { onLeft = log } = parts
+  const grid: PodsToStart & { onLeft: typeof log } = {
+    cluster,
+    clock,
+    log,
+    onLeft,
+    place,
+    selector: gridSelector({ marker, gridId: request.gridId }),
+    quantity: request.quantity,
+    region: request.region,
+    image: place.image ?? parts.defaultImage,
+    deadlineMs: clock.now() + place.startTimeoutMs
+  }
+  try {
+    const started = request.isTakenUp
+      ? await resumeGrid(grid, request, signal)
+      : await startGrid(parts, request, grid, signal)
+    return createPodSet({ ...grid, ...started, jobName: jobName(request.gridId) })
+  } catch (error) {
+    await removeJobs({ ...grid, isUnclear: true })
+    throw error
+  }
+}
+
+async function startGrid(
+  parts: PodPlaceParts,
+  request: NodeSetRequest,
+  grid: PodsToStart,
+  signal: AbortSignal
+): Promise<StartedPods> {
+  const { marker, defaultImage, place } = parts
+  const manifest = jobManifest({ place, request, marker, defaultImage, script: SUPERVISOR })
+  const { gridId } = request
+  await createJob({ ...grid, manifest, name: jobName(gridId), marker, gridId }, signal)
+  return waitForPods(grid, signal)
+}
+
+/** Whoever started the pods may have ended before all of them ran, or before the Job had created them. */
+async function resumeGrid(
+  grid: PodsToStart,
+  { isStarting = false }: NodeSetRequest,
+  signal: AbortSignal
+): Promise<StartedPods> {
+  const found = await findPods(grid, signal)
+  const isPending = found.pods.some((pod) => pod?.status?.phase === 'Pending')
+  const mayCome = isStarting && found.pods.includes(undefined) && !hasFailedPods(found.view.job)
+  return isPending || mayCome ? waitForPods(grid, signal) : found
+}
+
+/** What is missing then does not come, or is not the first. */
+function hasFailedPods(job: JobDocument | undefined): boolean {
+  const { failed = 0, failedIndexes = '' } = job?.status ?? {}
+  return failed > 0 || failedIndexes !== ''
+}
+
+const RETRY_EVERY_MS = 2000
+/** How often a node failed before this pod was created: whatever this one is, it is not the first. */
+const FAILURE_COUNTS = [
+  'batch.kubernetes.io/job-index-failure-count',
+  'batch.kubernetes.io/job-index-ignored-failure-count'
+]
+
+/** A grid's pods that another process started, in the order of their nodes; undefined for those that are gone. */
+export async function findPods(parts: PodsToStart, signal: AbortSignal): Promise<StartedPods> {
+  const view = await viewInTime(parts, signal)
+  const pods = podsOf(view, parts.quantity).map((pod) => (pod && !isReplacement(pod) ? pod : undefined))
+  if (view.job === undefined && pods.every((pod) => pod === undefined))
+    throw new NodeError(
+      `The pods of the grid in ${parts.region} are gone: there is no Job of it in ${parts.cluster.name} any more. What they had measured since they were last seen is lost.`
+    )
+  return { view, pods }
+}
+
+async function viewInTime(parts: PodsToStart, signal: AbortSignal): Promise<GridView> {
+  for (;;) {
+    try {
+      return await viewGrid(parts.cluster, parts.selector, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (parts.clock.now() >= parts.deadlineMs)
+        throw new NodeError(
+          `The pods of the grid in ${parts.region} cannot be found again: ${clauseOf(error)}.`,
+          { cause: error }
+        )
+    }
+    await pause(parts.clock, RETRY_EVERY_MS, signal)
+  }
+}
+
+function isReplacement(pod: PodDocument): boolean {
+  return FAILURE_COUNTS.some((name) => Number(pod.metadata.annotations?.[name] ?? '0') > 0)
+}
+
+export interface PodSetParts extends PodsToStart, StartedPods {
+  readonly jobName: string
+  readonly onLeft: (words: string) => void
+}
+
+/** The pods of a grid as its nodes, watched until they are given back. */
+export function createPodSet(parts: PodSetParts): NodeSet {
+  const { cluster, clock, image, log } = parts
+  const watch = watchPods(parts)
+  const found = new Map<object, Promise<unknown>>()
+  const nodes = parts.pods.map((pod, index) =>
+    createPodNode({
+      cluster,
+      pod: pod?.metadata.name ?? `${parts.jobName}-${index}`,
+      nodeName: pod === undefined ? 'unknown' : machineOf(pod),
+      image,
+      memoryBytes: pod && quantityOf(pod, 'memory'),
+      lost: watch.lostOf(index),
+      whyLost: () => watch.whyLost(index),
+      found,
+      clock,
+      log
+    })
+  )
+  let closing: Promise<void> | undefined
+  return {
+    nodes,
+    factsOf: (index) => {
+      const pod = watch.podOf(index)
+      return { ...podFacts(pod, cluster.name), ...nodes[index]?.facts() } as NodeFacts
+    },
+    doubts: () => nodes.flatMap((node) => node.doubts()),
+    close: () => {
+      watch.stop()
+      return (closing ??= giveBack(parts))
+    }
+  }
+}
+
+/** Deleting them ends them; who may not do that can still tell them to end. */
+async function giveBack(parts: PodSetParts): Promise<void> {
+  if (await removeJobs({ ...parts, isUnclear: false })) return
+  const names = parts.pods.flatMap((pod) => pod?.metadata.name ?? [])
+  await letGo(parts.cluster, names, parts.clock)
+}
+
+function podFacts(
+  pod: PodDocument | undefined,
+  place: string
+): Pick<NodeFacts, 'name' | 'place' | 'cpuLimit' | 'restarts'> {
+  if (pod === undefined) return { place: `a pod that is gone (${place})`, cpuLimit: null, restarts: null }
+  const restarts = pod.status?.containerStatuses?.map(({ restartCount = 0 }) => restartCount) ?? []
+  return {
+    name: pod.metadata.name,
+    place: `pod ${pod.metadata.name} on the machine ${machineOf(pod)} (${place})`,
+    cpuLimit: quantityOf(pod, 'cpu') ?? null,
+    restarts: restarts.reduce((sum, count) => sum + count, 0)
+  }
+}
+
+function quantityOf(pod: PodDocument, resource: 'cpu' | 'memory'): number | undefined {
+  const limit = limitOf(pod, resource)
+  return limit === undefined ? undefined : parseQuantity(limit)
+}
+
+/** The supervisor is pid 1: everything in the pod ends with it, and the pod has succeeded. */
+const END = 'kill -TERM "$(cat "$1/pid")"'
+const WITHIN_MS = 3_000
+
+/** Tells pods that cannot be deleted to end by themselves. They may be gone, or out of reach: then their deadline ends them. */
+export async function letGo(cluster: Cluster, pods: readonly string[], clock: Clock): Promise<void> {
+  const late = new AbortController()
+  const cancel = clock.after(WITHIN_MS, () => late.abort(new Error('there was no time left')))
+  const command = ['sh', '-c', END, 'sh', POD_HOME]
+  await Promise.allSettled(pods.map((pod) => cluster.exec(pod, command, {}, late.signal)))
+  cancel()
+}
+
+const FACTORS: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60
+}
+
+/** The number that a quantity of Kubernetes stands for: `500m` is 0.5, `8Gi` is 8589934592; undefined for anything else. */
+export function parseQuantity(text: string): number | undefined {
+  const parts = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(text)
+  const factor = FACTORS[parts?.[2] ?? '']
+  return parts === null || factor === undefined ? undefined : Number(parts[1]) * factor
+}
+
+/** A pod of a grid. */
+export interface PodNode extends LoadNode {
+  /** Of its last work. */
+  facts(): Pick<NodeFacts, 'startedMs' | 'endedMs' | 'throttled' | 'clockOffsetMs'>
+  doubts(): readonly string[]
+}
+
+export interface PodNodeParts {
+  readonly cluster: Cluster
+  readonly pod: string
+  /** The machine that it was scheduled to. */
+  readonly nodeName: string
+  readonly image: string
+  readonly memoryBytes: number | undefined
+  /** Aborted with a `NodeError` when the pod is lost. */
+  readonly lost: AbortSignal
+  /** Asks the cluster now. */
+  readonly whyLost: () => Promise<NodeError | undefined>
+  /** What was found in the image, for all nodes of the grid. */
+  readonly found: Map<object, Promise<unknown>>
+  readonly clock: Clock
+  readonly log: (line: string) => void
+  /** Of tests: where our folder is in the pod, and how long things may take. */
+  readonly home?: string
+  readonly timings?: PodTimings
+}
+
+/** A node that is a pod. It runs the supervisor, and everything else happens by exec. */
+export function createPodNode(parts: PodNodeParts): PodNode {
+  const paths = podPaths(parts.home ?? POD_HOME)
+  const contact = new PodContact({ ...parts, timings: parts.timings ?? POD_TIMINGS })
+  const env = podEnvironment(paths.home)
+  const shell = imageShell(contact, parts.image, env)
+  let record = new PodRecord(parts.pod, parts.nodeName)
+  return {
+    env,
+    memoryBytes: parts.memoryBytes,
+    outageMs: (parts.timings ?? POD_TIMINGS).giveUpMs,
+    pathOf: (file) => paths.fileOf(file),
+    find: <T>(search: ToolSearch<T>) => remember(parts.found, search, () => search.inImage(shell)),
+    run: (command, signal) => {
+      signal.throwIfAborted()
+      record = new PodRecord(parts.pod, parts.nodeName)
+      const turn = paths.turnOf(turnName(command.id ?? randomUUID()))
+      return new PodTurn({ contact, paths, record, turn }, command, signal).run()
+    },
+    facts: () => record.facts(),
+    doubts: () => record.doubts()
+  }
+}
+
+/** Ids are plain; any other becomes so. */
+function turnName(id: string): string {
+  return /^[\w-]{1,100}$/.test(id) ? id : createHash('sha256').update(id).digest('hex')
+}
+
+function imageShell(contact: PodContact, image: string, env: NodeJS.ProcessEnv): ImageShell {
+  return {
+    name: `the image ${image}`,
+    ask: async (script, args = []) => {
+      const { code, stdout, stderr } = await contact.ask(`${exportLines(env)}${script}`, args)
+      return { code, lines: `${stdout}\n${stderr}`.split(/\r?\n/).filter((line) => line !== '') }
+    }
+  }
+}
+
+/** A failure is not remembered: the next node may be luckier. */
+function remember<T>(found: Map<object, Promise<unknown>>, key: object, find: () => Promise<T>): Promise<T> {
+  const known = found.get(key) as Promise<T> | undefined
+  if (known !== undefined) return known
+  const finding = find()
+  found.set(key, finding)
+  finding.catch(() => found.delete(key))
+  return finding
+}

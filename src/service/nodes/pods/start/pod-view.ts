@@ -1,0 +1,95 @@
+import { type Cluster, ClusterError } from '../../kubernetes/cluster.js'
+import type { EventDocument, JobDocument, ListDocument, PodDocument } from './documents.js'
+import { jobName, GRID_LABEL } from './job-manifest.js'
+
+const INDEX_LABEL = 'batch.kubernetes.io/job-completion-index'
+
+/** A grid as the cluster shows it now. */
+export interface GridView {
+  readonly job: JobDocument | undefined
+  readonly pods: readonly PodDocument[]
+}
+
+/** Asks for a grid's Job and pods. */
+export async function viewGrid(cluster: Cluster, selector: string, signal: AbortSignal): Promise<GridView> {
+  const query = `?labelSelector=${encodeURIComponent(selector)}`
+  const [jobs, pods] = await Promise.all([
+    cluster.request<ListDocument<JobDocument>>('GET', `${jobsPath(cluster)}${query}`, { signal }),
+    cluster.request<ListDocument<PodDocument>>('GET', `${corePath(cluster)}/pods${query}`, { signal })
+  ])
+  // Labels can be copied by anyone, a name cannot.
+  const job = jobs.items.find(
+    ({ metadata }) => metadata.name === jobName(metadata.labels?.[GRID_LABEL] ?? '')
+  )
+  return { job, pods: pods.items }
+}
+
+/** Those that the grid's Job created: others with the same labels are somebody else's. */
+export function ownPods({ job, pods }: GridView): readonly PodDocument[] {
+  return pods.filter(
+    ({ metadata }) => job && metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid)
+  )
+}
+
+/** What happened to an object, the latest last. Nothing if the cluster does not say: events explain, they decide nothing. */
+export async function eventsOf(
+  cluster: Cluster,
+  { name, uid }: { name: string; uid: string },
+  signal: AbortSignal
+): Promise<readonly EventDocument[]> {
+  const query = `?fieldSelector=${encodeURIComponent(`involvedObject.name=${name}`)}`
+  const list = await cluster
+    .request<ListDocument<EventDocument>>('GET', `${corePath(cluster)}/events${query}`, { signal })
+    .catch(() => undefined)
+  return (list?.items ?? [])
+    .filter(({ involvedObject }) => involvedObject.uid === uid)
+    .sort((a, b) => timeOf(a) - timeOf(b))
+}
+
+/** Which node of the grid a pod is, counted from 0. */
+export function indexOf(pod: PodDocument): number {
+  const text = pod.metadata.labels?.[INDEX_LABEL] ?? pod.metadata.annotations?.[INDEX_LABEL]
+  return text === undefined ? -1 : Number(text)
+}
+
+export function jobsPath(cluster: Cluster): string {
+  return `/apis/batch/v1/namespaces/${encodeURIComponent(cluster.address.namespace)}/jobs`
+}
+
+function corePath(cluster: Cluster): string {
+  return `/api/v1/namespaces/${encodeURIComponent(cluster.address.namespace)}`
+}
+
+function timeOf({ lastTimestamp, eventTime, metadata }: EventDocument): number {
+  return Date.parse(lastTimestamp ?? eventTime ?? metadata?.creationTimestamp ?? '') || 0
+}
+
+/** Deletes the Jobs, with their pods, and nothing else. Returns how many there were. One by one: deleting a whole collection takes a permission of its own. */
+export async function deleteJobs(cluster: Cluster, selector: string, signal?: AbortSignal): Promise<number> {
+  const options = signal === undefined ? {} : { signal }
+  const { items } = await cluster.request<ListDocument<JobDocument>>(
+    'GET',
+    `${jobsPath(cluster)}?labelSelector=${encodeURIComponent(selector)}`,
+    options
+  )
+  const failures: unknown[] = []
+  for (const { metadata } of items) {
+    const body = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      propagationPolicy: 'Background',
+      // Should another one have the name by now, it is not ours.
+      preconditions: { uid: metadata.uid }
+    }
+    await cluster
+      .request('DELETE', `${jobsPath(cluster)}/${metadata.name}`, { body, ...options })
+      .catch((error: unknown) => isGone(error) || failures.push(error))
+  }
+  // After the others: one that cannot be deleted must not keep them.
+  if (failures.length > 0) throw failures[0]
+  return items.length
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof ClusterError && (error.status === 404 || error.status === 409)
+}

@@ -1,0 +1,205 @@
+import { clauseOf } from '../../../errors.js'
+import type { Clock } from '../../../clock.js'
+import { type Cluster, isRefusal } from '../../kubernetes/cluster.js'
+import { NodeError } from '../../load-node.js'
+import type { PodDocument } from './documents.js'
+import { eventsOf, viewGrid, type GridView } from './pod-view.js'
+import { isReady, lossOf, quoted, type Trouble } from './pod-words.js'
+import { REFUSED_ADVICE } from '../pause.js'
+import { capitalize } from '../../../../contract/sentence.js'
+import { lastWarningOf, machineOf } from './start-words.js'
+
+/** Often enough to see a pod that is being deleted before it is gone. */
+const EVERY_MS = 2000
+/** Large grids are asked for less often: each of their pods costs the cluster and this process something. */
+const EVERY_MS_PER_POD = 5
+/** A kubelet that restarts is back earlier. */
+const SILENT_MACHINE_MS = 60_000
+/** The load goes on without the API: only a long silence makes it worthless. */
+const UNREACHABLE_MS = 300_000
+/** Tokens are renewed; permissions that are gone do not come back by themselves. */
+const REFUSED_MS = 30_000
+
+export interface PodsToWatch {
+  readonly cluster: Cluster
+  readonly selector: string
+  /** In the order of their nodes. Only these count: another pod of the same node is a replacement, which nobody uses. */
+  readonly pods: readonly (PodDocument | undefined)[]
+  /** What showed them. */
+  readonly view: GridView
+  readonly region: string
+  readonly clock: Clock
+  readonly log: (line: string) => void
+}
+
+/** Notices when a pod is lost. */
+export interface PodWatch {
+  /** How the pod was last seen; undefined for one that was gone from the beginning. */
+  podOf(index: number): PodDocument | undefined
+  /** Aborted with a `NodeError` when the pod is lost. */
+  lostOf(index: number): AbortSignal
+  /** Asks the cluster now; undefined if the pod is not lost, or the cluster does not answer. */
+  whyLost(index: number): Promise<NodeError | undefined>
+  stop(): void
+}
+
+interface Watched {
+  pod: PodDocument | undefined
+  /** Since when it is not ready, by this machine's clock. */
+  unreadyMs: number | undefined
+  readonly lost: AbortController
+}
+
+export function watchPods(parts: PodsToWatch): PodWatch {
+  const { clock, cluster } = parts
+  const watched = parts.pods.map((pod): Watched => ({
+    pod,
+    unreadyMs: undefined,
+    lost: new AbortController()
+  }))
+  const ending = new AbortController()
+  const everyMs = Math.max(EVERY_MS, parts.pods.length * EVERY_MS_PER_POD)
+  let unreachableMs: number | undefined
+  let refusedMs: number | undefined
+  let callOff = (): void => undefined
+
+  const lose = (index: number, trouble: Trouble): void => {
+    const one = watched[index]
+    if (one === undefined || one.lost.signal.aborted) return
+    one.lost.abort(lossError(parts, index, one.pod, trouble))
+  }
+  for (const [index, pod] of parts.pods.entries()) {
+    const loss = lossOf(pod, parts.view.job)
+    if (loss !== undefined) lose(index, loss)
+  }
+  const judge = async (view: GridView): Promise<void> => {
+    for (const [index, one] of watched.entries()) {
+      if (one.lost.signal.aborted) continue
+      const pod = view.pods.find(({ metadata }) => metadata.uid === one.pod?.metadata.uid)
+      const loss = lossOf(pod, view.job, one.pod)
+      one.pod = pod ?? one.pod
+      if (loss !== undefined) lose(index, await explained(cluster, loss, one.pod, ending.signal))
+      else if (pod === undefined || isReady(pod)) one.unreadyMs = undefined
+      else if (clock.now() - (one.unreadyMs ??= clock.now()) >= SILENT_MACHINE_MS)
+        lose(index, await silence(cluster, pod, ending.signal))
+    }
+  }
+  const look = async (): Promise<void> => {
+    try {
+      const view = await viewGrid(cluster, parts.selector, ending.signal)
+      if (unreachableMs !== undefined) parts.log(`${capitalize(cluster.name)} answers again.`)
+      unreachableMs = undefined
+      refusedMs = undefined
+      await judge(view)
+    } catch (error) {
+      if (ending.signal.aborted) return
+      if (unreachableMs === undefined)
+        parts.log(
+          `The pods in ${cluster.name} could not be listed: ${clauseOf(error)}. The load continues; trying again.`
+        )
+      unreachableMs ??= clock.now()
+      refusedMs = isRefusal(error) ? (refusedMs ?? clock.now()) : undefined
+      if (refusedMs !== undefined && clock.now() - refusedMs >= REFUSED_MS)
+        for (const index of watched.keys()) lose(index, refused(error))
+      if (clock.now() - unreachableMs >= UNREACHABLE_MS)
+        for (const index of watched.keys()) lose(index, unreachable(cluster, error))
+    }
+  }
+  const lookNow = oneAtATime(look)
+  const schedule = (): void => {
+    callOff = clock.after(everyMs, () => {
+      void lookNow().then(() => {
+        if (!ending.signal.aborted) schedule()
+      })
+    })
+  }
+  schedule()
+
+  return {
+    podOf: (index) => at(watched, index).pod,
+    lostOf: (index) => at(watched, index).lost.signal,
+    whyLost: async (index) => {
+      const { signal } = at(watched, index).lost
+      if (!signal.aborted) await lookNow()
+      return signal.aborted ? (signal.reason as NodeError) : undefined
+    },
+    stop: () => {
+      ending.abort()
+      callOff()
+    }
+  }
+}
+
+/** Runs the act; whoever asks while it runs shares the next one, which sees everything that happened before. */
+function oneAtATime(act: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
+  const start = (): Promise<void> => {
+    if (running !== undefined)
+      return (next ??= running.then(() => {
+        next = undefined
+        return start()
+      }))
+    running = act().finally(() => (running = undefined))
+    return running
+  }
+  return start
+}
+
+/** A pod that vanished between two looks leaves nothing but its events. */
+async function explained(
+  cluster: Cluster,
+  loss: Trouble,
+  pod: PodDocument | undefined,
+  signal: AbortSignal
+): Promise<Trouble> {
+  if (loss.reason !== 'Deleted' || pod === undefined) return loss
+  const { reason, message } = (await eventsOf(cluster, pod.metadata, signal)).at(-1) ?? {}
+  if (reason === undefined) return loss
+  return { ...loss, words: `${loss.words}; its last event is ${quoted(reason, message)}` }
+}
+
+/** The pod's phase does not change when its machine is lost; the cluster only stops calling it ready. */
+async function silence(cluster: Cluster, pod: PodDocument, signal: AbortSignal): Promise<Trouble> {
+  const warning = lastWarningOf(await eventsOf(cluster, pod.metadata, signal))
+  return {
+    reason: 'NotReady',
+    words: `its machine is silent: the pod has not been ready for ${SILENT_MACHINE_MS / 1000} s (${quoted('NodeNotReady', warning)})`,
+    advice: `See what happened to the machine ${machineOf(pod)}.`
+  }
+}
+
+function refused(error: unknown): Trouble {
+  return {
+    reason: 'Refused',
+    words: `its cluster has refused everything for ${REFUSED_MS / 1000} s: ${clauseOf(error)}`,
+    advice: REFUSED_ADVICE
+  }
+}
+
+function unreachable(cluster: Cluster, error: unknown): Trouble {
+  return {
+    reason: 'Unreachable',
+    words: `${cluster.name} could not be reached for ${UNREACHABLE_MS / 60_000} minutes: ${clauseOf(error)}`,
+    advice: 'See whether its API server runs and can be reached from here.'
+  }
+}
+
+/** The message of every loss: which node, where it ran, the cluster's words, what to do. */
+function lossError(
+  { region, pods }: Pick<PodsToWatch, 'region' | 'pods'>,
+  index: number,
+  pod: PodDocument | undefined,
+  trouble: Trouble
+): NodeError {
+  const where = pod === undefined ? '' : ` (pod ${pod.metadata.name} on the machine ${machineOf(pod)})`
+  return new NodeError(
+    `Node ${index + 1} of ${pods.length} of the grid in ${region}${where} was lost: ${trouble.words}. ${trouble.advice}`
+  )
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const found = list[index]
+  if (found === undefined) throw new RangeError(`there is no node ${index}`)
+  return found
+}

@@ -1,0 +1,309 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, type Stats } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { ClusterError } from '../../kubernetes/cluster.js'
+import { NodeError } from '../../load-node.js'
+import { quote } from '../../../../contract/regions/regions.js'
+import type { PodContact } from './pod-contact.js'
+import type { PodPaths } from './pod-environment.js'
+import { NAP } from './supervisor.js'
+
+/**
+ * Reads an archive of a known length (older clusters cannot close the standard input), checks every file, and only then puts them into
+ * place. Earlier turns are over: their files make way first. A copy whose stream was cut may still be at work, or even start late: only
+ * the one with the highest number changes anything, and none does when the turn, or another one, runs. What another run left behind is
+ * removed (a run may have several turns: its second one is called like it, with a number): of `/tmp` only where the supervisor is the
+ * first process, for that is a pod.
+ */
+const COPY = `${NAP}
+umask 077
+home=\${1:?} turn=$2 bytes=$3 number=$4
+in=$home/in.$number
+lock() {
+  rounds=0
+  until mkdir "$home/lock" 2>/dev/null; do
+    rounds=$((rounds + 1))
+    [ "$rounds" -lt 600 ] || { echo 'another copy does not end' >&2; exit 1; }
+    nap 0.1
+  done
+}
+leave() {
+  rmdir "$home/lock"
+  echo "$1"
+  exit
+}
+empty() {
+  for left in "$home"/* "$home"/.[!.]* "$home"/home/* "$home"/home/.[!.]*; do
+    case \${left#"$home/"} in turns | files | home | go | pid | pid.new | copy | copy.new | lock) ;; *) rm -rf "$left" ;; esac
+  done
+  read -r first <"$home/pid"
+  [ "$home $first" = '/loadgate 1' ] && rm -rf /tmp/* /tmp/.[!.]*
+}
+mkdir -p "$turn" || exit 1
+lock
+last=0
+[ -e "$home/copy" ] && read -r last <"$home/copy"
+[ "$number" -gt "$last" ] || leave superseded
+mv "$turn/command" "$turn/old" 2>/dev/null
+[ -e "$turn/running" ] && leave running
+for other in "$home"/turns/*; do
+  [ "$other" = "$turn" ] && continue
+  rm -f "$other/command"
+  [ -e "$other/running" ] && [ ! -e "$other/ended" ] && leave "busy;\${other##*/};"
+done
+echo "$number" >"$home/copy.new" && mv "$home/copy.new" "$home/copy" || { leave failed; }
+rm -rf "$home"/in.* "$home/files"
+run=\${turn##*/}
+run=\${run%-[0-9]}
+owner=
+[ -e "$home/owner" ] && read -r owner <"$home/owner"
+if [ "$owner" != "$run" ]; then
+  empty
+  echo "$run" >"$home/owner"
+fi
+for other in "$home"/turns/*; do
+  [ "$other" = "$turn" ] && continue
+  rm -f "$other/output"
+  [ -e "$other/running" ] && : >"$other/running"
+done
+rmdir "$home/lock"
+mkdir -p "$in" && cd "$in" || exit 1
+head -c "$bytes" | tar -xof - || exit 1
+sha256sum -c sums >checked 2>&1 || { cat checked >&2; exit 1; }
+lock
+read -r last <"$home/copy"
+[ "$number" = "$last" ] || leave superseded
+sh place || { leave failed; }
+rmdir "$home/lock"
+cd "$home" && rm -rf "$in"
+echo copied
+`
+
+const READ_BYTES = 256 * 1024
+/** The slowest connection that is waited for. */
+const SENT_BYTES_PER_MS = 200
+
+export interface CopyRequest {
+  readonly turn: string
+  /** The script that is the turn's command. */
+  readonly command: string
+  readonly brings: readonly string[]
+  /** Folders of the pod that the tool writes to. */
+  readonly folders: readonly string[]
+  /** The number of the last copy into this pod. */
+  readonly lastCopy: number
+}
+
+interface Entry {
+  /** In the archive: plain, so that neither tar nor sha256sum stumbles over it. */
+  readonly name: string
+  readonly sizeBytes: number
+  /** In the pod. */
+  readonly target: string
+  readonly isExecutable: boolean
+  read(): AsyncIterable<Uint8Array>
+}
+
+/** Puts files and the command of a turn into the pod, checked; nothing is held in memory. Returns false if the turn runs already. */
+export async function copyIn(
+  contact: PodContact,
+  paths: PodPaths,
+  request: CopyRequest,
+  signal: AbortSignal
+): Promise<boolean> {
+  const { files, folders } = await listFiles(request.brings)
+  const entries = [
+    ...files.map((file, index) => entryOf(file, index, paths)),
+    textEntry('command', request.command, `${request.turn}/command`)
+  ]
+  const placing = placeScript(entries, [...folders.map((folder) => paths.fileOf(folder)), ...request.folders])
+  // A line of `sums`: the hash, two spaces, the name.
+  const sumsBytes = entries.reduce((sum, { name }) => sum + 64 + 2 + name.length + 1, 0)
+  const placeEntry = textEntry('place', placing, '')
+  const bytes = tarBytes([...entries, placeEntry].map(({ sizeBytes }) => sizeBytes).concat(sumsBytes))
+  let number = request.lastCopy
+  return contact.keepTrying(signal, (either) => {
+    // Of several services, one after another, the last one has the highest number.
+    number = Math.max(number + 1, contact.parts.clock.now())
+    return copyOnce(contact, {
+      args: [paths.home, request.turn, String(bytes), String(number)],
+      archive: () => writeArchive(entries, placeEntry, sumsBytes),
+      limitMs: contact.parts.timings.askMs + bytes / SENT_BYTES_PER_MS,
+      signal: either
+    })
+  })
+}
+
+async function copyOnce(
+  contact: PodContact,
+  order: {
+    args: readonly string[]
+    archive: () => AsyncIterable<Uint8Array>
+    limitMs: number
+    signal: AbortSignal
+  }
+): Promise<boolean> {
+  let words = ''
+  let reply = ''
+  const { code } = await contact.exec(
+    COPY,
+    order.args,
+    {
+      stdin: order.archive(),
+      onStdout: (bytes) => {
+        reply += Buffer.from(bytes).toString('latin1')
+      },
+      onStderr: (bytes) => {
+        words = (words + Buffer.from(bytes).toString('utf8')).slice(0, 2000)
+      }
+    },
+    order
+  )
+  if (code === 0 && reply.includes('copied')) return true
+  const { pod } = contact.parts
+  const [, other] = /^busy;([^;]*);/m.exec(reply) ?? []
+  if (other !== undefined) throw new NodeError(`The pod ${pod} is still busy with the work ${other}.`)
+  if (code === 0 && reply.includes('running')) return false
+  const why = words.trim().replace(/\s*\n\s*/g, '; ')
+  // Its stream was cut, on this side or on that one.
+  if (reply.includes('superseded') || /unexpected (EOF|end of file)|short read/i.test(why))
+    throw new ClusterError(`The files for the pod ${pod} did not arrive completely: "${why}".`, undefined)
+  throw new NodeError(
+    `The files could not be copied into the pod ${pod}: "${why || `exit code ${code}`}"; check the disk space of its machine and its image.`
+  )
+}
+
+function entryOf({ path, sizeBytes, isExecutable }: FileToCopy, index: number, paths: PodPaths): Entry {
+  return {
+    ...{ name: `f${index}`, sizeBytes, isExecutable, target: paths.fileOf(path) },
+    read: () => readExactly(path, sizeBytes)
+  }
+}
+
+function textEntry(name: string, text: string, target: string): Entry {
+  const bytes = Buffer.from(text)
+  return { name, sizeBytes: bytes.length, target, isExecutable: false, read: () => only(bytes) }
+}
+
+/** Moves each file to its place. */
+function placeScript(entries: readonly Entry[], folders: readonly string[]): string {
+  const parents = new Set([...folders, ...entries.map(({ target }) => dirname(target))])
+  return [
+    'set -e\n',
+    ...[...parents].map((folder) => `mkdir -p ${quote(folder)}\n`),
+    ...entries.map(
+      ({ name, target, isExecutable }) =>
+        `${isExecutable ? `chmod 700 ${name}\n` : ''}mv -f ${name} ${quote(target)}\n`
+    )
+  ].join('')
+}
+
+/** The files, then the list of their hashes, which are known only now, and what to do with them. */
+async function* writeArchive(
+  entries: readonly Entry[],
+  place: Entry,
+  sumsBytes: number
+): AsyncGenerator<Uint8Array> {
+  let sums = ''
+  for (const entry of entries) {
+    const hash = createHash('sha256')
+    yield tarHeader(entry.name, entry.sizeBytes)
+    for await (const bytes of entry.read()) {
+      hash.update(bytes)
+      yield bytes
+    }
+    yield tarPadding(entry.sizeBytes)
+    sums += `${hash.digest('hex')}  ${entry.name}\n`
+  }
+  yield tarHeader('sums', sumsBytes)
+  yield Buffer.from(sums)
+  yield tarPadding(sumsBytes)
+  yield tarHeader(place.name, place.sizeBytes)
+  yield* place.read()
+  yield tarPadding(place.sizeBytes)
+  yield TAR_END
+}
+
+async function* readExactly(path: string, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  let readBytes = 0
+  if (sizeBytes > 0)
+    for await (const bytes of createReadStream(path, { end: sizeBytes - 1, highWaterMark: READ_BYTES })) {
+      readBytes += (bytes as Buffer).length
+      yield bytes as Buffer
+    }
+  if (readBytes !== sizeBytes)
+    throw new Error(`${path} changed while it was copied: it had ${sizeBytes} bytes, and ${readBytes} now.`)
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- as the files, which are read
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+export interface FileToCopy {
+  readonly path: string
+  readonly sizeBytes: number
+  readonly isExecutable: boolean
+}
+
+export interface FilesToCopy {
+  readonly files: readonly FileToCopy[]
+  readonly folders: readonly string[]
+}
+
+/** Everything under these paths, links followed: what they lead to is what the tool reads here. */
+export async function listFiles(paths: readonly string[]): Promise<FilesToCopy> {
+  const files = new Map<string, FileToCopy>()
+  const folders = new Set<string>()
+  const visit = async (path: string, parents: readonly string[]): Promise<void> => {
+    const found = await stat(path)
+    if (found.isFile()) files.set(path, fileOf(path, found))
+    if (!found.isDirectory()) return
+    folders.add(path)
+    const real = await realpath(path)
+    // A link to a folder around it has no end.
+    if (parents.includes(real)) return
+    for (const name of await readdir(path)) await visit(join(path, name), [...parents, real])
+  }
+  for (const path of paths) await visit(resolve(path), [])
+  return { files: [...files.values()], folders: [...folders] }
+}
+
+function fileOf(path: string, { size, mode }: Stats): FileToCopy {
+  return { path, sizeBytes: size, isExecutable: (mode & 0o100) !== 0 }
+}
+
+const BLOCK_BYTES = 512
+const LARGEST_FILE_BYTES = 8 ** 11 - 1
+
+/** The header of one file in the oldest format, which every tar reads: names are short and plain, since they are ours. */
+export function tarHeader(name: string, sizeBytes: number): Buffer {
+  if (sizeBytes > LARGEST_FILE_BYTES)
+    throw new Error(`A file of ${sizeBytes} bytes is too large to be copied.`)
+  const block = Buffer.alloc(BLOCK_BYTES)
+  block.write(name, 0, 'latin1')
+  block.write('0000600\0', 100, 'latin1')
+  block.write('0000000\0', 108, 'latin1')
+  block.write('0000000\0', 116, 'latin1')
+  block.write(`${sizeBytes.toString(8).padStart(11, '0')}\0`, 124, 'latin1')
+  block.write('00000000000\0', 136, 'latin1')
+  block.write('        0', 148, 'latin1')
+  block.write('ustar\x0000', 257, 'latin1')
+  const sum = block.reduce((total, byte) => total + byte, 0)
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
+  return block
+}
+
+/** What follows a file of this size: files start at whole blocks. */
+export function tarPadding(sizeBytes: number): Buffer {
+  return Buffer.alloc((BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES)
+}
+
+/** The end of an archive. */
+export const TAR_END = Buffer.alloc(2 * BLOCK_BYTES)
+
+/** How long an archive of files with these sizes is. */
+export function tarBytes(sizes: readonly number[]): number {
+  return sizes.reduce((sum, size) => sum + BLOCK_BYTES + size + tarPadding(size).length, TAR_END.length)
+}

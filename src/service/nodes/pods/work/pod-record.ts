@@ -1,0 +1,126 @@
+import type { NodeFacts } from '../../load-node.js'
+import type { Clock } from '../../../clock.js'
+import { type PodFigures, throttledShare, type TurnState, readTimeMs } from './turn-state.js'
+
+const DOUBTFUL_CLOCK_MS = 1000
+
+/** What is learned of a pod while it works. */
+export class PodRecord {
+  readonly #readings: ClockReading[] = []
+  #state: TurnState = { started: undefined, ended: undefined }
+  #figures: PodFigures | undefined
+
+  constructor(
+    private readonly pod: string,
+    private readonly machine: string
+  ) {}
+
+  noteClock(reading: ClockReading): void {
+    this.#readings.push(reading)
+  }
+
+  noteState(state: TurnState, figures?: PodFigures): void {
+    this.#state = state
+    this.#figures = state.ended?.figures ?? figures ?? this.#figures
+  }
+
+  get exitCode(): number | undefined {
+    return this.#state.ended?.code
+  }
+
+  /** Why nothing more could be written in the pod at the end; empty if it could. */
+  get diskTrouble(): string {
+    return this.#state.ended?.diskTrouble ?? ''
+  }
+
+  /** Processes that were killed for want of memory since the start. */
+  get oomKills(): number {
+    const before = this.#state.started?.figures.oomKills ?? null
+    const after = this.#figures?.oomKills ?? null
+    return before === null || after === null ? 0 : after - before
+  }
+
+  facts(): Pick<NodeFacts, 'startedMs' | 'endedMs' | 'throttled' | 'clockOffsetMs'> {
+    const clockOffsetMs = offsetOf(this.#readings)
+    const { started, ended } = this.#state
+    return {
+      startedMs: started === undefined ? null : Math.round(started.atMs - clockOffsetMs),
+      endedMs: ended === undefined ? null : Math.round(ended.atMs - clockOffsetMs),
+      throttled:
+        started === undefined || this.#figures === undefined
+          ? null
+          : throttledShare(started.figures, this.#figures),
+      clockOffsetMs
+    }
+  }
+
+  doubts(): string[] {
+    const offsetMs = offsetOf(this.#readings)
+    const driftMs = Math.round(driftOf(this.#readings))
+    const doubts: string[] = []
+    if (Math.abs(offsetMs) > DOUBTFUL_CLOCK_MS)
+      doubts.push(
+        `The clock of the pod ${this.pod} is ${Math.abs(offsetMs)} ms ${offsetMs > 0 ? 'ahead' : 'behind'}: ` +
+          `the times of its samples are corrected by that; synchronize the clock of the machine ${this.machine}.`
+      )
+    if (driftMs > DOUBTFUL_CLOCK_MS)
+      doubts.push(
+        `The clock of the pod ${this.pod} moved by ${driftMs} ms during the run: the times of its samples are off by up to half of that.`
+      )
+    if (this.oomKills > 0)
+      doubts.push(
+        `In the pod ${this.pod}, the kernel killed ${this.oomKills} ${this.oomKills === 1 ? 'process' : 'processes'} for want of memory: ` +
+          'give the node more.'
+      )
+    return doubts
+  }
+}
+
+/** A pod's clock minus this machine's; the truth is within the error. */
+export interface ClockReading {
+  readonly offsetMs: number
+  readonly errorMs: number
+}
+
+const ROUND_TRIPS = 10
+/** Of this machine's clock, which counts whole milliseconds. */
+const RESOLUTION_MS = 0.5
+const HALF_SECOND_MS = 500
+
+/** The quickest of ten round trips: the slower ones waited somewhere, and nobody knows on which way. */
+export async function readPodClock(clock: Clock, askTime: () => Promise<string>): Promise<ClockReading> {
+  let best: ClockReading | undefined
+  for (let trip = 0; trip < ROUND_TRIPS; trip++) {
+    const sentMs = clock.now()
+    const { ms, isWholeSecond } = readTimeMs(await askTime())
+    const arrivedMs = clock.now()
+    const reading = {
+      offsetMs: ms + (isWholeSecond ? HALF_SECOND_MS : 0) - (sentMs + arrivedMs) / 2,
+      errorMs: (arrivedMs - sentMs) / 2 + RESOLUTION_MS + (isWholeSecond ? HALF_SECOND_MS : 0)
+    }
+    if (best === undefined || reading.errorMs < best.errorMs) best = reading
+  }
+  return best ?? { offsetMs: 0, errorMs: Infinity }
+}
+
+/**
+ * What to subtract from the pod's times: 0 if that is within the error. If the clock moved meanwhile, what is right in the middle of
+ * the run.
+ */
+export function offsetOf(readings: readonly ClockReading[]): number {
+  const [first, ...others] = readings
+  if (first === undefined) return 0
+  if (driftOf(readings) > 0)
+    return Math.round(readings.reduce((sum, { offsetMs }) => sum + offsetMs, 0) / readings.length)
+  const best = others.reduce((found, next) => (next.errorMs < found.errorMs ? next : found), first)
+  return Math.abs(best.offsetMs) > best.errorMs ? Math.round(best.offsetMs) : 0
+}
+
+/** How far the clock moved between the first and the last reading, beyond their errors. */
+export function driftOf(readings: readonly ClockReading[]): number {
+  const [first] = readings
+  const last = readings.at(-1)
+  if (first === undefined || last === undefined) return 0
+  const movedMs = Math.abs(last.offsetMs - first.offsetMs)
+  return movedMs > first.errorMs + last.errorMs ? movedMs : 0
+}

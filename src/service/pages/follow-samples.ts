@@ -1,0 +1,69 @@
+import type { Measurements } from '../../analysis/results/figures/measurements.js'
+import { createScanner, type Scanner, type ScannerOptions } from '../../analysis/results/scan/scanner.js'
+import { mergeScans } from '../../analysis/results/figures/merge.js'
+import { readOn, type GrowingFile } from '../samples/sample-rows.js'
+import { RowCutter } from '../samples/row-cutter.js'
+import { RowRedactor } from '../samples/row-redactor.js'
+import { TimeShift } from '../samples/column-rewriter.js'
+
+const CHUNK_BYTES = 1 << 20
+
+interface Source extends GrowingFile {
+  readonly scanner: Scanner
+  readonly cutter: RowCutter
+  readonly redactor: RowRedactor
+  readonly offsetMs: () => number
+  shift: TimeShift | undefined
+  hasRows: boolean
+}
+
+/** A node's file. */
+export interface FollowedFile {
+  readonly file: string
+  readonly grid: string
+  readonly region: string
+  /** What the node's clock is ahead; asked for when there are rows. */
+  readonly offsetMs?: () => number
+}
+
+/** Reads the files that a run's nodes write as they grow, each byte once. */
+export class SampleFollower {
+  readonly #sources: readonly Source[]
+  #buffer: Buffer | undefined
+
+  /** Takes the secrets to redact in every form in which they may be written, and the labels that thresholds name. */
+  constructor(
+    files: readonly FollowedFile[],
+    secrets: readonly string[] = [],
+    stallLabels: ScannerOptions['stallLabels'] = []
+  ) {
+    this.#sources = files.map(({ file, grid, region, offsetMs = () => 0 }) => ({
+      file,
+      scanner: createScanner({ grid, region, stallLabels }),
+      cutter: new RowCutter(),
+      redactor: new RowRedactor(secrets),
+      offsetMs,
+      shift: undefined,
+      position: 0,
+      hasRows: false
+    }))
+  }
+
+  /** The figures so far; undefined before there are any. */
+  async look(): Promise<Measurements | undefined> {
+    this.#buffer ??= Buffer.alloc(CHUNK_BYTES)
+    // A node that has not started has no file yet, and the files disappear when the run ends.
+    for (const source of this.#sources) await readOn(source, this.#buffer, (bytes) => readRows(source, bytes))
+    const scans = this.#sources.filter(({ hasRows }) => hasRows).map(({ scanner }) => scanner.end())
+    return scans.length === 0 ? undefined : mergeScans(scans)
+  }
+}
+
+function readRows(source: Source, bytes: Buffer): void {
+  const rows = source.cutter.push(bytes)
+  if (rows.length === 0) return
+  source.redactor.cover(rows)
+  source.shift ??= new TimeShift(source.offsetMs())
+  source.scanner.push(source.shift.push(rows))
+  source.hasRows = true
+}

@@ -1,0 +1,170 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.js'
+import { RequestError } from '../errors.js'
+import { type FailedLogins, RETRY_AFTER_SEC } from '../accounts/failed-logins.js'
+import type { Accounts, User } from '../accounts/users.js'
+import type { Front } from '../http/front.js'
+import type { LoginForm } from '../../report/page/served-pages.js'
+import { loginPath, readNextPath, type Pages, PAGE_HEADERS, sendPage } from './send-page.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The service's pages or parts of them: `always`, or `html` only if the client asks for HTML. */
+    page?: 'always' | 'html'
+  }
+}
+
+/** How soon an open page notices that its session has ended. */
+const LOOK_AGAIN_MS = 10_000
+
+export interface PagePorts {
+  readonly accounts: Accounts
+  readonly front: Front
+  readonly clock: Clock
+  readonly failedLogins: FailedLogins
+  readonly loadPages: () => Promise<Pages>
+}
+
+/** The permalink and the API's short path are the same address; browsers ask for HTML, and never under `/api`. */
+export function isPageRequest(request: FastifyRequest): boolean {
+  const { page } = request.routeOptions.config
+  if (page === undefined || request.originalUrl.startsWith('/api/')) return false
+  return page === 'always' || asksForHtml(request)
+}
+
+/**
+ * Lets a browser in by its cookie; without one it gets the login form in place of the page. The cookie is not a token: it opens the
+ * pages, but not the API. Where there is one user, the token in the address of the first visit is a login too.
+ */
+export async function admitToPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ports: PagePorts
+): Promise<void> {
+  const { accounts } = ports
+  const { token } = request.query as { token?: unknown }
+  if (token !== undefined && accounts.takesTokenInAddress) return admitByAddress(request, reply, ports)
+  const user = findVisitor(request, ports)
+  if (user) {
+    request.user = user
+    return
+  }
+  if (!['GET', 'HEAD'].includes(request.method) || !asksForHtml(request)) throw endedSession()
+  void reply.code(401)
+  if (isFromOtherSite(request)) await sendDetour(request, reply, ports)
+  else await sendLoginForm(reply, { next: readNextPath(request.originalUrl) }, ports)
+}
+
+/** Whose cookie it is. */
+export function findVisitor(
+  request: FastifyRequest,
+  { accounts, front }: Pick<PagePorts, 'accounts' | 'front'>
+): User | undefined {
+  return accounts.findBySession(readCookie(request, front.cookie().name))
+}
+
+export function endedSession(): RequestError {
+  return new RequestError(401, 'Your session has ended: log in at /login.')
+}
+
+/** The page in which a person types in a token. */
+export async function sendLoginForm(
+  reply: FastifyReply,
+  form: LoginForm,
+  { loadPages }: PagePorts
+): Promise<FastifyReply> {
+  return sendPage(reply, (await loadPages()).renderLoginPage(form))
+}
+
+/**
+ * A browser that follows a link of another site leaves the cookie out. What a page of this service leads to gets it; and the login
+ * sends whoever has a session on, and never comes here again.
+ */
+async function sendDetour(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { loadPages }: PagePorts
+): Promise<void> {
+  const path = loginPath(request.originalUrl)
+  sendPage(reply, (await loadPages()).renderDetourPage(path))
+}
+
+function isFromOtherSite({ headers }: FastifyRequest): boolean {
+  return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate'
+}
+
+/** Slows down the reply to a wrong token. */
+export async function refuseGuess(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  failedLogins: FailedLogins
+): Promise<void> {
+  request.audited.login = 'wrong'
+  if (await failedLogins.slowDown(request.ip)) return
+  void reply.header('retry-after', String(RETRY_AFTER_SEC))
+  throw new RequestError(
+    429,
+    `too many wrong tokens from your address; try again in ${RETRY_AFTER_SEC} seconds, with the right one`
+  )
+}
+
+/** Starts a session in the browser. */
+export function signIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { user, token, accounts, front }: { user: User; token: string; accounts: Accounts; front: Front }
+): void {
+  const { name, attributes } = front.cookie()
+  request.user = user
+  request.audited.login = 'right'
+  void reply.header('set-cookie', `${name}=${accounts.openSession(user, token)}; ${attributes}`)
+}
+
+export function readCookie(request: FastifyRequest, name: string): string {
+  const pairs = (request.headers.cookie ?? '').split(/;\s*/)
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
+}
+
+/** The browser gets a cookie and is redirected to the same address without the token. */
+async function admitByAddress(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { accounts, front, failedLogins }: PagePorts
+): Promise<void> {
+  const { token } = request.query as { token?: unknown }
+  const isVisit = request.method === 'GET' && typeof token === 'string'
+  const user = isVisit ? accounts.findByToken(token) : undefined
+  if (!isVisit || !user) {
+    await refuseGuess(request, reply, failedLogins)
+    throw new RequestError(
+      401,
+      'The token in this address is wrong. Open the address that the service printed when it started, or log in at /login.'
+    )
+  }
+  signIn(request, reply, { user, token, accounts, front })
+  const path = new URL(request.originalUrl.replace(/^\/+/, '/'), 'http://localhost').pathname
+  void reply.headers(PAGE_HEADERS).redirect(path, 303)
+}
+
+/** Events go on for hours: they end soon after a logout, or when the user's token is replaced. An open page counts as a visit. */
+export function endWithAccess({ raw }: FastifyReply, hasAccess: () => boolean, clock: Clock): void {
+  const look = (): void => {
+    if (isTrue(hasAccess)) cancel = clock.after(LOOK_AGAIN_MS, look)
+    else raw.destroy()
+  }
+  let cancel = clock.after(LOOK_AGAIN_MS, look)
+  raw.once('close', () => cancel())
+}
+
+/** A database that cannot be read says nothing about anybody's right; the browser asks again. */
+function isTrue(ask: () => boolean): boolean {
+  try {
+    return ask()
+  } catch {
+    return false
+  }
+}
+
+function asksForHtml({ headers }: FastifyRequest): boolean {
+  return /\btext\/html\b/.test(headers.accept ?? '')
+}

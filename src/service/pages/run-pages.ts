@@ -1,0 +1,378 @@
+import { stat } from 'node:fs/promises'
+import type { Measurements } from '../../analysis/results/figures/measurements.js'
+import { scanFiles } from '../../analysis/results/parallel/scan-files.js'
+import { apdexTargetMs } from '../runs/run-report.js'
+import { findNode } from '../runs/node-book.js'
+import type { Clock } from '../clock.js'
+import { describeTool, type ServiceFacts, PAGE_SIZE, Recent, queryOf, RUN_STATUSES } from '../service-facts.js'
+import { mayChange } from '../accounts/permissions.js'
+import type { User } from '../accounts/users.js'
+import { describeUnreadable, readResults, type ResultsProblem } from '../judging/read-results.js'
+import { judgeSoFar, labelsToFollow, splitLines } from '../judging/judge-run.js'
+import { keyOfJudged, type Verdicts } from '../judging/verdicts.js'
+import { RequestError } from '../errors.js'
+import { messageOf } from '../../contract/sentence.js'
+import type { BaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import type { EventStream, Pages } from './send-page.js'
+import { saysLoss } from '../runs/findings.js'
+import { type FollowedFile, SampleFollower } from './follow-samples.js'
+import type { GridFacts } from '../../analysis/outcome.js'
+import type { PageDocument } from '../../report/page/document.js'
+import type { PagePaths } from '../../report/page/page.js'
+import type {
+  RenderedPage,
+  RunJudgement,
+  RunLine,
+  RunListPage,
+  RunState,
+  ThresholdEditor,
+  Visitor
+} from '../../report/page/served-pages.js'
+import { findRowSecrets } from '../runs/row-secrets.js'
+import { hasEnded, type RunRecord, type RunThresholds } from '../../contract/records.js'
+import type { RunFilter } from '../store/store.js'
+import { type Sight, Watch } from './watch.js'
+
+/** Rendered pages of ended runs are cached, because their results may take seconds to read; only a few, because they may be large. */
+const KEPT_DRAWINGS = 8
+const HOME = '/'
+const LIST_EVENTS = '/events'
+const LOGOUT = '/logout'
+
+/** A part of the list. */
+export interface ListPlace {
+  readonly page: number
+  readonly filter: RunFilter
+}
+
+/** What somebody has typed in that cannot be stored. */
+export interface RefusedThresholds {
+  readonly text: string
+  readonly warmUp: string
+  readonly problems: readonly string[]
+}
+
+/** What is known of a run's samples. */
+interface Measured {
+  readonly measurements: Measurements | undefined
+  readonly problems: readonly ResultsProblem[]
+}
+
+const NOT_MEASURED: Measured = { measurements: undefined, problems: [] }
+
+/** The page of an ended run. */
+interface Drawing {
+  readonly document: PageDocument
+  /** With all of its results. */
+  readonly isFinal: boolean
+}
+
+interface Ports {
+  readonly facts: ServiceFacts
+  readonly verdicts: Verdicts
+  readonly clock: Clock
+  readonly synthetic: boolean
+  readonly log: (line: string) => void
+  /** Loaded with the first request for a page. */
+  readonly loadPages: () => Promise<Pages>
+}
+
+/** The service's web pages: the list of runs, and a page per run, live while it runs. */
+export class RunPages {
+  readonly #runWatches = new Map<string, Watch>()
+  /** By the end of the list's address. */
+  readonly #listWatches = new Map<string, Watch>()
+  readonly #drawings = new Recent<Drawing>(KEPT_DRAWINGS, ({ isFinal }) => isFinal)
+
+  constructor(private readonly ports: Ports) {}
+
+  async listPage(place: ListPlace, user: User): Promise<RenderedPage> {
+    const list = this.#listOf(place)
+    requirePage(place.page, list.total)
+    return (await this.ports.loadPages()).renderListPage(list, {
+      eventsPath: pathOf(LIST_EVENTS, place),
+      homePath: HOME,
+      filter: place.filter,
+      statuses: RUN_STATUSES,
+      visitor: visitorOf(user)
+    })
+  }
+
+  /** Refuses to show a page that does not exist. */
+  requirePlace({ page, filter }: ListPlace): void {
+    requirePage(page, this.ports.facts.store.listRuns({ filter, offset: 0, limit: 1 }).total)
+  }
+
+  watchList(place: ListPlace, stream: EventStream): void {
+    const key = pathOf(HOME, place)
+    const watch = this.#listWatches.get(key) ?? this.#createListWatch(place)
+    this.#listWatches.set(key, watch)
+    watch.add(stream)
+  }
+
+  /** A run in progress is shown without its figures; they come with the first event. */
+  async runPage(run: RunRecord, user: User, refused?: RefusedThresholds): Promise<RenderedPage> {
+    const pages = await this.ports.loadPages()
+    const drawing = hasEnded(run)
+      ? await this.#drawEnded(run)
+      : pages.describeRun(await this.#stateOf(run, NOT_MEASURED))
+    return pages.renderRunPage(drawing, this.#pathsOf(run, user, refused))
+  }
+
+  watchRun(run: RunRecord, stream: EventStream): void {
+    const watch = this.#runWatches.get(run.id) ?? this.#createRunWatch(run)
+    this.#runWatches.set(run.id, watch)
+    watch.add(stream)
+  }
+
+  close(): void {
+    for (const watch of this.#watches()) watch.close()
+  }
+
+  #watches(): Watch[] {
+    return [...this.#listWatches.values(), ...this.#runWatches.values()]
+  }
+
+  #createWatch(look: () => Promise<Sight>, onEnd: (thrown?: unknown) => void): Watch {
+    const countWatched = (): number => this.#watches().filter(({ isWatched }) => isWatched).length
+    return new Watch({ clock: this.ports.clock, look, onEnd, countWatched })
+  }
+
+  #createListWatch(place: ListPlace): Watch {
+    for (const [other, watch] of this.#listWatches) if (!watch.isWatched) this.#listWatches.delete(other)
+    const onEnd = (thrown: unknown): void => this.#complain('the list of runs', thrown)
+    return this.#createWatch(() => this.#lookAtList(place), onEnd)
+  }
+
+  #createRunWatch(run: RunRecord): Watch {
+    const { facts } = this.ports
+    // They may have ended while nobody was watching.
+    for (const id of this.#runWatches.keys()) {
+      const other = facts.store.run(id)
+      if (other && hasEnded(other)) this.#runWatches.delete(id)
+    }
+    const follower = findRowSecrets(run, facts.store).then(
+      (secrets) =>
+        new SampleFollower(this.#filesOf(run), secrets, run.thresholds && labelsToFollow(run.thresholds))
+    )
+    const onEnd = (thrown: unknown): void => {
+      this.#runWatches.delete(run.id)
+      this.#complain(`run ${run.id}`, thrown)
+    }
+    return this.#createWatch(() => this.#lookAtRun(run, follower), onEnd)
+  }
+
+  async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
+    const pages = await this.ports.loadPages()
+    if (hasEnded(run)) return { data: JSON.stringify(await this.#drawEnded(run)), isLast: true }
+    const state = await this.#stateOf(run, { ...NOT_MEASURED, measurements: await (await follower).look() })
+    return { data: JSON.stringify(pages.describeRun(state)), isLast: false }
+  }
+
+  async #lookAtList(place: ListPlace): Promise<Sight> {
+    const pages = await this.ports.loadPages()
+    return { data: JSON.stringify(pages.renderRunList(this.#listOf(place))), isLast: false }
+  }
+
+  async #drawEnded(run: RunRecord): Promise<PageDocument> {
+    // Its thresholds can be changed at any time.
+    const key = keyOfJudged(run, run.thresholds)
+    return (await this.#drawings.get(key, () => this.#readEnded(run))).document
+  }
+
+  async #readEnded(run: RunRecord): Promise<Drawing> {
+    const pages = await this.ports.loadPages()
+    if (run.thresholds !== undefined) {
+      const judged = await this.ports.verdicts.judge(run, run.thresholds)
+      const state = await this.#stateOf(run, judged)
+      const left = judged.left.map(asWritten)
+      return {
+        document: pages.describeRun({ ...state, judged: { ...judged, left } }),
+        isFinal: judged.isFinal
+      }
+    }
+    const measured = await this.#measure(run)
+    const document = pages.describeRun(await this.#stateOf(run, measured))
+    return { document, isFinal: measured.problems.length === 0 }
+  }
+
+  async #measure(run: RunRecord): Promise<Measured> {
+    const { store } = this.ports.facts
+    const { found: measurements, problems } = await readResults(run, store, async (files) =>
+      files.length === 0 ? undefined : scanFiles(files)
+    )
+    for (const { detail } of problems) this.ports.log(describeUnreadable(run, detail))
+    return { measurements, problems }
+  }
+
+  async #stateOf(run: RunRecord, { measurements, problems }: Measured): Promise<RunState> {
+    const { request } = run
+    return {
+      id: run.id,
+      name: request.name ?? undefined,
+      status: run.status,
+      tool: describeTool(run, this.ports.facts),
+      threads: request.threads ?? undefined,
+      durationSeconds: request.durationSec ?? undefined,
+      startedMs: run.startedMs ?? undefined,
+      stoppedMs: run.stoppedMs ?? undefined,
+      user: this.#ownerOf(run),
+      nowMs: this.ports.clock.now(),
+      apdexTargetMs: apdexTargetMs(request.properties),
+      summary: run.report?.summary,
+      problem: run.remoteErrors ?? undefined,
+      warnings: run.warnings ?? [],
+      rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
+      grids: hasEnded(run) ? await this.#gridsOf(run, problems) : [],
+      nodes: run.nodes,
+      isAllHere: this.ports.facts.places.regions === undefined,
+      measurements,
+      resultsProblem: problems.length === 0 ? undefined : problems.map(({ words }) => words).join('; '),
+      queuePosition: this.ports.facts.queue.positionOf(run.id) ?? undefined,
+      ...(run.thresholds && !hasEnded(run) && { judged: describeSoFar(run, run.thresholds, measurements) })
+    }
+  }
+
+  async #gridsOf(run: RunRecord, problems: readonly ResultsProblem[]): Promise<GridFacts[]> {
+    const { store } = this.ports.facts
+    const facts = store.gridsOf(run).map(async ({ id, spec }) => ({
+      gridId: id,
+      region: spec.region,
+      nodeCount: spec.instanceQuantity,
+      bytes: await sizeOf(store.folder.resultFile(run.id, id)),
+      problem: problems.find(({ gridId }) => gridId === id)?.words
+    }))
+    return Promise.all(facts)
+  }
+
+  #filesOf(run: RunRecord): FollowedFile[] {
+    const { store } = this.ports.facts
+    return store.gridsOf(run).flatMap(({ id, spec }) =>
+      Array.from({ length: spec.instanceQuantity }, (_, index) => ({
+        file: store.folder.nodeFiles({ runId: run.id, gridId: id, index }).samplesFile,
+        grid: id,
+        region: spec.region,
+        offsetMs: () => findNode(run, id, index)?.clockOffsetMs ?? 0
+      }))
+    )
+  }
+
+  #listOf({ page, filter }: ListPlace): RunListPage {
+    const start = (page - 1) * PAGE_SIZE
+    const { runs, total } = this.ports.facts.store.listRuns({ filter, offset: start, limit: PAGE_SIZE })
+    const last = countPages(total)
+    const pathTo = (number: number): string => pathOf(HOME, { page: number, filter })
+    return {
+      runs: runs.map((run) => this.#lineOf(run)),
+      first: start + 1,
+      total,
+      ...(page > 2 && { newestPath: pathTo(1) }),
+      ...(page > 1 && { newerPath: pathTo(page - 1) }),
+      ...(page < last && { olderPath: pathTo(page + 1) }),
+      ...(page < last - 1 && { oldestPath: pathTo(last) }),
+      ...(Object.keys(filter).length > 0 && { clearPath: HOME })
+    }
+  }
+
+  #lineOf(run: RunRecord): RunLine {
+    const judged = this.ports.verdicts.glance(run)
+    const isPending = run.thresholds !== undefined && hasEnded(run)
+    return {
+      path: this.#pathOf(run),
+      id: run.id,
+      name: run.request.name ?? undefined,
+      status: run.status,
+      apdex: run.apdex ?? undefined,
+      createdMs: run.createdMs,
+      elapsedMs:
+        run.startedMs === null ? undefined : (run.stoppedMs ?? this.ports.clock.now()) - run.startedMs,
+      samples: run.samples ?? undefined,
+      errorRate: run.report?.mean_error_rate == null ? undefined : run.report.mean_error_rate / 100,
+      rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
+      problem: run.remoteErrors ?? undefined,
+      isLoadLost: saysLoss(run.remoteErrors),
+      project: run.request.project ?? undefined,
+      user: this.#ownerOf(run),
+      queuePosition: this.ports.facts.queue.positionOf(run.id) ?? undefined,
+      verdict: judged?.verdict ?? (isPending ? 'pending' : undefined),
+      reason: judged?.reason
+    }
+  }
+
+  /** Somebody else may have the name of a removed user now. */
+  #ownerOf({ user }: RunRecord): string | undefined {
+    return user && this.ports.facts.accounts.isRemoved(user.id) ? `${user.name} (removed)` : user?.name
+  }
+
+  #pathOf(run: RunRecord): string {
+    return `/${this.ports.facts.words.runs}/${run.id}`
+  }
+
+  /** What only some may do is not offered to the others. */
+  #pathsOf(run: RunRecord, user: User, refused?: RefusedThresholds): PagePaths {
+    const path = this.#pathOf(run)
+    const isAllowed = mayChange(user, run)
+    const { text = '', warmUpSec } = run.thresholds ?? {}
+    const editor: ThresholdEditor = {
+      path: `${path}/thresholds`,
+      ...{ text, warmUp: warmUpSec?.toString() ?? '', problems: [] },
+      ...refused
+    }
+    return {
+      eventsPath: `${path}/events`,
+      homePath: HOME,
+      visitor: visitorOf(user),
+      ...(isAllowed && { stopPath: `${path}/stop`, editor })
+    }
+  }
+
+  #complain(what: string, thrown: unknown): void {
+    if (thrown !== undefined) this.ports.log(`could not render the page of ${what}: ${messageOf(thrown)}`)
+  }
+}
+
+function countPages(runs: number): number {
+  return Math.max(1, Math.ceil(runs / PAGE_SIZE))
+}
+
+/** An empty list has one page too. */
+function requirePage(page: number, total: number): void {
+  const last = countPages(total)
+  if (page > last)
+    throw new RequestError(404, `There is no page ${page} of the list of runs; the last one is ${last}.`)
+}
+
+function pathOf(path: string, { page, filter }: ListPlace): string {
+  return `${path}${queryOf(filter, page === 1 ? undefined : page)}`
+}
+
+function visitorOf({ name }: User): Visitor {
+  return { name, logoutPath: LOGOUT }
+}
+
+/** No verdict: a line that holds now may break later. */
+function describeSoFar(
+  run: RunRecord,
+  thresholds: RunThresholds,
+  measurements: Measurements | undefined
+): RunJudgement {
+  const { warmUpSec } = thresholds
+  const isWarm = warmUpSec === undefined || measurements === undefined
+  return {
+    ...{ verdict: undefined, reason: '', warnings: [] },
+    judgements: measurements === undefined ? [] : judgeSoFar(run, thresholds, measurements),
+    left: splitLines(thresholds).left.map(asWritten),
+    notes: isWarm ? [] : [`The first ${warmUpSec} s are left out once the run has ended, not before.`]
+  }
+}
+
+function asWritten({ level, text }: BaselineThreshold): string {
+  return level === 'warn' ? `warn: ${text}` : text
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => undefined
+  )
+}

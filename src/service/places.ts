@@ -1,0 +1,191 @@
+import type { KubernetesPlace, Regions } from '../contract/regions/regions.js'
+import type { Clock } from './clock.js'
+import { readPackageVersion } from './version.js'
+import { messageOf } from '../contract/sentence.js'
+import type { NodePlace } from './nodes/load-node.js'
+import type { Cluster, ClusterAddress, ClusterChoice } from './nodes/kubernetes/cluster.js'
+
+/** Where the nodes of grids run. */
+export interface Places {
+  /** The regions there are; undefined if every region is this machine. */
+  readonly regions: readonly string[] | undefined
+  /** Undefined for a region that there is not. */
+  placeOf(region: string): NodePlace | undefined
+  /** Deletes what this service, or one before it with the same data, has left there, but for these grids. Never throws. */
+  clearAway(gridsInUse: readonly string[]): Promise<void>
+}
+
+export interface PlaceParts {
+  readonly machine: NodePlace
+  /** Identifies what belongs to this service, and to later ones with the same data. */
+  readonly marker: () => string
+  readonly env: NodeJS.ProcessEnv
+  readonly clock: Clock
+  readonly log: (line: string) => void
+  /** Called with the addresses of the clusters before anything is created on them; if it throws, nothing is. */
+  readonly onClusters?: ((addresses: readonly ClusterAddress[]) => void) | undefined
+  /** Called with what to do where something could not be deleted; without it, that is logged. */
+  readonly onLeft?: ((words: string) => void) | undefined
+  /** Ends the start, with its reason. */
+  readonly signal?: AbortSignal | undefined
+  readonly loadKubernetes?: () => Promise<Kubernetes>
+}
+
+/** What is needed for pods; it is loaded only where there is a region on Kubernetes. */
+export interface Kubernetes {
+  readonly openCluster: (choice: ClusterChoice, env: NodeJS.ProcessEnv) => Promise<Cluster>
+  readonly checkAccess: (
+    cluster: Cluster,
+    signal?: AbortSignal
+  ) => Promise<readonly { message: string; manifest?: string }[]>
+  readonly createPodPlace: (parts: {
+    place: KubernetesPlace
+    cluster: Cluster
+    defaultImage: string
+    marker: string
+    clock: Clock
+    log: (line: string) => void
+    onLeft: (words: string) => void
+  }) => NodePlace
+  readonly deleteJobs: (cluster: Cluster, selector: string, signal?: AbortSignal) => Promise<number>
+}
+
+const NODE_IMAGE = 'ghcr.io/loadgate/loadgate-node'
+
+/** All problems of all regions are in one error, before anything is created. */
+export async function openPlaces(regions: Regions | undefined, parts: PlaceParts): Promise<Places> {
+  const { machine } = parts
+  if (regions === undefined)
+    return { regions: undefined, placeOf: () => machine, clearAway: () => Promise.resolve() }
+  const pods = [...regions].flatMap(([region, place]) =>
+    place.kind === 'kubernetes' ? [{ region, place }] : []
+  )
+  const here = [...regions].flatMap(([region, { kind }]): [string, NodePlace][] =>
+    kind === 'processes' ? [[region, machine]] : []
+  )
+  const opened =
+    pods.length === 0 ? undefined : await openPods(pods, parts, await (parts.loadKubernetes ?? load)())
+  const places = new Map([...here, ...(opened?.places ?? [])])
+  return {
+    regions: [...regions.keys()],
+    placeOf: (region) => places.get(region),
+    clearAway: (gridsInUse) => opened?.clearAway(gridsInUse) ?? Promise.resolve()
+  }
+}
+
+/** What is wrong with a region, if anything. */
+export function checkRegion(region: string, places: Places): string[] {
+  if (places.placeOf(region) !== undefined) return []
+  return [`there is no region ${region}: this service has ${places.regions?.join(', ') ?? 'none'}`]
+}
+
+/** Of a place that does not say: processes of one machine. */
+const MOST_NODES = 64
+
+/** How many nodes a grid in a region may have. */
+export function mostNodesIn(region: string, places: Places): number {
+  return places.placeOf(region)?.mostNodes ?? MOST_NODES
+}
+
+async function openPods(
+  pods: readonly { region: string; place: KubernetesPlace }[],
+  parts: PlaceParts,
+  kubernetes: Kubernetes
+): Promise<{ places: [string, NodePlace][]; clearAway: Places['clearAway'] }> {
+  const found = await Promise.allSettled(
+    pods.map(async ({ region, place }) => ({
+      region,
+      place,
+      cluster: await kubernetes.openCluster(place, parts.env)
+    }))
+  )
+  const reached = found.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const problems = found.flatMap((each, index) =>
+    each.status === 'rejected' ? [`region ${pods[index]?.region ?? ''}: ${messageOf(each.reason)}`] : []
+  )
+  const clusters = distinct(reached.map(({ cluster }) => cluster))
+  const { signal } = parts
+  const checks = await Promise.all(
+    clusters.map(async (cluster) => {
+      const regions = reached.filter((each) => isSame(each.cluster, cluster)).map(({ region }) => region)
+      return describeAccess(cluster, { kubernetes, regions, signal })
+    })
+  )
+  signal?.throwIfAborted()
+  problems.push(...checks.flat())
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  parts.onClusters?.(clusters.map(({ address }) => address))
+  const marker = parts.marker()
+  const defaultImage = `${NODE_IMAGE}:${readPackageVersion()}`
+  const { clock, log, onLeft = log } = parts
+  return {
+    places: reached.map(({ region, place, cluster }) => [
+      region,
+      kubernetes.createPodPlace({ place, cluster, defaultImage, marker, clock, log, onLeft })
+    ]),
+    clearAway: async (gridsInUse) => {
+      await Promise.all(
+        clusters.map((cluster) => deleteLeft(cluster, { kubernetes, marker, gridsInUse, log, signal }))
+      )
+    }
+  }
+}
+
+/** Each problem with the regions and the cluster that it is about: others may be fine. */
+async function describeAccess(
+  cluster: Cluster,
+  {
+    kubernetes,
+    regions,
+    signal
+  }: { kubernetes: Kubernetes; regions: readonly string[]; signal: AbortSignal | undefined }
+): Promise<string[]> {
+  const where = `${regions.length === 1 ? 'region' : 'regions'} ${regions.join(', ')}`
+  const tell = (message: string): string =>
+    message.includes(cluster.name) ? `${where}: ${message}` : `${where} (${cluster.name}): ${message}`
+  try {
+    return (await kubernetes.checkAccess(cluster, signal)).map(({ message, manifest }) =>
+      manifest === undefined
+        ? tell(message)
+        : `${tell(message)} This grants it (kubectl apply -f -):\n\n${manifest.trimEnd()}\n`
+    )
+  } catch (thrown) {
+    return [tell(messageOf(thrown))]
+  }
+}
+
+/** A Job that cannot be deleted now ends by its own deadline, or is deleted at the next start. */
+async function deleteLeft(
+  cluster: Cluster,
+  left: {
+    kubernetes: Kubernetes
+    marker: string
+    gridsInUse: readonly string[]
+    log: (line: string) => void
+    signal: AbortSignal | undefined
+  }
+): Promise<void> {
+  const { kubernetes, marker, gridsInUse, log, signal } = left
+  const others = gridsInUse.length === 0 ? '' : `,loadgate.dev/grid notin (${gridsInUse.join(',')})`
+  const selector = `loadgate.dev/marker=${marker}${others}`
+  try {
+    const count = await kubernetes.deleteJobs(cluster, selector, signal)
+    if (count > 0) log(`deleted ${count} ${count === 1 ? 'Job' : 'Jobs'} left behind in ${cluster.name}`)
+  } catch (thrown) {
+    log(`could not delete the Jobs left behind in ${cluster.name} (${selector}): ${messageOf(thrown)}`)
+  }
+}
+
+/** Regions may share a namespace. */
+function distinct(clusters: readonly Cluster[]): Cluster[] {
+  return clusters.filter((cluster, index) => clusters.findIndex((one) => isSame(one, cluster)) === index)
+}
+
+function isSame(one: Cluster, other: Cluster): boolean {
+  return JSON.stringify(one.address) === JSON.stringify(other.address)
+}
+
+async function load(): Promise<Kubernetes> {
+  const { openCluster, checkAccess, createPodPlace, deleteJobs } = await import('./nodes/clusters.js')
+  return { openCluster, checkAccess, createPodPlace, deleteJobs }
+}

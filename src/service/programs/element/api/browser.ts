@@ -1,0 +1,403 @@
+import type { BrowserContext, CDPSession, ElementHandle as PageElement, Frame, Page } from 'playwright-core'
+import { type Evaluated, toLocator } from './by.js'
+import { currentCalls } from './calls.js'
+import { findDevice, isKey } from './constants.js'
+import { ElementHandle, Mouse } from './element-handle.js'
+import { Navigations } from './navigations.js'
+import * as inPage from './page-scripts.js'
+import type { Settings, StepSettings } from './settings.js'
+import { TargetLocator } from './target-locator.js'
+import { MAX_MS, toMs } from './time.js'
+import { Until, WaitCondition } from './until.js'
+
+/** What a device of the browser library is described by. */
+export interface DeviceDescription {
+  readonly viewport: { readonly width: number; readonly height: number }
+  readonly userAgent: string
+  readonly deviceScaleFactor: number
+  readonly isMobile: boolean
+  readonly hasTouch: boolean
+}
+
+export interface BrowserPorts {
+  readonly context: BrowserContext
+  readonly settings: Settings
+  /** Where the uploaded files are. */
+  readonly folder: string
+  readonly devices: Readonly<Record<string, DeviceDescription>>
+  /** Waits; returns early when the run is over. */
+  readonly rest: (ms: number) => Promise<void>
+  /** Says something once. */
+  readonly warn: (words: string) => void
+}
+
+const POLL_MS = 50
+const EDGES = ['top', 'bottom', 'left', 'right']
+/** The page is changing under the question; the next one may be answered. */
+const IN_TRANSITION = /context was destroyed|navigat|detached|not attached|cannot find context/i
+const SCREENSHOTS = 'takeScreenshot has no effect: no screenshots are taken in a load test'
+
+/** The browser as a step gets it; one per user and loop. */
+export class Browser {
+  hasShownAlert = false
+  stepSettings: StepSettings
+  readonly navigations: Navigations
+  #page: Page
+  #frame: Frame | undefined
+  readonly #watchNew = (page: Page): void => this.#watch(page)
+
+  constructor(
+    private readonly ports: BrowserPorts,
+    page: Page
+  ) {
+    this.#page = page
+    this.stepSettings = ports.settings
+    this.navigations = new Navigations(ports.context)
+    this.#watch(page)
+    ports.context.on('page', this.#watchNew)
+  }
+
+  /** The context goes on to the next loop without it. */
+  dispose(): void {
+    this.ports.context.off('page', this.#watchNew)
+    this.navigations.dispose()
+  }
+
+  get page(): Page {
+    return this.#page
+  }
+
+  /** The frame that is searched. */
+  get frame(): Frame {
+    return this.#frame ?? this.#page.mainFrame()
+  }
+
+  get pages(): Page[] {
+    return this.ports.context.pages()
+  }
+
+  get frames(): Frame[] {
+    return this.#page.frames()
+  }
+
+  get mouse(): Mouse {
+    this.navigations.beginAction(this.#page)
+    return new Mouse(this.#page)
+  }
+
+  get folder(): string {
+    return this.ports.folder
+  }
+
+  get timeoutMs(): number {
+    return this.stepSettings.waitTimeoutMs
+  }
+
+  get url(): string {
+    return this.#page.url()
+  }
+
+  get settings(): Settings {
+    return this.ports.settings
+  }
+
+  getUrl(): string {
+    return this.#page.url()
+  }
+
+  title(): Promise<string> {
+    return this.#page.title()
+  }
+
+  /** Does something and then rests, as a user does. */
+  async act<T>(action: () => Promise<T>): Promise<T> {
+    this.navigations.beginAction(this.#page)
+    const result = await action()
+    await this.think(this.stepSettings.actionDelayMs)
+    return result
+  }
+
+  /** Rests; the time does not count as the target's. */
+  async think(ms: number): Promise<void> {
+    if (ms <= 0) return
+    const rest = (): Promise<void> => this.ports.rest(ms)
+    await (currentCalls()?.think(rest) ?? rest())
+  }
+
+  visit(url: string, options: { timeout?: number; waitUntil?: unknown } = {}): Promise<void> {
+    const timeout = Math.min(options.timeout ?? this.timeoutMs, MAX_MS)
+    return this.act(async () => {
+      this.#frame = undefined
+      await this.#page.goto(url, { timeout, waitUntil: toLoadEvent(options.waitUntil) })
+    })
+  }
+
+  async maybeFindElement(target: unknown): Promise<ElementHandle | null> {
+    if (target instanceof ElementHandle) return target
+    const { selector, evaluated, text } = toLocator(target)
+    const element =
+      selector !== undefined ? await this.frame.$(selector) : await this.#findByScript(evaluated)
+    return element && new ElementHandle(this, element, text)
+  }
+
+  async findElement(target: unknown): Promise<ElementHandle> {
+    const { waitUntil } = this.stepSettings
+    if (waitUntil !== false && !(target instanceof ElementHandle))
+      await this.wait(waitUntil === 'present' ? Until.elementLocated(target) : Until.elementIsVisible(target))
+    const found = await this.maybeFindElement(target)
+    if (found === null) throw new Error(`no element was found by ${toLocator(target).text}`)
+    return found
+  }
+
+  async findElements(target: unknown): Promise<ElementHandle[]> {
+    const { selector, text } = toLocator(target)
+    if (selector === undefined) {
+      const found = await this.maybeFindElement(target)
+      return found === null ? [] : [found]
+    }
+    return (await this.frame.$$(selector)).map((element) => new ElementHandle(this, element, text))
+  }
+
+  /** Waits for a time, which is think time, or until a condition is true. */
+  async wait(what: unknown): Promise<boolean> {
+    if (!(what instanceof WaitCondition)) {
+      await this.think(toMs(what))
+      return true
+    }
+    const { timeoutMs } = this
+    const endMs = performance.now() + timeoutMs
+    for (;;) {
+      if (await isTrueNow(what, this)) return true
+      if (performance.now() > endMs) throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what.text}`)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+
+  async click(target: unknown, options?: object): Promise<void> {
+    await (await this.findElement(target)).click(options)
+  }
+
+  async doubleClick(target: unknown, options?: object): Promise<void> {
+    await (await this.findElement(target)).doubleClick(options)
+  }
+
+  async type(target: unknown, text: unknown, options?: { delay?: number }): Promise<void> {
+    await (await this.findElement(target)).type(text, options)
+  }
+
+  async clear(target: unknown): Promise<void> {
+    await (await this.findElement(target)).clear()
+  }
+
+  async focus(target: unknown): Promise<void> {
+    await (await this.findElement(target)).focus()
+  }
+
+  async blur(target: unknown): Promise<void> {
+    await (await this.findElement(target)).blur()
+  }
+
+  selectByValue(target: unknown, ...values: unknown[]): Promise<string[]> {
+    return this.#select(
+      target,
+      values.flat().map((value) => ({ value: String(value) }))
+    )
+  }
+
+  selectByIndex(target: unknown, index: unknown): Promise<string[]> {
+    return this.#select(target, [{ index: Number(index) }])
+  }
+
+  selectByText(target: unknown, text: unknown): Promise<string[]> {
+    return this.#select(target, [{ label: String(text) }])
+  }
+
+  press(key: string, options?: { delay?: number }): Promise<void> {
+    return this.act(() => this.#page.keyboard.press(key, options))
+  }
+
+  sendKeys(...keys: unknown[]): Promise<void> {
+    return this.act(() => this.pressOrType(keys))
+  }
+
+  sendKeyCombinations(...keys: string[]): Promise<void> {
+    return this.act(() => this.#page.keyboard.press(keys.flat().join('+')))
+  }
+
+  /** Keys are pressed, other texts are typed. */
+  async pressOrType(keys: readonly unknown[]): Promise<void> {
+    for (const key of keys.flat().map(String))
+      if (isKey(key)) await this.#page.keyboard.press(key)
+      else await this.#page.keyboard.type(key)
+  }
+
+  evaluate(script: unknown, ...args: unknown[]): Promise<unknown> {
+    if (typeof script === 'string') return this.frame.evaluate<unknown>(script)
+    return this.frame.evaluate(inPage.call, [String(script), args] as const)
+  }
+
+  takeScreenshot(): Promise<void> {
+    this.ports.warn(SCREENSHOTS)
+    return Promise.resolve()
+  }
+
+  highlightElement(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  /** Waits for the page to which the last action leads. */
+  async waitForNavigation(): Promise<void> {
+    const { timeoutMs } = this
+    const page = this.#page
+    // Scripts start to wait before the action that leads to the page, or after it.
+    await currentCalls()?.untilAlone(timeoutMs)
+    await this.navigations.untilNavigated(page, timeoutMs)
+    await page.waitForLoadState('load', { timeout: timeoutMs })
+  }
+
+  async waitForNewPage(): Promise<Page> {
+    const { context } = this.ports
+    const newest = this.pages.length > 1 ? this.pages.at(-1) : undefined
+    const page = newest ?? (await context.waitForEvent('page', { timeout: this.timeoutMs }))
+    await this.enterPage(page)
+    await page.waitForLoadState('load', { timeout: this.timeoutMs })
+    return page
+  }
+
+  switchTo(): TargetLocator {
+    return new TargetLocator(this)
+  }
+
+  enterFrame(frame: Frame | undefined): void {
+    this.#frame = frame
+  }
+
+  async enterPage(page: Page): Promise<void> {
+    this.#page = page
+    this.#frame = undefined
+    await page.bringToFront()
+  }
+
+  setViewport(size: { width: number; height: number }): Promise<void> {
+    return this.#page.setViewportSize({ width: size.width, height: size.height })
+  }
+
+  setExtraHTTPHeaders(headers: Record<string, string>): Promise<void> {
+    return this.#page.setExtraHTTPHeaders(headers)
+  }
+
+  /** For pages that ask for credentials. Without arguments, none are sent any more. */
+  authenticate(username?: string, password = ''): Promise<void> {
+    return this.ports.context.setHTTPCredentials(username === undefined ? null : { username, password })
+  }
+
+  async setUserAgent(userAgent: string): Promise<void> {
+    // Ends with the page: a detached session would take it back.
+    await (await this.#devTools()).send('Emulation.setUserAgentOverride', { userAgent })
+  }
+
+  async emulateDevice(name: string): Promise<void> {
+    const device = findDevice(this.ports.devices, name)
+    const session = await this.#devTools()
+    await session.send('Emulation.setUserAgentOverride', { userAgent: device.userAgent })
+    await session.send('Emulation.setDeviceMetricsOverride', {
+      ...device.viewport,
+      deviceScaleFactor: device.deviceScaleFactor,
+      mobile: device.isMobile
+    })
+    await session.send('Emulation.setTouchEmulationEnabled', { enabled: device.hasTouch })
+  }
+
+  async setCacheDisabled(cacheDisabled = true): Promise<void> {
+    const session = await this.#devTools()
+    await session.send('Network.enable')
+    await session.send('Network.setCacheDisabled', { cacheDisabled })
+  }
+
+  async clearBrowserCache(): Promise<void> {
+    const session = await this.#devTools()
+    await session.send('Network.clearBrowserCache')
+    await session.detach()
+  }
+
+  clearBrowserCookies(): Promise<void> {
+    return this.ports.context.clearCookies()
+  }
+
+  async getCookies(filter?: { names?: unknown; urls?: unknown }): Promise<unknown[]> {
+    const list = (value: unknown): string[] => [value ?? []].flat().map(String)
+    const names = list(filter?.names)
+    const cookies = await this.ports.context.cookies(list(filter?.urls))
+    return names.length === 0 ? cookies : cookies.filter(({ name }) => names.includes(name))
+  }
+
+  async scrollBy(x: number | string, y: number | string): Promise<void> {
+    await this.#page.evaluate(inPage.scrollBy, [x, y])
+  }
+
+  async scrollTo(target: unknown): Promise<void> {
+    if (Array.isArray(target)) await this.#page.evaluate(inPage.scrollToPoint, target as number[])
+    else if (typeof target === 'string' && EDGES.includes(target))
+      await this.#page.evaluate(inPage.scrollToEdge, target)
+    else await (await this.findElement(target)).element.scrollIntoViewIfNeeded({ timeout: this.timeoutMs })
+  }
+
+  async drag(from: ElementHandle, to: ElementHandle): Promise<void> {
+    const [start, end] = [await from.centerPoint(), await to.centerPoint()]
+    await this.act(() => this.mouse.drag(start, end))
+  }
+
+  close(): Promise<void> {
+    return this.#page.close()
+  }
+
+  #watch(page: Page): void {
+    this.navigations.watch(page)
+    // An open dialog blocks everything else on the page.
+    page.on('dialog', (dialog) => {
+      this.hasShownAlert = true
+      dialog.accept().catch(() => undefined)
+    })
+  }
+
+  async #select(
+    target: unknown,
+    options: ({ value: string } | { index: number } | { label: string })[]
+  ): Promise<string[]> {
+    const { element } = await this.findElement(target)
+    return this.act(() => element.selectOption(options, { timeout: this.timeoutMs }))
+  }
+
+  async #findByScript({ script, args }: Evaluated): Promise<PageElement | null> {
+    const handle =
+      typeof script === 'string'
+        ? await this.frame.evaluateHandle<unknown>(script)
+        : await this.frame.evaluateHandle(inPage.call, [String(script), args] as const)
+    return handle.asElement() as PageElement | null
+  }
+
+  #devTools(): Promise<CDPSession> {
+    return this.ports.context.newCDPSession(this.#page)
+  }
+}
+
+async function isTrueNow(condition: WaitCondition, browser: Browser): Promise<boolean> {
+  try {
+    return await condition.isTrue(browser)
+  } catch (thrown) {
+    if (thrown instanceof Error && IN_TRANSITION.test(thrown.message)) return false
+    throw thrown
+  }
+}
+
+type LoadEvent = 'load' | 'domcontentloaded' | 'networkidle' | 'commit'
+
+/** Scripts use the names of another library, and may give several: the last one to come decides. */
+function toLoadEvent(given: unknown): LoadEvent {
+  const names = [given ?? 'load'].flat().map(String)
+  if (names.some((name) => name.startsWith('networkidle'))) return 'networkidle'
+  if (names.includes('load')) return 'load'
+  if (names.includes('domcontentloaded')) return 'domcontentloaded'
+  if (names.includes('commit')) return 'commit'
+  throw new Error(`waitUntil is ${JSON.stringify(given)}, not load, domcontentloaded or networkidle`)
+}

@@ -1,0 +1,211 @@
+import type { Page, ElementHandle as PageElement } from 'playwright-core'
+import { existsSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { toLocator } from './by.js'
+import * as inPage from './page-scripts.js'
+
+export type Point = readonly [x: number, y: number]
+
+/** What an element needs of the browser that it is in. */
+export interface ElementHost {
+  readonly page: Page
+  readonly timeoutMs: number
+  /** Where files to upload are looked for. */
+  readonly folder: string
+  act<T>(action: () => Promise<T>): Promise<T>
+  pressOrType(keys: readonly unknown[]): Promise<void>
+  drag(from: ElementHandle, to: ElementHandle): Promise<void>
+  takeScreenshot(): Promise<void>
+}
+
+/** An element of a page, as a script gets it. */
+export class ElementHandle {
+  constructor(
+    private readonly browser: ElementHost,
+    /** The browser library's own handle, which some scripts use. */
+    readonly element: PageElement,
+    private readonly description: string
+  ) {}
+
+  toErrorString(): string {
+    return this.description
+  }
+
+  toString(): string {
+    return this.description
+  }
+
+  click(options?: object): Promise<void> {
+    return this.browser.act(() => this.element.click({ timeout: this.browser.timeoutMs, ...options }))
+  }
+
+  doubleClick(options?: object): Promise<void> {
+    return this.browser.act(() => this.element.dblclick({ timeout: this.browser.timeoutMs, ...options }))
+  }
+
+  clear(): Promise<void> {
+    return this.browser.act(async () => {
+      if ((await this.tagName()) === 'select') await this.element.evaluate(inPage.clearSelect)
+      else await this.element.fill('', { timeout: this.browser.timeoutMs })
+    })
+  }
+
+  focus(): Promise<void> {
+    return this.browser.act(() => this.element.focus())
+  }
+
+  blur(): Promise<void> {
+    return this.browser.act(() => this.element.evaluate(inPage.blur))
+  }
+
+  type(text: unknown, options?: { delay?: number }): Promise<void> {
+    return this.browser.act(async () => {
+      await this.element.focus()
+      await this.browser.page.keyboard.type(String(text), options)
+    })
+  }
+
+  sendKeys(...keys: unknown[]): Promise<void> {
+    return this.browser.act(async () => {
+      await this.element.focus()
+      await this.browser.pressOrType(keys)
+    })
+  }
+
+  uploadFile(...names: string[]): Promise<void> {
+    const files = names.map((name) => findUploaded(this.browser.folder, name))
+    return this.browser.act(() => this.element.setInputFiles(files, { timeout: this.browser.timeoutMs }))
+  }
+
+  takeScreenshot(): Promise<void> {
+    return this.browser.takeScreenshot()
+  }
+
+  highlight(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  clearHighlights(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  async findElement(target: unknown): Promise<ElementHandle> {
+    const [first] = await this.findElements(target)
+    if (first === undefined)
+      throw new Error(`no element was found by ${toLocator(target).text} within ${this.description}`)
+    return first
+  }
+
+  async findElements(target: unknown): Promise<ElementHandle[]> {
+    const { selector, text } = toLocator(target)
+    if (selector === undefined) throw new Error(`${text} works on the whole page only`)
+    // From here on, not from the document.
+    const relative = selector.replace(/^xpath=(\(*)\/\//, 'xpath=$1.//')
+    const found = await this.element.$$(relative)
+    return found.map((element) => new ElementHandle(this.browser, element, text))
+  }
+
+  text(): Promise<string> {
+    return this.element.evaluate(inPage.readText)
+  }
+
+  tagName(): Promise<string> {
+    return this.element.evaluate(inPage.readTag)
+  }
+
+  getId(): Promise<string | null> {
+    return this.getAttribute('id')
+  }
+
+  getAttribute(name: string): Promise<string | null> {
+    return this.element.getAttribute(name)
+  }
+
+  getProperty(name: string): Promise<unknown> {
+    return this.element.evaluate(inPage.readProperty, name)
+  }
+
+  isSelected(): Promise<boolean> {
+    return this.element.evaluate(inPage.isSelected)
+  }
+
+  isSelectable(): Promise<boolean> {
+    return this.element.evaluate(inPage.isSelectable)
+  }
+
+  isDisplayed(): Promise<boolean> {
+    return this.element.isVisible()
+  }
+
+  isEnabled(): Promise<boolean> {
+    return this.element.isEnabled()
+  }
+
+  async location(): Promise<{ x: number; y: number }> {
+    const { x, y } = await this.#box()
+    return { x, y }
+  }
+
+  async size(): Promise<{ width: number; height: number }> {
+    const { width, height } = await this.#box()
+    return { width, height }
+  }
+
+  async centerPoint(): Promise<Point> {
+    const { x, y, width, height } = await this.#box()
+    return [x + width / 2, y + height / 2]
+  }
+
+  async drag(to: ElementHandle): Promise<void> {
+    await this.browser.drag(this, to)
+  }
+
+  dispose(): Promise<void> {
+    return this.element.dispose()
+  }
+
+  async #box(): Promise<{ x: number; y: number; width: number; height: number }> {
+    const box = await this.element.boundingBox()
+    if (box === null) throw new Error(`${this.description} is not displayed, so it has no place on the page`)
+    return box
+  }
+}
+
+/** An uploaded file by the path that it has in the script's repository: all of them are uploaded into one folder. */
+export function findUploaded(folder: string, path: string): string {
+  const inPlace = resolve(folder, path)
+  const inFolder = join(folder, basename(path))
+  return !existsSync(inPlace) && existsSync(inFolder) ? inFolder : inPlace
+}
+
+const DRAG_MOVES = 5
+
+/** `browser.mouse`. */
+export class Mouse {
+  constructor(private readonly page: Page) {}
+
+  async move(...points: (number | Point)[]): Promise<void> {
+    const [x, y] = points
+    if (typeof x === 'number' && typeof y === 'number') await this.page.mouse.move(x, y)
+    else for (const [toX, toY] of points as Point[]) await this.page.mouse.move(toX, toY)
+  }
+
+  click(x: number, y: number, options?: object): Promise<void> {
+    return this.page.mouse.click(x, y, options)
+  }
+
+  down(options?: object): Promise<void> {
+    return this.page.mouse.down(options)
+  }
+
+  up(options?: object): Promise<void> {
+    return this.page.mouse.up(options)
+  }
+
+  async drag(from: Point, ...to: Point[]): Promise<void> {
+    await this.page.mouse.move(...from)
+    await this.page.mouse.down()
+    for (const [x, y] of to) await this.page.mouse.move(x, y, { steps: DRAG_MOVES })
+    await this.page.mouse.up()
+  }
+}

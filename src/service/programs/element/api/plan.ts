@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs'
+import type { Browser } from './browser.js'
+import type { TestSettings } from './settings.js'
+import { findUploaded } from './element-handle.js'
+
+export type Row = unknown
+export type StepFunction = (browser: Browser, data: Row) => unknown
+export type Condition = (browser: Browser) => unknown
+
+/** A step as the script declares it. */
+export interface Step {
+  readonly name: string
+  readonly options: TestSettings
+  readonly run: StepFunction
+  readonly isOnce?: boolean
+  readonly isSkipped?: boolean
+  /** Whether it runs at all in this loop. */
+  readonly predicate?: Condition
+  /** How often it runs. */
+  readonly repeat?: number
+  /** It runs as long as this is true. */
+  readonly loop?: Condition
+}
+
+export interface Recovery {
+  readonly run: StepFunction
+  readonly tries: number
+}
+
+export const HOOKS = ['beforeAll', 'afterAll', 'beforeEach', 'afterEach'] as const
+export type Hook = (typeof HOOKS)[number]
+
+/** Everything that one user's instance of the script declares. */
+export class Plan {
+  readonly steps: Step[] = []
+  /** By the name of the step; `global` is for all the others. */
+  readonly recoveries = new Map<string, Recovery>()
+  readonly hooks: Record<Hook, { readonly run: StepFunction; readonly waitTimeout: unknown }[]> = {
+    ...{ beforeAll: [], afterAll: [], beforeEach: [], afterEach: [] }
+  }
+  readonly sources: DataSource[] = []
+  settings: TestSettings = {}
+  /** What the script declares without effect, one sentence each. */
+  readonly warnings: string[] = []
+
+  /** The row of each source for the next loop; `end` if one of them is exhausted. */
+  nextData(): { readonly row: Row } | 'end' {
+    const rows = this.sources.map((source) => ({ name: source.name, row: source.next() }))
+    if (rows.some(({ row }) => row === undefined)) return 'end'
+    const [only] = rows
+    if (rows.length <= 1) return { row: nameRow(only?.name, only?.row ?? {}) }
+    return { row: Object.assign({}, ...rows.map(({ name, row }) => nameRow(name, row))) as Row }
+  }
+}
+
+function nameRow(name: string | undefined, row: Row): Row {
+  return name === undefined ? row : { [name]: row }
+}
+
+type Filter = (row: Row, index: number, browserId: number) => unknown
+
+/** One source of test data; every loop of a user gets the next row. */
+export class DataSource {
+  name: string | undefined
+  #isCircular = true
+  #isShuffled = false
+  readonly #filters: Filter[] = []
+  #rows: Row[] | undefined
+  #next = 0
+
+  constructor(
+    private readonly read: () => Row[],
+    private readonly browserId: number
+  ) {}
+
+  as(name: string): this {
+    this.name = name
+    return this
+  }
+
+  circular(isOn = true): this {
+    this.#isCircular = isOn
+    return this
+  }
+
+  shuffle(isOn = true): this {
+    this.#isShuffled = isOn
+    return this
+  }
+
+  filter(filter: Filter): this {
+    this.#filters.push(filter)
+    return this
+  }
+
+  /** Reads the data, so that a missing file is found before the load starts. */
+  open(): Row[] {
+    this.#rows ??= this.#arrange(this.read())
+    return this.#rows
+  }
+
+  /** The next row; undefined if there is none. */
+  next(): Row {
+    const rows = this.open()
+    if (this.#next >= rows.length && this.#isCircular) this.#next = 0
+    return rows[this.#next++]
+  }
+
+  #arrange(all: Row[]): Row[] {
+    const rows = this.#filters.reduce(
+      (rest, filter) => rest.filter((row, index) => filter(row, index, this.browserId)),
+      all
+    )
+    return this.#isShuffled ? shuffle(rows) : rows
+  }
+}
+
+/** `TestData` as a script imports it. */
+export function createTestData(plan: Plan, place: { folder: string; browserId: number }): unknown {
+  const add = (read: () => Row[]): DataSource => {
+    const source = new DataSource(read, place.browserId)
+    plan.sources.push(source)
+    return source
+  }
+  const readText = (name: string): string => {
+    try {
+      return readFileSync(findUploaded(place.folder, name), 'utf8')
+    } catch (thrown) {
+      const { code } = thrown as NodeJS.ErrnoException
+      throw new Error(
+        code === 'ENOENT'
+          ? `the data file ${name} is missing: upload it with the script`
+          : `the data file ${name} could not be read: ${(thrown as Error).message}`,
+        { cause: thrown }
+      )
+    }
+  }
+  return {
+    fromCSV: (name: string, separator?: string) => add(() => parseCsv(readText(name), separator)),
+    fromJSON: (name: string) => add(() => readJson(name, readText(name))),
+    fromData: (rows: readonly Row[]) => add(() => [...rows])
+  }
+}
+
+function readJson(name: string, text: string): Row[] {
+  try {
+    const value = JSON.parse(text) as unknown
+    return Array.isArray(value) ? value : [value]
+  } catch (thrown) {
+    throw new Error(`the data file ${name} is not JSON: ${(thrown as Error).message}`, { cause: thrown })
+  }
+}
+
+/** Fisher and Yates. */
+function shuffle(rows: readonly Row[]): Row[] {
+  const mixed = [...rows]
+  for (let last = mixed.length - 1; last > 0; last--) {
+    const other = Math.floor(Math.random() * (last + 1))
+    ;[mixed[last], mixed[other]] = [mixed[other], mixed[last]]
+  }
+  return mixed
+}
+
+/** Reads CSV with a header line into one object per line; quoted fields may contain the separator, quotes and line ends. */
+export function parseCsv(text: string, separator = ','): Record<string, string>[] {
+  const [header, ...lines] = splitFields(text.replace(/^\uFEFF/, ''), separator)
+  const names = (header ?? []).map((name) => name.trim())
+  return lines.map((fields) => Object.fromEntries(names.map((name, index) => [name, fields[index] ?? ''])))
+}
+
+function splitFields(text: string, separator: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  let field = ''
+  let isQuoted = false
+  const endField = (): void => {
+    row.push(field)
+    field = ''
+  }
+  const endRow = (): void => {
+    endField()
+    // An empty line is not a row.
+    if (row.length > 1 || row[0] !== '') rows.push(row)
+    row = []
+  }
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at)
+    if (isQuoted && character === '"' && text[at + 1] === '"') field += text.charAt(at++)
+    else if (character === '"') isQuoted = !isQuoted
+    else if (!isQuoted && character === separator) endField()
+    else if (!isQuoted && character === '\n') endRow()
+    else if (isQuoted || character !== '\r') field += character
+  }
+  endRow()
+  return rows
+}

@@ -1,0 +1,94 @@
+import { openSync, writeSync } from 'node:fs'
+import type { Tell } from '../messages.js'
+import { stackOf, toError, textOf } from './attempt.js'
+import { oneLine } from './rows.js'
+import type { Schedule, CompileOrder, RunOrder } from './run-order.js'
+
+const BEAT_MS = 1000
+
+/** A script can run any code. Whatever ends this process early must not look like an end of the run. */
+export function guardProcess(ports: {
+  tell: Tell
+  schedule: Schedule
+  log: (text: string) => void
+  exit: (code: number) => never
+  onSignal: (signal: string) => void
+}): void {
+  const { tell, schedule, log, exit, onSignal } = ports
+  const fail = (text: string, thrown?: unknown): never => {
+    log(thrown === undefined ? text : `${text}\n${stackOf(thrown)}`)
+    tell({ kind: 'problem', text })
+    return exit(1)
+  }
+  // eslint-disable-next-line no-restricted-properties -- so that a script cannot call it either
+  process.exit = (code) => fail(`the script called process.exit(${code ?? ''})`)
+  const onStray = (how: string) => (thrown: unknown) => {
+    // A stop closes pages under calls that nobody waits for any more.
+    if (schedule.isOver) return
+    fail(`${how}: ${oneLine(toError(thrown).message)}`, thrown)
+  }
+  process.on(
+    'unhandledRejection',
+    onStray('a promise of the script failed that it did not wait for; is an await missing?')
+  )
+  process.on('uncaughtException', onStray('the script threw an error outside of its steps'))
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      onSignal(signal)
+      schedule.stop()
+    })
+  // A loop without an end that never waits blocks everything here, this too: whoever started the process sees it.
+  // The first one says that there is something to watch.
+  tell({ kind: 'beat' })
+  setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref()
+}
+
+/** Names that add nothing to the words. */
+const NAMELESS = new Set(['Error', 'UnsupportedError'])
+
+/** What was thrown, with the place in the script if it was thrown there. */
+export function describeFailure(thrown: unknown, order: CompileOrder | RunOrder): string {
+  const error = toError(thrown)
+  if (error !== thrown) return `the script threw ${oneLine(textOf(thrown))}`
+  const words = oneLine(error.message) || error.name
+  const place = order.mode === 'run' ? findPlace(error.stack ?? '', order.scriptName) : undefined
+  if (place === undefined) return words
+  const isPlain = NAMELESS.has(error.name) || words.startsWith(error.name)
+  return `${place}: ${isPlain ? words : `${error.name}: ${words}`}`
+}
+
+/** `plan.ts:12:5`, from a stack that knows the sources. */
+function findPlace(stack: string, scriptName: string): string | undefined {
+  const frames = [...stack.matchAll(/([\w.-]+\.(?:[cm]?[jt]s|json)):(\d+):(\d+)\)?$/gm)]
+  const [, file, line, column] = frames.find(([, name]) => name === scriptName) ?? []
+  return file === undefined ? undefined : `${file}:${line}:${column}`
+}
+
+const MAX_BYTES = 20 * 1024 ** 2
+const FULL = '… the log has reached its limit; nothing more is written to it\n'
+
+/** The log of the run: what failed, with stack traces, and everything that the script prints. It does not grow without limit. */
+export function openLog(path: string): (text: string) => void {
+  const file = openSync(path, 'w')
+  let bytes = 0
+  const write = (chunk: string | Uint8Array): void => {
+    if (bytes > MAX_BYTES) return
+    bytes += chunk.length
+    const isFull = bytes > MAX_BYTES
+    try {
+      writeSync(file, Buffer.from(isFull ? FULL : chunk))
+    } catch {
+      // The log is no reason to stop: a full disk shows in the rows.
+    }
+  }
+  for (const stream of [process.stdout, process.stderr]) copyTo(stream, write)
+  return (text) => write(`${new Date().toISOString()} ${text}\n`)
+}
+
+function copyTo(stream: NodeJS.WriteStream, copy: (chunk: string | Uint8Array) => void): void {
+  const write = stream.write.bind(stream) as (...all: unknown[]) => boolean
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+    copy(chunk)
+    return write(chunk, ...rest)
+  }
+}

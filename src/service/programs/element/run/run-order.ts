@@ -1,0 +1,129 @@
+import { isIPv6 } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The work of one process: a compiled script, its users and where their rows go. */
+export interface RunOrder {
+  readonly mode: 'run'
+  /** Where it writes what is meant for whoever started this process. */
+  readonly messagesFile: string
+  /** The compiled script. */
+  readonly plan: string
+  /** As the script is called in messages. */
+  readonly scriptName: string
+  /** Where the uploaded files are. */
+  readonly folder: string
+  /** For the browser's profile; whoever started this process removes it. */
+  readonly workDir: string
+  readonly samplesFile: string
+  readonly logFile: string
+  /** The folder whose node_modules has the browser library. */
+  readonly modules: string
+  /** The browser's executable. */
+  readonly browser: string
+  readonly hosts: readonly HostRule[]
+  readonly users: number
+  readonly rampupMs: number
+  /** Null if only the script limits it. */
+  readonly durationMs: number | null
+  /** How long steps may take to finish when the time is over, or as long as the script's waitTimeout if that is longer. */
+  readonly graceMs: number
+}
+
+export interface HostRule {
+  readonly host: string
+  readonly address: string
+}
+
+const PATTERN = /^[\w.*:-]+$/
+
+/** The browser's argument that redirects hosts and blocks domains; nothing if there are none. */
+export function hostRules(hosts: readonly HostRule[], blocked: readonly string[]): string[] {
+  const rules = [
+    ...blocked.map((pattern) => `MAP ${checkPattern(pattern)} ~NOTFOUND`),
+    ...hosts.map(({ host, address }) => `MAP ${host} ${isIPv6(address) ? `[${address}]` : address}`)
+  ]
+  return rules.length === 0 ? [] : [`--host-resolver-rules=${rules.join(', ')}`]
+}
+
+function checkPattern(pattern: string): string {
+  if (PATTERN.test(pattern)) return pattern
+  throw new Error(
+    `the setting blockedDomains has '${pattern}', which is not supported: use host names with *, as in '*.example.com' or '*:8443'`
+  )
+}
+
+/** What a script is compiled from and into. */
+export interface CompileOrder {
+  readonly mode: 'compile'
+  /** Where it writes what is meant for whoever started this process. */
+  readonly messagesFile: string
+  readonly script: string
+  readonly outFile: string
+  /** The folder whose node_modules has the compiler. */
+  readonly modules: string
+  /** Other names of the API's package, such as `@acme/element`. */
+  readonly packageNames: readonly string[]
+}
+
+const LONGEST_NAP_MS = 60_000
+const LEAST_REST_MS = 10
+
+/** When the run is over, and rests that end with it. */
+export class Schedule {
+  readonly #sleepers = new Set<() => void>()
+  #endMs = Infinity
+  #isStopped = false
+
+  /** Ends the run this long after now, unless it ends earlier. */
+  limit(durationMs: number): void {
+    this.#endMs = Math.min(this.#endMs, Date.now() + durationMs)
+  }
+
+  /** No new step starts any more. */
+  get isOver(): boolean {
+    return this.#isStopped || Date.now() >= this.#endMs
+  }
+
+  /** Ended from outside: nothing is waited for. */
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const wake of [...this.#sleepers]) wake()
+  }
+
+  /** Waits, at most until the run is over; then only so long that a loop of rests does not block everything else. */
+  readonly rest = async (ms: number): Promise<void> => {
+    if (this.isOver) await sleep(Math.min(ms, LEAST_REST_MS))
+    else await this.#sleepUntil(() => Math.min(Date.now() + ms, this.#endMs))
+  }
+
+  untilEnd(): Promise<void> {
+    return this.#sleepUntil(() => this.#endMs)
+  }
+
+  /** Waits, at most until it is stopped. */
+  untilStop(ms: number): Promise<void> {
+    return this.#sleepUntil(() => Date.now() + ms)
+  }
+
+  async #sleepUntil(readEnd: () => number): Promise<void> {
+    const untilMs = readEnd()
+    while (!this.#isStopped && Date.now() < untilMs)
+      await this.#nap(Math.min(untilMs - Date.now(), LONGEST_NAP_MS))
+  }
+
+  #nap(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer)
+        this.#sleepers.delete(wake)
+        resolve()
+      }
+      const timer = setTimeout(wake, ms)
+      this.#sleepers.add(wake)
+    })
+  }
+}

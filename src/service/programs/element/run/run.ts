@@ -1,0 +1,165 @@
+import type { Browser as PageBrowser } from 'playwright-core'
+import { MAX_MS } from '../api/time.js'
+import { UnsupportedError, watchMissing } from '../api/constants.js'
+import type { Tell } from '../messages.js'
+import { stackOf, unanswered, within } from './attempt.js'
+import { hostRules, type RunOrder, type Schedule } from './run-order.js'
+import { launch, loadLibrary, type Library } from './launch.js'
+import { Rows } from './rows.js'
+import { loadScript, type Script } from './script.js'
+import { runUser, type UserPorts } from './user-run.js'
+
+export interface RunPorts {
+  readonly tell: Tell
+  readonly log: (text: string) => void
+  readonly schedule: Schedule
+}
+
+const CLOSE_MS = 5000
+const LOAD_MS = 60_000
+const NO_STEPS =
+  'no step was run: are all of them skipped, do their conditions never hold, or was the time too short?'
+/** Whoever hears of the limit adds to it, and timers count no further than MAX_MS. */
+const MAX_LIMIT_MS = MAX_MS - 3_600_000
+/** The browser library needs these itself. */
+const FORBIDDEN_ARGS = /^--(remote-debugging|user-data-dir|host-resolver-rules)/
+
+/** Runs the users of a script to their end; throws what made it impossible. */
+export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
+  const { schedule } = ports
+  const rows = new Rows(order.samplesFile)
+  watchMissing((text) => ports.tell({ kind: 'note', text }))
+  // Before any load: whatever is wrong with the script is wrong for all users.
+  const first = await within(
+    loadScript(order, 1),
+    LOAD_MS,
+    (limit) =>
+      `${order.scriptName} has not declared its steps after ${limit}; does its default export ever end?`
+  )
+  for (const warning of first.settings.warnings) ports.tell({ kind: 'note', text: warning })
+  // As long as a step may wait for one thing.
+  const graceMs = Math.max(order.graceMs, first.settings.waitTimeoutMs)
+  const library = loadLibrary(order.modules)
+  const browser = await launch(library, order, browserArguments(order, first))
+  limitTime({ ...order, graceMs }, first, ports)
+  try {
+    await runUsers({ ...order, graceMs }, { ...ports, rows, library, browser, first })
+  } finally {
+    schedule.stop()
+    await within(browser.close(), CLOSE_MS, unanswered('closing the browser')).catch(() => undefined)
+  }
+}
+
+function browserArguments(order: RunOrder, { settings }: Script): string[] {
+  const refused = settings.launchArgs.find((argument) => FORBIDDEN_ARGS.test(argument))
+  if (refused !== undefined) throw new Error(`the setting launchArgs has ${refused}, which is not supported`)
+  return [...settings.launchArgs, ...hostRules(order.hosts, settings.blockedDomains)]
+}
+
+/** What the script sets itself wins. */
+function limitTime(order: RunOrder, { settings }: Script, { schedule, tell }: RunPorts): void {
+  const { durationMs } = settings
+  const limitMs = durationMs ?? order.durationMs
+  if (limitMs !== null) {
+    schedule.limit(limitMs)
+    tell({ kind: 'limit', ms: Math.min(limitMs + order.graceMs, MAX_LIMIT_MS) })
+  }
+  if (durationMs !== undefined && order.durationMs !== null && durationMs !== order.durationMs)
+    tell({
+      kind: 'note',
+      text: `the script sets a duration of ${durationMs / 1000} s, which is used instead of the ${order.durationMs / 1000} s of the run`
+    })
+}
+
+interface UsersPorts extends RunPorts {
+  readonly rows: Rows
+  readonly library: Library
+  readonly browser: PageBrowser
+  readonly first: Script
+}
+
+async function runUsers(order: RunOrder, ports: UsersPorts): Promise<void> {
+  const { schedule, browser } = ports
+  const cuts = new Cuts()
+  const failures: unknown[] = []
+  browser.on('disconnected', () => {
+    if (schedule.isStopped) return
+    failures.push(new Error('the browser ended while the plan was running'))
+    schedule.stop()
+  })
+  // It fails for every user, in every loop.
+  const refuse = (thrown: unknown): void => {
+    if (!(thrown instanceof UnsupportedError)) throw thrown
+    if (!schedule.isStopped) failures.push(thrown)
+    schedule.stop()
+  }
+  const shared = {
+    ...{ rows: ports.rows, schedule, library: ports.library, browser, folder: order.folder, log: ports.log },
+    isBrowserAlive: () => browser.isConnected(),
+    cut: waitForCut(order, schedule),
+    onCut: (label: string, ms: number) => cuts.add(label, ms),
+    warn: sayOnce((text) => ports.tell({ kind: 'note', text }))
+  }
+  const users = Array.from({ length: order.users }, (_, index) =>
+    startUser(order, index, { ...shared, first: ports.first }).catch(refuse)
+  )
+  const ends = await Promise.allSettled(users)
+  // What ends a stopped run is no failure.
+  if (!schedule.isStopped)
+    failures.push(...ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : [])))
+  for (const failure of failures) ports.log(stackOf(failure))
+  if (failures.length > 0) throw failures[0]
+  if (!schedule.isStopped) cuts.report(order, ports)
+  if (!schedule.isStopped && cuts.isEmpty && ports.rows.steps === 0) throw new Error(NO_STEPS)
+}
+
+async function startUser(
+  order: RunOrder,
+  index: number,
+  ports: Omit<UserPorts, 'user'> & { first: Script }
+): Promise<void> {
+  await ports.schedule.rest((order.rampupMs * index) / order.users)
+  if (ports.schedule.isOver) return
+  const script = index === 0 ? ports.first : await loadScript(order, index + 1)
+  await runUser(script, { ...ports, user: index + 1 })
+}
+
+/** When the time is over, what has been started may still finish: otherwise slow steps would never be seen. */
+async function waitForCut(order: RunOrder, schedule: Schedule): Promise<'cut'> {
+  await schedule.untilEnd()
+  if (!schedule.isStopped) await schedule.untilStop(order.graceMs)
+  return 'cut'
+}
+
+/** Steps that had not ended when the run did. */
+class Cuts {
+  readonly #cut = new Map<string, { count: number; longestMs: number }>()
+
+  add(label: string, ms: number): void {
+    const { count, longestMs } = this.#cut.get(label) ?? { count: 0, longestMs: 0 }
+    this.#cut.set(label, { count: count + 1, longestMs: Math.max(longestMs, ms) })
+  }
+
+  get isEmpty(): boolean {
+    return this.#cut.size === 0
+  }
+
+  /** They have no rows, so the figures know nothing of them. */
+  report(order: RunOrder, { tell }: RunPorts): void {
+    const all = [...this.#cut.values()].reduce((sum, { count }) => sum + count, 0)
+    for (const [label, { count, longestMs }] of this.#cut) {
+      const who = `${count} of ${order.users} ${order.users === 1 ? 'user' : 'users'}`
+      const text = `the step "${label}" did not end: ${who} had been in it for up to ${Math.round(longestMs / 1000)} s, the last ${order.graceMs / 1000} s of them after the end of the run; it has no row. Does the page never load, or does the step loop? waitTimeout limits how long it waits`
+      tell({ kind: all === order.users ? 'problem' : 'loss', text })
+    }
+  }
+}
+
+function sayOnce(say: (words: string) => void): (words: string) => void {
+  const said = new Set<string>()
+  return (words) => {
+    if (said.has(words)) return
+    said.add(words)
+    say(words)
+  }
+}

@@ -1,0 +1,185 @@
+import { access, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { existsSync } from 'node:fs'
+import type { Retention } from '../config/config.js'
+import { inTransaction, openDatabase } from '../store/database.js'
+import { isRunRecord } from '../../contract/records.js'
+import { DataFolder, databaseFile } from '../store/data-folder.js'
+import { GridTable, parseRecord } from '../store/run-table.js'
+import { explainDatabase } from '../store/database-errors.js'
+import { messageOf } from '../../contract/sentence.js'
+import { sizeOfFolder } from '../../contract/files/replace-file.js'
+import { type KeptRun, planPruning, type Pruning } from './plan-pruning.js'
+
+/** What pruning works on; a command has it open beside the service. */
+export interface PrunedData {
+  readonly database: DatabaseSync
+  readonly folder: DataFolder
+  readonly log: (line: string) => void
+}
+
+/** The runs beyond the limits as they are now; nothing is deleted. */
+export async function findPrunings(
+  data: PrunedData,
+  retention: Retention,
+  nowMs: number
+): Promise<Pruning[]> {
+  const unnoted = await measureRuns(data)
+  return planPruning(readRuns(data.database, unnoted), retention, nowMs)
+}
+
+/**
+ * Deletes runs: the files first, the record last. Files go by way of a trash folder, so that whatever a kill leaves is found there
+ * and finished by the next pruning. On a full disk a record can be deleted only when enough files have gone, so those of all runs go
+ * before it is given up; throws if records are left nevertheless.
+ */
+export async function prune(
+  data: PrunedData,
+  prunings: readonly Pruning[],
+  watch: { onDeleted?: (pruning: Pruning) => void; isCancelled?: () => boolean } = {}
+): Promise<void> {
+  const withoutFiles: Pruning[] = []
+  for (const pruning of prunings) {
+    if (watch.isCancelled?.()) return
+    await moveToTrash(data.folder, pruning.run.id)
+    const failure = await emptyTrash(data, [pruning.run.id])
+    if (failure === undefined) watch.onDeleted?.(pruning)
+    else withoutFiles.push(pruning)
+  }
+  for (const pruning of withoutFiles) {
+    const failure = await emptyTrash(data, [pruning.run.id])
+    if (failure !== undefined) throw failure
+    watch.onDeleted?.(pruning)
+  }
+}
+
+/** Finishes what was begun: the rest of the files, then the record. Returns why a record could not be deleted, if so. */
+export async function emptyTrash(data: PrunedData, ids?: readonly string[]): Promise<Error | undefined> {
+  const trash = data.folder.trashDir()
+  let failure: Error | undefined
+  for (const id of ids ?? (await readdir(trash))) {
+    const place = join(trash, id)
+    for (const name of await readdir(place).catch(() => []))
+      await rm(join(place, name), { recursive: true, force: true })
+    try {
+      // A record whose files have come back is another's business.
+      if (!(await exists(data.folder.runDir(id)))) deleteRecord(data, id)
+      await rm(place, { recursive: true, force: true })
+    } catch (thrown) {
+      failure ??= thrown as Error
+    }
+  }
+  return failure
+}
+
+async function moveToTrash(folder: DataFolder, id: string): Promise<void> {
+  try {
+    await rename(folder.runDir(id), join(folder.trashDir(), id))
+  } catch {
+    // There was nothing to move, or on a full disk no room for its new name.
+    await rm(folder.runDir(id), { recursive: true, force: true })
+  }
+}
+
+function readRuns(database: DatabaseSync, unnoted: ReadonlyMap<string, number>): KeptRun[] {
+  const rows = database
+    .prepare('SELECT id, sequence, project, created_ms, bytes, is_unsettled FROM runs ORDER BY sequence')
+    .all()
+  return rows.map((row) => ({
+    id: String(row.id),
+    sequence: Number(row.sequence),
+    project: row.project === null ? null : String(row.project),
+    createdMs: Number(row.created_ms),
+    bytes: Number(row.bytes ?? unnoted.get(String(row.id)) ?? 0),
+    isSettled: row.is_unsettled === 0
+  }))
+}
+
+function deleteRecord({ database, log }: PrunedData, id: string): void {
+  inTransaction(database, () => {
+    const row = database
+      .prepare('SELECT record FROM runs JOIN run_records USING (sequence) WHERE id = ? AND is_unsettled = 0')
+      .get(id)
+    const run = parseRecord(row?.record ?? 'null')
+    if (isRunRecord(run)) {
+      const grids = new GridTable(database, log)
+      // Those that others created for themselves do not end with it.
+      for (const gridId of run.gridIds) if (grids.find(gridId)?.batchId === run.batchId) grids.remove(gridId)
+    }
+    database.prepare('DELETE FROM runs WHERE id = ? AND is_unsettled = 0').run(id)
+  })
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false
+  )
+}
+
+/**
+ * For a command, beside the service or without one: finds the runs beyond the limits, and deletes them unless told otherwise. Whoever
+ * types it has the clock before their eyes, so its time counts.
+ */
+export async function pruneBeside(
+  dataDir: string,
+  { retention, isDry, nowMs }: { retention: Retention; isDry: boolean; nowMs: number }
+): Promise<Pruning[]> {
+  // A mistyped folder must not become a data folder.
+  if (!existsSync(databaseFile(dataDir)))
+    throw new Error(`there is no data of a service in ${dataDir}; start it once with the same config file`)
+  const database = openDatabase(dataDir)
+  const deleted: Pruning[] = []
+  try {
+    const data = { database, folder: new DataFolder(dataDir), log: () => undefined }
+    if (!isDry) await emptyTrash(data)
+    const prunings = await findPrunings(data, retention, nowMs)
+    if (!isDry) await prune(data, prunings, { onDeleted: (pruning) => deleted.push(pruning) })
+    return prunings
+  } catch (thrown) {
+    const words = messageOf(explainDatabase(thrown, dataDir))
+    const done = deleted.length === 1 ? '1 run has' : `${deleted.length} runs have`
+    throw new Error(isDry ? words : `${done} been deleted, not all that are beyond the limits: ${words}`, {
+      cause: thrown
+    })
+  } finally {
+    database.close()
+  }
+}
+
+/** Written together. */
+const BATCH = 200
+
+/**
+ * Notes the size of every run that has ended since the last time; it does not change any more. Returns the sizes that could not be
+ * noted: a full disk is when they are needed most.
+ */
+export async function measureRuns({
+  database,
+  folder
+}: {
+  database: DatabaseSync
+  folder: DataFolder
+}): Promise<ReadonlyMap<string, number>> {
+  const rows = database.prepare('SELECT id FROM runs WHERE is_unsettled = 0 AND bytes IS NULL').all()
+  const unnoted = new Map<string, number>()
+  for (let start = 0; start < rows.length; start += BATCH) {
+    const sizes: [id: string, bytes: number][] = []
+    for (const { id } of rows.slice(start, start + BATCH))
+      sizes.push([String(id), await sizeOfFolder(folder.runDir(String(id)))])
+    try {
+      note(database, sizes)
+    } catch {
+      for (const [id, bytes] of sizes) unnoted.set(id, bytes)
+    }
+  }
+  return unnoted
+}
+
+function note(database: DatabaseSync, sizes: readonly [id: string, bytes: number][]): void {
+  const statement = database.prepare('UPDATE runs SET bytes = ? WHERE id = ?')
+  inTransaction(database, () => {
+    for (const [id, bytes] of sizes) statement.run(bytes, id)
+  })
+}

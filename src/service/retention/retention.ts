@@ -1,0 +1,166 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Retention } from '../config/config.js'
+import type { Clock } from '../clock.js'
+import { messageOf } from '../../contract/sentence.js'
+import type { SqliteStore } from '../store/sqlite-store.js'
+import { Facts } from '../store/process-table.js'
+import { parseRecord } from '../store/run-table.js'
+import { MS_A_DAY } from './plan-pruning.js'
+import { emptyTrash, findPrunings, prune } from './prune.js'
+
+const HOUR_MS = 60 * 60 * 1000
+
+export interface RetentionService {
+  /** Returns when nothing is being deleted any more. */
+  close(): Promise<void>
+  /** Returns when what was to be deleted by now is deleted. */
+  settled(): Promise<void>
+}
+
+/** Deletes what is beyond the limits: at the start, whenever a run has ended, and every hour. */
+export function startRetention(parts: {
+  store: SqliteStore
+  retention: Retention
+  clock: Clock
+  log: (line: string) => void
+}): RetentionService {
+  const { store, retention, clock, log } = parts
+  const data = { database: store.database, folder: store.folder, log }
+  const age = new TrustedAge(store.database)
+  const closing = new AbortController()
+  const isClosed = (): boolean => closing.signal.aborted
+  let isWaiting = false
+  let work = Promise.resolve()
+  let callOff: (() => void) | undefined
+  let limits = retention
+
+  async function pass(): Promise<void> {
+    isWaiting = false
+    if (isClosed()) return
+    await emptyTrash(data)
+    const nowMs = clock.now()
+    const prunings = await findPrunings(data, limits, nowMs)
+    await prune(data, prunings, {
+      isCancelled: isClosed,
+      onDeleted: ({ run, why }) => log(`deleted run ${run.id} with its results: ${why}`)
+    })
+    if (limits.days !== undefined && !isClosed())
+      deleteOldGrids(data.database, nowMs - limits.days * MS_A_DAY)
+  }
+  /** One at a time; whoever comes while one is waiting is served by that one. */
+  function ask(): void {
+    if (isClosed()) return
+    limits = limitsNow()
+    if (isWaiting) return
+    isWaiting = true
+    work = work
+      .then(pass)
+      .catch((thrown: unknown) => log(`results beyond the limits could not be deleted: ${messageOf(thrown)}`))
+  }
+  /** Without the age where the clock may be wrong. */
+  function limitsNow(): Retention {
+    const { isTrusted, doubt } = age.look(clock.now())
+    if (doubt !== undefined && retention.days !== undefined) log(doubt)
+    const { days, ...others } = retention
+    return isTrusted && days !== undefined ? { ...others, days } : others
+  }
+  function askHourly(): void {
+    ask()
+    callOff = clock.after(HOUR_MS, askHourly)
+  }
+
+  store.onSettled(ask)
+  askHourly()
+  return {
+    settled: () => work,
+    close: () => {
+      closing.abort()
+      callOff?.()
+      return work
+    }
+  }
+}
+
+/** A record that somebody else wrote may be anything. */
+const SAFE = "CASE WHEN json_valid(record) THEN record ELSE '{}' END"
+
+/**
+ * Deletes the standalone grids that stopped before this time and that no run names any more; a run's own grids go with it. Returns how
+ * many.
+ */
+export function deleteOldGrids(database: DatabaseSync, beforeMs: number): number {
+  const found = database
+    .prepare(
+      `SELECT id FROM (SELECT id, ${SAFE} AS record FROM grids WHERE is_active = 0)
+       WHERE json_extract(record, '$.batchId') IS NULL
+       AND coalesce(json_extract(record, '$.ended.atMs'), json_extract(record, '$.createdMs')) < ?`
+    )
+    .all(beforeMs)
+    .map(({ id }) => String(id))
+  if (found.length === 0) return 0
+  const named = new Set(
+    database
+      .prepare(`SELECT DISTINCT value FROM run_records, json_each(${SAFE}, '$.gridIds')`)
+      .all()
+      .map(({ value }) => value)
+  )
+  const remove = database.prepare('DELETE FROM grids WHERE id = ? AND is_active = 0')
+  const old = found.filter((id) => !named.has(id))
+  for (const id of old) remove.run(id)
+  return old.length
+}
+
+const KEY = 'clock'
+
+interface Look {
+  /** The last time at which somebody looked at the clock. */
+  readonly seenMs: number
+  /** When it was first found to be far ahead of that. */
+  readonly doubtedMs?: number | undefined
+}
+
+/**
+ * Whether the age of runs can be told by the clock. A service looks every hour, so a clock that is more than a day ahead of the last look
+ * was set wrong, or nobody was looking for so long: nothing is deleted by age until it has been going on like that for a day, which
+ * leaves time to set it right. A clock that is set back deletes nothing.
+ */
+export class TrustedAge {
+  readonly #facts: Facts
+  #look: Look
+
+  constructor(database: DatabaseSync) {
+    this.#facts = new Facts(database)
+    this.#look = read(this.#facts.get(KEY)) ?? { seenMs: newestRun(database) }
+  }
+
+  /** Looks at the clock. The second of the two is set when doubts begin. */
+  look(nowMs: number): { isTrusted: boolean; doubt?: string } {
+    const { seenMs, doubtedMs } = this.#look
+    const isJump = nowMs - seenMs > MS_A_DAY
+    const isOver = doubtedMs === undefined || nowMs - doubtedMs >= MS_A_DAY || nowMs < doubtedMs
+    this.#look = { seenMs: nowMs, doubtedMs: isJump ? nowMs : isOver ? undefined : doubtedMs }
+    try {
+      this.#facts.set(KEY, JSON.stringify(this.#look))
+    } catch {
+      // On a full disk it is known in memory.
+    }
+    if (isJump) return { isTrusted: false, doubt: describe(seenMs, nowMs) }
+    return { isTrusted: isOver }
+  }
+}
+
+function describe(seenMs: number, nowMs: number): string {
+  const days = Math.floor((nowMs - seenMs) / MS_A_DAY)
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+  return `the clock says ${day(nowMs)}, ${days} ${days === 1 ? 'day' : 'days'} after the last look at it: for a day no run is deleted for its age, in case the clock is wrong`
+}
+
+function read(text: string | undefined): Look | undefined {
+  const look = parseRecord(text ?? 'null') as Partial<Look> | null | undefined
+  return typeof look?.seenMs === 'number' ? (look as Look) : undefined
+}
+
+/** Before anybody has looked, the newest run is what is known; a folder without runs has nothing to lose. */
+function newestRun(database: DatabaseSync): number {
+  return Number(database.prepare('SELECT max(created_ms) AS newest FROM runs').get()?.newest ?? Infinity)
+}

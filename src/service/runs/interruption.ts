@@ -1,0 +1,67 @@
+import { clauseOf } from '../errors.js'
+import type { Store } from '../store/store.js'
+
+/** Why work was cut short; used as the reason of an aborted signal. */
+export class Interruption extends Error {
+  override name = 'Interruption'
+
+  constructor(
+    private readonly words: {
+      /** What happened, as in `stopped by a caller`; a full sentence is used as it is, without the time. */
+      readonly what: string
+      /** Added after the time, if anything. */
+      readonly why?: string
+      readonly atMs: number
+      /** Allowed by the API, so that the run counts as finished; the load that was not generated is still lost. */
+      readonly isAllowed?: boolean
+    }
+  ) {
+    super(words.what)
+  }
+
+  get isAllowed(): boolean {
+    return this.words.isAllowed ?? false
+  }
+
+  /** With how long the run had taken by then. */
+  describe(startedMs: number | null): string {
+    const { what, why, atMs } = this.words
+    if (what.endsWith('.')) return what
+    const when = startedMs === null ? 'before the run started' : `after ${formatElapsed(atMs - startedMs)}`
+    return [what, when, ...(why === undefined ? [] : [why])].join(' ')
+  }
+}
+
+/** Before what must not happen twice: after a crash nobody would know of it. Throws with what was not done, and why. */
+export function requireWritten(store: Pick<Store, 'flush'>, what: string): void {
+  try {
+    store.flush()
+  } catch (thrown) {
+    const why = clauseOf(thrown instanceof Error ? (thrown.cause ?? thrown) : thrown)
+    throw new Error(
+      `${what}, because the service could not write that down (${why}); free up space in its data folder and try again`,
+      { cause: thrown }
+    )
+  }
+}
+
+const MS_PER_SECOND = 1000
+const MS_PER_MINUTE = 60_000
+
+/** A human-readable duration: `12 s`, `2 min 5 s`, `1 h 30 min`. */
+export function formatElapsed(elapsedMs: number): string {
+  const seconds = Math.max(0, Math.round(elapsedMs / MS_PER_SECOND))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return joinUnits([minutes, 'min'], [seconds % 60, 's'])
+  return joinUnits([Math.floor(minutes / 60), 'h'], [minutes % 60, 'min'])
+}
+
+export function formatMinutes(minutes: number): string {
+  return formatElapsed(minutes * MS_PER_MINUTE)
+}
+
+function joinUnits(large: readonly [number, string], small: readonly [number, string]): string {
+  const units = small[0] === 0 ? [large] : [large, small]
+  return units.map(([count, unit]) => `${count} ${unit}`).join(' ')
+}

@@ -1,0 +1,113 @@
+import { open, readdir, writeFile, rename, stat, truncate } from 'node:fs/promises'
+import { join, dirname } from 'node:path'
+import { makeFolder } from '../../contract/files/make-folder.js'
+import { redactLog } from '../engines/redact-log.js'
+import type { Store } from '../store/store.js'
+import { regionName } from '../../contract/files/replace-file.js'
+import { messageOf } from '../../contract/sentence.js'
+import { redactSamples } from '../samples/row-redactor.js'
+import type { GridRecord } from '../../contract/records.js'
+import { readRunSecrets, findRowSecrets } from './row-secrets.js'
+
+export interface LogRequest {
+  readonly runId: string
+  /** Where to put the copies. */
+  readonly folder: string
+  /** Secrets to redact, besides those known here. */
+  readonly secrets: readonly string[]
+}
+
+const MB = 1024 ** 2
+const MAX_BYTES = 5 * MB
+const MAX_BYTES_OF_ALL = 50 * MB
+/** The start of a log has the settings and what failed to load; the rest of the limit goes to its end. */
+const HEAD_SHARE = 0.2
+
+/** Copies the logs of a run's nodes for people to read: redacted, and cut in the middle if they are long. */
+export async function keepLogs(store: Store, request: LogRequest): Promise<string[]> {
+  const run = store.run(request.runId)
+  const logsDir = store.folder.logsDir(request.runId)
+  const names = run === undefined ? [] : await readdir(logsDir).catch(() => [])
+  if (run === undefined || names.length === 0) return []
+  const secrets = [...request.secrets, ...(await readRunSecrets(run, store))]
+  const maxBytes = Math.min(MAX_BYTES, Math.floor(MAX_BYTES_OF_ALL / names.length))
+  makeFolder(request.folder)
+  const kept: string[] = []
+  for (const name of names.sort()) {
+    const copy = join(request.folder, name)
+    await writeFile(copy, redactLog(await readEnds(join(logsDir, name), maxBytes), secrets))
+    kept.push(copy)
+  }
+  return kept
+}
+
+/** Cut at line ends, so that no half of a secret remains. */
+async function readEnds(file: string, maxBytes: number): Promise<string> {
+  const handle = await open(file)
+  try {
+    const { size } = await handle.stat()
+    const read = async (start: number, length: number): Promise<string> => {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start)
+      return buffer.toString('utf8', 0, bytesRead)
+    }
+    if (size <= maxBytes) return await read(0, size)
+    const headBytes = Math.floor(maxBytes * HEAD_SHARE)
+    const tailBytes = maxBytes - headBytes
+    const head = await read(0, headBytes)
+    const tail = await read(size - tailBytes, tailBytes)
+    const leftOut = `… ${size - maxBytes} bytes or slightly more omitted …\n`
+    return `${head.slice(0, head.lastIndexOf('\n') + 1)}${leftOut}${tail.slice(tail.indexOf('\n') + 1)}`
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Moves the results of all runs into a folder, or their nodes' samples if there are no results yet. Moving needs no
+ * space and hardly any time, whatever the size; the folder must be on the same disk. Only if the run has secrets must
+ * samples that were not read yet be read and redacted first.
+ */
+export async function keepSamples(store: Store, folder: string): Promise<string[]> {
+  const kept: string[] = []
+  for (const run of store.listRuns({ offset: 0, limit: Infinity }).runs) {
+    const secrets = await findRowSecrets(run, store)
+    for (const grid of store.gridsOf(run)) {
+      const result = { from: store.folder.resultFile(run.id, grid.id), name: nameOf(grid) }
+      const nodes = Array.from({ length: grid.spec.instanceQuantity }, (_, index) => ({
+        from: store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile,
+        name: `${nameOf(grid)}-node-${index + 1}`
+      }))
+      // Node files that still exist were not merged into a result.
+      for (const { from, name } of [...nodes, result]) {
+        const to = join(folder, `${name}.csv`)
+        if (await move(from, to, from === result.from ? [] : secrets)) kept.push(to)
+      }
+    }
+  }
+  return kept
+}
+
+function nameOf({ id, spec }: GridRecord): string {
+  const region = regionName(spec.region)
+  return `${region}-${id}`
+}
+
+/** An empty file has no samples. */
+async function move(from: string, to: string, secrets: readonly string[]): Promise<boolean> {
+  const size = await stat(from).then(
+    (found) => found.size,
+    () => 0
+  )
+  if (size === 0) return false
+  try {
+    // A truncated row may contain half a secret.
+    if (secrets.length > 0) await truncate(from, await redactSamples(from, secrets))
+    makeFolder(dirname(to))
+    await rename(from, to)
+  } catch (thrown) {
+    throw new Error(`could not move ${from} to ${to}, so it stays where it is: ${messageOf(thrown)}`, {
+      cause: thrown
+    })
+  }
+  return true
+}

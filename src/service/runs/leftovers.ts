@@ -1,0 +1,103 @@
+import { messageOf } from '../../contract/sentence.js'
+import { type GridRecord, hasEnded, type RunRecord } from '../../contract/records.js'
+import type { Store } from '../store/store.js'
+import type { GridNodes } from './grid-nodes.js'
+import type { Grids } from './grids.js'
+import { isOwn } from './make-ready.js'
+import type { RunEnd, RunEndings } from './run-endings.js'
+
+interface Ports {
+  readonly store: Store
+  readonly grids: Grids
+  readonly nodes: GridNodes
+  readonly log: (line: string) => void
+}
+
+interface Work {
+  readonly endings: RunEndings
+  readonly launch: (run: RunRecord, how: { isTakenUp: boolean }) => void
+}
+
+/** What becomes of a run that a service left behind. */
+type Fate = 'wait' | 'take up' | 'end'
+
+const ENDED_UNOBSERVED: RunEnd = {
+  problems: ['The service ended during this run.'],
+  losses: [],
+  nodes: [],
+  endedMs: undefined
+}
+
+/**
+ * Finishes what a killed or closed service left undone. Runs and grids whose nodes have outlived it are taken up again; runs that
+ * had not started wait again, in their order. Returns the ids of the grids that are in use.
+ */
+export async function adoptLeftovers(ports: Ports, { endings, launch }: Work): Promise<string[]> {
+  const { store, grids, log } = ports
+  const inUse = new Set<GridRecord>()
+  const waitingGrids = adoptStandalone(ports, inUse)
+  const waiting: RunRecord[] = []
+  for (const run of store.unsettledRuns()) {
+    if (run.unmerged) await endings.settle(run).catch((thrown: unknown) => log(messageOf(thrown)))
+    if (hasEnded(run)) continue
+    const fate = decideFate(ports, run)
+    if (fate === 'end') await endings.conclude(run, ENDED_UNOBSERVED)
+    else for (const grid of store.gridsOf(run)) inUse.add(grid)
+    if (fate === 'wait') waiting.push(run)
+    if (fate === 'take up') takeUp(ports, run, launch)
+  }
+  // After those that have their nodes already.
+  for (const run of waiting) {
+    for (const grid of takeEarlier(waitingGrids, run.createdMs)) grids.takeUp(grid)
+    waitAgain(ports, run, launch)
+  }
+  for (const grid of waitingGrids) grids.takeUp(grid)
+  const left = store.activeGrids().filter((grid) => !inUse.has(grid))
+  for (const grid of left) await grids.terminate(grid)
+  return [...inUse].filter(({ status }) => status !== 'stopped').map(({ id }) => id)
+}
+
+/** A run whose tools may have been started is never started again. */
+function decideFate({ store, nodes }: Ports, run: RunRecord): Fate {
+  const grids = store.gridsOf(run)
+  if (run.status === 'stopping' || grids.length !== run.gridIds.length) return 'end'
+  const own = grids.filter((grid) => isOwn(run, grid))
+  const isUnstarted = run.status === 'queued' && run.startedMs === null && run.goMs === undefined
+  // Pods that are on their way are its own: it goes on with them.
+  const hasPods = own.some((grid) => grid.status !== 'queued' && nodes.outlive(grid))
+  if (isUnstarted && !hasPods) return 'wait'
+  return grids.every((grid) => nodes.outlive(grid)) ? 'take up' : 'end'
+}
+
+function takeUp({ store, grids, log }: Ports, run: RunRecord, launch: Work['launch']): void {
+  log(`continuing with run ${run.id}, which a service that ended left behind`)
+  for (const grid of store.gridsOf(run)) grids.revive(grid)
+  launch(run, { isTakenUp: true })
+}
+
+/** A standalone grid on this machine goes on for it: it has no nodes that could have been lost. */
+function waitAgain({ store, grids, nodes, log }: Ports, run: RunRecord, launch: Work['launch']): void {
+  log(`run ${run.id} waits again: it had not started when the service ended`)
+  for (const grid of store.gridsOf(run)) {
+    if (isOwn(run, grid)) grids.postpone(grid)
+    else if (grid.status !== 'stopped' && !nodes.outlive(grid) && !nodes.of(grid)) grids.takeUp(grid)
+  }
+  launch(run, { isTakenUp: false })
+}
+
+/** Standalone grids whose nodes outlive the service go on. Returns those that wait for their nodes, oldest first. */
+function adoptStandalone({ store, grids, nodes }: Ports, inUse: Set<GridRecord>): GridRecord[] {
+  const outliving = store.activeGrids().filter((grid) => grid.batchId === null && nodes.outlive(grid))
+  for (const grid of outliving) {
+    inUse.add(grid)
+    if (grid.status !== 'queued') grids.takeUp(grid)
+  }
+  const waiting = outliving.filter(({ status }) => status === 'queued')
+  return waiting.sort((one, other) => one.createdMs - other.createdMs)
+}
+
+/** Removes and returns those created before. */
+function takeEarlier(grids: GridRecord[], createdMs: number): GridRecord[] {
+  const count = grids.findIndex((grid) => grid.createdMs > createdMs)
+  return grids.splice(0, count < 0 ? grids.length : count)
+}

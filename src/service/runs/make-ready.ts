@@ -1,0 +1,91 @@
+import { rm } from 'node:fs/promises'
+import type { PreparedPlan, Engines } from '../engines/engine.js'
+import type { LoadNode } from '../nodes/load-node.js'
+import type { Grids } from './grids.js'
+import type { RunGrid } from './node-book.js'
+import type { GridRecord, RunRecord } from '../../contract/records.js'
+import type { Store } from '../store/store.js'
+
+interface Ports {
+  readonly store: Store
+  readonly grids: Grids
+  readonly engines: Engines
+}
+
+/** How a run is executed. */
+export interface Manner {
+  /** Its nodes may be at work already, started by an earlier service. */
+  readonly isTakenUp: boolean
+  /** Aborted when the run is stopped. */
+  readonly signal: AbortSignal
+}
+
+/** What a run needs before it starts. */
+export interface ReadyRun {
+  readonly plan: PreparedPlan
+  readonly grids: readonly RunGrid[]
+}
+
+/**
+ * Starts the nodes of the run's own grids while the tool is installed and the plan compiled; what fails first ends the other. Undefined
+ * if the run was stopped meanwhile, which does not wait for it. Whoever calls this gives the nodes back, in any case.
+ */
+export async function makeReady(ports: Ports, run: RunRecord, how: Manner): Promise<ReadyRun | undefined> {
+  const failed = new AbortController()
+  const signal = AbortSignal.any([how.signal, failed.signal])
+  try {
+    const opening = Promise.all(
+      ports.store.gridsOf(run).map((grid) => openGrid(ports, { run, grid, ...how, signal }))
+    )
+    const plan = prepare(ports, run, { signal, nodes: async () => firstNodes(await opening) })
+    const ready = await Promise.race([Promise.all([plan, opening]), aborted(how.signal)])
+    return how.signal.aborted || ready === undefined ? undefined : { plan: ready[0], grids: ready[1] }
+  } catch (thrown) {
+    failed.abort(thrown)
+    throw thrown
+  }
+}
+
+/** Whether the grid was created with the run, and ends with it. */
+export function isOwn(run: RunRecord, grid: GridRecord): boolean {
+  return grid.batchId === run.batchId
+}
+
+/** A grid that has ended needs no nodes: its part of the run is over. */
+async function openGrid(
+  { grids }: Ports,
+  { run, grid, isTakenUp, signal }: Manner & { run: RunRecord; grid: GridRecord }
+): Promise<RunGrid> {
+  if (grids.endSignal(grid).aborted) return { grid, set: undefined }
+  const set = isOwn(run, grid)
+    ? await grids.openNodes(grid, { runId: run.id, tool: run.request.tool, isTakenUp, signal })
+    : await grids.nodesOf(grid)
+  return { grid, set }
+}
+
+async function prepare(
+  { store, engines }: Ports,
+  run: RunRecord,
+  { signal, nodes }: Pick<Manner, 'signal'> & { nodes: () => Promise<readonly LoadNode[]> }
+): Promise<PreparedPlan> {
+  const buildDir = store.folder.buildDir(run.id)
+  // An earlier service may have got this far.
+  await rm(buildDir, { recursive: true, force: true })
+  return engines.of(run.request.tool).prepare({
+    ...run.request,
+    fileNames: run.files.map(({ name }) => name),
+    uploadDir: store.folder.uploadDir(run.id),
+    buildDir,
+    nodes,
+    signal
+  })
+}
+
+function firstNodes(grids: readonly RunGrid[]): LoadNode[] {
+  return grids.flatMap(({ set }) => set?.nodes[0] ?? [])
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return Promise.resolve(undefined)
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
+}

@@ -1,0 +1,151 @@
+import type { NodeSet } from '../nodes/load-node.js'
+import type { GridRecord, NodeRecord, RunRecord, GridSpec } from '../../contract/records.js'
+
+/** A grid of a run with its nodes; there are none if it ended before the run was taken up again. */
+export interface RunGrid {
+  readonly grid: GridRecord
+  readonly set: NodeSet | undefined
+}
+
+/** Nodes that started further apart generated only part of the load for a while. */
+const SPREAD_TO_DOUBT_MS = 1000
+/** From here on that is not the load that was requested. */
+const SHARE_OF_DURATION_LOST = 0.1
+const SHORTEST_LOSS_MS = 2000
+
+/** How far apart the tools started. */
+export interface Spread {
+  readonly words: string
+  /** What it did to the load; undefined if nothing worth telling. */
+  readonly effect: { readonly isLoss: boolean; readonly words: string } | undefined
+}
+
+interface Work {
+  readonly node: NodeRecord
+  readonly startMs: number
+  readonly endMs: number | undefined
+}
+
+/** What is known of the nodes of a run, in its record. */
+export class NodeBook {
+  readonly #run: RunRecord
+  readonly #grids: readonly RunGrid[]
+  readonly #endsMs = new Map<NodeRecord, number>()
+
+  /** What an earlier service wrote down stays. */
+  constructor(run: RunRecord, grids: readonly RunGrid[]) {
+    this.#run = run
+    this.#grids = grids
+    run.nodes = grids.flatMap(({ grid, set }) =>
+      shareThreads(grid.spec, run.request.threads).map((threads, index) => {
+        const number = index + 1
+        const known = run.nodes?.find((node) => node.grid === grid.id && node.number === number)
+        const place = set?.factsOf(index).place ?? known?.place ?? 'unknown'
+        return { ...(known ?? blankRecord(grid, number, threads)), place }
+      })
+    )
+  }
+
+  of(grid: GridRecord, index: number): NodeRecord | undefined {
+    return findNode(this.#run, grid.id, index)
+  }
+
+  /** Takes over what a node's place knows of it. */
+  update(grid: GridRecord, index: number): void {
+    const record = this.of(grid, index)
+    const facts = this.#grids.find((other) => other.grid === grid)?.set?.factsOf(index)
+    if (record === undefined || facts === undefined) return
+    record.place = facts.place
+    record.startedMs = facts.startedMs ?? record.startedMs
+    record.cpuLimit = facts.cpuLimit
+    record.restarts = facts.restarts
+    record.throttled = facts.throttled
+    record.clockOffsetMs = facts.clockOffsetMs
+  }
+
+  /** The nodes were told to start: from here on their rows come, and need their clocks. */
+  noteGo(atMs: number): void {
+    for (const { grid } of this.#grids)
+      for (let index = 0; index < grid.spec.instanceQuantity; index++) {
+        this.update(grid, index)
+        const record = this.of(grid, index)
+        if (record && record.threads !== 0) record.startedMs ??= atMs
+      }
+  }
+
+  /** A node has ended: when, its place knows best. */
+  noteEnd(grid: GridRecord, index: number, atMs: number): void {
+    this.update(grid, index)
+    const record = this.of(grid, index)
+    const facts = this.#grids.find((other) => other.grid === grid)?.set?.factsOf(index)
+    if (record) this.#endsMs.set(record, facts?.endedMs ?? atMs)
+  }
+
+  /** Undefined if there are not two of them. */
+  get spread(): Spread | undefined {
+    const works = (this.#run.nodes ?? []).flatMap((node): Work[] =>
+      node.startedMs === null || node.threads === 0
+        ? []
+        : [{ node, startMs: node.startedMs, endMs: this.#endsMs.get(node) }]
+    )
+    const [first, ...others] = works.sort((one, other) => one.startMs - other.startMs)
+    const last = others.at(-1)
+    if (first === undefined || last === undefined) return undefined
+    const spreadMs = last.startMs - first.startMs
+    const words =
+      `the ${works.length} nodes started within ${formatSpread(spreadMs)}` +
+      (spreadMs === 0 ? '' : `: first ${this.#nameOf(first.node)}, last ${this.#nameOf(last.node)}`)
+    return { words, effect: this.#effectOf(spreadMs, last.startMs, works) }
+  }
+
+  #effectOf(spreadMs: number, lastStartMs: number, works: readonly Work[]): Spread['effect'] {
+    if (spreadMs <= SPREAD_TO_DOUBT_MS) return undefined
+    const endsMs = works.flatMap(({ endMs }) => endMs ?? [])
+    if (lastStartMs >= Math.min(...endsMs))
+      return { isLoss: true, words: 'by then, others had ended: the nodes never ran all at the same time' }
+    const { durationSec } = this.#run.request
+    // Where the plan decides, as long as it took.
+    const durationMs =
+      durationSec === null ? Math.max(...endsMs) - (lastStartMs - spreadMs) : durationSec * 1000
+    const isLoss = spreadMs > Math.max(SHORTEST_LOSS_MS, SHARE_OF_DURATION_LOST * durationMs)
+    return { isLoss, words: 'until then, only part of the load was generated' }
+  }
+
+  #nameOf({ grid, number }: NodeRecord): string {
+    const found = this.#grids.find((other) => other.grid.id === grid)
+    return found ? nameOfNode(found.grid, number - 1) : `node ${number}`
+  }
+}
+
+/** For people: `node 2 of 4 in eu-central-1`. */
+export function nameOfNode({ spec }: GridRecord, index: number): string {
+  return `node ${index + 1} of ${spec.instanceQuantity} in ${spec.region}`
+}
+
+export function findNode(run: RunRecord, gridId: string, index: number): NodeRecord | undefined {
+  return run.nodes?.find((node) => node.grid === gridId && node.number === index + 1)
+}
+
+function blankRecord(grid: GridRecord, number: number, threads: number | null): NodeRecord {
+  return {
+    ...{ grid: grid.id, region: grid.spec.region, number, threads, place: '' },
+    ...{ startedMs: null, rows: null, cpuLimit: null, restarts: null, throttled: null },
+    ...{ clockOffsetMs: 0, lost: null }
+  }
+}
+
+function formatSpread(spreadMs: number): string {
+  return spreadMs < 1000 ? `${Math.round(spreadMs)} ms` : `${(spreadMs / 1000).toFixed(1)} s`
+}
+
+/**
+ * The threads of each node: divided among the nodes of an on-demand grid, the full number for each node of a hosted one.
+ * Null leaves them to the plan.
+ */
+export function shareThreads(spec: GridSpec, threads: number | null): (number | null)[] {
+  const nodes = spec.instanceQuantity
+  return Array.from({ length: nodes }, (_, index) => {
+    if (threads === null || spec.infrastructure === 'hosted') return threads
+    return Math.floor(threads / nodes) + (index < threads % nodes ? 1 : 0)
+  })
+}

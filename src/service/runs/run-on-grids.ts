@@ -1,0 +1,304 @@
+import { constants } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { makeFolder } from '../../contract/files/make-folder.js'
+import type { Clock } from '../clock.js'
+import type { NodeOutcome, PreparedPlan } from '../engines/engine.js'
+import { messageOf } from '../../contract/sentence.js'
+import { type LoadNode, NodeError, withRun } from '../nodes/load-node.js'
+import type { GridRecord, RunRecord } from '../../contract/records.js'
+import type { Store } from '../store/store.js'
+import type { Grids } from './grids.js'
+import { type Interruption, formatElapsed } from './interruption.js'
+import { nameOfNode, type NodeBook, type RunGrid, shareThreads } from './node-book.js'
+
+interface Ports {
+  readonly store: Store
+  readonly grids: Grids
+  readonly clock: Clock
+  readonly log: (line: string) => void
+}
+
+/** The whole work. */
+interface RunWork {
+  readonly run: RunRecord
+  readonly plan: PreparedPlan
+  readonly grids: readonly RunGrid[]
+  readonly book: NodeBook
+  readonly signal: AbortSignal
+  /** The same node, with its tools watched while they run. */
+  readonly watch: (node: LoadNode) => LoadNode
+}
+
+interface NodeWork extends RunWork {
+  readonly gate: StartGate
+  readonly node: LoadNode | undefined
+  readonly grid: GridRecord
+  /** Among the grids of the run. */
+  readonly gridIndex: number
+  readonly index: number
+  /** Among all nodes of the run. */
+  readonly ordinal: number
+  readonly threads: number | null
+  readonly share: { readonly allThreads: number | null; readonly nodeCount: number }
+}
+
+/** How one node's part of the run ended. */
+export interface NodeEnd {
+  readonly grid: GridRecord
+  readonly index: number
+  /** There was no thread left for it. */
+  readonly isIdle: boolean
+  readonly outcome: NodeOutcome
+  /** Set if the work was cut short. */
+  readonly interruption: Interruption | undefined
+}
+
+/** Runs the plan on every node of every grid until the node, the grid or the run ends. Returns when all have ended. */
+export async function runOnGrids(ports: Ports, work: RunWork): Promise<NodeEnd[]> {
+  const { run, signal } = work
+  const shares = work.grids.map(({ grid }) => shareThreads(grid.spec, run.request.threads))
+  const working = shares.flat().filter((threads) => threads !== 0)
+  const allThreads = working.reduce<number | null>(
+    (sum, threads) => (sum === null || threads === null ? null : sum + threads),
+    0
+  )
+  const gate = createGate(ports, work, working.length)
+  const ofGrids = work.grids.map(({ grid, set }, gridIndex) => {
+    const before = shares.slice(0, gridIndex).flat().length
+    // The reason is that of the first signal to abort.
+    const either = AbortSignal.any([signal, ports.grids.endSignal(grid)])
+    const nodes = (shares[gridIndex] ?? []).map((threads, index) => {
+      const share = { allThreads, nodeCount: working.length }
+      const position = { grid, gridIndex, index, ordinal: before + index, threads, share }
+      return endNode(ports, { ...work, ...position, gate, node: set?.nodes[index] }, either)
+    })
+    return ports.grids.follow(grid, Promise.all(nodes))
+  })
+  return (await Promise.all(ofGrids)).flat()
+}
+
+/** If a run is taken up again whose nodes were told to start, those that have not heard it yet must not wait for the others. */
+function createGate({ store, clock }: Ports, { run, book }: RunWork, count: number): StartGate {
+  if (run.goMs !== undefined) return StartGate.opened()
+  const onOpen = (): void => {
+    run.goMs = clock.now()
+    book.noteGo(run.goMs)
+    store.saveRun(run)
+  }
+  return new StartGate({ count, onOpen })
+}
+
+/** An exception is this node's problem; the others continue once all have started, and nothing is left running. */
+async function endNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
+  const { run, grid, index, threads, gate, book } = work
+  const start = { hasPassed: threads === 0 }
+  let outcome: NodeOutcome
+  try {
+    outcome = await runNode(ports, work, { signal, start })
+  } catch (thrown) {
+    const isCalledOff = signal.aborted && thrown === signal.reason
+    outcome = { problem: isCalledOff ? null : describeFailure(ports, work, thrown) }
+    if (outcome.problem !== null) ports.log(`run ${run.id} cannot continue: ${outcome.problem}`)
+  }
+  if (!start.hasPassed) {
+    if (outcome.problem === null) gate.leave()
+    else gate.fail(`${nameOfNode(grid, index)} failed before the start`)
+  }
+  book.noteEnd(grid, index, ports.clock.now())
+  const interruption = signal.aborted ? (signal.reason as Interruption) : undefined
+  return { grid, index, isIdle: threads === 0, outcome, interruption }
+}
+
+/** A lost node is told with its part of the load. */
+function describeFailure({ clock }: Ports, work: NodeWork, thrown: unknown): string {
+  const lost = nodeErrorOf(thrown)
+  if (lost === undefined) return messageOf(thrown)
+  const { run, grid, index, book, threads, share } = work
+  book.update(grid, index)
+  const record = book.of(grid, index)
+  const startedMs = record?.startedMs ?? run.goMs
+  const elapsedMs = startedMs === undefined ? undefined : clock.now() - startedMs
+  const why = /[.!?]$/.test(lost.message) ? lost.message : `${lost.message}.`
+  const words = `${why} ${describeLostShare({ ...share, threads, elapsedMs })}.`
+  if (record) record.lost = words
+  const isNamed = words.startsWith(`Node ${index + 1} of `)
+  return isNamed ? words : `${nameOfNode(grid, index)}: ${words}`
+}
+
+function nodeErrorOf(thrown: unknown): NodeError | undefined {
+  if (thrown instanceof NodeError) return thrown
+  return thrown instanceof Error && thrown.cause !== undefined ? nodeErrorOf(thrown.cause) : undefined
+}
+
+async function runNode(
+  ports: Ports,
+  work: NodeWork,
+  { signal, start }: { signal: AbortSignal; start: { hasPassed: boolean } }
+): Promise<NodeOutcome> {
+  const { run, grid, index, threads, node } = work
+  const nodeName = `${grid.spec.region} ${grid.id.slice(0, 6)} node ${index + 1}`
+  if (threads === 0) {
+    ports.log(`${nodeName}: no threads left for it, so it stays idle`)
+    return { problem: null }
+  }
+  if (node === undefined) {
+    signal.throwIfAborted()
+    throw new NodeError('its grid has fewer nodes than it should have')
+  }
+  const { workDir, samplesFile, logFile } = ports.store.folder.nodeFiles({
+    runId: run.id,
+    gridId: grid.id,
+    index
+  })
+  makeFolder(dirname(logFile))
+  await placeFiles(ports.store, run, workDir)
+  if (signal.aborted) return { problem: null }
+  const { rampupSec, durationSec, hosts, properties } = run.request
+  const planFile = join(workDir, run.files[0]?.name ?? '')
+  return work.plan.runNode(
+    {
+      node: startTogether(ports, { ...work, node }, start),
+      place: { region: grid.spec.region, gridIndex: work.gridIndex, nodeIndex: index, ordinal: work.ordinal },
+      ...{ planFile, samplesFile, logFile, nodeName, mark: `${run.mark ?? run.id}${work.ordinal + 1}` },
+      ...{ threads, rampupSec, durationSec, hosts, properties }
+    },
+    signal
+  )
+}
+
+/** The same node: its command is known by the run, and starts when those of all nodes can. */
+function startTogether(
+  { clock }: Ports,
+  { run, grid, index, node, gate, book, watch }: NodeWork & { node: LoadNode },
+  start: { hasPassed: boolean }
+): LoadNode {
+  const watched = watch(node)
+  let commands = 0
+  return withRun(node, async (command, signal) => {
+    commands += 1
+    const id = commands === 1 ? run.id : `${run.id}-${commands}`
+    const exit = await watched.run(
+      {
+        ...command,
+        id,
+        onStart: (groupId) => {
+          const record = book.of(grid, index)
+          if (record && commands === 1) record.startedMs = clock.now()
+          command.onStart?.(groupId)
+        },
+        whenReady: async () => {
+          await command.whenReady?.()
+          await gate.pass(signal)
+          start.hasPassed = true
+        }
+      },
+      signal
+    )
+    // One that was started by an earlier service does not ask again.
+    start.hasPassed = true
+    return exit
+  })
+}
+
+/**
+ * Each node has its own folder and files: a plan may write to its data, and the upload, other nodes and repeats must not
+ * see that. On file systems with copy-on-write the copies take no space until then.
+ */
+async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
+  makeFolder(workDir)
+  for (const { name } of run.files) {
+    await copyFile(store.folder.uploadedFile(run.id, name), join(workDir, name), constants.COPYFILE_FICLONE)
+  }
+}
+
+const FRACTIONS: readonly (readonly [share: number, words: string])[] = [
+  [1, 'all'],
+  [1 / 2, 'half'],
+  [1 / 3, 'a third'],
+  [2 / 3, 'two thirds'],
+  [1 / 4, 'a quarter'],
+  [3 / 4, 'three quarters']
+]
+
+/** What is gone with a node: `5 of 20 threads, a quarter of the load, were lost after 32 s`. */
+export function describeLostShare(loss: {
+  /** Those of the node and of all nodes; null where the plan decides. */
+  readonly threads: number | null
+  readonly allThreads: number | null
+  /** All nodes with work. */
+  readonly nodeCount: number
+  /** Undefined if it had not started. */
+  readonly elapsedMs: number | undefined
+}): string {
+  const { threads, allThreads, nodeCount, elapsedMs } = loss
+  const isKnown = threads !== null && allThreads !== null
+  const [lost, all, noun] = isKnown ? [threads, allThreads, 'thread'] : [1, nodeCount, 'node']
+  const when = elapsedMs === undefined ? 'before the start' : `after ${formatElapsed(elapsedMs)}`
+  const verb = lost === 1 ? 'was' : 'were'
+  return `${lost} of ${all} ${noun}${all === 1 ? '' : 's'}, ${describeShare(lost / all)} of the load, ${verb} lost ${when}`
+}
+
+function describeShare(share: number): string {
+  const known = FRACTIONS.find(([fraction]) => Math.abs(fraction - share) < 1e-9)
+  const percent = Math.floor(share * 100)
+  return known?.[1] ?? (percent === 0 ? 'less than 1%' : `${percent}%`)
+}
+
+/** Lets the nodes of a run start together: it opens when all that have work are ready, or never, if one fails before that. */
+export class StartGate {
+  readonly #parts: { readonly count: number; readonly onOpen: () => void }
+  readonly #callers = new Set<{ readonly start: () => void; readonly refuse: (reason: Error) => void }>()
+  #gone = 0
+  #state: 'closed' | 'open' | Error = 'closed'
+
+  constructor(parts: { count: number; onOpen: () => void }) {
+    this.#parts = parts
+  }
+
+  /** For a run whose nodes were told to start before: whoever comes goes on at once. */
+  static opened(): StartGate {
+    const gate = new StartGate({ count: 0, onOpen: () => undefined })
+    gate.#state = 'open'
+    return gate
+  }
+
+  /** Fulfilled when all nodes may start; rejected with the reason of the signal, or because another node has failed. */
+  pass(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error)
+    if (this.#state instanceof Error) return Promise.reject(this.#state)
+    if (this.#state === 'open') return Promise.resolve()
+    return new Promise((start, refuse) => {
+      const caller = { start, refuse }
+      this.#callers.add(caller)
+      const abort = (): void => {
+        if (this.#callers.delete(caller)) refuse(signal.reason as Error)
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      this.#openIfComplete()
+    })
+  }
+
+  /** A node has ended before it came here, with nothing to start or called off: the others do not wait for it. */
+  leave(): void {
+    this.#gone += 1
+    this.#openIfComplete()
+  }
+
+  /** A node has failed before it came here: none of them starts. */
+  fail(reason: string): void {
+    if (this.#state !== 'closed') return
+    this.#state = new Error(`no node was started, because ${reason}`)
+    for (const { refuse } of this.#callers) refuse(this.#state)
+    this.#callers.clear()
+  }
+
+  #openIfComplete(): void {
+    const waiting = this.#callers.size
+    if (this.#state !== 'closed' || waiting === 0 || waiting + this.#gone < this.#parts.count) return
+    this.#state = 'open'
+    this.#parts.onOpen()
+    for (const { start } of this.#callers) start()
+    this.#callers.clear()
+  }
+}

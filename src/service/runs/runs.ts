@@ -1,0 +1,326 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { makeFolder } from '../../contract/files/make-folder.js'
+import type { Clock } from '../clock.js'
+import type { Engines } from '../engines/engine.js'
+import { refuseDeleted, refuseUntilRestart, RequestError } from '../errors.js'
+import { messageOf } from '../../contract/sentence.js'
+import type { readLoad } from '../nodes/machine/load-sample.js'
+import type { GridNodes } from './grid-nodes.js'
+import type { Grids } from './grids.js'
+import type { GridUse, Queue, Turn } from '../queue/queue.js'
+import { executeRun, Postponed } from './execute-run.js'
+import { formatElapsed, Interruption } from './interruption.js'
+import { adoptLeftovers } from './leftovers.js'
+import { isOwn, type Manner } from './make-ready.js'
+import type { GridWish, Store } from '../store/store.js'
+import { type FileRecord, type GridRecord, hasEnded, type RunRecord, type RunRequest, type UserReference } from '../../contract/records.js'
+import { RemovedUsers } from './removed-users.js'
+import { RunEndings } from './run-endings.js'
+import { createId } from '../store/data-folder.js'
+
+interface Execution {
+  readonly run: RunRecord
+  readonly controller: AbortController
+  readonly done: Promise<void>
+}
+
+interface Ports {
+  readonly store: Store
+  readonly grids: Grids
+  readonly engines: Engines
+  readonly nodes: GridNodes
+  readonly queue: Queue
+  /** Refuses regions that there are not. */
+  readonly checkRegion: (region: string) => string[]
+  readonly readLoad: typeof readLoad
+  /** Whether the user with this id was removed. */
+  readonly isRemoved: (id: number) => boolean
+  readonly clock: Clock
+  readonly log: (line: string) => void
+}
+
+/** The runner kills ten seconds after its first signal, and the tools need part of that to exit. */
+const CLOSE_WITHIN_MS = 4500
+
+/** Runs and their life cycle: `queued → running → finished`, or `problem` if the plan did not run to completion. */
+export class Runs {
+  private readonly executions = new Map<string, Execution>()
+  private readonly endings: RunEndings
+  private readonly removedUsers: RemovedUsers
+  /** Callers who want something new and have no reply yet. */
+  private readonly callers = new Set<Promise<void>>()
+  /** Why there are no new runs any more. */
+  private refusal: string | undefined
+
+  constructor(private readonly ports: Ports) {
+    this.endings = new RunEndings(ports)
+    this.removedUsers = new RemovedUsers({
+      ...ports,
+      waiting: () => [...this.executions.values()].filter(({ run }) => ports.queue.isWaiting(run.id))
+    })
+  }
+
+  /** A service that is about to end starts no more runs. Not before an upload was read: its caller would lose the reply. */
+  private requireOpen(): void {
+    if (this.refusal !== undefined) throw refuseUntilRestart(this.refusal)
+  }
+
+  /** Takes ownership of the uploaded files and starts the run. */
+  async create(wish: {
+    request: RunRequest
+    grids: readonly GridWish[]
+    files: readonly FileRecord[]
+    uploadDir: string
+    user?: UserReference | undefined
+  }): Promise<RunRecord> {
+    this.requirePossible(wish.grids)
+    const id = createId()
+    return this.inNewFolder(id, async () => {
+      await rename(wish.uploadDir, this.ports.store.folder.uploadDir(id))
+      await this.ports.store.secure(this.ports.store.folder.uploadDir(id))
+      return this.begin({ id, ...wish })
+    })
+  }
+
+  /** Repeats the same plan, files and grids as a new run. */
+  async repeat(previous: RunRecord, user?: UserReference): Promise<RunRecord> {
+    this.requireOpen()
+    if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
+    const known = this.ports.store.gridsOf(previous)
+    // With fewer grids it would be another test.
+    if (known.length < previous.gridIds.length)
+      throw new RequestError(410, `run ${previous.id} cannot be repeated: its grids have been deleted`)
+    const grids = known.map((grid): GridWish =>
+      grid.batchId === previous.batchId ? { spec: grid.spec } : { uuid: grid.id }
+    )
+    this.requirePossible(grids)
+    const id = createId()
+    const { store } = this.ports
+    return this.inNewFolder(id, async () => {
+      await mkdir(store.folder.uploadDir(id))
+      for (const { name } of previous.files)
+        await copyFile(
+          store.folder.uploadedFile(previous.id, name),
+          store.folder.uploadedFile(id, name),
+          constants.COPYFILE_FICLONE
+        ).catch((thrown: unknown) => {
+          throw refuseDeleted(thrown)
+        })
+      await store.secure(store.folder.uploadDir(id))
+      const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
+      return this.begin({ id, request: previous.request, grids, files, user })
+    })
+  }
+
+  /** Ends the run's processes and returns when its results are ready. */
+  async stop(run: RunRecord): Promise<void> {
+    const execution = this.executions.get(run.id)
+    if (!execution) return
+    if (!hasEnded(run)) this.move(run, 'stopping')
+    const atMs = this.ports.clock.now()
+    execution.controller.abort(new Interruption({ what: 'stopped by a caller', atMs, isAllowed: true }))
+    await execution.done
+  }
+
+  /** Finishes what a killed or closed service left undone. Returns the ids of the grids that are in use. */
+  adoptLeftovers(): Promise<string[]> {
+    return adoptLeftovers(this.ports, {
+      endings: this.endings,
+      launch: (run, how) => this.launch(run, how)
+    })
+  }
+
+  /** Merges the results of a run that had no space or no time for it when it ended. */
+  settle(run: RunRecord): Promise<void> {
+    return this.endings.settle(run)
+  }
+
+  /** Somebody wants something new; a drain waits until they are told. */
+  noteCaller(told: Promise<void>): void {
+    this.callers.add(told)
+    void told.then(() => this.callers.delete(told))
+  }
+
+  /**
+   * Nobody starts any more; those at work get this time to end. Resolves as soon as none of them is left, and callers whose upload was on
+   * its way know that they have to come again.
+   */
+  async drain(forMs: number): Promise<void> {
+    const { clock, log, queue } = this.ports
+    this.refuse('the service is about to restart and starts no new runs or grids until then')
+    const atWork = [...this.executions].filter(([id]) => !queue.isWaiting(id))
+    const awaited = [count(atWork.length, 'run', 'to end'), count(this.callers.size, 'upload', 'to arrive')]
+    if (atWork.length + this.callers.size === 0) return
+    log(`draining: waiting up to ${formatElapsed(forMs)} for ${awaited.flat().join(' and ')}`)
+    let callOff = (): void => undefined
+    const timeUp = new Promise<void>((resolve) => (callOff = clock.after(forMs, resolve)))
+    const ended = Promise.all(atWork.map(([, { done }]) => done))
+    // Those who come while the last ones are told do not prolong it: their gates come again by themselves.
+    await Promise.race([ended.then(() => Promise.all(this.callers)), timeUp])
+    callOff()
+  }
+
+  /**
+   * Ends all runs within the time limit; what cannot be merged by then is merged at the next start. Those that have not started wait for
+   * the next start, and their grids with them, whose ids are returned.
+   */
+  async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
+    const { clock, log } = this.ports
+    this.refuse('the service is closing')
+    this.removedUsers.close()
+    const callOff = this.endings.limitTo(withinMs)
+    const executions = [...this.executions]
+    for (const [id, { run, controller }] of executions) {
+      if (controller.signal.aborted) continue
+      if (isUnstarted(run)) {
+        controller.abort(new Postponed('the service was closed'))
+        continue
+      }
+      // One that has ended may still be giving its nodes back.
+      if (!hasEnded(run)) log(`ending run ${id} because the service is closing; its results so far are kept`)
+      const what = 'The service was closed during this run.'
+      controller.abort(new Interruption({ what, atMs: clock.now() }))
+    }
+    await Promise.all(executions.map(([, { done }]) => done))
+    callOff()
+    return new Set(executions.flatMap(([, { run }]) => (isUnstarted(run) ? run.gridIds : [])))
+  }
+
+  /** Removes a folder that could not be filled, or whose run could not begin. */
+  private async inNewFolder<T>(id: string, fill: () => Promise<T>): Promise<T> {
+    const folder = this.ports.store.folder.runDir(id)
+    try {
+      makeFolder(folder)
+      return await fill()
+    } catch (thrown) {
+      await rm(folder, { recursive: true, force: true })
+      throw thrown
+    }
+  }
+
+  private requirePossible(wishes: readonly GridWish[]): void {
+    this.requireOpen()
+    const problems = wishes.flatMap((wish) => this.checkWish(wish))
+    if (problems.length === 0)
+      problems.push(...this.ports.queue.check({ kind: 'run', grids: this.describeUses(wishes) }))
+    if (problems.length > 0) throw new RequestError(422, problems.join('; '))
+  }
+
+  private refuse(reason: string): void {
+    this.refusal = reason
+    this.ports.grids.refuse(reason)
+    this.ports.queue.pause()
+  }
+
+  private checkWish(wish: GridWish): string[] {
+    if ('spec' in wish) return this.ports.checkRegion(wish.spec.region)
+    const grid = this.ports.store.grid(wish.uuid)
+    if (!grid) return [`there is no grid ${wish.uuid}`]
+    const why = grid.problem === undefined ? '' : `: ${grid.problem}`
+    if (grid.status !== 'started') return [`grid ${wish.uuid} is ${grid.status}, not started${why}`]
+    const user = this.userOf(grid)
+    return user === undefined ? [] : [`grid ${grid.id} is in use by run ${user} until it ends`]
+  }
+
+  private describeUses(wishes: readonly GridWish[]): GridUse[] {
+    return wishes.flatMap((wish): GridUse[] => {
+      if ('spec' in wish) return [{ spec: wish.spec, isOwn: true }]
+      const grid = this.ports.store.grid(wish.uuid)
+      return grid ? [{ spec: grid.spec, isOwn: false }] : []
+    })
+  }
+
+  /** The run that has the nodes of this grid for itself: those that outlive the service serve one run at a time. */
+  private userOf(grid: GridRecord): string | undefined {
+    const { store, nodes } = this.ports
+    if (!nodes.outlive(grid)) return undefined
+    const isUser = (run: RunRecord | undefined): boolean =>
+      run !== undefined && !hasEnded(run) && run.gridIds.includes(grid.id)
+    return [...this.executions.keys()].find((id) => isUser(store.run(id)))
+  }
+
+  private begin(wish: {
+    id: string
+    request: RunRequest
+    grids: readonly GridWish[]
+    files: readonly FileRecord[]
+    user?: UserReference | undefined
+  }): RunRecord {
+    // Another run may have come while the files were put into place.
+    this.requirePossible(wish.grids)
+    const batchId = createId()
+    const own: GridRecord[] = []
+    const gridIds = wish.grids.map((grid) => {
+      if ('uuid' in grid) return grid.uuid
+      const described = this.ports.grids.describeForRun(grid.spec, batchId, wish.user)
+      own.push(described)
+      return described.id
+    })
+    const run: RunRecord = {
+      id: wish.id,
+      batchId,
+      request: wish.request,
+      gridIds,
+      files: wish.files,
+      ...(wish.user && { user: wish.user }),
+      createdMs: this.ports.clock.now(),
+      sequence: this.ports.store.nextSequence(),
+      toolVersion: null,
+      status: 'queued',
+      apdex: null,
+      samples: null,
+      remoteErrors: null,
+      startedMs: null,
+      stoppedMs: null,
+      report: null,
+      mark: randomBytes(12).toString('hex')
+    }
+    this.ports.store.create({ run, grids: own })
+    this.launch(run, { isTakenUp: false })
+    return run
+  }
+
+  private launch(run: RunRecord, { isTakenUp }: { isTakenUp: boolean }): void {
+    const { queue, grids, store, log } = this.ports
+    const controller = new AbortController()
+    const { signal } = controller
+    const turn = this.takeTurn(run, { isTakenUp, signal })
+    if (!queue.isWaiting(run.id))
+      for (const grid of store.gridsOf(run)) if (isOwn(run, grid)) grids.prepare(grid)
+    const done = executeRun(this.ports, run, { isTakenUp, signal, turn, endings: this.endings })
+      .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
+      .finally(() => this.executions.delete(run.id))
+    this.executions.set(run.id, { run, controller, done })
+    this.removedUsers.watch()
+  }
+
+  /** At once, so that runs wait in the order in which they were created. A waiting run that has lost one of its grids does not go on. */
+  private takeTurn(run: RunRecord, { isTakenUp, signal }: Manner): Promise<Turn> {
+    const { store, grids, queue } = this.ports
+    const all = store.gridsOf(run)
+    const uses = all.map((grid) => ({ spec: grid.spec, isOwn: isOwn(run, grid) }))
+    const ends = isTakenUp ? [] : all.map((grid) => grids.endSignal(grid))
+    const turn = queue.enter(
+      { kind: 'run', id: run.id, user: run.user, grids: uses, isTakenUp },
+      AbortSignal.any([signal, ...ends])
+    )
+    // Whoever executes the run is told a moment later.
+    turn.catch(() => undefined)
+    return turn
+  }
+
+  private move(run: RunRecord, status: RunRecord['status']): void {
+    run.status = status
+    this.ports.store.saveRun(run)
+  }
+}
+
+function count(number: number, noun: string, what: string): string[] {
+  return number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'} ${what}`]
+}
+
+function isUnstarted({ status, startedMs }: RunRecord): boolean {
+  return status === 'queued' && startedMs === null
+}

@@ -1,0 +1,267 @@
+import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { makeFolder } from '../../contract/files/make-folder.js'
+import { createNodeThreads, SampleRows } from './sample-rows.js'
+import { redactSamples } from './row-redactor.js'
+import { RowCutter } from './row-cutter.js'
+import { TimeShift } from './column-rewriter.js'
+
+const CHUNK_BYTES = 1 << 20
+
+/** Receives the complete rows of one node's file as bytes, including the header. */
+export type RowSink = (rows: Uint8Array) => void
+
+/** What a node's file contains. */
+export interface NodeSamples {
+  /** At least one row below the header. */
+  readonly hasRows: boolean
+  /** Bytes after the last complete row: a truncated row, or one with an unclosed quote. */
+  readonly restBytes: number
+  /** The rest is not a truncated row: it is longer than any row can be. */
+  readonly isBroken: boolean
+  /** The rows could not be merged with the other nodes' because the header differs. */
+  readonly hasOtherColumns: boolean
+  /** Only the result was there, so which rows are this node's is not known. */
+  readonly isMerged?: boolean
+}
+
+interface Merge {
+  readonly files: readonly string[]
+  readonly target: string
+  readonly sinkOf: (index: number) => RowSink
+  /** Secrets to redact in the files before anyone reads them, in every form. */
+  readonly secrets?: readonly string[]
+  /** What each node's clock is ahead of this machine's: its times are corrected on the way, its file is not. */
+  readonly offsetsMs?: readonly number[]
+  /** Stops the work when time is up; the nodes' files stay as they were. */
+  readonly signal?: AbortSignal
+}
+
+interface Survey {
+  readonly file: string
+  /** The node's, from 0. */
+  readonly index: number
+  readonly offsetMs: number
+  readonly samples: NodeSamples
+  readonly header: Buffer
+  /** Up to here the file consists of complete rows. */
+  readonly wholeBytes: number
+  readonly threads: ThreadProfile
+}
+
+const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false, hasOtherColumns: false }
+
+/**
+ * Merges the nodes' files into one CSV with one header. A row truncated by killing its tool is left out. Each file's
+ * bytes also go to its sink. The file of a grid's only node is moved instead, which needs no space on a disk that may be
+ * full. With rows of several nodes, `allThreads` becomes the number of the whole grid, and thread names begin with the node.
+ */
+export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
+  const { files, target, sinkOf, secrets = [], offsetsMs = [], signal } = merge
+  const isThere = await Promise.all(files.map(isFile))
+  if (!isThere.includes(true) && (await isFile(target))) return readMerged(merge)
+  for (const file of secrets.length === 0 ? [] : files.filter((_, index) => isThere[index]))
+    await redactSamples(file, secrets, signal)
+  const surveys: (Survey | undefined)[] = []
+  for (const [index, file] of files.entries()) {
+    const options = {
+      index,
+      sink: sinkOf(index),
+      signal,
+      needsThreads: files.length > 1,
+      offsetMs: offsetsMs[index] ?? 0
+    }
+    surveys.push(isThere[index] ? await survey(file, options) : undefined)
+  }
+  const written = surveys.flatMap((found) => (found && found.wholeBytes > 0 ? [found] : []))
+  const header = written[0]?.header ?? Buffer.alloc(0)
+  const [first, ...others] = written.filter((found) => found.header.equals(header))
+  makeFolder(dirname(target))
+  if (first && others.length === 0 && first.offsetMs === 0) await moveRows(first, target)
+  else await writeRows(first ? [first, ...others] : [], { target, signal })
+  return surveys.map((found) => {
+    if (found === undefined) return NO_SAMPLES
+    return { ...found.samples, hasOtherColumns: found.wholeBytes > 0 && !found.header.equals(header) }
+  })
+}
+
+/** A service killed between merging and recording it leaves only the result. */
+async function readMerged({ files, target, sinkOf, signal }: Merge): Promise<NodeSamples[]> {
+  const { samples } = await survey(target, {
+    index: 0,
+    sink: sinkOf(0),
+    signal,
+    needsThreads: false,
+    offsetMs: 0
+  })
+  return files.map(() => ({ ...samples, restBytes: 0, isMerged: true }))
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false
+  )
+}
+
+/** Reads a file once from start to end. */
+async function survey(
+  file: string,
+  options: {
+    index: number
+    sink: RowSink
+    signal: AbortSignal | undefined
+    needsThreads: boolean
+    offsetMs: number
+  }
+): Promise<Survey> {
+  const shift = new TimeShift(options.offsetMs)
+  const cutter = new RowCutter()
+  const threads = new ThreadProfile()
+  const sampleRows = new SampleRows()
+  let header: Buffer = Buffer.alloc(0)
+  let wholeBytes = 0
+  for await (const chunk of readChunks(file, options.signal)) {
+    const written = cutter.push(chunk)
+    if (written.length === 0) continue
+    const rows = shift.push(written)
+    options.sink(rows)
+    const start = wholeBytes === 0 ? sampleRows.takeHeader(rows) : 0
+    if (start > 0) header = Buffer.from(rows.subarray(0, start))
+    if (options.needsThreads)
+      sampleRows.read(rows.subarray(start), ({ endMs, threads: count }) => threads.add(endMs, count))
+    wholeBytes += written.length
+  }
+  const { restBytes, isBroken } = cutter
+  const hasRows = wholeBytes > header.length
+  return {
+    file,
+    index: options.index,
+    offsetMs: options.offsetMs,
+    header,
+    wholeBytes,
+    threads,
+    samples: { hasRows, restBytes, isBroken, hasOtherColumns: false }
+  }
+}
+
+async function* readChunks(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
+  const handle = await open(file)
+  try {
+    const buffer = Buffer.alloc(CHUNK_BYTES)
+    for (;;) {
+      signal?.throwIfAborted()
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length)
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+async function moveRows({ file, wholeBytes }: Survey, target: string): Promise<void> {
+  await truncate(file, wholeBytes)
+  await rename(file, target)
+}
+
+async function writeRows(
+  surveys: readonly Survey[],
+  { target, signal }: { target: string; signal: AbortSignal | undefined }
+): Promise<void> {
+  const draft = `${target}.part`
+  try {
+    const out = await open(draft, 'w')
+    try {
+      for (const source of surveys) await appendRows(source, { surveys, out, signal })
+    } finally {
+      await out.close()
+    }
+    await rename(draft, target)
+  } catch (thrown) {
+    // A partial result would only take up the space that is missing.
+    await rm(draft, { force: true }).catch(() => undefined)
+    throw thrown
+  }
+}
+
+async function appendRows(
+  source: Survey,
+  into: { surveys: readonly Survey[]; out: FileHandle; signal: AbortSignal | undefined }
+): Promise<void> {
+  const others = into.surveys.filter((other) => other !== source).map(({ threads }) => threads)
+  const addOthers = createAdder(others)
+  const shift = new TimeShift(source.offsetMs)
+  const nodeThreads = others.length === 0 ? undefined : createNodeThreads(source.index)
+  const cutter = new RowCutter()
+  const sampleRows = new SampleRows()
+  let isFirst = true
+  for await (const chunk of readChunks(source.file, into.signal)) {
+    const shifted = shift.push(cutter.push(chunk))
+    if (shifted.length === 0) continue
+    const rows = nodeThreads?.push(shifted) ?? shifted
+    const start = isFirst ? sampleRows.takeHeader(rows) : 0
+    if (isFirst && source === into.surveys[0]) await into.out.writeFile(rows.subarray(0, start))
+    isFirst = false
+    await into.out.writeFile(sampleRows.rewrite(rows.subarray(start), addOthers))
+  }
+}
+
+/** Rows of the same second are adjacent, so the other nodes' threads are looked up once per second. */
+function createAdder(others: readonly ThreadProfile[]): (endMs: number, threads: number) => number {
+  let second = -1
+  let sum = 0
+  return (endMs, threads) => {
+    const wanted = Math.floor(endMs / 1000)
+    if (wanted !== second) {
+      second = wanted
+      sum = others.reduce((total, other) => total + other.at(endMs), 0)
+    }
+    return threads + sum
+  }
+}
+
+/** More than a day in seconds. A file with more distinct times is sampled more coarsely. */
+const MAX_BUCKETS = 100_000
+const FIRST_BUCKET_MS = 1000
+
+/** How many threads a node had over time, by its samples: the maximum of each second. */
+export class ThreadProfile {
+  #bucketMs = FIRST_BUCKET_MS
+  #most = new Map<number, number>()
+  #buckets: number[] | undefined
+
+  add(atMs: number, threads: number): void {
+    this.#buckets = undefined
+    const bucket = Math.floor(atMs / this.#bucketMs)
+    const known = this.#most.get(bucket)
+    if (known === undefined || threads > known) this.#most.set(bucket, threads)
+    while (this.#most.size > MAX_BUCKETS) this.#widen()
+  }
+
+  /** The last known number at this time; 0 before the first sample and after the last one. */
+  at(timeMs: number): number {
+    const buckets = (this.#buckets ??= [...this.#most.keys()].sort((a, b) => a - b))
+    const wanted = Math.floor(timeMs / this.#bucketMs)
+    let from = 0
+    let to = buckets.length
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if ((buckets[middle] ?? 0) <= wanted) from = middle + 1
+      else to = middle
+    }
+    const found = buckets[from - 1]
+    const isOver = from === buckets.length && found !== wanted
+    return found === undefined || isOver ? 0 : (this.#most.get(found) ?? 0)
+  }
+
+  #widen(): void {
+    const narrow = this.#most
+    this.#bucketMs *= 2
+    this.#most = new Map()
+    for (const [bucket, threads] of narrow) {
+      const wide = Math.floor(bucket / 2)
+      this.#most.set(wide, Math.max(this.#most.get(wide) ?? 0, threads))
+    }
+  }
+}

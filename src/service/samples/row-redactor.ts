@@ -1,0 +1,154 @@
+import { open } from 'node:fs/promises'
+import { cutHeader, readHeader, type SampleColumns } from '../../analysis/results/csv/header.js'
+import { type Row, RowSplitter } from '../../analysis/results/csv/row-splitter.js'
+import { RowCutter } from './row-cutter.js'
+
+const COVER = '*'.charCodeAt(0)
+const ZERO = '0'.charCodeAt(0)
+const NINE = '9'.charCodeAt(0)
+/** The characters that structure a row. */
+const STRUCTURE = new Set(Buffer.from('",\r\n'))
+
+/** Columns that hold text, even if it looks like a number. */
+const TEXTS = [
+  'label',
+  'responseCode',
+  'responseMessage',
+  'threadName',
+  'failureMessage',
+  'url',
+  'hostname'
+] as const satisfies readonly (keyof SampleColumns)[]
+
+interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Masks secrets with asterisks in the complete rows of one samples file, header first. Lengths do not change, so rows
+ * can be rewritten in place; numbers and the structure of a row stay as they are.
+ */
+export class RowRedactor {
+  readonly #forms: readonly Buffer[]
+  #splitter: RowSplitter | undefined
+  #columns = 0
+  #texts: ReadonlySet<number> = new Set()
+  #hasHeader = false
+
+  /** Takes the secrets in every form in which they may be written. */
+  constructor(forms: readonly string[]) {
+    // In a quoted field a quote is doubled; masking one of the two would end the field.
+    this.#forms = forms.map((form) => Buffer.from(form.replaceAll('"', '""')))
+  }
+
+  /** Masks the secrets in place; returns whether there were any. */
+  cover(rows: Buffer): boolean {
+    const start = this.#hasHeader ? 0 : this.#takeHeader(rows)
+    const body = rows.subarray(start)
+    const found = this.#find(body)
+    if (found.length === 0) return false
+    if (this.#splitter === undefined) for (const stretch of found) coverText(body, stretch)
+    else this.#coverFields(body, found, this.#splitter)
+    return true
+  }
+
+  #takeHeader(rows: Buffer): number {
+    const header = cutHeader(rows, true)
+    if (header === undefined) return 0
+    this.#hasHeader = true
+    const layout = readHeader(header.line)
+    if (layout.shape === 'samples') {
+      this.#columns = layout.columns
+      this.#texts = new Set(TEXTS.map((name) => layout.at[name]))
+      this.#splitter = new RowSplitter(layout.delimiter, layout.columns)
+    }
+    return header.length
+  }
+
+  /** Sorted by start. */
+  #find(rows: Buffer): Stretch[] {
+    const found = this.#forms.flatMap((form) => {
+      const stretches: Stretch[] = []
+      for (let at = rows.indexOf(form); at >= 0; at = rows.indexOf(form, at + form.length))
+        stretches.push({ start: at, end: at + form.length })
+      return stretches
+    })
+    return found.sort((one, other) => one.start - other.start)
+  }
+
+  #coverFields(rows: Buffer, found: readonly Stretch[], splitter: RowSplitter): void {
+    // The splitter needs one byte of space after the rows.
+    const buffer = Buffer.alloc(rows.length + 1)
+    rows.copy(buffer)
+    let next = 0
+    splitter.split({ buffer, length: rows.length, limit: rows.length, isLast: false }, (row) => {
+      for (let stretch = found[next]; stretch && stretch.start < row.end; stretch = found[++next])
+        if (row.fault !== undefined || row.columns !== this.#columns) coverText(rows, stretch)
+        else if (this.#isText(row, stretch)) rows.fill(COVER, stretch.start, stretch.end)
+    })
+  }
+
+  /** A secret of digits may occur in any number by chance. */
+  #isText(row: Row, { start, end }: Stretch): boolean {
+    for (let column = 0; column < row.columns; column++) {
+      const from = row.starts[column] ?? 0
+      const to = row.ends[column] ?? 0
+      if (start >= from && end <= to) return this.#texts.has(column) || !isNumber(row.buffer, from, to)
+    }
+    return false
+  }
+}
+
+function coverText(bytes: Buffer, { start, end }: Stretch): void {
+  for (let at = start; at < end; at++) if (!STRUCTURE.has(bytes[at] ?? 0)) bytes[at] = COVER
+}
+
+function isNumber(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte < ZERO || byte > NINE) return false
+  }
+  return true
+}
+
+const CHUNK_BYTES = 1 << 20
+
+/**
+ * Redacts secrets in a node's file in place, which needs no space on a disk that may be full. Returns up to where the
+ * file consists of complete rows; what follows is unchanged.
+ */
+export async function redactSamples(
+  file: string,
+  forms: readonly string[],
+  signal?: AbortSignal
+): Promise<number> {
+  const handle = await open(file, 'r+')
+  try {
+    const cutter = new RowCutter()
+    const redactor = new RowRedactor(forms)
+    const buffer = Buffer.alloc(CHUNK_BYTES)
+    let wholeBytes = 0
+    let position = 0
+    for (;;) {
+      signal?.throwIfAborted()
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, position)
+      if (bytesRead === 0) return wholeBytes
+      position += bytesRead
+      const rows = cutter.push(buffer.subarray(0, bytesRead))
+      if (redactor.cover(rows)) await writeAll(handle, rows, wholeBytes)
+      wholeBytes += rows.length
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writeAll(handle: Handle, bytes: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, at, bytes.length - at, position + at)
+    at += bytesWritten
+  }
+}
+
+type Handle = Awaited<ReturnType<typeof open>>

@@ -1,0 +1,309 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { vocabularyOf } from '../contract/vocabulary.js'
+import type { Regions } from '../contract/regions/regions.js'
+import { type Clock, systemClock } from './clock.js'
+import type { ServiceFacts } from './service-facts.js'
+import { Engines } from './engines/engine.js'
+import { withClassPath } from './engines/class-path.js'
+import { createBrowserEngine } from './engines/browser/browser.js'
+import { createGatlingEngine } from './engines/gatling/gatling.js'
+import { createJMeterEngine } from './engines/jmeter/jmeter.js'
+import { createRehearsalEngine } from './engines/rehearsal.js'
+import { createSeleniumEngine } from './engines/selenium/selenium.js'
+import { GridNodes } from './runs/grid-nodes.js'
+import { Grids } from './runs/grids.js'
+import { addGuards } from './api/guards.js'
+import { keepLogs, type LogRequest, keepSamples } from './runs/keep-logs.js'
+import { type Pages, readNextPath, PAGE_HEADERS, readForm } from './pages/send-page.js'
+import type { ClusterAddress } from './nodes/kubernetes/cluster.js'
+import { createMachinePlace } from './nodes/machine/machine-place.js'
+import { toolEnvironment } from './engines/tool-environment.js'
+import { endLeftoverGroup, Processes, type ProcessGroup } from './nodes/machine/processes.js'
+import { checkRegion, openPlaces, type Places } from './places.js'
+import { addRoutes } from './api/routes.js'
+import { RunPages } from './pages/run-pages.js'
+import { Runs } from './runs/runs.js'
+import { Verdicts } from './judging/verdicts.js'
+import { MemoryStore } from './store/memory-store.js'
+import type { Store } from './store/store.js'
+import { type AuditLog, noAudit } from './accounts/audit-log.js'
+import { createSingleToken, createSingleUser, type Accounts } from './accounts/users.js'
+import { createApp } from './api/app.js'
+import { createLoopbackFront, type Front } from './http/front.js'
+import { noQueue, type Queue } from './queue/queue.js'
+import { readLoad } from './nodes/machine/load-sample.js'
+import { ToolRegistry } from './nodes/machine/tool-registry.js'
+import { findVisitor, type PagePorts, readCookie, refuseGuess, sendLoginForm, signIn } from './pages/page-access.js'
+
+export interface ServiceOptions {
+  /** Where the files of runs are kept. */
+  readonly dataDir: string
+  /** Runs and grids; by default they are forgotten when the service ends. */
+  readonly store?: Store | undefined
+  /** By default one user, with the token. */
+  readonly accounts?: Accounts | undefined
+  /** By default nothing is recorded. */
+  readonly audit?: AuditLog | undefined
+  /** Makes the queue once the places are known; by default nobody waits. */
+  readonly queue?: ((placeOf: Places['placeOf']) => Queue) | undefined
+  /** By default the service is for callers on this machine, on any free port. */
+  readonly front?: Front | undefined
+  /** Random unless given. */
+  readonly token?: string
+  /** Real tools, or a rehearsal with synthetic samples. */
+  readonly engine: 'real' | 'rehearsal'
+  /** Of the rehearsal's samples. */
+  readonly seed?: number
+  /** Receives single lines, including the tools' output: untrusted, so whoever shows them must escape them. */
+  readonly log: (line: string) => void
+  /** Shows how far an installation is, on a terminal: a line in place of the one before, or none. Untrusted as well. */
+  readonly progress?: ((line: string | undefined) => void) | undefined
+  /** The service's own word (its brand), if its identifiers contain one. */
+  readonly serviceName?: string
+  /** Called for every process group as it starts, so that it can be ended if this process is killed. */
+  readonly onProcess?: (group: ProcessGroup) => void
+  /** This user's tools, if the caller has ended the orphans among them already. */
+  readonly registry?: Pick<ToolRegistry, 'note' | 'forget'>
+  readonly maxUploadBytes?: number
+  /** Renders the web pages; without it there are none. Loaded with the first request for one. */
+  readonly pages?: () => Promise<Pages>
+  readonly clock?: Clock
+  /** Measures this machine while tools run. */
+  readonly readLoad?: typeof readLoad
+  readonly env?: NodeJS.ProcessEnv
+  /** Where the nodes of each region run; without it, every region is this machine. */
+  readonly regions?: Regions | undefined
+  /** Identifies what this service creates on clusters; by default it is kept in the data folder. */
+  readonly marker?: string | undefined
+  /** Called with the addresses of the clusters before anything is created on them; if it throws, nothing is. */
+  readonly onClusters?: ((addresses: readonly ClusterAddress[]) => void) | undefined
+  /** Called with what to do where something created on a cluster could not be deleted; without it, that is logged. */
+  readonly onLeft?: ((words: string) => void) | undefined
+  /** Ends the start, with its reason: clusters may take their time. */
+  readonly signal?: AbortSignal | undefined
+  /** Instead of those of `regions`. */
+  readonly places?: Places | undefined
+}
+
+export interface Service {
+  readonly url: string
+  readonly token: string
+  /** Nothing new is created or started any more; resolves when the runs at work have ended, or after this time. */
+  drain(forMs: number): Promise<void>
+  /** Stops the runs, ends all processes and closes. Results that cannot be merged in time are merged at the next start. */
+  close(options?: { withinMs?: number }): Promise<void>
+}
+
+/** A service in this process, with access to its data folder. */
+export interface EmbeddedService extends Service {
+  /** Copies a run's tool logs, redacted; returns the paths of the copies. */
+  keepLogs(request: LogRequest): Promise<string[]>
+  /** Moves all results into a folder. Only after the service was closed. Returns the paths of the files. */
+  keepSamples(folder: string): Promise<string[]>
+}
+
+const DEFAULT_MAX_UPLOAD_BYTES = 2 * 1024 ** 3
+
+/** Starts the whole API. */
+export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
+  const log = safeLog(options.log)
+  const clock = options.clock ?? systemClock
+  const store = options.store ?? new MemoryStore(options.dataDir)
+  // Before anything else: a folder that is not writable is no reason to leave a tool running.
+  await endLeftovers(store, log)
+  const registry = options.registry ?? (await openRegistry(options, log))
+  store.claim()
+  const closing = new AbortController()
+  const processes = new Processes({
+    onStart: (group) => {
+      registry.note(group)
+      store.saveProcess(group)
+      options.onProcess?.(group)
+    },
+    onEnd: (pid) => {
+      registry.forget(pid)
+      store.forgetProcess(pid)
+    }
+  })
+  const places = await findPlaces(options, { processes, store, clock, log })
+  const engines = createEngines(options, { clock, log, processes, signal: closing.signal })
+  const nodes = new GridNodes((region) => places.placeOf(region))
+  const queue = options.queue?.((region) => places.placeOf(region)) ?? noQueue
+  const grids = new Grids({ store, clock, nodes, queue, log })
+  const token = options.token ?? createSingleToken()
+  const accounts = options.accounts ?? createSingleUser(token, { clock })
+  const runs = new Runs({
+    ...{ store, grids, nodes, engines, queue, clock, log },
+    isRemoved: (id) => accounts.isRemoved(id),
+    checkRegion: (region) => checkRegion(region, places),
+    readLoad: options.readLoad ?? readLoad
+  })
+  // Nobody starts before the service can be reached: where it cannot, it ends again.
+  queue.pause()
+  await places.clearAway(await runs.adoptLeftovers())
+
+  const front = options.front ?? createLoopbackFront()
+  const app = createApp(front)
+  const facts: ServiceFacts = {
+    words: vocabularyOf(options.serviceName),
+    store,
+    places,
+    accounts,
+    queue,
+    startedMs: clock.now(),
+    baseUrl: () => front.baseUrl()
+  }
+  const loadPages = options.pages
+  const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), clock, log })
+  const pages =
+    loadPages && new RunPages({ facts, verdicts, clock, synthetic: engines.synthetic, log, loadPages })
+  const audit = options.audit ?? noAudit
+  const guarded = { accounts, front, clock, store, audit, loadPages, vendor: facts.words.vendor }
+  const { failedLogins } = addGuards(app, guarded)
+  if (loadPages) addLoginRoutes(app, { ...guarded, failedLogins, loadPages })
+  addRoutes(app, {
+    facts,
+    grids,
+    runs,
+    engines,
+    verdicts,
+    pages,
+    maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
+  })
+  await front.listen(app)
+  queue.resume()
+  audit.write({ action: 'service.start' })
+  return {
+    url: facts.baseUrl(),
+    token,
+    keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, token] }),
+    keepSamples: (folder) => keepSamples(store, folder),
+    drain: (forMs) => runs.drain(forMs),
+    close: async ({ withinMs } = {}) => {
+      closing.abort()
+      pages?.close()
+      const kept = await runs.close(withinMs)
+      await processes.endAll()
+      await grids.close(kept)
+      await app.close()
+      audit.write({ action: 'service.stop' })
+      store.close()
+    }
+  }
+}
+
+/** A service that cannot use its places does not start, and lets go of its folder. */
+async function findPlaces(
+  options: ServiceOptions,
+  {
+    processes,
+    store,
+    clock,
+    log
+  }: { processes: Processes; store: Store; clock: Clock; log: (line: string) => void }
+): Promise<Places> {
+  if (options.places) return options.places
+  const env = options.env ?? process.env
+  const machine = createMachinePlace({ processes, env: toolEnvironment(env) })
+  const marker = (): string => options.marker ?? store.marker()
+  try {
+    return await openPlaces(options.regions, {
+      ...{ machine, marker, env, clock, log },
+      onClusters: options.onClusters,
+      onLeft: options.onLeft,
+      signal: options.signal
+    })
+  } catch (thrown) {
+    store.close()
+    throw thrown
+  }
+}
+
+async function openRegistry(
+  { env = process.env }: ServiceOptions,
+  log: (line: string) => void
+): Promise<ToolRegistry> {
+  const registry = ToolRegistry.open(env, log)
+  await registry.endOrphans()
+  return registry
+}
+
+function createEngines(
+  options: ServiceOptions,
+  parts: { clock: Clock; log: (line: string) => void; processes: Processes; signal: AbortSignal }
+): Engines {
+  const { clock, log, processes, signal } = parts
+  if (options.engine === 'rehearsal')
+    return new Engines([createRehearsalEngine({ seed: options.seed ?? 1, clock })])
+  const ports = { env: options.env ?? process.env, processes, signal, log, progress: options.progress }
+  const packageNames = options.serviceName === undefined ? [] : [`@${options.serviceName}/element`]
+  return new Engines([
+    createJMeterEngine(ports),
+    withClassPath(createGatlingEngine(ports), ports.env),
+    withClassPath(createSeleniumEngine(ports), ports.env),
+    createBrowserEngine(ports, { packageNames })
+  ])
+}
+
+/** The tools of a killed service are still running; nothing else would end them. */
+async function endLeftovers(store: Store, log: (line: string) => void): Promise<void> {
+  for (const group of store.leftoverProcesses()) {
+    if (await endLeftoverGroup(group))
+      log(`ended process group ${group.pid}, left behind by a service that was killed`)
+    store.forgetProcess(group.pid)
+  }
+}
+
+/**
+ * For what tools and plans say: line by line, since each line must be escaped, and without the characters that would move the cursor
+ * of a terminal or change its colours. They become spaces: what was redacted on both sides of one must not become a whole again.
+ */
+export function safeLog(log: (line: string) => void): (text: string) => void {
+  return (text) => {
+    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+    const plain = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, ' ')
+    for (const line of plain.split(/[\r\n]+/)) if (line !== '') log(line)
+  }
+}
+
+/** A token and a path, percent-encoded. */
+const MOST_FORM_BYTES = 8192
+const WRONG_TOKEN = 'This token is not right. Check that you copied all of it.'
+
+/** The form in which a person types in a token, and the way out. It works without JavaScript. */
+export function addLoginRoutes(app: FastifyInstance, ports: PagePorts): void {
+  const { accounts, front, failedLogins } = ports
+  app.get('/login', { config: { page: 'always', open: 'page' } }, async (request, reply) => {
+    const next = readNextPath((request.query as { next?: unknown }).next)
+    if (findVisitor(request, ports)) return goTo(reply, next)
+    return sendLoginForm(reply, { next }, ports)
+  })
+  const config = (effect: 'login' | 'logout') => ({ page: 'always', open: 'page', effect }) as const
+  app.post('/login', { config: config('login'), bodyLimit: MOST_FORM_BYTES }, async (request, reply) => {
+    const fields = readForm(request, 'Log in')
+    const next = readNextPath(fields.get('next'))
+    const token = (fields.get('token') ?? '').trim()
+    const user = accounts.findByToken(token)
+    if (!user) {
+      await refuseGuess(request, reply, failedLogins)
+      return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)
+    }
+    signIn(request, reply, { user, token, accounts, front })
+    return goTo(reply, next)
+  })
+  app.post('/logout', { config: config('logout'), bodyLimit: MOST_FORM_BYTES }, (request, reply) => {
+    readForm(request, 'Log out')
+    const { name, attributes } = front.cookie()
+    const cookie = readCookie(request, name)
+    // Whatever happens to the session, as on a full disk: this browser forgets it.
+    void reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`)
+    const user = accounts.findBySession(cookie)
+    if (user) request.user = user
+    accounts.closeSession(cookie)
+    return goTo(reply, '/login')
+  })
+}
+
+function goTo(reply: FastifyReply, path: string): FastifyReply {
+  return reply.headers(PAGE_HEADERS).redirect(path, 303)
+}

@@ -1,0 +1,107 @@
+import type { FastifyRequest } from 'fastify'
+import type { Vocabulary } from '../contract/vocabulary.js'
+import type { RunRecord, RunStatus } from '../contract/records.js'
+import type { Accounts } from './accounts/users.js'
+import type { Places } from './places.js'
+import type { Queue } from './queue/queue.js'
+import type { Store, RunFilter } from './store/store.js'
+import { RequestError } from './errors.js'
+
+/** What the documents need to know of the service that answers with them. */
+export interface ServiceFacts {
+  readonly words: Vocabulary
+  readonly store: Store
+  readonly places: Places
+  readonly accounts: Accounts
+  readonly queue: Queue
+  readonly startedMs: number
+  /** Where callers reach the service; known once it listens. */
+  baseUrl(): string
+}
+
+/** Runs in one page of the list. */
+export const PAGE_SIZE = 50
+
+/** A run's tool in the service's own word, with its version once that is known. */
+export function describeTool({ request, toolVersion }: RunRecord, { words }: ServiceFacts): string {
+  const name = words.toolName(request.tool)
+  return toolVersion === null ? name : `${name}-${toolVersion}`
+}
+
+/** The run that the address names. */
+export function findRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
+  const run = facts.store.run((request.params as { id: string }).id)
+  if (!run) throw cannotFind()
+  return run
+}
+
+export function cannotFind(): RequestError {
+  return new RequestError(404, 'Sorry, we cannot find that resource.')
+}
+
+/** Remembers the last few results of work that takes seconds and is asked for again. What has failed is tried again. */
+export class Recent<T> {
+  readonly #known = new Map<string, Promise<T>>()
+
+  constructor(
+    private readonly most: number,
+    /** Whether it will be the same next time; otherwise only those who ask meanwhile get it too. */
+    private readonly isLasting: (made: T) => boolean = () => true
+  ) {}
+
+  get(key: string, make: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(key)
+    if (known) return known
+    const made = make().then(
+      (value) => {
+        if (!this.isLasting(value)) this.#known.delete(key)
+        return value
+      },
+      (thrown: unknown) => {
+        this.#known.delete(key)
+        throw thrown
+      }
+    )
+    this.#known.set(key, made)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > this.most && oldest !== undefined) this.#known.delete(oldest)
+    return made
+  }
+}
+
+export const RUN_STATUSES: readonly RunStatus[] = ['queued', 'running', 'stopping', 'finished', 'problem']
+const KEYS = ['name', 'project', 'tag', 'user', 'status'] as const
+const LONGEST = 300
+
+/** Reads `?name=&project=&tag=&user=&status=`; what is empty does not limit the list. */
+export function readRunFilter(request: FastifyRequest): RunFilter {
+  const query = request.query as Readonly<Record<string, unknown>>
+  const filter: Record<string, string> = {}
+  for (const key of KEYS) {
+    const value = query[key]
+    if (value === undefined || value === '') continue
+    if (typeof value !== 'string') throw new RequestError(400, `${key} is given more than once`)
+    if (value.length > LONGEST)
+      throw new RequestError(400, `${key} must not be longer than ${LONGEST} characters`)
+    filter[key] = value
+  }
+  const { status } = filter
+  if (status !== undefined && !RUN_STATUSES.some((known) => known === status))
+    throw new RequestError(
+      400,
+      `There is no status ${JSON.stringify(status)}; runs are ${RUN_STATUSES.join(', ')}.`
+    )
+  return filter
+}
+
+/** The filter and the page as the end of an address: nothing for the first page of all runs. */
+export function queryOf(filter: RunFilter, page?: number): string {
+  const query = new URLSearchParams()
+  for (const key of KEYS) {
+    const value = filter[key]
+    if (value !== undefined) query.set(key, value)
+  }
+  if (page !== undefined) query.set('page', String(page))
+  const text = query.toString()
+  return text === '' ? '' : `?${text}`
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFolder } from '../../contract/files/make-folder.js'
+
+/** One node of a grid at work for a run. */
+export interface NodeKey {
+  readonly runId: string
+  readonly gridId: string
+  readonly index: number
+}
+
+/** A new identifier, in an alphabet that is safe in paths and URLs. */
+export function createId(): string {
+  return randomBytes(12).toString('hex')
+}
+
+/** SQLite has two more beside it while it is in use. */
+export function databaseFile(dataDir: string): string {
+  return join(dataDir, 'loadgate.sqlite')
+}
+
+/** Where the files of runs are: uploads, nodes' work, logs and results. */
+export class DataFolder {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
+    for (const name of ['runs', 'uploads', 'trash']) makeFolder(join(path, name), { mode: 0o700 })
+  }
+
+  runDir(runId: string): string {
+    return join(this.path, 'runs', runId)
+  }
+
+  /** Where a run's uploaded files are. */
+  uploadDir(runId: string): string {
+    return join(this.runDir(runId), 'files')
+  }
+
+  /** For what a run's plan is compiled to. */
+  buildDir(runId: string): string {
+    return join(this.runDir(runId), 'build')
+  }
+
+  uploadedFile(runId: string, name: string): string {
+    return join(this.uploadDir(runId), name)
+  }
+
+  /** The working folder of a run's nodes; removed when the run has ended. */
+  nodesDir(runId: string): string {
+    return join(this.runDir(runId), 'nodes')
+  }
+
+  /** Renamed first: a kill during the removal must not leave some of the nodes' samples as if they were all. */
+  async discardNodes(runId: string): Promise<void> {
+    const gone = `${this.nodesDir(runId)}.gone`
+    await rename(this.nodesDir(runId), gone).catch(() => undefined)
+    await rm(gone, { recursive: true, force: true })
+  }
+
+  nodeFiles(node: NodeKey): { workDir: string; samplesFile: string; logFile: string } {
+    const name = `${node.gridId}-${node.index + 1}`
+    return {
+      workDir: join(this.nodesDir(node.runId), name),
+      samplesFile: join(this.nodesDir(node.runId), `${name}.csv`),
+      logFile: join(this.logsDir(node.runId), `${name}.log`)
+    }
+  }
+
+  /** The tools' logs; they stay with the run. */
+  logsDir(runId: string): string {
+    return join(this.runDir(runId), 'logs')
+  }
+
+  /** The samples so far where they are not shown as the nodes wrote them; removed with the nodes' files. */
+  liveFile(runId: string, gridId: string): string {
+    return join(this.nodesDir(runId), `${gridId}-live.csv`)
+  }
+
+  resultsDir(runId: string): string {
+    return join(this.runDir(runId), 'results')
+  }
+
+  resultFile(runId: string, gridId: string): string {
+    return join(this.resultsDir(runId), `${gridId}.csv`)
+  }
+
+  /** What is about to be removed; nobody looks at it. */
+  trashDir(): string {
+    return join(this.path, 'trash')
+  }
+
+  /**
+   * Removes the folders of runs that were never created, because the service was killed before. A folder with traces of a run is not
+   * touched: its record has been lost. If there are only such, so may be those of runs that were waiting. Returns how many there are.
+   */
+  discardUnborn(isKnown: (runId: string) => boolean): number {
+    const ids = readdirSync(join(this.path, 'runs')).filter((id) => /^[a-f\d]{24}$/.test(id))
+    const unknown = ids.filter((id) => !isKnown(id))
+    const lost = unknown.filter((id) => readdirSync(this.runDir(id)).some((name) => name !== 'files'))
+    const isEverythingLost = lost.length > 0 && unknown.length === ids.length
+    for (const id of isEverythingLost ? [] : unknown.filter((one) => !lost.includes(one)))
+      rmSync(this.runDir(id), { recursive: true, force: true })
+    return lost.length
+  }
+
+  /** A new folder for the files of a request that is still being read. */
+  createUploadDir(): string {
+    const dir = join(this.path, 'uploads', createId())
+    mkdirSync(dir)
+    return dir
+  }
+
+  /** What a service was still receiving at its end belongs to no run. */
+  discardUploads(): void {
+    const uploads = join(this.path, 'uploads')
+    for (const name of readdirSync(uploads)) rmSync(join(uploads, name), { recursive: true, force: true })
+  }
+}
+
+/** Writes a file into a folder and removes it; throws if there is no room for this many bytes. */
+export function probeFolder(folder: string, bytes: number): void {
+  const file = join(folder, '.writable')
+  try {
+    writeFileSync(file, Buffer.alloc(bytes, 'x'), { mode: 0o600 })
+  } finally {
+    rmSync(file, { force: true })
+  }
+}

@@ -1,0 +1,194 @@
+import { closeSync, openSync, statSync } from 'node:fs'
+import type * as Sqlite from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
+import { execFileSync } from 'node:child_process'
+import { dirname, resolve } from 'node:path'
+import { makeFolder } from '../../contract/files/make-folder.js'
+import { databaseFile } from './data-folder.js'
+import { explainDatabase } from './database-errors.js'
+
+/**
+ * How long to wait while another process is writing, which takes milliseconds. A service does nothing else meanwhile, so that it gives
+ * up earlier: what it could not write is written later, or the caller tries again.
+ */
+const BUSY_TIMEOUTS_MS = { service: 2000, command: 10_000 }
+
+/** The database in a data folder, brought to the version of this program. Several processes may have it open at a time. */
+export function openDatabase(dataDir: string, by: 'service' | 'command' = 'command'): DatabaseSync {
+  const { DatabaseSync } = loadSqlite()
+  const file = databaseFile(dataDir)
+  let database: DatabaseSync | undefined
+  try {
+    // A service may have its folder where it likes; a command that comes before it must not take it away.
+    if (by === 'service') makeFolder(dataDir, { mode: 0o700 })
+    requireOwnFolder(dataDir, file)
+    makeFolder(dataDir, { mode: 0o700 })
+    // SQLite gives its other files the mode of this one.
+    closeSync(openSync(file, 'a', 0o600))
+    database = new DatabaseSync(file)
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUTS_MS[by]}`)
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    migrate(database)
+    return database
+  } catch (thrown) {
+    database?.close()
+    throw explainDatabase(thrown, dataDir)
+  }
+}
+
+/** Runs it in a transaction: all of it is done, or nothing. */
+export function inTransaction<T>(database: DatabaseSync, act: () => T): T {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = act()
+    database.exec('COMMIT')
+    return result
+  } catch (thrown) {
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // After some failures SQLite has done that by itself.
+    }
+    throw thrown
+  }
+}
+
+function migrate(database: DatabaseSync): void {
+  const versionNow = (): number => Number(database.prepare('PRAGMA user_version').get()?.user_version)
+  // A full disk must not keep anyone from reading what there is.
+  if (versionNow() === MIGRATIONS.length) return
+  inTransaction(database, () => {
+    const version = versionNow()
+    if (version > MIGRATIONS.length)
+      throw new Error(
+        `the data folder was written by a newer loadgate (version ${version} of its database, this one knows ${MIGRATIONS.length}); start that one`
+      )
+    for (const step of MIGRATIONS.slice(version)) database.exec(step)
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
+  })
+}
+
+/** Node has it from 22.13 on; it is not looked for before it is needed. */
+export function loadSqlite(): typeof Sqlite {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major < 22 || (major === 22 && minor < 13))
+    throw new Error(
+      `loadgate serve needs Node 22.13 or newer, because it keeps its runs in SQLite; this is Node ${process.versions.node}`
+    )
+  return withoutWarnings(() => process.getBuiltinModule('node:sqlite'))
+}
+
+/** Node warns that SQLite is experimental as it is loaded; nobody who starts a service can do anything about it. */
+function withoutWarnings<T>(load: () => T): T {
+  const before = Object.getOwnPropertyDescriptor(process, 'emitWarning')
+  process.emitWarning = () => undefined
+  try {
+    return load()
+  } finally {
+    if (before) Object.defineProperty(process, 'emitWarning', before)
+  }
+}
+
+/**
+ * Files that root or somebody else creates beside the database would keep the service from opening it. A folder may belong to
+ * root and be the service's by its group, as a volume in a cluster: then the database's owner counts.
+ */
+export function requireOwnFolder(dataDir: string, file: string): void {
+  const user = process.getuid?.()
+  if (user === undefined) return
+  const owner = ownerOfDatabase(dataDir, file) ?? (user === 0 ? ownerAbove(dataDir) : user)
+  if (owner === user) return
+  const byMistake =
+    owner === 0 ? ` (if root made it by mistake, give it back: chown -R ${nameOf(user)} ${dataDir})` : ''
+  throw new Error(
+    `the data folder ${dataDir} belongs to another user; run the command as that one: sudo -u ${nameOf(owner)} loadgate …${byMistake}`
+  )
+}
+
+/** Undefined if there is none yet. */
+function ownerOfDatabase(dataDir: string, file: string): number | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.uid
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EACCES') throw thrown
+    return statSync(dataDir).uid
+  }
+}
+
+/** Of the folder, or of the one in which it would be created. */
+function ownerAbove(folder: string): number {
+  const path = resolve(folder)
+  return statSync(path, { throwIfNoEntry: false })?.uid ?? ownerAbove(dirname(path))
+}
+
+/** `sudo` and `chown` take both. */
+function nameOf(user: number): string {
+  try {
+    return execFileSync('id', ['-nu', String(user)], { stdio: ['ignore', 'pipe', 'ignore'] })
+      .toString()
+      .trim()
+  } catch {
+    return `'#${user}'`
+  }
+}
+
+/**
+ * Each brings the database from one version to the next; what was released never changes. Rows of `runs` are small, and their order
+ * is that of the list: every index ends with it, so that a page of the list is read without sorting. The records are apart.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE users (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    role TEXT NOT NULL,
+    token_id TEXT NOT NULL UNIQUE,
+    token_hash BLOB NOT NULL,
+    created_ms INTEGER NOT NULL,
+    sign_ins INTEGER NOT NULL DEFAULT 0,
+    current_sign_in_ms INTEGER,
+    last_sign_in_ms INTEGER
+  ) STRICT;
+  CREATE TABLE sessions (
+    hash BLOB PRIMARY KEY,
+    user_id INTEGER NOT NULL,
+    token_hash BLOB NOT NULL,
+    created_ms INTEGER NOT NULL,
+    expires_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE runs (
+    sequence INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    status TEXT NOT NULL,
+    is_unsettled INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    project TEXT,
+    user_name TEXT,
+    created_ms INTEGER NOT NULL,
+    bytes INTEGER
+  ) STRICT;
+  CREATE INDEX runs_by_status ON runs (status);
+  CREATE INDEX runs_by_project ON runs (project);
+  CREATE INDEX runs_by_user ON runs (user_name);
+  CREATE INDEX unsettled_runs ON runs (is_unsettled) WHERE is_unsettled = 1;
+  CREATE INDEX unmeasured_runs ON runs (is_unsettled) WHERE is_unsettled = 0 AND bytes IS NULL;
+  CREATE TABLE run_records (
+    sequence INTEGER PRIMARY KEY REFERENCES runs (sequence) ON DELETE CASCADE,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE run_tags (
+    tag TEXT NOT NULL,
+    sequence INTEGER NOT NULL REFERENCES runs (sequence) ON DELETE CASCADE,
+    PRIMARY KEY (tag, sequence)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tags_of_runs ON run_tags (sequence);
+  CREATE TABLE grids (
+    id TEXT PRIMARY KEY,
+    is_active INTEGER NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX active_grids ON grids (is_active) WHERE is_active = 1;
+  CREATE TABLE processes (pid INTEGER PRIMARY KEY, start_time TEXT NOT NULL) STRICT;
+  CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `
+]

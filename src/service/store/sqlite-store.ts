@@ -1,0 +1,346 @@
+import { join, dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { open, readdir } from 'node:fs/promises'
+import type { Clock } from '../clock.js'
+import type { ProcessGroup } from '../nodes/machine/processes.js'
+import { type GridRecord, isSettled, type RunRecord } from '../../contract/records.js'
+import { messageOf } from '../../contract/sentence.js'
+import { inTransaction } from './database.js'
+import { refuseWrite } from './database-errors.js'
+import { createId, DataFolder } from './data-folder.js'
+import { Facts, ProcessTable } from './process-table.js'
+import { GridTable, isActive, RunTable } from './run-table.js'
+import { nameHolder } from './service-claim.js'
+import { matchesFilter, type RunFilter, type RunListRequest, type RunPage, type Store } from './store.js'
+
+/**
+ * Runs and grids in a database. What can still change is in memory, and so is what could not be written; everything else is read
+ * when it is asked for.
+ */
+export class SqliteStore implements Store {
+  readonly folder: DataFolder
+  readonly database: DatabaseSync
+  readonly #runTable: RunTable
+  readonly #gridTable: GridTable
+  readonly #processTable: ProcessTable
+  readonly #facts: Facts
+  readonly #unwritten: Unwritten
+  readonly #lock: { release(): void }
+  readonly #log: (line: string) => void
+  readonly #runs = new Map<string, RunRecord>()
+  readonly #grids = new Map<string, GridRecord>()
+  readonly #onSettled: ((run: RunRecord) => void)[] = []
+  #highestSequence: number
+  #isClosed = false
+
+  constructor(
+    dataDir: string,
+    database: DatabaseSync,
+    { log, clock, lock }: { log: (line: string) => void; clock: Clock; lock: { release(): void } }
+  ) {
+    this.#lock = lock
+    this.#log = log
+    this.folder = new DataFolder(dataDir)
+    this.database = database
+    this.#runTable = new RunTable(database, log)
+    this.#gridTable = new GridTable(database, log)
+    this.#processTable = new ProcessTable(database)
+    this.#facts = new Facts(database)
+    this.#unwritten = new Unwritten({
+      ...{ log, clock },
+      commit: (changes) => inTransaction(database, () => changes.forEach((change) => change.write()))
+    })
+    for (const run of this.#runTable.unsettled()) this.#runs.set(run.id, run)
+    for (const grid of this.#gridTable.active()) this.#grids.set(grid.id, grid)
+    for (const id of this.#gridsInUse()) this.#keepGrid(id)
+    this.#highestSequence = this.#runTable.highestSequence()
+  }
+
+  /** Called with each run whose results are complete, once that is in the database. */
+  onSettled(listener: (run: RunRecord) => void): void {
+    this.#onSettled.push(listener)
+  }
+
+  run(id: string): RunRecord | undefined {
+    return this.#runs.get(id) ?? this.#runTable.find(id)
+  }
+
+  grid(id: string): GridRecord | undefined {
+    return this.#grids.get(id) ?? this.#gridTable.find(id)
+  }
+
+  gridsOf({ gridIds }: RunRecord): GridRecord[] {
+    return gridIds.flatMap((id) => this.grid(id) ?? [])
+  }
+
+  listRuns({ filter = {}, offset, limit }: RunListRequest): RunPage {
+    const known = (id: string): RunRecord | undefined => this.#runs.get(id)
+    const changed = [...this.#runs.values()].filter(({ id }) => this.#unwritten.has(`run ${id}`))
+    if (changed.length > 0) return this.#listWith(changed, { filter, offset, limit })
+    return {
+      runs: this.#runTable.page(filter, { offset, limit, known }),
+      total: this.#runTable.count(filter)
+    }
+  }
+
+  unsettledRuns(): RunRecord[] {
+    return [...this.#runs.values()].filter((run) => !isSettled(run)).sort((a, b) => a.sequence - b.sequence)
+  }
+
+  activeGrids(): GridRecord[] {
+    return [...this.#grids.values()].filter(isActive)
+  }
+
+  nextSequence(): number {
+    return this.#highestSequence + 1
+  }
+
+  create({ run, grids }: { run?: RunRecord; grids: readonly GridRecord[] }): void {
+    try {
+      inTransaction(this.database, () => {
+        for (const change of this.#unwritten.all) change.write()
+        for (const grid of grids) this.#gridTable.insert(grid)
+        if (run) this.#runTable.insert(run)
+      })
+    } catch (thrown) {
+      throw refuseWrite(thrown, run ? 'the run was not created' : 'the grid was not created')
+    }
+    this.#unwritten.written()
+    for (const grid of grids) this.#grids.set(grid.id, grid)
+    if (!run) return
+    this.#runs.set(run.id, run)
+    this.#highestSequence = Math.max(this.#highestSequence, run.sequence)
+    for (const id of run.gridIds) this.#keepGrid(id)
+    this.#forgetSettled(run)
+  }
+
+  saveRun(run: RunRecord): void {
+    this.#runs.set(run.id, run)
+    this.#unwritten.add({
+      key: `run ${run.id}`,
+      write: () => this.#runTable.update(run),
+      onWritten: () => this.#forgetSettled(run)
+    })
+  }
+
+  saveGrid(grid: GridRecord): void {
+    this.#grids.set(grid.id, grid)
+    this.#unwritten.add({
+      key: `grid ${grid.id}`,
+      write: () => this.#gridTable.update(grid),
+      onWritten: () => this.#forgetGrid(grid.id)
+    })
+  }
+
+  saveProcess(group: ProcessGroup): void {
+    this.#unwritten.add({ key: `process ${group.pid}`, write: () => this.#processTable.save(group) })
+  }
+
+  forgetProcess(pid: number): void {
+    this.#unwritten.add({ key: `process ${pid}`, write: () => this.#processTable.remove(pid) })
+  }
+
+  leftoverProcesses(): ProcessGroup[] {
+    return this.#processTable.all()
+  }
+
+  marker(): string {
+    const known = this.#facts.get('marker') ?? ''
+    if (/^[a-f\d]{24}$/.test(known)) return known
+    const marker = createId()
+    // Nothing may be created under a marker that nobody would find again.
+    this.#facts.set('marker', marker)
+    return marker
+  }
+
+  claim(): void {
+    nameHolder(this.database, this.folder.path)
+    const find = this.database.prepare('SELECT 1 FROM runs WHERE id = ?')
+    const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
+    if (lost > 0)
+      this.#log(
+        `${lost} ${lost === 1 ? 'folder' : 'folders'} in ${join(this.folder.path, 'runs')} with results of which the database knows nothing: was it restored from an older copy, or its -wal file lost? They are left as they are`
+      )
+  }
+
+  flush(): void {
+    const failure = this.#unwritten.flush()
+    if (failure !== undefined) throw refuseWrite(failure, 'it has been done, but is not written down yet')
+  }
+
+  secure(folder: string): Promise<void> {
+    return syncTree(folder, this.folder.path)
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#unwritten.close()
+    this.database.close()
+    try {
+      this.folder.discardUploads()
+    } catch {
+      // The next start tries again.
+    }
+    this.#lock.release()
+  }
+
+  /** While changes cannot be written, the columns in the database are not what is in memory. */
+  #listWith(
+    changed: readonly RunRecord[],
+    { filter, offset, limit }: { filter: RunFilter; offset: number; limit: number }
+  ): RunPage {
+    const ids = new Set(changed.map(({ id }) => id))
+    const known = (id: string): RunRecord | undefined => this.#runs.get(id)
+    const end = offset + limit + ids.size
+    const written = this.#runTable.page(filter, { offset: 0, limit: end, known })
+    const matching = changed.filter((run) => matchesFilter(run, filter))
+    const others = written.filter(({ id }) => !ids.has(id))
+    const runs = [...others, ...matching].sort((a, b) => b.sequence - a.sequence)
+    const stale = changed.filter(({ id }) => this.#runTable.matches(id, filter)).length
+    return {
+      runs: runs.slice(offset, offset + limit),
+      total: this.#runTable.count(filter) - stale + matching.length
+    }
+  }
+
+  #forgetSettled(run: RunRecord): void {
+    if (!isSettled(run)) return
+    this.#runs.delete(run.id)
+    for (const id of run.gridIds) this.#forgetGrid(id)
+    for (const listener of this.#onSettled) listener(run)
+  }
+
+  #keepGrid(id: string): void {
+    const grid = this.grid(id)
+    if (grid) this.#grids.set(id, grid)
+  }
+
+  #forgetGrid(id: string): void {
+    const grid = this.#grids.get(id)
+    if (grid && !isActive(grid) && !this.#unwritten.has(`grid ${id}`) && !this.#gridsInUse().has(id))
+      this.#grids.delete(id)
+  }
+
+  #gridsInUse(): Set<string> {
+    return new Set([...this.#runs.values()].flatMap(({ gridIds }) => gridIds))
+  }
+}
+
+/** Returns when a folder with all that is in it, and its name in the folders above, would survive a power failure. */
+export async function syncTree(folder: string, top: string): Promise<void> {
+  await syncBelow(folder)
+  for (let above = dirname(folder); above.startsWith(top); above = dirname(above)) await sync(above)
+}
+
+async function syncBelow(folder: string): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => {
+    // A run without samples has no results.
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw thrown
+  })
+  if (entries === undefined) return
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) await syncBelow(path)
+    else if (entry.isFile()) await sync(path)
+  }
+  await sync(folder)
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const RETRY_MS = 5000
+
+/**
+ * Changes that have happened and are not in the database yet. A failed write, as on a full disk, is retried later: with the next
+ * change, after a while, or at the end. It never blocks anything else.
+ */
+export class Unwritten {
+  readonly #parts: { clock: Clock; log: (line: string) => void; commit: (changes: readonly Change[]) => void }
+  /** The newest change of each thing, by its kind and id. */
+  readonly #changes = new Map<string, Change>()
+  #callOff: (() => void) | undefined
+  #isFailing = false
+  #isClosed = false
+
+  constructor(parts: {
+    clock: Clock
+    log: (line: string) => void
+    /** Writes all of them in one transaction, or throws. */
+    commit: (changes: readonly Change[]) => void
+  }) {
+    this.#parts = parts
+  }
+
+  has(key: string): boolean {
+    return this.#changes.has(key)
+  }
+
+  get all(): readonly Change[] {
+    return [...this.#changes.values()]
+  }
+
+  /** Writes the state that the thing has when the write succeeds. */
+  add(change: Change): void {
+    if (this.#isClosed) return
+    this.#changes.set(change.key, change)
+    this.flush()
+  }
+
+  /** Writes everything that could not be written before; returns why not, if so. */
+  flush(): unknown {
+    this.#callOff?.()
+    this.#callOff = undefined
+    let failure: unknown
+    try {
+      if (this.#changes.size > 0) this.#parts.commit(this.all)
+      this.written()
+    } catch (thrown) {
+      failure = thrown
+      this.#tell(failure)
+      this.#callOff = this.#parts.clock.after(RETRY_MS, () => void this.flush())
+    }
+    return failure
+  }
+
+  /** They have been written together with something else. */
+  written(): void {
+    this.#callOff?.()
+    this.#callOff = undefined
+    const changes = this.all
+    this.#changes.clear()
+    for (const change of changes) change.onWritten?.()
+    if (this.#isFailing) this.#parts.log("the service's state can be written again")
+    this.#isFailing = false
+  }
+
+  /** The last attempt. */
+  close(): void {
+    this.flush()
+    this.#isClosed = true
+    this.#callOff?.()
+  }
+
+  /** Once when writing starts to fail: a full disk fails at every change. */
+  #tell(failure: unknown): void {
+    if (!this.#isFailing)
+      this.#parts.log(
+        `the service's state cannot be written (${messageOf(failure)}); it stays in memory and is written as soon as possible`
+      )
+    this.#isFailing = true
+  }
+}
+
+export interface Change {
+  readonly key: string
+  write(): void
+  onWritten?(): void
+}
