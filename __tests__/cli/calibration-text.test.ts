@@ -1,6 +1,11 @@
 import { expect, test } from '@jest/globals'
 import type { Calibration, LineCalibration } from '../../src/analysis/baseline/calibration.js'
-import { calibrationDocument, calibrationExitCode, describeCalibration, type CalibrationReport } from '../../src/cli/commands/calibrate-command.js'
+import {
+  calibrationDocument,
+  calibrationExitCode,
+  describeCalibration,
+  type CalibrationReport
+} from '../../src/cli/commands/calibrate-command.js'
 import { makeCompared, makeOutcome } from '../support/data/make-outcome.js'
 import { makeSettings } from '../support/gate/gate-ports.js'
 

@@ -18,7 +18,15 @@ import { JumpingClock } from '../support/manual-clock.js'
 import { makeAccount, makeGrid, makeNode, makeRun, makeRunList } from '../support/data/make-documents.js'
 import { makeGridSpecification, makeRunRequest } from '../support/data/make-run-request.js'
 import { readMultipart, readRackList } from '../support/raw-multipart.js'
-import { type Answer, type TestServer, closeServers, reset, sendJson, startServer, startSocketServer } from '../support/raw-server.js'
+import {
+  type Answer,
+  type TestServer,
+  closeServers,
+  reset,
+  sendJson,
+  startServer,
+  startSocketServer
+} from '../support/raw-server.js'
 
 let folder: string
 let clock: JumpingClock

@@ -17,7 +17,13 @@ import { parseThresholds } from '../../src/analysis/thresholds/grammar/grammar.j
 import type { ComparedRun } from '../../src/analysis/baseline/compared-run.js'
 import type { GridChoice } from '../../src/client/documents/requests.js'
 import { makeComparedRun } from '../support/baseline/make-run.js'
-import { makeGate, makeSettings, makeSpecification, NOTHING_LEFT, type TestGate } from '../support/gate/gate-ports.js'
+import {
+  makeGate,
+  makeSettings,
+  makeSpecification,
+  NOTHING_LEFT,
+  type TestGate
+} from '../support/gate/gate-ports.js'
 import { GateService, faults, makeCsv, type Fault } from '../support/gate/gate-service.js'
 import { MEDIAN_LINE, ordinalOf, segmentCsv } from '../support/gate/side-by-side.js'
 

@@ -11,7 +11,13 @@ import { runGate, waitForTarget } from '../../src/gate/run-gate.js'
 import type { Settings } from '../../src/gate/settings/settings.js'
 import { readAddress } from '../../src/client/http/address.js'
 import { probe } from '../../src/client/http/probe.js'
-import { TOKEN, makePorts, makeSettings, makeSpecification, type TestPorts } from '../support/gate/gate-ports.js'
+import {
+  TOKEN,
+  makePorts,
+  makeSettings,
+  makeSpecification,
+  type TestPorts
+} from '../support/gate/gate-ports.js'
 import { GateService } from '../support/gate/gate-service.js'
 import { QUIET_PLAN } from '../support/quiet-plan.js'
 

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { countNotJudged, describeVerdict, explainEarlyStop, signOf, VERDICT_SIGNS, formatSpan } from '../../src/report/headline.js'
+import {
+  countNotJudged,
+  describeVerdict,
+  explainEarlyStop,
+  signOf,
+  VERDICT_SIGNS,
+  formatSpan
+} from '../../src/report/headline.js'
 import { makeCompared, makeJudgement, makeOutcome, makeStoppedEarly } from '../support/data/make-outcome.js'
 
 describe('the heading', () => {

@@ -45,7 +45,7 @@ const MOST_LABEL = 200
 const HEADINGS = ['times in ms', 'samples', 'errors', 'throughput', 'mean', 'median', 'p95', 'p99', 'max']
 
 /** The figures of all samples, then of each label, the slowest first, followed by a blank line; nothing without samples. */
-export function labelTable(measurements: Measurements | undefined, width?: number): string[] {
+function labelTable(measurements: Measurements | undefined, width?: number): string[] {
   const overall = measurements?.figures({})
   if (measurements === undefined || overall === undefined) return []
   const labels = measurements.labels

@@ -1,5 +1,16 @@
 import { Readable } from 'node:stream'
-import { accountSchema, gridSchema, madeGridSchema, reportSchema, runSchemas, type Account, type Grid, type Report, type Run, type RunPage } from '../contract/api.js'
+import {
+  accountSchema,
+  gridSchema,
+  madeGridSchema,
+  reportSchema,
+  runSchemas,
+  type Account,
+  type Grid,
+  type Report,
+  type Run,
+  type RunPage
+} from '../contract/api.js'
 import { type Schema, decode } from '../contract/decode.js'
 import type { Vocabulary } from '../contract/vocabulary.js'
 import { type Address, resolveLink } from './http/address.js'

@@ -1,5 +1,17 @@
 import type { Clock } from '../contract/clock.js'
-import { CertificateError, MalformedReplyError, ProxyError, RefusedError, hadNoEffect, isAboutToRestart, isNotReady, isTransient, mayBeMomentary, mayBeMomentaryForKnownToken, mayBecomeResult } from './errors.js'
+import {
+  CertificateError,
+  MalformedReplyError,
+  ProxyError,
+  RefusedError,
+  hadNoEffect,
+  isAboutToRestart,
+  isNotReady,
+  isTransient,
+  mayBeMomentary,
+  mayBeMomentaryForKnownToken,
+  mayBecomeResult
+} from './errors.js'
 
 /** Which consecutive failures of an operation are retried, how often, and for how long. Any other failure ends it at once. */
 export interface RetryPolicy {
@@ -212,7 +224,7 @@ export function pauseBefore(attempt: number, error: unknown, random: () => numbe
 }
 
 /** Where something is asked for again for minutes, the pauses stop growing here. */
-export const LONGEST_PAUSE_ATTEMPT = 6
+const LONGEST_PAUSE_ATTEMPT = 6
 
 /** The wait before the next look at something that is not ready yet. */
 export function pauseBetweenLooks(looks: number): number {

@@ -1,5 +1,3 @@
-
-
 /** The service's name where its identifiers contain it: in paths, parameters, fields and the media type. */
 export interface Vocabulary {
   /** `run`, as in `run[tool]`. */

@@ -1,4 +1,15 @@
-import { LineCounter, isAlias, isMap, isScalar, parseDocument, visit, type Document, type Node, type Scalar, type SchemaOptions } from 'yaml'
+import {
+  LineCounter,
+  isAlias,
+  isMap,
+  isScalar,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+  type Scalar,
+  type SchemaOptions
+} from 'yaml'
 import { messageOf } from './sentence.js'
 
 export interface YamlText {

@@ -3,7 +3,14 @@ import { open } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { checkPlan } from '../analysis/plans/check/check-plan.js'
 import type { Target } from '../analysis/plans/check/jmx-target.js'
-import { decodePlan, type Finding, list, quote, type PlanRequest, type RunFile } from '../analysis/plans/check/request.js'
+import {
+  decodePlan,
+  type Finding,
+  list,
+  quote,
+  type PlanRequest,
+  type RunFile
+} from '../analysis/plans/check/request.js'
 import { messageOf, formatDuration } from '../contract/sentence.js'
 import type { Labels } from '../analysis/plans/check/jmx-plan.js'
 import { suggestWord } from '../contract/nearest.js'
@@ -167,7 +174,7 @@ const PLAIN_NAME = /^[A-Za-z][A-Za-z_ -]*$/
 const TIMING = / \[(?:ttfb|dom ready|load|lcp)\]$/
 
 /** Thresholds on labels that no request of the plan has. */
-export function checkLabels(thresholds: readonly Threshold[], labels: Labels): Finding[] {
+function checkLabels(thresholds: readonly Threshold[], labels: Labels): Finding[] {
   return thresholds.flatMap(({ text, level, selector: { label } }): Finding[] => {
     if (label === undefined || labels.names.some((name) => mayMatch(label, name))) return []
     const [wanted = '', ...more] = label.pieces

@@ -1,5 +1,3 @@
-
-
 const MARKDOWN = /[&<>|[\]@#`*_~$\\]|:(?=\/\/)|(?<=www)\./gi
 /** What would start a list, a rule or an underlined heading. */
 const BLOCK_START = /^[-+=]|(?<=^\d{1,9})[.)](?=\s|$)/

@@ -196,6 +196,6 @@ const ILLEGAL =
 const MARKUP = /[&<>"'\r\n\t]/g
 
 /** Any text, for an attribute or as content. What cannot be written in XML is left out. */
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return text.replace(ILLEGAL, '').replace(MARKUP, (sign) => `&#${sign.charCodeAt(0)};`)
 }

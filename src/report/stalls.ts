@@ -6,7 +6,7 @@ import type { Outcome } from '../analysis/outcome.js'
 import { findOrigin } from './page/numbers.js'
 import { formatTime } from './headline.js'
 
-export const MOST_STALLS = 20
+const MOST_STALLS = 20
 
 /** The times in which users waited and nothing was answered. */
 export interface StallsDocument {
@@ -39,7 +39,7 @@ export function stallsDocument(outcome: Measured): StallsDocument | null {
   }
 }
 
-export function overTimeOf({ measurements }: Measured): OverTime | undefined {
+function overTimeOf({ measurements }: Measured): OverTime | undefined {
   const overTime = measurements?.figures({})?.overTime()
   return typeof overTime === 'object' ? overTime : undefined
 }
@@ -49,7 +49,7 @@ function startOf({ measurements, warmUp }: Measured): number | undefined {
   return (warmUp?.whole ?? measurements)?.startMs
 }
 
-export function longestFirst(stalls: readonly Stall[]): Stall[] {
+function longestFirst(stalls: readonly Stall[]): Stall[] {
   return [...stalls].sort((one, other) => other.ms - one.ms)
 }
 

@@ -114,7 +114,7 @@ function shorten(text: string): string {
 }
 
 /** What to do about an outcome whose reason alone does not say it; undefined if it does, or nobody knows. */
-export function adviceFor({ verdict, measurements, run }: Outcome): string | undefined {
+function adviceFor({ verdict, measurements, run }: Outcome): string | undefined {
   const { errorRate } = measurements?.figures({}) ?? {}
   if (verdict !== 'passed' && errorRate !== undefined && errorRate > 0.5)
     return 'Most samples failed: check that the target is running and that the plan has its address. `--wait-for URL` starts the load only once the target answers.'

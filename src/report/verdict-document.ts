@@ -1,10 +1,30 @@
-import type { ErrorCount, Measurements, Source, TimeSeries } from '../analysis/results/figures/measurements.js'
+import type {
+  ErrorCount,
+  Measurements,
+  Source,
+  TimeSeries
+} from '../analysis/results/figures/measurements.js'
 import { formatActual } from '../analysis/thresholds/format.js'
 import { asAbsolute, type Judgement, type OverTimeFigure } from '../analysis/thresholds/judge/judgement.js'
-import { baselineFactsDocument, comparisonDocument, trendDocument, type BaselineFactsDocument, type ComparisonDocument, type TrendDocument } from './baseline-document.js'
+import {
+  baselineFactsDocument,
+  comparisonDocument,
+  trendDocument,
+  type BaselineFactsDocument,
+  type ComparisonDocument,
+  type TrendDocument
+} from './baseline-document.js'
 import { topErrors, worstFirst } from './judgement-rows.js'
 import { metricsDocument, type MetricsDocument } from './figures-document.js'
-import { type GridFacts, type NodeFacts, type Outcome, type RunFacts, type StoppedEarly, type Verdict, REHEARSAL } from '../analysis/outcome.js'
+import {
+  type GridFacts,
+  type NodeFacts,
+  type Outcome,
+  type RunFacts,
+  type StoppedEarly,
+  type Verdict,
+  REHEARSAL
+} from '../analysis/outcome.js'
 import { bytesOf, cutToBytes } from './escape.js'
 import { stallsDocument, type StallsDocument } from './stalls.js'
 import { listSources } from './warm-up.js'

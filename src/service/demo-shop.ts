@@ -70,11 +70,11 @@ function renderPicture(name: string): string {
   return `<span class="picture" style="--hue:${hue}" aria-hidden="true">${name.charAt(0)}</span>`
 }
 
-export function renderHome(): string {
+function renderHome(): string {
   return renderPage('The demo shop', `<h1>Welcome to the shop</h1>\n${renderList(PRODUCTS)}`)
 }
 
-export function renderSearch(term: string): string {
+function renderSearch(term: string): string {
   const words = term.toLowerCase().split(/\s+/).filter(Boolean)
   const found = PRODUCTS.filter((product) => {
     const text = `${product.name} ${product.words}`.toLowerCase()
@@ -86,7 +86,7 @@ export function renderSearch(term: string): string {
 }
 
 /** Any product exists, so that a plan can use data of its own. */
-export function renderProduct(id: string): string {
+function renderProduct(id: string): string {
   const { name, price } = PRODUCTS.find((product) => product.id === id) ?? {
     name: 'A thing',
 
@@ -100,14 +100,14 @@ export function renderProduct(id: string): string {
   )
 }
 
-export function renderThanks(): string {
+function renderThanks(): string {
   return renderPage(
     'Thank you: the demo shop',
     '<h1>Thank you</h1>\n<p>Your order is on its way.</p>\n<p><a id="again" href="/">Back to the shop</a></p>'
   )
 }
 
-export function renderNotFound(): string {
+function renderNotFound(): string {
   return renderPage(
     'Not found: the demo shop',
     '<h1>No such page</h1>\n<p><a href="/">Back to the shop</a></p>'

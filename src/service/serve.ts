@@ -1,5 +1,11 @@
 import { availableParallelism } from 'node:os'
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerOptions, LogController } from 'fastify'
+import {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController
+} from 'fastify'
 import type { Regions } from '../contract/regions/regions.js'
 import type { ServiceConfig } from './config/config.js'
 import { openAccounts } from './accounts/accounts.js'
@@ -10,7 +16,13 @@ import { type Clock, systemClock } from './clock.js'
 import { createLoopbackFront, type Front, addProbes } from './http/front.js'
 import type { Limits } from './http/limits.js'
 import { createPublicFront } from './http/public-front.js'
-import { createMetrics, type Metrics, addMetricsRoute, refuseMetrics, requireMetricsToken } from './metrics/metrics.js'
+import {
+  createMetrics,
+  type Metrics,
+  addMetricsRoute,
+  refuseMetrics,
+  requireMetricsToken
+} from './metrics/metrics.js'
 import { createQueue, type NodeQueue } from './queue/node-queue.js'
 import { startRetention } from './retention/retention.js'
 import type { Service, ServiceOptions } from './server.js'
@@ -256,7 +268,7 @@ export interface Readiness {
 }
 
 /** Whether the service can take new runs: it can keep what it is given, and is not about to end. */
-export function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock): Readiness {
+function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock): Readiness {
   let isDraining = false
   let probedMs = -Infinity
   let failure: string | undefined
@@ -289,12 +301,12 @@ function probe(folder: string): string | undefined {
 type WriteLine = (line: string) => void
 
 /** One JSON object per line, in the same form as those of the web framework. */
-export function createJsonLog(write: WriteLine, clock: Clock): (line: string) => void {
+function createJsonLog(write: WriteLine, clock: Clock): (line: string) => void {
   return (msg) => write(JSON.stringify({ level: 'info', time: new Date(clock.now()).toISOString(), msg }))
 }
 
 /** The web framework's own logger, without what may hold a secret: no headers, no queries. */
-export function logSettings(
+function logSettings(
   write: WriteLine,
   clock: Clock
 ): Pick<FastifyServerOptions, 'logger' | 'logController'> {
@@ -313,7 +325,7 @@ export function logSettings(
 }
 
 /** Who asked for what, from where, and how it went. */
-export function logRequests(app: FastifyInstance): void {
+function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     // The framework's own hook for the end is not called for whoever hangs up.
     reply.raw.once('close', () => request.log.info(describe(request, reply), 'request'))

@@ -33,7 +33,14 @@ import { createLoopbackFront, type Front } from './http/front.js'
 import { noQueue, type Queue } from './queue/queue.js'
 import { readLoad } from './nodes/machine/load-sample.js'
 import { ToolRegistry } from './nodes/machine/tool-registry.js'
-import { findVisitor, type PagePorts, readCookie, refuseGuess, sendLoginForm, signIn } from './pages/page-access.js'
+import {
+  findVisitor,
+  type PagePorts,
+  readCookie,
+  refuseGuess,
+  sendLoginForm,
+  signIn
+} from './pages/page-access.js'
 
 export interface ServiceOptions {
   /** Where the files of runs are kept. */
@@ -271,7 +278,7 @@ const MOST_FORM_BYTES = 8192
 const WRONG_TOKEN = 'This token is not right. Check that you copied all of it.'
 
 /** The form in which a person types in a token, and the way out. It works without JavaScript. */
-export function addLoginRoutes(app: FastifyInstance, ports: PagePorts): void {
+function addLoginRoutes(app: FastifyInstance, ports: PagePorts): void {
   const { accounts, front, failedLogins } = ports
   app.get('/login', { config: { page: 'always', open: 'page' } }, async (request, reply) => {
     const next = readNextPath((request.query as { next?: unknown }).next)

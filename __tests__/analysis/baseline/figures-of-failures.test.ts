@@ -5,7 +5,10 @@ import { type ComparisonEvidence } from '../../../src/analysis/baseline/judge/si
 import { decideVerdict } from '../../../src/analysis/evidence/decide-verdict.js'
 import type { Measurements } from '../../../src/analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
-import { isAbsoluteThreshold, isBaselineThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
+import {
+  isAbsoluteThreshold,
+  isBaselineThreshold
+} from '../../../src/analysis/thresholds/grammar/threshold.js'
 import type { Judgement } from '../../../src/analysis/thresholds/judge/judgement.js'
 import { judgeThresholds } from '../../../src/analysis/thresholds/judge/judge.js'
 import { Random } from '../../support/baseline/random.js'

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { decideVerdict } from '../../../src/analysis/evidence/decide-verdict.js'
 import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
-import type { Comparison, ComparisonOutcome, Judgement } from '../../../src/analysis/thresholds/judge/judgement.js'
+import type {
+  Comparison,
+  ComparisonOutcome,
+  Judgement
+} from '../../../src/analysis/thresholds/judge/judgement.js'
 import { makeComparison } from '../../support/data/make-comparison.js'
 
 /** The judgement on a line with a limit of its own. */

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { compareToLimit } from '../../../src/analysis/thresholds/judge/judgement.js'
-import { formatActual, formatLimit, formatMargin, formatValue } from '../../../src/analysis/thresholds/format.js'
+import {
+  formatActual,
+  formatLimit,
+  formatMargin,
+  formatValue
+} from '../../../src/analysis/thresholds/format.js'
 import { parseAbsolute } from '../../support/data/parse-absolute.js'
 import type { AbsoluteThreshold, Metric } from '../../../src/analysis/thresholds/grammar/threshold.js'
 

@@ -1,4 +1,9 @@
-import type { Figures, Measurements, Scope, Source } from '../../../src/analysis/results/figures/measurements.js'
+import type {
+  Figures,
+  Measurements,
+  Scope,
+  Source
+} from '../../../src/analysis/results/figures/measurements.js'
 import type { Evidence } from '../../../src/analysis/thresholds/judge/evidence.js'
 
 export interface Sample {

@@ -4,7 +4,13 @@ import { readPlanTree, type PlanElement, decodeXml } from '../../../src/analysis
 import { readHar } from '../../../src/cli/plans/har/har-requests.js'
 import { readOpenApi } from '../../../src/cli/plans/openapi/openapi-requests.js'
 import { encodePath, encodeText, propertyName, readableName } from '../../../src/cli/plans/plan-text.js'
-import { DEFAULT_TARGET, addressOf, type PlanRequest, type PlanText, type RequestSet } from '../../../src/cli/plans/request.js'
+import {
+  DEFAULT_TARGET,
+  addressOf,
+  type PlanRequest,
+  type PlanText,
+  type RequestSet
+} from '../../../src/cli/plans/request.js'
 import { readUrls } from '../../../src/cli/plans/url-requests.js'
 import { writePlan } from '../../../src/cli/plans/write-plan.js'
 import { makeRandom } from '../../support/data/seeded-random.js'

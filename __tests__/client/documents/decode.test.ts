@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { accountSchema, gridSchema, isId, madeGridSchema, reportSchema, runSchemas, type Run, type RunPage } from '../../../src/contract/api.js'
+import {
+  accountSchema,
+  gridSchema,
+  isId,
+  madeGridSchema,
+  reportSchema,
+  runSchemas,
+  type Run,
+  type RunPage
+} from '../../../src/contract/api.js'
 import type { Schema } from '../../../src/contract/decode.js'
 import { decodeReply } from '../../../src/client/client.js'
 import { MalformedReplyError } from '../../../src/client/errors.js'

@@ -15,7 +15,15 @@ import {
 } from '../../../src/client/errors.js'
 import { Http, basicAuthorization, readRetryAfter } from '../../../src/client/http/http.js'
 import type { Call } from '../../../src/client/http/failures.js'
-import { type Answer, type TestServer, closeServers, reset, sendJson, startServer, startSocketServer } from '../../support/raw-server.js'
+import {
+  type Answer,
+  type TestServer,
+  closeServers,
+  reset,
+  sendJson,
+  startServer,
+  startSocketServer
+} from '../../support/raw-server.js'
 
 const TOKEN = 'tok-0123456789abcdef'
 const opened: Http[] = []

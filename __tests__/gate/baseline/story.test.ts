@@ -20,7 +20,13 @@ import type { BaselineThreshold } from '../../../src/analysis/thresholds/grammar
 import { MemoryStore } from '../../support/baseline/memory-store.js'
 import { makeDocument } from '../../support/baseline/make-document.js'
 import { noisyCsv } from '../../support/baseline/noisy-csv.js'
-import { TOKEN, makePorts, makeSettings, makeSpecification, type TestPorts } from '../../support/gate/gate-ports.js'
+import {
+  TOKEN,
+  makePorts,
+  makeSettings,
+  makeSpecification,
+  type TestPorts
+} from '../../support/gate/gate-ports.js'
 import { GateService } from '../../support/gate/gate-service.js'
 
 const LINE: BaselineThreshold = {

@@ -6,7 +6,14 @@ import { collect, type Collection } from '../../../src/gate/collect/collect.js'
 import { startDeadline } from '../../../src/gate/deadline.js'
 import { listRemoteErrors } from '../../../src/analysis/evidence/remote-errors.js'
 import type { Run } from '../../../src/contract/api.js'
-import { makeGate, makeGrid, makeRun, makeSettings, makeSpecification, type TestGate } from '../../support/gate/gate-ports.js'
+import {
+  makeGate,
+  makeGrid,
+  makeRun,
+  makeSettings,
+  makeSpecification,
+  type TestGate
+} from '../../support/gate/gate-ports.js'
 import { CSV_HEADER, GateService, faults, makeCsv, type Fault } from '../../support/gate/gate-service.js'
 
 let service: GateService

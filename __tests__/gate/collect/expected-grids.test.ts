@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { expectedGrids, findMissing, findSmaller, type ExpectedGrid, type ListedGrid } from '../../../src/gate/collect/expected-grids.js'
+import {
+  expectedGrids,
+  findMissing,
+  findSmaller,
+  type ExpectedGrid,
+  type ListedGrid
+} from '../../../src/gate/collect/expected-grids.js'
 import type { Grid } from '../../../src/contract/api.js'
 import type { GridChoice } from '../../../src/client/documents/requests.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'

@@ -10,7 +10,15 @@ import { parseThresholds } from '../../../src/analysis/thresholds/grammar/gramma
 import { judgeThresholds } from '../../../src/analysis/thresholds/judge/judge.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 import { parseAbsolute } from '../../support/data/parse-absolute.js'
-import { Feed, csvAt, endOf, readUntil, rowOf, steady, type TimedSample } from '../../support/gate/live-samples.js'
+import {
+  Feed,
+  csvAt,
+  endOf,
+  readUntil,
+  rowOf,
+  steady,
+  type TimedSample
+} from '../../support/gate/live-samples.js'
 
 const MINUTE = 60_000
 /** Three minutes, settled after 20 % of it. */

@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import type { BaselineSettings } from '../../../src/gate/settings/baseline-settings.js'
-import { LOCAL, REMOTE, makeSources, problemsOf, readGiven, type Given } from '../../support/gate/settings-sources.js'
+import {
+  LOCAL,
+  REMOTE,
+  makeSources,
+  problemsOf,
+  readGiven,
+  type Given
+} from '../../support/gate/settings-sources.js'
 import { readSettings } from '../../../src/gate/settings/settings.js'
 
 const SIDE_BY_SIDE: Given = {

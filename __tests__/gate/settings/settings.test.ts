@@ -3,7 +3,15 @@ import { INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
 import type { InputName } from '../../../src/gate/settings/input-table.js'
 import { defaultName, readSettings, type Settings, type Skip } from '../../../src/gate/settings/settings.js'
 import { SettingsError } from '../../../src/gate/errors.js'
-import { LOCAL, REMOTE, SPECIFICATION, makeSources, problemsOf, readGiven, type Given } from '../../support/gate/settings-sources.js'
+import {
+  LOCAL,
+  REMOTE,
+  SPECIFICATION,
+  makeSources,
+  problemsOf,
+  readGiven,
+  type Given
+} from '../../support/gate/settings-sources.js'
 
 describe('the defaults', () => {
   test('of a run at a service', async () => {

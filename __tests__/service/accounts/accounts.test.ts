@@ -6,7 +6,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { openAccounts, createToken, readTokenId } from '../../../src/service/accounts/accounts.js'
 import { openSessionRows } from '../../../src/service/accounts/session-rows.js'
-import { createSingleUser, type Accounts, type UserAdministration } from '../../../src/service/accounts/users.js'
+import {
+  createSingleUser,
+  type Accounts,
+  type UserAdministration
+} from '../../../src/service/accounts/users.js'
 import { openDatabase } from '../../../src/service/store/database.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { createFolders } from '../support.js'

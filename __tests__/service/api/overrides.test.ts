@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseOverrideHosts, parseOverrideParameters, propertyValue } from '../../../src/service/engines/engine.js'
+import {
+  parseOverrideHosts,
+  parseOverrideParameters,
+  propertyValue
+} from '../../../src/service/engines/engine.js'
 
 describe('override parameters', () => {
   test.each([

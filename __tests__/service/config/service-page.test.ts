@@ -1,6 +1,15 @@
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { CONFIG_KEYS, DEFAULT_DRAIN, METRICS_KEYS, namesOf, PROXY_KEYS, RETENTION_KEYS, TLS_KEYS, parseConfig } from '../../../src/service/config/parse-config.js'
+import {
+  CONFIG_KEYS,
+  DEFAULT_DRAIN,
+  METRICS_KEYS,
+  namesOf,
+  PROXY_KEYS,
+  RETENTION_KEYS,
+  TLS_KEYS,
+  parseConfig
+} from '../../../src/service/config/parse-config.js'
 
 /** The page about the service, which people copy from. */
 const PAGE = readFileSync('docs/service.md', 'utf8')

@@ -1,6 +1,5 @@
 import type { ComparedRun } from '../../../src/analysis/baseline/compared-run.js'
-import {
-  judgeBaselineLines} from '../../../src/analysis/baseline/judge-lines.js'
+import { judgeBaselineLines } from '../../../src/analysis/baseline/judge-lines.js'
 import { type ComparisonRules } from '../../../src/analysis/baseline/judge/sides.js'
 import { type ComparisonEvidence } from '../../../src/analysis/baseline/judge/sides.js'
 import type { BaselineThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'

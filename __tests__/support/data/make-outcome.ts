@@ -1,7 +1,18 @@
-import type { BaselineFacts, GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../../src/analysis/outcome.js'
+import type {
+  BaselineFacts,
+  GridFacts,
+  NodeFacts,
+  Outcome,
+  RunFacts,
+  StoppedEarly
+} from '../../../src/analysis/outcome.js'
 import type { Trend, TrendPoint } from '../../../src/analysis/baseline/trend.js'
 import type { ErrorCount } from '../../../src/analysis/results/figures/measurements.js'
-import type { Comparison, ComparisonOutcome, Judgement } from '../../../src/analysis/thresholds/judge/judgement.js'
+import type {
+  Comparison,
+  ComparisonOutcome,
+  Judgement
+} from '../../../src/analysis/thresholds/judge/judgement.js'
 import type { BaselineThreshold, Threshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
 
 function makeThreshold(changes: Partial<Threshold> = {}): Threshold {

@@ -2,7 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cluster, ClusterError, type ExecStreams } from '../../../src/service/nodes/kubernetes/cluster.js'
+import {
+  type Cluster,
+  ClusterError,
+  type ExecStreams
+} from '../../../src/service/nodes/kubernetes/cluster.js'
 import { SUPERVISOR } from '../../../src/service/nodes/pods/work/supervisor.js'
 
 /** What may happen to one exec: it is cut after so many bytes in one direction. */

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cluster, ClusterError, type ExecStreams } from '../../../src/service/nodes/kubernetes/cluster.js'
+import {
+  type Cluster,
+  ClusterError,
+  type ExecStreams
+} from '../../../src/service/nodes/kubernetes/cluster.js'
 import { openCluster } from '../../../src/service/nodes/kubernetes/open-cluster.js'
 import { SUPERVISOR } from '../../../src/service/nodes/pods/work/supervisor.js'
 

@@ -3,7 +3,6 @@ import { asComparedRun } from './document/compared.js'
 import { isSameFingerprint } from './document/fingerprint.js'
 import { expectedBand, type Trend, type TrendPoint } from './trend.js'
 
-
 const MOST_POINTS = 30
 /** As many as a run is compared with. */
 const MOST_BAND_RUNS = 20

@@ -1,7 +1,13 @@
 import type { Scope } from '../results/figures/measurements.js'
 import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
 import { benjaminiHochberg, LEVEL, meanOf, type Change, tQuantile } from './statistics/evidence-of-change.js'
-import { mostResolutionFor, samplesNeeded, assumeSpread, leastSpread, type Counted } from './statistics/classify.js'
+import {
+  mostResolutionFor,
+  samplesNeeded,
+  assumeSpread,
+  leastSpread,
+  type Counted
+} from './statistics/classify.js'
 import type { ComparedRun } from './compared-run.js'
 import { isDrifting, Random, upperBoundOfSpread } from './statistics/drift.js'
 import { SHOWN_LINES } from './shown-lines.js'
@@ -9,7 +15,12 @@ import { mostlyFailed } from '../thresholds/judge/failed-samples.js'
 import { listScopes } from './judge/sides.js'
 import { limitWithFloor } from './judge/judge-scope.js'
 import { readRun } from './judge/read-run.js'
-import { compareRecorded, differenceVariance, medianOf, compareSideBySide } from './statistics/recorded-runs.js'
+import {
+  compareRecorded,
+  differenceVariance,
+  medianOf,
+  compareSideBySide
+} from './statistics/recorded-runs.js'
 import { asChangePct, fromScale, scaleOf, type Scale } from './statistics/scale.js'
 
 const LEAST_RUNS = 3

@@ -169,7 +169,7 @@ interface Span {
  * From the first start to the last end of each grid's samples, if its CSV has times: several CSVs of one grid count as one. Rows that
  * are apart from all others do not make it longer.
  */
-export function spansOf(scans: readonly ScanResult[]): Map<string, number> {
+function spansOf(scans: readonly ScanResult[]): Map<string, number> {
   const grids = [...new Set(scans.map(({ grid }) => grid))]
   return new Map(
     grids.flatMap((grid): [string, number][] => {

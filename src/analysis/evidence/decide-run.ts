@@ -3,7 +3,14 @@ import type { Judgement, OnStall } from '../thresholds/judge/judgement.js'
 import { formatDuration, capitalize } from '../../contract/sentence.js'
 import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
 import { findLongPause } from './long-pause.js'
-import { cutOffNode, cutOffSpan, hasEverySpan, mayEndBeforePause, type Results, wholeOf } from './reached-load.js'
+import {
+  cutOffNode,
+  cutOffSpan,
+  hasEverySpan,
+  mayEndBeforePause,
+  type Results,
+  wholeOf
+} from './reached-load.js'
 import { lostLoad, quoteLines } from './remote-errors.js'
 
 /** A run that ended before this share of its duration, by the service's times, was stopped early. */

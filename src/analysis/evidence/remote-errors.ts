@@ -106,7 +106,7 @@ const CAUSE = /^\s*(?:Caused by|Suppressed):/
  * The lines of one text with each stack trace folded into the line it belongs to: an error is one line, however deep its trace. A line
  * for which `staysAlone` is true always stays separate.
  */
-export function foldStackTraces(
+function foldStackTraces(
   lines: readonly string[],
   staysAlone: (line: string) => boolean = () => false
 ): string[] {

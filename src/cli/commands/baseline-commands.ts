@@ -187,7 +187,7 @@ const REHEARSAL = 'a rehearsal with synthetic samples'
 const ADVICE = 'only complete runs can be part of a baseline'
 
 /** Reads a run back, and refuses one that must not be part of a baseline. */
-export async function readFinishedRun(folder: string): Promise<FinishedRun> {
+async function readFinishedRun(folder: string): Promise<FinishedRun> {
   const verdict = await readVerdict(folder)
   checkVerdict(verdict, folder)
   const files = await listCsvs(folder, verdict)

@@ -1,5 +1,10 @@
 import { join, resolve } from 'node:path'
-import { calibrate, type Calibration, type FigureNoise, type LineCalibration } from '../../analysis/baseline/calibration.js'
+import {
+  calibrate,
+  type Calibration,
+  type FigureNoise,
+  type LineCalibration
+} from '../../analysis/baseline/calibration.js'
 import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
 import { runGate } from '../../gate/run-gate.js'
 import type { Settings } from '../../gate/settings/settings.js'

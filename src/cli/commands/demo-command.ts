@@ -100,7 +100,7 @@ const DEFAULT_SLOWER_PERCENT = 20
 const LIMIT_PERCENT = 5
 
 /** `npm start -- --compare`: two demo shops, base and head, and the gate of the example that compares them in turns. */
-export async function runComparison(args: Arguments, ports: DemoPorts): Promise<number> {
+async function runComparison(args: Arguments, ports: DemoPorts): Promise<number> {
   const { out } = ports.screen
   const slowerPercent = readPercent(args)
   for (const name of ['slow', 'stall', 'tool'])
@@ -220,7 +220,7 @@ export interface DemoPorts extends GateCommandPorts {
   startShop(options: {
     slow: boolean
     slowerBy?: number
-    stall?: { afterMs: number; ms: number} 
+    stall?: { afterMs: number; ms: number }
   }): Promise<DemoShop>
   hasJava(): Promise<boolean>
 }

@@ -1,7 +1,13 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve, dirname } from 'node:path'
 import { exitCodeOf } from '../../gate/verdict/exit-code.js'
-import { INPUT_GROUPS, INPUT_TABLE, type InputGroup, type InputName, describeInput } from '../../gate/settings/input-table.js'
+import {
+  INPUT_GROUPS,
+  INPUT_TABLE,
+  type InputGroup,
+  type InputName,
+  describeInput
+} from '../../gate/settings/input-table.js'
 import { INPUT_NAMES } from '../../gate/settings/inputs.js'
 import { resolvePlanFiles } from '../../gate/settings/plan-files.js'
 import { runGate } from '../../gate/run-gate.js'
@@ -188,7 +194,7 @@ export function nameOutputFolder(): string {
 }
 
 /** The baseline document that was typed. It may be missing, but not its folder: that is a typo. */
-export async function resolveTypedBaseline(text: string, workspace: string): Promise<BaselinePath> {
+async function resolveTypedBaseline(text: string, workspace: string): Promise<BaselinePath> {
   const found = await resolveBaselinePath(text, { workspace, isConfined: false })
   if ('problem' in found || found.exists) return found
   if (isBranchWord(text))
@@ -223,6 +229,6 @@ const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
 }
 
 /** What the help of the command line says about an input. */
-export function describeFlag(name: InputName): string {
+function describeFlag(name: InputName): string {
   return ABOUT_HERE[name] ?? describeInput(name)
 }

@@ -10,7 +10,14 @@ import { UsageError, type Arguments, type Flag } from '../arguments.js'
 import { NoAnswerError, askAt, takeDefaults, type Prompt } from '../init/asker.js'
 import { CHOICE_FLAGS, readChoices, type Choices, type Source } from '../init/choices.js'
 import { writeConfig } from '../init/config-text.js'
-import { CONFIG_PATH, PLAN_PATH, WORKFLOW_PATH, findStart, describeStart, type Start } from '../init/start-step.js'
+import {
+  CONFIG_PATH,
+  PLAN_PATH,
+  WORKFLOW_PATH,
+  findStart,
+  describeStart,
+  type Start
+} from '../init/start-step.js'
 import { jobMinutes, writeWorkflow } from '../init/workflow-text.js'
 import { checkPaths, writeFiles } from '../init/write-files.js'
 import { safeJson, type Screen, plain } from '../screen.js'
@@ -161,7 +168,7 @@ function notesOf(
 }
 
 /** The folder with `.git`, this one or one above; undefined outside a repository. */
-export async function findRepositoryRoot(folder: string): Promise<string | undefined> {
+async function findRepositoryRoot(folder: string): Promise<string | undefined> {
   // A file in a worktree or a submodule.
   const found = await lstat(join(folder, '.git')).catch(() => undefined)
   if (found !== undefined) return folder
@@ -184,7 +191,7 @@ export interface InitResult {
 const SHOWN_REQUESTS = 5
 
 /** What was written, what to know about it, and what to do next. */
-export function describeResult(result: InitResult, { load, durationSeconds }: Choices): string {
+function describeResult(result: InitResult, { load, durationSeconds }: Choices): string {
   const { target, requests, thresholds, start, notes } = result
   // A user may visit the same page several times.
   const names = [...new Set(requests)]
@@ -224,7 +231,7 @@ export interface SourceOptions {
 }
 
 /** The requests of the plan; a refusal names the file or the address. */
-export async function readSource(source: Source, options: SourceOptions): Promise<RequestSet> {
+async function readSource(source: Source, options: SourceOptions): Promise<RequestSet> {
   if (source.kind === 'url') return explained('', () => readUrls(source.addresses))
   const text = await readText(source, options.workspace)
   const set = explained(`${source.path}: `, () =>

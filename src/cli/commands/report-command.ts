@@ -18,7 +18,11 @@ import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
 import { ON_STALL, type OnStall } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
-import { isAbsoluteThreshold, isBaselineThreshold, type AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import {
+  isAbsoluteThreshold,
+  isBaselineThreshold,
+  type AbsoluteThreshold
+} from '../../analysis/thresholds/grammar/threshold.js'
 import { parseChoice, parseDurationSeconds } from '../../contract/setting-values.js'
 import { type Arguments, type Flag, UsageError } from '../arguments.js'
 import { readEarlierVerdict, type EarlierVerdict, type EarlierWarmUp } from '../earlier-verdict.js'

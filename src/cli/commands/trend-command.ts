@@ -113,7 +113,7 @@ export function drawTrend(
 }
 
 /** The newest runs, as many as each chart has columns for. */
-export function newestThatFit(trend: Trend, columns: number): Trend {
+function newestThatFit(trend: Trend, columns: number): Trend {
   const room = Math.min(
     ...FIGURES.flatMap(({ key, metric }) => {
       const scale = scaleOf(

@@ -1,7 +1,12 @@
 import { readRate, type Load, type Rate } from '../plans/write-plan.js'
 import { SourceError } from '../plans/request.js'
 import { readUrls } from '../plans/url-requests.js'
-import { parseChoice, parseDurationSeconds, parseInteger, type Parsed } from '../../contract/setting-values.js'
+import {
+  parseChoice,
+  parseDurationSeconds,
+  parseInteger,
+  type Parsed
+} from '../../contract/setting-values.js'
 import { UsageError, type Arguments, type Flag } from '../arguments.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import type { Asker } from './asker.js'
@@ -213,7 +218,7 @@ function readAddresses(text: string): Parsed<readonly string[]> {
 }
 
 /** Thresholds on lines of their own, or separated by commas; commas within braces belong to a selector. */
-export function readThresholds(text: string): Parsed<readonly string[]> {
+function readThresholds(text: string): Parsed<readonly string[]> {
   const lines = text
     .split(/\n|,(?![^{]*\})/)
     .map((line) => line.trim())

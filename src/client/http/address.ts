@@ -1,5 +1,3 @@
-
-
 /** The service's address: the API's root, and what is needed to resolve its links. */
 export interface Address {
   /** Ends with `/api`, without a trailing slash. */

@@ -70,7 +70,6 @@ function describeFailure(call: Call, code: string, message: string): string {
 
 /** A body that can be created anew for each attempt, with its length known before the first byte. */
 
-
 export interface Upload {
   readonly contentType: string
   readonly length: number

@@ -294,7 +294,7 @@ const OF_ENCODED_BYTES: readonly string[] = ['content-encoding', 'content-length
  * A proxy may compress a response that was requested uncompressed. It is decoded as it arrives, before anything searches it; a truncated
  * one is an error, since gzip ends with its length and checksum. A part of a compressed response is left as it is.
  */
-export function withoutGzip(reply: RawReply): RawReply {
+function withoutGzip(reply: RawReply): RawReply {
   const encoding = String(reply.headers['content-encoding'] ?? '')
     .trim()
     .toLowerCase()
@@ -311,7 +311,7 @@ export function withoutGzip(reply: RawReply): RawReply {
 const SURELY_UNSENT_BYTES = 1024 * 1024
 
 /** The body of one request, and whether all of it may be on its way: as long as it is not, nobody can have read it to its end. */
-export class SentBody {
+class SentBody {
   readonly stream: Readable
   readonly #upload: Upload
   #bytes = 0

@@ -250,7 +250,7 @@ const ESCAPED_IN_JSON = ['"', '\\', '/', "'"]
 const DEPTHS = [0, 1, 2]
 
 /** The ways in which an encoder may escape any character, even letters. */
-export function escapesOf(character: string): readonly string[] {
+function escapesOf(character: string): readonly string[] {
   return [
     ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
     ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
@@ -259,12 +259,12 @@ export function escapesOf(character: string): readonly string[] {
 }
 
 /** The whole text in hex, in lower and in upper case. */
-export function hexOf(text: string): readonly string[] {
+function hexOf(text: string): readonly string[] {
   return inBothCases(Buffer.from(text).toString('hex'))
 }
 
 /** The ways in which JSON, URLs, CSV and HTML write one character; letters and digits are usually written as they are. */
-export function formsOf(character: string, literal: string): readonly string[] {
+function formsOf(character: string, literal: string): readonly string[] {
   if (/^[A-Za-z0-9]$/.test(character)) return [character]
   const forms = [
     literal,

@@ -1,5 +1,19 @@
 import { parsePattern, parseInteger } from '../setting-values.js'
-import { readChoice, readDurationMs, readFlag, readName, readNamespace, readText, take, isName, readKeys, readList, readMap, type Note, describe } from './read-parts.js'
+import {
+  readChoice,
+  readDurationMs,
+  readFlag,
+  readName,
+  readNamespace,
+  readText,
+  take,
+  isName,
+  readKeys,
+  readList,
+  readMap,
+  type Note,
+  describe
+} from './read-parts.js'
 import type { KubernetesPlace, Place, Regions } from './regions.js'
 
 export interface ParsedRegions {
@@ -121,7 +135,7 @@ const CPU = /^(?=.*[1-9])(\d{1,6}(\.\d{1,3})?|\d{1,9}m)$/
 const MEMORY = /^(?=.*[1-9])\d{1,12}(\.\d{1,3})?([KMGTPE]i|[kMGTPE])$/
 
 /** What the nodes of each instance type get. */
-export function readInstanceTypes(value: unknown, note: Note): KubernetesPlace['instanceTypes'] {
+function readInstanceTypes(value: unknown, note: Note): KubernetesPlace['instanceTypes'] {
   const types = new Map<string, { cpu: string; memory: string }>()
   for (const [name, given] of readMap(value, note) ?? []) {
     const inner: Note = (problem) => note(`${name}: ${problem}`)
@@ -152,7 +166,7 @@ function isLabelKey(text: string): boolean {
 }
 
 /** Labels of the machines on which pods may be placed. */
-export function readNodeSelector(value: unknown, note: Note): Record<string, string> {
+function readNodeSelector(value: unknown, note: Note): Record<string, string> {
   const labels: [string, string][] = []
   for (const [key, given] of readMap(value, note) ?? []) {
     if (!isLabelKey(key)) note(`${describe(key)} is not the key of a label`)
@@ -165,7 +179,7 @@ export function readNodeSelector(value: unknown, note: Note): Record<string, str
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const
 
 /** Taints that pods tolerate, as in a pod's specification. */
-export function readTolerations(value: unknown, note: Note): Record<string, string | number>[] {
+function readTolerations(value: unknown, note: Note): Record<string, string | number>[] {
   return readList(value, note).map((element, index) =>
     readToleration(element, (problem) => note(`element ${index + 1}: ${problem}`))
   )

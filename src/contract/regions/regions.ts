@@ -1,5 +1,3 @@
-
-
 /** Where the nodes of grids run, by the name of their region. */
 export type Regions = ReadonlyMap<string, Place>
 

@@ -3,7 +3,12 @@ import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { arch, availableParallelism, cpus, platform } from 'node:os'
-import { FINGERPRINT_KEYS, dataFileKey, parameterKey, type Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
+import {
+  FINGERPRINT_KEYS,
+  dataFileKey,
+  parameterKey,
+  type Fingerprint
+} from '../../analysis/baseline/document/fingerprint.js'
 import type { Run } from '../../contract/api.js'
 import { TOOLS, vocabularyOf } from '../../contract/vocabulary.js'
 import { isReference } from '../../client/documents/requests.js'
@@ -138,13 +143,13 @@ interface UsedRegion {
  * Where the load comes from, as far as figures depend on it: places of other regions, and how a cluster is reached, do not count.
  * Undefined without `regions`, so that runs recorded before are still comparable.
  */
-export function describeRegions({ regions, origin }: RegionSettings): string | undefined {
+function describeRegions({ regions, origin }: RegionSettings): string | undefined {
   if (regions === undefined) return undefined
   return listUsed(regions, origin).map(describeRegion).sort().join(', ')
 }
 
 /** Whether no load comes from this machine. */
-export function areAllOnClusters({ regions, origin }: RegionSettings): boolean {
+function areAllOnClusters({ regions, origin }: RegionSettings): boolean {
   return regions !== undefined && listUsed(regions, origin).every(({ place }) => place.kind === 'kubernetes')
 }
 

@@ -13,7 +13,14 @@ import { MalformedReplyError } from '../../client/errors.js'
 import { stateOfApdex } from '../../analysis/evidence/apdex.js'
 import { joinRemoteErrors } from '../../analysis/evidence/remote-errors.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
-import { expectedGrids, findMissing, findNameless, findSmaller, gridIdOf, type ExpectedGrid } from './expected-grids.js'
+import {
+  expectedGrids,
+  findMissing,
+  findNameless,
+  findSmaller,
+  gridIdOf,
+  type ExpectedGrid
+} from './expected-grids.js'
 import type { GridResult, FetchedGrid } from './fetch-results.js'
 import { GridFetches, sourcesIn, isCompleteAtEnd } from './grid-fetches.js'
 
@@ -208,7 +215,7 @@ const APDEX_PATIENCE_MS = 2 * 60_000
  * Values arrive late, links are added, CSVs grow: a run that has ended is looked at, and its CSVs are downloaded, until nothing is
  * missing and a further look shows nothing new. What never comes is waited for within its own time.
  */
-export async function lookUntilSame(gate: Gate, first: Run, options: LookOptions): Promise<Looked> {
+async function lookUntilSame(gate: Gate, first: Run, options: LookOptions): Promise<Looked> {
   const { signal, isPatient, health, fetches } = options
   const { clock } = gate.ports
   const waiting = new Waiting(gate, options)
@@ -319,7 +326,7 @@ function lackIn(
 }
 
 /** The service's error, rather than the timeout. */
-export function asError(failure: unknown): Error {
+function asError(failure: unknown): Error {
   return failure instanceof Error ? failure : new Error(messageOf(failure), { cause: failure })
 }
 

@@ -291,7 +291,7 @@ function versionOf(reply: Reply): string | undefined {
 }
 
 /** The response is not a CSV: it is not ready, or the service sent an error page. */
-export class NotCsvError extends Error {
+class NotCsvError extends Error {
   override name = 'NotCsvError'
 }
 
@@ -301,7 +301,7 @@ const QUOTED_BYTES = 2048
 const QUOTED_LENGTH = 200
 
 /** Checks the first line of the response, however it is split into chunks: only a header that the scanner knows makes it a CSV. */
-export class CsvStart {
+class CsvStart {
   #held = Buffer.alloc(0)
   #state: 'pending' | 'known' | 'unknown' = 'pending'
 

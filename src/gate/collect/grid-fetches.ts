@@ -6,7 +6,15 @@ import { isTransient } from '../../client/errors.js'
 import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
 import { pauseBetweenLooks, retry } from '../../client/retry.js'
 import { startDeadline } from '../deadline.js'
-import { fetchGrid, nameOf, renewHref, sourcesOf, withProblem, type FetchedGrid, type Source } from './fetch-results.js'
+import {
+  fetchGrid,
+  nameOf,
+  renewHref,
+  sourcesOf,
+  withProblem,
+  type FetchedGrid,
+  type Source
+} from './fetch-results.js'
 import type { Gate } from '../gate.js'
 import { phaseOf } from '../run/run-status.js'
 

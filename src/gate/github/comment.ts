@@ -3,8 +3,25 @@ import { messageOf } from '../../contract/sentence.js'
 import type { CommentRequest, Log, Ports } from '../ports.js'
 import { isCommentOf, readWriter, type CommentWriter } from '../../report/markdown/comment-marker.js'
 import { readHistory } from '../../report/markdown/history.js'
-import { OddReplyError, describeFailure, explainFailure, retryWithin, type Failure, type Standing } from './comment-failure.js'
-import { UNKNOWN_WRITER, chooseOrdinal, choosePlace, isOvertaken, keyOf, listSuperseded, titleOf, writerOf, type OwnComment } from './comment-place.js'
+import {
+  OddReplyError,
+  describeFailure,
+  explainFailure,
+  retryWithin,
+  type Failure,
+  type Standing
+} from './comment-failure.js'
+import {
+  UNKNOWN_WRITER,
+  chooseOrdinal,
+  choosePlace,
+  isOvertaken,
+  keyOf,
+  listSuperseded,
+  titleOf,
+  writerOf,
+  type OwnComment
+} from './comment-place.js'
 import { connect } from './connect.js'
 import { findPullRequest, readRepository, type Octokit, type PullRequest } from './pull-request.js'
 

@@ -1,5 +1,10 @@
 import type { Run } from '../../contract/api.js'
-import { type AbsoluteThreshold, isAbsoluteThreshold, type Metric, type Threshold } from '../../analysis/thresholds/grammar/threshold.js'
+import {
+  type AbsoluteThreshold,
+  isAbsoluteThreshold,
+  type Metric,
+  type Threshold
+} from '../../analysis/thresholds/grammar/threshold.js'
 import { nameOf } from '../collect/fetch-results.js'
 import { sourcesIn } from '../collect/grid-fetches.js'
 import { startDeadline } from '../deadline.js'
@@ -14,7 +19,13 @@ import { readFigure } from '../../analysis/thresholds/judge/evidence.js'
 import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
 import { formatActual, formatLimit } from '../../analysis/thresholds/format.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
-import { judgementOf, type Breach, gatherEvidence, type LiveEvidence, type LiveTimes } from './live-evidence.js'
+import {
+  judgementOf,
+  type Breach,
+  gatherEvidence,
+  type LiveEvidence,
+  type LiveTimes
+} from './live-evidence.js'
 import { LiveCsv, LiveReadingError } from './live-csv.js'
 import { LiveGrid } from './live-grid.js'
 import { LiveWarmUp } from './live-warm-up.js'
@@ -226,7 +237,7 @@ function explain({ words, isFinal }: Breach, { elapsedMs }: Pick<LiveEvidence, '
 const UNSETTLED_SHARE = 0.2
 
 /** When the run may be judged; undefined if its duration is unknown. A repeated run has its own times. */
-export function liveTimes(settings: Settings, run: Run): LiveTimes | undefined {
+function liveTimes(settings: Settings, run: Run): LiveTimes | undefined {
   const durationSeconds = settings.durationSeconds ?? run.durationSeconds
   if (durationSeconds === undefined || durationSeconds <= 0) return undefined
   const durationMs = durationSeconds * 1000

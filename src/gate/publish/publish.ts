@@ -125,7 +125,7 @@ const MOST_CHARACTERS = 1000
 const MOST_RUNS = 1000
 
 /** The output `baseline`: what verdict.json has, bounded, and without what only recording needs. */
-export function baselineOutput(facts: BaselineFacts): string {
+function baselineOutput(facts: BaselineFacts): string {
   const document = baselineFactsDocument(facts)
   return JSON.stringify({
     ...document,

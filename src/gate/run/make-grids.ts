@@ -1,6 +1,11 @@
 import type { Grid } from '../../contract/api.js'
 import { MalformedReplyError, hadNoEffect } from '../../client/errors.js'
-import { isReference, type GridChoice, type GridReference, type GridSpecification } from '../../client/documents/requests.js'
+import {
+  isReference,
+  type GridChoice,
+  type GridReference,
+  type GridSpecification
+} from '../../client/documents/requests.js'
 import { createSafely } from './outlast-restart.js'
 import type { ServiceClient } from '../../client/client.js'
 import { gridPhaseOf } from './run-status.js'

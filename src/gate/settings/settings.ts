@@ -23,7 +23,6 @@ import { readRegions } from './region-settings.js'
 import { chooseService, readTarget, type Target, parseWaitFor, type WaitFor } from './target-settings.js'
 import { listUnused } from './unused-inputs.js'
 
-
 /** Where the run comes from. */
 export type Origin =
   | { readonly kind: 'files'; readonly paths: readonly string[]; readonly grids: readonly GridChoice[] }

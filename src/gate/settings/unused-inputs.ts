@@ -1,4 +1,8 @@
-import { isAbsoluteThreshold, isBaselineThreshold, type Threshold } from '../../analysis/thresholds/grammar/threshold.js'
+import {
+  isAbsoluteThreshold,
+  isBaselineThreshold,
+  type Threshold
+} from '../../analysis/thresholds/grammar/threshold.js'
 import type { BaselineSettings } from './baseline-settings.js'
 import type { InputName } from './input-table.js'
 

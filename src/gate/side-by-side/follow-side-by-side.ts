@@ -16,7 +16,16 @@ import type { Run } from '../../contract/api.js'
 import { readApdex, type Apdex } from '../../analysis/evidence/apdex.js'
 import type { GridResult } from '../collect/fetch-results.js'
 import { joinRemoteErrors } from '../../analysis/evidence/remote-errors.js'
-import { describeTooFew, evidenceOf, folderOf, keptOf, leastPairs, orderOf, problemIn, type Round } from './rounds.js'
+import {
+  describeTooFew,
+  evidenceOf,
+  folderOf,
+  keptOf,
+  leastPairs,
+  orderOf,
+  problemIn,
+  type Round
+} from './rounds.js'
 import { SegmentError, Segments, type Segment, type Side } from './segments.js'
 
 /** What has run so far. */
@@ -196,7 +205,7 @@ const MOST_BAD_RUNS = 3
  * What all rounds together say: the samples of every head segment that is evidence as those of one run, whatever its base did, and the
  * pairs to compare.
  */
-export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes = [] }: Done): Findings {
+function joinRounds({ ports }: Gate, { rounds, planned, segments, notes = [] }: Done): Findings {
   const heads = segments.filter(({ side, problem }) => side === 'head' && problem === undefined)
   const named = segments.find(({ side, run }) => side === 'head' && run !== undefined)?.run
   const gap = describeTooFew(rounds, planned)

@@ -11,7 +11,13 @@ import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime } from '../../analysis/thresholds/judge/over-time.js'
 import { apdexOf, type Apdex } from '../../analysis/evidence/apdex.js'
 import type { Collection } from '../collect/collect.js'
-import { decideRun, describeCut, describeGap as describeGapIn, type RunEvidence, findOtherRows } from '../../analysis/evidence/decide-run.js'
+import {
+  decideRun,
+  describeCut,
+  describeGap as describeGapIn,
+  type RunEvidence,
+  findOtherRows
+} from '../../analysis/evidence/decide-run.js'
 import { decideVerdict, type Decision } from '../../analysis/evidence/decide-verdict.js'
 import { hasEnded, phaseOf, runUrl } from '../run/run-status.js'
 import { listRemoteErrors, withoutOwnStop } from '../../analysis/evidence/remote-errors.js'

@@ -1,5 +1,3 @@
-
-
 /** Which use of the action wrote a comment, and when. Only digits and hexadecimal words: nothing in it can end the marker. */
 export interface CommentWriter {
   /** The workflow run's id and attempt: later ones are larger. */

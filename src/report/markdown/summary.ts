@@ -1,5 +1,12 @@
 import { escapeMarkdown, safeLink, bytesOf, cutToBytes, formatBytes } from '../escape.js'
-import { countNotJudged, describeVerdict, explainEarlyStop, reasonBelowHeading, signOf, rehearsalMark } from '../headline.js'
+import {
+  countNotJudged,
+  describeVerdict,
+  explainEarlyStop,
+  reasonBelowHeading,
+  signOf,
+  rehearsalMark
+} from '../headline.js'
 import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'
 import { placeStalls } from '../stalls.js'
 import { warmUpSentence, listWarnings } from '../warm-up.js'
@@ -11,8 +18,24 @@ import { renderCharts } from './charts.js'
 import { renderErrorTable } from './error-table.js'
 import { keyFigures, FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
 import { renderNodes } from './node-table.js'
-import { renderStalls, comparisonTable, comparisonWords, shownComparisons, thresholdTable } from './threshold-tables.js'
-import { foreign, foreignParagraphs, joinSections, table, warningBox, fold, drawChart, GREY, ORANGE } from './markdown.js'
+import {
+  renderStalls,
+  comparisonTable,
+  comparisonWords,
+  shownComparisons,
+  thresholdTable
+} from './threshold-tables.js'
+import {
+  foreign,
+  foreignParagraphs,
+  joinSections,
+  table,
+  warningBox,
+  fold,
+  drawChart,
+  GREY,
+  ORANGE
+} from './markdown.js'
 
 export interface SummaryLinks {
   readonly artifactUrl: string | undefined

@@ -3,7 +3,14 @@ import { asAbsolute, type Judgement } from '../../analysis/thresholds/judge/judg
 import { matchesPattern } from '../../analysis/thresholds/judge/scopes.js'
 import type { Metric } from '../../analysis/thresholds/grammar/threshold.js'
 import { baselineSentences } from '../baseline-sentences.js'
-import { errorRows, judgementRows, worstFirst, EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../judgement-rows.js'
+import {
+  errorRows,
+  judgementRows,
+  worstFirst,
+  EVERY_REGION_IS_HERE,
+  nodeRows,
+  nodesToShow
+} from '../judgement-rows.js'
 import { safeLink } from '../escape.js'
 import { figuresDocument, type FiguresDocument } from '../figures-document.js'
 import { countNotJudged, explainEarlyStop, reasonBelowHeading, formatTime } from '../headline.js'
@@ -12,7 +19,17 @@ import { boundTrend } from '../trend-points.js'
 import { listSources, warmUpSentence, listWarnings } from '../warm-up.js'
 import { describeStalls, placeStalls } from '../stalls.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
-import type { Change, Headline, LabelRow, Limit, PageDocument, RunDocument, ThresholdRow, View, CountedSeries } from './document.js'
+import type {
+  Change,
+  Headline,
+  LabelRow,
+  Limit,
+  PageDocument,
+  RunDocument,
+  ThresholdRow,
+  View,
+  CountedSeries
+} from './document.js'
 import { formatElapsed, bucketStart, findOrigin } from './numbers.js'
 
 /** A browser easily shows this many rows; those with the fewest samples are left out and counted. */

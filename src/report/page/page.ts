@@ -76,7 +76,7 @@ function escapeJson(page: PageDocument): string {
 }
 
 /** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until then. */
-export const PANELS = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
+const PANELS = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
 <div class="bar"><h2 id="time-title">Over time</h2><div class="tools" role="group" aria-label="Zoom">
 <button type="button" id="zoom-in">Zoom in</button><button type="button" id="zoom-out">Zoom out</button><button type="button" id="zoom-reset">Whole run</button></div></div>
 <p class="hint">Drag across a chart to zoom, double-click for the whole run.</p>
@@ -99,7 +99,7 @@ export const PANELS = `<section id="time" class="card" aria-labelledby="time-tit
 <noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`
 
 /** The last runs of the branch, filled by the page's script as well. */
-export const TREND_PANEL = `<section id="trend" class="card" aria-labelledby="trend-title" hidden="">
+const TREND_PANEL = `<section id="trend" class="card" aria-labelledby="trend-title" hidden="">
 <h2 id="trend-title">Trend</h2>
 <p id="trend-words" class="hint"></p>
 <div id="trend-charts"></div>
@@ -108,7 +108,7 @@ export const TREND_PANEL = `<section id="trend" class="card" aria-labelledby="tr
 </section>`
 
 /** The run's progress and the stop button; the page's script shows it while the run is in progress. */
-export function livePanel(stopPath: string | undefined): string {
+function livePanel(stopPath: string | undefined): string {
   const stop =
     stopPath === undefined
       ? ''

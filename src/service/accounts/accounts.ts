@@ -6,7 +6,14 @@ import { inTransaction } from '../store/database.js'
 import { hashSecret } from '../errors.js'
 import { openSessionRows } from './session-rows.js'
 import { Sessions } from './sessions.js'
-import { AccountError, type Accounts, type NewToken, type User, type UserAdministration, type UserDetails } from './users.js'
+import {
+  AccountError,
+  type Accounts,
+  type NewToken,
+  type User,
+  type UserAdministration,
+  type UserDetails
+} from './users.js'
 
 /** Harmless in logs, pages, addresses and on a command line. */
 const NAME = /^[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}$/

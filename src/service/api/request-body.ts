@@ -124,7 +124,7 @@ function tooLarge(maxBytes: number): RequestError {
 const LOOK_EVERY_MS = 100
 
 /** A body that is not a valid multipart form is the client's mistake. */
-export async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
+async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
   const parts = request.parts()
   try {
     for (;;) {
@@ -137,7 +137,7 @@ export async function* readParts(request: FastifyRequest): AsyncGenerator<Multip
   }
 }
 
-export function refuseForm(thrown: unknown): RequestError {
+function refuseForm(thrown: unknown): RequestError {
   const { statusCode } = thrown as { statusCode?: number }
   const words = messageOf(thrown)
   return statusCode === 413

@@ -19,7 +19,18 @@ import type { Runs } from '../runs/runs.js'
 import { SAMPLES_HEADER } from '../samples/sample-rows.js'
 import type { Judged } from '../judging/judge-run.js'
 import { readThresholds } from '../judging/read-thresholds.js'
-import { accountDocument, briefRunDocument, createdRunDocument, type Document, gridDetailDocument, gridDocument, runDocument, runListDocument, shownTo, userDocument } from './documents.js'
+import {
+  accountDocument,
+  briefRunDocument,
+  createdRunDocument,
+  type Document,
+  gridDetailDocument,
+  gridDocument,
+  runDocument,
+  runListDocument,
+  shownTo,
+  userDocument
+} from './documents.js'
 import { discardUpload, readParams, readUpload } from './request-body.js'
 import { type Piece, sendPieces, sendText } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
@@ -288,7 +299,7 @@ function findEndedRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
 }
 
 /** Additions of this service to the API: what must hold in a run, and once it has ended, whether it does. */
-export function addThresholdRoutes(
+function addThresholdRoutes(
   app: FastifyInstance,
   { facts, verdicts, pages }: { facts: ServiceFacts; verdicts: Verdicts; pages: RunPages | undefined }
 ): void {

@@ -1,4 +1,9 @@
-import { INFRASTRUCTURES, MAX_STOP_AFTER_MIN, OPTIONAL_GRID_TEXTS, type Vocabulary } from '../../contract/vocabulary.js'
+import {
+  INFRASTRUCTURES,
+  MAX_STOP_AFTER_MIN,
+  OPTIONAL_GRID_TEXTS,
+  type Vocabulary
+} from '../../contract/vocabulary.js'
 import { checkApdexTarget } from '../runs/run-report.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { isParams, type Param, type Params } from './nested-params.js'

@@ -165,7 +165,7 @@ export async function readServiceConfig(file: string): Promise<ServiceConfig> {
 }
 
 /** An origin, without a slash at its end: pages and links are made for the root of a host. */
-export function parseExternalUrl(text: string): Parsed<string> {
+function parseExternalUrl(text: string): Parsed<string> {
   const url = /^https?:\/\/[^/\s]+\/?$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (url?.username === '' && url.password === '' && url.search === '' && url.hash === '')
     return { ok: true, value: url.origin }
@@ -190,7 +190,7 @@ export const SIZE_UNITS: Readonly<Record<string, number>> = {
 }
 
 /** Such as `50GB` or `1.5TiB`, in bytes. */
-export function parseSize(text: string): Parsed<number> {
+function parseSize(text: string): Parsed<number> {
   const [, digits = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([A-Za-z]*)$/.exec(text) ?? []
   const bytes = Math.round(Number(digits) * (SIZE_UNITS[unit] ?? NaN))
   if (digits !== '' && bytes > 0) return { ok: true, value: bytes }

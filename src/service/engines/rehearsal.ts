@@ -189,7 +189,7 @@ function named(calls: readonly string[]): RegExp {
 }
 
 /** Whether labels may be in a file of this name, beside those of the plan. */
-export function isSource(fileName: string): boolean {
+function isSource(fileName: string): boolean {
   return JVM_SOURCE.test(fileName) || SCRIPT.test(fileName)
 }
 

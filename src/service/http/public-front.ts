@@ -113,7 +113,7 @@ function bracket(host: string): string {
  * Some proxies write a port beside the address; what is counted and allowed by address must not see it. What is no address at all
  * says nothing, nor does anything before it: the caller is then known by the proxy that wrote it.
  */
-export function tidyForwardedFor(server: Server): void {
+function tidyForwardedFor(server: Server): void {
   server.prependListener('request', ({ headers }: IncomingMessage) => {
     const given = headers['x-forwarded-for']
     if (given === undefined) return
@@ -145,7 +145,7 @@ interface Proxy {
  * Serves what the proxy got by https. Whoever does not come through it would send tokens in plain text, and could claim any
  * address. A proxy that says nothing of the protocol is taken for one that serves https alone, as the config file says.
  */
-export function requireProxy(app: FastifyInstance, { isTrusted, baseUrl, log }: Proxy): void {
+function requireProxy(app: FastifyInstance, { isTrusted, baseUrl, log }: Proxy): void {
   let hasSaid = false
   app.addHook('onRequest', async (request, reply) => {
     // Probes come from the machine that the service runs on.
@@ -201,7 +201,7 @@ interface Watch extends Files {
 const LOOK_EVERY_MS = 5000
 
 /** The pair for a TLS server; throws unless both can be read and belong together. */
-export async function readCertificate({ certificate, key }: Files): Promise<Pair> {
+async function readCertificate({ certificate, key }: Files): Promise<Pair> {
   const pair: Pair = {
     cert: await read(certificate, 'tls.certificate'),
     key: await read(key, 'tls.key'),
@@ -234,7 +234,7 @@ async function readRegular(file: string): Promise<Buffer> {
  * Hands over every new pair that is in order, however the files were replaced: written anew, renamed, or behind links as in a
  * Kubernetes secret; and says when the one in use has expired, or will soon. Returns what ends the watch.
  */
-export async function watchCertificate(watch: Watch): Promise<() => void> {
+async function watchCertificate(watch: Watch): Promise<() => void> {
   const { clock, log } = watch
   let seen = await fingerprintOf(watch)
   let isEnded = false
@@ -309,7 +309,7 @@ export interface Validity {
 }
 
 /** Undefined if that cannot be read: no reason to refuse what TLS accepts. */
-export function readValidity(pem: Buffer): Validity | undefined {
+function readValidity(pem: Buffer): Validity | undefined {
   try {
     const { validFrom, validTo } = new X509Certificate(pem)
     return { fromMs: Date.parse(validFrom), untilMs: Date.parse(validTo) }
@@ -319,7 +319,7 @@ export function readValidity(pem: Buffer): Validity | undefined {
 }
 
 /** What an operator has to know of it now; undefined if there is nothing. The same words as long as nothing changes. */
-export function warnOfDates({ fromMs, untilMs }: Validity, file: string, nowMs: number): string | undefined {
+function warnOfDates({ fromMs, untilMs }: Validity, file: string, nowMs: number): string | undefined {
   const until = dayOf(untilMs)
   if (nowMs >= untilMs)
     return `the certificate in ${file} expired on ${until}: callers refuse the connection; put a new one there, which is then used without a restart`

@@ -3,12 +3,22 @@ import { type CountedRun, readResults as readRows } from '../../analysis/evidenc
 import { decideRun, findOtherRows, knowsRows } from '../../analysis/evidence/decide-run.js'
 import { findLongPause } from '../../analysis/evidence/long-pause.js'
 import type { RunTimes } from '../../analysis/evidence/own-rows.js'
-import { describeShortfall, type RequestedLoad, sumThreads, wholeOf } from '../../analysis/evidence/reached-load.js'
+import {
+  describeShortfall,
+  type RequestedLoad,
+  sumThreads,
+  wholeOf
+} from '../../analysis/evidence/reached-load.js'
 import { listRemoteErrors, lostLoad, quoteLines, wasStopped } from '../../analysis/evidence/remote-errors.js'
 import type { WarmUpFacts } from '../../analysis/outcome.js'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
-import { isAbsoluteThreshold, isBaselineThreshold, type AbsoluteThreshold, type BaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import {
+  isAbsoluteThreshold,
+  isBaselineThreshold,
+  type AbsoluteThreshold,
+  type BaselineThreshold
+} from '../../analysis/thresholds/grammar/threshold.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
 import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'

@@ -235,7 +235,7 @@ export async function requireMetricsToken(tokenFile: string): Promise<void> {
 const MEASURE_EVERY_MS = 5 * 60_000
 
 /** The size of the files in a folder. */
-export class StoredBytes {
+class StoredBytes {
   #bytes: Promise<number> | undefined
   #measuredMs = -Infinity
 

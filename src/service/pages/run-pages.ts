@@ -4,7 +4,14 @@ import { scanFiles } from '../../analysis/results/parallel/scan-files.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import { findNode } from '../runs/node-book.js'
 import type { Clock } from '../clock.js'
-import { describeTool, type ServiceFacts, PAGE_SIZE, Recent, queryOf, RUN_STATUSES } from '../service-facts.js'
+import {
+  describeTool,
+  type ServiceFacts,
+  PAGE_SIZE,
+  Recent,
+  queryOf,
+  RUN_STATUSES
+} from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
 import type { User } from '../accounts/users.js'
 import { describeUnreadable, readResults, type ResultsProblem } from '../judging/read-results.js'

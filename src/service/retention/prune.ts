@@ -155,7 +155,7 @@ const BATCH = 200
  * Notes the size of every run that has ended since the last time; it does not change any more. Returns the sizes that could not be
  * noted: a full disk is when they are needed most.
  */
-export async function measureRuns({
+async function measureRuns({
   database,
   folder
 }: {

@@ -88,7 +88,7 @@ const SAFE = "CASE WHEN json_valid(record) THEN record ELSE '{}' END"
  * Deletes the standalone grids that stopped before this time and that no run names any more; a run's own grids go with it. Returns how
  * many.
  */
-export function deleteOldGrids(database: DatabaseSync, beforeMs: number): number {
+function deleteOldGrids(database: DatabaseSync, beforeMs: number): number {
   const found = database
     .prepare(
       `SELECT id FROM (SELECT id, ${SAFE} AS record FROM grids WHERE is_active = 0)
@@ -124,7 +124,7 @@ interface Look {
  * was set wrong, or nobody was looking for so long: nothing is deleted by age until it has been going on like that for a day, which
  * leaves time to set it right. A clock that is set back deletes nothing.
  */
-export class TrustedAge {
+class TrustedAge {
   readonly #facts: Facts
   #look: Look
 

@@ -15,7 +15,14 @@ import { formatElapsed, Interruption } from './interruption.js'
 import { adoptLeftovers } from './leftovers.js'
 import { isOwn, type Manner } from './make-ready.js'
 import type { GridWish, Store } from '../store/store.js'
-import { type FileRecord, type GridRecord, hasEnded, type RunRecord, type RunRequest, type UserReference } from '../../contract/records.js'
+import {
+  type FileRecord,
+  type GridRecord,
+  hasEnded,
+  type RunRecord,
+  type RunRequest,
+  type UserReference
+} from '../../contract/records.js'
 import { RemovedUsers } from './removed-users.js'
 import { RunEndings } from './run-endings.js'
 import { createId } from '../store/data-folder.js'

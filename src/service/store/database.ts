@@ -93,7 +93,7 @@ function withoutWarnings<T>(load: () => T): T {
  * Files that root or somebody else creates beside the database would keep the service from opening it. A folder may belong to
  * root and be the service's by its group, as a volume in a cluster: then the database's owner counts.
  */
-export function requireOwnFolder(dataDir: string, file: string): void {
+function requireOwnFolder(dataDir: string, file: string): void {
   const user = process.getuid?.()
   if (user === undefined) return
   const owner = ownerOfDatabase(dataDir, file) ?? (user === 0 ? ownerAbove(dataDir) : user)
@@ -136,7 +136,7 @@ function nameOf(user: number): string {
  * Each brings the database from one version to the next; what was released never changes. Rows of `runs` are small, and their order
  * is that of the list: every index ends with it, so that a page of the list is read without sorting. The records are apart.
  */
-export const MIGRATIONS: readonly string[] = [
+const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE users (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

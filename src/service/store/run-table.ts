@@ -1,5 +1,11 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { isRunRecord, isSettled, type RunRecord, type GridRecord, isGridRecord } from '../../contract/records.js'
+import {
+  isRunRecord,
+  isSettled,
+  type RunRecord,
+  type GridRecord,
+  isGridRecord
+} from '../../contract/records.js'
 import type { RunFilter } from './store.js'
 
 /** Runs in the database: what lists ask for in columns, the whole as JSON. */
@@ -132,7 +138,7 @@ export function choose(filter: RunFilter): {
 }
 
 /** Reads records from the database. One that somebody else wrote is logged once, and is no reason to answer nothing at all. */
-export function createRecordReader<T extends { readonly id: string }>(
+function createRecordReader<T extends { readonly id: string }>(
   kind: 'run' | 'grid',
   isRecord: (value: unknown) => value is T,
   log: (line: string) => void

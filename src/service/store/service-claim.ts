@@ -34,7 +34,7 @@ const held = new Map<string, { lock: DatabaseSync; count: number }>()
  * Takes a lock of the system, which ends with its process and holds between containers too, where process ids say nothing. Undefined
  * if another process has it. SQLite is the one that can lock files here.
  */
-export function lockFolder(dataDir: string): { release(): void } | undefined {
+function lockFolder(dataDir: string): { release(): void } | undefined {
   const folder = realpathSync(dataDir)
   const known = held.get(folder) ?? takeLock(folder)
   if (known === undefined) return undefined

@@ -228,7 +228,7 @@ export class SqliteStore implements Store {
 }
 
 /** Returns when a folder with all that is in it, and its name in the folders above, would survive a power failure. */
-export async function syncTree(folder: string, top: string): Promise<void> {
+async function syncTree(folder: string, top: string): Promise<void> {
   await syncBelow(folder)
   for (let above = dirname(folder); above.startsWith(top); above = dirname(above)) await sync(above)
 }

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { benjaminiHochberg } from '../../../../src/analysis/baseline/statistics/evidence-of-change.js'
-import { classify, mostResolutionFor, samplesNeeded, assumeSpread } from '../../../../src/analysis/baseline/statistics/classify.js'
+import {
+  classify,
+  mostResolutionFor,
+  samplesNeeded,
+  assumeSpread
+} from '../../../../src/analysis/baseline/statistics/classify.js'
 import { isDrifting, Random, upperBoundOfSpread } from '../../../../src/analysis/baseline/statistics/drift.js'
 import {
   asChangePct,
@@ -10,7 +15,10 @@ import {
   SCALES,
   toScale
 } from '../../../../src/analysis/baseline/statistics/scale.js'
-import { differenceVariance, compareSideBySide } from '../../../../src/analysis/baseline/statistics/recorded-runs.js'
+import {
+  differenceVariance,
+  compareSideBySide
+} from '../../../../src/analysis/baseline/statistics/recorded-runs.js'
 
 describe('benjaminiHochberg', () => {
   // Benjamini and Hochberg (1995), section 3.2: four are found at 5 %, where Bonferroni's method finds three.

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseThresholds } from '../../../../src/analysis/thresholds/grammar/grammar.js'
-import { isAbsoluteThreshold, isBaselineThreshold } from '../../../../src/analysis/thresholds/grammar/threshold.js'
+import {
+  isAbsoluteThreshold,
+  isBaselineThreshold
+} from '../../../../src/analysis/thresholds/grammar/threshold.js'
 import type { Allowance, Threshold } from '../../../../src/analysis/thresholds/grammar/threshold.js'
 
 /** The only threshold of a text without problems. */

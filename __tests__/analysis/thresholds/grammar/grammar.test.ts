@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { parseThresholds } from '../../../../src/analysis/thresholds/grammar/grammar.js'
-import { isAbsoluteThreshold, isBaselineThreshold } from '../../../../src/analysis/thresholds/grammar/threshold.js'
+import {
+  isAbsoluteThreshold,
+  isBaselineThreshold
+} from '../../../../src/analysis/thresholds/grammar/threshold.js'
 import type { Metric, Threshold } from '../../../../src/analysis/thresholds/grammar/threshold.js'
 import { startCpuTimer } from '../../../support/cpu-time.js'
 

@@ -1,6 +1,10 @@
 import { expect, test } from '@jest/globals'
 import { parseThresholds } from '../../../../src/analysis/thresholds/grammar/grammar.js'
-import { leaveUndecided, type Comparison, type Judgement } from '../../../../src/analysis/thresholds/judge/judgement.js'
+import {
+  leaveUndecided,
+  type Comparison,
+  type Judgement
+} from '../../../../src/analysis/thresholds/judge/judgement.js'
 import { makeComparison } from '../../../support/data/make-comparison.js'
 import { overallVerdict } from '../../../../src/analysis/thresholds/judge/judge.js'
 

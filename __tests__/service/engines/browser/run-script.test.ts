@@ -8,7 +8,11 @@ import { nodeOf } from '../../nodes/node-of.js'
 import type { LoadNode } from '../../../../src/service/nodes/load-node.js'
 import { createTell, type Message, type Tell } from '../../../../src/service/programs/element/messages.js'
 import type { RunOrder } from '../../../../src/service/programs/element/run/run-order.js'
-import { Processes, type ToolCommand, type ToolExit } from '../../../../src/service/nodes/machine/processes.js'
+import {
+  Processes,
+  type ToolCommand,
+  type ToolExit
+} from '../../../../src/service/nodes/machine/processes.js'
 import { removeFolder } from '../../../support/remove-folder.js'
 
 let folder: string

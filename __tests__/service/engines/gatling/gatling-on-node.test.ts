@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type GatlingImage, checkImages, type CompiledPlan, type GatlingTool, simulationOn, VERSION, versionOf } from '../../../../src/service/engines/gatling/gatling.js'
+import {
+  type GatlingImage,
+  checkImages,
+  type CompiledPlan,
+  type GatlingTool,
+  simulationOn,
+  VERSION,
+  versionOf
+} from '../../../../src/service/engines/gatling/gatling.js'
 import { createFolders } from '../../support.js'
 
 const folders = createFolders()

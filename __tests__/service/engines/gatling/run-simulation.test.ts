@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/service/engines/engine.js'
 import { runSimulation, type Simulation } from '../../../../src/service/engines/gatling/run-simulation.js'
 import { nodeOf } from '../../nodes/node-of.js'
-import { Processes, type ToolCommand, type ToolExit } from '../../../../src/service/nodes/machine/processes.js'
+import {
+  Processes,
+  type ToolCommand,
+  type ToolExit
+} from '../../../../src/service/nodes/machine/processes.js'
 import { createFolders } from '../../support.js'
 
 const folders = createFolders()

@@ -3,7 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join, relative } from 'node:path'
 import { cacheFolder } from '../../../../src/service/engines/install/install-once.js'
 import { type JarList, readJar } from '../../../../src/service/engines/install/jars/jar-list.js'
-import { findJMeter, type JMeter, readVersion, JMETER_POM } from '../../../../src/service/engines/jmeter/install.js'
+import {
+  findJMeter,
+  type JMeter,
+  readVersion,
+  JMETER_POM
+} from '../../../../src/service/engines/jmeter/install.js'
 import { JMETER_JARS } from '../../../../src/service/engines/jmeter/jmeter-jars.js'
 import { Processes } from '../../../../src/service/nodes/machine/processes.js'
 import { createFolders } from '../../support.js'

@@ -6,7 +6,11 @@ import type { NodeOrder, NodeOutcome } from '../../../../src/service/engines/eng
 import { runSelenium, type SeleniumPlan } from '../../../../src/service/engines/selenium/run-node.js'
 import { createSeleniumEngine } from '../../../../src/service/engines/selenium/selenium.js'
 import { nodeOf } from '../../nodes/node-of.js'
-import { Processes, type ToolCommand, type ToolExit } from '../../../../src/service/nodes/machine/processes.js'
+import {
+  Processes,
+  type ToolCommand,
+  type ToolExit
+} from '../../../../src/service/nodes/machine/processes.js'
 import type { SeleniumOrder } from '../../../../src/service/programs/selenium-hub/order.js'
 import { removeFolder } from '../../../support/remove-folder.js'
 

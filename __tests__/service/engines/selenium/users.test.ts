@@ -2,7 +2,11 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RunFacts, SeleniumOrder, UserFailure } from '../../../../src/service/programs/selenium-hub/order.js'
+import type {
+  RunFacts,
+  SeleniumOrder,
+  UserFailure
+} from '../../../../src/service/programs/selenium-hub/order.js'
 import { runUsers } from '../../../../src/service/programs/selenium-hub/run.js'
 import { until } from '../../../e2e/cli-command.js'
 import { removeFolder } from '../../../support/remove-folder.js'

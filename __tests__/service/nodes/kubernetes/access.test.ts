@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { parse, parseAllDocuments } from 'yaml'
-import { checkAccess, describeAccess, type Patience, grantManifest } from '../../../../src/service/nodes/kubernetes/access.js'
+import {
+  checkAccess,
+  describeAccess,
+  type Patience,
+  grantManifest
+} from '../../../../src/service/nodes/kubernetes/access.js'
 import { ClusterError, type Cluster } from '../../../../src/service/nodes/kubernetes/cluster.js'
 
 interface Attributes {

@@ -5,7 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ClusterError, type ExecStreams } from '../../../../src/service/nodes/kubernetes/cluster.js'
 import type { Credentials } from '../../../../src/service/nodes/kubernetes/credentials.js'
 import { execInPod, type ExecParts } from '../../../../src/service/nodes/kubernetes/open-cluster.js'
-import { makeStatus, startStandInCluster, type StandInCluster, type StandInOptions } from '../../../support/kubernetes/stand-in-cluster.js'
+import {
+  makeStatus,
+  startStandInCluster,
+  type StandInCluster,
+  type StandInOptions
+} from '../../../support/kubernetes/stand-in-cluster.js'
 import type { StandInExec } from '../../../support/kubernetes/stand-in-exec.js'
 
 const MIB = 1024 * 1024

@@ -4,7 +4,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { type ProcessGroup, readStartTime, startWatchdog } from '../../../../src/service/nodes/machine/processes.js'
+import {
+  type ProcessGroup,
+  readStartTime,
+  startWatchdog
+} from '../../../../src/service/nodes/machine/processes.js'
 import { watchdogsOf } from '../../../support/watchdogs.js'
 import { createFolders, until } from '../../support.js'
 import { writeScript } from '../../stand-in.js'

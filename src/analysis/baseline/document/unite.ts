@@ -1,5 +1,10 @@
 import { shorten } from '../../thresholds/quoting.js'
-import { type BaselineDocument, type RecordedRun, BASELINE_SCHEMA, MOST_RUNS } from '../../../contract/baseline.js'
+import {
+  type BaselineDocument,
+  type RecordedRun,
+  BASELINE_SCHEMA,
+  MOST_RUNS
+} from '../../../contract/baseline.js'
 import { BaselineDocumentError, MOST_RUNS_WITH_HISTOGRAMS, withoutHistogram } from './baseline-document.js'
 import { readRun } from './decode.js'
 

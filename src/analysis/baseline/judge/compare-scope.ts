@@ -262,7 +262,7 @@ function typicalFigure(scale: Scale, readings: readonly Reading[]): number {
 type Problem = Omit<UncomparedScope, 'scope'>
 
 /** Why the two sides of a scope cannot be compared, before any figure is read. */
-export function checkSides(threshold: BaselineThreshold, scope: Scope, sides: Sides): Problem | undefined {
+function checkSides(threshold: BaselineThreshold, scope: Scope, sides: Sides): Problem | undefined {
   const isApdex = threshold.metric === 'apdex'
   // A service's apdex may come without CSVs.
   const isServiceApdex = isApdex && Object.keys(scope).length === 0

@@ -29,7 +29,7 @@ const COUNTS = [
 const ENOUGH_BASE_RUNS = 10
 
 /** One sentence: the figures, and why they lead to this outcome. */
-export function explainScope(threshold: BaselineThreshold, judged: JudgedScope): string {
+function explainScope(threshold: BaselineThreshold, judged: JudgedScope): string {
   const { finding } = judged
   const subject = threshold.name + describeScope(finding.scope)
   if (!('change' in finding)) return `${subject} ${finding.words}`

@@ -56,27 +56,28 @@ function searched(run: ComparedRun): Searched {
 }
 /** What lines that name `baseline` are judged by. */
 
-export type ComparisonEvidence = {
-  readonly kind: 'recorded'
-  /** Usable and comparable, oldest first. */
-  readonly base: readonly ComparedRun[]
-  /** The run, and those that confirmed it. */
-  readonly head: readonly ComparedRun[]
-  /** The base runs are those of this branch. */
-  readonly branch?: string
-} |
-{
-  readonly kind: 'side-by-side'
-  readonly pairs: readonly { readonly base: ComparedRun; readonly head: ComparedRun} []
-  /** How many rounds there were, complete or not; by default as many as pairs. */
-  readonly rounds?: number
-} |
-{
-  readonly kind: 'none'
-  readonly outcome: 'no baseline' | 'not comparable'
-  /** One sentence: why, and what to do. */
-  readonly reason: string
-}
+export type ComparisonEvidence =
+  | {
+      readonly kind: 'recorded'
+      /** Usable and comparable, oldest first. */
+      readonly base: readonly ComparedRun[]
+      /** The run, and those that confirmed it. */
+      readonly head: readonly ComparedRun[]
+      /** The base runs are those of this branch. */
+      readonly branch?: string
+    }
+  | {
+      readonly kind: 'side-by-side'
+      readonly pairs: readonly { readonly base: ComparedRun; readonly head: ComparedRun }[]
+      /** How many rounds there were, complete or not; by default as many as pairs. */
+      readonly rounds?: number
+    }
+  | {
+      readonly kind: 'none'
+      readonly outcome: 'no baseline' | 'not comparable'
+      /** One sentence: why, and what to do. */
+      readonly reason: string
+    }
 export interface ComparisonRules {
   /** The assumed noise from run to run: 0.05 for `5%`. */
   readonly noise: number

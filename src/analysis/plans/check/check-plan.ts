@@ -94,7 +94,7 @@ const OWN = /^org\.apache\.(?:jmeter|jorphan)\./
 const SHOWN = 5
 
 /** Elements that JMeter does not have without a plugin. A disabled one keeps the plan from being loaded too. */
-export function checkPlugins(tree: readonly PlanElement[], request: PlanRequest): Finding[] {
+function checkPlugins(tree: readonly PlanElement[], request: PlanRequest): Finding[] {
   const kinds = [...new Set(flatten(tree).map(({ kind }) => kind))].filter(
     (kind) => kind.includes('.') && !OWN.test(kind)
   )

@@ -1,5 +1,3 @@
-
-
 /** JMeter's thread group whose users arrive by a schedule, whether others are waiting or not. */
 export const OPEN_GROUP = 'OpenModelThreadGroup'
 export const SCHEDULE = 'OpenModelThreadGroup.schedule'

@@ -163,7 +163,7 @@ const DROPPED = 0xffffffff
  * Counts by label and reason, as plain numbers: ten thousand labels have twenty thousand entries, and as objects every
  * garbage collection would have to visit them.
  */
-export class CountTable {
+class CountTable {
   /** The number of entries, and with those that were dropped. */
   #size = 0
   #used = 0

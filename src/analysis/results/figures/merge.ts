@@ -4,7 +4,15 @@ import type { OverTime } from '../stalls/over-time.js'
 import { drawSamples, drawTidy, type Span } from './series.js'
 import { countTimes, SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
 import { findOverTime, type StallSource } from './find-over-time.js'
-import { isInScope, type AnyScope, type Figures, type Measurements, type Source, type TimeSeries, type ErrorCount } from './measurements.js'
+import {
+  isInScope,
+  type AnyScope,
+  type Figures,
+  type Measurements,
+  type Source,
+  type TimeSeries,
+  type ErrorCount
+} from './measurements.js'
 import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
 
 interface IndexedRun {
@@ -239,7 +247,7 @@ interface LabelErrors {
 }
 
 /** Adds up the errors of the rows that count, of all labels or of one. */
-export function sumErrors(parts: readonly SamplePart[], label: string | undefined): ErrorCount[] {
+function sumErrors(parts: readonly SamplePart[], label: string | undefined): ErrorCount[] {
   const byLabel = new Map<string, LabelErrors>()
   for (const part of parts) {
     if (part.counts && (label === undefined || part.hasLabels)) addPart(byLabel, part, label)
@@ -294,7 +302,7 @@ export interface TimedRun {
 }
 
 /** Moves every run but the first to the bucket after the end of the one before, so that a chart has no gaps. */
-export function layEndToEnd(runs: readonly TimedRun[]): TimedRun[] {
+function layEndToEnd(runs: readonly TimedRun[]): TimedRun[] {
   const widthMs = Math.max(
     ...runs.flatMap(({ lines, tidy }) => [
       tidy.bucketMs,
@@ -325,7 +333,7 @@ function moveTo(run: TimedRun, bucket: number, widthMs: number): TimedRun {
 }
 
 /** One list per grid (per CSV, if a grid has several): threads of different grids add up, those of one grid in several runs do not. */
-export function joinGrids(runs: readonly (readonly GridLines[])[]): TimeLineScan[][] {
+function joinGrids(runs: readonly (readonly GridLines[])[]): TimeLineScan[][] {
   const grids = new Map<string, TimeLineScan[]>()
   for (const run of runs) {
     const seen = new Map<string, number>()

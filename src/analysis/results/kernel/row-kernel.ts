@@ -4,7 +4,38 @@ import type { CountedRuns } from '../counts/histogram.js'
 import type { StallScan, LongRowsScan } from '../stalls/stall-tracker.js'
 import type { TimeLine } from '../counts/time-line.js'
 import { KernelMemory, readPages, startKernel, type KernelExports } from './kernel-module.js'
-import { INDEXED_ALL, INDEXED_FULL, REASON_FAILED, REASON_LABEL, REASON_LINE, RECORD_CELL, RECORD_END, RECORD_INTS, RECORD_LABEL_END, RECORD_LABEL_HASH, RECORD_LABEL_START, RECORD_PLACE, RECORD_REASON, RECORD_START, RECORD_TAKEN, RECORDS_AT, RECORDS_END, TIME_BITS, LINE_SLOT_BYTES, LINE_SLOTS, LINE_TIMES_BYTES, LINE_UNIT_MS, END_PAGE_BITS, END_PAGE_SLOT_BYTES, END_PAGE_WORDS, END_SCOPE_BYTES, END_SCOPE_FIRST_START, END_SCOPE_LAST_END, END_SCOPE_LAST_START, LONG_BYTES } from './assembly/layout.js'
+import {
+  INDEXED_ALL,
+  INDEXED_FULL,
+  REASON_FAILED,
+  REASON_LABEL,
+  REASON_LINE,
+  RECORD_CELL,
+  RECORD_END,
+  RECORD_INTS,
+  RECORD_LABEL_END,
+  RECORD_LABEL_HASH,
+  RECORD_LABEL_START,
+  RECORD_PLACE,
+  RECORD_REASON,
+  RECORD_START,
+  RECORD_TAKEN,
+  RECORDS_AT,
+  RECORDS_END,
+  TIME_BITS,
+  LINE_SLOT_BYTES,
+  LINE_SLOTS,
+  LINE_TIMES_BYTES,
+  LINE_UNIT_MS,
+  END_PAGE_BITS,
+  END_PAGE_SLOT_BYTES,
+  END_PAGE_WORDS,
+  END_SCOPE_BYTES,
+  END_SCOPE_FIRST_START,
+  END_SCOPE_LAST_END,
+  END_SCOPE_LAST_START,
+  LONG_BYTES
+} from './assembly/layout.js'
 
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
@@ -296,7 +327,7 @@ export class KernelLine {
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
 /** What the kernel has seen of the rows of a scope. */
-export function readStalls(exports: KernelExports, memory: KernelMemory, scope: number): StallScan {
+function readStalls(exports: KernelExports, memory: KernelMemory, scope: number): StallScan {
   const { ints } = memory
   const found: { page: number; address: number }[] = []
   for (let at = exports.endPages(); at < exports.endPagesStop(); at += END_PAGE_SLOT_BYTES) {

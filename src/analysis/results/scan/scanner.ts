@@ -1,7 +1,6 @@
 import { ByteScanner } from './byte-scanner.js'
 import type { ScanResult } from '../counts/scan-result.js'
 
-
 /** Scans a CSV while it is downloaded. A download that starts over needs a new one. */
 export interface Scanner {
   /** Chunks may be split anywhere; nothing of them is kept. */

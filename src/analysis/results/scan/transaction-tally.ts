@@ -1,7 +1,6 @@
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
 import { SampleTally, type PartDescription } from './sample-tally.js'
-import {
-  TransactionSorter} from '../transactions/transaction-sorter.js'
+import { TransactionSorter } from '../transactions/transaction-sorter.js'
 import { type SortedTransaction } from '../transactions/transaction-row.js'
 import { type Transaction } from '../transactions/transaction-row.js'
 

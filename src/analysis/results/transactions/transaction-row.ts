@@ -171,7 +171,7 @@ export interface Transaction {
   readonly samples: number
   readonly failing: number
   readonly threads: number
-  readonly error: { readonly code: string; readonly message: string}  | undefined
+  readonly error: { readonly code: string; readonly message: string } | undefined
 }
 export interface SortedTransaction {
   readonly transaction: Transaction

@@ -1,5 +1,12 @@
 import { MixedRows } from './mixed-rows.js'
-import { isCrossing, isWithin, JITTER_MS, type SortedTransaction, ThreadRows, type Transaction } from './transaction-row.js'
+import {
+  isCrossing,
+  isWithin,
+  JITTER_MS,
+  type SortedTransaction,
+  ThreadRows,
+  type Transaction
+} from './transaction-row.js'
 import { TransactionVote, type Ballot, type Verdict } from './transaction-vote.js'
 
 interface OpenTransaction {
@@ -187,7 +194,7 @@ const BRIEF_ROW_MS = 2
  * Looks for what a thread of one machine cannot write, because it does one thing after the other: rows that overlap, and rows that end
  * before those above them began. Several machines with the same thread names write it all the time.
  */
-export class RowOrder {
+class RowOrder {
   #rows = 0
   #briefRows = 0
   #crossings = 0

@@ -1,10 +1,24 @@
 import { suggestWord } from '../../../contract/nearest.js'
 import { quote } from '../quoting.js'
-import { baselineRuleOf, BASELINE_SYNONYMS, exampleLine, type BaselineOperator, type BaselineRule } from './baseline-rules.js'
+import {
+  baselineRuleOf,
+  BASELINE_SYNONYMS,
+  exampleLine,
+  type BaselineOperator,
+  type BaselineRule
+} from './baseline-rules.js'
 import { LineReader, readPlainNumber } from './line-reader.js'
 import { METRIC_SYNONYMS, METRIC_WORDS, METRIC_RULES, UNIT_SYNONYMS } from './metrics.js'
 import { readSelector } from './selector-grammar.js'
-import type { NamedMetric, Operator, Threshold, AbsoluteThreshold, Metric, Unit, BaselineThreshold } from './threshold.js'
+import type {
+  NamedMetric,
+  Operator,
+  Threshold,
+  AbsoluteThreshold,
+  Metric,
+  Unit,
+  BaselineThreshold
+} from './threshold.js'
 import { readAllowance } from './allowance-grammar.js'
 
 const OPERATORS: readonly Operator[] = ['<', '<=', '>', '>=', '==']
@@ -144,7 +158,7 @@ type Limit = Pick<AbsoluteThreshold, 'value' | 'unit'>
 const BASELINE_AFTER_NUMBER = /[^"]*\bbaseline\b/iy
 
 /** Reads a limit of its own. Without a known metric it only looks for a number. */
-export function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit | undefined {
+function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit | undefined {
   reader.skipSpace()
   const at = reader.at
   const digits = readPlainNumber(reader, { subject: 'a limit', example: showExample(metric) })
@@ -236,14 +250,14 @@ export interface LeftSide {
 type BaselineLimit = Pick<BaselineThreshold, 'operator' | 'allowance'>
 
 /** Whether the right-hand side is about a baseline, spelt correctly or not. */
-export function seesBaseline(reader: LineReader): boolean {
+function seesBaseline(reader: LineReader): boolean {
   if (reader.sees(EXACT) || reader.sees(IN_TWO_WORDS)) return true
   const word = reader.peek(WORD)
   return word !== undefined && isMisspelt(word)
 }
 
 /** Reads `baseline`, alone or with how much worse the figure may be. */
-export function readBaselineLimit(reader: LineReader, left: LeftSide): BaselineLimit | undefined {
+function readBaselineLimit(reader: LineReader, left: LeftSide): BaselineLimit | undefined {
   const rule = findRule(reader, left)
   if (left.gridAt !== undefined) {
     reader.complain(

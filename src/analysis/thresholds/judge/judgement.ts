@@ -1,7 +1,12 @@
 import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { Scope } from '../../results/figures/measurements.js'
 import { METRIC_RULES } from '../grammar/metrics.js'
-import { isAbsoluteThreshold, type AbsoluteThreshold, type Threshold, type Operator } from '../grammar/threshold.js'
+import {
+  isAbsoluteThreshold,
+  type AbsoluteThreshold,
+  type Threshold,
+  type Operator
+} from '../grammar/threshold.js'
 
 /** The outcome of one threshold. */
 export interface Judgement {

@@ -3,7 +3,14 @@ import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { OverTime } from '../../results/stalls/over-time.js'
 import { formatActual, formatLimit, describeStall, formatWait, formatWaitLimit } from '../format.js'
 import { hasOverTime } from '../grammar/metrics.js'
-import { isAbsoluteThreshold, type AbsoluteThreshold, type Metric, type NamedMetric, type Operator, type Threshold } from '../grammar/threshold.js'
+import {
+  isAbsoluteThreshold,
+  type AbsoluteThreshold,
+  type Metric,
+  type NamedMetric,
+  type Operator,
+  type Threshold
+} from '../grammar/threshold.js'
 import { holds, type OnStall, type OverTimeFigure } from './judgement.js'
 import type { Evidence, Reading } from './evidence.js'
 import { findScopes } from './scopes.js'

@@ -1,6 +1,25 @@
 import { labelOf, readableName } from '../plan-text.js'
-import { MOST_REQUESTS, SourceError, addressOf, isMethod, isSafe, readTarget, type PlanRequest, type RequestSet, type PlanHeader, type PlanText } from '../request.js'
-import { describeProperties, keepPath, nothingRemoved, type Removed, keepPairs, namesSecret, replaceBy } from '../without-secrets.js'
+import {
+  MOST_REQUESTS,
+  SourceError,
+  addressOf,
+  isMethod,
+  isSafe,
+  readTarget,
+  type PlanRequest,
+  type RequestSet,
+  type PlanHeader,
+  type PlanText
+} from '../request.js'
+import {
+  describeProperties,
+  keepPath,
+  nothingRemoved,
+  type Removed,
+  keepPairs,
+  namesSecret,
+  replaceBy
+} from '../without-secrets.js'
 import { isConfidentialName } from '../../../contract/secret-names.js'
 import { isPlainName, mayBeSecret } from '../secrets.js'
 import { readRecording, type Recorded } from './recorded.js'
@@ -189,7 +208,7 @@ const [RAW_START, RAW_END] = ['\ue002', '\ue003']
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
 
 /** Headers that the application may need. Values are kept only where they cannot be secret: the others become properties. */
-export function keepHeaders(headers: Recorded['headers'], removed: Removed): PlanHeader[] {
+function keepHeaders(headers: Recorded['headers'], removed: Removed): PlanHeader[] {
   const seen = new Set<string>()
   return headers.flatMap(([name, value]): PlanHeader[] => {
     const key = name.toLowerCase()
@@ -219,7 +238,7 @@ function isMediaRange(text: string): boolean {
 }
 
 /** Without parameters; undefined if it is none, but any other text. */
-export function mediaType(text: string): string | undefined {
+function mediaType(text: string): string | undefined {
   const type = text.split(';')[0]?.trim() ?? ''
   const [, sub] =
     /^(?:\*|text|application|image|audio|video|font|multipart|message|model)\/(\S+)$/i.exec(type) ?? []
@@ -227,7 +246,7 @@ export function mediaType(text: string): string | undefined {
 }
 
 /** A form or JSON; undefined for bodies in which secrets cannot be found. */
-export function keepBody(body: NonNullable<Recorded['body']>, removed: Removed): PlanText | undefined {
+function keepBody(body: NonNullable<Recorded['body']>, removed: Removed): PlanText | undefined {
   if (body.text.length > MOST_BODY_BYTES) return undefined
   if (/^application\/x-www-form-urlencoded/i.test(body.type)) return keepPairs(body.text, removed)
   if (!/^application\/(?:[\w.+-]+\+)?json/i.test(body.type)) return undefined

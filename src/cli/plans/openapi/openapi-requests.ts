@@ -1,5 +1,17 @@
 import { encodePath, propertyName, readableName } from '../plan-text.js'
-import { MOST_REQUESTS, SourceError, addressOf, isMethod, isSafe, type PlanHeader, type PlanRequest, type PlanTarget, type PlanText, type RequestSet, readTarget } from '../request.js'
+import {
+  MOST_REQUESTS,
+  SourceError,
+  addressOf,
+  isMethod,
+  isSafe,
+  type PlanHeader,
+  type PlanRequest,
+  type PlanTarget,
+  type PlanText,
+  type RequestSet,
+  readTarget
+} from '../request.js'
 import { ApiDocument, fieldIn, isObject, textIn, type JsonObject, listIn } from './api-document.js'
 import { showProperties } from '../secrets.js'
 import { readBody } from './request-body.js'
@@ -208,7 +220,7 @@ export interface Credentials {
   readonly cookies: readonly string[]
 }
 
-export function readCredentials(api: ApiDocument, operation: JsonObject): Credentials {
+function readCredentials(api: ApiDocument, operation: JsonObject): Credentials {
   const required = fieldIn(operation, 'security') ?? fieldIn(api.root, 'security')
   const [first] = Array.isArray(required) ? (required as unknown[]) : []
   const known = api.isSwagger
@@ -247,7 +259,7 @@ export interface ApiServer {
 const NOWHERE = 'http://relative.invalid/'
 
 /** The first server of the document; of an operation or a path, if it has its own. */
-export function readServer(api: ApiDocument, holder: JsonObject = api.root): ApiServer | undefined {
+function readServer(api: ApiDocument, holder: JsonObject = api.root): ApiServer | undefined {
   if (api.isSwagger) return holder === api.root ? readSwagger(holder) : undefined
   const [server] = listIn(holder, 'servers')
   if (isObject(server)) return readAddress(fillIn(server))
@@ -293,7 +305,7 @@ const SEPARATORS: Readonly<Record<string, string>> = {
 }
 
 /** The value of a parameter in a path or a header. */
-export function valueText(api: ApiDocument, parameter: JsonObject): string {
+function valueText(api: ApiDocument, parameter: JsonObject): string {
   const { value, isJson } = valueOf(api, parameter)
   if (isJson) return JSON.stringify(value)
   if (!isObject(value)) return plainText(value)
@@ -304,7 +316,7 @@ export function valueText(api: ApiDocument, parameter: JsonObject): string {
 }
 
 /** `name=value` of a parameter in a query; several of them for a list or an object, unless the document says otherwise. */
-export function queryPairs(api: ApiDocument, parameter: JsonObject): PlanText[] {
+function queryPairs(api: ApiDocument, parameter: JsonObject): PlanText[] {
   const name = textIn(parameter, 'name')
   const { value, isJson } = valueOf(api, parameter)
   const style = textIn(parameter, api.isSwagger ? 'collectionFormat' : 'style')
@@ -323,7 +335,7 @@ export function queryPairs(api: ApiDocument, parameter: JsonObject): PlanText[] 
   return [pair(name, fields.map(([key, field]) => `${key},${plainText(field)}`).join(','))]
 }
 
-export function encodeValue(text: string): string {
+function encodeValue(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
 }
 

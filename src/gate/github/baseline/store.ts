@@ -4,7 +4,14 @@ import type { BaselineDocument } from '../../../contract/baseline.js'
 import { leaveOutFutureRuns, MOST_BYTES } from '../../../analysis/baseline/document/baseline-document.js'
 import { uniteBaselines } from '../../../analysis/baseline/document/unite.js'
 import { messageOf } from '../../../contract/sentence.js'
-import type { BaselineRequest, BaselineStore, FoundBaseline, Log, NewestBaselines, Ports } from '../../ports.js'
+import type {
+  BaselineRequest,
+  BaselineStore,
+  FoundBaseline,
+  Log,
+  NewestBaselines,
+  Ports
+} from '../../ports.js'
 import { keyOf, positionOf } from '../comment-place.js'
 import { connect } from '../connect.js'
 import { DOCUMENT_FILE } from '../../baseline/baseline-file.js'
@@ -262,7 +269,7 @@ async function readDocument(
 const MOST_ENTRIES = 10
 
 /** The document in the artifact's zip. What a zip says of itself is not trusted: bytes are counted. */
-export async function unzipDocument(zip: Buffer): Promise<Uint8Array> {
+async function unzipDocument(zip: Buffer): Promise<Uint8Array> {
   const file = await fromBufferPromise(zip)
   if (file.entryCount > MOST_ENTRIES) throw new Error(`its zip has ${file.entryCount} files, not one`)
   for await (const entry of file.eachEntry()) {
@@ -292,7 +299,7 @@ function tooLarge(): Error {
 const MOST_COMPARED = 5
 
 /** Which commits are on the branch, by the repository's history. The name says nothing: a tag may have it too. */
-export class BranchCommits {
+class BranchCommits {
   readonly #calls: Calls
   readonly #onBranch: Map<string, boolean>
   #compared = 0

@@ -2,7 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { join, basename } from 'node:path'
 import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
 import { describeCapacity } from '../browser-capacity.js'
-import { type Engine, type NodeOrder, type PlanRequest, type PlanToPrepare, type PreparedPlan, findOnce, joinVersions } from '../engine.js'
+import {
+  type Engine,
+  type NodeOrder,
+  type PlanRequest,
+  type PlanToPrepare,
+  type PreparedPlan,
+  findOnce,
+  joinVersions
+} from '../engine.js'
 import { readEnvironmentFile, refuseVariable } from '../environment-file.js'
 import { installPackages, type PackageLock } from '../install/install-packages.js'
 import type { InstallPorts } from '../install/run-to-end.js'
@@ -130,7 +138,7 @@ export const BROWSER_PACKAGES: PackageLock = {
 }
 
 /** Compiles the script and what it imports into one module; throws the compiler's own lines. */
-export async function compileScript(
+async function compileScript(
   plan: PlanToPrepare,
   tool: { modules: string; packageNames: readonly string[] },
   ports: InstallPorts

@@ -2,7 +2,13 @@ import { basename, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
 import { messageOf } from '../../../contract/sentence.js'
 import type { BrowserKind } from '../browser-capacity.js'
-import { type InstallPorts, runWithin, VERSION_LIMIT_MS, findOnPath, isExecutable } from '../install/run-to-end.js'
+import {
+  type InstallPorts,
+  runWithin,
+  VERSION_LIMIT_MS,
+  findOnPath,
+  isExecutable
+} from '../install/run-to-end.js'
 
 /** A browser that can be started. */
 export interface FoundBrowser {

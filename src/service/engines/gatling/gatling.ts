@@ -14,7 +14,13 @@ import { type ImageJava, requireImageJava } from '../image/image-java.js'
 import { makeFolder } from '../../../contract/files/make-folder.js'
 import { GATLING_JARS } from './gatling-jars.js'
 import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
-import { refuseFiles, SIMULATION_PROPERTY, sortPlanFiles, type PlanFiles, type Language } from './plan-files.js'
+import {
+  refuseFiles,
+  SIMULATION_PROPERTY,
+  sortPlanFiles,
+  type PlanFiles,
+  type Language
+} from './plan-files.js'
 import { runSimulation, type Simulation } from './run-simulation.js'
 import { KOTLIN_COMPILER_JARS } from './kotlin-compiler-jars.js'
 import { SCALA_COMPILER_JARS } from './scala-compiler-jars.js'
@@ -139,8 +145,8 @@ export async function doubtOldTemplates(fileNames: readonly string[], folder: st
 }
 
 export const VERSION = GATLING_JARS.name.replace(/^gatling-/, '')
-export const LEAST_JAVA = 11
-export const helper = (): string => packageFile('java/jars/gatling.jar')
+const LEAST_JAVA = 11
+const helper = (): string => packageFile('java/jars/gatling.jar')
 
 /** As it is installed on this machine, which compiles plans for all nodes. */
 export interface Gatling {
@@ -272,7 +278,7 @@ const COMPILER_JVM = ['-XX:TieredStopAtLevel=1', '-Xss8m', '-Xmx1g']
  * Compiles a plan; returns what its classes need beside Gatling and the uploaded jars. A `ToolError` has the compiler's
  * words.
  */
-export async function compilePlan(source: PlanSource, ports: InstallPorts): Promise<string[]> {
+async function compilePlan(source: PlanSource, ports: InstallPorts): Promise<string[]> {
   const { files, folder, classesDir, signal } = source
   if (files.language === undefined) return []
   const compiler = await COMPILERS[files.language](source, ports)

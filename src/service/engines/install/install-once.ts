@@ -120,7 +120,7 @@ const OWNER = 'owner'
 const ABANDONED_AFTER_MS = 24 * 3600 * 1000
 
 /** Makes a folder for an installation that is not complete yet, with the name of this process in it. */
-export async function makeDraft(cache: string): Promise<string> {
+async function makeDraft(cache: string): Promise<string> {
   const draft = await mkdtemp(join(cache, DRAFT))
   const owner: Owner = { pid: process.pid, startTime: readStartTime(process.pid) ?? '', place: thisPlace() }
   try {
@@ -133,7 +133,7 @@ export async function makeDraft(cache: string): Promise<string> {
 }
 
 /** Removes the drafts whose processes were killed; never fails, because the cache may be read-only. */
-export async function removeAbandonedDrafts(cache: string): Promise<void> {
+async function removeAbandonedDrafts(cache: string): Promise<void> {
   const names = await readdir(cache).catch(() => [])
   for (const name of names.filter((each) => each.startsWith(DRAFT))) {
     const draft = join(cache, name)
@@ -168,7 +168,7 @@ const UNREADABLE_LOOKS = 10
  * Waits until no other process holds this lock, and takes it. One left behind by a killed process does not count. It saves
  * work and is no protection: two that find the same left-over lock at the same moment may both go on.
  */
-export async function holdLock(
+async function holdLock(
   file: string,
   what: string,
   ports: Pick<InstallPorts, 'log' | 'signal'>
@@ -203,7 +203,7 @@ async function tryCreate(file: string, owner: ProcessGroup): Promise<boolean> {
   }
 }
 
-export async function readOwner(file: string): Promise<ProcessGroup | undefined> {
+async function readOwner(file: string): Promise<ProcessGroup | undefined> {
   try {
     const owner = JSON.parse(await readFile(file, 'utf8')) as ProcessGroup
     return typeof owner.pid === 'number' && typeof owner.startTime === 'string' ? owner : undefined
@@ -220,7 +220,7 @@ const MARKER = 'complete'
 const CODE = /\.(?:jar|js|mjs|cjs|node|json)$|\/bin\/[^/.]+$/
 
 /** Marks an installation as complete, with a list of the files that it must have. */
-export async function markComplete(home: string): Promise<void> {
+async function markComplete(home: string): Promise<void> {
   const paths = await listCode(home)
   const lines: string[] = []
   for (const path of paths) lines.push(`${await hashFile(join(home, path))} ${path}\n`)
@@ -234,7 +234,7 @@ const endOf = (lines: readonly unknown[]): string => `end ${lines.length}\n`
  * Says what is wrong with an installation; undefined if it has the code that it had when it was made, and no other: a cache may
  * be restored in part, damaged or altered. Of the jars, `pinned` decides which they are, not what lies in the cache.
  */
-export async function findDamage(home: string, pinned?: FileHashes): Promise<string | undefined> {
+async function findDamage(home: string, pinned?: FileHashes): Promise<string | undefined> {
   const expected = await readMarker(home)
   if (expected === undefined) return 'it was not completed'
   if (pinned !== undefined && !sameJars(expected, pinned)) return 'its list of files is wrong'

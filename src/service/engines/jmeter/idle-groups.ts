@@ -1,4 +1,10 @@
-import { readArguments, type PlanElement, readPlanTree, decodeXml, flatten } from '../../../analysis/plans/jmx/plan-tree.js'
+import {
+  readArguments,
+  type PlanElement,
+  readPlanTree,
+  decodeXml,
+  flatten
+} from '../../../analysis/plans/jmx/plan-tree.js'
 
 /** What is known about the properties that a plan reads. */
 export type Properties = ReadonlyMap<string, string>
@@ -176,7 +182,7 @@ const PLUGIN_OF_VARIABLES = /\..*(?:variable|dataset|csv|config)/i
  * Whether anything but the tables of the plan may give a variable its value: a data set, User Parameters, a script, a function, or what
  * cannot be looked into. It says yes in doubt.
  */
-export function canBeSet(name: string, plan: string): boolean {
+function canBeSet(name: string, plan: string): boolean {
   const elements = readPlanTree(plan)
   return (
     BUILT_IN.test(name) ||

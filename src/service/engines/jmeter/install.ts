@@ -13,8 +13,8 @@ import { reportProgress, wordsOf } from '../install/tool-words.js'
 import { JMETER_JARS } from './jmeter-jars.js'
 
 /** The JMeter version to install if there is none; with the revision it names the folder of the cached copy. */
-export const JMETER_VERSION = '5.6.3'
-export const INSTALL_REVISION = 2
+const JMETER_VERSION = '5.6.3'
+const INSTALL_REVISION = 2
 
 /** Every module of the real distribution. */
 const MODULES = [
@@ -38,7 +38,7 @@ const MODULES = [
 ]
 
 /** Not a library: its `bin` holds the properties and templates that JMeter reads. */
-export const CONFIG_MODULE = 'ApacheJMeter_config'
+const CONFIG_MODULE = 'ApacheJMeter_config'
 
 const dependencyOf = (module: string): string => `
     <dependency>
@@ -225,7 +225,7 @@ export interface CopyRequest {
 }
 
 /** Returns the folder of the cached copy of JMeter, which Maven installs if there is none. */
-export function installCopy(request: CopyRequest, ports: InstallPorts): Promise<string> {
+function installCopy(request: CopyRequest, ports: InstallPorts): Promise<string> {
   const cache = cacheFolder(JMETER_CACHE, ports.env)
   const name = `${JMETER_VERSION}-r${INSTALL_REVISION}`
   const install = async (draft: Draft): Promise<void> => {

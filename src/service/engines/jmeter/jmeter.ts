@@ -1,6 +1,14 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
-import { type Engine, type NodeOrder, type NodeOutcome, findOnce, joinVersions, type PlanRequest, hasSamples } from '../engine.js'
+import {
+  type Engine,
+  type NodeOrder,
+  type NodeOutcome,
+  findOnce,
+  joinVersions,
+  type PlanRequest,
+  hasSamples
+} from '../engine.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { linkIntoFolders, placeVariables } from '../environment-file.js'
 import { readSubPaths } from '../../../analysis/plans/jmx/plan-tree.js'

@@ -1,4 +1,9 @@
-import { expandFunctions, OPEN_GROUP, SCHEDULE, countArrivals } from '../../../analysis/plans/jmx/open-model.js'
+import {
+  expandFunctions,
+  OPEN_GROUP,
+  SCHEDULE,
+  countArrivals
+} from '../../../analysis/plans/jmx/open-model.js'
 import type { PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
 import { listGroups, makesRows, type Properties } from './idle-groups.js'
 

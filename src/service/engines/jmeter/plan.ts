@@ -43,7 +43,7 @@ export function readSamplerNames(plan: string): string[] {
 }
 
 /** The names of a plan's elements; requests and threads are named after them. */
-export function readElementNames(plan: string): string[] {
+function readElementNames(plan: string): string[] {
   const names = [...plan.matchAll(/\btestname="([^"]*)"/g)].map(([, name = '']) => decodeXml(name))
   return [...new Set(names)]
 }

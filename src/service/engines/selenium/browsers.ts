@@ -2,7 +2,13 @@ import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { BrowserKind as CapacityKind } from '../browser-capacity.js'
-import { type InstallPorts, runWithin, VERSION_LIMIT_MS, findOnPath, isExecutable } from '../install/run-to-end.js'
+import {
+  type InstallPorts,
+  runWithin,
+  VERSION_LIMIT_MS,
+  findOnPath,
+  isExecutable
+} from '../install/run-to-end.js'
 import type { BrowserKind } from '../../programs/selenium-hub/order.js'
 import { KINDS, type Place } from './browser-kinds.js'
 

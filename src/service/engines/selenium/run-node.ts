@@ -4,7 +4,14 @@ import { type InstallPorts, packageFile } from '../install/run-to-end.js'
 import { jvmOptions } from '../tool-environment.js'
 import { placeVariables, planParameters } from '../environment-file.js'
 import { planSecrets, redactLog } from '../redact-log.js'
-import { ORDER_VARIABLE, type SeleniumOrder, FACTS_LINE, FAILURE_LINE, type RunFacts, type UserFailure } from '../../programs/selenium-hub/order.js'
+import {
+  ORDER_VARIABLE,
+  type SeleniumOrder,
+  FACTS_LINE,
+  FAILURE_LINE,
+  type RunFacts,
+  type UserFailure
+} from '../../programs/selenium-hub/order.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
 import type { ToolExit } from '../../nodes/machine/processes.js'
 import type { Browser } from './browsers.js'
@@ -194,7 +201,7 @@ const KEPT_LINES = 40
 const SHOWN_LINES = 200
 
 /** Reads what a node's process prints: what it tells the service, and lines for people. */
-export class NodeOutput {
+class NodeOutput {
   readonly failures: UserFailure[] = []
   readonly lastLines: string[] = []
   facts: RunFacts | undefined

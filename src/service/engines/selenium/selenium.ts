@@ -2,7 +2,14 @@ import { posix } from 'node:path'
 import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
 import { describeCapacity } from '../browser-capacity.js'
 import { refuseOlderJava } from '../class-path.js'
-import { type Engine, type PlanRequest, type PlanToPrepare, type PreparedPlan, findOnce, joinVersions } from '../engine.js'
+import {
+  type Engine,
+  type PlanRequest,
+  type PlanToPrepare,
+  type PreparedPlan,
+  findOnce,
+  joinVersions
+} from '../engine.js'
 import { readEnvironmentFile } from '../environment-file.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { requireJdk } from '../install/java.js'

@@ -188,7 +188,7 @@ export interface Patience {
   readonly wait: (delayMs: number, signal: AbortSignal | undefined) => Promise<unknown>
 }
 
-export const PATIENCE: Patience = {
+const PATIENCE: Patience = {
   limitMs: 20_000,
   now: () => Date.now(),
   wait: (delayMs, signal) => sleep(delayMs, undefined, { ...(signal && { signal }) })
@@ -198,7 +198,7 @@ const FIRST_RETRY_MS = 500
 const LAST_RETRY_MS = 5_000
 
 /** The same cluster; requests that it is too busy for are repeated, all together no longer than the limit from now on. */
-export function askPatiently(cluster: Cluster, { limitMs, now, wait }: Patience): Cluster {
+function askPatiently(cluster: Cluster, { limitMs, now, wait }: Patience): Cluster {
   const deadlineMs = now() + limitMs
   return {
     ...cluster,

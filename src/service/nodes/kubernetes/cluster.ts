@@ -1,5 +1,3 @@
-
-
 /** Which cluster, and which part of it. */
 export interface ClusterChoice {
   /** Of the kubeconfig; undefined for its current one. */

@@ -170,7 +170,7 @@ interface WithExec {
 }
 
 /** The running plugins of a kubeconfig: the package starts them and waits for ever. */
-export class Plugins {
+class Plugins {
   readonly #running = new Set<ChildProcess>()
 
   /** From now on, what this one starts is known. */

@@ -337,7 +337,7 @@ export class ExecConnection {
 }
 
 /** The exit code in the last message of a stream; a `ClusterError` if the command could not be run or watched to its end. */
-export function exitCodeOf(bytes: Uint8Array, pod: string): number {
+function exitCodeOf(bytes: Uint8Array, pod: string): number {
   const status = parseStatus(bytes)
   if (status.status === 'Success') return 0
   if (status.reason === 'NonZeroExitCode') {

@@ -1,6 +1,12 @@
 import type { KubeConfig } from '@kubernetes/client-node'
 import { capitalize } from '../../../contract/sentence.js'
-import { type Cluster, type ClusterAddress, type ClusterChoice, ClusterError, type ExecStreams } from './cluster.js'
+import {
+  type Cluster,
+  type ClusterAddress,
+  type ClusterChoice,
+  ClusterError,
+  type ExecStreams
+} from './cluster.js'
 import { Credentials, type Access } from './credentials.js'
 import { findKubeconfig, loadKubeconfig } from './kubeconfig.js'
 import { requestJson } from './request.js'

@@ -1,4 +1,10 @@
-import { type ChildProcess, type ChildProcessByStdio, execFileSync, spawn, type StdioOptions } from 'node:child_process'
+import {
+  type ChildProcess,
+  type ChildProcessByStdio,
+  execFileSync,
+  spawn,
+  type StdioOptions
+} from 'node:child_process'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'

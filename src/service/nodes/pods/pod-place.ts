@@ -2,7 +2,16 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { KubernetesPlace } from '../../../contract/regions/regions.js'
 import type { Clock } from '../../clock.js'
 import type { Cluster } from '../kubernetes/cluster.js'
-import { type NodePlace, type NodeSet, type NodeSetRequest, NodeError, type NodeFacts, type ImageShell, type LoadNode, type ToolSearch } from '../load-node.js'
+import {
+  type NodePlace,
+  type NodeSet,
+  type NodeSetRequest,
+  NodeError,
+  type NodeFacts,
+  type ImageShell,
+  type LoadNode,
+  type ToolSearch
+} from '../load-node.js'
 import { clauseOf } from '../../errors.js'
 import { createJob } from './start/create-job.js'
 import type { JobDocument, PodDocument } from './start/documents.js'
@@ -122,7 +131,7 @@ const FAILURE_COUNTS = [
 ]
 
 /** A grid's pods that another process started, in the order of their nodes; undefined for those that are gone. */
-export async function findPods(parts: PodsToStart, signal: AbortSignal): Promise<StartedPods> {
+async function findPods(parts: PodsToStart, signal: AbortSignal): Promise<StartedPods> {
   const view = await viewInTime(parts, signal)
   const pods = podsOf(view, parts.quantity).map((pod) => (pod && !isReplacement(pod) ? pod : undefined))
   if (view.job === undefined && pods.every((pod) => pod === undefined))
@@ -158,7 +167,7 @@ export interface PodSetParts extends PodsToStart, StartedPods {
 }
 
 /** The pods of a grid as its nodes, watched until they are given back. */
-export function createPodSet(parts: PodSetParts): NodeSet {
+function createPodSet(parts: PodSetParts): NodeSet {
   const { cluster, clock, image, log } = parts
   const watch = watchPods(parts)
   const found = new Map<object, Promise<unknown>>()
@@ -222,7 +231,7 @@ const END = 'kill -TERM "$(cat "$1/pid")"'
 const WITHIN_MS = 3_000
 
 /** Tells pods that cannot be deleted to end by themselves. They may be gone, or out of reach: then their deadline ends them. */
-export async function letGo(cluster: Cluster, pods: readonly string[], clock: Clock): Promise<void> {
+async function letGo(cluster: Cluster, pods: readonly string[], clock: Clock): Promise<void> {
   const late = new AbortController()
   const cancel = clock.after(WITHIN_MS, () => late.abort(new Error('there was no time left')))
   const command = ['sh', '-c', END, 'sh', POD_HOME]

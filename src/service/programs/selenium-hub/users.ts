@@ -228,7 +228,7 @@ const SHOWN_LINES = 12
 const MAX_LENGTH = 3000
 
 /** The last lines of a user's output, for when it ends with an error. */
-export class LastLines {
+class LastLines {
   readonly #lines: string[] = []
 
   add(line: string): void {
@@ -242,7 +242,7 @@ export class LastLines {
 }
 
 /** Why a user ended: what the plan threw if it threw something, else how its process ended and what it said last. */
-export function explainExit(
+function explainExit(
   exit: { code: number | null; signal: string | null },
   { thrownFile, lastLines }: { thrownFile: string; lastLines: LastLines }
 ): string {

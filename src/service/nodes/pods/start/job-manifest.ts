@@ -111,7 +111,7 @@ const RUN_LABEL = 'loadgate.dev/run'
 export const GRID_LABEL = 'loadgate.dev/grid'
 
 /** What identifies a grid's Job and pods as ours, whoever looks for them later. */
-export function labelsOf(owner: {
+function labelsOf(owner: {
   marker: string
   gridId: string
   runId: string | undefined

@@ -253,7 +253,7 @@ export interface FilesToCopy {
 }
 
 /** Everything under these paths, links followed: what they lead to is what the tool reads here. */
-export async function listFiles(paths: readonly string[]): Promise<FilesToCopy> {
+async function listFiles(paths: readonly string[]): Promise<FilesToCopy> {
   const files = new Map<string, FileToCopy>()
   const folders = new Set<string>()
   const visit = async (path: string, parents: readonly string[]): Promise<void> => {
@@ -278,7 +278,7 @@ const BLOCK_BYTES = 512
 const LARGEST_FILE_BYTES = 8 ** 11 - 1
 
 /** The header of one file in the oldest format, which every tar reads: names are short and plain, since they are ours. */
-export function tarHeader(name: string, sizeBytes: number): Buffer {
+function tarHeader(name: string, sizeBytes: number): Buffer {
   if (sizeBytes > LARGEST_FILE_BYTES)
     throw new Error(`A file of ${sizeBytes} bytes is too large to be copied.`)
   const block = Buffer.alloc(BLOCK_BYTES)
@@ -296,14 +296,14 @@ export function tarHeader(name: string, sizeBytes: number): Buffer {
 }
 
 /** What follows a file of this size: files start at whole blocks. */
-export function tarPadding(sizeBytes: number): Buffer {
+function tarPadding(sizeBytes: number): Buffer {
   return Buffer.alloc((BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES)
 }
 
 /** The end of an archive. */
-export const TAR_END = Buffer.alloc(2 * BLOCK_BYTES)
+const TAR_END = Buffer.alloc(2 * BLOCK_BYTES)
 
 /** How long an archive of files with these sizes is. */
-export function tarBytes(sizes: readonly number[]): number {
+function tarBytes(sizes: readonly number[]): number {
   return sizes.reduce((sum, size) => sum + BLOCK_BYTES + size + tarPadding(size).length, TAR_END.length)
 }

@@ -1,5 +1,3 @@
-
-
 export const MouseButtons = { LEFT: 'left', RIGHT: 'right', MIDDLE: 'middle' }
 export const BROWSER = { CHROME: 'chrome', CHROMIUM: 'chromium', FIREFOX: 'firefox', WEBKIT: 'webkit' }
 export const ScrollDirection = { TOP: 'top', BOTTOM: 'bottom', LEFT: 'left', RIGHT: 'right' }

@@ -86,7 +86,7 @@ const KNOWN = new Set([
 const TIMING_LABEL = / \[(?:ttfb|dom ready|load|lcp)\]$/
 
 /** Checks what is the label of the step's rows. */
-export function readStepName(name: string | undefined): string {
+function readStepName(name: string | undefined): string {
   if (name === undefined) throw new Error('a step needs a name: step(name, async (browser) => { … })')
   const shown = JSON.stringify(name)
   if (name.trim() === '') throw new Error(`a step needs a name that is not blank: its name is ${shown}`)
@@ -97,7 +97,7 @@ export function readStepName(name: string | undefined): string {
 }
 
 /** What the options of a step say about when it runs; throws for what cannot be honoured. */
-export function readStepOptions(step: string, options: TestSettings): Partial<Step> {
+function readStepOptions(step: string, options: TestSettings): Partial<Step> {
   for (const [name, instead] of Object.entries(REFUSED))
     if (options[name] !== undefined && options[name] !== null)
       throw new Error(`the option ${name} of the step "${step}" is not supported: ${instead}`)
@@ -111,13 +111,13 @@ export function readStepOptions(step: string, options: TestSettings): Partial<St
 }
 
 /** One sentence for each option that has no effect. */
-export function listUnknownOptions(step: string, options: TestSettings): string[] {
+function listUnknownOptions(step: string, options: TestSettings): string[] {
   return Object.keys(options)
     .filter((name) => !KNOWN.has(name))
     .map((name) => `the option ${name} of the step "${step}" is unknown and has no effect`)
 }
 
-export function readCount(count: unknown): number {
+function readCount(count: unknown): number {
   if (Number.isInteger(count) && Number(count) >= 0) return Number(count)
   throw new Error(`step.repeat needs a whole number of times, not ${JSON.stringify(count)}`)
 }

@@ -53,7 +53,7 @@ const NUMBERS = [
 const SEQUENCES_OF_A_NODE = 10_000
 
 /** `ENV` as a script imports it: what is a number there is a number. */
-export function createEnv(env: NodeJS.ProcessEnv, browserId: number): Record<string, unknown> {
+function createEnv(env: NodeJS.ProcessEnv, browserId: number): Record<string, unknown> {
   const nodesBefore = Number(env.FLOOD_GRID_NODE_SEQUENCE_ID ?? 1) - 1
   return {
     ...env,
@@ -68,7 +68,6 @@ export function createEnv(env: NodeJS.ProcessEnv, browserId: number): Record<str
 
 // How a compiled script reaches the API: every user has an instance of the script of its own, imported under an address of its own,
 // and the module that stands for '@flood/element' asks for the API by that address.
-
 
 type Exports = Record<string, unknown>
 

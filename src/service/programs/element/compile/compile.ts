@@ -72,7 +72,7 @@ const ENDINGS = ['', '.ts', '.js', '.mts', '.mjs', '.cjs', '.json']
 const BUILT_IN = new Set(builtinModules)
 
 /** Lets a script import the API, Node's own modules, and the files that were uploaded with it. */
-export function resolveImports(options: {
+function resolveImports(options: {
   folder: string
   packageNames: readonly string[]
   module: string

@@ -112,7 +112,7 @@ async function close(context: BrowserContext): Promise<void> {
 type Next = 'next' | 'again' | 'first' | 'end'
 
 /** One pass of a user through the steps of the script. */
-export class LoopRun {
+class LoopRun {
   /** How often each step was recovered from since it last passed. */
   readonly #recovered = new Map<Step, number>()
 
@@ -218,7 +218,7 @@ export type StepOutcome = 'passed' | 'failed' | 'cut'
 const PENDING = 'a call is still going on; is an await missing?'
 
 /** Runs a step once and records it. */
-export async function runStep(
+async function runStep(
   step: Step,
   { browser, scripted, data }: { browser: Browser; scripted: Browser; data: Row },
   ports: StepPorts
@@ -247,7 +247,7 @@ export async function runStep(
 }
 
 /** Runs what is not a step, such as a hook: it has a row only if it fails, so that the failure is seen. */
-export async function runAside(
+async function runAside(
   label: string,
   act: () => unknown,
   { browser, ports }: { browser: Browser; ports: StepPorts }
@@ -308,7 +308,7 @@ const PATIENCE_MS = 2000
 const CLOCK_MS = 20
 
 /** The timing of the page that was loaded since then, if one was. */
-export async function readPageTiming(page: Page, sinceMs: number): Promise<PageTiming | undefined> {
+async function readPageTiming(page: Page, sinceMs: number): Promise<PageTiming | undefined> {
   // A page that is gone or busy has no timing to tell.
   const timing = await within(page.evaluate(readTiming), PATIENCE_MS, unanswered('page timing')).catch(
     () => null
@@ -317,7 +317,7 @@ export async function readPageTiming(page: Page, sinceMs: number): Promise<PageT
 }
 
 /** The times that the page has. */
-export function* listTimings(timing: PageTiming): Generator<{ name: string; elapsedMs: number }> {
+function* listTimings(timing: PageTiming): Generator<{ name: string; elapsedMs: number }> {
   const times = {
     ttfb: timing.ttfbMs,
     'dom ready': timing.domReadyMs,
