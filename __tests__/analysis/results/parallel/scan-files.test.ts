@@ -51,7 +51,7 @@ describe('stretches', () => {
     const header = new TextEncoder().encode(text.replace(/^\uFEFF/, '').split(/\r?\n/)[0])
     const size = Buffer.byteLength(text)
     const wrongAt: number[] = []
-    for (let at = 1; at <= size; at += size < 200 ? 1 : slice(3, 1)) {
+    for (let at = 1; at <= size; at += size < 200 ? 1 : slice(11, 1)) {
       const first = await scanStretch({ ...file, from: 0, to: at })
       const second = await scanStretch({ ...file, from: first.next, to: Infinity, header })
       expect(first.next).toBeGreaterThanOrEqual(at)
