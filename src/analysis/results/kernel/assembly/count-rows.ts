@@ -5,15 +5,15 @@ import {
   isJmeterOrder,
   JmeterOrder,
   threadNameColumn
-} from './columns.js'
-import { Digits } from './digits.js'
-import { Ends, mayHaveWaited } from './ends.js'
-import { endOfLines } from './find-places.js'
-import { Labels } from './labels.js'
-import { Line } from './line.js'
-import { keepLong, leastMs } from './long.js'
-import { Pages, tally } from './pages.js'
-import { reserve } from './heap.js'
+} from './columns'
+import { Digits } from './digits'
+import { Ends, mayHaveWaited } from './ends'
+import { endOfLines } from './find-places'
+import { Labels } from './labels'
+import { Line } from './line'
+import { keepLong, leastMs } from './long'
+import { Pages, tally } from './pages'
+import { reserve } from './heap'
 import {
   END_PAGE_BITS,
   HASH_FACTOR,
@@ -43,7 +43,7 @@ import {
   WAITING_AT,
   WAITING_END,
   WAITING_ROWS
-} from './layout.js'
+} from './layout'
 
 // The second pass: reads the columns that matter of every row and counts it. It changes nothing before the whole row is valid. A row
 // that it does not understand, or has no space for, is left to the caller as a record.

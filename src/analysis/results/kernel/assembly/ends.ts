@@ -1,4 +1,4 @@
-import { reserve } from './heap.js'
+import { reserve } from './heap'
 import {
   END_PAGE_BITS,
   END_PAGE_SLOT_BYTES,
@@ -10,7 +10,7 @@ import {
   END_SCOPE_LAST_END,
   END_SCOPE_LAST_START,
   END_SCOPES
-} from './layout.js'
+} from './layout'
 
 // In which milliseconds samples ended, one bit each: of all rows, and of the rows of each label that is followed. Pages are found by
 // scope and number in a table with open addressing; rows are nearly in the order of their ends, so that a scope's last page is nearly

@@ -6,7 +6,7 @@ import {
   LINES_END,
   PLACES_AT,
   PLACES_END
-} from './layout.js'
+} from './layout'
 
 // The first pass: finds the unquoted delimiters and line breaks, 64 bytes at a time, and records where they are. So
 // the second pass knows where every column of a row is without reading the columns before it.

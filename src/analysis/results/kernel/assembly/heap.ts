@@ -1,4 +1,4 @@
-import { HEAP_AT } from './layout.js'
+import { HEAP_AT } from './layout'
 
 const ALIGNMENT: u32 = 64
 /** Reads are in blocks of 64 bytes, the last of which may go beyond the end. */

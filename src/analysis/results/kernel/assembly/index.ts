@@ -1,12 +1,12 @@
-import { delimiterByte } from './columns.js'
-import { findPlaces } from './find-places.js'
-import { prepareEnds } from './ends.js'
-import { prepareLabels } from './labels.js'
-import { prepareLine } from './line.js'
-import { preparePages } from './pages.js'
-import { prepareRows, startRows } from './count-rows.js'
+import { delimiterByte } from './columns'
+import { findPlaces } from './find-places'
+import { prepareEnds } from './ends'
+import { prepareLabels } from './labels'
+import { prepareLine } from './line'
+import { preparePages } from './pages'
+import { prepareRows, startRows } from './count-rows'
 
-export { setColumns, setDialect, setThreadColumns } from './columns.js'
+export { setColumns, setDialect, setThreadColumns } from './columns'
 export {
   countRows,
   countTime,
@@ -17,13 +17,13 @@ export {
   nextRow,
   setMessage,
   takenRows
-} from './count-rows.js'
-export { endPages, endPagesStop, endScopes } from './ends.js'
-export { reserve } from './heap.js'
-export { learnLabel } from './labels.js'
-export { leastStall, longRows, longRowsStop } from './long.js'
-export { lineSlots, lineTimes, moveLine } from './line.js'
-export { countPages, countValues, sortPages, wrapsStart, wrapsStop } from './pages.js'
+} from './count-rows'
+export { endPages, endPagesStop, endScopes } from './ends'
+export { reserve } from './heap'
+export { learnLabel } from './labels'
+export { leastStall, longRows, longRowsStop } from './long'
+export { lineSlots, lineTimes, moveLine } from './line'
+export { countPages, countValues, sortPages, wrapsStart, wrapsStop } from './pages'
 
 export function prepare(): void {
   prepareLabels()

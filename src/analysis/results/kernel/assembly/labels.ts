@@ -1,5 +1,5 @@
-import { reserve } from './heap.js'
-import { LABEL_SCOPE_BIT } from './layout.js'
+import { reserve } from './heap'
+import { LABEL_SCOPE_BIT } from './layout'
 
 // Labels are known by their bytes in the row, including quotes: the caller has interpreted them once. Open addressing by
 // hash; each slot has the hash, the length, the address of the bytes and the label's number + 1 with its scope.

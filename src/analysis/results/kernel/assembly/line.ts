@@ -1,5 +1,5 @@
-import { CHART_BITS, LINE_SLOT_BYTES, LINE_SLOTS, LINE_TIMES_BYTES, LINE_UNIT_MS } from './layout.js'
-import { reserve } from './heap.js'
+import { CHART_BITS, LINE_SLOT_BYTES, LINE_SLOTS, LINE_TIMES_BYTES, LINE_UNIT_MS } from './layout'
+import { reserve } from './heap'
 
 // The time line: a window of buckets, one second wide times a power of two. Rows that end outside are left to the caller.
 

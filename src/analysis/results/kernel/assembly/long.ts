@@ -1,5 +1,5 @@
-import { reserve } from './heap.js'
-import { LEAST_STALL_MS, LONG_BYTES, MOST_LONG } from './layout.js'
+import { reserve } from './heap'
+import { LEAST_STALL_MS, LONG_BYTES, MOST_LONG } from './layout'
 
 // Rows that may have waited in a stall: every one that did is among them.
 

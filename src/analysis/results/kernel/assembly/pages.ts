@@ -1,5 +1,5 @@
-import { PAGE_BITS, TIME_BITS, WAITING_AT, WAITING_ROWS } from './layout.js'
-import { reserve } from './heap.js'
+import { PAGE_BITS, TIME_BITS, WAITING_AT, WAITING_ROWS } from './layout'
+import { reserve } from './heap'
 
 // Counts of times: pages of sixteen neighbours that only exist if something was counted. Slots of two ints locate them, by open addressing:
 // cell and page in one number, + 1, and the page's address. A count has sixteen bits, which is enough for nearly all: if one wraps
