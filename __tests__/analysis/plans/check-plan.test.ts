@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { checkPlan, findXmlError } from '../../../src/analysis/plans/check/check-plan.js'
 import { decodePlan, type PlanRequest } from '../../../src/analysis/plans/check/request.js'
 
-const EXAMPLES = join(import.meta.dirname, '../../examples')
+const EXAMPLES = join(import.meta.dirname, '../../../examples')
 
 interface Group {
   readonly threads?: string

@@ -187,6 +187,8 @@ describe('what another process changes', () => {
       console.log(shared)`
     const run = async (own: string): Promise<number> => {
       const args = [
+        '--experimental-transform-types',
+        '--no-warnings',
         '--import',
         './__tests__/support/typescript-hooks.mjs',
         '--input-type=module',

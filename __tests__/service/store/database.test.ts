@@ -32,7 +32,7 @@ test("Node's warning about SQLite reaches nobody, and other warnings are not swa
 
 test('nothing is used of SQLite that Node 22.13 does not have: there it would silently be undefined', () => {
   const newer = /database\.(isOpen|isTransaction|aggregate|createTagStore)\b|new DatabaseSync\([^)]*\{/
-  const folder = here('../../../src/server')
+  const folder = here('../../../src/service')
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts')
   )

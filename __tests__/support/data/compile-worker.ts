@@ -11,7 +11,7 @@ export function compileWorker(folder: string): URL {
   const sources = join(import.meta.dirname, '../../../src')
   // The kernel itself is not compiled here; what it shares with the sources is.
   const isSource = (file: string) => file.endsWith('.ts') && !/assembly.(?!layout)/.test(file)
-  for (const room of ['results', 'values']) {
+  for (const room of ['analysis/results', 'contract']) {
     const names = readdirSync(join(sources, room), { recursive: true, encoding: 'utf8' }).filter(isSource)
     for (const name of names) {
       const jsc = { target: 'es2022', parser: { syntax: 'typescript' } } as const
@@ -23,5 +23,5 @@ export function compileWorker(folder: string): URL {
       writeFileSync(target, code)
     }
   }
-  return pathToFileURL(join(compiled, 'results/parallel/scan-worker.js'))
+  return pathToFileURL(join(compiled, 'analysis/results/parallel/scan-worker.js'))
 }

@@ -193,7 +193,7 @@ describe('rows of transaction controllers', () => {
 
 describe('a CSV that JMeter wrote, against its own dashboard', () => {
   const read = (name: string) =>
-    readFileSync(new URL(`../../fixtures/jmeter/${name}`, import.meta.url), 'utf8')
+    readFileSync(new URL(`../../../fixtures/jmeter/${name}`, import.meta.url), 'utf8')
   const statistics = JSON.parse(read('statistics.json')) as Record<
     string,
     { sampleCount: number; errorCount: number; meanResTime: number; minResTime: number; maxResTime: number }

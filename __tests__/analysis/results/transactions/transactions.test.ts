@@ -106,7 +106,7 @@ test('of machines whose rows are interleaved under the same thread names, the fi
 
 describe('CSVs that JMeter wrote, with every way of nesting transactions', () => {
   const read = (name: string) =>
-    readFileSync(new URL(`../../fixtures/jmeter/${name}`, import.meta.url), 'utf8')
+    readFileSync(new URL(`../../../fixtures/jmeter/${name}`, import.meta.url), 'utf8')
   // By the plan: parent samples that are in no other parent sample.
   const PARENTS = ['P', 'PO', 'NPi', 'PNo', 'PPo', 'XI', 'YO', 'ZO', 'HP', 'D2']
 

@@ -431,7 +431,7 @@ describe('several at once', () => {
   function installInProcess(): ChildProcess {
     const source = (path: string): string => JSON.stringify(resolve('src/service', path))
     const code = `
-      import { installJars } from ${source('engines/install/jars/install-jars.ts')}
+      import { installJars } from ${source('engines/install/jars/fetch-jars.ts')}
       import { Processes } from ${source('nodes/machine/processes.ts')}
       await installJars(${JSON.stringify(list)}, {
         env: ${JSON.stringify({ PATH: tools, XDG_CACHE_HOME: cache })},
