@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import type { RunRecord } from '../../../src/contract/records.js'
 import type { PageDocument } from '../../../src/report/page/document.js'
 import type { Service } from '../../../src/service/server.js'
+import { openDatabase } from '../../../src/service/store/database.js'
+import { RunTable } from '../../../src/service/store/run-table.js'
 import { HTML, listen, nextWhere, visit, WITH_PAGES } from './page-support.js'
 import {
   createFolders,
@@ -362,16 +363,19 @@ describe('a thousand runs', () => {
 
   beforeAll(async () => {
     const dataDir = folders.create()
-    for (let sequence = 1; sequence <= 1000; sequence++) writeRun(dataDir, sequence)
+    const database = openDatabase(dataDir)
+    const table = new RunTable(database, () => undefined)
+    database.exec('BEGIN')
+    for (let sequence = 1; sequence <= 1000; sequence++) table.insert(endedRun(sequence))
+    database.exec('COMMIT')
+    database.close()
     shop = await services.start({ ...WITH_PAGES, dataDir, clock: moving })
     ticket = await visit(shop)
   }, 120_000)
 
   /** A run that has ended, as the service keeps it. */
-  function writeRun(dataDir: string, sequence: number): void {
+  function endedRun(sequence: number): RunRecord {
     const id = idOf(sequence)
-    const folder = join(dataDir, 'runs', id)
-    mkdirSync(folder, { recursive: true })
     const request = { tool: 'jmeter', name: `run ${sequence}`, notes: null, project: null, tags: [] }
     const wish = {
       privacy: 'private',
@@ -394,7 +398,7 @@ describe('a thousand runs', () => {
       report: null
     }
     const links = { batchId: idOf(0), gridIds: [], files: [{ uuid: idOf(1), name: 'plan.jmx' }] }
-    const run = {
+    return {
       id,
       ...links,
       sequence,
@@ -402,8 +406,7 @@ describe('a thousand runs', () => {
       ...times,
       ...result,
       remoteErrors: null
-    }
-    writeFileSync(join(folder, 'run.json'), JSON.stringify(run))
+    } as RunRecord
   }
 
   const look = (path: string) => get(shop, path, { token: null, headers: { ...HTML, cookie: ticket } })
