@@ -72,7 +72,6 @@ export default {
     '!src/service/programs/**',
     '!src/service/{serve,readiness}.ts',
     '!src/service/metrics/**',
-    '!src/service/http/request-log.ts',
     '!src/analysis/results/**',
     '!src/report/page/assets.ts',
     '!src/report/page/browser/**'
