@@ -21,7 +21,7 @@ import type { Call, PartsBefore } from './http/failures.js'
 import { multipartOf } from './http/multipart.js'
 import { REDACTED } from './http/redact.js'
 import { type GridSpecification, type RunRequest, gridFields, runFields } from './documents/requests.js'
-import { OPERATIONS, type Sending, atOwnAddress, otherRunIn } from './own-links.js'
+import { OPERATIONS, type Sending, atOwnAddress, otherRunIn } from './operations.js'
 import { retry } from './retry.js'
 import { describeErrorBody } from './http/error-body.js'
 

@@ -127,7 +127,7 @@ test.each(Array.from({ length: slice(12, 300) }, (_, seed) => seed))(
   }
 )
 
-// It says so before it creates anything, as when it cannot write; __tests__/server/full-disk.test.ts has the other side.
+// It says so before it creates anything, as when it cannot write; __tests__/service/full-disk.test.ts has the other side.
 test.each([
   { operation: 'createRun', requests: 2, created: 1 },
   { operation: 'createGrid', requests: 2, created: 1 },
