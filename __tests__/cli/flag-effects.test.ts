@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { encodeBaseline } from '../../src/analysis/baseline/document/encode.js'
-import { messageOf } from '../../src/contract/sentence.js'
+import { messageOf } from '../../src/contract/text.js'
 import type { Clock } from '../../src/contract/clock.js'
 import { COMMANDS, runCommandLine } from '../../src/cli/commands.js'
 import type { Users } from '../../src/cli/commands/user-commands.js'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { formatDuration } from '../../src/contract/sentence.js'
+import { formatDuration } from '../../src/contract/text.js'
 
 test.each([
   [-5, '0 s'],

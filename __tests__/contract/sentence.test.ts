@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { joinClauses } from '../../src/contract/sentence.js'
+import { joinClauses } from '../../src/contract/text.js'
 
 test.each([
   [[], ''],

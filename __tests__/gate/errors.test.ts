@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { CancelledError, DeadlineError, failureOf } from '../../src/gate/errors.js'
-import { messageOf } from '../../src/contract/sentence.js'
+import { messageOf } from '../../src/contract/text.js'
 
 test.each([
   ['a deadline', new DeadlineError('late'), { kind: 'timed-out', message: 'late' }],

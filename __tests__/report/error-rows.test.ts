@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { errorRows, topErrors } from '../../src/report/judgement-rows.js'
+import { errorRows, topErrors } from '../../src/report/rows.js'
 import { makeMeasurements } from '../analysis/thresholds/make-evidence.js'
 import type { ErrorCount } from '../../src/analysis/results/figures/measurements.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { judgementRows } from '../../src/report/judgement-rows.js'
+import { judgementRows } from '../../src/report/rows.js'
 import { makeBroken, makeJudgement } from '../support/data/make-outcome.js'
 
 test('broken ones come first, then the undecided, and warnings behind their kind', () => {

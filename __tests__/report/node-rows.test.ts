@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { describeStarved, nodeRows, nodesToShow } from '../../src/report/judgement-rows.js'
+import { describeStarved, nodeRows, nodesToShow } from '../../src/report/rows.js'
 import { makeNode } from '../support/data/make-outcome.js'
 
 const STARVED = 'throttled 43 % of the time: a starved load generator measures itself'

@@ -1,6 +1,6 @@
 import type { Progress } from '../gate/ports.js'
 import { describeStatus } from '../gate/run/run-status.js'
-import { formatDuration } from '../contract/sentence.js'
+import { formatDuration } from '../contract/text.js'
 import type { Stream } from './screen.js'
 
 const REDRAW_MS = 200

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { Log } from '../gate/ports.js'
 import { CancelledError, DeadlineError, SettingsError } from '../gate/errors.js'
-import { messageOf } from '../contract/sentence.js'
+import { messageOf } from '../contract/text.js'
 import { kubectlDelete } from '../contract/regions/regions.js'
 import type { ClusterAddress } from '../gate/step-state.js'
 import type { ProgressBar } from './progress-bar.js'

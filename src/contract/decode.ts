@@ -1,4 +1,4 @@
-import { shorten } from './sentence.js'
+import { shorten } from './text.js'
 import * as v from 'valibot'
 
 /** Decodes a document to this. */

@@ -10,7 +10,7 @@ import {
   type Scalar,
   type SchemaOptions
 } from 'yaml'
-import { messageOf } from './sentence.js'
+import { messageOf } from './text.js'
 
 export interface YamlText {
   /** Undefined if there are problems. */

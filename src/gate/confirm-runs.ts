@@ -1,7 +1,7 @@
 import type { ComparedRun } from '../analysis/baseline/compared-run.js'
 import { RESULTS_FOLDER } from './collect/collect.js'
 import { comparedRun } from './collect/compared-run.js'
-import { asSentence, capitalize } from '../contract/sentence.js'
+import { asSentence, capitalize } from '../contract/text.js'
 import { findOut } from './follow-run.js'
 import type { ConfirmingRun, Findings } from './findings.js'
 import type { Gate } from './gate.js'

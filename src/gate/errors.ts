@@ -1,4 +1,4 @@
-import { messageOf } from '../contract/sentence.js'
+import { messageOf } from '../contract/text.js'
 
 /** The deadline for everything up to the end of the run has passed. */
 export class DeadlineError extends Error {

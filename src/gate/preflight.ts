@@ -11,7 +11,7 @@ import {
   type PlanRequest,
   type RunFile
 } from '../analysis/plans/check/request.js'
-import { messageOf, formatDuration } from '../contract/sentence.js'
+import { messageOf, formatDuration } from '../contract/text.js'
 import type { Labels } from '../analysis/plans/check/jmx-plan.js'
 import { suggestWord } from '../contract/nearest.js'
 import { matchesPattern } from '../analysis/thresholds/judge/scopes.js'

@@ -1,5 +1,5 @@
 import type { StepState } from './step-state.js'
-import { messageOf } from '../contract/sentence.js'
+import { messageOf } from '../contract/text.js'
 
 /** A duplicate shows up within seconds: the runs long before need no second look, and the state must stay small. */
 const MOST_EARLIER_RUNS = 50

@@ -1,7 +1,7 @@
 import { reasonOf } from '../contract/clock.js'
 import { retry, type RetryPolicy } from '../client/retry.js'
 import { startDeadline } from './deadline.js'
-import { messageOf } from '../contract/sentence.js'
+import { messageOf } from '../contract/text.js'
 import type { Artifact, ArtifactRequest, Ports } from './ports.js'
 
 /** A name can be used only once, and some servers have no artifact service: a retry cannot help. */

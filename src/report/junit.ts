@@ -1,7 +1,7 @@
 import { formatActual, formatMargin } from '../analysis/thresholds/format.js'
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isDecisive, isNotJudged } from '../analysis/thresholds/judge/judge.js'
-import { worstFirst } from './judgement-rows.js'
+import { worstFirst } from './rows.js'
 import { REHEARSAL, type Outcome, type Verdict } from '../analysis/outcome.js'
 import { describeStalls } from './stalls.js'
 import { warmUpSentence, listWarnings } from './warm-up.js'

@@ -1,5 +1,5 @@
 import { formatValue } from '../analysis/thresholds/format.js'
-import { errorRows, judgementRows } from './judgement-rows.js'
+import { errorRows, judgementRows } from './rows.js'
 import { baselineSentences } from './baseline-sentences.js'
 import type { ComparisonCells } from './comparison-cells.js'
 import { describeVerdict, explainEarlyStop, reasonBelowHeading } from './headline.js'

@@ -14,7 +14,7 @@ import {
   type ComparisonDocument,
   type TrendDocument
 } from './baseline-document.js'
-import { topErrors, worstFirst } from './judgement-rows.js'
+import { topErrors, worstFirst } from './rows.js'
 import { metricsDocument, type MetricsDocument } from './figures-document.js'
 import {
   type GridFacts,

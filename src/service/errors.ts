@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { createHash, timingSafeEqual } from 'node:crypto'
-import { messageOf } from '../contract/sentence.js'
+import { messageOf } from '../contract/text.js'
 
 /** A request that gets this status and an `error` that says what is wrong. */
 export class RequestError extends Error {
@@ -57,14 +56,4 @@ export function readPageNumber(request: FastifyRequest): number {
   if (page === undefined) return 1
   if (typeof page === 'string' && /^[1-9]\d{0,8}$/.test(page)) return Number(page)
   throw new RequestError(400, `page must be a whole number from 1, not ${JSON.stringify(page)}`)
-}
-
-/** What is kept of a secret. */
-export function hashSecret(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest()
-}
-
-/** Digests have the same length, so the comparison takes constant time. */
-export function isSameSecret(guess: string, secret: string): boolean {
-  return timingSafeEqual(hashSecret(guess), hashSecret(secret))
 }

@@ -1,7 +1,7 @@
 import type { KubernetesPlace, Regions } from '../contract/regions/regions.js'
 import type { Clock } from './clock.js'
 import { readPackageVersion } from './version.js'
-import { messageOf } from '../contract/sentence.js'
+import { messageOf } from '../contract/text.js'
 import type { NodePlace } from './nodes/load-node.js'
 import type { Cluster, ClusterAddress, ClusterChoice } from './nodes/kubernetes/cluster.js'
 

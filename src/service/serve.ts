@@ -306,10 +306,7 @@ function createJsonLog(write: WriteLine, clock: Clock): (line: string) => void {
 }
 
 /** The web framework's own logger, without what may hold a secret: no headers, no queries. */
-function logSettings(
-  write: WriteLine,
-  clock: Clock
-): Pick<FastifyServerOptions, 'logger' | 'logController'> {
+function logSettings(write: WriteLine, clock: Clock): Pick<FastifyServerOptions, 'logger' | 'logController'> {
   return {
     // One line per request, when it has ended: see `logRequests`.
     logController: new LogController({ disableRequestLogging: true }),

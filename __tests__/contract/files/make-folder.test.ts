@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FolderError, makeFolder } from '../../../src/contract/files/make-folder.js'
+import { FolderError, makeFolder } from '../../../src/contract/files.js'
 
 const root = mkdtempSync(join(tmpdir(), 'loadgate-folder-'))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -1,7 +1,8 @@
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
 import { collect } from '../../../src/gate/collect/collect.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
-import { GridHealth, type EarlierResults } from '../../../src/analysis/evidence/same-rows.js'
+import { type EarlierResults } from '../../../src/analysis/evidence/same-rows.js'
+import { GridHealth } from '../../../src/analysis/evidence/grid-health.js'
 import type { Outcome } from '../../../src/analysis/outcome.js'
 import { makeGate, makeSettings, makeSpecification } from '../gate/gate-ports.js'
 import { GateService } from '../gate/gate-service.js'

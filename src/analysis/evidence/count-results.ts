@@ -1,4 +1,4 @@
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { WarmUpFacts } from '../outcome.js'
 import { mergeScans } from '../results/figures/merge.js'
 import type { ScanResult } from '../results/counts/scan-result.js'

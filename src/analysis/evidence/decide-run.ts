@@ -1,6 +1,6 @@
 import type { NodeFacts } from '../outcome.js'
 import type { Judgement, OnStall } from '../thresholds/judge/judgement.js'
-import { formatDuration, capitalize } from '../../contract/sentence.js'
+import { formatDuration, capitalize } from '../../contract/text.js'
 import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
 import { findLongPause } from './long-pause.js'
 import {

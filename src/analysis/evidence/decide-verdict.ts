@@ -1,6 +1,6 @@
 import type { Verdict } from '../outcome.js'
 import type { Measurements } from '../results/figures/measurements.js'
-import { asSentence } from '../../contract/sentence.js'
+import { asSentence } from '../../contract/text.js'
 import type { Judgement } from '../thresholds/judge/judgement.js'
 import { isDecisive, isNotJudged, overallVerdict } from '../thresholds/judge/judge.js'
 

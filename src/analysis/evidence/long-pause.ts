@@ -1,6 +1,6 @@
 import type { OnStall } from '../thresholds/judge/judgement.js'
 import { formatMoment } from '../thresholds/format.js'
-import { formatDuration } from '../../contract/sentence.js'
+import { formatDuration } from '../../contract/text.js'
 import type { ScanResult, SamplePart } from '../results/counts/scan-result.js'
 import { bucketWidthMs } from '../results/counts/time-line.js'
 import { samplesOf } from '../results/figures/tidy-figures.js'

@@ -1,7 +1,7 @@
 import type { ScanResult } from '../results/counts/scan-result.js'
 import { samplesOf } from '../results/figures/tidy-figures.js'
 import { bucketWidthMs } from '../results/counts/time-line.js'
-import { formatDuration } from '../../contract/sentence.js'
+import { formatDuration } from '../../contract/text.js'
 import { findCore } from './stray-rows.js'
 
 /** Between the clocks of service and machines, and for what the service does before and after the load. */

@@ -1,6 +1,6 @@
 import type { NodeFacts, WarmUpFacts } from '../outcome.js'
 import type { Measurements } from '../results/figures/measurements.js'
-import { formatDuration } from '../../contract/sentence.js'
+import { formatDuration } from '../../contract/text.js'
 
 /** Below this share of the requested load, a run does not count as the run that was requested. */
 const LEAST_SHARE = 0.9

@@ -1,4 +1,4 @@
-import { joinClauses } from '../../contract/sentence.js'
+import { joinClauses } from '../../contract/text.js'
 
 const MOST_LINES = 50
 const LONGEST_LINE = 500

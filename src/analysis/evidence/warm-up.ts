@@ -4,7 +4,7 @@ import { samplesOf } from '../results/figures/tidy-figures.js'
 import type { Measurements } from '../results/figures/measurements.js'
 import type { ScanResult } from '../results/counts/scan-result.js'
 import { scanEach } from '../results/parallel/scan-files.js'
-import { formatDuration } from '../../contract/sentence.js'
+import { formatDuration } from '../../contract/text.js'
 import { describeSilence } from './long-pause.js'
 
 /** A complete CSV on disk, and all that was read from it. */

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { makeFolder } from '../../contract/files/make-folder.js'
+import { makeFolder } from '../../contract/files.js'
 import { readGridList } from '../../gate/settings/grid-list.js'
 import { parseServiceAddress } from '../../gate/settings/service-values.js'
 import { startDeadline } from '../../gate/deadline.js'

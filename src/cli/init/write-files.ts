@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { link, lstat, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { FolderError, makeFolder } from '../../contract/files/make-folder.js'
+import { FolderError, makeFolder } from '../../contract/files.js'
 import { UsageError } from '../arguments.js'
 
 export interface NewFile {

@@ -1,4 +1,4 @@
-import { shorten } from '../../contract/sentence.js'
+import { shorten } from '../../contract/text.js'
 
 const LONGEST_DETAIL = 600
 /** No real error is nested this deeply; only an attack on the stack is. */

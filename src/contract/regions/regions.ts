@@ -48,3 +48,8 @@ function word(text: string): string {
 export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
+/** A region as part of a file name: regions come from services and settings, and may contain anything. */
+
+export function regionName(region: string): string {
+  return region.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 60) || 'unknown'
+}

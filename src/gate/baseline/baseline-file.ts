@@ -2,8 +2,7 @@ import { dirname, resolve } from 'node:path'
 import type { BaselineDocument } from '../../contract/baseline.js'
 import { decodeBaseline } from '../../analysis/baseline/document/decode.js'
 import { leaveOutFutureRuns, MOST_BYTES } from '../../analysis/baseline/document/baseline-document.js'
-import { makeFolder } from '../../contract/files/make-folder.js'
-import { readStart, replaceFile } from '../../contract/files/replace-file.js'
+import { makeFolder, readStart, replaceFile } from '../../contract/files.js'
 
 interface Reading {
   readonly nowMs: number

@@ -7,7 +7,7 @@ import { findTwins, type MarkedRuns, type Twin } from '../run/find-twins.js'
 import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
 import type { RepeatAttempt, StepState } from '../step-state.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { Log } from '../ports.js'
 import { RETRY, retry } from '../../client/retry.js'
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Outcome } from '../../analysis/outcome.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { kubectlDelete } from '../../contract/regions/regions.js'

@@ -1,6 +1,6 @@
 import { kubectlDelete } from '../../contract/regions/regions.js'
 import { startDeadline } from '../deadline.js'
-import { asSentence, messageOf } from '../../contract/sentence.js'
+import { asSentence, messageOf } from '../../contract/text.js'
 import type { Log } from '../ports.js'
 import type { Clock } from '../../contract/clock.js'
 import type { ClusterAddress, StartedPods } from '../step-state.js'

@@ -8,7 +8,7 @@ import { startDeadline } from '../deadline.js'
 import { mayHaveBeenCreated } from '../run/make-grids.js'
 import { openClient } from '../gate.js'
 import type { ProcessGroup, StepState } from '../step-state.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { Log, Ports } from '../ports.js'
 import { removeServiceFolder } from './service-folder.js'
 

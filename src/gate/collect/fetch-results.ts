@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { regionName } from '../../contract/files/replace-file.js'
+import { regionName } from '../../contract/regions/regions.js'
 import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
 import { createScanner, type Scanner, type ScannerOptions } from '../../analysis/results/scan/scanner.js'
 import type { ServiceClient } from '../../client/client.js'
@@ -8,7 +8,7 @@ import type { Run } from '../../contract/api.js'
 import { pauseBetweenLooks } from '../../client/retry.js'
 import { downloadCsv } from './download.js'
 import { UNKNOWN_REGION, gridIdOf, type ListedGrid } from './expected-grids.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { Log } from '../ports.js'
 
 /** One grid's CSV: on disk, or why it is not. */

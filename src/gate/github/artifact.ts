@@ -1,5 +1,5 @@
 import type { Artifact, ArtifactRequest, Occasion } from '../ports.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 
 const IS_TAKEN = /conflict|already exists/i
 

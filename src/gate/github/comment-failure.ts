@@ -1,4 +1,4 @@
-import { asSentence } from '../../contract/sentence.js'
+import { asSentence } from '../../contract/text.js'
 import type { Ports } from '../ports.js'
 
 type Clock = Ports['clock']

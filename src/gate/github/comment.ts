@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { CommentRequest, Log, Ports } from '../ports.js'
 import { isCommentOf, readWriter, type CommentWriter } from '../../report/markdown/comment-marker.js'
 import { readHistory } from '../../report/markdown/history.js'

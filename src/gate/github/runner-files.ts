@@ -1,6 +1,6 @@
 import { create } from '@actions/glob'
 import { isAbsolute, join } from 'node:path'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { FindFiles } from '../settings/plan-files.js'
 
 /** A path that the runner provides in a variable. */

@@ -8,7 +8,7 @@ import {
 import { nameOf } from '../collect/fetch-results.js'
 import { sourcesIn } from '../collect/grid-fetches.js'
 import { startDeadline } from '../deadline.js'
-import { asSentence, formatDuration, messageOf } from '../../contract/sentence.js'
+import { asSentence, formatDuration, messageOf } from '../../contract/text.js'
 import type { Failure } from '../errors.js'
 import type { EarlyStop } from '../findings.js'
 import type { Gate } from '../gate.js'

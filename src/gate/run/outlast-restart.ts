@@ -1,6 +1,6 @@
 import { UnreachableError, isAboutToRestart } from '../../client/errors.js'
 import { RETRY, retry, type RetryPolicy } from '../../client/retry.js'
-import { asSentence, messageOf } from '../../contract/sentence.js'
+import { asSentence, messageOf } from '../../contract/text.js'
 import type { Ports } from '../ports.js'
 
 /**

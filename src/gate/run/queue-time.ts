@@ -1,4 +1,4 @@
-import { formatDuration } from '../../contract/sentence.js'
+import { formatDuration } from '../../contract/text.js'
 
 /** How long the runs of a step have waited in the service's queue. */
 export class QueueTime {

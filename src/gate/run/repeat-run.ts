@@ -7,7 +7,7 @@ import { CLOCKS_DIFFER_MS, MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from
 import type { Gate } from '../gate.js'
 import { RETRY, retry } from '../../client/retry.js'
 import type { RepeatAttempt } from '../step-state.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { outlastRestart } from './outlast-restart.js'
 
 /**

@@ -12,7 +12,7 @@ import { withoutMarks } from '../settings/override-parameters.js'
 import { markedNames } from '../settings/secret-parameters.js'
 import type { Origin } from '../settings/settings.js'
 import { hasMoreToCheck } from '../step-state.js'
-import { asSentence, messageOf } from '../../contract/sentence.js'
+import { asSentence, messageOf } from '../../contract/text.js'
 
 /** The run to watch: created from files, repeated, or an existing one. `grids` are the ones to request, if they exist already. */
 export async function startRun(gate: Gate, signal: AbortSignal, grids?: readonly GridChoice[]): Promise<Run> {

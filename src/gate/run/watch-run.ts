@@ -1,5 +1,5 @@
 import type { Run } from '../../contract/api.js'
-import { asSentence, formatDuration, messageOf } from '../../contract/sentence.js'
+import { asSentence, formatDuration, messageOf } from '../../contract/text.js'
 import { nextPollMs } from './poll-interval.js'
 import { Failures, RETRY } from '../../client/retry.js'
 import { hasEnded, phaseOf, describeStatus } from './run-status.js'

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve } from 'node:path'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 
 /** Where a baseline document is or will be; the first run has none yet. Or why the path cannot be used. */
 export type BaselinePath = { readonly path: string; readonly exists: boolean } | { readonly problem: string }

@@ -1,6 +1,6 @@
 import { suggestWord } from '../../contract/nearest.js'
 import { isBaselineThreshold, type Threshold } from '../../analysis/thresholds/grammar/threshold.js'
-import { formatDuration } from '../../contract/sentence.js'
+import { formatDuration } from '../../contract/text.js'
 import type { Inputs, SettingsSources } from './inputs.js'
 import { changesParameters, findNoParameter, splitParameters } from './override-parameters.js'
 import { parseChoice, parseInteger, parsePattern, parsePercent } from '../../contract/setting-values.js'

@@ -1,5 +1,5 @@
 import type { Parsed } from '../../contract/setting-values.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { suggestName } from '../../contract/nearest.js'
 import { readYaml } from '../../contract/yaml-text.js'
 import { INPUT_TABLE, type InputName } from './input-table.js'

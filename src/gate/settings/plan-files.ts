@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 
 /** Returns the absolute paths that match a pattern; `excluded` are patterns too. */
 export type FindFiles = (pattern: string, excluded: readonly string[]) => Promise<string[]>

@@ -1,6 +1,6 @@
 import { readAddress, type Address } from '../../client/http/address.js'
 import { parsePattern, type Parsed } from '../../contract/setting-values.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { basicAuthorization } from '../../client/http/http.js'
 import type { Ports } from '../ports.js'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { cleanUpRun } from '../cleanup/main-step.js'
 import { failureOf, type Failure } from '../errors.js'
-import { asSentence, formatDuration } from '../../contract/sentence.js'
+import { asSentence, formatDuration } from '../../contract/text.js'
 import type { Findings } from '../findings.js'
 import { startTimeout } from '../follow-run.js'
 import type { Gate } from '../gate.js'

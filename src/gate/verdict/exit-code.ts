@@ -1,5 +1,5 @@
 import type { Verdict } from '../../analysis/outcome.js'
-import { asSentence } from '../../contract/sentence.js'
+import { asSentence } from '../../contract/text.js'
 import type { Settings } from '../settings/settings.js'
 
 /** Whether the step fails. `fail-on: never` covers `failed` and `inconclusive` only, not a timeout, an error or a cancelled run. */

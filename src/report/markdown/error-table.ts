@@ -1,5 +1,5 @@
 import { formatValue } from '../../analysis/thresholds/format.js'
-import { errorRows } from '../judgement-rows.js'
+import { errorRows } from '../rows.js'
 import { foreign, table } from './markdown.js'
 import type { Outcome } from '../../analysis/outcome.js'
 

@@ -1,4 +1,4 @@
-import { EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../judgement-rows.js'
+import { EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../rows.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { rehearsalMark } from '../headline.js'
 import { fold, foreign, joinSections, table } from './markdown.js'

@@ -1,6 +1,6 @@
 import { baselineSentences } from '../baseline-sentences.js'
 import type { ComparisonCells } from '../comparison-cells.js'
-import { judgementRows, worstFirst, type JudgementRow } from '../judgement-rows.js'
+import { judgementRows, worstFirst, type JudgementRow } from '../rows.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { rehearsalMark } from '../headline.js'
 import { describeStalls } from '../stalls.js'

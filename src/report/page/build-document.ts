@@ -3,14 +3,7 @@ import { asAbsolute, type Judgement } from '../../analysis/thresholds/judge/judg
 import { matchesPattern } from '../../analysis/thresholds/judge/scopes.js'
 import type { Metric } from '../../analysis/thresholds/grammar/threshold.js'
 import { baselineSentences } from '../baseline-sentences.js'
-import {
-  errorRows,
-  judgementRows,
-  worstFirst,
-  EVERY_REGION_IS_HERE,
-  nodeRows,
-  nodesToShow
-} from '../judgement-rows.js'
+import { errorRows, judgementRows, worstFirst, EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../rows.js'
 import { safeLink } from '../escape.js'
 import { figuresDocument, type FiguresDocument } from '../figures-document.js'
 import { countNotJudged, explainEarlyStop, reasonBelowHeading, formatTime } from '../headline.js'

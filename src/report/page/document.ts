@@ -1,6 +1,6 @@
 import type { Source, TimeSeries } from '../../analysis/results/figures/measurements.js'
 import type { FiguresDocument } from '../figures-document.js'
-import type { ErrorRow, JudgementRow, NodeRow } from '../judgement-rows.js'
+import type { ErrorRow, JudgementRow, NodeRow } from '../rows.js'
 import type { StallBand, StallWords } from '../stalls.js'
 import type { Trend } from '../../analysis/baseline/trend.js'
 import type { GridFacts, StoppedEarly, Verdict } from '../../analysis/outcome.js'

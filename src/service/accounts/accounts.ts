@@ -3,7 +3,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { Clock } from '../clock.js'
 import { type Role, ROLES } from '../config/config.js'
 import { inTransaction } from '../store/database.js'
-import { hashSecret } from '../errors.js'
+import { hashSecret } from '../secrets.js'
 import { openSessionRows } from './session-rows.js'
 import { Sessions } from './sessions.js'
 import {

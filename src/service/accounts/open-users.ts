@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../clock.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { openDatabase } from '../store/database.js'
 import { explainDatabase } from '../store/database-errors.js'
 import { hasEnded } from '../../contract/records.js'

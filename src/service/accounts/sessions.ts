@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import { refuseWrite } from '../store/database-errors.js'
 import type { SessionRow, SessionRows } from './session-rows.js'
-import { hashSecret } from '../errors.js'
+import { hashSecret } from '../secrets.js'
 
 const SECRET_BYTES = 32
 const LONGEST_IDLE_MS = 12 * 3_600_000

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Role } from '../config/config.js'
 import type { Clock } from '../clock.js'
-import { hashSecret } from '../errors.js'
+import { hashSecret } from '../secrets.js'
 import { createSessionRows, type SessionRows } from './session-rows.js'
 import { Sessions } from './sessions.js'
 

@@ -4,7 +4,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } f
 import { keepAddresses, type Front, RequestIds, answerExpectations, answerUnreadable } from '../http/front.js'
 import { FormFields } from './request-body.js'
 import { RequestError } from '../errors.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { PAGE_HEADERS } from '../pages/send-page.js'
 import { explainStorage } from '../store/database-errors.js'

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http'
 import { RequestError } from '../errors.js'
 import type { FileRecord } from '../../contract/records.js'
 import { createId } from '../store/data-folder.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { nestParams, paramsFromJson, type Params } from './nested-params.js'
 
 /** A form's fields in order; the content type parser stores them as the request's body. */

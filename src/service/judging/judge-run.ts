@@ -22,7 +22,7 @@ import {
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
 import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
-import { capitalize, joinClauses } from '../../contract/sentence.js'
+import { capitalize, joinClauses } from '../../contract/text.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../../contract/records.js'
 import type { Store } from '../store/store.js'

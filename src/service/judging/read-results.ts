@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises'
 import type { ResultFile } from '../../analysis/results/parallel/scan-stretch.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 

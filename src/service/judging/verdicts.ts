@@ -1,5 +1,5 @@
 import { type Clock, steadyNow } from '../clock.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { Recent } from '../service-facts.js'
 import { createId } from '../store/data-folder.js'
 import { hasEnded, type RunRecord, type RunThresholds } from '../../contract/records.js'

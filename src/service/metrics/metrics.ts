@@ -7,8 +7,9 @@ import { type RunStatus, hasEnded, isSettled, type RunRecord } from '../../contr
 import type { Store } from '../store/store.js'
 import { createRangeCheck } from '../config/addresses.js'
 import { ConfigProblem, type ServiceConfig } from '../config/config.js'
-import { clauseOf, RequestError, isSameSecret } from '../errors.js'
-import { sizeOfFolder } from '../../contract/files/replace-file.js'
+import { clauseOf, RequestError } from '../errors.js'
+import { isSameSecret } from '../secrets.js'
+import { sizeOfFolder } from '../../contract/files.js'
 import { SampleCount } from './samples.js'
 
 // A CommonJS package: its names are on the default export only.

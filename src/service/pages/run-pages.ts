@@ -18,7 +18,7 @@ import { describeUnreadable, readResults, type ResultsProblem } from '../judging
 import { judgeSoFar, labelsToFollow, splitLines } from '../judging/judge-run.js'
 import { keyOfJudged, type Verdicts } from '../judging/verdicts.js'
 import { RequestError } from '../errors.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { BaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { EventStream, Pages } from './send-page.js'
 import { saysLoss } from '../runs/findings.js'

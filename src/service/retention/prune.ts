@@ -8,8 +8,8 @@ import { isRunRecord } from '../../contract/records.js'
 import { DataFolder, databaseFile } from '../store/data-folder.js'
 import { GridTable, parseRecord } from '../store/run-table.js'
 import { explainDatabase } from '../store/database-errors.js'
-import { messageOf } from '../../contract/sentence.js'
-import { sizeOfFolder } from '../../contract/files/replace-file.js'
+import { messageOf } from '../../contract/text.js'
+import { sizeOfFolder } from '../../contract/files.js'
 import { type KeptRun, planPruning, type Pruning } from './plan-pruning.js'
 
 /** What pruning works on; a command has it open beside the service. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Retention } from '../config/config.js'
 import type { Clock } from '../clock.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { SqliteStore } from '../store/sqlite-store.js'
 import { Facts } from '../store/process-table.js'
 import { parseRecord } from '../store/run-table.js'

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js'
 import type { Engines } from '../engines/engine.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { LoadNode } from '../nodes/load-node.js'
 import { LoadRecorder } from '../nodes/machine/load-recorder.js'
 import type { readLoad } from '../nodes/machine/load-sample.js'

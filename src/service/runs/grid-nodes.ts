@@ -1,4 +1,4 @@
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { NodeError, type NodePlace, type NodeSet, type NodeSetRequest } from '../nodes/load-node.js'
 import type { GridRecord } from '../../contract/records.js'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js'
 import { refuseUntilRestart, RequestError } from '../errors.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { GridNodes } from './grid-nodes.js'
 import { formatMinutes, Interruption, requireWritten } from './interruption.js'
 import type { NodeSet } from '../nodes/load-node.js'

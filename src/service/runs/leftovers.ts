@@ -1,4 +1,4 @@
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { type GridRecord, hasEnded, type RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 import type { GridNodes } from './grid-nodes.js'

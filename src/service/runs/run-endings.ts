@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js'
 import type { Engines } from '../engines/engine.js'
 import { RequestError } from '../errors.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 import { type Findings, formatDoubts, formatFindings } from './findings.js'

@@ -1,4 +1,4 @@
-import { shorten, capitalize } from '../../contract/sentence.js'
+import { shorten, capitalize } from '../../contract/text.js'
 import type { Figures, Measurements } from '../../analysis/results/figures/measurements.js'
 import { createScanner } from '../../analysis/results/scan/scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'

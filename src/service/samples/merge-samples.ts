@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { makeFolder } from '../../contract/files/make-folder.js'
+import { makeFolder } from '../../contract/files.js'
 import { createNodeThreads, SampleRows } from './sample-rows.js'
 import { redactSamples } from './row-redactor.js'
 import { RowCutter } from './row-cutter.js'

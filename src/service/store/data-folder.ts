@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder } from '../../contract/files/make-folder.js'
+import { makeFolder } from '../../contract/files.js'
 
 /** One node of a grid at work for a run. */
 export interface NodeKey {

@@ -1,6 +1,6 @@
-import { FolderError } from '../../contract/files/make-folder.js'
+import { FolderError } from '../../contract/files.js'
 import { RequestError } from '../errors.js'
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { databaseFile } from './data-folder.js'
 
 // What SQLite calls what happened (https://www.sqlite.org/rescode.html).

@@ -3,7 +3,7 @@ import type * as Sqlite from 'node:sqlite'
 import type { DatabaseSync } from 'node:sqlite'
 import { execFileSync } from 'node:child_process'
 import { dirname, resolve } from 'node:path'
-import { makeFolder } from '../../contract/files/make-folder.js'
+import { makeFolder } from '../../contract/files.js'
 import { databaseFile } from './data-folder.js'
 import { explainDatabase } from './database-errors.js'
 

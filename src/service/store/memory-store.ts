@@ -1,4 +1,4 @@
-import { messageOf } from '../../contract/sentence.js'
+import { messageOf } from '../../contract/text.js'
 import { createId, DataFolder, probeFolder } from './data-folder.js'
 import { type GridRecord, isSettled, type RunRecord } from '../../contract/records.js'
 import { matchesFilter, type RunListRequest, type RunPage, type Store } from './store.js'

@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import { shorten as shortenTo } from '../../../contract/sentence.js'
+import { shorten as shortenTo } from '../../../contract/text.js'
 
 /** One of the files that go with a run. */
 export interface RunFile {

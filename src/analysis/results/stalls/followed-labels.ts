@@ -1,4 +1,4 @@
-import { matchesPieces } from '../../../contract/sentence.js'
+import { matchesPieces } from '../../../contract/text.js'
 
 /** Each takes 4 KB per half a minute of the run. */
 export const MOST_LABELS = 100

@@ -2,7 +2,7 @@ import type { Figures, Measurements, Scope } from '../../results/figures/measure
 import { rankNearest } from '../../../contract/nearest.js'
 import { SELECTOR_KEYS, type Selector, type SelectorKey, type Pattern } from '../grammar/threshold.js'
 import { quote } from '../quoting.js'
-import { matchesPieces } from '../../../contract/sentence.js'
+import { matchesPieces } from '../../../contract/text.js'
 
 const SUGGESTED_VALUES = 3
 

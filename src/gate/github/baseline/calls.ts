@@ -1,7 +1,7 @@
 import type { Ports } from '../../ports.js'
 import { TRANSIENT, describeFailure, type Failure } from '../comment-failure.js'
 import { readRepository, type Octokit } from '../pull-request.js'
-import { messageOf } from '../../../contract/sentence.js'
+import { messageOf } from '../../../contract/text.js'
 
 /** A call to GitHub that failed for good. */
 export class CallError extends Error {

@@ -3,7 +3,7 @@ import { fromBufferPromise } from 'yauzl'
 import type { BaselineDocument } from '../../../contract/baseline.js'
 import { leaveOutFutureRuns, MOST_BYTES } from '../../../analysis/baseline/document/baseline-document.js'
 import { uniteBaselines } from '../../../analysis/baseline/document/unite.js'
-import { messageOf } from '../../../contract/sentence.js'
+import { messageOf } from '../../../contract/text.js'
 import type {
   BaselineRequest,
   BaselineStore,

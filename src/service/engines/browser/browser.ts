@@ -14,7 +14,7 @@ import {
 import { readEnvironmentFile, refuseVariable } from '../environment-file.js'
 import { installPackages, type PackageLock } from '../install/install-packages.js'
 import type { InstallPorts } from '../install/run-to-end.js'
-import { makeFolder } from '../../../contract/files/make-folder.js'
+import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import { createMachineNode } from '../../nodes/machine/machine-place.js'
 import { toolEnvironment } from '../tool-environment.js'

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
-import { messageOf } from '../../../contract/sentence.js'
+import { messageOf } from '../../../contract/text.js'
 import type { BrowserKind } from '../browser-capacity.js'
 import {
   type InstallPorts,

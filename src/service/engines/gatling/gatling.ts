@@ -11,7 +11,7 @@ import { requireJava, requireJdk } from '../install/java.js'
 import { refuseOlderJava } from '../class-path.js'
 import { findPrograms, listFiles, readVariables, realPath } from '../image/ask-image.js'
 import { type ImageJava, requireImageJava } from '../image/image-java.js'
-import { makeFolder } from '../../../contract/files/make-folder.js'
+import { makeFolder } from '../../../contract/files.js'
 import { GATLING_JARS } from './gatling-jars.js'
 import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
 import {

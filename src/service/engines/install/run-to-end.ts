@@ -3,7 +3,7 @@ import { dirname, join, delimiter, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { access, stat } from 'node:fs/promises'
 import { ToolError } from '../../errors.js'
-import { messageOf } from '../../../contract/sentence.js'
+import { messageOf } from '../../../contract/text.js'
 import { toolEnvironment } from '../tool-environment.js'
 import type { Processes } from '../../nodes/machine/processes.js'
 

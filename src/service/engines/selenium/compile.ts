@@ -1,5 +1,5 @@
 import { delimiter, join, basename } from 'node:path'
-import { makeFolder } from '../../../contract/files/make-folder.js'
+import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import type { PlanToPrepare } from '../engine.js'
 import type { Jdk } from '../install/java.js'

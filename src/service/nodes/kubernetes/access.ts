@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../../contract/sentence.js'
+import { messageOf } from '../../../contract/text.js'
 import { clauseOf } from '../../errors.js'
 import { ClusterError, type Cluster, isBusy } from './cluster.js'
 

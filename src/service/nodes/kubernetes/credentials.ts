@@ -4,7 +4,7 @@ import https, { type RequestOptions } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import type { ChildProcess, spawn } from 'node:child_process'
 import { BlockList, isIP } from 'node:net'
-import { messageOf } from '../../../contract/sentence.js'
+import { messageOf } from '../../../contract/text.js'
 import { ClusterError } from './cluster.js'
 import { loadKubeconfig, withoutCredentials } from './kubeconfig.js'
 

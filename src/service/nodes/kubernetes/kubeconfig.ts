@@ -6,7 +6,7 @@ import { isIPv6 } from 'node:net'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { parse, YAMLParseError } from 'yaml'
-import { messageOf } from '../../../contract/sentence.js'
+import { messageOf } from '../../../contract/text.js'
 import { ClusterError } from './cluster.js'
 
 /** As kubectl does: the paths of `KUBECONFIG`, else the file in the home folder, else, with no file at all, what a pod has. */

@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node'
-import { capitalize } from '../../../contract/sentence.js'
+import { capitalize } from '../../../contract/text.js'
 import {
   type Cluster,
   type ClusterAddress,

@@ -1,4 +1,4 @@
-import { shorten, messageOf } from '../../../contract/sentence.js'
+import { shorten, messageOf } from '../../../contract/text.js'
 import { ClusterError } from './cluster.js'
 
 /** What the API answers instead of an object. */

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { makeFolder } from '../../../contract/files/make-folder.js'
+import { makeFolder } from '../../../contract/files.js'
 import { bootId, endLeftoverGroup, isSameProcess, type ProcessGroup, readStartTime } from './processes.js'
 
 /** A tool's process group, and the process responsible for ending it. */

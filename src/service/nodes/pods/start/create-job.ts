@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.js'
-import { messageOf } from '../../../../contract/sentence.js'
+import { messageOf } from '../../../../contract/text.js'
 import { ClusterError, type Cluster, isUnclear } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { JobDocument } from './documents.js'

@@ -5,7 +5,7 @@ import { kubectlDelete } from '../../../../contract/regions/regions.js'
 import { deleteJobs } from './pod-view.js'
 import { MARKER_LABEL, selectorOf } from './job-manifest.js'
 import { pause } from '../pause.js'
-import { capitalize } from '../../../../contract/sentence.js'
+import { capitalize } from '../../../../contract/text.js'
 
 const RETRY_EVERY_MS = 2000
 const GIVE_UP_AFTER_MS = 60_000

@@ -7,7 +7,7 @@ import type { JobDocument, PodDocument } from './documents.js'
 import { eventsOf, indexOf, ownPods, viewGrid, type GridView } from './pod-view.js'
 import { pause } from '../pause.js'
 import { deletionOf } from './pod-words.js'
-import { capitalize } from '../../../../contract/sentence.js'
+import { capitalize } from '../../../../contract/text.js'
 import { startTroubleOf, type StartTrouble } from './start-words.js'
 
 /** Long enough for a service account or a secret of a new namespace to appear. */

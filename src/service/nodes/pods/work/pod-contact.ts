@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock.js'
 import { clauseOf } from '../../../errors.js'
-import { messageOf } from '../../../../contract/sentence.js'
+import { messageOf } from '../../../../contract/text.js'
 import { type Cluster, ClusterError, type ExecStreams, isRefusal } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import { pause, type PodTimings, REFUSED_ADVICE, RefusedError } from '../pause.js'

@@ -4,14 +4,14 @@ import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { BaselineDocument } from '../../src/contract/baseline.js'
-import { decodeBaseline } from '../../src/analysis/baseline/document/decode.js'
-import { encodeBaseline } from '../../src/analysis/baseline/document/encode.js'
-import { UsageError } from '../../src/cli/arguments.js'
-import { runCommandLine } from '../../src/cli/commands.js'
-import { makeDocument, makeRun, makeRuns, makeScope } from '../support/baseline/make-recorded.js'
-import { sampleCsv } from '../support/fake-service.js'
-import { makeCommandPorts } from './command-ports.js'
+import type { BaselineDocument } from '../../../src/contract/baseline.js'
+import { decodeBaseline } from '../../../src/analysis/baseline/document/decode.js'
+import { encodeBaseline } from '../../../src/analysis/baseline/document/encode.js'
+import { UsageError } from '../../../src/cli/arguments.js'
+import { runCommandLine } from '../../../src/cli/commands.js'
+import { makeDocument, makeRun, makeRuns, makeScope } from '../../support/baseline/make-recorded.js'
+import { sampleCsv } from '../../support/fake-service.js'
+import { makeCommandPorts } from '../command-ports.js'
 
 const COMMIT = 'a514cef'.padEnd(40, '1')
 const VERDICT = {

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { MemoryStore } from '../../src/service/store/memory-store.js'
-import { startService } from '../../src/service/server.js'
-import { runCommandLine } from '../../src/cli/commands.js'
-import { describeEnd } from '../../src/cli/commands/demo-command.js'
-import { EAGER_CLOCK, makeCommandPorts, type TestCommandPorts } from './command-ports.js'
-import { removeFolder } from '../support/remove-folder.js'
+import { MemoryStore } from '../../../src/service/store/memory-store.js'
+import { startService } from '../../../src/service/server.js'
+import { runCommandLine } from '../../../src/cli/commands.js'
+import { describeEnd } from '../../../src/cli/commands/demo-command.js'
+import { EAGER_CLOCK, makeCommandPorts, type TestCommandPorts } from '../command-ports.js'
+import { removeFolder } from '../../support/remove-folder.js'
 
 let workspace: string
 // One for each test: the folder for results is named after the second.

@@ -4,10 +4,10 @@ import { lstat, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, writeFil
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UsageError } from '../../src/cli/arguments.js'
-import { runCommandLine } from '../../src/cli/commands.js'
-import { csvOf } from '../support/stalls/closed-loop.js'
-import { makeCommandPorts } from './command-ports.js'
+import { UsageError } from '../../../src/cli/arguments.js'
+import { runCommandLine } from '../../../src/cli/commands.js'
+import { csvOf } from '../../support/stalls/closed-loop.js'
+import { makeCommandPorts } from '../command-ports.js'
 
 let workspace: string
 

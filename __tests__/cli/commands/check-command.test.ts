@@ -4,13 +4,13 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { createClassFinder } from '../../src/gate/preflight.js'
-import { checkMachine } from '../../src/cli/commands/check-command.js'
-import { runCommandLine } from '../../src/cli/commands.js'
-import { makeCommandPorts } from './command-ports.js'
+import { createClassFinder } from '../../../src/gate/preflight.js'
+import { checkMachine } from '../../../src/cli/commands/check-command.js'
+import { runCommandLine } from '../../../src/cli/commands.js'
+import { makeCommandPorts } from '../command-ports.js'
 
 const { JAVA_HOME } = process.env
-const SHOP = join(import.meta.dirname, '../../examples/shop')
+const SHOP = join(import.meta.dirname, '../../../examples/shop')
 let workspace: string
 let server: Server
 let status = 200

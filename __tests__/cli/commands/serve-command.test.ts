@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { ConfigProblem } from '../../src/service/config/config.js'
-import { runCommandLine } from '../../src/cli/commands.js'
-import type { ServeOptions } from '../../src/cli/commands/serve-command.js'
-import { makeCommandPorts, type TestCommandPorts } from './command-ports.js'
-import { removeFolder } from '../support/remove-folder.js'
+import { ConfigProblem } from '../../../src/service/config/config.js'
+import { runCommandLine } from '../../../src/cli/commands.js'
+import type { ServeOptions } from '../../../src/cli/commands/serve-command.js'
+import { makeCommandPorts, type TestCommandPorts } from '../command-ports.js'
+import { removeFolder } from '../../support/remove-folder.js'
 
 /** A service that is open until a signal, which comes at once by default. */
 function makeServingPorts(
