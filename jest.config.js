@@ -64,7 +64,6 @@ export default {
   // The entries count, though only the end-to-end tests run them. What is generated or runs in a browser does not, nor do the loops over
   // samples in src/analysis/results: counting in them makes their tests take minutes, and these compare whole results with other ways to compute
   // them.
-  collectCoverage: process.env.LOADGATE_COVERAGE !== undefined,
   coverageProvider: 'babel',
   collectCoverageFrom: [
     'src/**/*.ts',
