@@ -8,9 +8,24 @@ import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
 import { LIST_KEYS, REFUSED_KEYS, DEFAULTS, INPUT_NAMES } from '../src/gate/settings/inputs.ts'
 import { INPUT_TABLE, describeInput } from '../src/gate/settings/input-table.ts'
-import { INFRASTRUCTURES, MAX_STOP_AFTER_MIN, OPTIONAL_GRID_KEYS, REQUIRED_GRID_KEYS, TOOLS } from '../src/contract/vocabulary.ts'
+import {
+  INFRASTRUCTURES,
+  MAX_STOP_AFTER_MIN,
+  OPTIONAL_GRID_KEYS,
+  REQUIRED_GRID_KEYS,
+  TOOLS
+} from '../src/contract/vocabulary.ts'
 import { KUBERNETES_KEYS } from '../src/contract/regions/parse-regions.ts'
-import { CONFIG_KEYS, DEFAULT_DRAIN, METRICS_KEYS, PROXY_KEYS, REQUIRED_KEYS, RETENTION_KEYS, TLS_KEYS, SIZE_UNITS } from '../src/service/config/parse-config.ts'
+import {
+  CONFIG_KEYS,
+  DEFAULT_DRAIN,
+  METRICS_KEYS,
+  PROXY_KEYS,
+  REQUIRED_KEYS,
+  RETENTION_KEYS,
+  TLS_KEYS,
+  SIZE_UNITS
+} from '../src/service/config/parse-config.ts'
 
 const text = { type: ['string', 'number', 'boolean'], pattern: '\\S' }
 const listOf = (items, description) => ({

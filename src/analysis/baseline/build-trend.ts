@@ -1,7 +1,11 @@
 import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
 import { asComparedRun } from './document/compared.js'
 import { isSameFingerprint } from './document/fingerprint.js'
-import { expectedBand, type Trend, type TrendPoint } from './trend.js'
+import { LEVEL, tQuantile } from './statistics/evidence-of-change.js'
+import { assumeSpread, leastSpread } from './statistics/classify.js'
+import { describeBase } from './statistics/recorded-runs.js'
+import { fromScale, SCALES, toScale } from './statistics/scale.js'
+import type { Band, Trend, TrendPoint } from './trend.js'
 
 const MOST_POINTS = 30
 /** As many as a run is compared with. */
@@ -55,4 +59,36 @@ function drawBands(
   const throughput = expectedBand(valuesOf(all.map((one) => one.throughput)), 'throughput', { noise })
   const errorRate = expectedBand(valuesOf(all.map((one) => one.errorRate)), 'error_rate', rates)
   return { ...(p95Ms && { p95Ms }), ...(throughput && { throughput }), ...(errorRate && { errorRate }) }
+}
+
+/**
+ * Where the next run would not be called different, by the figures of earlier ones in base units, oldest first. `samples` are
+ * those of one run. Undefined without figures.
+ */
+export function expectedBand(
+  values: readonly number[],
+  metric: 'time' | 'throughput' | 'error_rate',
+  { noise, samples }: { readonly noise: number; readonly samples?: number }
+): Band | undefined {
+  const scale = SCALES[metric]
+  const base = values.flatMap((value) => toScale(scale, value) ?? [])
+  if (base.length === 0) return undefined
+  const counted =
+    samples === undefined || metric !== 'error_rate'
+      ? []
+      : base.map((rate) => ({ samples, failures: rate * samples }))
+  const { centre, centreRuns, spread, dof } = describeBase(
+    base,
+    assumeSpread(metric, { noise, base: counted }),
+    leastSpread(metric, { base: counted })
+  )
+  const reach = tQuantile(1 - LEVEL, dof) * spread * Math.sqrt(1 + 1 / centreRuns)
+  const [low, high] = [centre - reach, centre + reach]
+    .map((y) => clip(fromScale(scale, y), metric))
+    .sort((a, b) => a - b) as [number, number]
+  return { low, centre: fromScale(scale, centre), high }
+}
+
+function clip(value: number, metric: 'time' | 'throughput' | 'error_rate'): number {
+  return Math.max(0, metric === 'error_rate' ? Math.min(1, value) : value)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { expectedBand } from '../../../../src/analysis/baseline/trend.js'
+import { expectedBand } from '../../../../src/analysis/baseline/build-trend.js'
 
 test('is as wide as what one run is judged by', () => {
   // One run: 4 degrees of freedom, t = 3.746947.
