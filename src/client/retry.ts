@@ -128,6 +128,8 @@ export const RETRY = {
   lastLook: { ...COLLECT, transientMs: MINUTE_MS }
 } as const satisfies Record<string, RetryPolicy>
 
+/** Where something is asked for again for minutes, the pauses stop growing here. */
+const LONGEST_PAUSE_ATTEMPT = 6
 /** A refusal is retried more often than an outage, since it is retried for a shorter time. */
 const LONGEST_PAUSE_ATTEMPT_AFTER_REFUSAL = 4
 
@@ -208,11 +210,9 @@ export async function retry<T>(
   }
 }
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
 const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 20 * SECOND
-const LONGEST_RETRY_AFTER_MS = 2 * MINUTE
+const LONGEST_PAUSE_MS = 20 * SECOND_MS
+const LONGEST_RETRY_AFTER_MS = 2 * MINUTE_MS
 
 /** The wait before the next attempt: what the service asks for, else doubling, with jitter so that jobs do not retry in step. */
 export function pauseBefore(attempt: number, error: unknown, random: () => number = Math.random): number {
@@ -222,9 +222,6 @@ export function pauseBefore(attempt: number, error: unknown, random: () => numbe
   const pause = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS)
   return Math.round(pause * (0.75 + random() / 2))
 }
-
-/** Where something is asked for again for minutes, the pauses stop growing here. */
-const LONGEST_PAUSE_ATTEMPT = 6
 
 /** The wait before the next look at something that is not ready yet. */
 export function pauseBetweenLooks(looks: number): number {

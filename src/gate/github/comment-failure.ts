@@ -1,4 +1,4 @@
-import { asSentence } from '../../contract/text.js'
+import { asSentence, messageOf } from '../../contract/text.js'
 import type { Ports } from '../ports.js'
 
 type Clock = Ports['clock']
@@ -68,7 +68,7 @@ interface Thrown {
 }
 
 export function describeFailure(thrown: unknown, nowMs: number): Failure {
-  const words = (thrown instanceof Error ? thrown.message : String(thrown)).slice(0, MOST_QUOTED)
+  const words = messageOf(thrown).slice(0, MOST_QUOTED)
   const { status, response } = (thrown ?? {}) as Thrown
   const without = { status: undefined, words, waitMs: undefined }
   if (thrown instanceof OddReplyError)

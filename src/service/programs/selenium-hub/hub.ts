@@ -1,6 +1,7 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../../contract/text.js'
 import type { Driver } from './driver.js'
 import type { BrowserKind, SeleniumOrder } from './order.js'
 
@@ -63,7 +64,7 @@ export async function startHub(ports: HubPorts): Promise<Hub> {
       .catch((thrown: unknown) => {
         const isNew = asked.method === 'POST' && asked.url?.endsWith('/session') === true
         const error = isNew ? 'session not created' : 'unknown error'
-        return json(500, describeError(error, thrown instanceof Error ? thrown.message : String(thrown)))
+        return json(500, describeError(error, messageOf(thrown)))
       })
       .then(async (reply) => {
         if (isGone(reply)) await sleep(DOUBT_MS)

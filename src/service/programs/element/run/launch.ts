@@ -2,6 +2,7 @@ import childProcess from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserType } from 'playwright-core'
+import { messageOf } from '../../../../contract/text.js'
 import type { DeviceDescription } from '../api/browser.js'
 import { oneLine } from './rows.js'
 import type { RunOrder } from './run-order.js'
@@ -60,7 +61,7 @@ export function browserEnvironment(env: NodeJS.ProcessEnv, workDir: string): Rec
 
 /** The library says what it tried; the browser's own words come after it. */
 function explain(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : String(thrown)
+  const text = messageOf(thrown)
   const own = [...text.matchAll(/\[(?:err|pid=\d+\]\[err)\] (.+)/g)].map(([, words = '']) => oneLine(words))
   return [oneLine(text), ...new Set(own.slice(0, 5))].join(' · ')
 }
