@@ -33,7 +33,7 @@ const longProject = (displayName, testMatch, more = {}) =>
 /** One file after the other, when all others are through. */
 const alone = { runner: '<rootDir>/__tests__/support/one-by-one.mjs' }
 
-const OTHERS = ['tools', 'browser', 'e2e/team', 'kubernetes']
+const OTHERS = ['tools', 'browser', 'e2e/team', 'e2e/faults', 'kubernetes']
 
 export default {
   projects: [
@@ -42,11 +42,11 @@ export default {
     // `npm run test:tools`: real Gatling, Selenium and browsers; some need the machine for themselves
     longProject('tools', ['**/__tests__/tools/*.test.ts']),
     longProject('tools alone', ['**/__tests__/tools/alone/*.test.ts'], alone),
-    // `npm run test:browser`: the report's and the service's pages in Chromium, with keyboard and axe
+    // `npm run test:browser`: the report's and the service's pages in Chromium, with keyboard and axe; the summary's charts in Mermaid
     project('browser', ['**/__tests__/browser/**/*.test.ts']),
     // `npm run test:team`: a service for a team with real gates as processes; users, queue, restarts, crashes, a full disk, a fuzz of
-    // every route. With LOADGATE_ALL_SEEDS=1 in their full counts.
-    longProject('team', ['**/__tests__/e2e/team/*.test.ts']),
+    // every route; a selection of the faults of `npm run faults`. With LOADGATE_ALL_SEEDS=1 in their full counts.
+    longProject('team', ['**/__tests__/e2e/{team,faults}/*.test.ts']),
     // `npm run test:kubernetes`: with a real cluster, the one of KUBECONFIG (scripts/cluster/up); some disturb it
     longProject('kubernetes', ['**/__tests__/kubernetes/*.test.ts']),
     longProject('kubernetes alone', ['**/__tests__/kubernetes/alone/*.test.ts'], alone)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { makeKills } from '../support/faults/fault-kills.js'
-import { makeMatrix } from '../support/faults/fault-matrix.js'
-import { runAll, scenarioOf } from '../support/faults/fault-run.js'
-import type { Scenario } from '../support/faults/fault-run.js'
+import { makeKills } from '../../support/faults/fault-kills.js'
+import { makeMatrix } from '../../support/faults/fault-matrix.js'
+import { runAll, scenarioOf } from '../../support/faults/fault-run.js'
+import type { Scenario } from '../../support/faults/fault-run.js'
 
 /** What `npm run faults` does in full, in a selection that takes seconds: each promise once, where it is hardest to keep. */
 const SELECTION = [

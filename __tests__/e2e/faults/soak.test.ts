@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { soak } from '../support/faults/fault-soak.js'
+import { soak } from '../../support/faults/fault-soak.js'
 
 /** Memory and descriptors of another process are read from /proc. */
 const testOnLinux = process.platform === 'linux' ? test : test.skip
