@@ -7,31 +7,46 @@ const MAX_LINE_LENGTH = 8192
 /** At the end of a line that was cut: the last word before it may be half a secret. */
 export const CUT = '…'
 
-/** Calls back for every non-empty line of a stream, split at CR and LF; of a line that is too long, for its start. */
-export function splitLines(stream: Readable, onLine: (line: string) => void): void {
-  const decoder = new StringDecoder('utf8')
-  let rest = ''
-  let isCut = false
-  const tell = (line: string): void => {
-    // What follows a cut has been told already.
-    if (line !== '' && !isCut) onLine(limit(line))
-    isCut = false
+/** Calls back for every non-empty line of what is pushed, split at CR and LF; of a line that is too long, for its start. */
+export class LineSplitter {
+  readonly #decoder = new StringDecoder('utf8')
+  #rest = ''
+  #isCut = false
+
+  constructor(private readonly onLine: (line: string) => void) {}
+
+  push(bytes: Uint8Array): void {
+    this.#take(this.#decoder.write(Buffer.from(bytes)))
   }
-  const take = (text: string): void => {
-    const lines = (rest + text).split(/[\r\n]+/)
-    rest = lines.pop() ?? ''
-    for (const line of lines) tell(line)
-    if (rest.length <= MAX_LINE_LENGTH) return
-    tell(rest)
-    rest = ''
-    isCut = true
+
+  end(): void {
+    this.#take(`${this.#decoder.end()}\n`)
   }
-  stream.on('data', (chunk: Buffer) => take(decoder.write(chunk)))
-  stream.on('end', () => take(`${decoder.end()}\n`))
-  // A broken pipe has no more output; the tool's exit says the rest.
-  stream.on('error', () => take('\n'))
+
+  #take(text: string): void {
+    const lines = (this.#rest + text).split(/[\r\n]+/)
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) this.#tell(line)
+    if (this.#rest.length <= MAX_LINE_LENGTH) return
+    this.#tell(this.#rest)
+    this.#rest = ''
+    this.#isCut = true
+  }
+
+  /** What follows a cut has been told already. */
+  #tell(line: string): void {
+    const isLong = line.length > MAX_LINE_LENGTH
+    if (line !== '' && !this.#isCut)
+      this.onLine(isLong ? `${line.slice(0, MAX_LINE_LENGTH - CUT.length)}${CUT}` : line)
+    this.#isCut = false
+  }
 }
 
-function limit(line: string): string {
-  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH - CUT.length)}${CUT}` : line
+/** The same for a stream. */
+export function splitLines(stream: Readable, onLine: (line: string) => void): void {
+  const splitter = new LineSplitter(onLine)
+  stream.on('data', (chunk: Buffer) => splitter.push(chunk))
+  stream.on('end', () => splitter.end())
+  // A broken pipe has no more output; the tool's exit says the rest.
+  stream.on('error', () => splitter.end())
 }
