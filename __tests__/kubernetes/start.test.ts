@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { systemClock } from '../../src/service/clock.js'
 import type { Cluster } from '../../src/service/nodes/kubernetes/cluster.js'
 import type { NodeCommand, NodeSet } from '../../src/service/nodes/load-node.js'
-import { deleteMarked } from '../../src/service/nodes/pods/start/remove-jobs.js'
+import { deleteMarked } from '../../src/service/nodes/pods/start/jobs.js'
 import { PodGrids } from './pod-grid.js'
 
 const { KUBECONFIG, LOADGATE_REQUIRE_KUBERNETES } = process.env

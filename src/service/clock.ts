@@ -24,3 +24,14 @@ export const systemClock: Clock = {
 export function steadyNow(clock: Clock): number {
   return clock.steady?.() ?? clock.now()
 }
+
+/** Rejects with the reason if the signal aborts first. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error)
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { RowCutter } from '../../../src/service/samples/row-cutter.js'
-import { TimeShift } from '../../../src/service/samples/column-rewriter.js'
+import { RowRewriter } from '../../../src/service/samples/row-rewriter.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 
 /** The text in pieces, as a file that grows is read. */
 function shiftIn(text: string, offsetMs: number, pieceBytes = text.length): string {
-  const shift = new TimeShift(offsetMs)
+  const shift = new RowRewriter({ offsetMs })
   const cutter = new RowCutter()
   const bytes = Buffer.from(text)
   let shifted = ''

@@ -1,5 +1,5 @@
 import { isSecretName } from '../../contract/secret-names.js'
-import { CUT } from '../nodes/lines.js'
+import { CUT } from '../lines.js'
 import type { PropertyOverride } from './engine.js'
 
 const STRUCK = '***'

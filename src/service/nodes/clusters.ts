@@ -2,5 +2,4 @@
 export { checkAccess } from './kubernetes/access.js'
 export { openCluster, reopenCluster } from './kubernetes/open-cluster.js'
 export { createPodPlace } from './pods/pod-place.js'
-export { deleteJobs } from './pods/start/pod-view.js'
-export { deleteMarked } from './pods/start/remove-jobs.js'
+export { deleteJobs, deleteMarked } from './pods/start/jobs.js'

@@ -67,14 +67,7 @@ export interface LoadNode {
 
 /** The same node, with another way to run commands. */
 export function withRun(node: LoadNode, run: LoadNode['run']): LoadNode {
-  return {
-    env: node.env,
-    memoryBytes: node.memoryBytes,
-    ...(node.outageMs === undefined ? {} : { outageMs: node.outageMs }),
-    pathOf: (file) => node.pathOf(file),
-    find: (search) => node.find(search),
-    run
-  }
+  return { ...node, run }
 }
 
 /** What is known of a node; it stays with the run. */

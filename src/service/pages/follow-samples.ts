@@ -4,7 +4,7 @@ import { mergeScans } from '../../analysis/results/figures/merge.js'
 import { readOn, type GrowingFile } from '../samples/sample-rows.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
-import { TimeShift } from '../samples/column-rewriter.js'
+import { RowRewriter } from '../samples/row-rewriter.js'
 
 const CHUNK_BYTES = 1 << 20
 
@@ -13,7 +13,7 @@ interface Source extends GrowingFile {
   readonly cutter: RowCutter
   readonly redactor: RowRedactor
   readonly offsetMs: () => number
-  shift: TimeShift | undefined
+  shift: RowRewriter | undefined
   hasRows: boolean
 }
 
@@ -63,7 +63,7 @@ function readRows(source: Source, bytes: Buffer): void {
   const rows = source.cutter.push(bytes)
   if (rows.length === 0) return
   source.redactor.cover(rows)
-  source.shift ??= new TimeShift(source.offsetMs())
+  source.shift ??= new RowRewriter({ offsetMs: source.offsetMs() })
   source.scanner.push(source.shift.push(rows))
   source.hasRows = true
 }

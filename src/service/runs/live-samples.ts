@@ -1,7 +1,7 @@
 import { appendFile, rm } from 'node:fs/promises'
 import { cutHeader } from '../../analysis/results/csv/header.js'
-import { type ColumnRewriter, TimeShift } from '../samples/column-rewriter.js'
-import { createNodeThreads, readOn, type GrowingFile } from '../samples/sample-rows.js'
+import { RowRewriter } from '../samples/row-rewriter.js'
+import { readOn, type GrowingFile } from '../samples/sample-rows.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
 import { findNode } from './node-book.js'
@@ -24,10 +24,8 @@ interface Source extends GrowingFile {
   readonly redactor: RowRedactor
   /** The node's, from 0. */
   readonly index: number
-  /** Known when its first rows come. */
-  shift: TimeShift | undefined
-  /** Undefined for a grid's only node. */
-  readonly nodeThreads: ColumnRewriter | undefined
+  /** Known when its first rows come; undefined if they are shown as they are. */
+  rewriter: RowRewriter | undefined
   wholeBytes: number
 }
 
@@ -104,8 +102,7 @@ class LiveGrid {
       cutter: new RowCutter(),
       redactor: new RowRedactor(secrets),
       index,
-      shift: undefined,
-      nodeThreads: nodes.length > 1 ? createNodeThreads(index) : undefined,
+      rewriter: undefined,
       position: 0,
       wholeBytes: 0
     }))
@@ -125,16 +122,14 @@ class LiveGrid {
     const start = source.wholeBytes
     source.wholeBytes += rows.length
     const skipped = start === 0 ? this.#skipHeader(rows) : 0
-    if (start === 0) source.shift = this.#shiftOf(source)
-    if (source.shift === undefined && source.nodeThreads === undefined && !this.#hasSecrets) {
+    if (start === 0) source.rewriter = this.#rewriterOf(source)
+    if (source.rewriter === undefined && !this.#hasSecrets) {
       this.#append({ file: source.file, start: start + skipped, end: source.wholeBytes })
       return
     }
     source.redactor.cover(rows)
-    const shifted = source.shift?.push(rows) ?? rows
-    const changed = source.nodeThreads?.push(shifted) ?? shifted
     // The header does not change.
-    const shown = changed.subarray(skipped)
+    const shown = (source.rewriter?.push(rows) ?? rows).subarray(skipped)
     const file = this.#store.folder.liveFile(this.run.id, this.#grid.id)
     await appendFile(file, shown).catch((thrown: unknown) => {
       // Some of it may have been written, on a disk that is full: nobody knows at which offset the next rows would be.
@@ -145,9 +140,10 @@ class LiveGrid {
     this.#changedBytes += shown.length
   }
 
-  #shiftOf({ index }: Source): TimeShift | undefined {
+  #rewriterOf({ index }: Source): RowRewriter | undefined {
     const offsetMs = findNode(this.run, this.#grid.id, index)?.clockOffsetMs ?? 0
-    return offsetMs === 0 ? undefined : new TimeShift(offsetMs)
+    const node = this.#grid.spec.instanceQuantity > 1 ? index : undefined
+    return offsetMs === 0 && node === undefined ? undefined : new RowRewriter({ offsetMs, node })
   }
 
   /** The first header is shown; rows below another one cannot be shown with the others. */

@@ -1,10 +1,10 @@
 import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
-import { createNodeThreads, SampleRows } from './sample-rows.js'
+import { readThreads, SampleRows } from './sample-rows.js'
 import { redactSamples } from './row-redactor.js'
 import { RowCutter } from './row-cutter.js'
-import { TimeShift } from './column-rewriter.js'
+import { RowRewriter } from './row-rewriter.js'
 
 const CHUNK_BYTES = 1 << 20
 
@@ -115,7 +115,7 @@ async function survey(
     offsetMs: number
   }
 ): Promise<Survey> {
-  const shift = new TimeShift(options.offsetMs)
+  const shift = new RowRewriter({ offsetMs: options.offsetMs })
   const cutter = new RowCutter()
   const threads = new ThreadProfile()
   const sampleRows = new SampleRows()
@@ -126,10 +126,14 @@ async function survey(
     if (written.length === 0) continue
     const rows = shift.push(written)
     options.sink(rows)
-    const start = wholeBytes === 0 ? sampleRows.takeHeader(rows) : 0
+    const start = sampleRows.takeHeader(rows)
     if (start > 0) header = Buffer.from(rows.subarray(0, start))
-    if (options.needsThreads)
-      sampleRows.read(rows.subarray(start), ({ endMs, threads: count }) => threads.add(endMs, count))
+    const { at } = sampleRows
+    if (options.needsThreads && at)
+      sampleRows.split(rows.subarray(start), (row, isWhole) => {
+        const found = isWhole ? readThreads(row, at) : undefined
+        if (found) threads.add(found.endMs, found.threads)
+      })
     wholeBytes += written.length
   }
   const { restBytes, isBroken } = cutter
@@ -190,59 +194,51 @@ async function appendRows(
   into: { surveys: readonly Survey[]; out: FileHandle; signal: AbortSignal | undefined }
 ): Promise<void> {
   const others = into.surveys.filter((other) => other !== source).map(({ threads }) => threads)
-  const addOthers = createAdder(others)
-  const shift = new TimeShift(source.offsetMs)
-  const nodeThreads = others.length === 0 ? undefined : createNodeThreads(source.index)
+  const { offsetMs, index } = source
+  const rewriter = new RowRewriter(
+    others.length === 0 ? { offsetMs } : { offsetMs, node: index, othersAt: sumOf(others) }
+  )
   const cutter = new RowCutter()
-  const sampleRows = new SampleRows()
-  let isFirst = true
+  let skipped = source === into.surveys[0] ? 0 : source.header.length
   for await (const chunk of readChunks(source.file, into.signal)) {
-    const shifted = shift.push(cutter.push(chunk))
-    if (shifted.length === 0) continue
-    const rows = nodeThreads?.push(shifted) ?? shifted
-    const start = isFirst ? sampleRows.takeHeader(rows) : 0
-    if (isFirst && source === into.surveys[0]) await into.out.writeFile(rows.subarray(0, start))
-    isFirst = false
-    await into.out.writeFile(sampleRows.rewrite(rows.subarray(start), addOthers))
+    const rows = rewriter.push(cutter.push(chunk))
+    if (rows.length === 0) continue
+    await into.out.writeFile(rows.subarray(skipped))
+    skipped = 0
   }
 }
 
 /** Rows of the same second are adjacent, so the other nodes' threads are looked up once per second. */
-function createAdder(others: readonly ThreadProfile[]): (endMs: number, threads: number) => number {
+function sumOf(others: readonly ThreadProfile[]): (endMs: number) => number {
   let second = -1
   let sum = 0
-  return (endMs, threads) => {
+  return (endMs) => {
     const wanted = Math.floor(endMs / 1000)
     if (wanted !== second) {
       second = wanted
       sum = others.reduce((total, other) => total + other.at(endMs), 0)
     }
-    return threads + sum
+    return sum
   }
 }
 
-/** More than a day in seconds. A file with more distinct times is sampled more coarsely. */
-const MAX_BUCKETS = 100_000
-const FIRST_BUCKET_MS = 1000
+const BUCKET_MS = 1000
 
 /** How many threads a node had over time, by its samples: the maximum of each second. */
 export class ThreadProfile {
-  #bucketMs = FIRST_BUCKET_MS
-  #most = new Map<number, number>()
+  readonly #most = new Map<number, number>()
   #buckets: number[] | undefined
 
   add(atMs: number, threads: number): void {
     this.#buckets = undefined
-    const bucket = Math.floor(atMs / this.#bucketMs)
-    const known = this.#most.get(bucket)
-    if (known === undefined || threads > known) this.#most.set(bucket, threads)
-    while (this.#most.size > MAX_BUCKETS) this.#widen()
+    const bucket = Math.floor(atMs / BUCKET_MS)
+    this.#most.set(bucket, Math.max(threads, this.#most.get(bucket) ?? 0))
   }
 
   /** The last known number at this time; 0 before the first sample and after the last one. */
   at(timeMs: number): number {
     const buckets = (this.#buckets ??= [...this.#most.keys()].sort((a, b) => a - b))
-    const wanted = Math.floor(timeMs / this.#bucketMs)
+    const wanted = Math.floor(timeMs / BUCKET_MS)
     let from = 0
     let to = buckets.length
     while (from < to) {
@@ -253,15 +249,5 @@ export class ThreadProfile {
     const found = buckets[from - 1]
     const isOver = from === buckets.length && found !== wanted
     return found === undefined || isOver ? 0 : (this.#most.get(found) ?? 0)
-  }
-
-  #widen(): void {
-    const narrow = this.#most
-    this.#bucketMs *= 2
-    this.#most = new Map()
-    for (const [bucket, threads] of narrow) {
-      const wide = Math.floor(bucket / 2)
-      this.#most.set(wide, Math.max(this.#most.get(wide) ?? 0, threads))
-    }
   }
 }

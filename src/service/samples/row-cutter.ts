@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
-import { cutHeader, readHeader } from '../../analysis/results/csv/header.js'
-import { type Row, RowSplitter } from '../../analysis/results/csv/row-splitter.js'
+import type { Row } from '../../analysis/results/csv/row-splitter.js'
+import { SampleRows } from './sample-rows.js'
 
 const NEWLINE = 0x0a
 const COMMA = 0x2c
@@ -16,43 +16,35 @@ const MAX_ROW_BYTES = 16 * 1024 * 1024
 export class RowCutter {
   /** Pieces of an incomplete row, joined once it ends. */
   private rest: Buffer[] = []
-  private heldBytes = 0
+  /** Bytes after the last complete row; possibly the start of a row that is still being written. */
+  restBytes = 0
   private inQuotes = false
   /** The last byte was a quote within quotes: the next byte shows whether it was doubled. */
   private isUndecided = false
   private lastByte = NEWLINE
-  private isStuck = false
-
-  /** Bytes after the last complete row; possibly the start of a row that is still being written. */
-  get restBytes(): number {
-    return this.heldBytes
-  }
-
   /** A row had no end; it and everything after it is left out. */
-  get isBroken(): boolean {
-    return this.isStuck
-  }
+  isBroken = false
 
   /** Keeps no reference to the chunk; the result may point into it. */
   push(chunk: Buffer): Buffer {
     if (chunk.length === 0) return chunk
-    const end = this.isStuck ? 0 : this.findLastRowEnd(chunk)
+    const end = this.isBroken ? 0 : this.findLastRowEnd(chunk)
     const rows = end === 0 ? Buffer.alloc(0) : this.takeRows(chunk.subarray(0, end))
     this.hold(chunk.subarray(end))
     return rows
   }
 
   private takeRows(rows: Buffer): Buffer {
-    const whole = this.heldBytes > 0 ? Buffer.concat([...this.rest, rows]) : rows
+    const whole = this.restBytes > 0 ? Buffer.concat([...this.rest, rows]) : rows
     this.rest = []
-    this.heldBytes = 0
+    this.restBytes = 0
     return whole
   }
 
   private hold(piece: Buffer): void {
-    this.heldBytes += piece.length
-    this.isStuck ||= this.heldBytes > MAX_ROW_BYTES
-    if (this.isStuck) this.rest = []
+    this.restBytes += piece.length
+    this.isBroken ||= this.restBytes > MAX_ROW_BYTES
+    if (this.isBroken) this.rest = []
     else if (piece.length > 0) this.rest.push(Buffer.from(piece))
   }
 
@@ -102,37 +94,22 @@ export async function readThreadNames(
   signal: AbortSignal
 ): Promise<void> {
   const cutter = new RowCutter()
-  let read: ((rows: Buffer) => boolean) | undefined
+  const sampleRows = new SampleRows()
+  let isWanted = true
   for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
     const rows = cutter.push(chunk)
     if (rows.length === 0) continue
-    const headerBytes = read === undefined ? (cutHeader(rows, true)?.length ?? 0) : 0
-    read ??= createReader(rows, take)
-    if (read === undefined || !read(rows.subarray(headerBytes)) || signal.aborted) return
-  }
-}
-
-function createReader(
-  rows: Buffer,
-  take: (thread: string) => boolean
-): ((rows: Buffer) => boolean) | undefined {
-  const layout = readHeader(cutHeader(rows, true)?.line ?? rows)
-  if (layout.shape !== 'samples' || layout.at.threadName < 0) return undefined
-  const { at, columns, delimiter } = layout
-  const splitter = new RowSplitter(delimiter, columns)
-  return (rows) => {
-    // The splitter needs one byte of space after the rows.
-    const buffer = Buffer.alloc(rows.length + 1)
-    rows.copy(buffer)
-    let isWanted = true
-    splitter.split({ buffer, length: rows.length, limit: rows.length, isLast: false }, (row) => {
-      if (isWanted && row.columns === columns) isWanted = take(fieldOf(row, buffer, at.threadName))
+    const start = sampleRows.takeHeader(rows)
+    const column = sampleRows.at?.threadName ?? -1
+    if (column < 0) return
+    sampleRows.split(rows.subarray(start), (row) => {
+      if (isWanted && row.columns === sampleRows.columns) isWanted = take(fieldOf(row, column))
     })
-    return isWanted
+    if (!isWanted || signal.aborted) return
   }
 }
 
-function fieldOf(row: Row, buffer: Buffer, column: number): string {
-  const text = buffer.toString('utf8', row.starts[column], row.ends[column])
-  return row.escapes[column] === 1 ? text.replaceAll('""', '"') : text
+function fieldOf({ buffer, starts, ends, escapes }: Row, column: number): string {
+  const text = Buffer.from(buffer.subarray(starts[column], ends[column])).toString('utf8')
+  return escapes[column] === 1 ? text.replaceAll('""', '"') : text
 }

@@ -1,7 +1,8 @@
-import { open } from 'node:fs/promises'
-import { cutHeader, readHeader, type SampleColumns } from '../../analysis/results/csv/header.js'
-import { type Row, RowSplitter } from '../../analysis/results/csv/row-splitter.js'
+import { type FileHandle, open } from 'node:fs/promises'
+import type { SampleColumns } from '../../analysis/results/csv/header.js'
+import type { Row } from '../../analysis/results/csv/row-splitter.js'
 import { RowCutter } from './row-cutter.js'
+import { SampleRows } from './sample-rows.js'
 
 const COVER = '*'.charCodeAt(0)
 const ZERO = '0'.charCodeAt(0)
@@ -31,10 +32,7 @@ interface Stretch {
  */
 export class RowRedactor {
   readonly #forms: readonly Buffer[]
-  #splitter: RowSplitter | undefined
-  #columns = 0
-  #texts: ReadonlySet<number> = new Set()
-  #hasHeader = false
+  readonly #rows = new SampleRows()
 
   /** Takes the secrets in every form in which they may be written. */
   constructor(forms: readonly string[]) {
@@ -44,26 +42,12 @@ export class RowRedactor {
 
   /** Masks the secrets in place; returns whether there were any. */
   cover(rows: Buffer): boolean {
-    const start = this.#hasHeader ? 0 : this.#takeHeader(rows)
-    const body = rows.subarray(start)
+    const body = rows.subarray(this.#rows.takeHeader(rows))
     const found = this.#find(body)
-    if (found.length === 0) return false
-    if (this.#splitter === undefined) for (const stretch of found) coverText(body, stretch)
-    else this.#coverFields(body, found, this.#splitter)
-    return true
-  }
-
-  #takeHeader(rows: Buffer): number {
-    const header = cutHeader(rows, true)
-    if (header === undefined) return 0
-    this.#hasHeader = true
-    const layout = readHeader(header.line)
-    if (layout.shape === 'samples') {
-      this.#columns = layout.columns
-      this.#texts = new Set(TEXTS.map((name) => layout.at[name]))
-      this.#splitter = new RowSplitter(layout.delimiter, layout.columns)
-    }
-    return header.length
+    const { at } = this.#rows
+    if (at === undefined) for (const stretch of found) coverText(body, stretch)
+    else if (found.length > 0) this.#coverFields(body, found, new Set(TEXTS.map((name) => at[name])))
+    return found.length > 0
   }
 
   /** Sorted by start. */
@@ -77,27 +61,24 @@ export class RowRedactor {
     return found.sort((one, other) => one.start - other.start)
   }
 
-  #coverFields(rows: Buffer, found: readonly Stretch[], splitter: RowSplitter): void {
-    // The splitter needs one byte of space after the rows.
-    const buffer = Buffer.alloc(rows.length + 1)
-    rows.copy(buffer)
+  #coverFields(rows: Buffer, found: readonly Stretch[], texts: ReadonlySet<number>): void {
     let next = 0
-    splitter.split({ buffer, length: rows.length, limit: rows.length, isLast: false }, (row) => {
+    this.#rows.split(rows, (row, isWhole) => {
       for (let stretch = found[next]; stretch && stretch.start < row.end; stretch = found[++next])
-        if (row.fault !== undefined || row.columns !== this.#columns) coverText(rows, stretch)
-        else if (this.#isText(row, stretch)) rows.fill(COVER, stretch.start, stretch.end)
+        if (!isWhole) coverText(rows, stretch)
+        else if (isText(row, stretch, texts)) rows.fill(COVER, stretch.start, stretch.end)
     })
   }
+}
 
-  /** A secret of digits may occur in any number by chance. */
-  #isText(row: Row, { start, end }: Stretch): boolean {
-    for (let column = 0; column < row.columns; column++) {
-      const from = row.starts[column] ?? 0
-      const to = row.ends[column] ?? 0
-      if (start >= from && end <= to) return this.#texts.has(column) || !isNumber(row.buffer, from, to)
-    }
-    return false
+/** A secret of digits may occur in any number by chance. */
+function isText(row: Row, { start, end }: Stretch, texts: ReadonlySet<number>): boolean {
+  for (let column = 0; column < row.columns; column++) {
+    const from = row.starts[column] ?? 0
+    const to = row.ends[column] ?? 0
+    if (start >= from && end <= to) return texts.has(column) || !isNumber(row.buffer, from, to)
   }
+  return false
 }
 
 function coverText(bytes: Buffer, { start, end }: Stretch): void {
@@ -105,11 +86,7 @@ function coverText(bytes: Buffer, { start, end }: Stretch): void {
 }
 
 function isNumber(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at] ?? 0
-    if (byte < ZERO || byte > NINE) return false
-  }
-  return true
+  return bytes.subarray(start, end).every((byte) => byte >= ZERO && byte <= NINE)
 }
 
 const CHUNK_BYTES = 1 << 20
@@ -144,11 +121,7 @@ export async function redactSamples(
   }
 }
 
-async function writeAll(handle: Handle, bytes: Buffer, position: number): Promise<void> {
-  for (let at = 0; at < bytes.length;) {
-    const { bytesWritten } = await handle.write(bytes, at, bytes.length - at, position + at)
-    at += bytesWritten
-  }
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length;)
+    at += (await handle.write(bytes, at, bytes.length - at, position + at)).bytesWritten
 }
-
-type Handle = Awaited<ReturnType<typeof open>>

@@ -1,12 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { parse, parseAllDocuments } from 'yaml'
-import {
-  checkAccess,
-  describeAccess,
-  type Patience,
-  grantManifest
-} from '../../../../src/service/nodes/kubernetes/access.js'
+import { checkAccess, type Patience, grantManifest } from '../../../../src/service/nodes/kubernetes/access.js'
 import { ClusterError, type Cluster } from '../../../../src/service/nodes/kubernetes/cluster.js'
 
 interface Attributes {
@@ -115,9 +110,6 @@ describe('access to a cluster', () => {
       undefined,
       grantManifest('load', 'jane')
     ])
-    const text = describeAccess(problems)
-    expect(text).toContain('pods/exec. This grants it (kubectl apply -f -):\n\napiVersion: rbac')
-    expect(text).toContain('1.29.\nThere is no')
   })
 
   test('that is missing may mean that there is no namespace, for a user who may not look at it', async () => {

@@ -4,7 +4,7 @@ import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClusterError, type ExecStreams } from '../../../../src/service/nodes/kubernetes/cluster.js'
 import type { Credentials } from '../../../../src/service/nodes/kubernetes/credentials.js'
-import { execInPod, type ExecParts } from '../../../../src/service/nodes/kubernetes/open-cluster.js'
+import { execInPod, Openings, type ExecParts } from '../../../../src/service/nodes/kubernetes/exec.js'
 import {
   makeStatus,
   startStandInCluster,
@@ -26,7 +26,7 @@ async function run(
 ): Promise<{ code: number }> {
   standIn = await startStandInCluster(options)
   const agent = new http.Agent()
-  const access = { headers: { Authorization: 'Bearer secret-token' }, agent, streamAgent: agent }
+  const access = { headers: { Authorization: 'Bearer secret-token' }, agent }
   const credentials = { access: async () => access, renew: async () => access } as unknown as Credentials
   return execInPod({
     server: standIn.url,
@@ -36,6 +36,7 @@ async function run(
     command: ['sh', '-c', 'echo "a b" & c=d'],
     streams,
     signal: FOREVER,
+    openings: new Openings(),
     ...more
   })
 }

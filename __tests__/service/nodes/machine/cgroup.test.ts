@@ -7,7 +7,7 @@ const GB = 1024 ** 3
 const MEMINFO = 'MemTotal:       16777216 kB\nMemFree:         1000 kB\nMemAvailable:    8388608 kB\n'
 
 describe('the limits around a process', () => {
-  test('version 2: the tightest of its own group and those around it', () => {
+  test('the tightest of its own group and those around it', () => {
     const root = writeSystem({
       'proc/self/cgroup': '0::/system.slice/job\n',
       'sys/fs/cgroup/cgroup.procs': '',
@@ -30,37 +30,14 @@ describe('the limits around a process', () => {
     })
   })
 
-  test('version 1, where the path is the host’s and only the container’s root exists', () => {
+  test('the path is the host’s and only the container’s root exists', () => {
     const root = writeSystem({
-      'proc/self/cgroup': '4:memory:/docker/abc\n3:cpu,cpuacct:/docker/abc\n0::/docker/abc\n',
-      'sys/fs/cgroup/cpu/cgroup.procs': '1\n',
-      'sys/fs/cgroup/cpu/cpu.cfs_quota_us': '50000\n',
-      'sys/fs/cgroup/cpu/cpu.cfs_period_us': '100000\n',
-      'sys/fs/cgroup/cpu/cpu.stat': 'nr_periods 10\nnr_throttled 5\nthrottled_time 123\n',
-      'sys/fs/cgroup/memory/cgroup.procs': '1\n',
-      'sys/fs/cgroup/memory/memory.limit_in_bytes': `${GB}\n`,
-      'sys/fs/cgroup/memory/memory.usage_in_bytes': `${GB / 2}\n`,
-      'sys/fs/cgroup/memory/memory.stat': 'inactive_file 1\ntotal_inactive_file 1024\n',
-      'sys/fs/cgroup/memory/memory.oom_control': 'oom_kill_disable 0\nunder_oom 0\noom_kill 1\n'
+      'proc/self/cgroup': '0::/docker/abc\n',
+      'sys/fs/cgroup/cgroup.procs': '1\n',
+      'sys/fs/cgroup/cpu.max': '50000 100000\n',
+      'sys/fs/cgroup/cpu.stat': 'nr_periods 10\nnr_throttled 5\n'
     })
-    expect(readCgroup(root)).toEqual({
-      cpu: { cores: 0.5, periods: 10, throttledPeriods: 5 },
-      memory: { limitBytes: GB, availableBytes: GB / 2 + 1024 },
-      oomKills: 1
-    })
-  })
-
-  test('version 1 without limits', () => {
-    const root = writeSystem({
-      'proc/self/cgroup': '4:memory:/\n3:cpu:/\n',
-      'sys/fs/cgroup/cpu/cgroup.procs': '1\n',
-      'sys/fs/cgroup/cpu/cpu.cfs_quota_us': '-1\n',
-      'sys/fs/cgroup/cpu/cpu.cfs_period_us': '100000\n',
-      'sys/fs/cgroup/memory/cgroup.procs': '1\n',
-      'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712\n',
-      'sys/fs/cgroup/memory/memory.usage_in_bytes': '1000\n'
-    })
-    expect(readCgroup(root)).toEqual({})
+    expect(readCgroup(root)).toEqual({ cpu: { cores: 0.5, periods: 10, throttledPeriods: 5 } })
   })
 
   test('a path out of the mount is not followed', () => {

@@ -13,7 +13,6 @@ interface Moment {
   /** Of all cores of the machine, in which the generator is included. */
   readonly busy?: number
   readonly stolen?: number
-  readonly waiting?: number | 'unknown'
   /** Of a thread for a CPU, each time. */
   readonly waitMs?: number
   readonly runs?: number
@@ -32,7 +31,6 @@ function record(...moments: readonly Moment[]): LoadSample[] {
     generatorBytes: 3 * GB,
     generatorWaits: undefined,
     machine: { totalTicks: 90_000, busyTicks: 40_000, stolenTicks: 10 },
-    waitingMs: 100,
     throttling: undefined,
     memory: { totalBytes: 8 * GB, availableBytes: 4 * GB },
     swappedPages: 33,
@@ -48,7 +46,7 @@ function record(...moments: readonly Moment[]): LoadSample[] {
 
 function after(last: LoadSample, moment: Moment): LoadSample {
   const cores = moment.cores ?? 2
-  const { generator = 0.1, busy = generator, stolen = 0, waiting = 0.5, throttled = 0 } = moment
+  const { generator = 0.1, busy = generator, stolen = 0, throttled = 0 } = moment
   const ticks = (2 * STEP_MS) / 10
   return {
     ...last,
@@ -62,7 +60,6 @@ function after(last: LoadSample, moment: Moment): LoadSample {
       busyTicks: last.machine.busyTicks + busy * ticks,
       stolenTicks: last.machine.stolenTicks + stolen * ticks
     },
-    waitingMs: waiting === 'unknown' ? undefined : (last.waitingMs ?? 0) + waiting * STEP_MS,
     throttling: {
       cores,
       periods: (last.throttling?.periods ?? 0) + 20,
@@ -129,14 +126,14 @@ describe('a load generator that was short of CPU', () => {
   })
 
   test('on the cores that it may use of a large machine', () => {
-    const samples = record(...times(10, { cores: 1, generator: 1, busy: 0.1, waiting: 0 }))
+    const samples = record(...times(10, { cores: 1, generator: 1, busy: 0.1 }))
     expect(judgeGeneratorLoad(samples)).toEqual([
       expect.stringContaining('it used 100 % of 1 core for 100 %')
     ])
   })
 
   test('where the kernel does not say how long processes wait', () => {
-    const samples = record(...times(10, { generator: 0.5, busy: 1, waiting: 'unknown' }))
+    const samples = record(...times(10, { generator: 0.5, busy: 1 }))
     expect(judgeGeneratorLoad(samples)).toHaveLength(1)
   })
 })
@@ -150,7 +147,7 @@ describe('a load generator that had enough', () => {
     { name: 'nearly all cores', moments: times(10, { generator: 0.9, busy: 0.93 }) },
     {
       name: 'a busy machine where nothing waits',
-      moments: times(10, { generator: 0.6, busy: 1, waiting: 0 })
+      moments: times(10, { generator: 0.6, busy: 1, waitMs: 0 })
     },
     { name: 'a small part of a busy machine', moments: times(10, { generator: 0.1, busy: 1 }) },
     {

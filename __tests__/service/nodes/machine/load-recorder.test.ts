@@ -48,7 +48,6 @@ function createMachine(coresPerTool: number): { readLoad: typeof readLoad; looks
         atMs: elapsedMs,
         cores: 2,
         machine: { totalTicks: ticks * 2, busyTicks: ticks * 2, stolenTicks: 0 },
-        waitingMs: elapsedMs,
         throttling: undefined,
         memory: { totalBytes: 100, availableBytes: 50 },
         swappedPages: 0,

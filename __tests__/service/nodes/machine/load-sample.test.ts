@@ -19,24 +19,14 @@ const MACHINE = {
 }
 
 describe('a look at the machine', () => {
-  test('its CPU, memory and pressure', () => {
-    const root = writeSystem({
-      ...MACHINE,
-      'proc/pressure/cpu':
-        'some avg10=97.41 avg60=94.45 avg300=56.93 total=1490127\nfull avg10=0.00 total=9\n'
-    })
-    expect(readLoad([], root)).toMatchObject({
+  test('its CPU and memory', () => {
+    expect(readLoad([], writeSystem(MACHINE))).toMatchObject({
       machine: { totalTicks: 1220, busyTicks: 200, stolenTicks: 30 },
-      waitingMs: 1490.127,
       memory: { totalBytes: 1_024_000, availableBytes: 409_600 },
       swappedPages: 7,
       oomKills: 0,
       throttling: undefined
     })
-  })
-
-  test('without pressure, as older kernels', () => {
-    expect(readLoad([], writeSystem(MACHINE))?.waitingMs).toBeUndefined()
   })
 
   test('nothing where there is no such file, as on macOS', () => {

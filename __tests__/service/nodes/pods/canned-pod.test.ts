@@ -156,13 +156,13 @@ describe('copying files into a pod', () => {
 describe('following a file', () => {
   function makeSink(initialBytes = 0) {
     const sink = {
-      ...{ size: initialBytes, isBusy: false, text: '', isCreated: false, isFlushed: false },
+      ...{ size: initialBytes, isBusy: false, text: '', isCreated: false, isFinished: false },
       add: (bytes: Uint8Array): undefined => {
         sink.size += bytes.length
         sink.text += Buffer.from(bytes).toString()
       },
-      create: async (): Promise<void> => void (sink.isCreated = true),
-      flush: async (): Promise<void> => void (sink.isFlushed = true)
+      finish: async (exists: boolean): Promise<void> =>
+        void Object.assign(sink, { isCreated: exists, isFinished: true })
     }
     return sink
   }
@@ -172,12 +172,12 @@ describe('following a file', () => {
 
   test('to its last byte, which comes after the end is known', async () => {
     const copy = await follow(cannedPod({ stderr: `beat;${ENDED};4;1 2 3\n`, stdout: 'row\n' }))
-    expect(copy).toMatchObject({ text: 'row\n', isCreated: true, isFlushed: true })
+    expect(copy).toMatchObject({ text: 'row\n', isCreated: true, isFinished: true })
   })
 
   test('one that the tool never wrote is not made up', async () => {
     const copy = await follow(cannedPod({ stderr: `beat;${ENDED};-\n` }))
-    expect(copy).toMatchObject({ size: 0, isCreated: false, isFlushed: true })
+    expect(copy).toMatchObject({ size: 0, isCreated: false, isFinished: true })
   })
 
   test('a command that ends too early is tried again, from the byte that is missing', async () => {

@@ -42,12 +42,14 @@ test('a full disk is told with the file and what to do', async () => {
   await copy.close()
 })
 
-test.each(['add', 'create'] as const)('so is a file that cannot be opened: %s', async (act) => {
+test.each(['add', 'finish'] as const)('so is a file that cannot be opened: %s', async (act) => {
   const folder = makeFolder()
   writeFileSync(join(folder, 'blocked'), '')
   const copy = await LocalCopy.continue(join(folder, 'blocked', 'x.csv'))
-  const done =
-    act === 'create' ? copy.create() : Promise.resolve(copy.add(Buffer.from('x'))).then(() => copy.flush())
+  const done = (async () => {
+    if (act === 'add') await copy.add(Buffer.from('x'))
+    await copy.finish(act === 'finish')
+  })()
   await expect(done).rejects.toThrow(
     new RegExp(
       `^What it measured cannot be written to ${folder}/blocked/x\\.csv on this machine: .*Check that`
@@ -59,7 +61,7 @@ test('a file is opened once, and closed, whoever asks for it first', async () =>
   const file = join(makeFolder(), 'samples.csv')
   const copy = await LocalCopy.start(file)
   const written = copy.add(Buffer.from('rows\n'))
-  await Promise.all([copy.create(), copy.create(), written])
+  await Promise.all([copy.finish(true), copy.finish(true), written])
   await copy.flush()
   expect(openCount(file)).toBe(1)
   await copy.close()

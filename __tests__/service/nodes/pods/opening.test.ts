@@ -36,8 +36,8 @@ const kinds: [name: string, begin: (contact: PodContact) => Promise<unknown>, li
   [
     'a stream of questions',
     (contact) =>
-      contact.keepTrying(NEVER, (either) =>
-        new PodDesk(contact, { home: '/', turn: '/t' }, either).ask('time')
+      contact.keepTrying(NEVER, async (either) =>
+        (await PodDesk.open(contact, { home: '/', turn: '/t' }, either)).ask('time')
       ),
     POD_TIMINGS.silenceMs
   ],

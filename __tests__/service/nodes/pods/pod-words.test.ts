@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import type { JobDocument, PodDocument } from '../../../../src/service/nodes/pods/start/documents.js'
-import { isReady, lossOf } from '../../../../src/service/nodes/pods/start/pod-words.js'
-import { startTroubleOf, type StartingPod } from '../../../../src/service/nodes/pods/start/start-words.js'
+import {
+  isReady,
+  lossOf,
+  startTroubleOf,
+  type StartingPod
+} from '../../../../src/service/nodes/pods/start/pod-words.js'
 import { makePlace } from '../../../support/kubernetes/make-place.js'
 import { makeJob, makePod, waitingPod } from './fake-cluster.js'
 

@@ -6,7 +6,7 @@ import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { planSecrets, redactLog } from '../redact-log.js'
-import { splitLines } from '../../nodes/lines.js'
+import { splitLines } from '../../lines.js'
 import type { ToolExit } from '../../nodes/machine/processes.js'
 
 /** A compiled simulation: the same for every node with the same tools. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
-import { splitLines } from '../../nodes/lines.js'
+import { splitLines } from '../../lines.js'
 
 /** An entry of JMeter's log, with the first and the last message of the exception below it. */
 export interface LogEntry {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../../contract/text.js'
+import { stringify } from 'yaml'
+import { asSentence, messageOf } from '../../../contract/text.js'
 import { clauseOf } from '../../errors.js'
 import { ClusterError, type Cluster, isBusy } from './cluster.js'
 
@@ -10,175 +11,123 @@ export interface AccessProblem {
   readonly manifest?: string
 }
 
-interface Version {
-  readonly major?: string
-  readonly minor?: string
-  readonly gitVersion?: string
-}
-
-interface Review {
-  readonly status?: { readonly allowed?: boolean }
-}
+type Ask = <T>(method: 'GET' | 'POST', path: string, body?: object) => Promise<T>
 
 /** The first version whose Jobs can lose one pod and keep the others. */
 const OLDEST_MINOR = 29
 
 /** All that stands in the way of runs in this namespace. Nothing is created. */
 export async function checkAccess(
-  asked: Cluster,
+  cluster: Cluster,
   signal?: AbortSignal,
   patience = PATIENCE
 ): Promise<AccessProblem[]> {
-  const cluster = askPatiently(asked, patience)
-  const options = signal === undefined ? {} : { signal }
+  const ask = askPatiently(cluster, signal, patience)
   let version: Version | undefined
   try {
-    version = await cluster.request<Version>('GET', '/version', options)
+    version = await ask<Version>('GET', '/version')
   } catch (error) {
     signal?.throwIfAborted()
     // Some clusters do not tell strangers their version; whoever refuses is there.
-    if (!(error instanceof ClusterError) || error.status !== 403) return [{ message: messageOf(error) }]
+    if (!hasStatus(error, 403)) return [{ message: messageOf(error) }]
   }
   const [namespace, permissions] = await Promise.all([
-    checkNamespace(cluster, options),
-    checkPermissions(cluster, options)
+    checkNamespace(cluster, ask),
+    checkPermissions(cluster, ask)
   ])
   signal?.throwIfAborted()
-  const missing = namespace.mayBeMissing
-    ? permissions.map((problem) => orNoNamespace(problem, cluster))
-    : permissions
-  return [...checkVersion(cluster, version), ...namespace.problems, ...missing]
+  // In a namespace that does not exist nobody but an administrator is allowed anything.
+  const orMissing = `Or the namespace does not exist, which this user may not find out: check \`namespace\` in \`regions\` (${cluster.address.namespace}).`
+  const missing = permissions.map((problem) =>
+    namespace === 'hidden' ? { ...problem, message: `${asSentence(problem.message)} ${orMissing}` } : problem
+  )
+  return [...checkVersion(cluster, version), ...(namespace === 'hidden' ? [] : namespace), ...missing]
 }
 
-/** All problems as one text, with the manifest last. */
-export function describeAccess(problems: readonly AccessProblem[]): string {
-  return problems
-    .map(({ message, manifest }) =>
-      manifest === undefined
-        ? message
-        : `${message} This grants it (kubectl apply -f -):\n\n${manifest.trimEnd()}\n`
-    )
-    .join('\n')
+interface Version {
+  readonly major?: string
+  readonly minor?: string
+  readonly gitVersion?: string
 }
 
-function checkVersion(cluster: Cluster, version: Version | undefined): AccessProblem[] {
+function checkVersion({ name }: Cluster, version: Version | undefined): AccessProblem[] {
   const major = Number.parseInt(version?.major ?? '', 10)
   const minor = Number.parseInt(version?.minor ?? '', 10)
   if (!(major < 1 || (major === 1 && minor < OLDEST_MINOR))) return []
+  const found = version?.gitVersion ?? `${major}.${minor}`
   return [
     {
-      message: `The cluster of ${cluster.name} is Kubernetes ${version?.gitVersion ?? `${major}.${minor}`}; the oldest supported version is 1.${OLDEST_MINOR}.`
+      message: `The cluster of ${name} is Kubernetes ${found}; the oldest supported version is 1.${OLDEST_MINOR}.`
     }
   ]
 }
 
-interface NamespaceCheck {
-  readonly problems: readonly AccessProblem[]
-  /** Whoever may not look at it cannot tell. */
-  readonly mayBeMissing: boolean
-}
-
-async function checkNamespace(cluster: Cluster, options: { signal?: AbortSignal }): Promise<NamespaceCheck> {
-  const { namespace } = cluster.address
+/** Whoever may not look at the namespace cannot tell whether it is there. */
+async function checkNamespace({ address, name }: Cluster, ask: Ask): Promise<AccessProblem[] | 'hidden'> {
+  const { namespace } = address
   try {
-    await cluster.request('GET', `/api/v1/namespaces/${encodeURIComponent(namespace)}`, options)
-    return { problems: [], mayBeMissing: false }
+    await ask('GET', `/api/v1/namespaces/${encodeURIComponent(namespace)}`)
+    return []
   } catch (error) {
-    if (error instanceof ClusterError && error.status === 404)
-      return found(
-        `There is no ${cluster.name}: ${error.message}. Create it (kubectl create namespace ${namespace}), or set \`namespace\` in \`regions\`.`
-      )
-    // Most users may not look at the namespace itself, and need not.
-    if (error instanceof ClusterError && error.status === 403) return { problems: [], mayBeMissing: true }
-    return found(messageOf(error))
+    if (hasStatus(error, 403)) return 'hidden'
+    const message = hasStatus(error, 404)
+      ? `There is no ${name}: ${messageOf(error)}. Create it (kubectl create namespace ${namespace}), or set \`namespace\` in \`regions\`.`
+      : messageOf(error)
+    return [{ message }]
   }
 }
 
-function found(message: string): NamespaceCheck {
-  return { problems: [{ message }], mayBeMissing: false }
+function hasStatus(error: unknown, status: number): boolean {
+  return error instanceof ClusterError && error.status === status
 }
 
-/** In a namespace that does not exist nobody but an administrator is allowed anything. */
-function orNoNamespace(problem: AccessProblem, { address: { namespace } }: Cluster): AccessProblem {
-  const words = `Or the namespace does not exist, which this user may not find out: check \`namespace\` in \`regions\` (${namespace}).`
-  return { ...problem, message: `${asSentence(problem.message)} ${words}` }
-}
-
-function asSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`
-}
-
-async function checkPermissions(
-  cluster: Cluster,
-  options: { signal?: AbortSignal }
-): Promise<AccessProblem[]> {
-  try {
-    const rules = await Promise.all(RULES.map((rule) => missingOf(cluster, rule, options)))
-    const missing = rules.filter(({ verbs }) => verbs.length > 0)
-    return missing.length === 0 ? [] : [await describeMissing(cluster, missing, options)]
-  } catch (error) {
-    return [{ message: `The permissions in ${cluster.name} could not be checked: ${messageOf(error)}` }]
-  }
-}
-
-async function missingOf(cluster: Cluster, rule: Rule, options: { signal?: AbortSignal }): Promise<Rule> {
-  const answers = await Promise.all(rule.verbs.map((verb) => mayI(cluster, rule, verb, options)))
-  return { ...rule, verbs: rule.verbs.filter((_, index) => answers[index] !== true) }
-}
-
-async function mayI(
-  cluster: Cluster,
-  { group, resource: path }: Rule,
-  verb: string,
-  options: { signal?: AbortSignal }
-): Promise<boolean> {
-  const [resource, subresource] = path.split('/')
-  const attributes = { namespace: cluster.address.namespace, group, resource, subresource, verb }
-  const { status } = await cluster.request<Review>(
-    'POST',
-    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    {
-      ...options,
-      body: {
+async function checkPermissions({ address, name }: Cluster, ask: Ask): Promise<AccessProblem[]> {
+  const { namespace } = address
+  const isAllowed = async ({ group, resource: path }: Rule, verb: string): Promise<boolean> => {
+    const [resource, subresource] = path.split('/')
+    const { status } = await ask<{ status?: { allowed?: boolean } }>(
+      'POST',
+      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+      {
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes: attributes }
+        spec: { resourceAttributes: { namespace, group, resource, subresource, verb } }
       }
-    }
-  )
-  return status?.allowed === true
-}
-
-async function describeMissing(
-  cluster: Cluster,
-  missing: readonly Rule[],
-  options: { signal?: AbortSignal }
-): Promise<AccessProblem> {
-  const user = await whoAmI(cluster, options)
-  const list = missing.map(
-    ({ group, resource, verbs }) => `${verbs.join(', ')} ${resource}${group === '' ? '' : `.${group}`}`
-  )
-  return {
-    message: `In ${cluster.name}, ${user === undefined ? 'the user of the kubeconfig' : `the user ${user}`} is not allowed to: ${list.join('; ')}.`,
-    manifest: grantManifest(cluster.address.namespace, user)
+    )
+    return status?.allowed === true
+  }
+  try {
+    const lists = await Promise.all(
+      RULES.map(async (rule) => {
+        const answers = await Promise.all(rule.verbs.map((verb) => isAllowed(rule, verb)))
+        const missing = rule.verbs.filter((_, index) => answers[index] !== true)
+        const resource = `${rule.resource}${rule.group === '' ? '' : `.${rule.group}`}`
+        return missing.length === 0 ? [] : [`${missing.join(', ')} ${resource}`]
+      })
+    )
+    const missing = lists.flat().join('; ')
+    if (missing === '') return []
+    const user = await whoAmI(ask)
+    const who = user === undefined ? 'the user of the kubeconfig' : `the user ${user}`
+    return [
+      {
+        message: `In ${name}, ${who} is not allowed to: ${missing}.`,
+        manifest: grantManifest(namespace, user)
+      }
+    ]
+  } catch (error) {
+    return [{ message: `The permissions in ${name} could not be checked: ${messageOf(error)}` }]
   }
 }
 
 /** Undefined where the cluster does not say; since 1.28 it does. */
-async function whoAmI(cluster: Cluster, options: { signal?: AbortSignal }): Promise<string | undefined> {
-  try {
-    const review = await cluster.request<{ status?: { userInfo?: { username?: string } } }>(
-      'POST',
-      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
-      {
-        ...options,
-        body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
-      }
-    )
-    return review.status?.userInfo?.username
-  } catch {
-    return undefined
-  }
+async function whoAmI(ask: Ask): Promise<string | undefined> {
+  const review = await ask<{ status?: { userInfo?: { username?: string } } }>(
+    'POST',
+    '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+    { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  ).catch(() => undefined)
+  return review?.status?.userInfo?.username
 }
 
 /** How long a busy cluster is asked again; tests replace the waiting. */
@@ -197,36 +146,34 @@ const PATIENCE: Patience = {
 const FIRST_RETRY_MS = 500
 const LAST_RETRY_MS = 5_000
 
-/** The same cluster; requests that it is too busy for are repeated, all together no longer than the limit from now on. */
-function askPatiently(cluster: Cluster, { limitMs, now, wait }: Patience): Cluster {
+/** Requests that the cluster is too busy for are repeated, all together no longer than the limit from now on. */
+function askPatiently(
+  cluster: Cluster,
+  signal: AbortSignal | undefined,
+  { limitMs, now, wait }: Patience
+): Ask {
   const deadlineMs = now() + limitMs
-  return {
-    ...cluster,
-    request: async <T>(...request: Parameters<Cluster['request']>): Promise<T> => {
-      for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(2 * delayMs, LAST_RETRY_MS)) {
-        try {
-          return await cluster.request<T>(...request)
-        } catch (error) {
-          if (!isBusy(error)) throw error
-          const waitMs = error.retryAfterMs ?? delayMs
-          if (now() + waitMs > deadlineMs) throw stillBusy(error, limitMs)
-          await wait(waitMs, request[2]?.signal)
-        }
+  return async <T>(method: 'GET' | 'POST', path: string, body?: object) => {
+    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(2 * delayMs, LAST_RETRY_MS)) {
+      try {
+        return await cluster.request<T>(method, path, { ...(body && { body }), ...(signal && { signal }) })
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        const waitMs = error.retryAfterMs ?? delayMs
+        if (now() + waitMs > deadlineMs)
+          throw new ClusterError(
+            `The cluster has been too busy for ${limitMs / 1000} s: ${clauseOf(error)}. Run again later.`,
+            error.status,
+            { cause: error }
+          )
+        await wait(waitMs, signal)
       }
     }
   }
 }
 
-function stillBusy(error: ClusterError, limitMs: number): ClusterError {
-  return new ClusterError(
-    `The cluster has been too busy for ${limitMs / 1000} s: ${clauseOf(error)}. Run again later.`,
-    error.status,
-    { cause: error }
-  )
-}
-
 /** One kind of object, and what is done with it. */
-export interface Rule {
+interface Rule {
   readonly group: string
   readonly resource: string
   readonly verbs: readonly string[]
@@ -248,48 +195,24 @@ export function grantManifest(
   namespace: string,
   user = `system:serviceaccount:${namespace}:loadgate`
 ): string {
-  return `apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  name: loadgate
-  namespace: ${quote(namespace)}
-rules:
-${RULES.map(ruleLines).join('\n')}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata:
-  name: loadgate
-  namespace: ${quote(namespace)}
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: Role
-  name: loadgate
-subjects:
-${subjectLines(user)}
-`
-}
-
-function ruleLines({ group, resource, verbs }: Rule): string {
-  return `  - apiGroups: ['${group}']
-    resources: ['${resource}']
-    verbs: [${verbs.map((verb) => `'${verb}'`).join(', ')}]`
-}
-
-function subjectLines(user: string): string {
-  const [, namespace, name] = SERVICE_ACCOUNT.exec(user) ?? []
-  if (namespace === undefined || name === undefined)
-    return `  - apiGroup: rbac.authorization.k8s.io
-    kind: User
-    name: ${quote(user)}`
-  return `  - kind: ServiceAccount
-    name: ${quote(name)}
-    namespace: ${quote(namespace)}`
-}
-
-/** Only where YAML needs it; what JSON writes is valid there. */
-function quote(text: string): string {
-  return /^[a-z][a-z\d-]*$/.test(text) && !/^(null|true|false|yes|no|on|off|y|n)$/.test(text)
-    ? text
-    : JSON.stringify(text)
+  const apiGroup = 'rbac.authorization.k8s.io'
+  const head = (kind: string): object => ({
+    ...{ apiVersion: `${apiGroup}/v1`, kind },
+    metadata: { name: 'loadgate', namespace }
+  })
+  const [, home, name] = SERVICE_ACCOUNT.exec(user) ?? []
+  const subject =
+    name === undefined
+      ? { apiGroup, kind: 'User', name: user }
+      : { kind: 'ServiceAccount', name, namespace: home }
+  const rules = RULES.map(({ group, resource, verbs }) => ({
+    ...{ apiGroups: [group], resources: [resource], verbs }
+  }))
+  const binding = { roleRef: { apiGroup, kind: 'Role', name: 'loadgate' }, subjects: [subject] }
+  return [
+    { ...head('Role'), rules },
+    { ...head('RoleBinding'), ...binding }
+  ]
+    .map((part) => stringify(part))
+    .join('---\n')
 }

@@ -57,7 +57,7 @@ export class ClusterError extends Error {
   constructor(
     message: string,
     /** The HTTP status; undefined if there was no reply, or a stream was cut. */
-    readonly status: number | undefined,
+    readonly status?: number,
     options?: ErrorOptions & { readonly retryAfterMs?: number | undefined }
   ) {
     super(message, options)

@@ -1,20 +1,19 @@
 import type { KubeConfig } from '@kubernetes/client-node'
+import { spawn, type SpawnOptions } from 'node:child_process'
 import http from 'node:http'
 import https, { type RequestOptions } from 'node:https'
 import { createSecureContext } from 'node:tls'
-import type { ChildProcess, spawn } from 'node:child_process'
 import { BlockList, isIP } from 'node:net'
 import { messageOf } from '../../../contract/text.js'
+import { orAborted } from '../../clock.js'
 import { ClusterError } from './cluster.js'
-import { loadKubeconfig, withoutCredentials } from './kubeconfig.js'
+import { loadKubeconfig } from './kubeconfig.js'
 
 /** How one connects as the user of a context. */
 export interface Access {
   readonly headers: Readonly<Record<string, string>>
-  /** For requests, one after another on the same connections. */
+  /** For requests and streams, each on a connection of its own: none of them meets one that is about to close. */
   readonly agent: http.Agent
-  /** For streams, each on a connection of its own. */
-  readonly streamAgent: http.Agent
 }
 
 /** Tokens of plugins live for minutes; reading files and asking plugins for each of a thousand requests is too slow. */
@@ -24,127 +23,85 @@ const ASK_WITHIN_MS = 30_000
 
 /** The credentials of a context: tokens expire and files are replaced during a run, so they are asked for again and again. */
 export class Credentials {
-  readonly #paths: string | undefined
-  readonly #context: string
-  readonly #env: NodeJS.ProcessEnv
-  #config: KubeConfig
   #access: Promise<Access> | undefined
   #askedAtMs = 0
-  #agents: { key: string; agent: http.Agent; streamAgent: http.Agent } | undefined
-  readonly #plugins = new Plugins()
-  #waiting = 0
+  #agent: { key: string; agent: http.Agent } | undefined
 
   constructor(
-    config: KubeConfig,
-    paths: string | undefined,
-    context: string,
-    env: NodeJS.ProcessEnv,
+    private config: KubeConfig,
+    private readonly paths: string | undefined,
+    private readonly context: string,
+    private readonly env: NodeJS.ProcessEnv,
     private readonly askWithinMs = ASK_WITHIN_MS
   ) {
-    this.#config = config
-    this.#plugins.watch(config)
-    this.#paths = paths
-    this.#context = context
-    this.#env = env
+    limitPlugins(config, askWithinMs)
   }
 
-  /** The same for all that ask at the same time: a plugin is a process. When nobody waits for it any more, it is ended. */
-  async access(signal?: AbortSignal): Promise<Access> {
+  /** The same for all that ask at the same time: a plugin is a process. */
+  access(signal?: AbortSignal): Promise<Access> {
     if (this.#access === undefined || performance.now() - this.#askedAtMs > KEPT_MS) {
       this.#askedAtMs = performance.now()
       const asked = this.#ask()
       this.#access = asked
-      asked.catch(() => this.#forget(asked))
+      asked.catch(() => {
+        if (this.#access === asked) this.#access = undefined
+      })
     }
-    const asked = this.#access
-    this.#waiting++
-    try {
-      return await orAborted(asked, signal)
-    } finally {
-      this.#waiting--
-      if (signal?.aborted && this.#waiting === 0) this.#plugins.end()
-    }
+    return orAborted(this.#access, signal)
   }
 
   /** After these were not accepted: reads the files again and forgets every token. */
   async renew(refused: Access, signal?: AbortSignal): Promise<Access> {
     const current = await this.access(signal)
     if (current !== refused) return current
-    const config = loadKubeconfig(this.#paths, this.#env)
-    config.setCurrentContext(this.#context)
-    this.#plugins.watch(config)
-    this.#config = config
+    this.config = loadKubeconfig(this.paths, this.env)
+    this.config.setCurrentContext(this.context)
+    limitPlugins(this.config, this.askWithinMs)
     this.#access = undefined
     return this.access(signal)
   }
 
-  #forget(asked: Promise<Access>): void {
-    if (this.#access === asked) this.#access = undefined
-  }
-
   async #ask(): Promise<Access> {
     const options: RequestOptions = { headers: {} }
-    const cluster = this.#config.getCurrentCluster()
+    const cluster = this.config.getCurrentCluster()
     if (cluster === null)
       throw new ClusterError(
-        `The context ${this.#context} is not in the kubeconfig any more, or its cluster is not.`,
-        undefined
+        `The context ${this.context} is not in the kubeconfig any more, or its cluster is not.`
       )
-    const proxyUrl = cluster.proxyUrl ?? proxyFor(cluster.server, this.#env)
+    const proxyUrl = cluster.proxyUrl ?? proxyFor(cluster.server, this.env)
     if (proxyUrl !== undefined) Object.assign(cluster, { proxyUrl })
-    const isPlain = cluster.server.startsWith('http:') && !cluster.skipTLSVerify
+    const late = AbortSignal.timeout(this.askWithinMs)
     try {
-      if (isPlain) await withoutCredentials(cluster).applyToHTTPSOptions(options)
-      else await this.#applyWithin(options)
+      // Without TLS, as with `kubectl proxy`, nobody shows credentials.
+      if (!cluster.server.startsWith('http:') || cluster.skipTLSVerify)
+        await orAborted(this.config.applyToHTTPSOptions(options), late)
     } catch (error) {
-      throw new ClusterError(describePlugin(this.#config, this.#context, error), undefined)
+      const why = late.aborted ? new Error(`no answer within ${this.askWithinMs / 1000} s`) : error
+      throw new ClusterError(describePlugin(this.config, this.context, why))
     }
-    return { headers: headersOf(options), ...this.#agentsFor(options, cluster.server, proxyUrl) }
+    return { headers: headersOf(options), agent: this.#agentFor(options, cluster.server, proxyUrl) }
   }
 
-  async #applyWithin(options: RequestOptions): Promise<void> {
-    const late = new AbortController()
-    const timer = setTimeout(() => {
-      late.abort(new Error(`no answer within ${this.askWithinMs / 1000} s`))
-      this.#plugins.end()
-    }, this.askWithinMs)
-    try {
-      await orAborted(this.#config.applyToHTTPSOptions(options), late.signal)
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  /** New agents only for new certificates, so that connections are used again. */
-  #agentsFor(options: RequestOptions, server: string, proxyUrl: string | undefined) {
+  /** A new one only for new certificates: else every connection reads them again and keeps 100 KB. */
+  #agentFor(options: RequestOptions, server: string, proxyUrl: string | undefined): http.Agent {
     const { ca, cert, key, rejectUnauthorized, servername, agent } = options
-    const tls = { ca, cert, key, rejectUnauthorized, servername }
-    const name = JSON.stringify([server, proxyUrl, ...Object.values(tls).map(String)])
-    if (this.#agents?.key === name) return this.#agents
-    const proxied = proxyUrl === undefined ? undefined : (agent as http.Agent)
-    const isPlain = server.startsWith('http:')
-    const { Agent } = isPlain ? http : https
-    const given = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined))
-    // Else every connection reads the certificates again and keeps them: 100 KB and a millisecond for each of a thousand streams.
-    if (!isPlain) Object.assign(given, { secureContext: createSecureContext({ ca, cert, key }) })
-    this.#agents = {
-      key: name,
-      agent: proxied ?? new Agent({ ...given, keepAlive: true, maxSockets: 16 }),
-      streamAgent: proxied ?? new Agent({ ...given, keepAlive: false })
-    }
-    return this.#agents
+    const name = JSON.stringify([
+      server,
+      proxyUrl,
+      ...[ca, cert, key, rejectUnauthorized, servername].map(String)
+    ])
+    if (this.#agent?.key === name) return this.#agent.agent
+    const made = (): http.Agent =>
+      server.startsWith('http:')
+        ? new http.Agent()
+        : new https.Agent({
+            secureContext: createSecureContext({ ca, cert, key }),
+            ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+            ...(servername !== undefined && { servername })
+          })
+    this.#agent = { key: name, agent: proxyUrl === undefined ? made() : (agent as http.Agent) }
+    return this.#agent.agent
   }
-}
-
-/** Rejects with the reason if the signal aborts first. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }
 
 /** A token that was read from a file ends in a line break. */
@@ -163,40 +120,12 @@ function describePlugin(config: KubeConfig, context: string, error: unknown): st
   return `The credentials of the context ${context} ${what}: ${why}. Try \`kubectl --context ${context} version\` in the same environment.`
 }
 
-const KILL_AFTER_MS = 1000
-
-interface WithExec {
-  execFn?: typeof spawn
-}
-
-/** The running plugins of a kubeconfig: the package starts them and waits for ever. */
-class Plugins {
-  readonly #running = new Set<ChildProcess>()
-
-  /** From now on, what this one starts is known. */
-  watch(config: KubeConfig): void {
-    // No other way leads to its processes.
-    const { authenticators = [] } = config as unknown as { authenticators?: WithExec[] }
-    for (const authenticator of authenticators) {
-      const start = authenticator.execFn
-      if (start === undefined) continue
-      authenticator.execFn = ((...args: Parameters<typeof spawn>) => {
-        const child = start(...args)
-        this.#running.add(child)
-        child.once('close', () => this.#running.delete(child))
-        return child
-      }) as typeof spawn
-    }
-  }
-
-  /** Nobody waits for them any more. */
-  end(): void {
-    for (const child of this.#running) {
-      this.#running.delete(child)
-      child.kill('SIGTERM')
-      setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS).unref()
-    }
-  }
+/** The package starts plugins and waits for ever; no other way leads to its processes. */
+function limitPlugins(config: KubeConfig, timeout: number): void {
+  const { authenticators = [] } = config as unknown as { authenticators?: { execFn?: unknown }[] }
+  const start = (file: string, args: readonly string[] = [], options: SpawnOptions = {}) =>
+    spawn(file, args, { ...options, timeout, killSignal: 'SIGKILL' })
+  for (const authenticator of authenticators) if (authenticator.execFn) authenticator.execFn = start
 }
 
 /** The proxy for a server, by the variables that kubectl honours; undefined to connect directly. */

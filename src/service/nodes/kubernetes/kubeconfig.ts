@@ -1,8 +1,6 @@
-import type { Cluster } from '@kubernetes/client-node'
 // Only this part of the package: all of it takes half a second to load.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
 import { existsSync, readFileSync } from 'node:fs'
-import { isIPv6 } from 'node:net'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { parse, YAMLParseError } from 'yaml'
@@ -23,38 +21,24 @@ export function loadKubeconfig(paths: string | undefined, env: NodeJS.ProcessEnv
   const config = new KubeConfig()
   if (paths === undefined) {
     config.loadFromCluster()
-    config.clusters = config.clusters.map((cluster) => ({ ...cluster, server: serverOfPod(env) }))
     return config
   }
   const files = paths.split(path.delimiter)
   const documents = files.filter((file) => files.length === 1 || existsSync(file)).map(readDocument)
-  if (documents.length === 0) throw new ClusterError(`None of the kubeconfigs ${paths} exists.`, undefined)
+  if (documents.length === 0) throw new ClusterError(`None of the kubeconfigs ${paths} exists.`)
   for (const { file, document } of documents) {
     const part = new KubeConfig()
     try {
       // JSON is YAML. Reading the text here keeps its lines out of error messages.
-      part.loadFromString(JSON.stringify(inFolder(document, path.dirname(file), env)))
+      complete(document.users, path.dirname(file), env)
+      part.loadFromString(JSON.stringify(document))
     } catch (error) {
-      throw new ClusterError(`The kubeconfig ${file} is not complete: ${messageOf(error)}.`, undefined)
+      throw new ClusterError(`The kubeconfig ${file} is not complete: ${messageOf(error)}.`)
     }
     part.makePathsAbsolute(path.dirname(file))
     merge(config, part)
   }
   return config
-}
-
-/** A cluster without TLS, such as `kubectl proxy`: as kubectl does, nobody shows it credentials. */
-export function withoutCredentials(cluster: Cluster): KubeConfig {
-  const config = new KubeConfig()
-  config.loadFromClusterAndUser({ ...cluster, skipTLSVerify: true }, { name: 'nobody' })
-  return config
-}
-
-function serverOfPod({
-  KUBERNETES_SERVICE_HOST: host = '',
-  KUBERNETES_SERVICE_PORT: port = '443'
-}: NodeJS.ProcessEnv): string {
-  return `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
 /** As kubectl does: what several files have is taken from the first one. */
@@ -69,18 +53,13 @@ function merge(config: KubeConfig, part: KubeConfig): void {
 }
 
 interface RawUser {
-  readonly name?: unknown
-  readonly user?: {
-    readonly tokenFile?: string
-    readonly 'auth-provider'?: unknown
-    readonly exec?: RawPlugin
+  readonly tokenFile?: string
+  'auth-provider'?: unknown
+  exec?: {
+    readonly apiVersion?: string
+    readonly command?: string
+    readonly env?: readonly { name: string; value: string }[] | null
   }
-}
-
-interface RawPlugin {
-  readonly apiVersion?: string
-  readonly command?: string
-  readonly env?: readonly { name: string; value: string }[] | null
 }
 
 function readDocument(file: string): { file: string; document: Record<string, unknown> } {
@@ -89,8 +68,7 @@ function readDocument(file: string): { file: string; document: Record<string, un
     text = readFileSync(file, 'utf8')
   } catch (error) {
     throw new ClusterError(
-      `The kubeconfig ${file} cannot be read: ${messageOf(error)}. Set KUBECONFIG to the file that kubectl uses.`,
-      undefined
+      `The kubeconfig ${file} cannot be read: ${messageOf(error)}. Set KUBECONFIG to the file that kubectl uses.`
     )
   }
   try {
@@ -100,51 +78,32 @@ function readDocument(file: string): { file: string; document: Record<string, un
   } catch (error) {
     const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined
     throw new ClusterError(
-      `The kubeconfig ${file} is not valid YAML${line === undefined ? '' : ` (line ${line})`}.`,
-      undefined
+      `The kubeconfig ${file} is not valid YAML${line === undefined ? '' : ` (line ${line})`}.`
     )
   }
-  throw new ClusterError(`The kubeconfig ${file} is empty or not a map.`, undefined)
+  throw new ClusterError(`The kubeconfig ${file} is empty or not a map.`)
 }
 
 /** What kubectl understands and the package does not: `tokenFile`, paths relative to the file, and what a plugin is told of its caller. */
-function inFolder(
-  document: Record<string, unknown>,
-  folder: string,
-  env: NodeJS.ProcessEnv
-): Record<string, unknown> {
-  if (!Array.isArray(document.users)) return document
-  return {
-    ...document,
-    users: (document.users as RawUser[]).map((entry) => {
-      const { tokenFile, exec, ...user } = entry.user ?? {}
-      return {
-        ...entry,
-        user: {
-          ...user,
-          ...(tokenFile && { 'auth-provider': tokenFrom(path.resolve(folder, tokenFile)) }),
-          ...(exec && { exec: completePlugin(exec, folder, env) })
-        }
+function complete(users: unknown, folder: string, env: NodeJS.ProcessEnv): void {
+  for (const { user } of Array.isArray(users) ? (users as { user?: RawUser }[]) : []) {
+    // It is read again every minute.
+    if (user?.tokenFile)
+      user['auth-provider'] = {
+        name: 'tokenFile',
+        config: { tokenFile: path.resolve(folder, user.tokenFile) }
       }
-    })
-  }
-}
-
-/** It is read again every minute. */
-function tokenFrom(tokenFile: string): unknown {
-  return { name: 'tokenFile', config: { tokenFile } }
-}
-
-function completePlugin(plugin: RawPlugin, folder: string, env: NodeJS.ProcessEnv): unknown {
-  const { command, apiVersion } = plugin
-  const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false } }
-  return {
-    ...plugin,
-    ...(command && /[\\/]/.test(command) && { command: path.resolve(folder, command) }),
-    env: [
-      ...Object.entries(env).map(([name, value]) => ({ name, value })),
-      ...(plugin.env ?? []),
-      { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }
-    ]
+    if (user?.exec === undefined) continue
+    const { apiVersion, command } = user.exec
+    const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false } }
+    user.exec = {
+      ...user.exec,
+      ...(command && /[\\/]/.test(command) && { command: path.resolve(folder, command) }),
+      env: [
+        ...Object.entries(env).map(([name, value = '']) => ({ name, value })),
+        ...(user.exec.env ?? []),
+        { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }
+      ]
+    }
   }
 }

@@ -15,78 +15,48 @@ export interface CgroupReading {
   readonly oomKills?: number
 }
 
-/** More than any machine has; version 1 writes "no limit" as a number of this size. */
-const UNLIMITED = 2 ** 60
 const ROOT = 'sys/fs/cgroup'
 
-/** Reads both versions of Linux's control groups; empty where there are none. */
+/** Reads Linux's control groups, version 2; empty where there are none. Each level may have a limit: the tightest counts. */
 export function readCgroup(fileSystem = '/'): CgroupReading {
-  const levels = findLevels(fileSystem)
-  const cpus = levels.cpu.flatMap((folder) => readCpu(folder) ?? [])
-  const memories = levels.memory.flatMap((folder) => readMemory(folder) ?? [])
-  const cpu = least(cpus, ({ cores }) => cores)
-  const memory = least(memories, ({ availableBytes }) => availableBytes)
-  const oomKills = levels.memory.slice(0, 1).flatMap((folder) => readOomKills(folder) ?? [])[0]
+  const folders = findFolders(fileSystem)
+  const [cpu] = folders.flatMap((folder) => readCpu(folder) ?? []).sort((a, b) => a.cores - b.cores)
+  const [memory] = folders
+    .flatMap((folder) => readMemory(folder) ?? [])
+    .sort((a, b) => a.availableBytes - b.availableBytes)
+  const oomKills = readCounts(join(folders[0] ?? '', 'memory.events')).get('oom_kill')
   return { ...(cpu && { cpu }), ...(memory && { memory }), ...(oomKills !== undefined && { oomKills }) }
 }
 
-/** The process's own group first, then those around it: each may have a limit. */
-function findLevels(fileSystem: string): { cpu: string[]; memory: string[] } {
-  const lines = read(join(fileSystem, 'proc/self/cgroup')).split('\n')
-  const pathOf = (controller: string): string | undefined =>
-    lines
-      .map((line) => /^\d+:([^:]*):(.*)$/.exec(line))
-      .find((match) => match?.[1]?.split(',').includes(controller))?.[2]
-  const unified = pathOf('')
-  const levelsOf = (controller: string): string[] => {
-    const path = pathOf(controller)
-    if (path !== undefined) return foldersOf(join(fileSystem, ROOT, controller), path)
-    return unified === undefined ? [] : foldersOf(join(fileSystem, ROOT), unified)
-  }
-  return { cpu: levelsOf('cpu'), memory: levelsOf('memory') }
-}
-
-/** Inside a container the path may be that of the host, which does not exist here; the root is the container's then. */
-function foldersOf(mount: string, path: string): string[] {
+/**
+ * The process's own group first, then those around it. Inside a container the path may be that of the host, which does not exist here;
+ * the root is the container's then.
+ */
+function findFolders(fileSystem: string): string[] {
+  const path = /^0::(.*)$/m.exec(read(join(fileSystem, 'proc/self/cgroup')))?.[1]
   const folders: string[] = []
-  for (let rest = posix.normalize(path); ; rest = posix.dirname(rest)) {
-    folders.push(join(mount, rest))
-    if (rest === '/' || rest === '.' || rest.startsWith('/..'))
-      return folders.filter((folder) => existsSync(join(folder, 'cgroup.procs')))
+  for (let rest = posix.normalize(path ?? '/'); path !== undefined; rest = posix.dirname(rest)) {
+    folders.push(join(fileSystem, ROOT, rest))
+    if (rest === '/' || rest === '.' || rest.startsWith('/..')) break
   }
+  return folders.filter((folder) => existsSync(join(folder, 'cgroup.procs')))
 }
 
 function readCpu(folder: string): CgroupReading['cpu'] {
-  // Version 2 has both numbers in one file.
-  const text = read(join(folder, 'cpu.max')) || readPair(folder, ['cpu.cfs_quota_us', 'cpu.cfs_period_us'])
-  const [quota, period] = text.trim().split(/\s+/).map(Number)
+  const [quota, period] = read(join(folder, 'cpu.max')).trim().split(/\s+/).map(Number)
   const cores = (quota ?? NaN) / (period ?? NaN)
   if (!(cores > 0)) return undefined
   const stat = readCounts(join(folder, 'cpu.stat'))
   return { cores, periods: stat.get('nr_periods') ?? 0, throttledPeriods: stat.get('nr_throttled') ?? 0 }
 }
 
-function readPair(folder: string, names: readonly string[]): string {
-  return names.map((name) => read(join(folder, name))).join(' ')
-}
-
 function readMemory(folder: string): CgroupReading['memory'] {
-  const first = (...names: string[]): number =>
-    Number(names.map((name) => read(join(folder, name)).trim()).find((text) => text !== '') ?? NaN)
-  const limitBytes = first('memory.max', 'memory.limit_in_bytes')
-  const usedBytes = first('memory.current', 'memory.usage_in_bytes')
-  if (!(limitBytes < UNLIMITED) || Number.isNaN(usedBytes)) return undefined
-  const stat = readCounts(join(folder, 'memory.stat'))
+  const limitBytes = Number.parseInt(read(join(folder, 'memory.max')), 10)
+  const usedBytes = Number.parseInt(read(join(folder, 'memory.current')), 10)
+  if (Number.isNaN(limitBytes) || Number.isNaN(usedBytes)) return undefined
   // The kernel drops its cache of files when it needs the memory.
-  const cacheBytes = stat.get('total_inactive_file') ?? stat.get('inactive_file') ?? 0
+  const cacheBytes = readCounts(join(folder, 'memory.stat')).get('inactive_file') ?? 0
   return { limitBytes, availableBytes: Math.max(0, limitBytes - usedBytes + cacheBytes) }
-}
-
-function readOomKills(folder: string): number | undefined {
-  return (
-    readCounts(join(folder, 'memory.events')).get('oom_kill') ??
-    readCounts(join(folder, 'memory.oom_control')).get('oom_kill')
-  )
 }
 
 /** Lines of a name and a number. */
@@ -106,11 +76,4 @@ export function read(file: string): string {
   } catch {
     return ''
   }
-}
-
-function least<T>(items: readonly T[], size: (item: T) => number): T | undefined {
-  return items.reduce<T | undefined>(
-    (found, item) => (found === undefined || size(item) < size(found) ? item : found),
-    undefined
-  )
 }

@@ -96,8 +96,7 @@ const LONG_WAIT_MS = 20
 const LEAST_RUNS = 20
 /** Where the kernel does not say how long a process waits: those who use less of a busy machine are hardly held up. */
 const LEAST_SHARE = 0.25
-/** Where processes seldom wait, the machine has just enough cores. */
-const LEAST_WAITING = 0.1
+const MUCH_STOLEN = 0.1
 const THROTTLED = 0.5
 const LITTLE_MEMORY = 0.03
 const SOME_MEMORY = 0.15
@@ -115,8 +114,6 @@ interface Stretch {
   readonly stolen: number
   /** How long a thread of the generator waited for a CPU each time, on average; undefined where the kernel does not say. */
   readonly waitMs: number | undefined
-  /** Undefined where the kernel does not say. */
-  readonly waiting: number | undefined
   readonly throttled: number
   readonly available: number
   readonly totalBytes: number
@@ -154,7 +151,6 @@ function compare(from: LoadSample, to: LoadSample): Stretch {
     busy: grown(({ machine }) => machine.busyTicks) / machineTicks,
     stolen: grown(({ machine }) => machine.stolenTicks) / machineTicks,
     waitMs: runs < LEAST_RUNS ? undefined : grown(({ generatorWaits }) => generatorWaits?.waitedMs) / runs,
-    waiting: to.waitingMs === undefined ? undefined : grown(({ waitingMs }) => waitingMs) / ms,
     throttled: periods === 0 ? 0 : grown(({ throttling }) => throttling?.throttledPeriods) / periods,
     available: to.memory.availableBytes / to.memory.totalBytes,
     totalBytes: to.memory.totalBytes,
@@ -183,9 +179,9 @@ function shortageIn(stretch: Stretch): { stretch: Stretch; tell: typeof tellOwn 
   return isCrowded(stretch) ? { stretch, tell: tellShared } : undefined
 }
 
-function isCrowded({ busy, share, waiting, waitMs }: Stretch): boolean {
+function isCrowded({ busy, share, waitMs }: Stretch): boolean {
   if (waitMs !== undefined) return busy >= BUSY && waitMs >= LONG_WAIT_MS
-  return busy >= FULL && share >= LEAST_SHARE && (waiting === undefined || waiting >= LEAST_WAITING)
+  return busy >= FULL && share >= LEAST_SHARE
 }
 
 function tellOwn(stretches: readonly Stretch[], time: string): string {
@@ -198,7 +194,7 @@ function tellShared(stretches: readonly Stretch[], time: string): string {
   const share = percent(mean(stretches, (stretch) => stretch.share))
   const stolen = mean(stretches, (stretch) => stretch.stolen)
   const others =
-    stolen >= LEAST_WAITING
+    stolen >= MUCH_STOLEN
       ? `${percent(stolen)} with other virtual machines`
       : 'the rest with other programs, such as a target on the same machine'
   const waitMs = Math.round(mean(stretches, (stretch) => stretch.waitMs ?? 0))

@@ -18,8 +18,6 @@ export interface LoadSample {
   readonly generatorWaits: ThreadWaits | undefined
   /** Of all cores of the machine, counting up; busy includes stolen. */
   readonly machine: { readonly totalTicks: number; readonly busyTicks: number; readonly stolenTicks: number }
-  /** Time in which at least one process waited for a CPU, counting up; undefined where the kernel does not say. */
-  readonly waitingMs: number | undefined
   readonly throttling: CgroupReading['cpu']
   readonly memory: Memory
   /** Pages moved to and from the disk, counting up. */
@@ -44,7 +42,6 @@ export function readLoad(groupIds: readonly number[], fileSystem = '/'): LoadRea
     atMs: performance.now(),
     cores: Math.min(availableParallelism(), cgroup.cpu?.cores ?? Infinity),
     machine,
-    waitingMs: readWaiting(fileSystem),
     throttling: cgroup.cpu,
     memory,
     swappedPages: (counts.get('pswpin') ?? 0) + (counts.get('pswpout') ?? 0),
@@ -62,11 +59,6 @@ function readMachine(fileSystem: string): LoadSample['machine'] | undefined {
   const totalTicks = ticks.reduce((sum, count) => sum + count, 0)
   const [, , , idle = 0, waitingForDisk = 0, , , stolenTicks = 0] = ticks
   return { totalTicks, busyTicks: totalTicks - idle - waitingForDisk, stolenTicks }
-}
-
-function readWaiting(fileSystem: string): number | undefined {
-  const micros = /^some .*total=(\d+)/m.exec(read(join(fileSystem, 'proc/pressure/cpu')))?.[1]
-  return micros === undefined ? undefined : Number(micros) / 1000
 }
 
 /** The memory that processes can use here: the machine's, or that of the container around them if it has less left. */

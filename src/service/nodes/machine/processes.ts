@@ -9,29 +9,18 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Socket } from 'node:net'
-import type { NodeExit } from '../load-node.js'
-import { splitLines } from '../lines.js'
-import { type ProcStat, readAllProcStats, readProcStat } from './group-usage.js'
+import type { ProcessGroup } from '../../../contract/records.js'
+import type { NodeCommand, NodeExit } from '../load-node.js'
+import { splitLines } from '../../lines.js'
+import { type ProcStat, readAllProcStats, readProcStat } from '../../proc-stat.js'
 
-/** A process group, distinguishable from a later one with the same id. */
-export interface ProcessGroup {
-  readonly pid: number
-  readonly startTime: string
-}
+export type { ProcessGroup }
 
-export interface ToolCommand {
-  readonly file: string
-  readonly args: readonly string[]
-  readonly cwd: string
-  readonly env: NodeJS.ProcessEnv
-  readonly onLine: (line: string) => void
-  /** For its temporary files: should this process be killed, the folder goes with the command. */
-  readonly tempDir?: string
-  /** Called with the id of its process group, where it has one on this machine. */
-  readonly onStart?: (groupId: number) => void
-  /** Called when it could start; it starts when the promise is fulfilled, and not at all if it is rejected. */
-  readonly whenReady?: () => Promise<void>
-}
+/** What a process on this machine needs of a command. */
+export type ToolCommand = Pick<
+  NodeCommand,
+  'file' | 'args' | 'cwd' | 'env' | 'onLine' | 'tempDir' | 'onStart' | 'whenReady'
+>
 
 export type ToolExit = NodeExit
 

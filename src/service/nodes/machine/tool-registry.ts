@@ -1,20 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, readlinkSync, renameSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { isProcessGroup } from '../../../contract/records.js'
 import { makeFolder } from '../../../contract/files.js'
 import { bootId, endLeftoverGroup, isSameProcess, type ProcessGroup, readStartTime } from './processes.js'
 
@@ -26,7 +15,6 @@ interface Note {
   readonly place: string
 }
 
-const MAX_NOTE_BYTES = 4096
 /** Also matches a temporary file that a kill may have left. */
 const NOTE = /^\d+-[0-9a-f]{16}\.json(\.new)?$/
 const FORGOTTEN_AFTER_MS = 7 * 24 * 3600 * 1000
@@ -125,27 +113,14 @@ function describePlace(): string {
   return attempt(() => `${bootId()} ${readlinkSync('/proc/self/ns/pid')}`) ?? hostname()
 }
 
-/** The folder may contain anything, even a pipe without a writer. */
 function readNote(file: string): Note | undefined {
-  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
-  try {
-    const facts = fstatSync(handle)
-    if (!facts.isFile() || facts.size > MAX_NOTE_BYTES) return undefined
-    const note = JSON.parse(readFileSync(handle, 'utf8')) as unknown
-    return isNote(note) ? note : undefined
-  } finally {
-    closeSync(handle)
-  }
+  const note = JSON.parse(readFileSync(file, 'utf8')) as unknown
+  return isNote(note) ? note : undefined
 }
 
 function isNote(value: unknown): value is Note {
   const { group, owner, place } = (value ?? {}) as Partial<Note>
-  return isGroup(group) && isGroup(owner) && typeof place === 'string'
-}
-
-function isGroup(value: unknown): value is ProcessGroup {
-  const { pid, startTime } = (value ?? {}) as Partial<ProcessGroup>
-  return Number.isSafeInteger(pid) && Number(pid) > 1 && typeof startTime === 'string' && startTime !== ''
+  return isProcessGroup(group) && isProcessGroup(owner) && typeof place === 'string'
 }
 
 function removeForgotten(file: string): void {

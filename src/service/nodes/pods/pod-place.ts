@@ -13,19 +13,17 @@ import {
   type ToolSearch
 } from '../load-node.js'
 import { clauseOf } from '../../errors.js'
-import { createJob } from './start/create-job.js'
+import { createJob, removeJobs } from './start/jobs.js'
 import type { JobDocument, PodDocument } from './start/documents.js'
 import { jobManifest, jobName, gridSelector } from './start/job-manifest.js'
-import { removeJobs } from './start/remove-jobs.js'
 import { waitForPods, type PodsToStart, type StartedPods, podsOf } from './start/start-pods.js'
 import { SUPERVISOR } from './work/supervisor.js'
 import { pause, POD_TIMINGS, type PodTimings } from './pause.js'
 import { viewGrid, type GridView } from './start/pod-view.js'
 import { watchPods } from './start/pod-watch.js'
-import { limitOf } from './start/pod-words.js'
-import { machineOf } from './start/start-words.js'
+import { limitOf, machineOf } from './start/pod-words.js'
 import { POD_HOME, exportLines, podEnvironment, podPaths } from './work/pod-environment.js'
-import { PodContact } from './work/pod-contact.js'
+import { type ContactParts, PodContact } from './work/pod-contact.js'
 import { PodRecord } from './work/pod-record.js'
 import { PodTurn } from './work/pod-turn.js'
 
@@ -195,16 +193,9 @@ function createPodSet(parts: PodSetParts): NodeSet {
     doubts: () => nodes.flatMap((node) => node.doubts()),
     close: () => {
       watch.stop()
-      return (closing ??= giveBack(parts))
+      return (closing ??= removeJobs({ ...parts, isUnclear: false }))
     }
   }
-}
-
-/** Deleting them ends them; who may not do that can still tell them to end. */
-async function giveBack(parts: PodSetParts): Promise<void> {
-  if (await removeJobs({ ...parts, isUnclear: false })) return
-  const names = parts.pods.flatMap((pod) => pod?.metadata.name ?? [])
-  await letGo(parts.cluster, names, parts.clock)
 }
 
 function podFacts(
@@ -226,43 +217,16 @@ function quantityOf(pod: PodDocument, resource: 'cpu' | 'memory'): number | unde
   return limit === undefined ? undefined : parseQuantity(limit)
 }
 
-/** The supervisor is pid 1: everything in the pod ends with it, and the pod has succeeded. */
-const END = 'kill -TERM "$(cat "$1/pid")"'
-const WITHIN_MS = 3_000
-
-/** Tells pods that cannot be deleted to end by themselves. They may be gone, or out of reach: then their deadline ends them. */
-async function letGo(cluster: Cluster, pods: readonly string[], clock: Clock): Promise<void> {
-  const late = new AbortController()
-  const cancel = clock.after(WITHIN_MS, () => late.abort(new Error('there was no time left')))
-  const command = ['sh', '-c', END, 'sh', POD_HOME]
-  await Promise.allSettled(pods.map((pod) => cluster.exec(pod, command, {}, late.signal)))
-  cancel()
-}
-
-const FACTORS: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60
-}
+/** The powers of 1000, or of 1024 with an `i`, from the third one below 1 on. */
+const UNITS = 'num kMGTPE'
 
 /** The number that a quantity of Kubernetes stands for: `500m` is 0.5, `8Gi` is 8589934592; undefined for anything else. */
 export function parseQuantity(text: string): number | undefined {
-  const parts = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(text)
-  const factor = FACTORS[parts?.[2] ?? '']
-  return parts === null || factor === undefined ? undefined : Number(parts[1]) * factor
+  const found = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:([numkMGTPE])|([KMGTPE])i)?$/.exec(text)
+  if (found === null) return undefined
+  const [, number, unit, binaryUnit] = found
+  const power = UNITS.indexOf((binaryUnit ?? unit ?? ' ').replace('K', 'k')) - UNITS.indexOf(' ')
+  return Number(number) * (binaryUnit === undefined ? 1000 : 1024) ** power
 }
 
 /** A pod of a grid. */
@@ -272,21 +236,13 @@ export interface PodNode extends LoadNode {
   doubts(): readonly string[]
 }
 
-export interface PodNodeParts {
-  readonly cluster: Cluster
-  readonly pod: string
+export interface PodNodeParts extends Omit<ContactParts, 'timings'> {
   /** The machine that it was scheduled to. */
   readonly nodeName: string
   readonly image: string
   readonly memoryBytes: number | undefined
-  /** Aborted with a `NodeError` when the pod is lost. */
-  readonly lost: AbortSignal
-  /** Asks the cluster now. */
-  readonly whyLost: () => Promise<NodeError | undefined>
   /** What was found in the image, for all nodes of the grid. */
   readonly found: Map<object, Promise<unknown>>
-  readonly clock: Clock
-  readonly log: (line: string) => void
   /** Of tests: where our folder is in the pod, and how long things may take. */
   readonly home?: string
   readonly timings?: PodTimings
@@ -295,14 +251,15 @@ export interface PodNodeParts {
 /** A node that is a pod. It runs the supervisor, and everything else happens by exec. */
 export function createPodNode(parts: PodNodeParts): PodNode {
   const paths = podPaths(parts.home ?? POD_HOME)
-  const contact = new PodContact({ ...parts, timings: parts.timings ?? POD_TIMINGS })
+  const { timings = POD_TIMINGS } = parts
+  const contact = new PodContact({ ...parts, timings })
   const env = podEnvironment(paths.home)
   const shell = imageShell(contact, parts.image, env)
   let record = new PodRecord(parts.pod, parts.nodeName)
   return {
     env,
     memoryBytes: parts.memoryBytes,
-    outageMs: (parts.timings ?? POD_TIMINGS).giveUpMs,
+    outageMs: timings.giveUpMs,
     pathOf: (file) => paths.fileOf(file),
     find: <T>(search: ToolSearch<T>) => remember(parts.found, search, () => search.inImage(shell)),
     run: (command, signal) => {

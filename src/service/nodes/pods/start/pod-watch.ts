@@ -4,10 +4,9 @@ import { type Cluster, isRefusal } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { PodDocument } from './documents.js'
 import { eventsOf, viewGrid, type GridView } from './pod-view.js'
-import { isReady, lossOf, quoted, type Trouble } from './pod-words.js'
+import { isReady, lastWarningOf, lossOf, machineOf, quoted, type Trouble } from './pod-words.js'
 import { REFUSED_ADVICE } from '../pause.js'
 import { capitalize } from '../../../../contract/text.js'
-import { lastWarningOf, machineOf } from './start-words.js'
 
 /** Often enough to see a pod that is being deleted before it is gone. */
 const EVERY_MS = 2000

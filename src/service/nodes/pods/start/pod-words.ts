@@ -1,4 +1,6 @@
-import type { Condition, ContainerState, JobDocument, PodDocument } from './documents.js'
+import type { KubernetesPlace } from '../../../../contract/regions/regions.js'
+import { shorten } from '../../../../contract/text.js'
+import type { Condition, ContainerState, EventDocument, JobDocument, PodDocument } from './documents.js'
 import { CONTAINER } from './job-manifest.js'
 import { CANNOT_NOTE } from '../work/supervisor.js'
 
@@ -14,10 +16,10 @@ export interface Trouble {
 /** Of a message of the cluster; some list every machine. */
 const LONGEST_QUOTE = 1000
 
-const NOT_ENOUGH_MEMORY =
-  'Give this instance type more memory in `instance-types`, or spread the load over more nodes.'
 const DELETED_BY_CLUSTER =
   'See who in the cluster did this (a drained or preempted machine, an autoscaler, another user), and run again.'
+
+type Ended = ContainerState['terminated']
 
 /** Why a pod is lost for good, whatever it was doing; undefined for one that waits or runs. `last` is how it was seen before. */
 export function lossOf(
@@ -30,19 +32,12 @@ export function lossOf(
   const { terminated } = containerState(pod)
   const { phase, reason, message } = pod.status ?? {}
   if (terminated === undefined && phase !== 'Failed' && phase !== 'Succeeded') return undefined
-  if (terminated?.reason === 'OOMKilled') return outOfMemory(pod, terminated.exitCode)
-  const disruption = conditionOf(pod.status?.conditions, 'DisruptionTarget')
+  const killed = outOfMemory(pod)
+  if (killed !== undefined) return killed
+  const evicted = 'Free the machine, or request more for this instance type.'
   if (phase === 'Failed' && reason !== undefined)
-    return {
-      reason,
-      words: `${quoted(reason, message)}${exitCodeOf(terminated)}`,
-      advice:
-        reason === 'Evicted'
-          ? 'Free the machine, or request more for this instance type.'
-          : DELETED_BY_CLUSTER
-    }
-  if (disruption?.status === 'True') return disrupted(disruption, terminated)
-  return ended(terminated)
+    return told(reason, message, reason === 'Evicted' ? evicted : DELETED_BY_CLUSTER, terminated)
+  return disruptionOf(pod) ?? ended(terminated)
 }
 
 /** Why a pod is not there any more, or will not be in a moment. */
@@ -53,21 +48,18 @@ export function deletionOf(
 ): Trouble {
   const failure = failureOf(job)
   if (failure?.reason === 'DeadlineExceeded')
-    return {
-      reason: 'DeadlineExceeded',
-      words: quoted('DeadlineExceeded', failure.message),
-      advice:
-        'The Job ran longer than `start-timeout`, `stop_after` and 10 minutes together: raise `stop_after`.'
-    }
-  const disruption = conditionOf(last?.status?.conditions, 'DisruptionTarget')
-  const { terminated } = last === undefined ? {} : containerState(last)
-  if (disruption?.status === 'True') return disrupted(disruption, terminated)
-  if (last !== undefined && terminated?.reason === 'OOMKilled') return outOfMemory(last, terminated.exitCode)
+    return told(
+      'DeadlineExceeded',
+      failure.message,
+      'The Job ran longer than `start-timeout`, `stop_after` and 10 minutes together: raise `stop_after`.'
+    )
+  const known = last && (disruptionOf(last) ?? outOfMemory(last))
+  if (known !== undefined) return known
   if (job === undefined || job.metadata.deletionTimestamp !== undefined)
     return { reason: 'JobDeleted', words: 'its Job was deleted', advice: DELETED_BY_CLUSTER }
   return {
     reason: 'Deleted',
-    words: `the pod ${isStillThere ? 'was deleted' : 'is gone'}${exitCodeOf(terminated)}${
+    words: `the pod ${isStillThere ? 'was deleted' : 'is gone'}${exitCodeOf(last && containerState(last).terminated)}${
       failure === undefined ? '' : `; the Job says ${quoted(failure.reason ?? 'Failed', failure.message)}`
     }`,
     advice: DELETED_BY_CLUSTER
@@ -80,21 +72,17 @@ export function isReady(pod: PodDocument): boolean {
 }
 
 /** Why a Job failed as a whole. */
-export function failureOf(job: JobDocument | undefined): Condition | undefined {
-  const conditions = job?.status?.conditions
-  return [conditionOf(conditions, 'Failed'), conditionOf(conditions, 'FailureTarget')].find(
-    (condition) => condition?.status === 'True'
-  )
+function failureOf(job: JobDocument | undefined): Condition | undefined {
+  return ['Failed', 'FailureTarget']
+    .map((type) => conditionOf(job?.status?.conditions, type))
+    .find((condition) => condition?.status === 'True')
 }
 
-export function conditionOf(
-  conditions: readonly Condition[] | undefined,
-  type: string
-): Condition | undefined {
+function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type)
 }
 
-export function containerState(pod: PodDocument): ContainerState {
+function containerState(pod: PodDocument): ContainerState {
   const statuses = pod.status?.containerStatuses ?? []
   // Some clusters add containers of their own.
   return (statuses.find(({ name }) => name === CONTAINER) ?? statuses[0])?.state ?? {}
@@ -102,19 +90,23 @@ export function containerState(pod: PodDocument): ContainerState {
 
 /** `Reason: "message"`, as the cluster has it. */
 export function quoted(reason: string, message: string | undefined): string {
-  const text = message?.replace(/\s+/g, ' ').trim() ?? ''
-  if (text === '') return reason
-  return `${reason}: "${text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text}"`
+  const text = shorten(message ?? '', LONGEST_QUOTE)
+  return text === '' ? reason : `${reason}: "${text}"`
 }
 
-function outOfMemory(pod: PodDocument, exitCode: number): Trouble {
+function told(reason: string, message: string | undefined, advice: string, terminated?: Ended): Trouble {
+  return { reason, words: `${quoted(reason, message)}${exitCodeOf(terminated)}`, advice }
+}
+
+function outOfMemory(pod: PodDocument): Trouble | undefined {
+  const { terminated } = containerState(pod)
+  if (terminated?.reason !== 'OOMKilled') return undefined
   const limit = limitOf(pod, 'memory')
+  const most = limit === undefined ? 'the machine has' : `its limit of ${limit}`
   return {
     reason: 'OOMKilled',
-    words:
-      `it used more memory than ${limit === undefined ? 'the machine has' : `its limit of ${limit}`} ` +
-      `(OOMKilled, exit code ${exitCode})`,
-    advice: NOT_ENOUGH_MEMORY
+    words: `it used more memory than ${most} (OOMKilled, exit code ${terminated.exitCode})`,
+    advice: 'Give this instance type more memory in `instance-types`, or spread the load over more nodes.'
   }
 }
 
@@ -124,29 +116,158 @@ export function limitOf(pod: PodDocument, resource: 'cpu' | 'memory'): string | 
   return (containers.find(({ name }) => name === CONTAINER) ?? containers[0])?.resources?.limits?.[resource]
 }
 
-function disrupted({ reason, message }: Condition, terminated: ContainerState['terminated']): Trouble {
-  const name = reason ?? 'DisruptionTarget'
-  return {
-    reason: name,
-    words: `${quoted(name, message)}${exitCodeOf(terminated)}`,
-    advice: DELETED_BY_CLUSTER
-  }
+function disruptionOf(pod: PodDocument): Trouble | undefined {
+  const found = conditionOf(pod.status?.conditions, 'DisruptionTarget')
+  if (found?.status !== 'True') return undefined
+  return told(found.reason ?? found.type, found.message, DELETED_BY_CLUSTER, containerState(pod).terminated)
 }
 
-function ended(terminated: ContainerState['terminated']): Trouble {
+function ended(terminated: Ended): Trouble {
   const reason = terminated?.reason ?? 'Failed'
+  const advice =
+    reason === 'StartError' || reason === 'ContainerCannotRun'
+      ? 'The image must have `sh`, `tail`, `tar` and `sha256sum`, and run as user 65534.'
+      : 'Look at its log and at the machine that it ran on.'
+  const full =
+    'If its disk is full, free space on the machine, or let the plan write less; and let the plan leave the files in /loadgate alone.'
   return {
     reason,
     words: `its container ended: ${quoted(reason, terminated?.message)}${exitCodeOf(terminated)}`,
-    advice:
-      terminated?.exitCode === CANNOT_NOTE
-        ? 'If its disk is full, free space on the machine, or let the plan write less; and let the plan leave the files in /loadgate alone.'
-        : reason === 'StartError' || reason === 'ContainerCannotRun'
-          ? 'The image must have `sh`, `tail`, `tar` and `sha256sum`, and run as user 65534.'
-          : 'Look at its log and at the machine that it ran on.'
+    advice: terminated?.exitCode === CANNOT_NOTE ? full : advice
   }
 }
 
-function exitCodeOf(terminated: ContainerState['terminated']): string {
+function exitCodeOf(terminated: Ended): string {
   return terminated === undefined ? '' : ` (exit code ${terminated.exitCode})`
+}
+
+/** Why a pod does not run yet, and whether waiting can help. */
+export interface StartTrouble extends Trouble {
+  /** `rarely`: only in its first seconds, while the cluster is still setting things up. */
+  readonly heals: 'never' | 'rarely' | 'perhaps'
+}
+
+export interface StartingPod {
+  readonly pod: PodDocument | undefined
+  readonly job: JobDocument | undefined
+  /** Of the pod, or of the Job while there is no pod; the latest last. */
+  readonly events: readonly EventDocument[]
+}
+
+type Place = Pick<KubernetesPlace, 'hostNetwork' | 'imagePullPolicy'> & { readonly image: string }
+
+/** Undefined for a pod that is ready. */
+export function startTroubleOf(starting: StartingPod, place: Place): StartTrouble | undefined {
+  const { pod, job } = starting
+  if (pod === undefined) return missingPod(starting, place)
+  const loss = lossOf(pod, job)
+  if (loss !== undefined) return { ...loss, heals: 'never' }
+  if (isReady(pod)) return undefined
+  const scheduled = conditionOf(pod.status?.conditions, 'PodScheduled')
+  const unscheduled =
+    'Add machines, free some, or change `node-selector`, `tolerations`, `instance-types` or the number of nodes.'
+  if (scheduled?.status === 'False')
+    return {
+      ...told(scheduled.reason ?? 'Unschedulable', scheduled.message, unscheduled),
+      heals: 'perhaps'
+    }
+  return waiting(pod, starting.events, place)
+}
+
+function missingPod({ job, events }: StartingPod, place: Place): StartTrouble {
+  if (job === undefined || job.metadata.deletionTimestamp !== undefined || failureOf(job) !== undefined)
+    return { ...deletionOf(undefined, job, false), heals: 'never' }
+  const refused = events.findLast(({ reason }) => reason === 'FailedCreate')
+  if (refused !== undefined) {
+    const { message = '' } = refused
+    const { advise, heals } = REFUSALS.find(({ says }) => says.test(message)) ?? OTHER_REFUSAL
+    return { ...told('FailedCreate', message, advise(place)), heals }
+  }
+  return {
+    reason: 'NoPod',
+    words: 'the Job has not created its pod, and the cluster does not say why',
+    advice: 'See `kubectl describe job` for this Job.',
+    heals: 'perhaps'
+  }
+}
+
+interface Refusal extends Pick<StartTrouble, 'heals'> {
+  readonly advise: (place: Place) => string
+}
+
+const OTHER_REFUSAL: Refusal = {
+  advise: () => 'See which rule of the cluster refuses the pod.',
+  heals: 'perhaps'
+}
+
+/** Why a Job was not allowed to create a pod. A quota may become free; rules do not change while we wait. */
+const REFUSALS: readonly (Refusal & { readonly says: RegExp })[] = [
+  {
+    says: /exceeded quota/,
+    advise: () => 'Raise the quota of the namespace, free some of it, or use fewer or smaller nodes.',
+    heals: 'perhaps'
+  },
+  {
+    says: /violates PodSecurity/,
+    advise: ({ hostNetwork }) =>
+      hostNetwork
+        ? 'Pods with `host-network: true` need a namespace whose PodSecurity level is `privileged`.'
+        : 'These pods satisfy the PodSecurity level `restricted`: see what the namespace requires beyond it.',
+    heals: 'rarely'
+  },
+  {
+    says: /service ?account/i,
+    advise: () => 'Create the service account, or correct `service-account`.',
+    heals: 'rarely'
+  },
+  {
+    says: / is invalid: /,
+    advise: () =>
+      'See which value is meant; a default of the namespace (`kubectl describe limitrange`) may contradict what the pod requests: then give this instance type its own in `instance-types`.',
+    heals: 'rarely'
+  },
+  { ...OTHER_REFUSAL, says: / is forbidden|denied the request/, heals: 'rarely' }
+]
+
+const IMAGE_REASONS = ['ErrImagePull', 'ImagePullBackOff', 'ImageInspectError', 'RegistryUnavailable']
+
+function waiting(pod: PodDocument, events: readonly EventDocument[], place: Place): StartTrouble {
+  const { reason = 'Pending', message } = containerState(pod).waiting ?? {}
+  if (IMAGE_REASONS.includes(reason)) {
+    const advice = `Check \`image\` (${place.image}) and \`image-pull-secrets\`, and that the machine reaches the registry.`
+    // The two alternate while the kubelet tries again and again.
+    return {
+      ...{ ...told(reason, pullFailureOf(events) ?? message, advice), reason: 'ImagePullBackOff' },
+      heals: 'perhaps'
+    }
+  }
+  if (reason === 'InvalidImageName')
+    return { ...told(reason, message, `Correct \`image\` (${place.image}).`), heals: 'never' }
+  if (reason === 'ErrImageNeverPull') {
+    const advice = `Load the image ${place.image} on the machine ${machineOf(pod)}, or change \`image-pull-policy\` (${String(place.imagePullPolicy)}).`
+    return { ...told(reason, message, advice), heals: 'never' }
+  }
+  return {
+    ...told(reason, message ?? lastWarningOf(events), `See \`kubectl describe pod ${pod.metadata.name}\`.`),
+    heals: reason === 'CreateContainerConfigError' ? 'rarely' : 'perhaps'
+  }
+}
+
+/** Clusters before 1.32 do not repeat it in the pod's status. */
+function pullFailureOf(events: readonly EventDocument[]): string | undefined {
+  return events.findLast(
+    ({ reason, message }) => reason === 'Failed' && message?.startsWith('Failed to pull image') === true
+  )?.message
+}
+
+/** Warnings of every pod of a cluster whose DNS is set up in this way; and one that is over, or the pod's own status would say it. */
+const HARMLESS = ['MissingClusterDNS', 'DNSConfigForming', 'FailedScheduling']
+
+export function lastWarningOf(events: readonly EventDocument[]): string | undefined {
+  return events.findLast(({ type, reason }) => type === 'Warning' && !HARMLESS.includes(reason ?? ''))
+    ?.message
+}
+
+export function machineOf(pod: PodDocument): string {
+  return pod.spec.nodeName ?? 'that it was scheduled to'
 }

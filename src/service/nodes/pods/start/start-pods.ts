@@ -6,9 +6,8 @@ import { NodeError } from '../../load-node.js'
 import type { JobDocument, PodDocument } from './documents.js'
 import { eventsOf, indexOf, ownPods, viewGrid, type GridView } from './pod-view.js'
 import { pause } from '../pause.js'
-import { deletionOf } from './pod-words.js'
 import { capitalize } from '../../../../contract/text.js'
-import { startTroubleOf, type StartTrouble } from './start-words.js'
+import { deletionOf, startTroubleOf, type StartTrouble } from './pod-words.js'
 
 /** Long enough for a service account or a secret of a new namespace to appear. */
 const RARELY_HEALS_MS = 5000

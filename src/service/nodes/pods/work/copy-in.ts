@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, type Stats } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { ClusterError } from '../../kubernetes/cluster.js'
@@ -99,10 +99,11 @@ interface Entry {
   /** In the archive: plain, so that neither tar nor sha256sum stumbles over it. */
   readonly name: string
   readonly sizeBytes: number
-  /** In the pod. */
+  /** In the pod; empty for what is not put anywhere. */
   readonly target: string
   readonly isExecutable: boolean
-  read(): AsyncIterable<Uint8Array>
+  /** A file of this machine, or what is in it. */
+  readonly content: string | Buffer
 }
 
 /** Puts files and the command of a turn into the pod, checked; nothing is held in memory. Returns false if the turn runs already. */
@@ -112,23 +113,23 @@ export async function copyIn(
   request: CopyRequest,
   signal: AbortSignal
 ): Promise<boolean> {
-  const { files, folders } = await listFiles(request.brings)
-  const entries = [
-    ...files.map((file, index) => entryOf(file, index, paths)),
-    textEntry('command', request.command, `${request.turn}/command`)
-  ]
-  const placing = placeScript(entries, [...folders.map((folder) => paths.fileOf(folder)), ...request.folders])
+  const { entries, folders } = await listFiles(request.brings, paths)
+  entries.push(textEntry('command', request.command, `${request.turn}/command`))
+  const place = textEntry('place', placeScript(entries, [...folders, ...request.folders]))
   // A line of `sums`: the hash, two spaces, the name.
   const sumsBytes = entries.reduce((sum, { name }) => sum + 64 + 2 + name.length + 1, 0)
-  const placeEntry = textEntry('place', placing, '')
-  const bytes = tarBytes([...entries, placeEntry].map(({ sizeBytes }) => sizeBytes).concat(sumsBytes))
+  const sizes = [...[...entries, place].map(({ sizeBytes }) => sizeBytes), sumsBytes]
+  const bytes = sizes.reduce(
+    (sum, size) => sum + BLOCK_BYTES + size + tarPadding(size).length,
+    TAR_END.length
+  )
   let number = request.lastCopy
   return contact.keepTrying(signal, (either) => {
     // Of several services, one after another, the last one has the highest number.
     number = Math.max(number + 1, contact.parts.clock.now())
     return copyOnce(contact, {
       args: [paths.home, request.turn, String(bytes), String(number)],
-      archive: () => writeArchive(entries, placeEntry, sumsBytes),
+      archive: writeArchive(entries, place),
       limitMs: contact.parts.timings.askMs + bytes / SENT_BYTES_PER_MS,
       signal: either
     })
@@ -139,7 +140,7 @@ async function copyOnce(
   contact: PodContact,
   order: {
     args: readonly string[]
-    archive: () => AsyncIterable<Uint8Array>
+    archive: AsyncIterable<Uint8Array>
     limitMs: number
     signal: AbortSignal
   }
@@ -150,7 +151,7 @@ async function copyOnce(
     COPY,
     order.args,
     {
-      stdin: order.archive(),
+      stdin: order.archive,
       onStdout: (bytes) => {
         reply += Buffer.from(bytes).toString('latin1')
       },
@@ -168,22 +169,15 @@ async function copyOnce(
   const why = words.trim().replace(/\s*\n\s*/g, '; ')
   // Its stream was cut, on this side or on that one.
   if (reply.includes('superseded') || /unexpected (EOF|end of file)|short read/i.test(why))
-    throw new ClusterError(`The files for the pod ${pod} did not arrive completely: "${why}".`, undefined)
+    throw new ClusterError(`The files for the pod ${pod} did not arrive completely: "${why}".`)
   throw new NodeError(
     `The files could not be copied into the pod ${pod}: "${why || `exit code ${code}`}"; check the disk space of its machine and its image.`
   )
 }
 
-function entryOf({ path, sizeBytes, isExecutable }: FileToCopy, index: number, paths: PodPaths): Entry {
-  return {
-    ...{ name: `f${index}`, sizeBytes, isExecutable, target: paths.fileOf(path) },
-    read: () => readExactly(path, sizeBytes)
-  }
-}
-
-function textEntry(name: string, text: string, target: string): Entry {
-  const bytes = Buffer.from(text)
-  return { name, sizeBytes: bytes.length, target, isExecutable: false, read: () => only(bytes) }
+function textEntry(name: string, text: string, target = ''): Entry {
+  const content = Buffer.from(text)
+  return { name, sizeBytes: content.length, target, isExecutable: false, content }
 }
 
 /** Moves each file to its place. */
@@ -200,78 +194,65 @@ function placeScript(entries: readonly Entry[], folders: readonly string[]): str
 }
 
 /** The files, then the list of their hashes, which are known only now, and what to do with them. */
-async function* writeArchive(
-  entries: readonly Entry[],
-  place: Entry,
-  sumsBytes: number
-): AsyncGenerator<Uint8Array> {
+async function* writeArchive(entries: readonly Entry[], place: Entry): AsyncGenerator<Uint8Array> {
   let sums = ''
   for (const entry of entries) {
     const hash = createHash('sha256')
-    yield tarHeader(entry.name, entry.sizeBytes)
-    for await (const bytes of entry.read()) {
-      hash.update(bytes)
-      yield bytes
-    }
-    yield tarPadding(entry.sizeBytes)
+    yield* writeEntry(entry, (bytes) => hash.update(bytes))
     sums += `${hash.digest('hex')}  ${entry.name}\n`
   }
-  yield tarHeader('sums', sumsBytes)
-  yield Buffer.from(sums)
-  yield tarPadding(sumsBytes)
-  yield tarHeader(place.name, place.sizeBytes)
-  yield* place.read()
-  yield tarPadding(place.sizeBytes)
+  yield* writeEntry(textEntry('sums', sums))
+  yield* writeEntry(place)
   yield TAR_END
 }
 
-async function* readExactly(path: string, sizeBytes: number): AsyncGenerator<Uint8Array> {
+async function* writeEntry(
+  { name, sizeBytes, content }: Entry,
+  take?: (bytes: Buffer) => void
+): AsyncGenerator<Uint8Array> {
+  yield tarHeader(name, sizeBytes)
   let readBytes = 0
-  if (sizeBytes > 0)
-    for await (const bytes of createReadStream(path, { end: sizeBytes - 1, highWaterMark: READ_BYTES })) {
-      readBytes += (bytes as Buffer).length
-      yield bytes as Buffer
-    }
+  const chunks =
+    typeof content === 'string'
+      ? createReadStream(content, { end: sizeBytes - 1, highWaterMark: READ_BYTES })
+      : [content]
+  for await (const bytes of chunks as AsyncIterable<Buffer>) {
+    take?.(bytes)
+    readBytes += bytes.length
+    yield bytes
+  }
   if (readBytes !== sizeBytes)
-    throw new Error(`${path} changed while it was copied: it had ${sizeBytes} bytes, and ${readBytes} now.`)
+    throw new Error(
+      `${String(content)} changed while it was copied: it had ${sizeBytes} bytes, and ${readBytes} now.`
+    )
+  yield tarPadding(sizeBytes)
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- as the files, which are read
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
-}
-
-export interface FileToCopy {
-  readonly path: string
-  readonly sizeBytes: number
-  readonly isExecutable: boolean
-}
-
-export interface FilesToCopy {
-  readonly files: readonly FileToCopy[]
-  readonly folders: readonly string[]
-}
-
-/** Everything under these paths, links followed: what they lead to is what the tool reads here. */
-async function listFiles(paths: readonly string[]): Promise<FilesToCopy> {
-  const files = new Map<string, FileToCopy>()
+/** Everything under these paths, links followed: what they lead to is what the tool reads here. The folders are the pod's. */
+async function listFiles(
+  brings: readonly string[],
+  paths: PodPaths
+): Promise<{ entries: Entry[]; folders: Set<string> }> {
+  const entries = new Map<string, Entry>()
   const folders = new Set<string>()
   const visit = async (path: string, parents: readonly string[]): Promise<void> => {
     const found = await stat(path)
-    if (found.isFile()) files.set(path, fileOf(path, found))
+    const target = paths.fileOf(path)
+    if (found.isFile() && !entries.has(path))
+      entries.set(path, {
+        ...{ name: `f${entries.size}`, sizeBytes: found.size, target },
+        content: found.size === 0 ? Buffer.alloc(0) : path,
+        isExecutable: (found.mode & 0o100) !== 0
+      })
     if (!found.isDirectory()) return
-    folders.add(path)
+    folders.add(target)
     const real = await realpath(path)
     // A link to a folder around it has no end.
     if (parents.includes(real)) return
     for (const name of await readdir(path)) await visit(join(path, name), [...parents, real])
   }
-  for (const path of paths) await visit(resolve(path), [])
-  return { files: [...files.values()], folders: [...folders] }
-}
-
-function fileOf(path: string, { size, mode }: Stats): FileToCopy {
-  return { path, sizeBytes: size, isExecutable: (mode & 0o100) !== 0 }
+  for (const path of brings) await visit(resolve(path), [])
+  return { entries: [...entries.values()], folders }
 }
 
 const BLOCK_BYTES = 512
@@ -302,8 +283,3 @@ function tarPadding(sizeBytes: number): Buffer {
 
 /** The end of an archive. */
 const TAR_END = Buffer.alloc(2 * BLOCK_BYTES)
-
-/** How long an archive of files with these sizes is. */
-function tarBytes(sizes: readonly number[]): number {
-  return sizes.reduce((sum, size) => sum + BLOCK_BYTES + size + tarPadding(size).length, TAR_END.length)
-}

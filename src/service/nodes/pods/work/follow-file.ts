@@ -1,4 +1,5 @@
 import { ClusterError } from '../../kubernetes/cluster.js'
+import { LineSplitter } from '../../../lines.js'
 import { NodeError } from '../../load-node.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP, READ_FIGURES } from './supervisor.js'
@@ -58,9 +59,8 @@ export interface Sink {
   readonly isBusy: boolean
   /** Fulfilled when more can be taken. */
   add(bytes: Uint8Array): Promise<void> | undefined
-  /** For a file without a byte. */
-  create(): Promise<void>
-  flush(): Promise<void>
+  /** Everything has arrived; fulfilled when it is written. A file without a byte exists, too. */
+  finish(exists: boolean): Promise<void>
 }
 
 export interface FileToFollow {
@@ -77,12 +77,10 @@ export async function followFile(
   request: FileToFollow,
   signal?: AbortSignal
 ): Promise<void> {
-  const { copy } = request
-  const { exists } = await contact.keepTrying(signal, (either, alive) =>
+  const exists = await contact.keepTrying(signal, (either, alive) =>
     new FollowStream(contact, request, alive).run(either)
   )
-  if (exists) await copy.create()
-  await copy.flush()
+  await request.copy.finish(exists)
 }
 
 /** One stream, from the byte that is missing to its cut or to the end of the file. */
@@ -91,7 +89,7 @@ class FollowStream {
   #cut: ClusterError | undefined
   #heardMs: number
   #bytesMs: number
-  #rest = ''
+  readonly #lines = new LineSplitter((line) => this.#hear(line))
   #words = ''
   /** Of the file, once the turn has ended: it does not grow any more. */
   #finalSize: number | undefined
@@ -106,7 +104,7 @@ class FollowStream {
     this.#heardMs = this.#bytesMs = contact.parts.clock.now()
   }
 
-  async run(signal: AbortSignal): Promise<{ exists: boolean }> {
+  async run(signal: AbortSignal): Promise<boolean> {
     const { turn, file, copy } = this.request
     const stopLooking = this.#lookForSilence()
     try {
@@ -120,14 +118,13 @@ class FollowStream {
             this.#heardMs = this.#bytesMs = this.contact.parts.clock.now()
           },
           onStdout: (bytes) => this.#take(bytes),
-          onStderr: (bytes) => this.#listen(Buffer.from(bytes).toString('latin1'))
+          onStderr: (bytes) => this.#lines.push(bytes)
         },
         { signal: AbortSignal.any([signal, this.#over.signal]) }
       )
       if (!this.#isComplete)
         throw new ClusterError(
-          `The command that follows ${file} exited with ${code}${this.#words && `: "${this.#words}"`}.`,
-          undefined
+          `The command that follows ${file} exited with ${code}${this.#words && `: "${this.#words}"`}.`
         )
     } catch (thrown) {
       if (!this.#isComplete) throw this.#cut ?? thrown
@@ -139,7 +136,7 @@ class FollowStream {
         `${file} in the pod ${this.contact.parts.pod} has ${this.#finalSize ?? 0} bytes, but ${copy.size} arrived: ` +
           'the tool shortened or replaced it while it was copied.'
       )
-    return { exists: this.#exists }
+    return this.#exists
   }
 
   #take(bytes: Uint8Array): Promise<void> | undefined {
@@ -149,12 +146,6 @@ class FollowStream {
     const written = this.request.copy.add(bytes)
     this.#endIfComplete()
     return written
-  }
-
-  #listen(text: string): void {
-    const lines = (this.#rest + text).split('\n')
-    this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#hear(line)
   }
 
   #hear(line: string): void {
@@ -180,21 +171,17 @@ class FollowStream {
     if (this.#isComplete) this.#over.abort()
   }
 
-  #hangUp(why: string): void {
-    this.#cut = new ClusterError(why, undefined)
-    this.#over.abort()
-  }
-
   #lookForSilence(): () => void {
     const { clock, timings, pod } = this.contact.parts
     const look = (): void => {
       // While the disk is busy, nothing is read; and nobody is silent who was not yet called.
       if (this.request.copy.isBusy || !this.#isOpen) this.#heardMs = this.#bytesMs = clock.now()
       const sinceMs = this.#finalSize === undefined ? this.#heardMs : this.#bytesMs
-      if (clock.now() - sinceMs >= timings.silenceMs)
-        this.#hangUp(
-          `The stream from the pod ${pod} was silent for ${Math.round(timings.silenceMs / 1000)} s.`
-        )
+      if (clock.now() - sinceMs >= timings.silenceMs) {
+        const silentSec = Math.round(timings.silenceMs / 1000)
+        this.#cut = new ClusterError(`The stream from the pod ${pod} was silent for ${silentSec} s.`)
+        this.#over.abort()
+      }
       cancel = clock.after(timings.silenceMs / 5, look)
     }
     let cancel = clock.after(timings.silenceMs / 5, look)

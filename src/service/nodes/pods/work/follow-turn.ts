@@ -1,6 +1,5 @@
-import { PassThrough } from 'node:stream'
 import type { NodeCommand } from '../../load-node.js'
-import { splitLines } from '../../lines.js'
+import { LineSplitter } from '../../../lines.js'
 import { followFile, type Sink } from './follow-file.js'
 import { LocalCopy } from './local-copy.js'
 import type { PodContact } from './pod-contact.js'
@@ -10,7 +9,8 @@ import { verifyCopy } from './inspect-turn.js'
 
 /** The files of a turn that grow here as they grow in the pod, and the lines of its output. */
 export class FollowedFiles {
-  #isComplete = false
+  /** Whether everything has arrived. */
+  isComplete = false
 
   private constructor(
     private readonly contact: PodContact,
@@ -33,11 +33,6 @@ export class FollowedFiles {
       if (copy.size > 0) await verifyCopy(contact, { file, copy, isPart: true }, signal)
     }
     return new FollowedFiles(contact, turn, results, new LineSink(command.onLine))
-  }
-
-  /** Whether everything has arrived. */
-  get isComplete(): boolean {
-    return this.#isComplete
   }
 
   /** How many bytes of results have arrived. */
@@ -66,7 +61,7 @@ export class FollowedFiles {
     )
     await Promise.allSettled(all)
     await Promise.all(all)
-    this.#isComplete = true
+    this.isComplete = true
   }
 
   async verify(signal: AbortSignal): Promise<void> {
@@ -76,42 +71,30 @@ export class FollowedFiles {
   /** What arrived is on the disk, and every line told. */
   async close(): Promise<void> {
     for (const { copy } of this.results) await copy.close()
-    await this.output.close()
+    this.output.close()
   }
 }
 
 /** Calls back with the lines of a file of the pod. */
 export class LineSink implements Sink {
   readonly isBusy = false
-  readonly #stream = new PassThrough()
-  readonly #end: Promise<unknown>
-  #size = 0
+  readonly #lines: LineSplitter
+  size = 0
 
   constructor(onLine: (line: string) => void) {
-    this.#end = new Promise((resolve) => this.#stream.once('end', resolve))
-    splitLines(this.#stream, onLine)
-  }
-
-  get size(): number {
-    return this.#size
+    this.#lines = new LineSplitter(onLine)
   }
 
   add(bytes: Uint8Array): undefined {
-    this.#size += bytes.length
-    this.#stream.write(bytes)
+    this.size += bytes.length
+    this.#lines.push(bytes)
   }
 
-  create(): Promise<void> {
+  finish(): Promise<void> {
     return Promise.resolve()
   }
 
-  flush(): Promise<void> {
-    return Promise.resolve()
-  }
-
-  /** Fulfilled when every line was told. */
-  async close(): Promise<void> {
-    this.#stream.end()
-    await this.#end
+  close(): void {
+    this.#lines.end()
   }
 }

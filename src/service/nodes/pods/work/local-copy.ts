@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { type FileHandle, open, stat, truncate } from 'node:fs/promises'
+import { createReadStream, createWriteStream, type WriteStream } from 'node:fs'
+import { stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { finished } from 'node:stream/promises'
 import { makeFolder } from '../../../../contract/files.js'
 import { messageOf } from '../../../../contract/text.js'
 import { NodeError } from '../../load-node.js'
@@ -14,11 +15,7 @@ const BUFFER_BYTES = 128 * 1024
 export class LocalCopy implements Sink {
   readonly #hash = createHash('sha256')
   #size = 0
-  /** One for all that ask for it, even while it is being opened. */
-  #handle: Promise<FileHandle> | undefined
-  #buffers: Uint8Array[] = []
-  #bufferedBytes = 0
-  #writing: Promise<void> | undefined
+  #stream: WriteStream | undefined
   #failure: NodeError | undefined
 
   private constructor(readonly file: string) {}
@@ -40,7 +37,7 @@ export class LocalCopy implements Sink {
     if (found.size > 0)
       for await (const bytes of createReadStream(file, { end: found.size - 1, highWaterMark: BUFFER_BYTES }))
         copy.#count(bytes as Buffer)
-    await copy.create()
+    await copy.finish(true)
     return copy
   }
 
@@ -49,7 +46,7 @@ export class LocalCopy implements Sink {
   }
 
   get isBusy(): boolean {
-    return this.#bufferedBytes > BUFFER_BYTES
+    return this.#stream?.writableNeedDrain ?? false
   }
 
   get sha256(): string {
@@ -57,29 +54,26 @@ export class LocalCopy implements Sink {
   }
 
   add(bytes: Uint8Array): Promise<void> | undefined {
-    this.#throwIfFailed()
+    const stream = this.#open()
     this.#count(bytes)
-    this.#buffers.push(bytes)
-    this.#bufferedBytes += bytes.length
-    this.#writing ??= this.#write()
-    return this.#bufferedBytes > BUFFER_BYTES ? this.flush() : undefined
+    return stream.write(bytes) ? undefined : this.flush()
   }
 
   /** Fulfilled when everything that arrived is written. */
   async flush(): Promise<void> {
-    await this.#writing
-    this.#throwIfFailed()
+    const stream = this.#stream
+    const error = stream && (await new Promise<unknown>((resolve) => stream.write('', resolve)))
+    if (error) this.#failure ??= this.#notWritten(error)
+    if (this.#failure !== undefined) throw this.#failure
   }
 
-  async create(): Promise<void> {
-    await this.#open()
+  async finish(exists: boolean): Promise<void> {
+    if (exists) this.#open()
+    await this.flush()
   }
 
   async close(): Promise<void> {
-    await this.#writing
-    const handle = await this.#handle?.catch(() => undefined)
-    this.#handle = undefined
-    await handle?.close()
+    if (this.#stream !== undefined) await finished(this.#stream.end()).catch(() => undefined)
   }
 
   #count(bytes: Uint8Array): void {
@@ -87,33 +81,16 @@ export class LocalCopy implements Sink {
     this.#size += bytes.length
   }
 
-  /** Many small pieces become one write. */
-  async #write(): Promise<void> {
-    try {
-      const handle = await this.#open()
-      while (this.#buffers.length > 0) {
-        const buffers = this.#buffers
-        const bytes = this.#bufferedBytes
-        this.#buffers = []
-        await writeAll(handle, buffers, bytes)
-        this.#bufferedBytes -= bytes
-      }
-    } catch (error) {
-      this.#failure = error instanceof NodeError ? error : this.#notWritten(error)
-      this.#buffers = []
-    } finally {
-      this.#writing = undefined
-    }
-  }
-
-  #open(): Promise<FileHandle> {
-    return (this.#handle ??= openToAppend(this.file).catch((error: unknown) => {
-      throw this.#notWritten(error)
-    }))
-  }
-
-  #throwIfFailed(): void {
+  #open(): WriteStream {
     if (this.#failure !== undefined) throw this.#failure
+    if (this.#stream !== undefined) return this.#stream
+    try {
+      makeFolder(dirname(this.file))
+    } catch (error) {
+      throw (this.#failure = this.#notWritten(error))
+    }
+    this.#stream = createWriteStream(this.file, { flags: 'a', mode: 0o600, highWaterMark: BUFFER_BYTES })
+    return this.#stream.on('error', (error) => (this.#failure ??= this.#notWritten(error)))
   }
 
   #notWritten(error: unknown): NodeError {
@@ -124,21 +101,5 @@ export class LocalCopy implements Sink {
         (isFull ? `Free space in ${folder}, and run again.` : `Check that ${folder} can be written to.`),
       { cause: error }
     )
-  }
-}
-
-async function openToAppend(file: string): Promise<FileHandle> {
-  makeFolder(dirname(file))
-  return open(file, 'a', 0o600)
-}
-
-/** Without joining them first: memory that is asked for at the rate of the load is memory that is cleared away at that rate. */
-async function writeAll(handle: FileHandle, buffers: readonly Uint8Array[], bytes: number): Promise<void> {
-  let { bytesWritten } = await handle.writev(buffers)
-  // What a full disk or a signal left over.
-  if (bytesWritten < bytes) {
-    const all = Buffer.concat(buffers)
-    while (bytesWritten < bytes)
-      bytesWritten += (await handle.write(all, bytesWritten, bytes - bytesWritten)).bytesWritten
   }
 }

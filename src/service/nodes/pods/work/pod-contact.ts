@@ -28,7 +28,6 @@ export interface Reply {
 
 /** 128 and the number of the signal. */
 const KILLED = 137
-const LARGEST_REPLY_BYTES = 1 << 20
 
 /** Talks to one pod. A cut stream is no loss: it tries again until the cluster says otherwise, or nothing for too long. */
 export class PodContact {
@@ -76,27 +75,22 @@ export class PodContact {
     options: {
       signal?: AbortSignal | undefined
       limitMs?: number
-      stdin?: () => AsyncIterable<Uint8Array>
       /** How long the cluster may refuse it, if not as long as usual. */
       refusedMs?: number
     } = {}
   ): Promise<Reply> {
+    const { limitMs = this.parts.timings.askMs } = options
     const attempt = async (signal: AbortSignal): Promise<Reply> => {
-      const stdout = new Collected()
-      const stderr = new Collected()
-      const { code } = await this.exec(
-        script,
-        args,
-        {
-          onStdout: (bytes) => stdout.add(bytes),
-          onStderr: (bytes) => stderr.add(bytes),
-          ...(options.stdin !== undefined && { stdin: options.stdin() })
-        },
-        { signal, limitMs: options.limitMs ?? this.parts.timings.askMs }
-      )
+      const said = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
+      const streams: ExecStreams = {
+        onStdout: (bytes) => void said.stdout.push(bytes),
+        onStderr: (bytes) => void said.stderr.push(bytes)
+      }
+      const { code } = await this.exec(script, args, streams, { signal, limitMs })
       // A command that is killed looks like this when its pod is deleted.
       if (code === KILLED) await this.#throwWhyLost()
-      return { code, stdout: stdout.text(), stderr: stderr.text() }
+      const text = (chunks: Uint8Array[]): string => Buffer.concat(chunks).toString('utf8')
+      return { code, stdout: text(said.stdout), stderr: text(said.stderr) }
     }
     return this.keepTrying(options.signal, attempt, options.refusedMs)
   }
@@ -111,7 +105,7 @@ export class PodContact {
     const { cluster, pod, clock, timings } = this.parts
     const limit = new AbortController()
     const limitTo = (ms: number, words: string): (() => void) =>
-      clock.after(ms, () => limit.abort(new ClusterError(`${words} ${ms} ms.`, undefined)))
+      clock.after(ms, () => limit.abort(new ClusterError(`${words} ${ms} ms.`)))
     let cancel = limitTo(timings.openMs, `The connection to the pod ${pod} could not be opened within`)
     const onOpen = (): void => {
       cancel()
@@ -162,19 +156,4 @@ function refused(pod: string, thrown: ClusterError): RefusedError {
     `The pod ${pod} could not be used any more: ${clauseOf(thrown)}. ${REFUSED_ADVICE}`,
     { cause: thrown }
   )
-}
-
-/** The start of an output: nobody reads more than that. */
-class Collected {
-  readonly #chunks: Uint8Array[] = []
-  #bytes = 0
-
-  add(bytes: Uint8Array): void {
-    if (this.#bytes < LARGEST_REPLY_BYTES) this.#chunks.push(Uint8Array.from(bytes))
-    this.#bytes += bytes.length
-  }
-
-  text(): string {
-    return Buffer.concat(this.#chunks).toString('utf8')
-  }
 }

@@ -1,6 +1,11 @@
+import { PassThrough } from 'node:stream'
 import { ClusterError } from '../../kubernetes/cluster.js'
+import { LineSplitter } from '../../../lines.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP } from './supervisor.js'
+
+/** The answer to `go` where nothing started. */
+export const LATE = 'late'
 
 /** Answers one line for each word: the time, or when the turn started. `go` can be given again: only the first one counts. */
 const ANSWER = `${NAP}
@@ -15,51 +20,46 @@ while read -r word; do
       rounds=$((rounds + 1))
       nap 0.05
     done
-    if [ -e "$turn/started" ]; then cat "$turn/started"; else echo; fi
+    if [ -e "$turn/started" ]; then cat "$turn/started"; else echo ${LATE}; fi
     ;;
   end) exit ;;
   esac
 done
 `
 
-interface Question {
-  /** From now on, silence counts. */
-  start(): void
-  resolve(line: string): void
-  reject(error: Error): void
-}
-
 /** An open stream to a pod, on which a question is one small write. */
 export class PodDesk {
-  readonly #words: string[] = []
-  readonly #questions: Question[] = []
+  readonly #input = new PassThrough()
+  readonly #questions: ((answer: string | Error) => void)[] = []
   readonly #closed = new AbortController()
-  #wake: () => void = () => undefined
-  #rest = ''
   #failure: Error | undefined
-  #isConnected = false
 
-  constructor(
-    private readonly contact: PodContact,
-    place: { home: string; turn: string },
+  private constructor(private readonly contact: PodContact) {}
+
+  static async open(
+    contact: PodContact,
+    { home, turn }: { home: string; turn: string },
     signal: AbortSignal
-  ) {
-    const streams = {
-      stdin: this.#send(),
-      onOpen: () => {
-        this.#isConnected = true
-        for (const question of this.#questions) question.start()
-      },
-      onStdout: (bytes: Uint8Array) => this.#receive(Buffer.from(bytes).toString('latin1'))
-    }
-    contact
-      .exec(ANSWER, [place.home, place.turn], streams, {
-        signal: AbortSignal.any([signal, this.#closed.signal])
-      })
-      .then(
-        ({ code }) => this.#fail(new ClusterError(`A command in the pod exited with ${code}.`, undefined)),
-        (error: unknown) => this.#fail(error as Error)
-      )
+  ): Promise<PodDesk> {
+    const desk = new PodDesk(contact)
+    const answers = new LineSplitter((line) => desk.#questions.shift()?.(line))
+    await new Promise<void>((resolve, reject) => {
+      const streams = {
+        stdin: desk.#input,
+        onOpen: resolve,
+        onStdout: (bytes: Uint8Array) => answers.push(bytes)
+      }
+      contact
+        .exec(ANSWER, [home, turn], streams, { signal: AbortSignal.any([signal, desk.#closed.signal]) })
+        .then(({ code }) => {
+          throw new ClusterError(`A command in the pod exited with ${code}.`)
+        })
+        .catch((error: unknown) => {
+          desk.#fail(error as Error)
+          reject(error as Error)
+        })
+    })
+    return desk
   }
 
   get isOpen(): boolean {
@@ -69,57 +69,27 @@ export class PodDesk {
   ask(word: 'time' | 'go'): Promise<string> {
     const { clock, timings, pod } = this.contact.parts
     return new Promise((resolve, reject) => {
-      if (this.#failure !== undefined) {
-        reject(this.#failure)
-        return
-      }
-      const late = (): void => {
-        this.#fail(new ClusterError(`The pod ${pod} did not answer for ${timings.silenceMs} ms.`, undefined))
+      const cancel = clock.after(timings.silenceMs, () => {
+        this.#fail(new ClusterError(`The pod ${pod} did not answer for ${timings.silenceMs} ms.`))
         this.close()
-      }
-      let cancel = (): void => undefined
-      const start = (): void => {
-        cancel = clock.after(timings.silenceMs, late)
-      }
-      if (this.#isConnected) start()
-      this.#questions.push({
-        start,
-        resolve: (line) => {
-          cancel()
-          resolve(line)
-        },
-        reject: (error) => {
-          cancel()
-          reject(error)
-        }
       })
-      this.#words.push(word)
-      this.#wake()
+      this.#questions.push((answer) => {
+        cancel()
+        if (typeof answer === 'string') resolve(answer)
+        else reject(answer)
+      })
+      if (this.#failure === undefined) this.#input.write(`${word}\n`)
+      else this.#fail(this.#failure)
     })
   }
 
   close(): void {
     this.#closed.abort()
-    this.#wake()
-  }
-
-  async *#send(): AsyncGenerator<Uint8Array> {
-    while (!this.#closed.signal.aborted && this.isOpen) {
-      const word = this.#words.shift()
-      if (word !== undefined) yield Buffer.from(`${word}\n`)
-      else await new Promise<void>((resolve) => (this.#wake = resolve))
-    }
-  }
-
-  #receive(text: string): void {
-    const lines = (this.#rest + text).split('\n')
-    this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#questions.shift()?.resolve(line)
   }
 
   #fail(error: Error): void {
     this.#failure ??= error
-    for (const question of this.#questions.splice(0)) question.reject(this.#failure)
-    this.#wake()
+    for (const answer of this.#questions.splice(0)) answer(this.#failure)
+    this.#input.end()
   }
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
+import { orAborted } from '../../../clock.js'
 import { ClusterError } from '../../kubernetes/cluster.js'
 import { type NodeCommand, NodeError, type NodeExit } from '../../load-node.js'
 import { copyIn } from './copy-in.js'
@@ -9,7 +10,7 @@ import { inspectTurn, stopTool, HASHED_BYTES_PER_MS, verifyCopy } from './inspec
 import { LocalCopy } from './local-copy.js'
 import { readPodClock, type PodRecord } from './pod-record.js'
 import type { PodContact } from './pod-contact.js'
-import { PodDesk } from './pod-desk.js'
+import { LATE, PodDesk } from './pod-desk.js'
 import { commandScript, type PodPaths } from './pod-environment.js'
 import { RefusedError } from '../pause.js'
 import { readTurnState } from './turn-state.js'
@@ -31,6 +32,7 @@ const LAST_STEPS_MS = 60_000
 export class PodTurn {
   /** For everything after the start: it is not over when the run is stopped, for the last results are still to come. */
   readonly #bounds = new AbortController()
+  #files: FollowedFiles | undefined
 
   constructor(
     private readonly parts: TurnParts,
@@ -40,12 +42,25 @@ export class PodTurn {
 
   async run(): Promise<NodeExit> {
     const isTakenUp = !(await this.#bring())
-    if (isTakenUp) await this.#continue()
-    else await this.#start()
-    const files = await this.#finishWhenStopped(() =>
-      FollowedFiles.open(this.parts, this.command, { isTakenUp, signal: this.#bounds.signal })
-    )
-    return this.#finish(files)
+    await this.#start(isTakenUp)
+    const over = new AbortController()
+    // When the run is stopped, the tool is, and the work goes on until the last results are here: for a while.
+    const onStop = (): void => void this.#limit(over.signal)
+    if (this.signal.aborted) onStop()
+    else this.signal.addEventListener('abort', onStop, { once: true })
+    try {
+      return await this.#finish(isTakenUp)
+    } catch (thrown) {
+      if (!(thrown instanceof NodeError) || this.#files === undefined) throw thrown
+      throw new NodeError(
+        `${thrown.message} The ${this.#files.resultBytes} bytes of its results that had arrived are kept.`,
+        { cause: thrown }
+      )
+    } finally {
+      over.abort()
+      this.signal.removeEventListener('abort', onStop)
+      await this.#files?.close()
+    }
   }
 
   /** Copies everything there, unless the turn has started already. */
@@ -62,23 +77,14 @@ export class PodTurn {
     return copyIn(contact, paths, request, this.signal)
   }
 
-  async #start(): Promise<void> {
+  /** Waits for the others, and starts the tool, unless it runs already or has ended. */
+  async #start(isTakenUp: boolean): Promise<void> {
     const desk = await this.#openDesk(this.signal)
     try {
       await this.#untilReady(desk)
-      await this.#go(desk)
-    } finally {
-      desk.close()
-    }
-  }
-
-  /** It runs already, or has ended; the others may not. */
-  async #continue(): Promise<void> {
-    const desk = await this.#openDesk(this.signal)
-    try {
-      await this.#untilReady(desk)
+      if (!isTakenUp) await this.#go(desk)
     } catch (thrown) {
-      await this.#stop().catch(() => undefined)
+      if (isTakenUp) await this.#stop().catch(() => undefined)
       throw thrown
     } finally {
       desk.close()
@@ -89,7 +95,7 @@ export class PodTurn {
   #openDesk(signal: AbortSignal): Promise<PodDesk> {
     const { contact, paths, record, turn } = this.parts
     return contact.keepTrying(signal, async (either) => {
-      const desk = new PodDesk(contact, { home: paths.home, turn }, either)
+      const desk = await PodDesk.open(contact, { home: paths.home, turn }, either)
       try {
         record.noteClock(await readPodClock(contact.parts.clock, () => desk.ask('time')))
         return desk
@@ -102,7 +108,6 @@ export class PodTurn {
 
   async #untilReady(desk: PodDesk): Promise<void> {
     const { contact } = this.parts
-    const either = AbortSignal.any([this.signal, contact.parts.lost])
     const over = new AbortController()
     const ping = async (): Promise<void> => {
       for (;;) {
@@ -112,71 +117,39 @@ export class PodTurn {
       }
     }
     void ping()
-    try {
-      await until(Promise.resolve(this.command.whenReady?.()), either)
-    } finally {
-      over.abort()
-    }
+    const ready = Promise.resolve(this.command.whenReady?.())
+    await orAborted(ready, AbortSignal.any([this.signal, contact.parts.lost])).finally(() => over.abort())
   }
 
   /** One small write on the open stream; if that is cut, again on another one, for the pod starts its turn once. */
   async #go(desk: PodDesk): Promise<void> {
     const { contact, paths, record, turn } = this.parts
-    const giveGo = async (to: PodDesk): Promise<void> => {
-      const started = await to.ask('go')
-      if (started === '')
-        throw new ClusterError(`The pod ${contact.parts.pod} did not start its work.`, undefined)
-      record.noteState(readTurnState(started, ''))
-    }
     this.signal.throwIfAborted()
     try {
       await contact.keepTrying(this.signal, async (either) => {
-        if (desk.isOpen) return giveGo(desk).finally(() => desk.close())
-        const another = new PodDesk(contact, { home: paths.home, turn }, either)
-        return giveGo(another).finally(() => another.close())
+        const open = desk.isOpen ? desk : await PodDesk.open(contact, { home: paths.home, turn }, either)
+        const started = await open.ask('go').finally(() => open.close())
+        if (started === LATE) throw new ClusterError(`The pod ${contact.parts.pod} did not start its work.`)
+        record.noteState(readTurnState(started, ''))
       })
     } catch (thrown) {
       if (thrown !== this.signal.reason || !(await this.#stop())) throw thrown
     }
   }
 
-  async #finish(files: FollowedFiles): Promise<NodeExit> {
-    const { record } = this.parts
-    try {
-      return await this.#finishWhenStopped(async () => {
-        await files.follow(record, this.#bounds.signal)
-        await files.verify(this.#bounds.signal)
-        await this.#collect()
-        ;(await this.#openDesk(this.#bounds.signal)).close()
-        return this.#exit()
-      }, files)
-    } catch (thrown) {
-      if (!(thrown instanceof NodeError)) throw thrown
-      throw new NodeError(
-        `${thrown.message} The ${files.resultBytes} bytes of its results that had arrived are kept.`,
-        { cause: thrown }
-      )
-    } finally {
-      await files.close()
-    }
-  }
-
-  /** When the run is stopped, the tool is, and the work goes on until the last results are here: for a while. */
-  async #finishWhenStopped<T>(work: () => Promise<T>, files?: FollowedFiles): Promise<T> {
-    const over = new AbortController()
-    const onStop = (): void => void this.#limit(files, over.signal)
-    if (this.signal.aborted) onStop()
-    else this.signal.addEventListener('abort', onStop, { once: true })
-    try {
-      return await work()
-    } finally {
-      over.abort()
-      this.signal.removeEventListener('abort', onStop)
-    }
+  async #finish(isTakenUp: boolean): Promise<NodeExit> {
+    const { signal } = this.#bounds
+    this.#files = await FollowedFiles.open(this.parts, this.command, { isTakenUp, signal })
+    await this.#files.follow(this.parts.record, signal)
+    await this.#files.verify(signal)
+    await this.#collect()
+    const desk = await this.#openDesk(signal)
+    desk.close()
+    return this.#exit()
   }
 
   /** The results may take as long as they arrive; what comes after them, as long as checksums take. */
-  async #limit(files: FollowedFiles | undefined, over: AbortSignal): Promise<void> {
+  async #limit(over: AbortSignal): Promise<void> {
     const { contact } = this.parts
     const { clock, timings, pod } = contact.parts
     const failure: unknown = await this.#stop().then(
@@ -191,8 +164,9 @@ export class PodTurn {
     let before: number | undefined
     let deadlineMs = Infinity
     while (!over.aborted && clock.now() < deadlineMs) {
-      before = files?.arrivedBytes
+      before = this.#files?.arrivedBytes
       await contact.pause(timings.lastBytesMs, over)
+      const files = this.#files
       if (files?.isComplete === true)
         deadlineMs = Math.min(
           deadlineMs,
@@ -266,14 +240,4 @@ function readExit(code: number): NodeExit {
 
 function isWithin(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`)
-}
-
-/** Rejects with the reason if the signal aborts first. */
-function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { finished } from 'node:stream/promises'
 import { PassThrough } from 'node:stream'
-import { splitLines } from '../../../src/service/nodes/lines.js'
+import { splitLines } from '../../src/service/lines.js'
 
 async function linesOf(chunks: readonly string[]): Promise<string[]> {
   const stream = new PassThrough()

@@ -1,0 +1,133 @@
+import type { Clock } from '../../../clock.js'
+import { clauseOf } from '../../../errors.js'
+import { capitalize, messageOf } from '../../../../contract/text.js'
+import { kubectlDelete } from '../../../../contract/regions/regions.js'
+import { ClusterError, type Cluster, isUnclear } from '../../kubernetes/cluster.js'
+import { NodeError } from '../../load-node.js'
+import { pause } from '../pause.js'
+import type { JobDocument, ListDocument } from './documents.js'
+import { GRID_LABEL, MARKER_LABEL, selectorOf } from './job-manifest.js'
+import { jobsPath } from './pod-view.js'
+
+const CREATE_EVERY_MS = 1000
+const DELETE_EVERY_MS = 2000
+const GIVE_UP_AFTER_MS = 60_000
+/** The post step has a minute; the cluster's last words should be told before it is over. */
+const POST_STEP_MS = 50_000
+
+export interface JobToCreate {
+  readonly cluster: Cluster
+  readonly manifest: Record<string, unknown>
+  readonly name: string
+  readonly marker: string
+  readonly gridId: string
+  readonly clock: Clock
+  /** By then it must be there. */
+  readonly deadlineMs: number
+}
+
+/**
+ * Creates a Job once. Where it is unclear whether it was created, the cluster is asked; its name is the same in every attempt, so there
+ * is never a second one. A request on its way is not called off: nobody would know whether it was served.
+ */
+export async function createJob(job: JobToCreate, signal: AbortSignal): Promise<void> {
+  const { cluster, name, clock, deadlineMs } = job
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      await cluster.request('POST', jobsPath(cluster), { body: job.manifest })
+      return
+    } catch (error) {
+      const mayExist = isUnclear(error) || hasStatus(error, 409)
+      if (mayExist && (await isThere(job))) return
+      if (!mayExist || clock.now() + CREATE_EVERY_MS > deadlineMs)
+        throw new NodeError(`The Job ${name} could not be created in ${cluster.name}: ${messageOf(error)}`, {
+          cause: error
+        })
+    }
+    await pause(clock, CREATE_EVERY_MS, signal)
+  }
+}
+
+async function isThere({ cluster, name, marker, gridId }: JobToCreate): Promise<boolean> {
+  const job = await cluster.request<JobDocument>('GET', `${jobsPath(cluster)}/${name}`).catch(() => undefined)
+  const { labels } = job?.metadata ?? {}
+  if (job !== undefined && (labels?.[MARKER_LABEL] !== marker || labels[GRID_LABEL] !== gridId))
+    throw new NodeError(
+      `There is a Job ${name} in ${cluster.name} already, which another service created. Delete it, or use another namespace.`
+    )
+  return job !== undefined
+}
+
+function hasStatus(error: unknown, ...statuses: number[]): boolean {
+  return error instanceof ClusterError && error.status !== undefined && statuses.includes(error.status)
+}
+
+/** Deletes the Jobs, with their pods, and nothing else. Returns how many there were. One by one: deleting a whole collection takes a permission of its own. */
+export async function deleteJobs(cluster: Cluster, selector: string, signal?: AbortSignal): Promise<number> {
+  const options = signal === undefined ? {} : { signal }
+  const { items } = await cluster.request<ListDocument<JobDocument>>(
+    'GET',
+    `${jobsPath(cluster)}?labelSelector=${encodeURIComponent(selector)}`,
+    options
+  )
+  const failures: unknown[] = []
+  for (const { metadata } of items) {
+    const body = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      propagationPolicy: 'Background',
+      // Should another one have the name by now, it is not ours.
+      preconditions: { uid: metadata.uid }
+    }
+    await cluster
+      .request('DELETE', `${jobsPath(cluster)}/${metadata.name}`, { body, ...options })
+      .catch((error: unknown) => hasStatus(error, 404, 409) || failures.push(error))
+  }
+  // After the others: one that cannot be deleted must not keep them.
+  if (failures.length > 0) throw failures[0]
+  return items.length
+}
+
+export interface JobsToDelete {
+  readonly cluster: Cluster
+  readonly selector: string
+  readonly clock: Clock
+  /** Whether a Job may still be about to appear, because nobody knows if it was created. */
+  readonly isUnclear: boolean
+  readonly signal?: AbortSignal
+}
+
+/** Deletes the Jobs, and tries for a minute where the cluster does not answer. Never throws: `onLeft` is called with what to do instead. */
+export async function removeJobs(jobs: JobsToDelete & { onLeft: (words: string) => void }): Promise<void> {
+  const { cluster, selector, onLeft } = jobs
+  await deleteSurely(jobs, GIVE_UP_AFTER_MS).catch((error: unknown) =>
+    onLeft(
+      `${capitalize(cluster.name)}: the pods could not be deleted: ${clauseOf(error)}. They end at the deadline of their Job; ` +
+        `to delete them now, run: ${kubectlDelete(cluster.address, selector)}`
+    )
+  )
+}
+
+/** Deletes what carries a marker, from another process than the one that created it. Returns how many Jobs there were. */
+export function deleteMarked(marker: string, jobs: Omit<JobsToDelete, 'selector'>): Promise<number> {
+  return deleteSurely({ ...jobs, selector: selectorOf({ [MARKER_LABEL]: marker }) }, POST_STEP_MS)
+}
+
+/** A failure that may pass is no reason to leave pods running: it tries again. Throws the last one. */
+async function deleteSurely(jobs: JobsToDelete, giveUpAfterMs: number): Promise<number> {
+  const { cluster, selector, clock, signal } = jobs
+  const untilMs = clock.now() + giveUpAfterMs
+  let looksLeft = jobs.isUnclear ? 2 : 1
+  for (;;) {
+    try {
+      looksLeft -= 1
+      const count = await deleteJobs(cluster, selector, signal)
+      if (count > 0 || looksLeft <= 0) return count
+    } catch (error) {
+      if (!isUnclear(error) || clock.now() >= untilMs) throw error
+      looksLeft += 1
+    }
+    await pause(clock, DELETE_EVERY_MS, signal)
+  }
+}
