@@ -13,9 +13,8 @@ import { openAuditLog } from './accounts/audit-log.js'
 import { openSessionRows } from './accounts/session-rows.js'
 import { createSingleToken, createSingleUser } from './accounts/users.js'
 import { type Clock, systemClock } from './clock.js'
-import { createLoopbackFront, type Front, addProbes } from './http/front.js'
+import { createFront, createLoopbackFront, type Front } from './http/front.js'
 import type { Limits } from './http/limits.js'
-import { createPublicFront } from './http/public-front.js'
 import {
   createMetrics,
   type Metrics,
@@ -91,11 +90,12 @@ async function serveOne(
   const readiness = createReadiness(store, clock)
   const secret = token ?? createSingleToken()
   const accounts = createSingleUser(secret, { clock, rows: openSessionRows(store.database) })
+  const front = await createLoopbackFront(port)
   const service = await startOrClose(store, () =>
     start({
       ...commonOptions(request, { pages, clock }),
       ...{ dataDir, store, log, regions, accounts, token: secret },
-      front: createLoopbackFront(port),
+      front,
       // One person's runs do not wait for each other; those that share the machine say so.
       queue: (placeOf) =>
         createMachineQueue(placeOf, {
@@ -118,7 +118,7 @@ async function serveTeam(
   const { dataDir, regions, maxNodes } = config
   const log = createJsonLog(request.log, clock)
   const headers = { [VERSION_HEADER]: readPackageVersion() }
-  const front = await createPublicFront(config, {
+  const front = await createFront(config, {
     ...{ clock, log, headers },
     ...(ports.limits && { limits: ports.limits })
   })
@@ -199,12 +199,23 @@ function equipFront(
     prepare: (app) => {
       logRequests(app)
       metrics?.watch(app)
-      front.prepare?.(app)
+      front.prepare(app)
       addProbes(app, whyNotReady)
       if (metrics && config.metrics) addMetricsRoute(app, metrics, config.metrics)
       else refuseMetrics(app)
     }
   }
+}
+
+/** For whatever restarts the service, and whatever sends callers to it. */
+function addProbes(app: FastifyInstance, whyNotReady: () => string | undefined): void {
+  const config = { open: 'probe' } as const
+  app.get('/healthz', { config }, () => ({ status: 'ok' }))
+  app.get('/readyz', { config }, (_request, reply) => {
+    const reason = whyNotReady()
+    if (reason === undefined) return { status: 'ready' }
+    return reply.code(503).header('retry-after', '10').send({ error: reason })
+  })
 }
 
 /** A full disk keeps a service from starting, and nobody else deletes what is beyond the limits. */

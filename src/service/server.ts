@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
 import { vocabularyOf } from '../contract/vocabulary.js'
 import type { Regions } from '../contract/regions/regions.js'
 import { type Clock, systemClock } from './clock.js'
@@ -14,7 +13,7 @@ import { GridNodes } from './runs/grid-nodes.js'
 import { Grids } from './runs/grids.js'
 import { addGuards } from './api/guards.js'
 import { keepLogs, type LogRequest, keepSamples } from './runs/keep-logs.js'
-import { type Pages, readNextPath, PAGE_HEADERS, readForm } from './pages/send-page.js'
+import type { Pages } from './pages/send-page.js'
 import type { ClusterAddress } from './nodes/kubernetes/cluster.js'
 import { createMachinePlace } from './nodes/machine/machine-place.js'
 import { toolEnvironment } from './engines/tool-environment.js'
@@ -33,14 +32,7 @@ import { createLoopbackFront, type Front } from './http/front.js'
 import { noQueue, type Queue } from './queue/queue.js'
 import { readLoad } from './nodes/machine/load-sample.js'
 import { ToolRegistry } from './nodes/machine/tool-registry.js'
-import {
-  findVisitor,
-  type PagePorts,
-  readCookie,
-  refuseGuess,
-  sendLoginForm,
-  signIn
-} from './pages/page-access.js'
+import { addLoginRoutes } from './pages/page-access.js'
 
 export interface ServiceOptions {
   /** Where the files of runs are kept. */
@@ -149,7 +141,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   queue.pause()
   await places.clearAway(await runs.adoptLeftovers())
 
-  const front = options.front ?? createLoopbackFront()
+  const front = options.front ?? (await createLoopbackFront())
   const app = createApp(front)
   const facts: ServiceFacts = {
     words: vocabularyOf(options.serviceName),
@@ -166,8 +158,8 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     loadPages && new RunPages({ facts, verdicts, clock, synthetic: engines.synthetic, log, loadPages })
   const audit = options.audit ?? noAudit
   const guarded = { accounts, front, clock, store, audit, loadPages, vendor: facts.words.vendor }
-  const { failedLogins } = addGuards(app, guarded)
-  if (loadPages) addLoginRoutes(app, { ...guarded, failedLogins, loadPages })
+  addGuards(app, guarded)
+  if (loadPages) addLoginRoutes(app, { ...guarded, loadPages })
   addRoutes(app, {
     facts,
     grids,
@@ -271,46 +263,4 @@ export function safeLog(log: (line: string) => void): (text: string) => void {
     const plain = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, ' ')
     for (const line of plain.split(/[\r\n]+/)) if (line !== '') log(line)
   }
-}
-
-/** A token and a path, percent-encoded. */
-const MOST_FORM_BYTES = 8192
-const WRONG_TOKEN = 'This token is not right. Check that you copied all of it.'
-
-/** The form in which a person types in a token, and the way out. It works without JavaScript. */
-function addLoginRoutes(app: FastifyInstance, ports: PagePorts): void {
-  const { accounts, front, failedLogins } = ports
-  app.get('/login', { config: { page: 'always', open: 'page' } }, async (request, reply) => {
-    const next = readNextPath((request.query as { next?: unknown }).next)
-    if (findVisitor(request, ports)) return goTo(reply, next)
-    return sendLoginForm(reply, { next }, ports)
-  })
-  const config = (effect: 'login' | 'logout') => ({ page: 'always', open: 'page', effect }) as const
-  app.post('/login', { config: config('login'), bodyLimit: MOST_FORM_BYTES }, async (request, reply) => {
-    const fields = readForm(request, 'Log in')
-    const next = readNextPath(fields.get('next'))
-    const token = (fields.get('token') ?? '').trim()
-    const user = accounts.findByToken(token)
-    if (!user) {
-      await refuseGuess(request, reply, failedLogins)
-      return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)
-    }
-    signIn(request, reply, { user, token, accounts, front })
-    return goTo(reply, next)
-  })
-  app.post('/logout', { config: config('logout'), bodyLimit: MOST_FORM_BYTES }, (request, reply) => {
-    readForm(request, 'Log out')
-    const { name, attributes } = front.cookie()
-    const cookie = readCookie(request, name)
-    // Whatever happens to the session, as on a full disk: this browser forgets it.
-    void reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`)
-    const user = accounts.findBySession(cookie)
-    if (user) request.user = user
-    accounts.closeSession(cookie)
-    return goTo(reply, '/login')
-  })
-}
-
-function goTo(reply: FastifyReply, path: string): FastifyReply {
-  return reply.headers(PAGE_HEADERS).redirect(path, 303)
 }
