@@ -9,7 +9,6 @@ import { createGatlingEngine } from './engines/gatling/gatling.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
 import { createSeleniumEngine } from './engines/selenium/selenium.js'
-import { GridNodes } from './runs/grid-nodes.js'
 import { Grids } from './runs/grids.js'
 import { addGuards } from './api/guards.js'
 import { keepLogs, type LogRequest, keepSamples } from './runs/keep-logs.js'
@@ -23,16 +22,16 @@ import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
 import { Verdicts } from './judging/verdicts.js'
-import { MemoryStore } from './store/memory-store.js'
-import type { Store } from './store/store.js'
+import { Store } from './store/store.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
 import { createSingleToken, createSingleUser, type Accounts } from './accounts/users.js'
 import { createApp } from './api/app.js'
 import { createLoopbackFront, type Front } from './http/front.js'
-import { noQueue, type Queue } from './queue/queue.js'
+import { Queue } from './queue/queue.js'
 import { readLoad } from './nodes/machine/load-sample.js'
 import { ToolRegistry } from './nodes/machine/tool-registry.js'
-import { addLoginRoutes } from './pages/page-access.js'
+import { loginRoutes } from './pages/page-access.js'
+import { pageRoutes } from './pages/page-routes.js'
 
 export interface ServiceOptions {
   /** Where the files of runs are kept. */
@@ -107,10 +106,11 @@ const DEFAULT_MAX_UPLOAD_BYTES = 2 * 1024 ** 3
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   const log = safeLog(options.log)
   const clock = options.clock ?? systemClock
-  const store = options.store ?? new MemoryStore(options.dataDir)
+  const store = options.store ?? new Store(options.dataDir)
   // Before anything else: a folder that is not writable is no reason to leave a tool running.
   await endLeftovers(store, log)
-  const registry = options.registry ?? (await openRegistry(options, log))
+  const env = options.env ?? process.env
+  const registry = options.registry ?? (await openRegistry(env, log))
   store.claim()
   const closing = new AbortController()
   const processes = new Processes({
@@ -124,15 +124,27 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
       store.forgetProcess(pid)
     }
   })
-  const places = await findPlaces(options, { processes, store, clock, log })
+  const places =
+    options.places ??
+    (await openPlaces(options.regions, {
+      machine: createMachinePlace({ processes, env: toolEnvironment(env) }),
+      marker: () => options.marker ?? store.marker(),
+      ...{ env, clock, log, onClusters: options.onClusters, onLeft: options.onLeft, signal: options.signal }
+    }).catch((thrown: unknown) => {
+      // A service that cannot use its places does not start, and lets go of its folder.
+      store.close()
+      throw thrown
+    }))
   const engines = createEngines(options, { clock, log, processes, signal: closing.signal })
-  const nodes = new GridNodes((region) => places.placeOf(region))
-  const queue = options.queue?.((region) => places.placeOf(region)) ?? noQueue
-  const grids = new Grids({ store, clock, nodes, queue, log })
+  const placeOf: Places['placeOf'] = (region) => places.placeOf(region)
+  // Inside a step there is one gate with one run at a time: nobody waits.
+  const queue =
+    options.queue?.(placeOf) ?? new Queue({ maxNodes: Infinity, placeOf, cores: Infinity, clock, log })
+  const grids = new Grids({ store, clock, placeOf, queue, log })
   const token = options.token ?? createSingleToken()
   const accounts = options.accounts ?? createSingleUser(token, { clock })
   const runs = new Runs({
-    ...{ store, grids, nodes, engines, queue, clock, log },
+    ...{ store, grids, engines, queue, clock, log },
     isRemoved: (id) => accounts.isRemoved(id),
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
@@ -159,16 +171,11 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const audit = options.audit ?? noAudit
   const guarded = { accounts, front, clock, store, audit, loadPages, vendor: facts.words.vendor }
   addGuards(app, guarded)
-  if (loadPages) addLoginRoutes(app, { ...guarded, loadPages })
-  addRoutes(app, {
-    facts,
-    grids,
-    runs,
-    engines,
-    verdicts,
-    pages,
-    maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
-  })
+  const maxUploadBytes = options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
+  addRoutes(app, { facts, grids, runs, engines, verdicts, pages, maxUploadBytes }, [
+    ...(loadPages ? loginRoutes({ ...guarded, loadPages }) : []),
+    ...(pages ? pageRoutes({ facts, runs, verdicts, pages }) : [])
+  ])
   await front.listen(app)
   queue.resume()
   audit.write({ action: 'service.start' })
@@ -191,37 +198,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   }
 }
 
-/** A service that cannot use its places does not start, and lets go of its folder. */
-async function findPlaces(
-  options: ServiceOptions,
-  {
-    processes,
-    store,
-    clock,
-    log
-  }: { processes: Processes; store: Store; clock: Clock; log: (line: string) => void }
-): Promise<Places> {
-  if (options.places) return options.places
-  const env = options.env ?? process.env
-  const machine = createMachinePlace({ processes, env: toolEnvironment(env) })
-  const marker = (): string => options.marker ?? store.marker()
-  try {
-    return await openPlaces(options.regions, {
-      ...{ machine, marker, env, clock, log },
-      onClusters: options.onClusters,
-      onLeft: options.onLeft,
-      signal: options.signal
-    })
-  } catch (thrown) {
-    store.close()
-    throw thrown
-  }
-}
-
-async function openRegistry(
-  { env = process.env }: ServiceOptions,
-  log: (line: string) => void
-): Promise<ToolRegistry> {
+async function openRegistry(env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<ToolRegistry> {
   const registry = ToolRegistry.open(env, log)
   await registry.endOrphans()
   return registry

@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import { RequestError } from '../errors.js'
+import { route, type Route } from '../service-facts.js'
 import type { Accounts, User } from '../accounts/users.js'
 import type { Front } from '../http/front.js'
 import type { LoginForm } from '../../report/page/served-pages.js'
@@ -168,42 +169,41 @@ function asksForHtml({ headers }: FastifyRequest): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-/** A token and a path, percent-encoded. */
-const MOST_FORM_BYTES = 8192
 const WRONG_TOKEN = 'This token is not right. Check that you copied all of it.'
 
 /** The form in which a person types in a token, and the way out. It works without JavaScript. */
-export function addLoginRoutes(app: FastifyInstance, ports: PagePorts): void {
+export function loginRoutes(ports: PagePorts): Route[] {
   const { accounts, front } = ports
-  app.get('/login', { config: { page: 'always', open: 'page' } }, async (request, reply) => {
-    const next = readNextPath((request.query as { next?: unknown }).next)
-    if (findVisitor(request, ports)) return goTo(reply, next)
-    return sendLoginForm(reply, { next }, ports)
-  })
-  const config = (effect: 'login' | 'logout') => ({ page: 'always', open: 'page', effect }) as const
-  app.post('/login', { config: config('login'), bodyLimit: MOST_FORM_BYTES }, async (request, reply) => {
-    const fields = readForm(request, 'Log in')
-    const next = readNextPath(fields.get('next'))
-    const token = (fields.get('token') ?? '').trim()
-    const user = accounts.findByToken(token)
-    if (!user) {
-      await refuseGuess(request, reply)
-      return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)
-    }
-    signIn(request, reply, { user, token, accounts, front })
-    return goTo(reply, next)
-  })
-  app.post('/logout', { config: config('logout'), bodyLimit: MOST_FORM_BYTES }, (request, reply) => {
-    readForm(request, 'Log out')
-    const { name, attributes } = front.cookie()
-    const cookie = readCookie(request, name)
-    // Whatever happens to the session, as on a full disk: this browser forgets it.
-    void reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`)
-    const user = accounts.findBySession(cookie)
-    if (user) request.user = user
-    accounts.closeSession(cookie)
-    return goTo(reply, '/login')
-  })
+  const config = { page: 'always', open: 'page' } as const
+  return [
+    route('GET', '/login', config, async (request, reply) => {
+      const next = readNextPath((request.query as { next?: unknown }).next)
+      return findVisitor(request, ports) ? goTo(reply, next) : sendLoginForm(reply, { next }, ports)
+    }),
+    route('POST', '/login', { ...config, effect: 'login' }, async (request, reply) => {
+      const fields = readForm(request, 'Log in')
+      const next = readNextPath(fields.get('next'))
+      const token = (fields.get('token') ?? '').trim()
+      const user = accounts.findByToken(token)
+      if (!user) {
+        await refuseGuess(request, reply)
+        return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)
+      }
+      signIn(request, reply, { user, token, accounts, front })
+      return goTo(reply, next)
+    }),
+    route('POST', '/logout', { ...config, effect: 'logout' }, (request, reply) => {
+      readForm(request, 'Log out')
+      const { name, attributes } = front.cookie()
+      const cookie = readCookie(request, name)
+      // Whatever happens to the session, as on a full disk: this browser forgets it.
+      void reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`)
+      const user = accounts.findBySession(cookie)
+      if (user) request.user = user
+      accounts.closeSession(cookie)
+      return goTo(reply, '/login')
+    })
+  ]
 }
 
 function goTo(reply: FastifyReply, path: string): FastifyReply {
