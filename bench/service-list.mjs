@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MemoryStore } from '../src/service/store/memory-store.ts'
+import { Store } from '../src/service/store/store.ts'
 import { openStore } from '../src/service/serve.ts'
 import { matchesFilter } from '../src/service/store/store.ts'
 
@@ -47,7 +47,7 @@ try {
   const takeOver = time(() => openStore(jsonDir, { log: () => undefined }).close())
   const opened = best(5, () => openStore(jsonDir, { log: () => undefined }).close())
   const store = openStore(jsonDir, { log: () => undefined })
-  const memory = new MemoryStore(join(folder, 'memory'))
+  const memory = new Store(join(folder, 'memory'))
   for (const run of records) memory.create({ run, grids: [] })
   comparePages(store, memory)
   console.log(

@@ -234,7 +234,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     await first.close()
     await page.getByText('Connection lost, reconnecting…').waitFor()
     const { dataDir } = first
-    const front = createLoopbackFront(Number(new URL(first.url).port))
+    const front = await createLoopbackFront(Number(new URL(first.url).port))
     await services.start({ ...WITH_PAGES, token: 'same', accounts, front, dataDir })
     await page.locator('h1', { hasText: 'problem' }).waitFor()
     expect(await page.locator('.reason').textContent()).toBe('The service was closed during this run.')

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { MemoryStore } from '../../src/service/store/memory-store.js'
+import { Store } from '../../src/service/store/store.js'
 import { runEndlessly, writeJMeter } from './stand-in.js'
 import {
   createFolders,
@@ -136,7 +136,7 @@ describe('keeping samples', () => {
     const home = writeJMeter(folders.create(), runEndlessly(`${pidFile}-$$`))
     const env = { PATH: process.env.PATH, JMETER_HOME: home }
     const dataDir = folders.create()
-    const service = await services.start({ engine: 'real', env, dataDir, store: new MemoryStore(dataDir) })
+    const service = await services.start({ engine: 'real', env, dataDir, store: new Store(dataDir) })
     const stopped = await createRun(service)
     await until(() => readdirSync(join(pidFile, '..')).length === 1)
     await get(service, `/runs/${stopped}/stop`)

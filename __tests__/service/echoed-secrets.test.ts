@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HTML, listen, visit, WITH_PAGES } from './pages/page-support.js'
 import { runEndlessly, writeJMeter, writeSample } from './stand-in.js'
-import { MemoryStore } from '../../src/service/store/memory-store.js'
+import { Store } from '../../src/service/store/store.js'
 import {
   createFolders,
   createRun,
@@ -38,7 +38,7 @@ async function start(lines: readonly string[]) {
   const env = { PATH: process.env.PATH, JMETER_HOME: home }
   const dataDir = folders.create()
   // As inside a step: only there samples are moved after the end.
-  const store = new MemoryStore(dataDir)
+  const store = new Store(dataDir)
   return services.start({ engine: 'real', env, dataDir, store, ...WITH_PAGES })
 }
 

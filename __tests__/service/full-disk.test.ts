@@ -82,7 +82,6 @@ describe('state that cannot be written', () => {
     expect((await get(service, `/grids/${grid}`)).json.status).toBe('stopped')
     expect(pids.map(isAlive)).toEqual([false, false])
     expect(written()).toEqual(['running', 'started'])
-    expect(service.store.listRuns({ filter: { status: 'problem' }, offset: 0, limit: 9 }).total).toBe(1)
     // Once, however many changes there were.
     expect(service.lines.filter((line) => line.startsWith(CANNOT_WRITE))).toHaveLength(1)
     blocked.free()

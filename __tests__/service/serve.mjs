@@ -1,7 +1,7 @@
 // A service in its own process, to be killed: options come as JSON, the address and the token go out as JSON.
 import { startService } from '../../src/service/server.ts'
 import { openStore } from '../../src/service/serve.ts'
-import { createQueue } from '../../src/service/queue/node-queue.ts'
+import { Queue } from '../../src/service/queue/queue.ts'
 import { systemClock } from '../../src/service/clock.ts'
 import { createSurvivingPlaces } from '../support/surviving-place.ts'
 
@@ -12,7 +12,7 @@ const service = await startService({
   store: openStore(options.dataDir, { log }),
   ...(surviving && { places: createSurvivingPlaces(surviving) }),
   ...(maxNodes && {
-    queue: (placeOf) => createQueue({ maxNodes, placeOf, cores: 1, clock: systemClock, log })
+    queue: (placeOf) => new Queue({ maxNodes, placeOf, cores: 1, clock: systemClock, log })
   }),
   log,
   onProcess: (group) => process.stdout.write(`${JSON.stringify({ group })}\n`)

@@ -11,7 +11,7 @@ import {
 import { openDatabase } from '../../src/service/store/database.js'
 import { openStore } from '../../src/service/serve.js'
 import type { GridRecord, RunRecord } from '../../src/contract/records.js'
-import { RunTable, GridTable } from '../../src/service/store/run-table.js'
+import { RunTable, GridTable } from '../../src/service/store/tables.js'
 import type { Store } from '../../src/service/store/store.js'
 import { removeFolder } from '../support/remove-folder.js'
 

@@ -13,17 +13,10 @@ import { openAuditLog } from './accounts/audit-log.js'
 import { openSessionRows } from './accounts/session-rows.js'
 import { createSingleToken, createSingleUser } from './accounts/users.js'
 import { type Clock, systemClock } from './clock.js'
-import { createLoopbackFront, type Front, addProbes } from './http/front.js'
+import { createFront, createLoopbackFront, type Front } from './http/front.js'
 import type { Limits } from './http/limits.js'
-import { createPublicFront } from './http/public-front.js'
-import {
-  createMetrics,
-  type Metrics,
-  addMetricsRoute,
-  refuseMetrics,
-  requireMetricsToken
-} from './metrics/metrics.js'
-import { createQueue, type NodeQueue } from './queue/node-queue.js'
+import { createMetrics, type Metrics, addMetricsRoute, requireMetricsToken } from './metrics/metrics.js'
+import { Queue } from './queue/queue.js'
 import { startRetention } from './retention/retention.js'
 import type { Service, ServiceOptions } from './server.js'
 import { SqliteStore } from './store/sqlite-store.js'
@@ -73,107 +66,62 @@ export interface ServedService {
   close(): Promise<void>
 }
 
-/** `loadgate serve`: everything of a service that outlives a step. */
+/** `loadgate serve`: everything of a service that outlives a step. For one person on this machine, or for a team. */
 export async function serve(request: ServeRequest, ports: ServePorts): Promise<ServedService> {
-  return 'listen' in request.setUp
-    ? serveTeam(request.setUp, request, ports)
-    : serveOne(request.setUp, request, ports)
-}
-
-/** For one person, on this machine only. */
-async function serveOne(
-  { dataDir, port, token, regions }: SingleUser,
-  request: ServeRequest,
-  { start, pages, clock = systemClock }: ServePorts
-): Promise<ServedService> {
-  const { log } = request
-  const store = openStore(dataDir, { log, clock })
-  const readiness = createReadiness(store, clock)
-  const secret = token ?? createSingleToken()
-  const accounts = createSingleUser(secret, { clock, rows: openSessionRows(store.database) })
-  const service = await startOrClose(store, () =>
-    start({
-      ...commonOptions(request, { pages, clock }),
-      ...{ dataDir, store, log, regions, accounts, token: secret },
-      front: createLoopbackFront(port),
-      // One person's runs do not wait for each other; those that share the machine say so.
-      queue: (placeOf) =>
-        createMachineQueue(placeOf, {
-          maxNodes: Infinity,
-          whyNotNow: () => readiness.whyNot() ?? whyNotWritable(store),
-          ...{ clock, log }
-        })
-    })
-  )
-  return { url: service.url, token: service.token, hasNoUsers: false, close: () => service.close() }
-}
-
-/** For a team, as the config file says. */
-async function serveTeam(
-  config: ServiceConfig,
-  request: ServeRequest,
-  ports: ServePorts
-): Promise<ServedService> {
-  const { pages, clock = systemClock } = ports
-  const { dataDir, regions, maxNodes } = config
-  const log = createJsonLog(request.log, clock)
+  const { setUp, rehearse, serviceName, signal } = request
+  const { pages, clock = systemClock, limits } = ports
+  const { dataDir, regions } = setUp
+  const team = 'listen' in setUp ? setUp : undefined
+  const log = team ? createJsonLog(request.log, clock) : request.log
   const headers = { [VERSION_HEADER]: readPackageVersion() }
-  const front = await createPublicFront(config, {
-    ...{ clock, log, headers },
-    ...(ports.limits && { limits: ports.limits })
-  })
-  if (config.metrics?.tokenFile !== undefined) await requireMetricsToken(config.metrics.tokenFile)
+  const front =
+    'listen' in setUp
+      ? await createFront(setUp, { clock, log, headers, ...(limits && { limits }) })
+      : await createLoopbackFront(setUp.port)
+  if (team?.metrics?.tokenFile !== undefined) await requireMetricsToken(team.metrics.tokenFile)
   const store = openStore(dataDir, { log, clock })
-  const metrics = config.metrics && createMetrics({ store, version: readPackageVersion() })
+  const metrics = team?.metrics && createMetrics({ store, version: readPackageVersion() })
   const readiness = createReadiness(store, clock)
-  const accounts = openAccounts(store.database, clock)
-  const keeping = { store, retention: config.retention, clock, log }
+  const token = 'listen' in setUp ? undefined : (setUp.token ?? createSingleToken())
+  const accounts =
+    token === undefined
+      ? openAccounts(store.database, clock)
+      : createSingleUser(token, { clock, rows: openSessionRows(store.database) })
+  const keeping = { store, retention: team?.retention ?? {}, clock, log }
   const service = await startOrClose(store, async () => {
-    if (readiness.whyNot() !== undefined) await makeRoom(keeping)
+    if (team && readiness.whyNot() !== undefined) await makeRoom(keeping)
     return ports.start({
-      ...commonOptions(request, { pages, clock }),
+      ...{ engine: rehearse ? 'rehearsal' : 'real', signal, pages, clock },
+      ...(serviceName !== undefined && { serviceName }),
       ...{ dataDir, store, log, regions, accounts },
-      audit: openAuditLog(dataDir, { clock, log }),
-      front: equipFront(front, { config, metrics, log: request.log, clock, whyNotReady: readiness.whyNot }),
+      ...(token !== undefined && { token }),
+      ...(team && { audit: openAuditLog(dataDir, { clock, log }) }),
+      front: team
+        ? equipFront(front, { config: team, metrics, log: request.log, clock, whyNotReady: readiness.whyNot })
+        : front,
       queue: (placeOf) => {
+        // One person's runs do not wait for each other; those that share the machine say so.
+        const maxNodes = team ? team.maxNodes : Infinity
         const whyNotNow = (): string | undefined => readiness.whyNot() ?? whyNotWritable(store)
-        const queue = createMachineQueue(placeOf, { maxNodes, whyNotNow, clock, log })
+        const queue = new Queue({ placeOf, maxNodes, cores: availableParallelism(), clock, log, whyNotNow })
         metrics?.watchQueue(queue)
         return queue
       }
     })
   })
-  const retention = startRetention(keeping)
+  const retention = team && startRetention(keeping)
   return {
     url: service.url,
-    listening: front.listening(),
-    token: undefined,
+    ...(team && { listening: front.listening() }),
+    token,
     hasNoUsers: accounts.users().length === 0,
     close: async () => {
       readiness.drain()
-      await service.drain(config.drainMs)
-      await retention.close()
+      if (team) await service.drain(team.drainMs)
+      await retention?.close()
       await service.close()
     }
   }
-}
-
-function commonOptions(
-  { rehearse, serviceName, signal }: ServeRequest,
-  { pages, clock }: { pages: ServePorts['pages']; clock: Clock }
-): Pick<ServiceOptions, 'engine' | 'signal' | 'pages' | 'clock' | 'serviceName'> {
-  return {
-    engine: rehearse ? 'rehearsal' : 'real',
-    ...{ signal, pages, clock },
-    ...(serviceName !== undefined && { serviceName })
-  }
-}
-
-function createMachineQueue(
-  placeOf: Parameters<NonNullable<ServiceOptions['queue']>>[0],
-  parts: Pick<Parameters<typeof createQueue>[0], 'maxNodes' | 'whyNotNow' | 'clock' | 'log'>
-): NodeQueue {
-  return createQueue({ placeOf, cores: availableParallelism(), ...parts })
 }
 
 /** What is seen from outside: probes, figures, and a log line per request. */
@@ -199,12 +147,22 @@ function equipFront(
     prepare: (app) => {
       logRequests(app)
       metrics?.watch(app)
-      front.prepare?.(app)
+      front.prepare(app)
       addProbes(app, whyNotReady)
-      if (metrics && config.metrics) addMetricsRoute(app, metrics, config.metrics)
-      else refuseMetrics(app)
+      addMetricsRoute(app, metrics, config.metrics)
     }
   }
+}
+
+/** For whatever restarts the service, and whatever sends callers to it. */
+function addProbes(app: FastifyInstance, whyNotReady: () => string | undefined): void {
+  const config = { open: 'probe' } as const
+  app.get('/healthz', { config }, () => ({ status: 'ok' }))
+  app.get('/readyz', { config }, (_request, reply) => {
+    const reason = whyNotReady()
+    if (reason === undefined) return { status: 'ready' }
+    return reply.code(503).header('retry-after', '10').send({ error: reason })
+  })
 }
 
 /** A full disk keeps a service from starting, and nobody else deletes what is beyond the limits. */
@@ -260,7 +218,7 @@ const PROBE_EVERY_MS = 2000
 /** A disk that is almost full takes a few bytes still. */
 const PROBE_BYTES = 64 * 1024
 
-export interface Readiness {
+interface Readiness {
   /** Undefined if new runs are welcome. */
   readonly whyNot: () => string | undefined
   /** From now on they are not. */
@@ -272,15 +230,22 @@ function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock): Readi
   let isDraining = false
   let probedMs = -Infinity
   let failure: string | undefined
+  const probe = (): void => {
+    // A clock that was set back must not keep an old answer.
+    const sinceMs = clock.now() - probedMs
+    if (sinceMs >= 0 && sinceMs < PROBE_EVERY_MS) return
+    probedMs = clock.now()
+    failure = undefined
+    try {
+      probeFolder(folder.path, PROBE_BYTES)
+    } catch (thrown) {
+      failure = `the data folder cannot be written: ${clauseOf(thrown)}`
+    }
+  }
   return {
     whyNot: () => {
       if (isDraining) return 'the service is about to end and takes no new runs'
-      // A clock that was set back must not keep an old answer.
-      const sinceMs = clock.now() - probedMs
-      if (sinceMs >= PROBE_EVERY_MS || sinceMs < 0) {
-        probedMs = clock.now()
-        failure = probe(folder.path)
-      }
+      probe()
       return failure
     },
     drain: () => {
@@ -289,19 +254,10 @@ function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock): Readi
   }
 }
 
-function probe(folder: string): string | undefined {
-  try {
-    probeFolder(folder, PROBE_BYTES)
-    return undefined
-  } catch (thrown) {
-    return `the data folder cannot be written: ${clauseOf(thrown)}`
-  }
-}
-
 type WriteLine = (line: string) => void
 
 /** One JSON object per line, in the same form as those of the web framework. */
-function createJsonLog(write: WriteLine, clock: Clock): (line: string) => void {
+function createJsonLog(write: WriteLine, clock: Clock): WriteLine {
   return (msg) => write(JSON.stringify({ level: 'info', time: new Date(clock.now()).toISOString(), msg }))
 }
 
@@ -333,7 +289,8 @@ function logRequests(app: FastifyInstance): void {
 function describe(request: FastifyRequest, reply: FastifyReply): Record<string, unknown> {
   return {
     method: request.method,
-    path: pathOf(request),
+    // A token may be in the query.
+    path: request.originalUrl.replace(/[?#].*$/s, '').slice(0, 300),
     route: request.routeOptions.url ?? null,
     status: reply.raw.headersSent ? reply.statusCode : null,
     ms: Math.round(reply.elapsedTime),
@@ -341,9 +298,4 @@ function describe(request: FastifyRequest, reply: FastifyReply): Record<string, 
     user: (request.user as FastifyRequest['user'] | undefined)?.name ?? null,
     ...(!reply.raw.writableFinished && { hung_up: true })
   }
-}
-
-/** A token may be in the query. */
-function pathOf({ originalUrl }: FastifyRequest): string {
-  return originalUrl.replace(/[?#].*$/s, '').slice(0, 300)
 }

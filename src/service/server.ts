@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
 import { vocabularyOf } from '../contract/vocabulary.js'
 import type { Regions } from '../contract/regions/regions.js'
 import { type Clock, systemClock } from './clock.js'
@@ -10,11 +9,10 @@ import { createGatlingEngine } from './engines/gatling/gatling.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
 import { createSeleniumEngine } from './engines/selenium/selenium.js'
-import { GridNodes } from './runs/grid-nodes.js'
 import { Grids } from './runs/grids.js'
 import { addGuards } from './api/guards.js'
 import { keepLogs, type LogRequest, keepSamples } from './runs/keep-logs.js'
-import { type Pages, readNextPath, PAGE_HEADERS, readForm } from './pages/send-page.js'
+import type { Pages } from './pages/send-page.js'
 import type { ClusterAddress } from './nodes/kubernetes/cluster.js'
 import { createMachinePlace } from './nodes/machine/machine-place.js'
 import { toolEnvironment } from './engines/tool-environment.js'
@@ -24,23 +22,16 @@ import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
 import { Verdicts } from './judging/verdicts.js'
-import { MemoryStore } from './store/memory-store.js'
-import type { Store } from './store/store.js'
+import { Store } from './store/store.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
 import { createSingleToken, createSingleUser, type Accounts } from './accounts/users.js'
 import { createApp } from './api/app.js'
 import { createLoopbackFront, type Front } from './http/front.js'
-import { noQueue, type Queue } from './queue/queue.js'
+import { Queue } from './queue/queue.js'
 import { readLoad } from './nodes/machine/load-sample.js'
 import { ToolRegistry } from './nodes/machine/tool-registry.js'
-import {
-  findVisitor,
-  type PagePorts,
-  readCookie,
-  refuseGuess,
-  sendLoginForm,
-  signIn
-} from './pages/page-access.js'
+import { loginRoutes } from './pages/page-access.js'
+import { pageRoutes } from './pages/page-routes.js'
 
 export interface ServiceOptions {
   /** Where the files of runs are kept. */
@@ -115,10 +106,11 @@ const DEFAULT_MAX_UPLOAD_BYTES = 2 * 1024 ** 3
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   const log = safeLog(options.log)
   const clock = options.clock ?? systemClock
-  const store = options.store ?? new MemoryStore(options.dataDir)
+  const store = options.store ?? new Store(options.dataDir)
   // Before anything else: a folder that is not writable is no reason to leave a tool running.
   await endLeftovers(store, log)
-  const registry = options.registry ?? (await openRegistry(options, log))
+  const env = options.env ?? process.env
+  const registry = options.registry ?? (await openRegistry(env, log))
   store.claim()
   const closing = new AbortController()
   const processes = new Processes({
@@ -132,15 +124,27 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
       store.forgetProcess(pid)
     }
   })
-  const places = await findPlaces(options, { processes, store, clock, log })
+  const places =
+    options.places ??
+    (await openPlaces(options.regions, {
+      machine: createMachinePlace({ processes, env: toolEnvironment(env) }),
+      marker: () => options.marker ?? store.marker(),
+      ...{ env, clock, log, onClusters: options.onClusters, onLeft: options.onLeft, signal: options.signal }
+    }).catch((thrown: unknown) => {
+      // A service that cannot use its places does not start, and lets go of its folder.
+      store.close()
+      throw thrown
+    }))
   const engines = createEngines(options, { clock, log, processes, signal: closing.signal })
-  const nodes = new GridNodes((region) => places.placeOf(region))
-  const queue = options.queue?.((region) => places.placeOf(region)) ?? noQueue
-  const grids = new Grids({ store, clock, nodes, queue, log })
+  const placeOf: Places['placeOf'] = (region) => places.placeOf(region)
+  // Inside a step there is one gate with one run at a time: nobody waits.
+  const queue =
+    options.queue?.(placeOf) ?? new Queue({ maxNodes: Infinity, placeOf, cores: Infinity, clock, log })
+  const grids = new Grids({ store, clock, placeOf, queue, log })
   const token = options.token ?? createSingleToken()
   const accounts = options.accounts ?? createSingleUser(token, { clock })
   const runs = new Runs({
-    ...{ store, grids, nodes, engines, queue, clock, log },
+    ...{ store, grids, engines, queue, clock, log },
     isRemoved: (id) => accounts.isRemoved(id),
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
@@ -149,7 +153,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   queue.pause()
   await places.clearAway(await runs.adoptLeftovers())
 
-  const front = options.front ?? createLoopbackFront()
+  const front = options.front ?? (await createLoopbackFront())
   const app = createApp(front)
   const facts: ServiceFacts = {
     words: vocabularyOf(options.serviceName),
@@ -166,17 +170,12 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
     loadPages && new RunPages({ facts, verdicts, clock, synthetic: engines.synthetic, log, loadPages })
   const audit = options.audit ?? noAudit
   const guarded = { accounts, front, clock, store, audit, loadPages, vendor: facts.words.vendor }
-  const { failedLogins } = addGuards(app, guarded)
-  if (loadPages) addLoginRoutes(app, { ...guarded, failedLogins, loadPages })
-  addRoutes(app, {
-    facts,
-    grids,
-    runs,
-    engines,
-    verdicts,
-    pages,
-    maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
-  })
+  addGuards(app, guarded)
+  const maxUploadBytes = options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
+  addRoutes(app, { facts, grids, runs, engines, verdicts, pages, maxUploadBytes }, [
+    ...(loadPages ? loginRoutes({ ...guarded, loadPages }) : []),
+    ...(pages ? pageRoutes({ facts, runs, verdicts, pages }) : [])
+  ])
   await front.listen(app)
   queue.resume()
   audit.write({ action: 'service.start' })
@@ -199,37 +198,7 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   }
 }
 
-/** A service that cannot use its places does not start, and lets go of its folder. */
-async function findPlaces(
-  options: ServiceOptions,
-  {
-    processes,
-    store,
-    clock,
-    log
-  }: { processes: Processes; store: Store; clock: Clock; log: (line: string) => void }
-): Promise<Places> {
-  if (options.places) return options.places
-  const env = options.env ?? process.env
-  const machine = createMachinePlace({ processes, env: toolEnvironment(env) })
-  const marker = (): string => options.marker ?? store.marker()
-  try {
-    return await openPlaces(options.regions, {
-      ...{ machine, marker, env, clock, log },
-      onClusters: options.onClusters,
-      onLeft: options.onLeft,
-      signal: options.signal
-    })
-  } catch (thrown) {
-    store.close()
-    throw thrown
-  }
-}
-
-async function openRegistry(
-  { env = process.env }: ServiceOptions,
-  log: (line: string) => void
-): Promise<ToolRegistry> {
+async function openRegistry(env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<ToolRegistry> {
   const registry = ToolRegistry.open(env, log)
   await registry.endOrphans()
   return registry
@@ -271,46 +240,4 @@ export function safeLog(log: (line: string) => void): (text: string) => void {
     const plain = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, ' ')
     for (const line of plain.split(/[\r\n]+/)) if (line !== '') log(line)
   }
-}
-
-/** A token and a path, percent-encoded. */
-const MOST_FORM_BYTES = 8192
-const WRONG_TOKEN = 'This token is not right. Check that you copied all of it.'
-
-/** The form in which a person types in a token, and the way out. It works without JavaScript. */
-function addLoginRoutes(app: FastifyInstance, ports: PagePorts): void {
-  const { accounts, front, failedLogins } = ports
-  app.get('/login', { config: { page: 'always', open: 'page' } }, async (request, reply) => {
-    const next = readNextPath((request.query as { next?: unknown }).next)
-    if (findVisitor(request, ports)) return goTo(reply, next)
-    return sendLoginForm(reply, { next }, ports)
-  })
-  const config = (effect: 'login' | 'logout') => ({ page: 'always', open: 'page', effect }) as const
-  app.post('/login', { config: config('login'), bodyLimit: MOST_FORM_BYTES }, async (request, reply) => {
-    const fields = readForm(request, 'Log in')
-    const next = readNextPath(fields.get('next'))
-    const token = (fields.get('token') ?? '').trim()
-    const user = accounts.findByToken(token)
-    if (!user) {
-      await refuseGuess(request, reply, failedLogins)
-      return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)
-    }
-    signIn(request, reply, { user, token, accounts, front })
-    return goTo(reply, next)
-  })
-  app.post('/logout', { config: config('logout'), bodyLimit: MOST_FORM_BYTES }, (request, reply) => {
-    readForm(request, 'Log out')
-    const { name, attributes } = front.cookie()
-    const cookie = readCookie(request, name)
-    // Whatever happens to the session, as on a full disk: this browser forgets it.
-    void reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`)
-    const user = accounts.findBySession(cookie)
-    if (user) request.user = user
-    accounts.closeSession(cookie)
-    return goTo(reply, '/login')
-  })
-}
-
-function goTo(reply: FastifyReply, path: string): FastifyReply {
-  return reply.headers(PAGE_HEADERS).redirect(path, 303)
 }

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Vocabulary } from '../contract/vocabulary.js'
 import type { RunRecord, RunStatus } from '../contract/records.js'
 import type { Accounts } from './accounts/users.js'
@@ -18,6 +18,17 @@ export interface ServiceFacts {
   /** Where callers reach the service; known once it listens. */
   baseUrl(): string
 }
+
+/** What is answered at a path, with who may ask for it and what that changes. */
+export type Route = readonly [
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  config: FastifyContextConfig,
+  handler: (request: FastifyRequest, reply: FastifyReply) => unknown
+]
+
+/** A row of the table of routes. */
+export const route = (...row: Route): Route => row
 
 /** Runs in one page of the list. */
 export const PAGE_SIZE = 50

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { MemoryStore } from '../../../src/service/store/memory-store.js'
+import { Store } from '../../../src/service/store/store.js'
 import { startService } from '../../../src/service/server.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
 import { describeEnd } from '../../../src/cli/commands/demo-command.js'
@@ -73,7 +73,7 @@ test.each([
   const forms: string[] = []
   const demo = makeDemo({
     startLocalService: async ({ dataDir, log }) => {
-      const store = new MemoryStore(dataDir)
+      const store = new Store(dataDir)
       const service = await startService({ dataDir, store, engine: 'rehearsal', log })
       const close = async (): Promise<void> => {
         forms.push(...readRuns(store))
@@ -113,7 +113,7 @@ function copyExamples(change: (config: string) => string): string {
 }
 
 /** The tool, plan and parameters of the service's runs. */
-function readRuns(store: MemoryStore): string[] {
+function readRuns(store: Store): string[] {
   return store.listRuns({ offset: 0, limit: 99 }).runs.map(({ request, files }) => {
     const parameters = request.properties.map(({ name, value }) => `${name}=${value}`)
     return [request.tool, files[0]?.name, ...parameters].join(' ')
@@ -136,7 +136,7 @@ describe('--compare', () => {
       startLocalService: async ({ dataDir, log }) => {
         log('Installing JMeter')
         log('local 46da67 node 1: Creating summariser')
-        const store = new MemoryStore(dataDir)
+        const store = new Store(dataDir)
         const service = await startService({ dataDir, store, engine: 'rehearsal', log })
         const close = async (): Promise<void> => {
           segments.push(...readRuns(store))

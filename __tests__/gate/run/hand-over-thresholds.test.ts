@@ -26,7 +26,7 @@ async function start(
   version: string | undefined,
   answer?: number
 ): Promise<{ service: TestService; puts: string[] }> {
-  const front = createLoopbackFront()
+  const front = await createLoopbackFront()
   const puts: string[] = []
   const listening: Front = {
     ...front,

@@ -5,7 +5,7 @@ import '../../../src/gate/after-run.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import type { Outcome } from '../../../src/analysis/outcome.js'
 import { judgeRun } from '../../../src/service/judging/judge-run.js'
-import { MemoryStore } from '../../../src/service/store/memory-store.js'
+import { Store } from '../../../src/service/store/store.js'
 import type { RunRecord } from '../../../src/contract/records.js'
 import { readAddress } from '../../../src/client/http/address.js'
 import { createFolders, createServices, finishRun, get, runForm, send } from '../../service/support.js'
@@ -16,13 +16,13 @@ import { writeRows, type SentSample } from '../../support/stalls/write-rows.js'
 const services = createServices()
 const folders = createFolders()
 let service: Awaited<ReturnType<typeof services.start>>
-let store: MemoryStore
+let store: Store
 let run: RunRecord
 let ports: TestPorts
 
 beforeAll(async () => {
   const dataDir = folders.create()
-  store = new MemoryStore(dataDir)
+  store = new Store(dataDir)
   service = await services.start({ dataDir, store })
   const { json } = await finishRun(service, runForm({ threads: '12', duration: '25' }))
   run = store.run(json.uuid)!

@@ -5,7 +5,7 @@ import '../../../src/gate/after-run.js'
 import type { Outcome } from '../../../src/analysis/outcome.js'
 import { judgeRun } from '../../../src/service/judging/judge-run.js'
 import { readThresholds } from '../../../src/service/judging/read-thresholds.js'
-import { MemoryStore } from '../../../src/service/store/memory-store.js'
+import { Store } from '../../../src/service/store/store.js'
 import type { RunRecord } from '../../../src/contract/records.js'
 import { readAddress } from '../../../src/client/http/address.js'
 import { createFolders, createServices, finishRun, runForm } from '../../service/support.js'
@@ -22,14 +22,14 @@ afterAll(async () => {
 })
 
 let service: Awaited<ReturnType<typeof services.start>>
-let store: MemoryStore
+let store: Store
 let run: RunRecord
 let ended: RunRecord
 let csv: { readonly path: string; readonly lines: readonly string[] }
 
 beforeAll(async () => {
   const dataDir = folders.create()
-  store = new MemoryStore(dataDir)
+  store = new Store(dataDir)
   service = await services.start({ dataDir, store })
   const { json } = await finishRun(service, runForm({ threads: '3', duration: '10' }))
   run = store.run(json.uuid)!

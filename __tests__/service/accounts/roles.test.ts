@@ -118,7 +118,10 @@ async function startWatched(
 ): Promise<Watched> {
   const clock = new ManualClock()
   const store = openStore(folders.create(), { log: () => undefined, clock })
-  const front = { ...createLoopbackFront(), prepare: (app: FastifyInstance) => prepare?.(app, () => store) }
+  const front = {
+    ...(await createLoopbackFront()),
+    prepare: (app: FastifyInstance) => prepare?.(app, () => store)
+  }
   return { store, ...(await startWithRoutes({ store, front, dataDir: store.folder.path }, clock)) }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import type { NodePlace } from '../../../src/service/nodes/load-node.js'
 import { readGridSpec } from '../../../src/service/api/validation.js'
 
 test('a grid has as many nodes as its region allows', () => {
@@ -10,7 +11,11 @@ test('a grid has as many nodes as its region allows', () => {
           ...{ infrastructure: 'demand', stop_after: '5' }
         }
       },
-      { checkRegion: () => [], mostNodesIn: (asked) => (asked === 'pods' ? 1000 : 64) }
+      {
+        regions: undefined,
+        placeOf: (asked) => ({ mostNodes: asked === 'pods' ? 1000 : undefined }) as NodePlace,
+        clearAway: () => Promise.resolve()
+      }
     ).instanceQuantity
   expect([read('here', 64), read('pods', 1000)]).toEqual([64, 1000])
   expect(() => read('here', 65)).toThrow('instance_quantity must be a whole number from 1 to 64, not "65"')

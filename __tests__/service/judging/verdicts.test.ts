@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { renameSync } from 'node:fs'
 import { Verdicts } from '../../../src/service/judging/verdicts.js'
-import { MemoryStore } from '../../../src/service/store/memory-store.js'
+import { Store } from '../../../src/service/store/store.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { createFolders, createServices, finishRun, runForm } from '../support.js'
 
@@ -14,7 +14,7 @@ afterAll(async () => {
 
 test('a list that stays open looks rarely for results that are not there, and finds them when they are back', async () => {
   const dataDir = folders.create()
-  const store = new MemoryStore(dataDir)
+  const store = new Store(dataDir)
   const service = await services.start({ dataDir, store })
   const run = store.run((await finishRun(service, runForm({ duration: '5' }))).json.uuid)!
   const path = store.folder.resultFile(run.id, run.gridIds[0]!)

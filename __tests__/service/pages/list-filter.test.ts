@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { noQueue } from '../../../src/service/queue/queue.js'
-import { MemoryStore } from '../../../src/service/store/memory-store.js'
+import { systemClock } from '../../../src/service/clock.js'
+import { Queue } from '../../../src/service/queue/queue.js'
+import { type RunListRequest, type RunPage, Store } from '../../../src/service/store/store.js'
 import type { RunRecord } from '../../../src/contract/records.js'
-import type { RunListRequest, RunPage } from '../../../src/service/store/store.js'
 import { HTML, visit, WITH_PAGES } from './page-support.js'
 import { createFolders, createServices, get, type Reply } from '../support.js'
 
 const RUNS = 10_000
 
-class CountingStore extends MemoryStore {
+class CountingStore extends Store {
   lists = 0
   override listRuns(request: RunListRequest): RunPage {
     this.lists++
@@ -26,7 +26,13 @@ beforeAll(async () => {
   const dataDir = folders.create()
   store = new CountingStore(dataDir)
   for (let n = 1; n <= RUNS; n++) store.saveRun(makeRun(n))
-  const queue = () => ({ ...noQueue, positionOf: (id: string) => (id === `r${RUNS}` ? 3 : null) })
+  const queue = (placeOf: ConstructorParameters<typeof Queue>[0]['placeOf']) =>
+    Object.assign(
+      new Queue({ maxNodes: Infinity, placeOf, cores: 1, clock: systemClock, log: () => undefined }),
+      {
+        positionOf: (id: string) => (id === `r${RUNS}` ? 3 : null)
+      }
+    )
   service = await services.start({ ...WITH_PAGES, dataDir, store, queue })
   cookie = await visit(service)
   const waiting = store.run(`r${RUNS}`)!

@@ -3,7 +3,7 @@ import type { RunRecord } from '../../../src/contract/records.js'
 import type { PageDocument } from '../../../src/report/page/document.js'
 import type { Service } from '../../../src/service/server.js'
 import { openDatabase } from '../../../src/service/store/database.js'
-import { RunTable } from '../../../src/service/store/run-table.js'
+import { RunTable } from '../../../src/service/store/tables.js'
 import { HTML, listen, nextWhere, visit, WITH_PAGES } from './page-support.js'
 import {
   createFolders,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { createQueue } from '../../../src/service/queue/node-queue.js'
+import { Queue } from '../../../src/service/queue/queue.js'
 import type { EmbeddedService, ServiceOptions } from '../../../src/service/server.js'
 import { openStore } from '../../../src/service/serve.js'
 import { createSurvivingPlaces } from '../../support/surviving-place.js'
@@ -44,7 +44,7 @@ function withQueue(
     clock,
     ...options,
     queue: (placeOf) =>
-      createQueue({ maxNodes, placeOf, cores: 2, clock, log: options.log ?? (() => undefined) })
+      new Queue({ maxNodes, placeOf, cores: 2, clock, log: options.log ?? (() => undefined) })
   }
 }
 
@@ -381,7 +381,7 @@ test('where nothing limits the nodes, neither the log nor a report names a limit
   let why: string | undefined
   const service = await services.start({
     clock,
-    queue: (placeOf) => createQueue({ maxNodes: Infinity, placeOf, cores: 2, clock, log, whyNotNow })
+    queue: (placeOf) => new Queue({ maxNodes: Infinity, placeOf, cores: 2, clock, log, whyNotNow })
   })
   const first = await createRun(service, long(64))
   await isRunning(service, first)
@@ -429,7 +429,7 @@ test.each([
   const log = (line: string): number => lines.push(line)
   const service = await services.start({
     clock,
-    queue: (placeOf) => createQueue({ maxNodes: 1, placeOf, cores: 2, clock, log })
+    queue: (placeOf) => new Queue({ maxNodes: 1, placeOf, cores: 2, clock, log })
   })
   const ids = [
     await createRun(service, long()),

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { NodePlace, NodeSet } from '../../../src/service/nodes/load-node.js'
 import type { Places } from '../../../src/service/places.js'
-import { createQueue } from '../../../src/service/queue/node-queue.js'
+import { Queue } from '../../../src/service/queue/queue.js'
 import type { ServiceOptions } from '../../../src/service/server.js'
 import { openStore, whyNotWritable } from '../../../src/service/serve.js'
 import { ManualClock } from '../../support/manual-clock.js'
@@ -52,7 +52,7 @@ function changeOpen(
 
 const withQueue = (clock = new ManualClock()): Partial<ServiceOptions> => ({
   clock,
-  queue: (placeOf) => createQueue({ maxNodes: 2, placeOf, cores: 2, clock, log: () => undefined })
+  queue: (placeOf) => new Queue({ maxNodes: 2, placeOf, cores: 2, clock, log: () => undefined })
 })
 
 describe.each([
@@ -144,7 +144,7 @@ describe('a start that cannot be written down', () => {
       ...optionsOf(world),
       ...{ dataDir, store, clock },
       queue: (placeOf) =>
-        createQueue({
+        new Queue({
           ...{ maxNodes: 2, placeOf, cores: 2, clock, log: (line) => lines.push(line) },
           whyNotNow: () => whyNotWritable(store)
         })

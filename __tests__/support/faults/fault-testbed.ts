@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startService } from '../../../src/service/server.js'
 import type { Service } from '../../../src/service/server.js'
-import { MemoryStore } from '../../../src/service/store/memory-store.js'
-import type { Store } from '../../../src/service/store/store.js'
+import { Store } from '../../../src/service/store/store.js'
 import { createRun, get, postJson, runForm, specFields, waitForStatus } from '../../service/support.js'
 import type { Doc } from '../../service/support.js'
 import { ArtifactService } from '../step/artifact-service.js'
@@ -42,7 +41,7 @@ export class FaultTestbed {
 
   static async open(token: string): Promise<FaultTestbed> {
     const folder = await mkdtemp(join(tmpdir(), 'loadgate-fault-'))
-    const store = new MemoryStore(folder)
+    const store = new Store(folder)
     const log = (): void => undefined
     const service = await startService({ dataDir: folder, store, engine: 'rehearsal', token, log })
     const proxy = await FaultProxy.start(service.url)

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
-import { keepAddresses, type Front, RequestIds, answerExpectations, answerUnreadable } from '../http/front.js'
+import type { Front } from '../http/front.js'
 import { FormFields } from './request-body.js'
 import { RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
@@ -10,19 +11,18 @@ import { PAGE_HEADERS } from '../pages/send-page.js'
 import { explainStorage } from '../store/database-errors.js'
 import { readPackageVersion, VERSION_HEADER } from '../version.js'
 
+const REQUEST_ID = 'x-request-id'
+/** The caller's own id is kept if it is harmless in logs and headers, so that a request can be followed through a proxy. */
+const HARMLESS = /^[\w-]{1,64}$/
 const MAX_FIELD_BYTES = 1024 ** 2
 
 /** The web framework, without any route. */
 export function createApp(front: Front): FastifyInstance {
-  const headers = { [VERSION_HEADER]: readPackageVersion() }
-  const ids = new RequestIds()
+  const version = readPackageVersion()
   const app = fastify({
     ...front.settings,
-    genReqId: (request) => ids.of(request),
+    requestIdHeader: REQUEST_ID,
     forceCloseConnections: true,
-    clientErrorHandler: (thrown, socket) => answerUnreadable(thrown, socket, headers),
-    // A request without a host gets the same JSON error as one with a foreign host.
-    http: { requireHostHeader: false },
     // An address that cannot be decoded never reaches a route. Its query, which may have a token, is not repeated.
     frameworkErrors: (thrown, _request, reply) => {
       const error = thrown.message.replace(/\?.*(?=' is not a valid url component$)/s, '')
@@ -32,14 +32,19 @@ export function createApp(front: Front): FastifyInstance {
     rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
     routerOptions: { ignoreTrailingSlash: true }
   })
-  keepAddresses(app.server)
-  answerExpectations(app.server, headers)
   // Also for replies that no route gives.
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-    response.setHeader('x-request-id', ids.of(request))
+    const given = request.headers[REQUEST_ID]
+    const id = typeof given === 'string' && HARMLESS.test(given) ? given : randomUUID()
+    request.headers[REQUEST_ID] = id
+    response.setHeaders(
+      new Map([
+        [VERSION_HEADER, version],
+        [REQUEST_ID, id]
+      ])
+    )
   })
-  front.prepare?.(app)
+  front.prepare(app)
   void app.register(multipart, {
     limits: { fields: 2000, fieldSize: MAX_FIELD_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
   })

@@ -1,10 +1,10 @@
+import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import { RequestError } from '../errors.js'
 import { cannotFind } from '../service-facts.js'
 import type { AuditLog } from '../accounts/audit-log.js'
 import { auditRequests } from '../accounts/audit-requests.js'
-import { FailedLogins } from '../accounts/failed-logins.js'
 import { checkPermission, requireDeclaredEffects } from '../accounts/permissions.js'
 import type { Accounts, User } from '../accounts/users.js'
 import { type Front, foreignPage } from '../http/front.js'
@@ -43,12 +43,14 @@ export interface Guarded {
   readonly loadPages: (() => Promise<Pages>) | undefined
 }
 
+/** Wrong tokens of a network in a minute; a right one is never refused, for many runners share an address. */
+const MOST_GUESSES = 20
+
 /** Lets nobody in without a token, or a session for the pages; and nobody do what the role does not allow. */
-export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogins: FailedLogins } {
-  const failedLogins = new FailedLogins(guarded.clock)
-  app.addHook('preClose', (done) => {
-    failedLogins.close()
-    done()
+export function addGuards(app: FastifyInstance, guarded: Guarded): void {
+  void app.register(rateLimit, { global: false })
+  app.after(() => {
+    app.decorate('countGuess', app.createRateLimit({ max: MOST_GUESSES, timeWindow: 60_000 }))
   })
   app.decorateRequest('user')
   app.decorateRequest('checkAgain', () => undefined)
@@ -65,11 +67,11 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogin
     const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request)
     const user = token === undefined ? undefined : guarded.accounts.findByToken(token)
     if (user) request.user = user
-    else if (token !== undefined) await refuseGuess(request, reply, failedLogins)
+    else if (token !== undefined) await refuseGuess(request, reply)
     const findUser = (): User | undefined =>
       token !== undefined && user ? guarded.accounts.findByToken(token) : findVisitor(request, guarded)
     if (isPage) {
-      if (!user) await admitToPage(request, reply, { ...guarded, loadPages, failedLogins })
+      if (!user) await admitToPage(request, reply, { ...guarded, loadPages })
       if (reply.sent) return reply
       endWithAccess(reply, () => findUser() !== undefined, guarded.clock)
     } else {
@@ -97,7 +99,6 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): { failedLogin
     if (request.routeOptions.config.effect !== undefined && request.body !== undefined) request.checkAgain()
     done()
   })
-  return { failedLogins }
 }
 
 function missingToken(reply: FastifyReply): RequestError {

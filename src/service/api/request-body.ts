@@ -1,11 +1,9 @@
 import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Multipart, MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import type { IncomingMessage } from 'node:http'
 import { RequestError } from '../errors.js'
 import type { FileRecord } from '../../contract/records.js'
 import { createId } from '../store/data-folder.js'
@@ -17,52 +15,34 @@ export class FormFields {
   constructor(readonly fields: readonly (readonly [string, string])[]) {}
 }
 
-export interface Upload {
-  readonly params: Params
-  readonly files: readonly FileRecord[]
+interface Files {
+  readonly fileField: string
+  readonly uploadDir: string
+  readonly maxBytes: number
 }
 
-/** Reads the parameters of a request without files: JSON, a form, or a multipart form. */
-export async function readParams(request: FastifyRequest): Promise<Params> {
-  if (!request.isMultipart()) return paramsOf(request.body)
-  const fields: (readonly [string, string])[] = []
-  for await (const part of readParts(request)) {
-    if (part.type === 'file') part.file.resume()
-    else fields.push(readField(part))
-  }
-  request.checkAgain()
-  return nestParams(fields)
-}
-
-/** Reads a request with files and streams them to the folder, which is removed on failure. */
-export async function readUpload(
+/** Reads the parameters of a request: JSON, a form, or a multipart form, whose files are streamed to the folder if there is one. */
+export async function readBody(
   request: FastifyRequest,
-  options: { fileField: string; uploadDir: string; maxBytes: number }
-): Promise<Upload> {
+  wanted?: Files
+): Promise<{ params: Params; files: FileRecord[] }> {
   if (!request.isMultipart()) return { params: paramsOf(request.body), files: [] }
-  if (Number(request.headers['content-length'] ?? 0) > options.maxBytes) throw tooLarge(options.maxBytes)
+  if (wanted && Number(request.headers['content-length'] ?? 0) > wanted.maxBytes)
+    throw tooLarge(wanted.maxBytes)
   const fields: (readonly [string, string])[] = []
   const files: FileRecord[] = []
-  let roomBytes = options.maxBytes
+  let roomBytes = wanted?.maxBytes ?? 0
   for await (const part of readParts(request)) {
     if (part.type === 'field') fields.push(readField(part))
-    else if (!isWanted(part, options.fileField)) part.file.resume()
+    else if (!wanted || !isWanted(part, wanted.fileField)) part.file.resume()
     else {
       const name = checkName(part.filename, files)
-      roomBytes -= await save(part, {
-        target: join(options.uploadDir, name),
-        roomBytes,
-        maxBytes: options.maxBytes
-      })
+      roomBytes -= await save(part, { ...wanted, name, roomBytes })
       files.push({ uuid: createId(), name })
     }
   }
   request.checkAgain()
   return { params: nestParams(fields), files }
-}
-
-export async function discardUpload(uploadDir: string): Promise<void> {
-  await rm(uploadDir, { recursive: true, force: true })
 }
 
 function paramsOf(body: unknown): Params {
@@ -99,16 +79,16 @@ function checkName(sent: string, files: readonly FileRecord[]): string {
 
 async function save(
   part: MultipartFile,
-  target: { target: string; roomBytes: number; maxBytes: number }
+  { uploadDir, name, roomBytes, maxBytes }: Files & { name: string; roomBytes: number }
 ): Promise<number> {
   let bytes = 0
   const count = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      done(bytes > target.roomBytes ? tooLarge(target.maxBytes) : null, chunk)
+      done(bytes > roomBytes ? tooLarge(maxBytes) : null, chunk)
     }
   })
-  const file = createWriteStream(target.target, { flags: 'wx', mode: 0o600 })
+  const file = createWriteStream(join(uploadDir, name), { flags: 'wx', mode: 0o600 })
   await pipeline(part.file, count, file).catch((thrown: unknown) => {
     // A disk failure is not the client's mistake.
     const isOurs = thrown instanceof RequestError || (thrown as NodeJS.ErrnoException).syscall !== undefined
@@ -123,51 +103,43 @@ function tooLarge(maxBytes: number): RequestError {
 
 const LOOK_EVERY_MS = 100
 
-/** A body that is not a valid multipart form is the client's mistake. */
+/**
+ * A body that is not a valid multipart form is the client's mistake. The parser waits for ever at a part whose header has no end, for
+ * nobody reads that part: so it is taken for stuck if there are bytes to be read, or the body has ended, and nothing happens.
+ */
 async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
+  const { raw } = request
   const parts = request.parts()
-  try {
-    for (;;) {
-      const next = await nextOf(parts, request.raw)
+  let seen = ''
+  for (;;) {
+    let timer: NodeJS.Timeout | undefined
+    const stuck = new Promise<never>((_resolve, reject) => {
+      timer = setInterval(() => {
+        const now = `${raw.socket.bytesRead} ${raw.readableLength} ${raw.readableEnded}`
+        if (now === seen && (raw.readableEnded || raw.readableLength > 0))
+          reject(new Error('the header of a part is malformed'))
+        seen = now
+      }, LOOK_EVERY_MS)
+    })
+    try {
+      const next = await Promise.race([parts.next(), stuck])
       if (next.done === true) return
+      clearInterval(timer)
       yield next.value
+    } catch (thrown) {
+      throw refuseForm(thrown)
+    } finally {
+      clearInterval(timer)
+      seen = ''
     }
-  } catch (thrown) {
-    throw refuseForm(thrown)
   }
 }
 
 function refuseForm(thrown: unknown): RequestError {
+  if (thrown instanceof RequestError) return thrown
   const { statusCode } = thrown as { statusCode?: number }
   const words = messageOf(thrown)
   return statusCode === 413
     ? new RequestError(413, words)
     : new RequestError(400, `the body is not a valid multipart form: ${words}`)
-}
-
-/** The parser waits for ever at a part whose header has no end: nobody reads that part, and it reads no further. */
-async function nextOf(
-  parts: AsyncIterator<Multipart>,
-  raw: IncomingMessage
-): Promise<IteratorResult<Multipart>> {
-  let stop = (): void => undefined
-  const stuck = new Promise<never>((_resolve, reject) => {
-    stop = watchParser(raw, () => reject(new Error('the header of a part is malformed')))
-  })
-  try {
-    return await Promise.race([parts.next(), stuck])
-  } finally {
-    stop()
-  }
-}
-
-/** Calls back if there are bytes to be read, or the body has ended, and nothing has changed between two looks. */
-function watchParser(raw: IncomingMessage, onStuck: () => void): () => void {
-  let seen = ''
-  const timer = setInterval(() => {
-    const now = `${raw.socket.bytesRead} ${raw.readableLength} ${raw.readableEnded}`
-    if (now === seen && (raw.readableEnded || raw.readableLength > 0)) onStuck()
-    seen = now
-  }, LOOK_EVERY_MS)
-  return () => clearInterval(timer)
 }

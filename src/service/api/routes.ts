@@ -1,17 +1,15 @@
-import { stat, open } from 'node:fs/promises'
+import { open, rm, stat } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type ServiceFacts, cannotFind, findRun, readRunFilter } from '../service-facts.js'
+import { route, type Route, type ServiceFacts, cannotFind, findRun, readRunFilter } from '../service-facts.js'
 import type { Engines } from '../engines/engine.js'
 import { refuseDeleted, RequestError, readPageNumber } from '../errors.js'
 import type { Grids } from '../runs/grids.js'
 import { lookAt } from '../judging/read-results.js'
-import { LiveSamples } from '../runs/live-samples.js'
+import { type FilePart, LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
-import { addPageRoutes } from '../pages/page-routes.js'
 import { sendPage, PAGE_HEADERS } from '../pages/send-page.js'
 import type { Verdicts } from '../judging/verdicts.js'
-import { checkRegion, mostNodesIn, type Places } from '../places.js'
-import { type Effect, requireOwnGrids, standaloneGridsOf } from '../accounts/permissions.js'
+import { requireOwnGrids, standaloneGridsOf } from '../accounts/permissions.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
 import type { RunPages } from '../pages/run-pages.js'
@@ -31,8 +29,8 @@ import {
   shownTo,
   userDocument
 } from './documents.js'
-import { discardUpload, readParams, readUpload } from './request-body.js'
-import { type Piece, sendPieces, sendText } from './send-file.js'
+import { readBody } from './request-body.js'
+import { describeFile, sendPieces } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
 /** Dependencies of the routes. */
@@ -47,103 +45,96 @@ export interface ServicePorts {
   readonly pages: RunPages | undefined
 }
 
-/** Every operation of the API; each GET without side effects also answers HEAD. */
-export function addRoutes(app: FastifyInstance, service: ServicePorts): void {
-  noteCreators(app, service.runs)
-  addGridRoutes(app, service)
-  addRunRoutes(app, service)
-  addResultRoutes(app, service)
-  addThresholdRoutes(app, service)
-  if (service.pages) addPageRoutes(app, { ...service, pages: service.pages })
-  app.get('/account', ({ user }) => accountDocument(user, service.facts))
-  app.get('/users/:id', (request) => {
-    const { id } = request.params as { id: string }
-    const found = shownTo(request.user, service.facts).find((user) => String(user.id) === id)
-    if (!found) throw cannotFind()
-    return userDocument(found)
-  })
+/** Every operation of the API, and the pages; each GET without side effects also answers HEAD. */
+export function addRoutes(app: FastifyInstance, service: ServicePorts, others: readonly Route[]): void {
+  for (const [method, url, config, handler] of [...apiRoutes(service), ...others])
+    app.route({
+      ...{ method, url, config, handler },
+      exposeHeadRoute: config.effect === undefined && !url.endsWith('/events')
+    })
 }
 
-const CREATES: readonly (Effect | undefined)[] = ['run.create', 'run.repeat', 'grid.create']
+function apiRoutes(service: ServicePorts): Route[] {
+  const { facts, grids, runs, pages } = service
+  const path = `/${facts.words.runs}`
+  const html = pages ? ({ page: 'html' } as const) : {}
+  const live = new LiveSamples(facts.store)
+  const endGrid: Route[3] = async (request) => {
+    const grid = findGrid(request, facts)
+    await grids.terminate(grid)
+    facts.store.flush()
+    return gridDetailDocument(grid, facts)
+  }
+  return [
+    route('GET', '/account', {}, ({ user }) => accountDocument(user, facts)),
+    route('GET', '/users/:id', {}, (request) => {
+      const { id } = request.params as { id: string }
+      const found = shownTo(request.user, facts).find((user) => String(user.id) === id)
+      if (!found) throw cannotFind()
+      return userDocument(found)
+    }),
+    route('POST', '/grids', { effect: 'grid.create' }, async (request, reply) => {
+      noteCaller(reply, runs)
+      const { params } = await readBody(request)
+      const grid = grids.create(readGridSpec(params, facts.places), ownerOf(request))
+      request.audited.created = grid.id
+      return reply.code(201).send(gridDocument(grid, facts))
+    }),
+    route('GET', '/grids/:id', {}, (request) => gridDetailDocument(findGrid(request, facts), facts)),
+    // The API document's definition has the singular, its example the plural.
+    route('DELETE', '/grids/:id', { effect: 'grid.terminate' }, endGrid),
+    route('DELETE', '/grid/:id', { effect: 'grid.terminate' }, endGrid),
+    route('POST', path, { effect: 'run.create' }, async (request, reply) => {
+      noteCaller(reply, runs)
+      return reply.code(201).send(await createRun(request, service))
+    }),
+    route('GET', path, {}, (request) =>
+      runListDocument(readPageNumber(request), readRunFilter(request), facts)
+    ),
+    route('GET', `${path}/:id`, html, async (request, reply) => {
+      const run = findRun(request, facts)
+      return pages && isPageRequest(request)
+        ? sendPage(reply, await pages.runPage(run, request.user))
+        : runDocument(run, facts)
+    }),
+    route('GET', `${path}/:id/stop`, { effect: 'run.stop' }, async (request) => {
+      const run = findRun(request, facts)
+      await runs.stop(run)
+      facts.store.flush()
+      return briefRunDocument(run, facts)
+    }),
+    route('GET', `${path}/:id/repeat`, { effect: 'run.repeat' }, async (request, reply) => {
+      noteCaller(reply, runs)
+      const run = findRun(request, facts)
+      requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts)
+      const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
+        throw refuseCreation(thrown)
+      })
+      request.audited.created = repeated.id
+      return briefRunDocument(repeated, facts)
+    }),
+    route('GET', `${path}/:id/report`, {}, async (request) => {
+      const run = findEndedRun(request, facts)
+      await runs.settle(run)
+      if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
+      return { _links: { self: { href: `/api${path}/${run.id}/report` } }, ...run.report }
+    }),
+    route('GET', `${path}/:id/result.csv`, {}, (request, reply) =>
+      sendResults(request, reply, { facts, runs, live })
+    ),
+    route('GET', `${path}/:id/files/:file`, {}, (request, reply) => sendUploaded(request, reply, facts)),
+    ...thresholdRoutes(`${path}/:id/thresholds`, html, service)
+  ]
+}
 
-/** Before their body is read, which takes a while for an upload. */
-function noteCreators(app: FastifyInstance, runs: Runs): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    if (CREATES.includes(request.routeOptions.config.effect))
-      runs.noteCaller(
-        new Promise((resolve) => (reply.raw.closed ? resolve() : reply.raw.once('close', resolve)))
-      )
-    done()
-  })
+/** Somebody wants something new; a drain waits until they are told. */
+function noteCaller({ raw }: FastifyReply, runs: Runs): void {
+  runs.noteCaller(new Promise((resolve) => (raw.closed ? resolve() : raw.once('close', resolve))))
 }
 
 /** Whose it will be. */
 function ownerOf({ user: { id, name } }: FastifyRequest): UserReference {
   return { id, name }
-}
-
-function rulesOf(places: Places): Parameters<typeof readGridSpec>[1] {
-  return {
-    checkRegion: (region) => checkRegion(region, places),
-    mostNodesIn: (region) => mostNodesIn(region, places)
-  }
-}
-
-function addGridRoutes(app: FastifyInstance, { facts, grids }: ServicePorts): void {
-  app.post('/grids', { config: { effect: 'grid.create' } }, async (request, reply) => {
-    const spec = readGridSpec(await readParams(request), rulesOf(facts.places))
-    const grid = grids.create(spec, ownerOf(request))
-    request.audited.created = grid.id
-    return reply.code(201).send(gridDocument(grid, facts))
-  })
-  app.get('/grids/:id', (request) => gridDetailDocument(findGrid(request, facts), facts))
-  // The API document's definition has the singular, its example the plural.
-  for (const path of ['/grids/:id', '/grid/:id']) {
-    app.delete(path, { config: { effect: 'grid.terminate' } }, async (request) => {
-      const grid = findGrid(request, facts)
-      await grids.terminate(grid)
-      facts.store.flush()
-      return gridDetailDocument(grid, facts)
-    })
-  }
-}
-
-function addRunRoutes(app: FastifyInstance, service: ServicePorts): void {
-  const { facts, runs, pages } = service
-  const path = `/${facts.words.runs}`
-  app.post(path, { config: { effect: 'run.create' } }, async (request, reply) =>
-    reply.code(201).send(await createRun(request, service))
-  )
-  app.get(path, (request) => runListDocument(readPageNumber(request), readRunFilter(request), facts))
-  app.get(`${path}/:id`, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
-    const run = findRun(request, facts)
-    return pages && isPageRequest(request)
-      ? sendPage(reply, await pages.runPage(run, request.user))
-      : runDocument(run, facts)
-  })
-  // These two have side effects, so HEAD must not do what GET does.
-  const withEffect = (effect: Effect) => ({ exposeHeadRoute: false, config: { effect } })
-  app.get(`${path}/:id/stop`, withEffect('run.stop'), async (request) => {
-    const run = findRun(request, facts)
-    await runs.stop(run)
-    facts.store.flush()
-    return briefRunDocument(run, facts)
-  })
-  app.get(`${path}/:id/repeat`, withEffect('run.repeat'), async (request) => {
-    const run = findRun(request, facts)
-    requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts)
-    const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
-      throw refuseCreation(thrown)
-    })
-    request.audited.created = repeated.id
-    return briefRunDocument(repeated, facts)
-  })
-  for (const effect of ['stop', 'repeat']) {
-    app.head(`${path}/:id/${effect}`, (request, reply) => {
-      findRun(request, facts)
-      return reply.header('content-type', 'application/json; charset=utf-8').send()
-    })
-  }
 }
 
 async function createRun(
@@ -154,18 +145,17 @@ async function createRun(
   let uploadDir: string | undefined
   try {
     uploadDir = store.folder.createUploadDir()
-    const upload = await readUpload(request, { fileField: words.files, uploadDir, maxBytes: maxUploadBytes })
-    const { files } = upload
-    const wish = readRunRequest(upload.params, {
-      ...{ words, engines, fileNames: files.map(({ name }) => name) },
-      ...rulesOf(facts.places)
+    const { params, files } = await readBody(request, {
+      ...{ fileField: words.files, uploadDir, maxBytes: maxUploadBytes }
     })
+    const fileNames = files.map(({ name }) => name)
+    const wish = readRunRequest(params, { words, engines, fileNames, places: facts.places })
     requireOwnGrids(request.user, wish.grids, facts)
     const run = await runs.create({ ...wish, files, uploadDir, user: ownerOf(request) })
     request.audited.created = run.id
     return createdRunDocument(run, facts)
   } catch (thrown) {
-    if (uploadDir !== undefined) await discardUpload(uploadDir)
+    if (uploadDir !== undefined) await rm(uploadDir, { recursive: true, force: true })
     throw refuseCreation(thrown)
   }
 }
@@ -175,47 +165,43 @@ function refuseCreation(thrown: unknown): unknown {
   return explainStorage(thrown) === undefined ? thrown : refuseWrite(thrown, 'the run was not created')
 }
 
-function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): void {
-  const path = `/${facts.words.runs}/:id`
-  app.get(`${path}/report`, async (request) => {
-    const run = findEndedRun(request, facts)
-    await runs.settle(run)
-    if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
-    return { _links: { self: { href: `/api/${facts.words.runs}/${run.id}/report` } }, ...run.report }
+const CSV = 'text/csv; charset=utf-8'
+
+async function sendResults(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { facts, runs, live }: { facts: ServiceFacts; runs: Runs; live: LiveSamples }
+): Promise<FastifyReply> {
+  const running = findRun(request, facts)
+  if (running.status === 'running') return sendLive(request, reply, { run: running, facts, live })
+  const run = findEndedRun(request, facts)
+  await runs.settle(run)
+  const grids = selectGrids(request, run, facts)
+  const pieces = await findResultPieces(grids.map((grid) => facts.store.folder.resultFile(run.id, grid.id)))
+  const only = grids.length === 1 ? grids[0] : undefined
+  const name = only ? `${only.spec.region}-${only.id}` : run.id
+  const content = { type: CSV, fileName: `${name}.csv`, etag: `"${run.id}-${name}"` }
+  // Without its header nobody could tell a CSV without samples from one that is not ready.
+  if (pieces.every(({ end }) => end === 0)) return describeFile(reply, content).send(SAMPLES_HEADER)
+  return sendPieces(request, reply, { ...content, pieces })
+}
+
+async function sendUploaded(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  facts: ServiceFacts
+): Promise<FastifyReply> {
+  const run = findRun(request, facts)
+  const { file: uuid } = request.params as { file: string }
+  const found = run.files.find((candidate) => candidate.uuid === uuid)
+  if (!found) throw cannotFind()
+  const file = facts.store.folder.uploadedFile(run.id, found.name)
+  const { size } = await stat(file).catch((thrown: unknown) => {
+    throw refuseDeleted(thrown)
   })
-  const live = new LiveSamples(facts.store)
-  app.get(`${path}/result.csv`, async (request, reply) => {
-    const running = findRun(request, facts)
-    if (running.status === 'running') return sendLive(request, reply, { run: running, facts, live })
-    const run = findEndedRun(request, facts)
-    await runs.settle(run)
-    const grids = selectGrids(request, run, facts)
-    const pieces = await findResultPieces(grids.map((grid) => facts.store.folder.resultFile(run.id, grid.id)))
-    const only = grids.length === 1 ? grids[0] : undefined
-    const name = only ? `${only.spec.region}-${only.id}` : run.id
-    const content = { type: 'text/csv; charset=utf-8', fileName: `${name}.csv`, etag: `"${run.id}-${name}"` }
-    // Without its header nobody could tell a CSV without samples from one that is not ready.
-    if (pieces.every(({ end }) => end === 0)) return sendText(reply, { ...content, text: SAMPLES_HEADER })
-    return sendPieces(request, reply, { ...content, pieces })
-  })
-  app.get(`${path}/files/:file`, async (request, reply) => {
-    const run = findRun(request, facts)
-    const { file: uuid } = request.params as { file: string }
-    const file = run.files.find((candidate) => candidate.uuid === uuid)
-    if (!file) throw cannotFind()
-    const source = facts.store.folder.uploadedFile(run.id, file.name)
-    const { size } = await stat(source).catch((thrown: unknown) => {
-      throw refuseDeleted(thrown)
-    })
-    const pieces = [{ file: source, start: 0, end: size }]
-    const fileName = file.name.replace(/[^\w.-]/g, '_')
-    return sendPieces(request, reply, {
-      pieces,
-      type: 'application/octet-stream',
-      fileName,
-      etag: `"${uuid}"`
-    })
-  })
+  const fileName = found.name.replace(/[^\w.-]/g, '_')
+  const content = { type: 'application/octet-stream', fileName, etag: `"${uuid}"` }
+  return sendPieces(request, reply, { ...content, pieces: [{ file, start: 0, end: size }] })
 }
 
 /** What a grid's nodes have written so far. Another version than the results: with several nodes, the order of the rows differs. */
@@ -232,7 +218,7 @@ async function sendLive(
     throw new RequestError(404, `run ${run.id} is ${run.status}: ${advice}`)
   }
   const name = `${grid.spec.region}-${grid.id}-live`
-  const content = { pieces, type: 'text/csv; charset=utf-8', fileName: `${name}.csv` }
+  const content = { pieces, type: CSV, fileName: `${name}.csv` }
   // Another service that continues with the run may have the rows of the nodes in another order.
   return sendPieces(request, reply, { ...content, etag: `"${run.id}-${name}-${facts.startedMs}"` })
 }
@@ -248,8 +234,8 @@ function selectGrids(request: FastifyRequest, run: RunRecord, facts: ServiceFact
 }
 
 /** All files have the same header; send it once. */
-async function findResultPieces(files: readonly string[]): Promise<Piece[]> {
-  const pieces: Piece[] = []
+async function findResultPieces(files: readonly string[]): Promise<FilePart[]> {
+  const pieces: FilePart[] = []
   for (const file of files) {
     const { size } = await measureResult(file)
     const start = pieces.some((piece) => piece.end > 0) ? await measureHeader(file) : 0
@@ -299,29 +285,27 @@ function findEndedRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
 }
 
 /** Additions of this service to the API: what must hold in a run, and once it has ended, whether it does. */
-function addThresholdRoutes(
-  app: FastifyInstance,
-  { facts, verdicts, pages }: { facts: ServiceFacts; verdicts: Verdicts; pages: RunPages | undefined }
-): void {
-  const path = `/${facts.words.runs}/:id/thresholds`
-  app.get(path, { config: pages ? { page: 'html' } : {} }, async (request, reply) => {
-    const run = findRun(request, facts)
-    // Where a browser is after its thresholds were refused.
-    if (isPageRequest(request))
-      return reply.headers(PAGE_HEADERS).redirect(`/${facts.words.runs}/${run.id}`, 303)
-    const { thresholds } = run
-    const judged = thresholds && hasEnded(run) ? await verdicts.judge(run, thresholds) : undefined
-    return thresholdDocument(run, judged, facts)
-  })
-  app.put(path, { config: { effect: 'run.thresholds' } }, async (request, reply) => {
-    const run = findRun(request, facts)
-    const read = readThresholds(request.body)
-    if ('problems' in read)
-      return reply.code(422).send({ error: read.problems.join('\n'), problems: read.problems })
-    verdicts.replace(run, read.thresholds)
-    facts.store.flush()
-    return thresholdDocument(run, undefined, facts)
-  })
+function thresholdRoutes(path: string, html: Route[2], { facts, verdicts }: ServicePorts): Route[] {
+  return [
+    route('GET', path, html, async (request, reply) => {
+      const run = findRun(request, facts)
+      // Where a browser is after its thresholds were refused.
+      if (isPageRequest(request))
+        return reply.headers(PAGE_HEADERS).redirect(`/${facts.words.runs}/${run.id}`, 303)
+      const { thresholds } = run
+      const judged = thresholds && hasEnded(run) ? await verdicts.judge(run, thresholds) : undefined
+      return thresholdDocument(run, judged, facts)
+    }),
+    route('PUT', path, { effect: 'run.thresholds' }, async (request, reply) => {
+      const run = findRun(request, facts)
+      const read = readThresholds(request.body)
+      if ('problems' in read)
+        return reply.code(422).send({ error: read.problems.join('\n'), problems: read.problems })
+      verdicts.replace(run, read.thresholds)
+      facts.store.flush()
+      return thresholdDocument(run, undefined, facts)
+    })
+  ]
 }
 
 function thresholdDocument(run: RunRecord, judged: Judged | undefined, { words }: ServiceFacts): Document {

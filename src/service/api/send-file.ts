@@ -2,13 +2,7 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { refuseDeleted } from '../errors.js'
-
-/** A part of a file; `end` is the offset after its last byte. */
-export interface Piece {
-  readonly file: string
-  readonly start: number
-  readonly end: number
-}
+import type { FilePart } from '../runs/live-samples.js'
 
 interface Content {
   readonly type: string
@@ -16,20 +10,15 @@ interface Content {
   readonly etag: string
 }
 
-/** Sends a file that is nowhere on disk; too short for ranges. */
-export function sendText(reply: FastifyReply, content: Content & { text: string }): FastifyReply {
-  return describe(reply, content).send(content.text)
-}
-
 /** Streams parts of files one after the other, or the requested range of them, so that a download can resume. */
 export function sendPieces(
   request: FastifyRequest,
   reply: FastifyReply,
-  content: Content & { pieces: readonly Piece[] }
+  content: Content & { pieces: readonly FilePart[] }
 ): FastifyReply {
   const total = sum(content.pieces)
   const range = readRange(request, { total, etag: content.etag })
-  void describe(reply, content).header('accept-ranges', 'bytes')
+  void describeFile(reply, content).header('accept-ranges', 'bytes')
   if (range === 'unsatisfiable') {
     void reply
       .code(416)
@@ -45,7 +34,7 @@ export function sendPieces(
   return reply.send(isHead ? Readable.from([]) : streamPieces(cutPieces(content.pieces, start, end)))
 }
 
-function describe(reply: FastifyReply, { type, fileName, etag }: Content): FastifyReply {
+export function describeFile(reply: FastifyReply, { type, fileName, etag }: Content): FastifyReply {
   return reply.headers({
     'content-type': type,
     'content-disposition': `attachment; filename="${fileName}"`,
@@ -53,11 +42,11 @@ function describe(reply: FastifyReply, { type, fileName, etag }: Content): Fasti
   })
 }
 
-function sum(pieces: readonly Piece[]): number {
+function sum(pieces: readonly FilePart[]): number {
   return pieces.reduce((total, piece) => total + piece.end - piece.start, 0)
 }
 
-function cutPieces(pieces: readonly Piece[], start: number, end: number): Piece[] {
+function cutPieces(pieces: readonly FilePart[], start: number, end: number): FilePart[] {
   let offset = 0
   return pieces.flatMap((piece) => {
     const from = piece.start + Math.max(0, start - offset)
@@ -67,7 +56,7 @@ function cutPieces(pieces: readonly Piece[], start: number, end: number): Piece[
   })
 }
 
-function streamPieces(pieces: readonly Piece[]): Readable {
+function streamPieces(pieces: readonly FilePart[]): Readable {
   async function* read(): AsyncGenerator<Buffer> {
     for (const { file, start, end } of pieces) {
       try {

@@ -4,6 +4,7 @@ import {
   OPTIONAL_GRID_TEXTS,
   type Vocabulary
 } from '../../contract/vocabulary.js'
+import { checkRegion, mostNodesIn, type Places } from '../places.js'
 import { checkApdexTarget } from '../runs/run-report.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { isParams, type Param, type Params } from './nested-params.js'
@@ -13,26 +14,19 @@ import type { GridSpec, RunRequest } from '../../contract/records.js'
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 
-/** What the service knows of its regions. */
-interface RegionRules {
-  /** What is wrong with a region, if anything. */
-  readonly checkRegion: (region: string) => string[]
-  /** How many nodes a grid in it may have. */
-  readonly mostNodesIn: (region: string) => number
-}
-
-interface Reading extends RegionRules {
+interface Reading {
   readonly place: string
   readonly problems: string[]
+  readonly places: Places
 }
 
 /** Reads `grid[…]`; the error lists every problem. */
-export function readGridSpec(params: Params, rules: RegionRules): GridSpec {
+export function readGridSpec(params: Params, places: Places): GridSpec {
   const attributes = params.grid
   if (!isParams(attributes))
     throw new RequestError(422, 'grid is missing: send grid[region] and the other keys')
   const problems: string[] = []
-  const spec = checkGrid(attributes, { place: 'grid', problems, ...rules })
+  const spec = checkGrid(attributes, { place: 'grid', problems, places })
   if (problems.length > 0) throw refuseAll(problems)
   return spec
 }
@@ -40,11 +34,7 @@ export function readGridSpec(params: Params, rules: RegionRules): GridSpec {
 /** Reads `run[…]` and its list of grids; the error lists every problem. */
 export function readRunRequest(
   params: Params,
-  options: {
-    words: Vocabulary
-    engines: Engines
-    fileNames: readonly string[]
-  } & RegionRules
+  options: { words: Vocabulary; engines: Engines; fileNames: readonly string[]; places: Places }
 ): { request: RunRequest; grids: GridWish[] } {
   const { words } = options
   const attributes = params[words.run]
@@ -79,13 +69,8 @@ export function readRunRequest(
     problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
   else if (options.engines.tools.includes(tool))
     problems.push(...options.engines.of(tool).refuse({ ...request, fileNames: options.fileNames }))
-  const { checkRegion, mostNodesIn } = options
-  const grids = readGridWishes(reader.attributes.grids, {
-    place: `${words.run}[grids]`,
-    problems,
-    checkRegion,
-    mostNodesIn
-  })
+  const place = `${words.run}[grids]`
+  const grids = readGridWishes(reader.attributes.grids, { place, problems, places: options.places })
   if (problems.length > 0) throw refuseAll(problems)
   return { request, grids }
 }
@@ -153,17 +138,21 @@ function readGridWish(element: Param | undefined, reading: Reading): GridWish | 
   return { uuid }
 }
 
-function checkGrid(attributes: Params, { place, problems, checkRegion, mostNodesIn }: Reading): GridSpec {
+function checkGrid(attributes: Params, { place, problems, places }: Reading): GridSpec {
   const reader = new Reader(attributes, place, problems)
   const region = reader.identifier('region')
   const spec: GridSpec = {
     region,
-    instanceQuantity: reader.requiredInteger('instance_quantity', { least: 1, most: mostNodesIn(region) }),
+    instanceQuantity: reader.requiredInteger('instance_quantity', {
+      least: 1,
+      most: mostNodesIn(region, places)
+    }),
     stopAfterMin: reader.requiredInteger('stop_after', { least: 1, most: MAX_STOP_AFTER_MIN }),
     infrastructure: reader.oneOf('infrastructure', INFRASTRUCTURES),
     instanceType: reader.identifier('instance_type')
   }
-  if (NAME.test(spec.region)) problems.push(...checkRegion(spec.region).map((words) => `${place}: ${words}`))
+  if (NAME.test(spec.region))
+    problems.push(...checkRegion(spec.region, places).map((words) => `${place}: ${words}`))
   if (reader.text('aws_platform') !== null) reader.oneOf('aws_platform', ['ec2_default_vpc', 'ec2_classic'])
   const price = reader.text('aws_spot_price')
   if (price !== null && !/^\d+(\.\d+)?$/.test(price))

@@ -1,58 +1,115 @@
-import type { AddressInfo, Socket } from 'node:net'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server as SecureServer } from 'node:https'
+import { type AddressInfo, isIP } from 'node:net'
+import { hostname } from 'node:os'
 import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify'
-import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { createRangeCheck, isLoopback, plainAddress } from '../config/addresses.js'
+import { ConfigProblem, type ServiceConfig } from '../config/config.js'
+import { type Clock, systemClock } from '../clock.js'
 import { RequestError } from '../errors.js'
+import { followCertificate, readCertificate } from './certificate.js'
+import { createLimitedServer, DEFAULT_LIMITS, type Limits, redirectTo } from './limits.js'
 
 /** How the service is reached. */
 export interface Front {
   /** For the web framework. */
   readonly settings: FastifyServerOptions
   /** Before there is any route. */
-  prepare?(app: FastifyInstance): void
+  prepare(app: FastifyInstance): void
   listen(app: FastifyInstance): Promise<void>
   /** Where callers reach the service, without a slash at the end; known once it listens. */
   baseUrl(): string
+  /** The address and port on this machine; known once it listens. */
+  listening(): string
   /** Refuses what pages of other sites make a browser send. */
   check(request: FastifyRequest): void
   /** For the cookie of the web pages. */
   cookie(): { readonly name: string; readonly attributes: string }
 }
 
+type Reach = Pick<ServiceConfig, 'listen'> &
+  Partial<Pick<ServiceConfig, 'externalUrl' | 'tls' | 'trustedProxies'>>
+
+interface FrontParts {
+  readonly clock?: Clock
+  readonly log: (line: string) => void
+  /** In replies that no route gives. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly limits?: Limits
+}
+
 /** For callers on this machine only: any page or process can reach a loopback server. */
-export function createLoopbackFront(port = 0): Front {
-  let actual = port
+export async function createLoopbackFront(port = 0): Promise<Front> {
+  const front = await createFront({ listen: { host: '127.0.0.1', port } }, { log: () => undefined })
+  const own = (scheme = ''): string[] => {
+    const { port: actual } = new URL(front.baseUrl())
+    return [`${scheme}127.0.0.1:${actual}`, `${scheme}localhost:${actual}`]
+  }
   return {
-    settings: {},
-    listen: async (app) => {
-      await app.listen({ host: '127.0.0.1', port }).catch((thrown: unknown) => {
-        const why = explainListen(thrown)
-        throw why === undefined ? thrown : new Error(`--port: 127.0.0.1:${port} ${why}`, { cause: thrown })
-      })
-      actual = (app.server.address() as AddressInfo).port
-    },
-    baseUrl: () => `http://127.0.0.1:${actual}`,
+    ...front,
+    listen: (app) =>
+      front.listen(app).catch((thrown: unknown) => {
+        throw thrown instanceof ConfigProblem ? new Error(thrown.message.replace('listen', '--port')) : thrown
+      }),
     check: (request) => {
-      checkHost(request, actual)
-      checkOrigin(request, [`http://127.0.0.1:${actual}`, `http://localhost:${actual}`])
-    },
-    cookie: () => plainCookie(actual)
+      // DNS rebinding: a foreign host name that resolves to this address gets a page around the browser's same-origin policy.
+      if (!own().includes(request.headers.host ?? ''))
+        throw new RequestError(403, 'this service only accepts requests to its own address')
+      checkOrigin(request, own('http://'))
+    }
   }
 }
 
-/** Cookies ignore ports: without the number, two services would use each other's. */
-export function plainCookie(port: number): ReturnType<Front['cookie']> {
-  return { name: `loadgate-${port}`, attributes: 'Path=/; HttpOnly; SameSite=Strict' }
+/** As the config file says: https, plain HTTP behind a proxy that serves https, or plain HTTP on loopback. */
+export async function createFront(config: Reach, parts: FrontParts): Promise<Front> {
+  const { listen, externalUrl, tls, trustedProxies } = config
+  const { clock = systemClock, log, headers = {}, limits = DEFAULT_LIMITS } = parts
+  const isTrusted = createRangeCheck(trustedProxies ?? [])
+  const isSecure = tls !== undefined || trustedProxies !== undefined
+  const pair = tls && (await readCertificate(tls))
+  let { port } = listen
+  const baseUrl = (): string => externalUrl ?? addressOf(listen.host, port, isSecure)
+  return {
+    settings: {
+      ...(trustedProxies && { trustProxy: [...trustedProxies] }),
+      serverFactory: (handler) => {
+        const secure = pair && {
+          pair,
+          redirect: (request: IncomingMessage, response: ServerResponse) => {
+            const { status, location } = redirectTo(baseUrl(), request)
+            // The body is not read: it is not for us.
+            response
+              .writeHead(status, { ...headers, location, connection: 'close', 'content-length': 0 })
+              .end()
+          }
+        }
+        const isExempt = (address: string): boolean => isLoopback(address) || isTrusted(address)
+        const server = createLimitedServer(handler, { limits, isExempt, secure })
+        if (trustedProxies) tidyForwardedFor(server)
+        return server
+      }
+    },
+    prepare: (app) => {
+      if (trustedProxies) requireProxy(app, { isTrusted, baseUrl, log })
+    },
+    listen: async (app) => {
+      await listenAt(app, listen, (host) => `listening at ${host}; callers reach the service at ${baseUrl()}`)
+      port = (app.server.address() as AddressInfo).port
+      if (tls && pair) followCertificate(app.server as SecureServer, { files: tls, pair, clock, log })
+    },
+    baseUrl,
+    listening: () => `${bracket(listen.host)}:${port}`,
+    check: (request) => checkOrigin(request, [baseUrl(), `${request.protocol}://${request.host}`]),
+    cookie: () =>
+      isSecure
+        ? // Bound to the host, so that no other one can set it.
+          { name: '__Host-loadgate', attributes: 'Path=/; Secure; HttpOnly; SameSite=Strict' }
+        : // Cookies ignore ports: without the number, two services would use each other's.
+          { name: `loadgate-${port}`, attributes: 'Path=/; HttpOnly; SameSite=Strict' }
+  }
 }
 
-/** DNS rebinding: a foreign host name that resolves to this address gets a page around the browser's same-origin policy. */
-function checkHost({ headers }: FastifyRequest, port: number): void {
-  if (![`127.0.0.1:${port}`, `localhost:${port}`].includes(headers.host ?? ''))
-    throw new RequestError(403, 'this service only accepts requests to its own address')
-}
-
-export function checkOrigin({ headers }: FastifyRequest, own: readonly string[]): void {
+function checkOrigin({ headers }: FastifyRequest, own: readonly string[]): void {
   if (headers.origin !== undefined && !own.includes(headers.origin)) throw foreignPage()
 }
 
@@ -60,127 +117,105 @@ export function foreignPage(): RequestError {
   return new RequestError(403, 'this service does not accept requests from pages of other sites')
 }
 
-/** Why nobody can be served there, and what to do, to follow the name of the address; undefined for any other error. */
-export function explainListen(thrown: unknown): string | undefined {
-  const { code = '' } = thrown as NodeJS.ErrnoException
-  switch (code) {
-    case 'EADDRINUSE':
-      return 'is in use by another process; end that one (`ss -ltnp` shows it), or choose another port'
-    case 'EACCES':
-    case 'EPERM':
-      return 'may not be used by this user; choose a port from 1024 on, or give the process the right (CAP_NET_BIND_SERVICE)'
-    case 'EADDRNOTAVAIL':
-      return 'is not an address of this machine; choose one of its own, or 0.0.0.0 for all of them'
-    case 'EAFNOSUPPORT':
-      return 'is an address of IPv6, which this machine does not have; choose one of IPv4, such as 0.0.0.0'
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return 'is a name that this machine cannot resolve; choose an address of its own'
-    default:
-      return undefined
+async function listenAt(
+  app: FastifyInstance,
+  { host, port }: Reach['listen'],
+  text: (host: string) => string
+): Promise<void> {
+  try {
+    await app.listen({
+      // The web framework would open a second server for the other address of this name.
+      ...{ port, host: host === 'localhost' ? '127.0.0.1' : host },
+      // The framework would say http; once for each address of this machine.
+      listenTextResolver: (address) => text(new URL(address).host)
+    })
+  } catch (thrown) {
+    const why = LISTEN_ERRORS[(thrown as NodeJS.ErrnoException).code ?? '']
+    throw why === undefined
+      ? thrown
+      : new ConfigProblem(`listen: ${bracket(host)}:${port} ${why}`, { cause: thrown })
   }
 }
 
-/** For whatever restarts the service, and whatever sends callers to it. */
-export function addProbes(app: FastifyInstance, whyNotReady: () => string | undefined): void {
-  const config = { open: 'probe' } as const
-  app.get('/healthz', { config }, () => ({ status: 'ok' }))
-  app.get('/readyz', { config }, (_request, reply) => {
-    const reason = whyNotReady()
-    if (reason === undefined) return { status: 'ready' }
-    return reply.code(503).header('retry-after', '10').send({ error: reason })
-  })
+const FORBIDDEN =
+  'may not be used by this user; choose a port from 1024 on, or give the process the right (CAP_NET_BIND_SERVICE)'
+const UNRESOLVED = 'is a name that this machine cannot resolve; choose an address of its own'
+
+/** Why nobody can be served there, and what to do, to follow the name of the address. */
+const LISTEN_ERRORS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use by another process; end that one (`ss -ltnp` shows it), or choose another port',
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  EADDRNOTAVAIL: 'is not an address of this machine; choose one of its own, or 0.0.0.0 for all of them',
+  EAFNOSUPPORT:
+    'is an address of IPv6, which this machine does not have; choose one of IPv4, such as 0.0.0.0',
+  ENOTFOUND: UNRESOLVED,
+  EAI_AGAIN: UNRESOLVED
 }
 
-const HARMLESS = /^[\w-]{1,64}$/
+/** Where no address is configured: this machine's name, if the service listens on all of its addresses. */
+function addressOf(host: string, port: number, isSecure: boolean): string {
+  const name = ['::', '0.0.0.0'].includes(host) ? hostname() : bracket(host)
+  const isUsual = port === (isSecure ? 443 : 80)
+  return `${isSecure ? 'https' : 'http'}://${name}${isUsual ? '' : `:${port}`}`
+}
 
-/** The caller's own id if it is harmless in logs and headers, so that a request can be followed through a proxy; else a new one. */
-export class RequestIds {
-  readonly #ids = new WeakMap<object, string>()
-
-  of(request: Pick<IncomingMessage, 'headers'>): string {
-    const known = this.#ids.get(request)
-    if (known !== undefined) return known
-    const given = request.headers['x-request-id']
-    const id = typeof given === 'string' && HARMLESS.test(given) ? given : randomUUID()
-    this.#ids.set(request, id)
-    return id
-  }
+function bracket(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
 }
 
 /**
- * A caller who resets the connection right behind a request takes the address along; so it is asked for as soon as there is a
- * connection, after which the socket knows it. Whoever has gone before that is not served: nobody could say from where it came.
+ * Some proxies write a port beside the address; what is counted and allowed by address must not see it. What is no address at all
+ * says nothing, nor does anything before it: the caller is then known by the proxy that wrote it.
  */
-export function keepAddresses(server: Server): void {
-  server.prependListener('connection', (socket: Socket) => {
-    if (socket.remoteAddress === undefined) socket.destroy()
+function tidyForwardedFor(server: Server): void {
+  server.prependListener('request', ({ headers }: IncomingMessage) => {
+    const given = String(headers['x-forwarded-for'] ?? '')
+    const addresses = given
+      .split(',')
+      .map((entry) => entry.trim().replace(/^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2'))
+    const known = addresses.slice(addresses.findLastIndex((address) => isIP(address) === 0) + 1)
+    if (known.length === 0) delete headers['x-forwarded-for']
+    else headers['x-forwarded-for'] = known.join(', ')
   })
-  server.prependListener('secureConnection', (socket: Socket & { readonly _parent?: Socket }) => {
-    const value = socket._parent?.remoteAddress
-    if (socket.remoteAddress !== undefined) return
-    if (value === undefined) socket.destroy()
-    else Object.defineProperty(socket, 'remoteAddress', { value })
-  })
 }
 
-interface Refusal {
-  readonly status: number
-  readonly error: string
+interface Proxy {
+  readonly isTrusted: (address: string) => boolean
+  readonly baseUrl: () => string
+  readonly log: (line: string) => void
 }
 
-/** Requests that are not valid HTTP never reach a route; they get the same JSON error as any other mistake. */
-export function answerUnreadable(
-  thrown: NodeJS.ErrnoException & { reason?: string },
-  socket: Duplex,
-  headers: Readonly<Record<string, string>> = {}
-): void {
-  // The client may have disconnected already.
-  socket.on('error', () => undefined)
-  if (thrown.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const { status, error } = refusalOf(thrown)
-  const body = JSON.stringify({ error })
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-      '',
-      body
-    ].join('\r\n'),
-    () => socket.destroy()
-  )
-}
-
-function refusalOf({ code, message, reason }: NodeJS.ErrnoException & { reason?: string }): Refusal {
-  switch (code ?? '') {
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: 408, error: 'the request timed out' }
-    case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, error: 'the headers are too large' }
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return { status: 413, error: 'the chunk extensions are too large' }
-    case 'HPE_INVALID_METHOD':
-      return { status: 400, error: 'the request method is unknown' }
-    default:
-      return { status: 400, error: `the request is not valid HTTP: ${reason ?? message}` }
-  }
-}
-
-/** Node answers these without a body. */
-export function answerExpectations(server: Server, headers: Readonly<Record<string, string>> = {}): void {
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const body = JSON.stringify({ error: 'the Expect header is not supported' })
-    response
-      .writeHead(417, { ...headers, 'content-type': 'application/json; charset=utf-8', connection: 'close' })
-      .end(body)
-  })
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    answerUnreadable({ name: 'Error', message: '', reason: 'this service is not a proxy' }, socket, headers)
+/**
+ * Serves what the proxy got by https. Whoever does not come through it would send tokens in plain text, and could claim any
+ * address. A proxy that says nothing of the protocol is taken for one that serves https alone, as the config file says.
+ */
+function requireProxy(app: FastifyInstance, { isTrusted, baseUrl, log }: Proxy): void {
+  let hasSaid = false
+  app.addHook('onRequest', async (request, reply) => {
+    // Probes come from the machine that the service runs on.
+    if (request.routeOptions.config.open === 'probe') return undefined
+    const peer = plainAddress(request.raw.socket.remoteAddress ?? '')
+    if (!isTrusted(peer))
+      throw new RequestError(403, `this service is only reached through its proxy: use ${baseUrl()}`)
+    // The last one is by the proxy that is nearest to us; those before it may be by anybody.
+    const protocol = request.headers['x-forwarded-proto']?.toString().split(',').at(-1)?.trim().toLowerCase()
+    if (protocol === 'https') return undefined
+    if (protocol === 'http') {
+      const { status, location } = redirectTo(baseUrl(), { url: request.originalUrl })
+      return reply.header('connection', 'close').redirect(location, status)
+    }
+    if (protocol !== undefined)
+      throw new RequestError(
+        403,
+        `this service is only reached by https, and the proxy does not say that it was used: it must set X-Forwarded-Proto to https or http; use ${baseUrl()}`
+      )
+    // Once: whoever sets up a proxy looks here.
+    if (!hasSaid)
+      log(
+        `requests from ${peer} have no X-Forwarded-Proto and are taken for https: if the proxy serves plain HTTP too, tokens may cross the network unseen; let it set the header to the protocol of its caller (nginx: proxy_set_header X-Forwarded-Proto $scheme)`
+      )
+    hasSaid = true
+    return undefined
   })
 }

@@ -1,4 +1,5 @@
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttpsServer, type ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import { plainAddress } from '../config/addresses.js'
 
@@ -6,11 +7,8 @@ import { plainAddress } from '../config/addresses.js'
 export interface Limits {
   /** Until the headers of a request are there, from the start of the connection or the end of the request before. */
   readonly headersMs: number
-  /** Until the body of a request without files is there. */
-  readonly bodyMs: number
-  /** A body with files may take any time, as long as it brings this many bytes in each window. */
-  readonly uploadBytes: number
-  readonly uploadWindowMs: number
+  /** Until all of a request is there: uploads take their time. */
+  readonly requestMs: number
   /** Between two requests on a connection. */
   readonly keepAliveMs: number
   /** A connection on which nothing is sent or received, not even the beats of an event stream. */
@@ -23,9 +21,7 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = {
   headersMs: 20_000,
-  bodyMs: 60_000,
-  uploadBytes: 10_000,
-  uploadWindowMs: 20_000,
+  requestMs: 2 * 3_600_000,
   keepAliveMs: 72_000,
   silenceMs: 10 * 60_000,
   headerBytes: 16 * 1024,
@@ -33,39 +29,34 @@ export const DEFAULT_LIMITS: Limits = {
   connectionsPerAddress: 200
 }
 
-/** For `http.createServer` and `https.createServer`. */
-export function limitedOptions({ headersMs, keepAliveMs, headerBytes }: Limits): ServerOptions {
-  return {
+interface LimitedParts {
+  readonly limits: Limits
+  readonly isExempt: (address: string) => boolean
+  /** For https; callers that speak plain HTTP on the same port get what `redirect` answers. */
+  readonly secure?: { readonly pair: ServerOptions; readonly redirect: RequestListener } | undefined
+}
+
+/** Cuts off slow and silent connections, and refuses those beyond their number. */
+export function createLimitedServer(
+  handler: RequestListener,
+  { limits, isExempt, secure }: LimitedParts
+): Server {
+  const { headersMs, requestMs, keepAliveMs, headerBytes } = limits
+  const options = {
     headersTimeout: headersMs,
-    // Uploads take their time: bodies are watched by `limitServer`.
-    requestTimeout: 0,
+    requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: Math.ceil(headersMs / 10),
-    maxHeaderSize: headerBytes,
-    // A request without a host gets the same JSON error as any other mistake.
-    requireHostHeader: false
+    maxHeaderSize: headerBytes
   }
-}
-
-/** Cuts off slow bodies and silent connections, and refuses connections beyond their number. */
-export function limitServer(
-  server: Server,
-  { limits, isExempt }: { limits: Limits; isExempt: (address: string) => boolean }
-): void {
+  const server = secure
+    ? createHttpsServer({ ...secure.pair, ...options, handshakeTimeout: headersMs }, handler)
+    : createServer(options, handler)
+  if (secure) answerPlainHttp(server, createServer(options, secure.redirect), headersMs)
   server.setTimeout(limits.silenceMs)
-  limitConnections(server, limits, isExempt)
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!hasBody(request)) return
-    const stop = watchBody(request, limits, () => cutOff(server, request, response))
-    request.once('end', stop)
-    request.once('close', stop)
-  })
-}
-
-/** Before anything is read: a refused connection costs nothing. */
-function limitConnections(server: Server, limits: Limits, isExempt: (address: string) => boolean): void {
   server.maxConnections = limits.connections
   const counts = new Map<string, number>()
+  // Before anything is read: a refused connection costs nothing.
   server.prependListener('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '')
     if (isExempt(address)) return
@@ -78,30 +69,54 @@ function limitConnections(server: Server, limits: Limits, isExempt: (address: st
     })
     if (count > limits.connectionsPerAddress) socket.destroy()
   })
+  return server
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-}
+/** The first byte of a TLS connection: a record of the handshake. */
+const HANDSHAKE = 0x16
 
-/** Calls back once if the body is too slow; returns what ends the watch. */
-function watchBody(request: IncomingMessage, limits: Limits, onSlow: () => void): () => void {
-  const isUpload = (request.headers['content-type'] ?? '').startsWith('multipart/')
-  const { socket } = request
-  let before = socket.bytesRead
-  const look = (): void => {
-    // A full buffer waits for us, not for the caller.
-    const isOurs = request.readableLength >= request.readableHighWaterMark
-    if (!isUpload || (!isOurs && socket.bytesRead - before < limits.uploadBytes)) onSlow()
-    before = socket.bytesRead
+/** Whoever does not begin with a handshake is handed over to the other server. */
+function answerPlainHttp(server: Server, plain: Server, headersMs: number): void {
+  // Nothing can be said to a caller without a shared secret.
+  server.removeAllListeners('tlsClientError')
+  server.on('tlsClientError', (_thrown, socket: Socket) => socket.destroy())
+  const [startTls] = server.listeners('connection') as ((socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    // Whoever says nothing, or little: a redirect takes no longer, and a handshake has its own limit.
+    const timer = setTimeout(() => socket.destroy(), headersMs)
+    socket.once('close', () => {
+      clearTimeout(timer)
+      open.delete(socket)
+    })
+    socket.on('error', () => socket.destroy())
+    socket.once('data', (chunk: Buffer) => {
+      socket.pause()
+      socket.unshift(chunk)
+      if (chunk[0] === HANDSHAKE) {
+        clearTimeout(timer)
+        startTls?.call(server, socket)
+      } else plain.emit('connection', socket)
+      // Whoever takes over has its listeners now.
+      process.nextTick(() => socket.resume())
+    })
+  })
+  // Node knows only those that have sent a request over a secure connection; the others would keep the server from closing.
+  const closeKnown = server.closeAllConnections.bind(server)
+  server.closeAllConnections = () => {
+    closeKnown()
+    for (const socket of open) socket.destroy()
   }
-  const timer = setInterval(look, isUpload ? limits.uploadWindowMs : limits.bodyMs)
-  timer.unref()
-  return () => clearInterval(timer)
 }
 
-/** As Node does with slow headers: a reply that has begun cannot become another one. */
-function cutOff(server: Server, { socket }: IncomingMessage, response: ServerResponse): void {
-  if (response.headersSent) socket.destroy()
-  else server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+/** To the same path at the address of the service, never at a host that the request names. 308 keeps method and body. */
+export function redirectTo(
+  baseUrl: string,
+  { url = '/' }: Pick<IncomingMessage, 'url'>
+): { status: 308; location: string } {
+  // A request to a proxy has the whole address.
+  const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
+  return { status: 308, location: `${baseUrl}${path.startsWith('/') ? '' : '/'}${path}` }
 }

@@ -1,13 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.js'
 import { RequestError } from '../errors.js'
-import { type FailedLogins, RETRY_AFTER_SEC } from '../accounts/failed-logins.js'
+import { route, type Route } from '../service-facts.js'
 import type { Accounts, User } from '../accounts/users.js'
 import type { Front } from '../http/front.js'
 import type { LoginForm } from '../../report/page/served-pages.js'
-import { loginPath, readNextPath, type Pages, PAGE_HEADERS, sendPage } from './send-page.js'
+import { loginPath, readForm, readNextPath, type Pages, PAGE_HEADERS, sendPage } from './send-page.js'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Counts a wrong token of the caller's network. */
+    countGuess: ReturnType<FastifyInstance['createRateLimit']>
+  }
   interface FastifyContextConfig {
     /** The service's pages or parts of them: `always`, or `html` only if the client asks for HTML. */
     page?: 'always' | 'html'
@@ -21,7 +25,6 @@ export interface PagePorts {
   readonly accounts: Accounts
   readonly front: Front
   readonly clock: Clock
-  readonly failedLogins: FailedLogins
   readonly loadPages: () => Promise<Pages>
 }
 
@@ -93,18 +96,15 @@ function isFromOtherSite({ headers }: FastifyRequest): boolean {
   return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate'
 }
 
-/** Slows down the reply to a wrong token. */
-export async function refuseGuess(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  failedLogins: FailedLogins
-): Promise<void> {
+/** Whoever goes on guessing is turned away for the rest of the minute. */
+export async function refuseGuess(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   request.audited.login = 'wrong'
-  if (await failedLogins.slowDown(request.ip)) return
-  void reply.header('retry-after', String(RETRY_AFTER_SEC))
+  const guesses = await request.server.countGuess(request)
+  if (guesses.isAllowed || !guesses.isExceeded) return
+  void reply.header('retry-after', String(guesses.ttlInSeconds))
   throw new RequestError(
     429,
-    `too many wrong tokens from your address; try again in ${RETRY_AFTER_SEC} seconds, with the right one`
+    `too many wrong tokens from your address; try again in ${guesses.ttlInSeconds} seconds, with the right one`
   )
 }
 
@@ -129,13 +129,13 @@ export function readCookie(request: FastifyRequest, name: string): string {
 async function admitByAddress(
   request: FastifyRequest,
   reply: FastifyReply,
-  { accounts, front, failedLogins }: PagePorts
+  { accounts, front }: PagePorts
 ): Promise<void> {
   const { token } = request.query as { token?: unknown }
   const isVisit = request.method === 'GET' && typeof token === 'string'
   const user = isVisit ? accounts.findByToken(token) : undefined
   if (!isVisit || !user) {
-    await refuseGuess(request, reply, failedLogins)
+    await refuseGuess(request, reply)
     throw new RequestError(
       401,
       'The token in this address is wrong. Open the address that the service printed when it started, or log in at /login.'
@@ -167,4 +167,45 @@ function isTrue(ask: () => boolean): boolean {
 
 function asksForHtml({ headers }: FastifyRequest): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '')
+}
+
+const WRONG_TOKEN = 'This token is not right. Check that you copied all of it.'
+
+/** The form in which a person types in a token, and the way out. It works without JavaScript. */
+export function loginRoutes(ports: PagePorts): Route[] {
+  const { accounts, front } = ports
+  const config = { page: 'always', open: 'page' } as const
+  return [
+    route('GET', '/login', config, async (request, reply) => {
+      const next = readNextPath((request.query as { next?: unknown }).next)
+      return findVisitor(request, ports) ? goTo(reply, next) : sendLoginForm(reply, { next }, ports)
+    }),
+    route('POST', '/login', { ...config, effect: 'login' }, async (request, reply) => {
+      const fields = readForm(request, 'Log in')
+      const next = readNextPath(fields.get('next'))
+      const token = (fields.get('token') ?? '').trim()
+      const user = accounts.findByToken(token)
+      if (!user) {
+        await refuseGuess(request, reply)
+        return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)
+      }
+      signIn(request, reply, { user, token, accounts, front })
+      return goTo(reply, next)
+    }),
+    route('POST', '/logout', { ...config, effect: 'logout' }, (request, reply) => {
+      readForm(request, 'Log out')
+      const { name, attributes } = front.cookie()
+      const cookie = readCookie(request, name)
+      // Whatever happens to the session, as on a full disk: this browser forgets it.
+      void reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`)
+      const user = accounts.findBySession(cookie)
+      if (user) request.user = user
+      accounts.closeSession(cookie)
+      return goTo(reply, '/login')
+    })
+  ]
+}
+
+function goTo(reply: FastifyReply, path: string): FastifyReply {
+  return reply.headers(PAGE_HEADERS).redirect(path, 303)
 }

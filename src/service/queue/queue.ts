@@ -1,4 +1,8 @@
 import type { GridSpec, UserReference } from '../../contract/records.js'
+import { type Clock, steadyNow } from '../clock.js'
+import { formatElapsed } from '../runs/interruption.js'
+import type { NodePlace } from '../nodes/load-node.js'
+import { type Job, type Resource, WaitingLine } from './waiting-line.js'
 
 /** A grid that a run uses, or one that stands by itself. */
 export interface GridUse {
@@ -31,32 +35,249 @@ export interface Turn {
   leave(): void
 }
 
-/** Limits how many nodes are at work at a time. */
-export interface Queue {
-  /** Why an entry with these grids could never start, if so. */
-  check(entry: Pick<Entry, 'kind' | 'grids'>): string[]
-  /** Waits until there are enough nodes, in the order of the calls; rejects with the reason of the signal, or why that is never. */
-  enter(entry: Entry, signal: AbortSignal): Promise<Turn>
-  /** From 1; null if the run or grid is not waiting. */
-  positionOf(id: string): number | null
-  /** Whether it has not had its turn yet. */
-  isWaiting(id: string): boolean
-  /** From now on nobody's turn comes: the service is about to end, or cannot be reached yet. */
-  pause(): void
-  resume(): void
+interface Parts {
+  /** At work at a time, in all places together; undefined leaves it to the places; with Infinity, runs share this machine without limit. */
+  readonly maxNodes: number | undefined
+  readonly placeOf: (region: string) => NodePlace | undefined
+  /** Of this machine. */
+  readonly cores: number
+  /** Why nobody may start right now, though there are nodes: a start that cannot be written down. */
+  readonly whyNotNow?: () => string | undefined
+  readonly clock: Clock
+  readonly log: (line: string) => void
 }
 
-/** The service inside a step: one gate, one run at a time, so nobody waits. */
-export const noQueue: Queue = {
-  check: () => [],
-  enter: (_entry, signal) => {
+/** How soon to look again whether somebody may start. */
+const LOOK_AGAIN_MS = 5000
+
+interface Waiting {
+  readonly entry: Entry
+  readonly enteredMs: number
+  readonly start: () => void
+}
+
+/**
+ * Limits how many nodes are at work at a time. Without `maxNodes`, a run on this machine has it for itself and may use all its cores,
+ * and a cluster has its own limit. With it, runs may share this machine.
+ */
+export class Queue {
+  readonly #line = new WaitingLine()
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #resources = new Map<NodePlace, Resource>()
+  readonly #all: Resource
+  readonly #machine = new SharedMachine()
+  readonly #listeners: ((waitedMs: number) => void)[] = []
+  #isPaused = false
+  /** Why nobody may start, if so, until the next look. */
+  #obstacle: { readonly why: string; readonly callOff: () => void } | undefined
+
+  constructor(private readonly parts: Parts) {
+    const most = parts.maxNodes === Infinity ? undefined : parts.maxNodes
+    this.#all = { most, isExclusive: false, isPlace: false }
+  }
+
+  /** How many wait. */
+  get length(): number {
+    return this.#line.length
+  }
+
+  get nodesAtWork(): number {
+    return this.#line.useOf(this.#all)
+  }
+
+  /** Undefined if only the places have limits. */
+  get limit(): number | undefined {
+    return this.#all.most
+  }
+
+  /** Calls back with how long each one had waited, when its turn comes. */
+  onTurn(listener: (waitedMs: number) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Why an entry with these grids could never start, if so. Grids that nobody needs nodes for yet are checked as if somebody did. */
+  check({ kind, grids }: Pick<Entry, 'kind' | 'grids'>): string[] {
+    const needs = this.#needsOf({ kind: 'run', grids: kind === 'run' ? grids : grids.map(own) })
+    const places = new Map([...this.#resources].map(([place, resource]) => [resource, place]))
+    return [...needs].flatMap(([resource, nodes]) => {
+      if (resource.most === undefined || nodes <= resource.most) return []
+      const subject = `this ${kind} needs ${countNodes(nodes)}`
+      const place = places.get(resource)
+      if (place === undefined)
+        return [`${subject}, and this service has at most ${resource.most} at work (max-nodes)`]
+      if (!isMachine(place)) return [`${subject} in ${place.name}, which has at most ${resource.most}`]
+      return [
+        `${subject} on ${place.name}, which has ${resource.most} cores: one for each node, unless max-nodes in the service's configuration allows more`
+      ]
+    })
+  }
+
+  /** Waits until there are enough nodes, in the order of the calls; rejects with the reason of the signal, or why that is never. */
+  enter(entry: Entry, signal: AbortSignal): Promise<Turn> {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
-    return Promise.resolve({ endLoad: () => [], leave: () => undefined })
-  },
-  positionOf: () => null,
-  isWaiting: () => false,
-  pause: () => undefined,
-  resume: () => undefined
+    const job = this.#describeJob(entry)
+    if (entry.isTakenUp) {
+      this.#line.hold(job)
+      return Promise.resolve(this.#begin(entry))
+    }
+    // It may have waited for a service that had more: nobody is held up by what can never start.
+    const problems = this.check(entry)
+    if (problems.length > 0) return Promise.reject(new Error(problems.join('; ')))
+    return new Promise((resolve, reject) => {
+      const abort = (): void => {
+        this.#waiting.delete(entry.id)
+        this.#line.remove(entry.id)
+        this.#admit()
+        reject(signal.reason as Error)
+      }
+      const start = (): void => {
+        signal.removeEventListener('abort', abort)
+        resolve(this.#begin(entry))
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      this.#waiting.set(entry.id, { entry, enteredMs: steadyNow(this.parts.clock), start })
+      const mayStart = this.#line.hasEnoughFor(job)
+      this.#line.join(job)
+      // Nothing has become free for the others.
+      if (mayStart) this.#admit()
+      if (this.isWaiting(entry.id)) this.#tellLater(entry)
+    })
+  }
+
+  /** Whether it has not had its turn yet. */
+  isWaiting(id: string): boolean {
+    return this.#line.isWaiting(id)
+  }
+
+  /** From 1; null if the run or grid is not waiting. */
+  positionOf(id: string): number | null {
+    return this.#line.positionOf(id)
+  }
+
+  /** From now on nobody's turn comes: the service is about to end, or cannot be reached yet. */
+  pause(): void {
+    this.#isPaused = true
+    this.#obstacle?.callOff()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    this.#admit()
+  }
+
+  /** A service that starts again may have thousands: their positions are found once for all of them. */
+  #tellLater({ kind, id }: Entry): void {
+    setImmediate(() => {
+      const position = this.positionOf(id)
+      if (position !== null)
+        this.parts.log(`${kind} ${id} waits in the queue, position ${position}: ${this.#describeUse()}`)
+    })
+  }
+
+  #admit(): void {
+    if (this.#isPaused || this.#line.length === 0 || this.#isHindered()) return
+    for (const { id } of this.#line.admit()) {
+      const waiting = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      if (waiting) this.#call(waiting)
+    }
+  }
+
+  /** Those that wait lose nothing by waiting longer, and would end as problems. */
+  #isHindered(): boolean {
+    const { whyNotNow, clock, log } = this.parts
+    const before = this.#obstacle
+    before?.callOff()
+    const why = whyNotNow?.()
+    if (why !== undefined && why !== before?.why) log(`nobody in the queue starts for now: ${why}`)
+    if (why === undefined && before) log('those in the queue may start again')
+    this.#obstacle =
+      why === undefined ? undefined : { why, callOff: clock.after(LOOK_AGAIN_MS, () => this.#admit()) }
+    return why !== undefined
+  }
+
+  #call({ entry, enteredMs, start }: Waiting): void {
+    const { clock, log } = this.parts
+    const waitedMs = Math.max(0, steadyNow(clock) - enteredMs)
+    if (waitedMs > 0) log(`${entry.kind} ${entry.id} starts after ${formatElapsed(waitedMs)} in the queue`)
+    start()
+    for (const listener of this.#listeners) listener(waitedMs)
+  }
+
+  #begin(entry: Entry): Turn {
+    const { clock } = this.parts
+    const isOnMachine = entry.kind === 'run' && entry.grids.some((grid) => this.#isOnMachine(grid))
+    if (isOnMachine) this.#machine.start(entry.id, steadyNow(clock))
+    let isGone = false
+    return {
+      endLoad: () => this.#machine.end(entry.id, steadyNow(clock)),
+      leave: () => {
+        // Another turn may have begun for the same run since.
+        if (isGone) return
+        isGone = true
+        this.#machine.end(entry.id, steadyNow(clock))
+        this.#line.remove(entry.id)
+        this.#admit()
+      }
+    }
+  }
+
+  #describeJob(entry: Entry): Job {
+    return { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry) }
+  }
+
+  #needsOf(entry: Pick<Entry, 'kind' | 'grids'>): Map<Resource, number> {
+    const needs = new Map<Resource, number>()
+    for (const grid of entry.grids) {
+      const place = this.parts.placeOf(grid.spec.region)
+      const nodes = place ? nodesOf(entry.kind, grid, place) : 0
+      if (place === undefined || nodes === 0) continue
+      for (const resource of [this.#resourceOf(place), this.#all])
+        needs.set(resource, (needs.get(resource) ?? 0) + nodes)
+    }
+    return needs
+  }
+
+  #resourceOf(place: NodePlace): Resource {
+    const known = this.#resources.get(place)
+    if (known) return known
+    const { maxNodes, cores } = this.parts
+    const isAlone = isMachine(place) && maxNodes === undefined
+    const most = isMachine(place) ? (isAlone ? cores : undefined) : place.mostNodes
+    const resource = { most, isExclusive: isAlone, isPlace: true }
+    this.#resources.set(place, resource)
+    return resource
+  }
+
+  #isOnMachine({ spec }: GridUse): boolean {
+    const place = this.parts.placeOf(spec.region)
+    return place !== undefined && isMachine(place)
+  }
+
+  #describeUse(): string {
+    const atWork = this.nodesAtWork
+    const { most } = this.#all
+    const limit = most === undefined ? '' : ` of at most ${most}`
+    return `${atWork}${limit} ${atWork === 1 && limit === '' ? 'node is' : 'nodes are'} at work`
+  }
+}
+
+/** Pods work from the start of their grid to its end; processes, while a run uses them. */
+function nodesOf(kind: Entry['kind'], { spec, isOwn }: GridUse, place: NodePlace): number {
+  const isCounted = kind === 'grid' ? place.outlivesService : isOwn || !place.outlivesService
+  return isCounted ? spec.instanceQuantity : 0
+}
+
+function isMachine(place: NodePlace): boolean {
+  return !place.outlivesService
+}
+
+function own({ spec }: GridUse): GridUse {
+  return { spec, isOwn: true }
+}
+
+function countNodes(count: number): string {
+  return count === 1 ? '1 node' : `${count} nodes`
 }
 
 interface Load {
@@ -66,7 +287,7 @@ interface Load {
 }
 
 /** Which runs generated load on this machine at the same time, and for how long. */
-export class SharedMachine {
+class SharedMachine {
   readonly #loads = new Map<string, Load>()
 
   start(runId: string, atMs: number): void {

@@ -23,16 +23,13 @@ interface Order {
 }
 
 /**
- * Who waits and who is at work. The line is fair between users: a job's rank is the number of its user's jobs before it, waiting or at
- * work; among equals, the user whose last turn is the longest ago is first, and then whoever came first. A user whose long jobs count against them is not passed for ever: each later job
- * that goes first makes up for one of them.
+ * Who waits and who is at work. Users take turns: the first jobs of all of them come before the second ones, and among equals the user
+ * whose last turn is the longest ago is first, and then whoever came first.
  */
 export class WaitingLine {
   /** In the order in which they came. */
   readonly #waiting = new Map<string, Job>()
   readonly #atWork = new Map<string, Job>()
-  /** How often a later job went before the first one of the user, since the user's last turn. */
-  readonly #passes = new Map<string, number>()
   /** When each user had a turn last, as a number that grows; those of an idle time before do not count. */
   readonly #turns = new Map<string, number>()
   #turnCount = 0
@@ -57,10 +54,8 @@ export class WaitingLine {
 
   /** It does not wait, or does not work, any more. */
   remove(id: string): void {
-    const job = this.#waiting.get(id)
     this.#waiting.delete(id)
     this.#atWork.delete(id)
-    if (job && !this.#hasWaiting(job.user)) this.#passes.delete(job.user)
     if (this.#waiting.size === 0 && this.#atWork.size === 0) this.#turns.clear()
     this.#order = undefined
   }
@@ -69,7 +64,6 @@ export class WaitingLine {
   admit(): Job[] {
     const admitted: Job[] = []
     for (let job = this.#next(); job !== undefined; job = this.#next()) {
-      this.#notePasses(job)
       this.#waiting.delete(job.id)
       this.hold(job)
       admitted.push(job)
@@ -121,63 +115,24 @@ export class WaitingLine {
     return resource.most === undefined || used + amount <= resource.most
   }
 
+  /** As it will be served if nobody comes or leaves: whoever was served goes behind their equals. */
   #inOrder(): Order {
     if (this.#order) return this.#order
-    const line = this.#sort()
-    return (this.#order = { line, positions: new Map(line.map(({ id }, index) => [id, index + 1])) })
-  }
-
-  #sort(): Job[] {
     const counts = new Map<string, number>()
-    for (const { user, needs } of this.#atWork.values())
-      if (needs.size > 0) counts.set(user, (counts.get(user) ?? 0) + 1)
-    for (const [user, passes] of this.#passes) counts.set(user, Math.max(0, (counts.get(user) ?? 0) - passes))
-    const ranked = [...this.#waiting.values()].map((job) => {
+    const ranks: Job[][] = []
+    for (const job of this.#waiting.values()) {
       const rank = counts.get(job.user) ?? 0
       counts.set(job.user, rank + 1)
-      return { job, rank }
-    })
-    return this.#takeTurns(ranked)
-  }
-
-  /**
-   * The line as it will be served if nobody comes or leaves: whoever was served goes behind their equals. Nobody has two jobs of the same
-   * rank, so each rank is sorted by itself.
-   */
-  #takeTurns(ranked: readonly { job: Job; rank: number }[]): Job[] {
-    const turns = new Map(this.#turns)
-    const byRank = new Map<number, Job[]>()
-    for (const { job, rank } of ranked) {
-      const equals = byRank.get(rank)
-      if (equals) equals.push(job)
-      else byRank.set(rank, [job])
+      ;(ranks[rank] ??= []).push(job)
     }
+    const turns = new Map(this.#turns)
+    const turnOf = ({ user }: Job): number => turns.get(user) ?? 0
     const line: Job[] = []
-    for (const [, equals] of [...byRank].sort(([one], [other]) => one - other)) {
-      const turnOf = ({ user }: Job): number => turns.get(user) ?? 0
+    for (const equals of ranks)
       // Sorting keeps the order in which they came.
       for (const job of equals.sort((one, other) => turnOf(one) - turnOf(other)))
         turns.set(job.user, this.#turnCount + line.push(job))
-    }
-    return line
-  }
-
-  #notePasses(admitted: Job): void {
-    this.#passes.delete(admitted.user)
-    const seen = new Set<string>([admitted.user])
-    for (const job of this.#waiting.values()) {
-      if (job === admitted) return
-      if (seen.has(job.user)) continue
-      seen.add(job.user)
-      const competes = [...job.needs.keys()].some(
-        (resource) => isLimited(resource) && admitted.needs.has(resource)
-      )
-      if (competes) this.#passes.set(job.user, (this.#passes.get(job.user) ?? 0) + 1)
-    }
-  }
-
-  #hasWaiting(user: string): boolean {
-    return [...this.#waiting.values()].some((job) => job.user === user)
+    return (this.#order = { line, positions: new Map(line.map(({ id }, index) => [id, index + 1])) })
   }
 }
 

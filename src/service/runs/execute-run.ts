@@ -1,29 +1,13 @@
-import type { Clock } from '../clock.js'
-import type { Engines } from '../engines/engine.js'
 import { messageOf } from '../../contract/text.js'
 import type { LoadNode } from '../nodes/load-node.js'
 import { LoadRecorder } from '../nodes/machine/load-recorder.js'
-import type { readLoad } from '../nodes/machine/load-sample.js'
 import type { Turn, Sharing } from '../queue/queue.js'
 import type { RunRecord } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
-import type { Grids } from './grids.js'
 import { Interruption, requireWritten, formatElapsed } from './interruption.js'
-import { isOwn, makeReady, type Manner, type ReadyRun } from './make-ready.js'
+import { isOwn, makeReady, type Manner, type ReadyRun, type RunPorts } from './make-ready.js'
 import { NodeBook } from './node-book.js'
-import { requireUser } from './removed-users.js'
 import type { RunEndings } from './run-endings.js'
 import { type NodeEnd, runOnGrids } from './run-on-grids.js'
-
-interface Ports {
-  readonly store: Store
-  readonly grids: Grids
-  readonly engines: Engines
-  readonly readLoad: typeof readLoad
-  readonly isRemoved: (id: number) => boolean
-  readonly clock: Clock
-  readonly log: (line: string) => void
-}
 
 /** How a run is executed. */
 export interface Execution extends Manner {
@@ -47,7 +31,7 @@ export class Postponed extends Error {
 }
 
 /** A run from the queue to its results. */
-export async function executeRun(ports: Ports, run: RunRecord, how: Execution): Promise<void> {
+export async function executeRun(ports: RunPorts, run: RunRecord, how: Execution): Promise<void> {
   // The caller gets `queued` before anything happens.
   await new Promise((resolve) => setImmediate(resolve))
   let turn: Turn | undefined
@@ -82,18 +66,25 @@ export async function executeRun(ports: Ports, run: RunRecord, how: Execution): 
 }
 
 /** What was made ready for it is made again when its turn comes again: nothing ran on it. */
-async function giveBack({ store, grids }: Ports, run: RunRecord): Promise<void> {
+async function giveBack({ store, grids }: RunPorts, run: RunRecord): Promise<void> {
   const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
   await Promise.all(own.map((grid) => grids.closeNodes(grid)))
   for (const grid of own) grids.postpone(grid)
 }
 
-function postpone({ log }: Ports, run: RunRecord): void {
+function postpone({ log }: RunPorts, run: RunRecord): void {
   log(`run ${run.id} stays in the queue for the next start`)
 }
 
+/** Plans are code: those of a user who was removed are not started any more. One that has started goes on. */
+function requireUser({ clock, isRemoved }: RunPorts, { user, startedMs }: RunRecord): void {
+  if (startedMs !== null || !user || !isRemoved(user.id)) return
+  const what = `The user who created this run, ${user.name}, was removed before it started.`
+  throw new Interruption({ what, atMs: clock.now() })
+}
+
 async function generateLoad(
-  ports: Ports,
+  ports: RunPorts,
   run: RunRecord,
   how: Manner & { watch: (node: LoadNode) => LoadNode }
 ): Promise<Work> {
@@ -118,7 +109,7 @@ async function generateLoad(
 }
 
 /** The minutes of its grids begin, unless they have been going on. From here on the run is never started again: its tools may run. */
-function begin(ports: Ports, run: RunRecord, { plan, grids }: ReadyRun): NodeBook {
+function begin(ports: RunPorts, run: RunRecord, { plan, grids }: ReadyRun): NodeBook {
   const isStarted = run.startedMs !== null
   run.toolVersion = plan.version
   for (const { grid } of grids) if (isOwn(run, grid)) ports.grids.start(grid)
@@ -136,7 +127,7 @@ function begin(ports: Ports, run: RunRecord, { plan, grids }: ReadyRun): NodeBoo
   return book
 }
 
-async function endRun(ports: Ports, run: RunRecord, how: Execution & { work: Work }): Promise<void> {
+async function endRun(ports: RunPorts, run: RunRecord, how: Execution & { work: Work }): Promise<void> {
   const { store, grids, clock } = ports
   const { work, signal, endings } = how
   const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
@@ -154,7 +145,7 @@ async function endRun(ports: Ports, run: RunRecord, how: Execution & { work: Wor
 
 /** What people should know of the nodes as a whole. */
 function judgeNodes(
-  { log }: Ports,
+  { log }: RunPorts,
   run: RunRecord,
   { ready: { grids }, book }: { ready: ReadyRun; book: NodeBook }
 ): { doubts: string[]; losses: string[] } {

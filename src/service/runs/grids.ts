@@ -1,9 +1,8 @@
 import type { Clock } from '../clock.js'
 import { refuseUntilRestart, RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
-import type { GridNodes } from './grid-nodes.js'
 import { formatMinutes, Interruption, requireWritten } from './interruption.js'
-import type { NodeSet } from '../nodes/load-node.js'
+import { NodeError, type NodePlace, type NodeSet, type NodeSetRequest } from '../nodes/load-node.js'
 import type { GridEnd, GridRecord, GridSpec, UserReference } from '../../contract/records.js'
 import { createId } from '../store/data-folder.js'
 import type { Queue, Turn } from '../queue/queue.js'
@@ -11,8 +10,16 @@ import type { Store } from '../store/store.js'
 
 const MS_A_MINUTE = 60_000
 
+type NodeWish = Pick<NodeSetRequest, 'runId' | 'tool' | 'isTakenUp'>
+
+interface Opened {
+  readonly set: Promise<NodeSet>
+  readonly controller: AbortController
+}
+
 /** Grids and their life cycle: `queued → starting → started → stopped`. A grid stops when its minutes are up. */
 export class Grids {
+  private readonly opened = new Map<string, Opened>()
   private readonly ends = new Map<string, AbortController>()
   private readonly timers = new Map<string, () => void>()
   private readonly work = new Map<string, Set<Promise<unknown>>>()
@@ -24,7 +31,7 @@ export class Grids {
     private readonly parts: {
       store: Store
       clock: Clock
-      nodes: GridNodes
+      placeOf: (region: string) => NodePlace | undefined
       queue: Queue
       log: (line: string) => void
     }
@@ -62,32 +69,41 @@ export class Grids {
     if (grid.status === 'starting') this.move(grid, 'queued')
   }
 
-  /** Starts the nodes of a run's own grid. */
-  async openNodes(
-    grid: GridRecord,
-    wish: { runId: string | undefined; tool?: string; isTakenUp: boolean; signal: AbortSignal }
-  ): Promise<NodeSet> {
-    const { signal, ...rest } = wish
+  /** Whether its nodes outlive this process. */
+  outlives({ spec }: GridRecord): boolean {
+    return this.parts.placeOf(spec.region)?.outlivesService ?? false
+  }
+
+  /** Starts the nodes of a run's own grid; they are closed by `closeNodes` alone, even if the signal aborts. */
+  async openNodes(grid: GridRecord, wish: NodeWish, signal: AbortSignal): Promise<NodeSet> {
     // The next service must know of nodes that outlive this one.
     if (!wish.isTakenUp) requireWritten(this.parts.store, 'the nodes were not started')
-    const set = await this.parts.nodes.open(grid, rest, AbortSignal.any([signal, this.endSignal(grid)]))
+    const controller = new AbortController()
+    const opening = this.startNodes(
+      grid,
+      wish,
+      AbortSignal.any([signal, this.endSignal(grid), controller.signal])
+    )
+    this.opened.set(grid.id, { set: opening, controller })
+    const set = await opening
     const names = set.nodes.flatMap((_, index) => set.factsOf(index).name ?? [])
     if (names.length > 0) grid.nodeNames = names
     this.parts.store.saveGrid(grid)
     return set
   }
 
-  /** Gives the nodes back. A run's own grid has ended before, but keeps them until its results are safe. */
-  closeNodes(grid: GridRecord): Promise<void> {
-    return this.parts.nodes.close(grid)
+  /** Gives the nodes back, also if they are only just starting. A run's own grid keeps them until its results are safe. */
+  async closeNodes(grid: GridRecord): Promise<void> {
+    const opened = this.opened.get(grid.id)
+    this.opened.delete(grid.id)
+    opened?.controller.abort(new NodeError(`the nodes in ${grid.spec.region} are not needed any more`))
+    const set = await opened?.set.catch(() => undefined)
+    await set?.close()
   }
 
-  /** The nodes of a standalone grid, also of one that is only just being taken up. */
-  nodesOf(grid: GridRecord): Promise<NodeSet> {
-    return (
-      this.parts.nodes.of(grid) ??
-      Promise.reject(new Error(`grid ${grid.id} ${grid.problem ?? 'has no nodes any more'}`))
-    )
+  /** The nodes of a standalone grid, also of one that is only just being taken up; undefined if it has none. */
+  nodesOf(grid: GridRecord): Promise<NodeSet> | undefined {
+    return this.opened.get(grid.id)?.set
   }
 
   /** Its minutes begin. A run's own grids start when its tool is ready; a standalone grid does not know its tools yet. */
@@ -163,6 +179,31 @@ export class Grids {
     await Promise.all(grids.map((grid) => this.closeNodes(grid)))
   }
 
+  private async startNodes(
+    { id, spec, startedMs }: GridRecord,
+    wish: NodeWish,
+    signal: AbortSignal
+  ): Promise<NodeSet> {
+    const place = this.parts.placeOf(spec.region)
+    if (place === undefined) throw new NodeError(`there is no region ${spec.region} any more`)
+    const { region, instanceQuantity: quantity, instanceType, stopAfterMin } = spec
+    const request = { gridId: id, region, quantity, instanceType, stopAfterMin, ...wish }
+    try {
+      if (!wish.isTakenUp || startedMs !== null) return await place.open(request, signal)
+      // It is not known how far the start was: nothing ran on them yet, so new ones do as well.
+      return await place
+        .open({ ...request, isStarting: true }, signal)
+        .catch(() => place.open({ ...request, isTakenUp: false }, signal))
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason
+      if (thrown instanceof NodeError) throw thrown
+      throw new NodeError(
+        `the nodes in ${region} (${place.name}) could not be started: ${messageOf(thrown)}`,
+        { cause: thrown }
+      )
+    }
+  }
+
   /** A standalone grid; if its nodes do not start, it has stopped, and whoever wants it is told why. */
   private async bringUp(grid: GridRecord, { isTakenUp }: { isTakenUp: boolean }): Promise<void> {
     try {
@@ -171,7 +212,7 @@ export class Grids {
       // Runs may want the nodes of one that is taken up at once.
       if (!isTakenUp) await turn
       this.prepare(grid)
-      await this.openNodes(grid, { runId: undefined, isTakenUp, signal: this.endSignal(grid) })
+      await this.openNodes(grid, { runId: undefined, isTakenUp }, this.endSignal(grid))
       if (grid.status === 'starting') this.start(grid)
     } catch (thrown) {
       if (grid.status === 'stopped') return

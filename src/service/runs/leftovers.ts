@@ -1,17 +1,7 @@
 import { messageOf } from '../../contract/text.js'
 import { type GridRecord, hasEnded, type RunRecord } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
-import type { GridNodes } from './grid-nodes.js'
-import type { Grids } from './grids.js'
-import { isOwn } from './make-ready.js'
+import { isOwn, type RunPorts } from './make-ready.js'
 import type { RunEnd, RunEndings } from './run-endings.js'
-
-interface Ports {
-  readonly store: Store
-  readonly grids: Grids
-  readonly nodes: GridNodes
-  readonly log: (line: string) => void
-}
 
 interface Work {
   readonly endings: RunEndings
@@ -32,7 +22,7 @@ const ENDED_UNOBSERVED: RunEnd = {
  * Finishes what a killed or closed service left undone. Runs and grids whose nodes have outlived it are taken up again; runs that
  * had not started wait again, in their order. Returns the ids of the grids that are in use.
  */
-export async function adoptLeftovers(ports: Ports, { endings, launch }: Work): Promise<string[]> {
+export async function adoptLeftovers(ports: RunPorts, { endings, launch }: Work): Promise<string[]> {
   const { store, grids, log } = ports
   const inUse = new Set<GridRecord>()
   const waitingGrids = adoptStandalone(ports, inUse)
@@ -58,36 +48,36 @@ export async function adoptLeftovers(ports: Ports, { endings, launch }: Work): P
 }
 
 /** A run whose tools may have been started is never started again. */
-function decideFate({ store, nodes }: Ports, run: RunRecord): Fate {
-  const grids = store.gridsOf(run)
-  if (run.status === 'stopping' || grids.length !== run.gridIds.length) return 'end'
-  const own = grids.filter((grid) => isOwn(run, grid))
+function decideFate({ store, grids }: RunPorts, run: RunRecord): Fate {
+  const all = store.gridsOf(run)
+  if (run.status === 'stopping' || all.length !== run.gridIds.length) return 'end'
+  const own = all.filter((grid) => isOwn(run, grid))
   const isUnstarted = run.status === 'queued' && run.startedMs === null && run.goMs === undefined
   // Pods that are on their way are its own: it goes on with them.
-  const hasPods = own.some((grid) => grid.status !== 'queued' && nodes.outlive(grid))
+  const hasPods = own.some((grid) => grid.status !== 'queued' && grids.outlives(grid))
   if (isUnstarted && !hasPods) return 'wait'
-  return grids.every((grid) => nodes.outlive(grid)) ? 'take up' : 'end'
+  return all.every((grid) => grids.outlives(grid)) ? 'take up' : 'end'
 }
 
-function takeUp({ store, grids, log }: Ports, run: RunRecord, launch: Work['launch']): void {
+function takeUp({ store, grids, log }: RunPorts, run: RunRecord, launch: Work['launch']): void {
   log(`continuing with run ${run.id}, which a service that ended left behind`)
   for (const grid of store.gridsOf(run)) grids.revive(grid)
   launch(run, { isTakenUp: true })
 }
 
 /** A standalone grid on this machine goes on for it: it has no nodes that could have been lost. */
-function waitAgain({ store, grids, nodes, log }: Ports, run: RunRecord, launch: Work['launch']): void {
+function waitAgain({ store, grids, log }: RunPorts, run: RunRecord, launch: Work['launch']): void {
   log(`run ${run.id} waits again: it had not started when the service ended`)
   for (const grid of store.gridsOf(run)) {
     if (isOwn(run, grid)) grids.postpone(grid)
-    else if (grid.status !== 'stopped' && !nodes.outlive(grid) && !nodes.of(grid)) grids.takeUp(grid)
+    else if (grid.status !== 'stopped' && !grids.outlives(grid) && !grids.nodesOf(grid)) grids.takeUp(grid)
   }
   launch(run, { isTakenUp: false })
 }
 
 /** Standalone grids whose nodes outlive the service go on. Returns those that wait for their nodes, oldest first. */
-function adoptStandalone({ store, grids, nodes }: Ports, inUse: Set<GridRecord>): GridRecord[] {
-  const outliving = store.activeGrids().filter((grid) => grid.batchId === null && nodes.outlive(grid))
+function adoptStandalone({ store, grids }: RunPorts, inUse: Set<GridRecord>): GridRecord[] {
+  const outliving = store.activeGrids().filter((grid) => grid.batchId === null && grids.outlives(grid))
   for (const grid of outliving) {
     inUse.add(grid)
     if (grid.status !== 'queued') grids.takeUp(grid)

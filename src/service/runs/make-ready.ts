@@ -1,15 +1,23 @@
 import { rm } from 'node:fs/promises'
 import type { PreparedPlan, Engines } from '../engines/engine.js'
+import type { Clock } from '../clock.js'
 import type { LoadNode } from '../nodes/load-node.js'
+import type { readLoad } from '../nodes/machine/load-sample.js'
 import type { Grids } from './grids.js'
 import type { RunGrid } from './node-book.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 
-interface Ports {
+/** What runs are made with. */
+export interface RunPorts {
   readonly store: Store
   readonly grids: Grids
   readonly engines: Engines
+  readonly readLoad: typeof readLoad
+  /** Whether the user with this id was removed, by a command beside the service too. */
+  readonly isRemoved: (id: number) => boolean
+  readonly clock: Clock
+  readonly log: (line: string) => void
 }
 
 /** How a run is executed. */
@@ -30,7 +38,7 @@ export interface ReadyRun {
  * Starts the nodes of the run's own grids while the tool is installed and the plan compiled; what fails first ends the other. Undefined
  * if the run was stopped meanwhile, which does not wait for it. Whoever calls this gives the nodes back, in any case.
  */
-export async function makeReady(ports: Ports, run: RunRecord, how: Manner): Promise<ReadyRun | undefined> {
+export async function makeReady(ports: RunPorts, run: RunRecord, how: Manner): Promise<ReadyRun | undefined> {
   const failed = new AbortController()
   const signal = AbortSignal.any([how.signal, failed.signal])
   try {
@@ -53,18 +61,19 @@ export function isOwn(run: RunRecord, grid: GridRecord): boolean {
 
 /** A grid that has ended needs no nodes: its part of the run is over. */
 async function openGrid(
-  { grids }: Ports,
+  { grids }: RunPorts,
   { run, grid, isTakenUp, signal }: Manner & { run: RunRecord; grid: GridRecord }
 ): Promise<RunGrid> {
   if (grids.endSignal(grid).aborted) return { grid, set: undefined }
   const set = isOwn(run, grid)
-    ? await grids.openNodes(grid, { runId: run.id, tool: run.request.tool, isTakenUp, signal })
+    ? await grids.openNodes(grid, { runId: run.id, tool: run.request.tool, isTakenUp }, signal)
     : await grids.nodesOf(grid)
+  if (set === undefined) throw new Error(`grid ${grid.id} ${grid.problem ?? 'has no nodes any more'}`)
   return { grid, set }
 }
 
 async function prepare(
-  { store, engines }: Ports,
+  { store, engines }: RunPorts,
   run: RunRecord,
   { signal, nodes }: Pick<Manner, 'signal'> & { nodes: () => Promise<readonly LoadNode[]> }
 ): Promise<PreparedPlan> {

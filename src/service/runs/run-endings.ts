@@ -1,20 +1,11 @@
-import type { Clock } from '../clock.js'
-import type { Engines } from '../engines/engine.js'
 import { RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
 import type { RunRecord } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
+import type { RunPorts } from './make-ready.js'
 import { type Findings, formatDoubts, formatFindings } from './findings.js'
 import { findNode, nameOfNode } from './node-book.js'
 import type { NodeEnd } from './run-on-grids.js'
 import { describeResults, mergeResults, type Results, type NodeFile } from './run-report.js'
-
-interface Ports {
-  readonly store: Store
-  readonly engines: Engines
-  readonly clock: Clock
-  readonly log: (line: string) => void
-}
 
 /** How a run's work ended. */
 export interface RunEnd extends Findings {
@@ -31,7 +22,7 @@ export class RunEndings {
   /** Aborted when there is no time left to merge results. */
   private readonly limit = new AbortController()
 
-  constructor(private readonly ports: Ports) {}
+  constructor(private readonly ports: Pick<RunPorts, 'store' | 'engines' | 'clock' | 'log'>) {}
 
   /**
    * Everything is in place before the status says that the run is over: whoever sees `finished` can download it all.

@@ -2,22 +2,14 @@ import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
-import type { Clock } from '../clock.js'
 import type { NodeOutcome, PreparedPlan } from '../engines/engine.js'
 import { messageOf } from '../../contract/text.js'
 import { type LoadNode, NodeError, withRun } from '../nodes/load-node.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
-import type { Grids } from './grids.js'
 import { type Interruption, formatElapsed } from './interruption.js'
+import type { RunPorts } from './make-ready.js'
 import { nameOfNode, type NodeBook, type RunGrid, shareThreads } from './node-book.js'
-
-interface Ports {
-  readonly store: Store
-  readonly grids: Grids
-  readonly clock: Clock
-  readonly log: (line: string) => void
-}
 
 /** The whole work. */
 interface RunWork {
@@ -55,7 +47,7 @@ export interface NodeEnd {
 }
 
 /** Runs the plan on every node of every grid until the node, the grid or the run ends. Returns when all have ended. */
-export async function runOnGrids(ports: Ports, work: RunWork): Promise<NodeEnd[]> {
+export async function runOnGrids(ports: RunPorts, work: RunWork): Promise<NodeEnd[]> {
   const { run, signal } = work
   const shares = work.grids.map(({ grid }) => shareThreads(grid.spec, run.request.threads))
   const working = shares.flat().filter((threads) => threads !== 0)
@@ -79,7 +71,7 @@ export async function runOnGrids(ports: Ports, work: RunWork): Promise<NodeEnd[]
 }
 
 /** If a run is taken up again whose nodes were told to start, those that have not heard it yet must not wait for the others. */
-function createGate({ store, clock }: Ports, { run, book }: RunWork, count: number): StartGate {
+function createGate({ store, clock }: RunPorts, { run, book }: RunWork, count: number): StartGate {
   if (run.goMs !== undefined) return StartGate.opened()
   const onOpen = (): void => {
     run.goMs = clock.now()
@@ -90,7 +82,7 @@ function createGate({ store, clock }: Ports, { run, book }: RunWork, count: numb
 }
 
 /** An exception is this node's problem; the others continue once all have started, and nothing is left running. */
-async function endNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
+async function endNode(ports: RunPorts, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
   const { run, grid, index, threads, gate, book } = work
   const start = { hasPassed: threads === 0 }
   let outcome: NodeOutcome
@@ -111,7 +103,7 @@ async function endNode(ports: Ports, work: NodeWork, signal: AbortSignal): Promi
 }
 
 /** A lost node is told with its part of the load. */
-function describeFailure({ clock }: Ports, work: NodeWork, thrown: unknown): string {
+function describeFailure({ clock }: RunPorts, work: NodeWork, thrown: unknown): string {
   const lost = nodeErrorOf(thrown)
   if (lost === undefined) return messageOf(thrown)
   const { run, grid, index, book, threads, share } = work
@@ -132,7 +124,7 @@ function nodeErrorOf(thrown: unknown): NodeError | undefined {
 }
 
 async function runNode(
-  ports: Ports,
+  ports: RunPorts,
   work: NodeWork,
   { signal, start }: { signal: AbortSignal; start: { hasPassed: boolean } }
 ): Promise<NodeOutcome> {
@@ -169,7 +161,7 @@ async function runNode(
 
 /** The same node: its command is known by the run, and starts when those of all nodes can. */
 function startTogether(
-  { clock }: Ports,
+  { clock }: RunPorts,
   { run, grid, index, node, gate, book, watch }: NodeWork & { node: LoadNode },
   start: { hasPassed: boolean }
 ): LoadNode {

@@ -2,19 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { makeFolder } from '../../contract/files.js'
-import type { Clock } from '../clock.js'
-import type { Engines } from '../engines/engine.js'
 import { refuseDeleted, refuseUntilRestart, RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
-import type { readLoad } from '../nodes/machine/load-sample.js'
-import type { GridNodes } from './grid-nodes.js'
-import type { Grids } from './grids.js'
 import type { GridUse, Queue, Turn } from '../queue/queue.js'
 import { executeRun, Postponed } from './execute-run.js'
 import { formatElapsed, Interruption } from './interruption.js'
 import { adoptLeftovers } from './leftovers.js'
-import { isOwn, type Manner } from './make-ready.js'
-import type { GridWish, Store } from '../store/store.js'
+import { isOwn, type Manner, type RunPorts } from './make-ready.js'
+import type { GridWish } from '../store/store.js'
 import {
   type FileRecord,
   type GridRecord,
@@ -23,7 +18,6 @@ import {
   type RunRequest,
   type UserReference
 } from '../../contract/records.js'
-import { RemovedUsers } from './removed-users.js'
 import { RunEndings } from './run-endings.js'
 import { createId } from '../store/data-folder.js'
 
@@ -33,19 +27,10 @@ interface Execution {
   readonly done: Promise<void>
 }
 
-interface Ports {
-  readonly store: Store
-  readonly grids: Grids
-  readonly engines: Engines
-  readonly nodes: GridNodes
+interface Ports extends RunPorts {
   readonly queue: Queue
   /** Refuses regions that there are not. */
   readonly checkRegion: (region: string) => string[]
-  readonly readLoad: typeof readLoad
-  /** Whether the user with this id was removed. */
-  readonly isRemoved: (id: number) => boolean
-  readonly clock: Clock
-  readonly log: (line: string) => void
 }
 
 /** The runner kills ten seconds after its first signal, and the tools need part of that to exit. */
@@ -55,7 +40,6 @@ const CLOSE_WITHIN_MS = 4500
 export class Runs {
   private readonly executions = new Map<string, Execution>()
   private readonly endings: RunEndings
-  private readonly removedUsers: RemovedUsers
   /** Callers who want something new and have no reply yet. */
   private readonly callers = new Set<Promise<void>>()
   /** Why there are no new runs any more. */
@@ -63,10 +47,6 @@ export class Runs {
 
   constructor(private readonly ports: Ports) {
     this.endings = new RunEndings(ports)
-    this.removedUsers = new RemovedUsers({
-      ...ports,
-      waiting: () => [...this.executions.values()].filter(({ run }) => ports.queue.isWaiting(run.id))
-    })
   }
 
   /** A service that is about to end starts no more runs. Not before an upload was read: its caller would lose the reply. */
@@ -176,7 +156,6 @@ export class Runs {
   async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
     const { clock, log } = this.ports
     this.refuse('the service is closing')
-    this.removedUsers.close()
     const callOff = this.endings.limitTo(withinMs)
     const executions = [...this.executions]
     for (const [id, { run, controller }] of executions) {
@@ -241,8 +220,8 @@ export class Runs {
 
   /** The run that has the nodes of this grid for itself: those that outlive the service serve one run at a time. */
   private userOf(grid: GridRecord): string | undefined {
-    const { store, nodes } = this.ports
-    if (!nodes.outlive(grid)) return undefined
+    const { store, grids } = this.ports
+    if (!grids.outlives(grid)) return undefined
     const isUser = (run: RunRecord | undefined): boolean =>
       run !== undefined && !hasEnded(run) && run.gridIds.includes(grid.id)
     return [...this.executions.keys()].find((id) => isUser(store.run(id)))
@@ -300,7 +279,6 @@ export class Runs {
       .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
       .finally(() => this.executions.delete(run.id))
     this.executions.set(run.id, { run, controller, done })
-    this.removedUsers.watch()
   }
 
   /** At once, so that runs wait in the order in which they were created. A waiting run that has lost one of its grids does not go on. */

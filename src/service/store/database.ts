@@ -1,7 +1,6 @@
 import { closeSync, openSync, statSync } from 'node:fs'
 import type * as Sqlite from 'node:sqlite'
 import type { DatabaseSync } from 'node:sqlite'
-import { execFileSync } from 'node:child_process'
 import { dirname, resolve } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { databaseFile } from './data-folder.js'
@@ -99,9 +98,9 @@ function requireOwnFolder(dataDir: string, file: string): void {
   const owner = ownerOfDatabase(dataDir, file) ?? (user === 0 ? ownerAbove(dataDir) : user)
   if (owner === user) return
   const byMistake =
-    owner === 0 ? ` (if root made it by mistake, give it back: chown -R ${nameOf(user)} ${dataDir})` : ''
+    owner === 0 ? ` (if root made it by mistake, give it back: chown -R ${user} ${dataDir})` : ''
   throw new Error(
-    `the data folder ${dataDir} belongs to another user; run the command as that one: sudo -u ${nameOf(owner)} loadgate …${byMistake}`
+    `the data folder ${dataDir} belongs to another user; run the command as that one: sudo -u '#${owner}' loadgate …${byMistake}`
   )
 }
 
@@ -119,17 +118,6 @@ function ownerOfDatabase(dataDir: string, file: string): number | undefined {
 function ownerAbove(folder: string): number {
   const path = resolve(folder)
   return statSync(path, { throwIfNoEntry: false })?.uid ?? ownerAbove(dirname(path))
-}
-
-/** `sudo` and `chown` take both. */
-function nameOf(user: number): string {
-  try {
-    return execFileSync('id', ['-nu', String(user)], { stdio: ['ignore', 'pipe', 'ignore'] })
-      .toString()
-      .trim()
-  } catch {
-    return `'#${user}'`
-  }
 }
 
 /**

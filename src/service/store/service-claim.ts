@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { explainDatabase, isBusy } from './database-errors.js'
-import { Facts } from './process-table.js'
+import { Facts } from './tables.js'
 import { loadSqlite } from './database.js'
 
 const KEY = 'service'

@@ -3,55 +3,43 @@ import type { DatabaseSync } from 'node:sqlite'
 import { open, readdir } from 'node:fs/promises'
 import type { Clock } from '../clock.js'
 import type { ProcessGroup } from '../nodes/machine/processes.js'
-import { type GridRecord, isSettled, type RunRecord } from '../../contract/records.js'
+import { type GridRecord, isProcessGroup, isSettled, type RunRecord } from '../../contract/records.js'
 import { messageOf } from '../../contract/text.js'
 import { inTransaction } from './database.js'
 import { refuseWrite } from './database-errors.js'
-import { createId, DataFolder } from './data-folder.js'
-import { Facts, ProcessTable } from './process-table.js'
-import { GridTable, isActive, RunTable } from './run-table.js'
+import { createId } from './data-folder.js'
 import { nameHolder } from './service-claim.js'
-import { matchesFilter, type RunFilter, type RunListRequest, type RunPage, type Store } from './store.js'
+import { isActive, type RunListRequest, type RunPage, Store } from './store.js'
+import { Facts, GridTable, RunTable } from './tables.js'
 
 /**
  * Runs and grids in a database. What can still change is in memory, and so is what could not be written; everything else is read
  * when it is asked for.
  */
-export class SqliteStore implements Store {
-  readonly folder: DataFolder
-  readonly database: DatabaseSync
+export class SqliteStore extends Store {
   readonly #runTable: RunTable
   readonly #gridTable: GridTable
-  readonly #processTable: ProcessTable
   readonly #facts: Facts
   readonly #unwritten: Unwritten
-  readonly #lock: { release(): void }
-  readonly #log: (line: string) => void
-  readonly #runs = new Map<string, RunRecord>()
-  readonly #grids = new Map<string, GridRecord>()
   readonly #onSettled: ((run: RunRecord) => void)[] = []
   #highestSequence: number
   #isClosed = false
 
   constructor(
     dataDir: string,
-    database: DatabaseSync,
-    { log, clock, lock }: { log: (line: string) => void; clock: Clock; lock: { release(): void } }
+    readonly database: DatabaseSync,
+    private readonly parts: { log: (line: string) => void; clock: Clock; lock: { release(): void } }
   ) {
-    this.#lock = lock
-    this.#log = log
-    this.folder = new DataFolder(dataDir)
-    this.database = database
-    this.#runTable = new RunTable(database, log)
-    this.#gridTable = new GridTable(database, log)
-    this.#processTable = new ProcessTable(database)
+    super(dataDir)
+    this.#runTable = new RunTable(database, parts.log)
+    this.#gridTable = new GridTable(database, parts.log)
     this.#facts = new Facts(database)
     this.#unwritten = new Unwritten({
-      ...{ log, clock },
+      ...parts,
       commit: (changes) => inTransaction(database, () => changes.forEach((change) => change.write()))
     })
-    for (const run of this.#runTable.unsettled()) this.#runs.set(run.id, run)
-    for (const grid of this.#gridTable.active()) this.#grids.set(grid.id, grid)
+    for (const run of this.#runTable.unsettled()) this.runs.set(run.id, run)
+    for (const grid of this.#gridTable.active()) this.grids.set(grid.id, grid)
     for (const id of this.#gridsInUse()) this.#keepGrid(id)
     this.#highestSequence = this.#runTable.highestSequence()
   }
@@ -61,41 +49,27 @@ export class SqliteStore implements Store {
     this.#onSettled.push(listener)
   }
 
-  run(id: string): RunRecord | undefined {
-    return this.#runs.get(id) ?? this.#runTable.find(id)
+  override run(id: string): RunRecord | undefined {
+    return this.runs.get(id) ?? this.#runTable.find(id)
   }
 
-  grid(id: string): GridRecord | undefined {
-    return this.#grids.get(id) ?? this.#gridTable.find(id)
+  override grid(id: string): GridRecord | undefined {
+    return this.grids.get(id) ?? this.#gridTable.find(id)
   }
 
-  gridsOf({ gridIds }: RunRecord): GridRecord[] {
-    return gridIds.flatMap((id) => this.grid(id) ?? [])
-  }
-
-  listRuns({ filter = {}, offset, limit }: RunListRequest): RunPage {
-    const known = (id: string): RunRecord | undefined => this.#runs.get(id)
-    const changed = [...this.#runs.values()].filter(({ id }) => this.#unwritten.has(`run ${id}`))
-    if (changed.length > 0) return this.#listWith(changed, { filter, offset, limit })
+  /** By what is in the database: while changes cannot be written, a filter finds runs by the status they had before. */
+  override listRuns({ filter = {}, offset, limit }: RunListRequest): RunPage {
     return {
-      runs: this.#runTable.page(filter, { offset, limit, known }),
+      runs: this.#runTable.page(filter, { offset, limit, known: this.runs }),
       total: this.#runTable.count(filter)
     }
   }
 
-  unsettledRuns(): RunRecord[] {
-    return [...this.#runs.values()].filter((run) => !isSettled(run)).sort((a, b) => a.sequence - b.sequence)
-  }
-
-  activeGrids(): GridRecord[] {
-    return [...this.#grids.values()].filter(isActive)
-  }
-
-  nextSequence(): number {
+  override nextSequence(): number {
     return this.#highestSequence + 1
   }
 
-  create({ run, grids }: { run?: RunRecord; grids: readonly GridRecord[] }): void {
+  override create({ run, grids }: { run?: RunRecord; grids: readonly GridRecord[] }): void {
     try {
       inTransaction(this.database, () => {
         for (const change of this.#unwritten.all) change.write()
@@ -106,25 +80,26 @@ export class SqliteStore implements Store {
       throw refuseWrite(thrown, run ? 'the run was not created' : 'the grid was not created')
     }
     this.#unwritten.written()
-    for (const grid of grids) this.#grids.set(grid.id, grid)
+    super.create({ ...(run && { run }), grids })
     if (!run) return
-    this.#runs.set(run.id, run)
     this.#highestSequence = Math.max(this.#highestSequence, run.sequence)
     for (const id of run.gridIds) this.#keepGrid(id)
-    this.#forgetSettled(run)
+    this.#forgetSettled(run, { isNews: true })
   }
 
-  saveRun(run: RunRecord): void {
-    this.#runs.set(run.id, run)
+  override saveRun(run: RunRecord): void {
+    // One that is not in memory has settled before: it has got other thresholds.
+    const isNews = this.runs.has(run.id)
+    super.saveRun(run)
     this.#unwritten.add({
       key: `run ${run.id}`,
       write: () => this.#runTable.update(run),
-      onWritten: () => this.#forgetSettled(run)
+      onWritten: () => this.#forgetSettled(run, { isNews })
     })
   }
 
-  saveGrid(grid: GridRecord): void {
-    this.#grids.set(grid.id, grid)
+  override saveGrid(grid: GridRecord): void {
+    super.saveGrid(grid)
     this.#unwritten.add({
       key: `grid ${grid.id}`,
       write: () => this.#gridTable.update(grid),
@@ -132,19 +107,30 @@ export class SqliteStore implements Store {
     })
   }
 
-  saveProcess(group: ProcessGroup): void {
-    this.#unwritten.add({ key: `process ${group.pid}`, write: () => this.#processTable.save(group) })
+  override saveProcess({ pid, startTime }: ProcessGroup): void {
+    const sql = 'INSERT OR REPLACE INTO processes (pid, start_time) VALUES (?, ?)'
+    this.#unwritten.add({
+      key: `process ${pid}`,
+      write: () => this.database.prepare(sql).run(pid, startTime)
+    })
   }
 
-  forgetProcess(pid: number): void {
-    this.#unwritten.add({ key: `process ${pid}`, write: () => this.#processTable.remove(pid) })
+  override forgetProcess(pid: number): void {
+    this.#unwritten.add({
+      key: `process ${pid}`,
+      write: () => this.database.prepare('DELETE FROM processes WHERE pid = ?').run(pid)
+    })
   }
 
-  leftoverProcesses(): ProcessGroup[] {
-    return this.#processTable.all()
+  override leftoverProcesses(): ProcessGroup[] {
+    const rows = this.database.prepare('SELECT pid, start_time AS startTime FROM processes ORDER BY pid')
+    return rows
+      .all()
+      .map((row): unknown => ({ ...row }))
+      .filter(isProcessGroup)
   }
 
-  marker(): string {
+  override marker(): string {
     const known = this.#facts.get('marker') ?? ''
     if (/^[a-f\d]{24}$/.test(known)) return known
     const marker = createId()
@@ -153,26 +139,26 @@ export class SqliteStore implements Store {
     return marker
   }
 
-  claim(): void {
+  override claim(): void {
     nameHolder(this.database, this.folder.path)
     const find = this.database.prepare('SELECT 1 FROM runs WHERE id = ?')
     const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
     if (lost > 0)
-      this.#log(
+      this.parts.log(
         `${lost} ${lost === 1 ? 'folder' : 'folders'} in ${join(this.folder.path, 'runs')} with results of which the database knows nothing: was it restored from an older copy, or its -wal file lost? They are left as they are`
       )
   }
 
-  flush(): void {
+  override flush(): void {
     const failure = this.#unwritten.flush()
     if (failure !== undefined) throw refuseWrite(failure, 'it has been done, but is not written down yet')
   }
 
-  secure(folder: string): Promise<void> {
+  override secure(folder: string): Promise<void> {
     return syncTree(folder, this.folder.path)
   }
 
-  close(): void {
+  override close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#unwritten.close()
@@ -182,48 +168,29 @@ export class SqliteStore implements Store {
     } catch {
       // The next start tries again.
     }
-    this.#lock.release()
+    this.parts.lock.release()
   }
 
-  /** While changes cannot be written, the columns in the database are not what is in memory. */
-  #listWith(
-    changed: readonly RunRecord[],
-    { filter, offset, limit }: { filter: RunFilter; offset: number; limit: number }
-  ): RunPage {
-    const ids = new Set(changed.map(({ id }) => id))
-    const known = (id: string): RunRecord | undefined => this.#runs.get(id)
-    const end = offset + limit + ids.size
-    const written = this.#runTable.page(filter, { offset: 0, limit: end, known })
-    const matching = changed.filter((run) => matchesFilter(run, filter))
-    const others = written.filter(({ id }) => !ids.has(id))
-    const runs = [...others, ...matching].sort((a, b) => b.sequence - a.sequence)
-    const stale = changed.filter(({ id }) => this.#runTable.matches(id, filter)).length
-    return {
-      runs: runs.slice(offset, offset + limit),
-      total: this.#runTable.count(filter) - stale + matching.length
-    }
-  }
-
-  #forgetSettled(run: RunRecord): void {
+  #forgetSettled(run: RunRecord, { isNews }: { isNews: boolean }): void {
     if (!isSettled(run)) return
-    this.#runs.delete(run.id)
+    this.runs.delete(run.id)
     for (const id of run.gridIds) this.#forgetGrid(id)
-    for (const listener of this.#onSettled) listener(run)
+    if (isNews) for (const listener of this.#onSettled) listener(run)
   }
 
   #keepGrid(id: string): void {
     const grid = this.grid(id)
-    if (grid) this.#grids.set(id, grid)
+    if (grid) this.grids.set(id, grid)
   }
 
   #forgetGrid(id: string): void {
-    const grid = this.#grids.get(id)
+    const grid = this.grids.get(id)
     if (grid && !isActive(grid) && !this.#unwritten.has(`grid ${id}`) && !this.#gridsInUse().has(id))
-      this.#grids.delete(id)
+      this.grids.delete(id)
   }
 
   #gridsInUse(): Set<string> {
-    return new Set([...this.#runs.values()].flatMap(({ gridIds }) => gridIds))
+    return new Set([...this.runs.values()].flatMap(({ gridIds }) => gridIds))
   }
 }
 
@@ -341,6 +308,6 @@ export class Unwritten {
 
 export interface Change {
   readonly key: string
-  write(): void
+  write(): unknown
   onWritten?(): void
 }

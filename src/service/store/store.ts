@@ -1,6 +1,13 @@
 import type { ProcessGroup } from '../nodes/machine/processes.js'
-import type { GridRecord, RunRecord, RunStatus, GridSpec } from '../../contract/records.js'
-import type { DataFolder } from './data-folder.js'
+import {
+  type GridRecord,
+  type GridSpec,
+  isSettled,
+  type RunRecord,
+  type RunStatus
+} from '../../contract/records.js'
+import { messageOf } from '../../contract/text.js'
+import { createId, DataFolder, probeFolder } from './data-folder.js'
 
 /** What a list of runs is limited to. Names of runs match by a part of them, everything else as a whole. */
 export interface RunFilter {
@@ -23,43 +30,124 @@ export interface RunPage {
   readonly total: number
 }
 
+/** A grid of a run: to be created for it, or one that exists. */
+export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
+
+const PROBE_BYTES = 20
+
 /**
  * Runs and grids, and what has to be known of the processes working for them. A record that can still change (an unsettled run, its
- * grids, an active grid) is the same object for everyone who asks: it is changed in place, and then saved.
+ * grids, an active grid) is the same object for everyone who asks: it is changed in place, and then saved. This one is for a service
+ * that ends with the step it is in: nobody comes after it who could use what it wrote down.
  */
-export interface Store {
+export class Store {
   readonly folder: DataFolder
-  run(id: string): RunRecord | undefined
-  grid(id: string): GridRecord | undefined
-  gridsOf(run: RunRecord): GridRecord[]
+  protected readonly runs = new Map<string, RunRecord>()
+  protected readonly grids = new Map<string, GridRecord>()
+  readonly #marker = createId()
+
+  constructor(dataDir: string) {
+    this.folder = new DataFolder(dataDir)
+  }
+
+  run(id: string): RunRecord | undefined {
+    return this.runs.get(id)
+  }
+
+  grid(id: string): GridRecord | undefined {
+    return this.grids.get(id)
+  }
+
+  gridsOf({ gridIds }: RunRecord): GridRecord[] {
+    return gridIds.flatMap((id) => this.grid(id) ?? [])
+  }
+
   /** Newest first: a run that was just created is on the first page. */
-  listRuns(request: RunListRequest): RunPage
+  listRuns({ filter = {}, offset, limit }: RunListRequest): RunPage {
+    const found = [...this.runs.values()].reverse().filter((run) => matchesFilter(run, filter))
+    return { runs: found.slice(offset, offset + limit), total: found.length }
+  }
+
   /** Those that have not ended, or whose results have yet to be merged; oldest first. */
-  unsettledRuns(): RunRecord[]
-  /** Those that have not stopped. */
-  activeGrids(): GridRecord[]
-  nextSequence(): number
+  unsettledRuns(): RunRecord[] {
+    return [...this.runs.values()].filter((run) => !isSettled(run)).sort((a, b) => a.sequence - b.sequence)
+  }
+
+  activeGrids(): GridRecord[] {
+    return [...this.grids.values()].filter(isActive)
+  }
+
+  nextSequence(): number {
+    return this.runs.size + 1
+  }
+
   /** Adds new records, all of them or none: what cannot be kept is an error. */
-  create(records: { run?: RunRecord; grids: readonly GridRecord[] }): void
+  create({ run, grids }: { run?: RunRecord; grids: readonly GridRecord[] }): void {
+    for (const grid of grids) this.grids.set(grid.id, grid)
+    if (run) this.runs.set(run.id, run)
+  }
+
   /** A change has happened, whether it can be written or not: where it cannot, it is written as soon as possible. */
-  saveRun(run: RunRecord): void
-  saveGrid(grid: GridRecord): void
+  saveRun(run: RunRecord): void {
+    this.runs.set(run.id, run)
+  }
+
+  saveGrid(grid: GridRecord): void {
+    this.grids.set(grid.id, grid)
+  }
+
   /** Writes what could not be written yet; throws if there is still something left. Before a reply that claims a change. */
-  flush(): void
+  flush(): void {
+    return
+  }
+
   /** Returns when a folder of a run would survive a power failure. Before the run's record claims that it is there. */
-  secure(folder: string): Promise<void>
-  saveProcess(group: ProcessGroup): void
-  forgetProcess(pid: number): void
+  secure(_folder: string): Promise<void> {
+    return Promise.resolve()
+  }
+
+  /** A step's own state knows its processes. */
+  saveProcess(_group: ProcessGroup): void {
+    return
+  }
+
+  forgetProcess(_pid: number): void {
+    return
+  }
+
   /** The tools' process groups that were recorded and never seen to end. */
-  leftoverProcesses(): ProcessGroup[]
+  leftoverProcesses(): ProcessGroup[] {
+    return []
+  }
+
   /** Identifies what belongs to this data wherever it is, for as long as the data exists. */
-  marker(): string
-  /** Two services with the same data would end each other's tools. */
-  claim(): void
-  close(): void
+  marker(): string {
+    return this.#marker
+  }
+
+  /** Before the start: better none than a plan that finds no space. */
+  claim(): void {
+    const { path } = this.folder
+    try {
+      probeFolder(path, PROBE_BYTES)
+    } catch (thrown) {
+      throw new Error(
+        `the data folder ${path} cannot be written to (${messageOf(thrown)}); free up space, or choose another folder`,
+        { cause: thrown }
+      )
+    }
+  }
+
+  close(): void {
+    return
+  }
 }
 
-export function matchesFilter({ request, status, user }: RunRecord, filter: RunFilter): boolean {
+export function isActive({ status }: GridRecord): boolean {
+  return status !== 'stopped'
+}
+
+function matchesFilter({ request, status, user }: RunRecord, filter: RunFilter): boolean {
   const { name = '', project, tag, status: wanted } = filter
   return (
     (request.name ?? '').toLowerCase().includes(name.toLowerCase()) &&
@@ -69,6 +157,3 @@ export function matchesFilter({ request, status, user }: RunRecord, filter: RunF
     (wanted === undefined || status === wanted)
   )
 }
-
-/** A grid of a run: to be created for it, or one that exists. */
-export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }

@@ -10,16 +10,15 @@ import {
   utimesSync,
   writeFileSync
 } from 'node:fs'
-import { createServer as createHttpServer, request } from 'node:http'
+import { request } from 'node:http'
 import { connect as connectPlain, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { createApp } from '../../../src/service/api/app.js'
-import { type Front, explainListen } from '../../../src/service/http/front.js'
-import { DEFAULT_LIMITS, type Limits, limitServer } from '../../../src/service/http/limits.js'
-import { createPublicFront } from '../../../src/service/http/public-front.js'
+import { createFront, type Front } from '../../../src/service/http/front.js'
+import { createLimitedServer, DEFAULT_LIMITS, type Limits } from '../../../src/service/http/limits.js'
 import { type CertificateFiles, makeCertificate } from '../../support/certificate.js'
 import { ManualClock } from '../../support/manual-clock.js'
 
@@ -40,9 +39,7 @@ afterEach(async () => {
 const SHORT: Limits = {
   ...DEFAULT_LIMITS,
   headersMs: 200,
-  bodyMs: 300,
-  uploadWindowMs: 200,
-  uploadBytes: 1000
+  requestMs: 400
 }
 const LOCAL = { host: '127.0.0.1', port: 0 }
 
@@ -66,13 +63,13 @@ interface Started {
 }
 
 async function start(
-  reach: Partial<Parameters<typeof createPublicFront>[0]>,
+  reach: Partial<Parameters<typeof createFront>[0]>,
   limits: Limits = DEFAULT_LIMITS,
   equip: (app: FastifyInstance) => void = () => undefined
 ): Promise<Started> {
   const logged: string[] = []
   const clock = new SetClock(Date.now())
-  const front = await createPublicFront(
+  const front = await createFront(
     { listen: LOCAL, externalUrl: undefined, tls: undefined, trustedProxies: undefined, ...reach },
     { clock, log: (line) => void logged.push(line), limits, headers: { 'x-loadgate-version': '1' } }
   )
@@ -142,11 +139,8 @@ describe('https', () => {
   test.each([
     ['GET http://evil.example/a?b HTTP/1.1', 'https://load.example.com/a?b'],
     ['GET //evil.example/a HTTP/1.1', 'https://load.example.com//evil.example/a'],
-    ['GET http://evil.example HTTP/1.1', 'https://load.example.com/'],
-    ['GET /?token=lg_1_secret HTTP/1.1', 'https://load.example.com/'],
-    ['GET /a?b=%zz&%74oken=lg_1_secret&c HTTP/1.1', 'https://load.example.com/a?b=%zz&c'],
-    ['GET http://evil.example?Token[]=lg_1_secret&tokens=3 HTTP/1.1', 'https://load.example.com/?tokens=3']
-  ])('no redirect leads elsewhere or repeats a token: %s', async (line, location) => {
+    ['GET http://evil.example HTTP/1.1', 'https://load.example.com/']
+  ])('no redirect leads elsewhere: %s', async (line, location) => {
     const { port } = await start({ tls: first, externalUrl: 'https://load.example.com' })
     const reply = await send(port, `${line}\r\nHost: evil.example\r\n\r\n`)
     expect(/\r\nlocation: (.*)\r\n/.exec(reply)?.[1]).toBe(location)
@@ -159,9 +153,9 @@ describe('https', () => {
     )
   })
 
-  test('what is neither gets a JSON error, and whoever says nothing is cut off', async () => {
+  test('what is neither is refused, and whoever says nothing is cut off', async () => {
     const { port } = await start({ tls: first }, SHORT)
-    expect(await send(port, 'hello\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [^]*"error"/)
+    expect(await send(port, 'hello\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
     expect(await send(port, '')).toBe('')
     expect(await send(port, 'GET / HTTP/1.1\r\nHost: a\r\n')).toBe('')
     // The start of a handshake, and nothing more.
@@ -392,7 +386,7 @@ describe('behind a proxy', () => {
 
   test('plain HTTP at the proxy is redirected', async () => {
     const { port } = await start({ trustedProxies: ['127.0.0.1'], externalUrl: 'https://load.example.com' })
-    const reply = await ask(port, '/where?token=lg_1_secret&a=b', {
+    const reply = await ask(port, '/where?a=b', {
       ...FORWARDED,
       'x-forwarded-proto': 'http',
       'x-forwarded-host': 'evil.example'
@@ -454,9 +448,7 @@ describe('behind a proxy', () => {
 describe('limits', () => {
   test('slow headers get a 408', async () => {
     const { port } = await start({}, SHORT)
-    expect(await send(port, 'GET / HTTP/1.1\r\nHost: a\r\n')).toMatch(
-      /^HTTP\/1.1 408 [^]*the request timed out/
-    )
+    expect(await send(port, 'GET / HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1.1 408 /)
   })
 
   test('large headers get a 431', async () => {
@@ -468,7 +460,7 @@ describe('limits', () => {
     const { port } = await start({}, SHORT)
     const text =
       'POST /json HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{'
-    expect(await send(port, text)).toMatch(/^HTTP\/1.1 408 [^]*the request timed out/)
+    expect(await send(port, text)).toMatch(/^HTTP\/1.1 408 /)
   })
 
   test('a large body that is no upload gets a 413', async () => {
@@ -476,28 +468,6 @@ describe('limits', () => {
     const text =
       'POST /json HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 20000000\r\n\r\n{'
     expect(await send(port, text)).toMatch(/^HTTP\/1.1 413 /)
-  })
-
-  const UPLOAD = [
-    'POST /upload HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked',
-    'Content-Type: multipart/form-data; boundary=b\r\n\r\n'
-  ].join('\r\n')
-  const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
-  const FILE = chunk('--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n')
-
-  test('an upload may take any time while it goes on, and is cut off when it stalls', async () => {
-    const { port } = await start({}, { ...SHORT, uploadWindowMs: 1000 })
-    const steady = connectPlain(port, '127.0.0.1')
-    const reply = readAll(steady)
-    steady.write(UPLOAD + FILE)
-    for (let sent = 0; sent < 25; sent++) {
-      steady.write(chunk('x'.repeat(1500)))
-      await new Promise((done) => setTimeout(done, 60))
-    }
-    steady.write(`${chunk('\r\n--b--\r\n')}0\r\n\r\n`)
-    expect(await reply).toMatch(/^HTTP\/1.1 200 [^]*"bytes":37500/)
-    const stalled = await send(port, UPLOAD + FILE + chunk('x'))
-    expect(stalled).toMatch(/^HTTP\/1.1 408 /)
   })
 
   test('connections beyond their number are refused, and places become free again', async () => {
@@ -512,8 +482,7 @@ describe('limits', () => {
   })
 
   test('one address cannot take the connections of the others', async () => {
-    const server = createHttpServer((_, reply) => void reply.end('here'))
-    limitServer(server, {
+    const server = createLimitedServer((_, reply) => void reply.end('here'), {
       limits: { ...DEFAULT_LIMITS, connectionsPerAddress: 2 },
       isExempt: (address) => address === '127.0.0.9'
     })
@@ -584,73 +553,6 @@ describe('an address that cannot be used is named with its key, and what to do',
     await expect(start({ listen: { host: '192.0.2.1', port: 0 }, tls: first })).rejects.toThrow(
       /^listen: 192.0.2.1:0 is not an address of this machine; choose/
     )
-  })
-
-  test.each([
-    ['EACCES', /^may not be used by this user; choose a port from 1024 on/],
-    ['EAFNOSUPPORT', /IPv6, which this machine does not have/],
-    ['ENOTFOUND', /cannot resolve/]
-  ])('%s', (code, words) => {
-    expect(explainListen(Object.assign(new Error('listen'), { code }))).toMatch(words)
-  })
-
-  test('any other error stays what it is', () => {
-    expect(explainListen(new Error('no'))).toBeUndefined()
-  })
-})
-
-describe('a caller who resets the connection right behind the request is known by the address all the same', () => {
-  const CLOSING = GET('/seen')
-  async function startWatched(reach: Parameters<typeof start>[0]): Promise<{ port: number; seen: string[] }> {
-    const seen: string[] = []
-    const { app, port } = await start(reach, DEFAULT_LIMITS, (made) => {
-      made.get('/seen', ({ ip }) => {
-        seen.push(ip)
-        return ''
-      })
-    })
-    expect(app.server.listening).toBe(true)
-    return { port, seen }
-  }
-  const untilSeen = async (seen: string[], count: number): Promise<void> => {
-    for (let turns = 0; turns < 500 && seen.length < count; turns++)
-      await new Promise((done) => setTimeout(done, 5))
-  }
-
-  test('by plain HTTP', async () => {
-    const { port, seen } = await startWatched({})
-    for (let count = 0; count < 20; count++) {
-      const socket = connectPlain(port, '127.0.0.1')
-      socket.write(GET('/where').replace('close', 'keep-alive'))
-      // From now on the service knows that there is a connection.
-      socket.once('data', () => socket.write(CLOSING, () => socket.resetAndDestroy()))
-    }
-    await untilSeen(seen, 20)
-    expect(seen).toEqual(Array(20).fill('127.0.0.1'))
-  })
-
-  test('or has gone before anybody could ask, and is not served', async () => {
-    const { port, seen } = await startWatched({})
-    for (let count = 0; count < 20; count++) {
-      const socket = connectPlain(port, '127.0.0.1', () =>
-        socket.write(CLOSING, () => socket.resetAndDestroy())
-      )
-    }
-    await new Promise((done) => setTimeout(done, 50))
-    expect(seen).toEqual(Array(seen.length).fill('127.0.0.1'))
-  })
-
-  test('by https', async () => {
-    const { port, seen } = await startWatched({ tls: first })
-    for (let count = 0; count < 20; count++) {
-      const raw = connectPlain(port, '127.0.0.1')
-      const socket = connectTls({ socket: raw, ca: readFileSync(first.certificate), host: 'localhost' }, () =>
-        socket.write(CLOSING, () => raw.resetAndDestroy())
-      )
-      socket.on('error', () => undefined)
-    }
-    await untilSeen(seen, 20)
-    expect(seen).toEqual(Array(20).fill('127.0.0.1'))
   })
 })
 

@@ -1,0 +1,191 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import {
+  type GridRecord,
+  isGridRecord,
+  isRunRecord,
+  isSettled,
+  type RunRecord
+} from '../../contract/records.js'
+import { isActive, type RunFilter } from './store.js'
+
+/** Records in the database: what is asked for in columns, the whole as JSON. */
+class RecordTable<T extends { readonly id: string }> {
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #told = new Set<string>()
+
+  constructor(
+    private readonly database: DatabaseSync,
+    private readonly log: (line: string) => void,
+    private readonly kind: { readonly name: string; readonly isRecord: (value: unknown) => value is T }
+  ) {}
+
+  /** Each is prepared once. */
+  protected sql(text: string): StatementSync {
+    const statement = this.#statements.get(text) ?? this.database.prepare(text)
+    this.#statements.set(text, statement)
+    return statement
+  }
+
+  /** One that somebody else wrote is logged once, and is no reason to answer nothing at all. */
+  protected read(rows: readonly Record<string, unknown>[]): T[] {
+    const { name, isRecord } = this.kind
+    return rows.flatMap(({ id, record }) => {
+      const found = parseRecord(record)
+      if (isRecord(found) && found.id === id) return found
+      if (!this.#told.has(String(id)))
+        this.log(`the record of ${name} ${String(id)} was not written by this service, and is ignored`)
+      this.#told.add(String(id))
+      return []
+    })
+  }
+}
+
+export class RunTable extends RecordTable<RunRecord> {
+  constructor(database: DatabaseSync, log: (line: string) => void) {
+    super(database, log, { name: 'run', isRecord: isRunRecord })
+  }
+
+  insert(run: RunRecord): void {
+    const { sequence, request } = run
+    this.sql(
+      `INSERT INTO runs (sequence, id, status, is_unsettled, name, project, user_name, created_ms)
+       VALUES (:sequence, :id, :status, :isUnsettled, :name, :project, :user, :createdMs)`
+    ).run({
+      ...{ sequence, id: run.id, status: run.status, isUnsettled: isSettled(run) ? 0 : 1 },
+      ...{ name: foldName(request.name ?? ''), project: request.project, user: run.user?.name ?? null },
+      createdMs: Math.trunc(run.createdMs)
+    })
+    this.sql('INSERT INTO run_records (sequence, record) VALUES (?, ?)').run(sequence, JSON.stringify(run))
+    for (const tag of request.tags)
+      this.sql('INSERT OR IGNORE INTO run_tags (tag, sequence) VALUES (?, ?)').run(tag, sequence)
+  }
+
+  /** A run that was deleted meanwhile stays deleted. */
+  update(run: RunRecord): void {
+    const row = this.sql('UPDATE runs SET status = ?, is_unsettled = ? WHERE id = ? RETURNING sequence').get(
+      run.status,
+      isSettled(run) ? 0 : 1,
+      run.id
+    )
+    if (row)
+      this.sql('UPDATE run_records SET record = ? WHERE sequence = ?').run(
+        JSON.stringify(run),
+        row.sequence as number
+      )
+  }
+
+  find(id: string): RunRecord | undefined {
+    const rows = this.sql('SELECT id, record FROM runs JOIN run_records USING (sequence) WHERE id = ?')
+    return this.read(rows.all(id))[0]
+  }
+
+  /** Oldest first. */
+  unsettled(): RunRecord[] {
+    const rows = this.sql(
+      'SELECT id, record FROM runs JOIN run_records USING (sequence) WHERE is_unsettled = 1 ORDER BY runs.sequence'
+    )
+    return this.read(rows.all())
+  }
+
+  highestSequence(): number {
+    return Number(this.sql('SELECT max(sequence) AS highest FROM runs').get()?.highest ?? 0)
+  }
+
+  count(filter: RunFilter): number {
+    const { from, where, values } = choose(filter)
+    return Number(this.sql(`SELECT count(*) AS total FROM ${from} ${where}`).get(values)?.total)
+  }
+
+  /** The page's rows, newest first; a run that the caller has in memory is taken from there, and not even read. */
+  page(
+    filter: RunFilter,
+    { offset, limit, known }: { offset: number; limit: number; known: ReadonlyMap<string, RunRecord> }
+  ): RunRecord[] {
+    const { from, where, order, values } = choose(filter)
+    const sql = `SELECT runs.id FROM ${from} ${where} ${order} LIMIT :limit OFFSET :offset`
+    // A negative limit is none.
+    const rows = this.sql(sql).all({ ...values, limit: limit === Infinity ? -1 : limit, offset })
+    return rows.flatMap(({ id }) => known.get(String(id)) ?? this.find(String(id)) ?? [])
+  }
+}
+
+/** As names are compared: by a part of them, whatever their case. */
+function foldName(name: string): string {
+  return name.toLowerCase()
+}
+
+/** The tables and conditions for a filter: one text for each set of keys. */
+export function choose(filter: RunFilter): {
+  from: string
+  where: string
+  /** Newest first, by the table that is read first. */
+  order: string
+  values: Record<string, SQLInputValue>
+} {
+  const { tag, name = '', project, user, status } = filter
+  const parts: [condition: string, key: string, value: string | undefined][] = [
+    ['run_tags.tag = :tag', 'tag', tag],
+    ['runs.project = :project', 'project', project],
+    ['runs.user_name = :user', 'user', user],
+    ['runs.status = :status', 'status', status],
+    ['instr(runs.name, :name) > 0', 'name', name === '' ? undefined : foldName(name)]
+  ]
+  const given = parts.filter(([, , value]) => value !== undefined)
+  return {
+    from: tag === undefined ? 'runs' : 'run_tags CROSS JOIN runs USING (sequence)',
+    where: given.length === 0 ? '' : `WHERE ${given.map(([condition]) => condition).join(' AND ')}`,
+    order: `ORDER BY ${tag === undefined ? 'runs' : 'run_tags'}.sequence DESC`,
+    values: Object.fromEntries(given.map(([, key, value]) => [key, value ?? null]))
+  }
+}
+
+export function parseRecord(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return undefined
+  }
+}
+
+export class GridTable extends RecordTable<GridRecord> {
+  constructor(database: DatabaseSync, log: (line: string) => void) {
+    super(database, log, { name: 'grid', isRecord: isGridRecord })
+  }
+
+  insert(grid: GridRecord): void {
+    const values = [grid.id, isActive(grid) ? 1 : 0, JSON.stringify(grid)]
+    this.sql('INSERT INTO grids (id, is_active, record) VALUES (?, ?, ?)').run(...values)
+  }
+
+  /** A grid that was deleted meanwhile, with its run, stays deleted. */
+  update(grid: GridRecord): void {
+    const values = [isActive(grid) ? 1 : 0, JSON.stringify(grid), grid.id]
+    this.sql('UPDATE grids SET is_active = ?, record = ? WHERE id = ?').run(...values)
+  }
+
+  remove(id: string): void {
+    this.sql('DELETE FROM grids WHERE id = ?').run(id)
+  }
+
+  find(id: string): GridRecord | undefined {
+    return this.read(this.sql('SELECT id, record FROM grids WHERE id = ?').all(id))[0]
+  }
+
+  active(): GridRecord[] {
+    return this.read(this.sql('SELECT id, record FROM grids WHERE is_active = 1 ORDER BY rowid').all())
+  }
+}
+
+/** Single facts about a data folder. */
+export class Facts {
+  constructor(private readonly database: DatabaseSync) {}
+
+  get(key: string): string | undefined {
+    const value = this.database.prepare('SELECT value FROM facts WHERE key = ?').get(key)?.value
+    return value === undefined ? undefined : String(value)
+  }
+
+  set(key: string, value: string): void {
+    this.database.prepare('INSERT OR REPLACE INTO facts (key, value) VALUES (?, ?)').run(key, value)
+  }
+}
