@@ -6,7 +6,7 @@ import path from 'node:path'
 import { fetchJars } from '../src/service/engines/install/jars/fetch-jars.ts'
 import { findOnPath } from '../src/service/engines/install/run-to-end.ts'
 import { fetchByPom } from '../src/service/engines/jmeter/install.ts'
-import { JMETER_JARS } from '../src/service/engines/jmeter/jmeter-jars.ts'
+import JMETER_JARS from '../src/service/engines/jmeter/jmeter-jars.json' with { type: 'json' }
 import { Processes } from '../src/service/nodes/machine/processes.ts'
 
 const [way, folder] = process.argv.slice(2)

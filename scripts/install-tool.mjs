@@ -3,14 +3,14 @@
 import { realpathSync } from 'node:fs'
 import path from 'node:path'
 import { BROWSER_PACKAGES } from '../src/service/engines/browser/browser.ts'
-import { GATLING_JARS } from '../src/service/engines/gatling/gatling-jars.ts'
-import { KOTLIN_COMPILER_JARS } from '../src/service/engines/gatling/kotlin-compiler-jars.ts'
-import { SCALA_COMPILER_JARS } from '../src/service/engines/gatling/scala-compiler-jars.ts'
+import GATLING_JARS from '../src/service/engines/gatling/gatling-jars.json' with { type: 'json' }
+import KOTLIN_COMPILER_JARS from '../src/service/engines/gatling/kotlin-compiler-jars.json' with { type: 'json' }
+import SCALA_COMPILER_JARS from '../src/service/engines/gatling/scala-compiler-jars.json' with { type: 'json' }
 import { installPackages } from '../src/service/engines/install/install-packages.ts'
 import { installJars } from '../src/service/engines/install/jars/fetch-jars.ts'
 import { findJMeter } from '../src/service/engines/jmeter/install.ts'
-import { SELENIUM_3_JARS } from '../src/service/engines/selenium/selenium-3-jars.ts'
-import { SELENIUM_4_JARS } from '../src/service/engines/selenium/selenium-4-jars.ts'
+import SELENIUM_3_JARS from '../src/service/engines/selenium/selenium-3-jars.json' with { type: 'json' }
+import SELENIUM_4_JARS from '../src/service/engines/selenium/selenium-4-jars.json' with { type: 'json' }
 import { Processes } from '../src/service/nodes/machine/processes.ts'
 
 const ports = {

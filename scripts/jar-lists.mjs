@@ -21,7 +21,6 @@ const LISTS = [
   'selenium/selenium-4-jars',
   'selenium/selenium-3-jars'
 ]
-const JARS = /(?<=\n {2}jars: \[\n)[^\]]*(?=\n {2}\])/
 
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
@@ -38,9 +37,10 @@ const ports = {
 }
 const maven = await requireMaven(ports, 'A jar list')
 for (const list of names.length > 0 ? names : LISTS) {
-  const file = path.join(ENGINES, `${list}.ts`)
+  const file = path.join(ENGINES, `${list}.json`)
   const text = readFileSync(file, 'utf8')
-  const fresh = text.replace(JARS, await describeJars(list, readCoordinates(text)))
+  const { name, jars } = JSON.parse(text)
+  const fresh = `${JSON.stringify({ name, jars: await describeJars(list, jars) }, null, 2)}\n`
   if (!options.check) {
     writeFileSync(file, fresh)
     console.log(`Wrote ${list}.`)
@@ -54,26 +54,16 @@ for (const list of names.length > 0 ? names : LISTS) {
   }
 }
 
-function readCoordinates(text) {
-  const lines = JARS.exec(text)?.[0].split('\n') ?? []
-  const coordinates = lines.map((line) => /^ +'([^ ']+)/.exec(line)?.[1])
-  if (coordinates.length === 0 || coordinates.includes(undefined)) throw new Error('This is not a jar list')
-  return [...new Set(coordinates)]
-}
-
 /** The lines of the list, sorted as they are in the file. */
-async function describeJars(list, coordinates) {
+async function describeJars(list, jars) {
+  const coordinates = [...new Set(jars.map((line) => readJar(line).coordinates))]
   const work = mkdtempSync(path.join(tmpdir(), 'loadgate-jar-lists-'))
   try {
     const to = path.join(work, 'jars')
     mkdirSync(to)
     const localRepository = path.join(work, 'repository')
     await fetchByMaven({ what: list, maven, coordinates, to, work, localRepository }, ports)
-    const lines = coordinates.map((each) => `${each} ${hashOf(path.join(to, readJar(each).fileName))}`)
-    return lines
-      .sort()
-      .map((line) => `    '${line}'`)
-      .join(',\n')
+    return coordinates.map((each) => `${each} ${hashOf(path.join(to, readJar(each).fileName))}`).sort()
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

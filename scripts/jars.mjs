@@ -125,7 +125,7 @@ function compile(files, { out, release, classpath }) {
 /** The folder with the jars of one entry of `classpath`. */
 async function findJars(name) {
   if (name === 'maven') return path.join(findMaven(), 'lib')
-  const [list] = Object.values(await import(`../src/service/engines/${name}.ts`))
+  const list = JSON.parse(await readFile(path.join(ROOT, `src/service/engines/${name}.json`), 'utf8'))
   return installJars(list, {
     env: process.env,
     processes: new Processes({ onStart: () => {}, onEnd: () => {} }),

@@ -12,8 +12,8 @@ import type { InstallPorts } from '../../src/service/engines/install/run-to-end.
 import { type JarList, readJar } from '../../src/service/engines/install/jars/jar-list.js'
 import { requireMaven } from '../../src/service/engines/install/jars/maven.js'
 import { fetchByPom } from '../../src/service/engines/jmeter/install.js'
-import { JMETER_JARS } from '../../src/service/engines/jmeter/jmeter-jars.js'
-import { SELENIUM_3_JARS } from '../../src/service/engines/selenium/selenium-3-jars.js'
+import JMETER_JARS from '../../src/service/engines/jmeter/jmeter-jars.json' with { type: 'json' }
+import SELENIUM_3_JARS from '../../src/service/engines/selenium/selenium-3-jars.json' with { type: 'json' }
 import { Processes } from '../../src/service/nodes/machine/processes.js'
 import { createFolders } from '../service/support.js'
 

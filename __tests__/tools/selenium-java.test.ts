@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { installJars } from '../../src/service/engines/install/jars/fetch-jars.js'
-import { SELENIUM_4_JARS } from '../../src/service/engines/selenium/selenium-4-jars.js'
+import SELENIUM_4_JARS from '../../src/service/engines/selenium/selenium-4-jars.json' with { type: 'json' }
 import { Processes } from '../../src/service/nodes/machine/processes.js'
 import { removeFolder } from '../support/remove-folder.js'
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkPlan, findXmlError } from '../../../src/analysis/plans/check/check-plan.js'
+import { checkPlan } from '../../../src/analysis/plans/check/check-plan.js'
+import { readPlan } from '../../../src/analysis/plans/jmx/plan-tree.js'
 import { decodePlan, type PlanRequest } from '../../../src/analysis/plans/check/request.js'
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples')
@@ -535,7 +536,7 @@ describe('a file that is not a plan', () => {
     [
       'an open tag',
       '<jmeterTestPlan>\n<hashTree>\n</jmeterTestPlan>',
-      'line 3: </jmeterTestPlan> is where </hashTree> should be, for <hashTree> of line 2'
+      'line 3: the tag that is closed here is not <hashTree> of line 2'
     ],
     [
       'a file that is cut off',
@@ -568,7 +569,7 @@ describe('a file that is not a plan', () => {
 
   test('what JMeter accepts although XML does not', () => {
     const fine = ['\ufeff<a/>', '\n<?xml version="1.0"?><a/>', '<a/>x', '<a b="\u0001">]]></a>']
-    expect(fine.map(findXmlError)).toEqual(fine.map(() => undefined))
+    expect(fine.map((text) => readPlan(text).error)).toEqual(fine.map(() => undefined))
   })
 
   test('bytes that are not text', () => {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { mayHaveNames, readPlanNames } from '../../../src/service/engines/jmeter/plan.js'
 
 test('names are a JMeter plan’s elements, and the literals of a source', () => {
-  expect(readPlanNames('plan.jmx', '<A testname="home &amp; away" x="y"/>')).toEqual(['home & away'])
+  expect(readPlanNames('plan.jmx', '<p><A testname="home &amp; away" x="y"/></p>')).toEqual(['home & away'])
   expect(readPlanNames('Plan.java', 'http("home").get("/a\\"b"); char c = \'c\';')).toEqual([
     'home',
     '/a\\"b',

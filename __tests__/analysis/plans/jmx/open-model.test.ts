@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { expandFunctions, countArrivals } from '../../../../src/analysis/plans/jmx/open-model.js'
+import { callFunction, countArrivals } from '../../../../src/analysis/plans/jmx/open-model.js'
 
 /** Each was counted with JMeter 5.6.3. */
 test.each([
@@ -36,12 +36,12 @@ test.each([
 })
 
 test.each([
-  ['${__P(rate,20)}/s', { rate: '5' }, '5/s'],
-  ['${__P(rate,20)}/s', {}, '20/s'],
-  ['${__intSum(${__P(duration,60)},-${__P(rampup,6)})} s', { duration: '100' }, '94 s'],
-  ['${__property(rate,,7)}', {}, '7'],
-  ['${__groovy(1+1)}', {}, undefined],
-  ['${users}', {}, undefined]
-])('%j with %j is %j', (text, properties: Record<string, string>, value) => {
-  expect(expandFunctions(text, (name, fallback) => properties[name] ?? fallback)).toBe(value)
+  ['__P(rate,20)', { rate: '5' }, '5'],
+  ['__P(rate,20)', {}, '20'],
+  ['__intSum(60,-6)', {}, '54'],
+  ['__property(rate,,7)', {}, '7'],
+  ['__groovy(1+1)', {}, undefined],
+  ['users', {}, undefined]
+])('%j with %j is %j', (call, properties: Record<string, string>, value) => {
+  expect(callFunction(call, (name, fallback) => properties[name] ?? fallback)).toBe(value)
 })

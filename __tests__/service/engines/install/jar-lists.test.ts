@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { GATLING_JARS } from '../../../../src/service/engines/gatling/gatling-jars.js'
-import { KOTLIN_COMPILER_JARS } from '../../../../src/service/engines/gatling/kotlin-compiler-jars.js'
-import { SCALA_COMPILER_JARS } from '../../../../src/service/engines/gatling/scala-compiler-jars.js'
+import GATLING_JARS from '../../../../src/service/engines/gatling/gatling-jars.json' with { type: 'json' }
+import KOTLIN_COMPILER_JARS from '../../../../src/service/engines/gatling/kotlin-compiler-jars.json' with { type: 'json' }
+import SCALA_COMPILER_JARS from '../../../../src/service/engines/gatling/scala-compiler-jars.json' with { type: 'json' }
 import { fingerprint, readJar } from '../../../../src/service/engines/install/jars/jar-list.js'
-import { JMETER_JARS } from '../../../../src/service/engines/jmeter/jmeter-jars.js'
-import { SELENIUM_3_JARS } from '../../../../src/service/engines/selenium/selenium-3-jars.js'
-import { SELENIUM_4_JARS } from '../../../../src/service/engines/selenium/selenium-4-jars.js'
+import JMETER_JARS from '../../../../src/service/engines/jmeter/jmeter-jars.json' with { type: 'json' }
+import SELENIUM_3_JARS from '../../../../src/service/engines/selenium/selenium-3-jars.json' with { type: 'json' }
+import SELENIUM_4_JARS from '../../../../src/service/engines/selenium/selenium-4-jars.json' with { type: 'json' }
 
 const LISTS = [
   JMETER_JARS,

@@ -9,7 +9,7 @@ import {
   readVersion,
   JMETER_POM
 } from '../../../../src/service/engines/jmeter/install.js'
-import { JMETER_JARS } from '../../../../src/service/engines/jmeter/jmeter-jars.js'
+import JMETER_JARS from '../../../../src/service/engines/jmeter/jmeter-jars.json' with { type: 'json' }
 import { Processes } from '../../../../src/service/nodes/machine/processes.js'
 import { createFolders } from '../../support.js'
 import { writeJMeter, writeScript } from '../../stand-in.js'

@@ -264,24 +264,6 @@ describe('how JMeter ends', () => {
     })
   })
 
-  const LOST =
-    'load lost: JMeter exited before the end of the test, with exit code 0; does a script in the plan end it?'
-  const ENGINE = 'o.a.j.e.StandardJMeterEngine:'
-  const END = 'Notifying test listeners of end of test'
-  test.each([
-    ['a log without the end', [`INFO ${ENGINE} Running the test!`], LOST],
-    [
-      'a log in which a script says it',
-      [`INFO ${ENGINE} Running the test!`, `INFO o.a.j.p.j.s.J.stop: StandardJMeterEngine: ${END}`],
-      LOST
-    ],
-    ['a log with the end', [`INFO ${ENGINE} Running the test!`, `INFO ${ENGINE} ${END}`], null],
-    ['a log of warnings only', ['WARN o.a.j.x.Y: something'], null]
-  ])('with the words of the end on the console and %s', async (_, lines, remote_errors) => {
-    const service = await startStandIn([writeSample('home'), ...lines.map((line) => logLine(line))])
-    expect((await finishRun(service)).json).toMatchObject({ status: 'finished', remote_errors })
-  })
-
   test('without a start, as its log says: that is told, and not the end that is missing', async () => {
     const service = await startStandIn([
       logLine('ERROR o.a.j.e.StandardJMeterEngine: Error occurred compiling the tree:'),
@@ -298,7 +280,7 @@ describe('how JMeter ends', () => {
       logLine('INFO o.a.j.t.JMeterThread: Stop Test Now detected by thread: buyers 1-1')
     ])
     const part =
-      '<ResultAction enabled="true"><intProp name="OnError.action">3</intProp></ResultAction><hashTree/>'
+      '<jmeterTestPlan><hashTree><ResultAction enabled="true"><intProp name="OnError.action">3</intProp></ResultAction><hashTree/></hashTree></jmeterTestPlan>'
     const include = { name: 'run_files[]', fileName: 'part.jmx', content: part }
     expect((await finishRun(service)).json.remote_errors).toBeNull()
     expect((await finishRun(service, [...runForm(), include])).json.remote_errors).toBe(
@@ -409,9 +391,9 @@ describe('the folders that a plan names', () => {
     { text: '>a/../../users.csv<', paths: [] },
     { text: '>${dir}/users.csv< >${dir}/data/users.csv<', paths: [] },
     { text: '>data/others.csv<', paths: [] },
-    { text: 'new File(&quot;scripts/x.groovy&quot;)', paths: ['scripts/x.groovy'] }
+    { text: 'new File("scripts/x.groovy")', paths: ['scripts/x.groovy'] }
   ])('$text', ({ text, paths }) => {
-    expect(readSubPaths(text, names)).toEqual(paths)
+    expect(readSubPaths([text], names)).toEqual(paths)
   })
 })
 
@@ -441,7 +423,7 @@ describe('host overrides in a plan', () => {
 describe('the names of samplers', () => {
   test('are read where they are switched on', () => {
     expect(readSamplerNames(PLAN)).toEqual(['home', 'check & out'])
-    expect(readSamplerNames('<kg.apc.DummySampler testname="&#x41;&#66;&quot;"/>')).toEqual(['AB"'])
+    expect(readSamplerNames('<a><kg.apc.DummySampler testname="&#x41;&#66;&quot;"/></a>')).toEqual(['AB"'])
     expect(readSamplerNames('hello')).toEqual([])
   })
 })

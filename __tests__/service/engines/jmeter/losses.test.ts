@@ -1,11 +1,19 @@
 import { describe, expect, test } from '@jest/globals'
 import type { LogEntry } from '../../../../src/service/engines/jmeter/log.js'
-import { type LogFindings, LossFinder, readStops } from '../../../../src/service/engines/jmeter/losses.js'
+import {
+  type ErrorStops,
+  type LogFindings,
+  LossFinder,
+  readStops
+} from '../../../../src/service/engines/jmeter/losses.js'
+import { readPlanTree } from '../../../../src/analysis/plans/jmx/plan-tree.js'
+import * as plans from '../../../support/data/jmeter-plans.js'
 
 const place = {
   folder: '/data/nodes/g-1',
   files: new Set(['plan.jmx', 'users.csv']),
-  samplesFile: '/data/nodes/g-1.csv'
+  samplesFile: '/data/nodes/g-1.csv',
+  stops: { groups: new Set<string>(), actions: new Set<string>() }
 }
 
 /** Entries as `LEVEL logger: message`, then the exception's lines. */
@@ -187,11 +195,6 @@ describe('load that was not generated', () => {
       loss: 'could not start the thread group buyers ("Invalid duration 0, see log")'
     },
     {
-      name: 'no thread group',
-      entry: 'INFO o.a.j.e.StandardJMeterEngine: No enabled thread groups found',
-      loss: 'the plan has no enabled thread group'
-    },
-    {
       name: 'an exception that stops the test',
       entry:
         'INFO o.a.j.t.JMeterThread: Stopping Test: org.apache.jorphan.util.JMeterStopTestException: login failed',
@@ -208,72 +211,57 @@ describe('load that was not generated', () => {
 })
 
 describe('the stop that a plan asks for after a failed sample', () => {
-  const start = (group: string, action: string): string[] => [
-    `INFO o.a.j.e.StandardJMeterEngine: Starting 2 threads for group ${group}.`,
-    `INFO o.a.j.e.StandardJMeterEngine: ${action}`
-  ]
-
-  test.each([
-    {
-      action: 'Test will stop on error',
-      line: 'Shutdown Test detected by thread: buyers 1-1',
-      losses: ['JMeter: the whole test stopped after a failed sample, as the thread group buyers says']
-    },
-    {
-      action: 'Test will stop abruptly on error',
-      line: 'Stop Test Now detected by thread: buyers 1-2',
-      losses: ['JMeter: the whole test stopped after a failed sample, as the thread group buyers says']
-    },
-    {
-      action: 'Thread will stop on error',
-      line: 'Stop Thread detected by thread: buyers 1-2',
-      losses: ['JMeter: a thread of buyers stopped after a failed sample, as the plan says']
-    },
-    // A script has asked for it: this is how the plan ends.
-    {
-      action: 'Thread will continue on error',
-      line: 'Shutdown Test detected by thread: buyers 1-1',
-      losses: []
-    },
-    // Another group stops on errors, not this one.
-    { action: 'Test will stop on error', line: 'Stop Thread detected by thread: others 2-1', losses: [] }
-  ])('$action; $line', ({ action, line, losses }) => {
-    const entries = [...start('buyers', action), ...start('others', 'Thread will continue on error')]
-    expect(findIn(...entries, `INFO o.a.j.t.JMeterThread: ${line}`).losses).toEqual(losses)
-  })
-})
-
-describe('the stop that a Result Status Action Handler asks for after a failed sample', () => {
+  const stopsOf = (...elements: string[]): ErrorStops =>
+    readStops(readPlanTree(plans.makePlan(...elements)) ?? [])
+  const group = (name: string, action: string, enabled = 'true'): string =>
+    `<ThreadGroup testname="${name}" enabled="${enabled}"><stringProp name="ThreadGroup.on_sample_error">${action}</stringProp></ThreadGroup><hashTree/>`
   const handler = (action: string, enabled = 'true'): string =>
-    `<ResultAction guiclass="ResultActionGui" testname="stop" enabled="${enabled}">\n  <intProp name="OnError.action">${action}</intProp>\n</ResultAction>`
+    `<ResultAction guiclass="ResultActionGui" testname="stop" enabled="${enabled}">\n  <intProp name="OnError.action">${action}</intProp>\n</ResultAction><hashTree/>`
 
   test.each([
-    { plan: handler('1'), stops: ['Stop Thread'] },
-    { plan: handler('2'), stops: ['Shutdown Test'] },
-    { plan: handler('3'), stops: ['Stop Test Now'] },
-    { plan: handler('${__P(action)}'), stops: ['Stop Thread', 'Shutdown Test', 'Stop Test Now'] },
-    { plan: handler('0') + handler('4') + handler('5'), stops: [] },
-    { plan: handler('3', 'false') + handler('1'), stops: ['Stop Thread'] }
-  ])('$stops', ({ plan, stops }) => {
-    expect(readStops(plan)).toEqual(stops)
+    { plan: handler('1'), actions: ['Stop Thread'] },
+    { plan: handler('2'), actions: ['Shutdown Test'] },
+    { plan: handler('3'), actions: ['Stop Test Now'] },
+    { plan: handler('${__P(action)}'), actions: ['Stop Thread', 'Shutdown Test', 'Stop Test Now'] },
+    { plan: handler('0') + handler('4') + handler('5'), actions: [] },
+    { plan: handler('3', 'false') + handler('1'), actions: ['Stop Thread'] }
+  ])('by a Result Status Action Handler: $actions', ({ plan, actions }) => {
+    expect([...stopsOf(plan).actions]).toEqual(actions)
   })
 
+  test('by thread groups that are enabled', () => {
+    const { groups } = stopsOf(
+      group('a', 'stopthread'),
+      group('b', 'stoptestnow'),
+      group('c', 'continue'),
+      group('d', 'stoptest', 'false')
+    )
+    expect([...groups]).toEqual(['a', 'b'])
+  })
+
+  const WHOLE = 'JMeter: the whole test stopped after a failed sample, as'
+  const THREAD = 'JMeter: a thread of buyers stopped after a failed sample, as the plan says'
   test.each([
+    { groups: ['buyers'], line: 'Shutdown Test', losses: [`${WHOLE} the thread group buyers says`] },
+    { groups: ['buyers'], line: 'Stop Test Now', losses: [`${WHOLE} the thread group buyers says`] },
+    { groups: ['buyers'], line: 'Stop Thread', losses: [THREAD] },
+    { groups: ['${name}'], line: 'Stop Thread', losses: [THREAD] },
+    // A script has asked for it: this is how the plan ends.
+    { groups: [], line: 'Shutdown Test', losses: [] },
+    // Another group stops on errors, not this one.
+    { groups: ['others'], line: 'Stop Thread', losses: [] },
+    { groups: [], actions: ['Stop Thread'], line: 'Stop Thread', losses: [THREAD] },
     {
-      line: 'Stop Thread detected by thread: buyers 1-1',
-      losses: ['JMeter: a thread of buyers stopped after a failed sample, as the plan says']
+      groups: [],
+      actions: ['Shutdown Test'],
+      line: 'Shutdown Test',
+      losses: [`${WHOLE} a Result Status Action Handler of the plan says`]
     },
-    {
-      line: 'Shutdown Test detected by thread: buyers 1-1',
-      losses: [
-        'JMeter: the whole test stopped after a failed sample, as a Result Status Action Handler of the plan says'
-      ]
-    },
-    // No handler asks for it: it is a script's way to end the test.
-    { line: 'Stop Test Now detected by thread: buyers 1-1', losses: [] }
-  ])('$line', ({ line, losses }) => {
-    const finder = new LossFinder({ ...place, stops: new Set(['Stop Thread', 'Shutdown Test']) })
-    finder.push({ level: 'INFO', text: `o.a.j.t.JMeterThread: ${line}`, exception: '', rootCause: '' })
+    { groups: [], actions: ['Shutdown Test'], line: 'Stop Test Now', losses: [] }
+  ])('$line with groups $groups and handlers $actions', ({ groups, actions = [], line, losses }) => {
+    const finder = new LossFinder({ ...place, stops: { groups: new Set(groups), actions: new Set(actions) } })
+    const text = `o.a.j.t.JMeterThread: ${line} detected by thread: buyers 1-1`
+    finder.push({ level: 'INFO', text, exception: '', rootCause: '' })
     expect(finder.end().losses).toEqual(losses)
   })
 })
@@ -373,17 +361,6 @@ describe('no loss', () => {
     const { losses, notes } = findIn(entry)
     expect([losses, notes.length]).toEqual([[], isNoted ? 1 : 0])
   })
-})
-
-test('a plan without thread groups is not reported if another loss explains it', () => {
-  const none = 'INFO o.a.j.e.StandardJMeterEngine: No enabled thread groups found'
-  const include = [
-    'WARN o.a.j.c.IncludeController: Including file "groups.jmx" failed for Include Controller "inc", unexpected error',
-    'java.lang.IllegalArgumentException: Problem loading XML'
-  ] as const
-  expect(findIn(include, none).losses).toEqual([
-    'JMeter: could not include groups.jmx ("Problem loading XML")'
-  ])
 })
 
 test('equal sentences are combined with a count', () => {

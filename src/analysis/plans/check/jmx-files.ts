@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { type PlanElement, decodeXml, readSubPaths } from '../jmx/plan-tree.js'
+import { type PlanElement, readSubPaths, textsOf } from '../jmx/plan-tree.js'
 import { quote, shorten, type Finding, type PlanRequest } from './request.js'
 import type { JmxPlan } from './jmx-plan.js'
 
@@ -26,8 +26,6 @@ const FILE_PROPERTIES: Readonly<Record<string, readonly [property: string, calle
 }
 /** Functions whose first argument is a file. */
 const FILE_FUNCTION = /\$\{__(CSVRead|FileToString|StringFromFile|XPath)\(([^,(){}$]{1,500})[,)]/g
-const UPLOAD = 'elementType="HTTPFileArg"'
-const UPLOADED = /"File\.path">([^<]*)</
 /** More arguments: the name is a pattern for a sequence of files, which is only known at run time. */
 const SEQUENCE = /^,[^,()]{0,200},/
 const AT_RUN_TIME = '${__StringFromFile}'
@@ -48,8 +46,8 @@ export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
   ]
   const names = new Set([request.plan, ...request.others].map(({ name }) => name))
   const alike = new Map([...names].map((name) => [name.toLowerCase(), name]))
-  const texts = [request.plan, ...request.others].flatMap(({ text }) => text ?? [])
-  const linked = new Set(texts.flatMap((text) => readSubPaths(text, names)))
+  const texts = [request.plan, ...request.others].flatMap(textsOf)
+  const linked = new Set(readSubPaths(texts, names))
   const isWritten =
     plan.isOpaque || plan.hasScripts || plan.enabled.some(({ element }) => WRITER.test(element.kind))
   const seen = new Set<string>()
@@ -60,23 +58,21 @@ export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
     return checkPath({ path, by }, { request, names, alike, linked, isWritten })
   })
   const isSure = named.every(({ path }) => plan.evaluate(path) !== undefined) && !isWritten
-  return [...findings, ...(isSure ? tellUnused(request) : [])]
+  return [...findings, ...(isSure ? tellUnused(request, texts) : [])]
 }
 
-function filesOf({ kind, name, text, properties }: PlanElement): NamedFile[] {
+function filesOf({ kind, name, text, properties, parts }: PlanElement): NamedFile[] {
   const [property, called = ''] = FILE_PROPERTIES[kind] ?? []
   const path = property === undefined ? undefined : properties.get(property)
-  const uploads = text
-    .split(UPLOAD)
-    .slice(1)
-    .flatMap((piece) => UPLOADED.exec(piece)?.[1] ?? [])
-    .map((file) => ({ path: decodeXml(file), by: `The request ${quote(name)}` }))
-  const decoded = decodeXml(text)
-  const read = [...decoded.matchAll(FILE_FUNCTION)]
+  const uploads = parts
+    .filter(({ type }) => type === 'HTTPFileArg')
+    .flatMap(({ properties }) => properties.get('File.path') ?? [])
+    .map((path) => ({ path, by: `The request ${quote(name)}` }))
+  const read = [...text.matchAll(FILE_FUNCTION)]
     // `*ALL` is the name that an earlier call gave to its file.
     .filter(([, , file = '']) => !file.trim().startsWith('*'))
     .map(({ 0: { length }, 1: called = '', 2: file = '', index }) => {
-      const rest = decoded.slice(index + length - 1, index + length + 300)
+      const rest = text.slice(index + length - 1, index + length + 300)
       const isSequence = called === 'StringFromFile' && SEQUENCE.test(rest)
       return { path: isSequence ? AT_RUN_TIME : file, by: `\${__${called}(…)} in ${quote(name)}` }
     })
@@ -138,8 +134,7 @@ function checkPath(
 }
 
 /** Data that nobody reads is a misspelling, or left over. */
-function tellUnused({ plan, others }: PlanRequest): Finding[] {
-  const texts = [plan, ...others].flatMap(({ text }) => (text === undefined ? [] : decodeXml(text)))
+function tellUnused({ others }: PlanRequest, texts: readonly string[]): Finding[] {
   return others
     .filter(({ name }) => DATA_FILE.test(name))
     .slice(0, MOST_LOOKED_FOR)

@@ -1,6 +1,6 @@
-import { readArguments, flatten, readPlanTree, type PlanElement, decodeXml } from '../jmx/plan-tree.js'
+import { argumentsOf, flatten, isJmx, readPlanTree, type PlanElement } from '../jmx/plan-tree.js'
 import { callFunction } from '../jmx/open-model.js'
-import { isJmx, literal, settingsOf, type PlanRequest } from './request.js'
+import { hasWord, literal, settingsOf, type PlanInputs } from './request.js'
 
 /** An element, and the one around it. */
 export interface Placed {
@@ -13,12 +13,14 @@ const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
 /** Code that reads properties. */
 export const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
-/** What is written for people only. */
-const COMMENT = /<stringProp name="(?:TestPlan\.comments|Argument\.desc)"[^<>]*>[^<]*/g
 /** A plan of more elements is not looked into: it would take seconds. */
 export const MOST_ELEMENTS = 20_000
 const MOST_MODULES = 500
 const FRAGMENT = 'TestFragmentController'
+/** JMeter defines these itself. */
+const BUILT_IN = /^(?:START\.|TESTSTART\.|JMeter|__jm__)/
+/** Plugins that bring variables into a plan, by what they are called. */
+const PLUGIN_OF_VARIABLES = /\..*(?:variable|dataset|csv|config)/i
 const INNERMOST = /\$\{([^${}]*)\}/g
 const DEEPEST = 10
 /** Variables that contain each other several times grow without end. */
@@ -44,7 +46,7 @@ export class JmxPlan {
   #work = 0
 
   /** Reads the parts that the plan includes, and what these include. Other plans among the files do not run. */
-  static read(tree: readonly PlanElement[], request: PlanRequest): JmxPlan {
+  static read(tree: readonly PlanElement[], request: PlanInputs): JmxPlan {
     const included = new Map<string, readonly PlanElement[]>()
     for (let depth = 0; ; depth++) {
       const plan = new JmxPlan(tree, request, included)
@@ -61,7 +63,7 @@ export class JmxPlan {
 
   private constructor(
     tree: readonly PlanElement[],
-    request: PlanRequest,
+    request: PlanInputs,
     included: ReadonlyMap<string, readonly PlanElement[]>
   ) {
     const trees = [tree, ...included.values()]
@@ -72,7 +74,7 @@ export class JmxPlan {
       ? trees.flatMap((elements) => flatten(elements))
       : this.enabled.map(({ element }) => element)
     const scripts = request.others.filter(({ name }) => !isJmx(name)).flatMap(({ text }) => text ?? [])
-    this.texts = [...this.reachable.map(({ text }) => decodeXml(text.replace(COMMENT, ''))), ...scripts]
+    this.texts = [...this.reachable.map(({ text }) => text), ...scripts]
     this.hasScripts =
       [...kinds].some((kind) => SCRIPT.test(kind)) || this.texts.some((text) => SCRIPT_FUNCTION.test(text))
     this.properties = propertiesOf(request)
@@ -89,20 +91,50 @@ export class JmxPlan {
 
   /** The value of a text with properties and variables; undefined if it is only known at run time. */
   evaluate(text: string): string | undefined {
+    const value = this.expand(text)
+    return value.includes('${') ? undefined : value
+  }
+
+  /** The same, as far as it is known before the run. */
+  expand(text: string): string {
     let value = text
     for (let depth = 0; value.includes('${'); depth++) {
       this.#work += value.length
-      if (depth >= DEEPEST || value.length > LONGEST || this.#work > MOST_WORK) return undefined
+      if (depth >= DEEPEST || value.length > LONGEST || this.#work > MOST_WORK) return value
       let grown = 0
       const next = value.replace(INNERMOST, (whole, expression: string) => {
         const found = grown > LONGEST ? undefined : this.#resolve(expression.trim())
         grown += found?.length ?? 0
         return found ?? whole
       })
-      if (next === value) return undefined
+      if (next === value) return value
       value = next
     }
     return value
+  }
+
+  /** Whether nothing gives this variable a value. In doubt something does. */
+  isUndefined(name: string): boolean {
+    const isGiven = (element: PlanElement): boolean => {
+      const { kind, properties, text } = element
+      // Without names they are in the file.
+      if (kind === 'CSVDataSet' && !properties.get('variableNames')?.trim()) return true
+      if (
+        kind === 'IncludeController' ||
+        PLUGIN_OF_VARIABLES.test(kind) ||
+        argumentsOf(element).some(([given]) => given === name)
+      )
+        return true
+      if (!SCRIPT.test(kind)) return false
+      // Using it is not setting it.
+      const isNamed = hasWord(text.replaceAll(`\${${name}}`, ''), name)
+      return isNamed || [...properties].some(([key, value]) => SCRIPT_FILE.test(key) && value.trim() !== '')
+    }
+    return (
+      !BUILT_IN.test(name) &&
+      !this.reachable.some(isGiven) &&
+      ![...changedVariables(this.reachable, this.texts)].includes(name)
+    )
   }
 
   /** Whether anything in the plan may read this JMeter property. */
@@ -156,7 +188,7 @@ export class JmxPlan {
 }
 
 /** As they are passed: Java's properties, which JMeter's functions read too, the run's settings, then `-J`; the last one wins. */
-function propertiesOf(request: PlanRequest): Map<string, string> {
+function propertiesOf(request: PlanInputs): Map<string, string> {
   const given = (wanted: 'J' | 'D'): [string, string][] =>
     request.parameters
       .filter(({ kind }) => kind === wanted)
@@ -205,9 +237,7 @@ function placeEnabled(
 
 /** The element that a module controller names by all names on the way to it, the plan's own twice. */
 function findModule({ text }: PlanElement, plan: readonly PlanElement[]): PlanElement | undefined {
-  const path = [...text.matchAll(/<stringProp name="-?\d*"[^<>]*>([^<]*)</g)].map(([, name = '']) =>
-    decodeXml(name)
-  )
+  const [, ...path] = text.split('\n')
   let siblings = plan
   let found: PlanElement | undefined
   for (const name of path.slice(1)) {
@@ -239,9 +269,9 @@ function findChangedProperties(texts: readonly string[]): (name: string) => bool
 /** The variables of the plan's tables that nothing else in it seems to change. */
 function readVariables(elements: readonly PlanElement[], texts: readonly string[]): Map<string, string> {
   const found = new Map<string, string | undefined>()
-  for (const { kind, text } of elements) {
-    if (!isTable(kind)) continue
-    for (const [name, value] of readArguments(text))
+  for (const element of elements) {
+    if (!isTable(element.kind)) continue
+    for (const [name, value] of argumentsOf(element))
       found.set(name, found.has(name) && found.get(name) !== value ? undefined : value)
   }
   if (texts.some((text) => /\bvars\??\.put\w*\((?!\s*["'])(?!\s*$)/.test(text))) return new Map()

@@ -64,10 +64,10 @@ function isGet({ properties }: PlanElement): boolean {
   return (properties.get('HTTPSampler.method') ?? 'GET') === 'GET'
 }
 
-function hasPath(plan: JmxPlan, { properties, text }: PlanElement): boolean {
+function hasPath(plan: JmxPlan, { properties, parts }: PlanElement): boolean {
   return (
     plan.evaluate(properties.get('HTTPSampler.path') ?? '') !== undefined &&
-    !text.includes('elementType="HTTPArgument"')
+    !parts.some(({ type }) => type === 'HTTPArgument')
   )
 }
 

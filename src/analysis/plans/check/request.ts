@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { shorten as shortenTo } from '../../../contract/text.js'
+import { isJmx } from '../jmx/plan-tree.js'
 
 /** One of the files that go with a run. */
 export interface RunFile {
@@ -39,8 +40,14 @@ export interface PlanRequest {
   hasClass(name: string): boolean | undefined
 }
 
+/** What decides on the values in a plan. */
+export type PlanInputs = Pick<
+  PlanRequest,
+  'others' | 'parameters' | 'threads' | 'rampupSeconds' | 'durationSeconds'
+>
+
 /** What the run's settings are called where a plan reads them, and their values. */
-export function settingsOf({ threads, rampupSeconds, durationSeconds }: PlanRequest): Map<string, number> {
+export function settingsOf({ threads, rampupSeconds, durationSeconds }: PlanInputs): Map<string, number> {
   const given = { threads, rampup: rampupSeconds, duration: durationSeconds }
   return new Map(
     Object.entries(given).flatMap(([name, value]): [string, number][] =>
@@ -77,6 +84,10 @@ export function list(names: readonly string[]): string {
 /** For a name within a regular expression. */
 export function literal(name: string): string {
   return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+export function hasWord(text: string, name: string): boolean {
+  return new RegExp(`(?<![\\w])${literal(name)}(?![\\w])`).test(text)
 }
 
 /** The text of a file, or why it has none that can be read. */
@@ -134,8 +145,4 @@ export function refuseForJMeter([plan = '', ...others]: readonly string[]): stri
         ? `set tool to ${tool}`
         : 'the first file must be the plan, and its name must end in .jmx'
   return `tool jmeter runs .jmx plans, not ${plan}; ${advice}`
-}
-
-export function isJmx(name: string): boolean {
-  return /\.jmx$/i.test(name)
 }

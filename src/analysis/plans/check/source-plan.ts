@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
-import { literal, shorten, type Finding, settingsOf, type PlanRequest } from './request.js'
+import { hasWord, shorten, type Finding, settingsOf, type PlanRequest } from './request.js'
 
 /** What each tool runs, and what its plan reads. */
 interface SourceTool {
@@ -72,23 +72,17 @@ export function checkSource(request: PlanRequest): Finding[] {
   ]
 }
 
-/** The texts of strings in the source: what requests may be named after. */
-export function literalsOf(request: PlanRequest): string[] {
-  const found = sourcesOf(request).flatMap((text) =>
-    [...text.matchAll(LITERAL)].map(([, double, single, back]) => double ?? single ?? back ?? '')
-  )
-  return [...new Set(found)]
+/** The texts of strings in a source: what requests may be named after. */
+export function literalsIn(text: string): string[] {
+  return [...text.matchAll(LITERAL)].map(([, double, single, back]) => double ?? single ?? back ?? '')
 }
 
 /** The names of methods: a JUnit test is named after its own. */
-export function callsOf(request: PlanRequest): string[] {
-  const found = sourcesOf(request).flatMap((text) =>
-    [...text.matchAll(/\b([A-Za-z_]\w{0,100})\s*\(/g)].map(([, name = '']) => name)
-  )
-  return [...new Set(found)]
+export function callsIn(text: string): string[] {
+  return [...text.matchAll(/\b([A-Za-z_]\w{0,100})\s*\(/g)].map(([, name = '']) => name)
 }
 
-function sourcesOf({ plan, others }: PlanRequest): string[] {
+export function sourcesOf({ plan, others }: PlanRequest): string[] {
   return [plan, ...others].flatMap(({ text }) => text ?? [])
 }
 
@@ -142,8 +136,4 @@ function withoutComments(text: string): string {
     piece.slice(piece.includes('*/') ? piece.indexOf('*/') + 2 : piece.length)
   )
   return [start, ...code].join(' ').replace(/\/\/.*/g, '')
-}
-
-function hasWord(text: string, name: string): boolean {
-  return new RegExp(`(?<![\\w])${literal(name)}(?![\\w])`).test(text)
 }

@@ -58,9 +58,6 @@ function readSteps(schedule: string): Step[] | undefined {
 /** The value of a property, or of the default that the function has for it; undefined if it is only known at run time. */
 export type PropertyLookup = (name: string, fallback: string) => string | undefined
 
-const INNERMOST = /\$\{([^${}]*)\}/g
-const DEEPEST = 10
-
 /** The value of a function call without its `${…}`, as far as it depends on properties alone. */
 export function callFunction(expression: string, property: PropertyLookup): string | undefined {
   const [, name, fallback] = /^__P\(([^,()]*)(?:,(.*))?\)$/s.exec(expression) ?? []
@@ -72,12 +69,4 @@ export function callFunction(expression: string, property: PropertyLookup): stri
     ?.split(',')
     .reduce((total, number) => total + Number(number), 0)
     .toString()
-}
-
-/** The text with all its functions called; undefined if it has others, or variables. */
-export function expandFunctions(text: string, property: PropertyLookup): string | undefined {
-  let value = text
-  for (let depth = 0; value.includes('${') && depth < DEEPEST; depth++)
-    value = value.replace(INNERMOST, (whole, call: string) => callFunction(call.trim(), property) ?? whole)
-  return value.includes('${') ? undefined : value
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { SaxesParser } from 'saxes'
 
 /** An element of a plan, with its children. */
 export interface PlanElement {
@@ -6,117 +7,177 @@ export interface PlanElement {
   readonly kind: string
   readonly name: string
   readonly isEnabled: boolean
-  /** Its plain properties by name, as written; the first one if a name repeats. */
+  /** Its plain properties by name, those of its parts too; the first one if a name repeats. */
   readonly properties: ReadonlyMap<string, string>
-  /** All of it as written, without its children. */
+  /** What it consists of, such as the arguments of a request. */
+  readonly parts: readonly PlanPart[]
+  /** Its name and all values in it, a line each, without what is written for people only. */
   readonly text: string
   readonly children: readonly PlanElement[]
 }
 
-interface OpenElement extends PlanElement {
-  readonly properties: Map<string, string>
-  text: string
-  readonly children: OpenElement[]
+export interface PlanPart {
+  /** `Argument`, `HTTPFileArg`. */
+  readonly type: string
+  readonly properties: ReadonlyMap<string, string>
+}
+
+/** Where a text stops being XML, and why. */
+export interface XmlError {
+  /** From 1. */
+  readonly line: number
+  readonly reason: string
+}
+
+export interface ReadPlan {
+  readonly error?: XmlError
+  /** The name of the first element. */
+  readonly root: string | undefined
+  /** Undefined if the text is not such a plan, or is nested deeper than any that JMeter loads. */
+  readonly elements: readonly PlanElement[] | undefined
 }
 
 const TREE = 'hashTree'
 const PLAIN_PROPERTY = /^(?:string|int|long|bool)Prop$/
-const DEEPEST_TREE = 200
-const TAG = /<(\/?)([\w.:-]+)/y
-const QUOTE_OR_BRACKET = /["'<>]/g
+const FOR_PEOPLE = /^(?:TestPlan\.comments|Argument\.desc)$/
+const DEEPEST = 200
 
-interface Tag {
-  readonly start: number
-  /** Where the text after it starts. */
-  readonly end: number
+/** What JMeter's parser accepts although XML does not. */
+const ACCEPTED =
+  /^disallowed character\.|"\]\]>" is disallowed|must (?:appear|be) at the start of the document/
+/** An "&" that starts no entity of XML. One without an end is read as an entity up to the next semicolon, wherever that is. */
+const BARE = /&(?!(?:lt|gt|amp|quot|apos|#\d+|#x[\da-f]+);)(\w+;)?/i
+
+interface OpenElement extends PlanElement {
+  readonly properties: Map<string, string>
+  readonly parts: OpenPart[]
+  text: string
+  readonly children: OpenElement[]
+}
+type OpenPart = PlanPart & { readonly properties: Map<string, string> }
+
+interface OpenTag {
   readonly name: string
-  readonly attributes: string
-  readonly isClosing: boolean
-  readonly isSelfClosing: boolean
+  readonly line: number
+  /** Where the elements in it go, if it is the first element or a tree. */
+  readonly siblings?: OpenElement[]
+  readonly part?: OpenPart | undefined
+  /** The name of a plain property. */
+  readonly property?: string | undefined
+  text: string
+  hasTags: boolean
 }
 
 /**
- * Reads the elements of a plan. JMeter writes each element and then, next to it, the tree of its children. Undefined if
- * the text is not such a plan, or is nested deeper than any that JMeter loads. Takes no longer than the text is long,
- * whatever it contains.
+ * Reads a plan. JMeter writes each element and then, next to it, the tree of its children, and reads no further than the end of the
+ * first element. A text with a document type is not judged: it may define entities.
  */
-export function readPlanTree(plan: string): PlanElement[] | undefined {
-  const root: OpenElement = {
-    kind: '',
-    name: '',
-    isEnabled: true,
-    properties: new Map(),
-    text: '',
-    children: []
-  }
-  const trees: OpenElement[] = [root]
-  /** The open tags within the current element, starting with its own. */
-  const open: { name: string; property: string | undefined; end: number }[] = []
-  for (let at = plan.indexOf('<'); at >= 0;) {
-    const tag = readMarkup(plan, at)
-    if (tag === undefined) return undefined
-    at = plan.indexOf('<', tag.end)
-    const owner = trees.at(-1)
-    if (!('name' in tag) || tag.name === 'jmeterTestPlan') continue
-    if (owner === undefined || trees.length > DEEPEST_TREE) return undefined
-    const { name, attributes, isSelfClosing } = tag
-    const element = owner.children.at(-1)
+export function readPlan(plan: string): ReadPlan {
+  const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false })
+  const elements: OpenElement[] = []
+  const open: OpenTag[] = []
+  let root: string | undefined
+  let element: OpenElement | undefined
+  let closed: OpenTag | undefined
+  let afterTag = { at: 0, line: 1 }
+  let deepest = 0
+  let hasDocumentType = false
+  let failure: { error: XmlError } | undefined
+
+  parser.on('doctype', () => {
+    hasDocumentType = true
+  })
+  parser.on('opentag', ({ name, attributes }) => {
+    afterTag = { at: parser.position, line: parser.line }
     const around = open.at(-1)
-    if (tag.isClosing) {
-      if (around === undefined) {
-        if (name !== TREE || trees.length === 1) return undefined
-        trees.pop()
-        continue
-      }
-      open.pop()
-      if (around.name !== name) return undefined
-      if (around.property !== undefined && element && !element.properties.has(around.property))
-        element.properties.set(around.property, decodeXml(plan.slice(around.end, tag.start)))
-      if (open.length === 0 && element) element.text += plan.slice(around.end, tag.end)
-    } else if (name === TREE && around === undefined) {
-      if (!isSelfClosing) trees.push(element ?? owner)
+    const tag = { name, line: parser.line, text: '', hasTags: false }
+    if (around === undefined) {
+      if (root === undefined) open.push({ ...tag, siblings: elements })
+      root ??= name
+    } else if (around.siblings === undefined) {
+      around.hasTags = true
+      const isPart = name === 'elementProp'
+      const part = isPart
+        ? { type: attributes.elementType ?? '', properties: new Map<string, string>() }
+        : around.part
+      if (isPart && part) element?.parts.push(part)
+      open.push({ ...tag, part, property: PLAIN_PROPERTY.test(name) ? attributes.name : undefined })
+    } else if (name === TREE) {
+      open.push({ ...tag, siblings: around.siblings.at(-1)?.children ?? around.siblings })
+      deepest = Math.max(deepest, open.length)
     } else {
-      // What has tags in it is not plain; reading it at each level would take minutes.
-      if (around) around.property = undefined
-      else owner.children.push(startElement(plan.slice(tag.start, tag.end), name, attributes))
-      const property = PLAIN_PROPERTY.test(name) ? attribute(attributes, 'name') : undefined
-      if (!isSelfClosing) open.push({ name, property, end: tag.end })
+      element = startElement(name, attributes)
+      around.siblings.push(element)
+      open.push(tag)
     }
+  })
+  parser.on('closetag', () => {
+    afterTag = { at: parser.position, line: parser.line }
+    closed = open.pop()
+    // What has tags in it is not plain.
+    if (closed === undefined || element === undefined || closed.hasTags || closed.siblings) return
+    const { property, part, text } = closed
+    if (property !== undefined)
+      for (const { properties } of part ? [part, element] : [element])
+        if (!properties.has(property)) properties.set(property, text)
+    if (text.trim() !== '' && !FOR_PEOPLE.test(property ?? '')) element.text += `\n${text}`
+  })
+  for (const kind of ['text', 'cdata'] as const)
+    parser.on(kind, (text) => {
+      const tag = open.at(-1)
+      if (tag !== undefined) tag.text += text
+    })
+  parser.on('error', ({ message }) => {
+    const isDone = root !== undefined && open.length === 0 && !message.startsWith('unexpected close')
+    if (isDone || ACCEPTED.test(message)) return
+    const rest = plan.slice(afterTag.at)
+    const bare = /entity|^un/.test(message) ? BARE.exec(rest) : null
+    const line = bare ? afterTag.line + rest.slice(0, bare.index).split('\n').length - 1 : parser.line
+    failure = {
+      error: bare ? { line, reason: describeBare(bare) } : explain(message, line, { closed, open })
+    }
+    throw new Error(message)
+  })
+  try {
+    parser.write(plan).close()
+  } catch (thrown) {
+    if (failure === undefined) throw thrown
+    return { root, elements: undefined, ...(hasDocumentType ? {} : failure) }
   }
-  return trees.length === 1 && open.length === 0 ? root.children : undefined
+  return { root, elements: hasDocumentType || deepest > DEEPEST ? undefined : elements }
 }
 
-/** The tag that starts here, or the end of something else; undefined if it has no end. */
-function readMarkup(plan: string, start: number): Tag | { readonly end: number } | undefined {
-  if (plan.startsWith('<!--', start)) return skipTo(plan, '-->', start + 4)
-  if (plan.startsWith('<![CDATA[', start)) return skipTo(plan, ']]>', start + 9)
-  if (plan.startsWith('<?', start)) return skipTo(plan, '?>', start + 2)
-  if (plan.startsWith('<!', start)) return { end: start + 2 }
-  TAG.lastIndex = start
-  const [opening, slash, name] = TAG.exec(plan) ?? []
-  const close = opening === undefined ? undefined : findTagEnd(plan, start + opening.length)
-  if (opening === undefined || name === undefined || close === undefined) return undefined
-  const attributes = plan.slice(start + opening.length, close)
-  const isSelfClosing = attributes.endsWith('/')
-  return { start, end: close + 1, name, attributes, isClosing: slash === '/', isSelfClosing }
+function describeBare([, entity]: RegExpExecArray): string {
+  return entity ? `&${entity} is unknown in XML` : 'there is a "&" that stands for itself; write &amp;'
 }
 
-function skipTo(plan: string, end: string, from: number): { readonly end: number } | undefined {
-  const found = plan.indexOf(end, from)
-  return found < 0 ? undefined : { end: found + end.length }
+/** In other words than the parser's. */
+function explain(
+  message: string,
+  line: number,
+  { closed, open }: { closed: OpenTag | undefined; open: readonly OpenTag[] }
+): XmlError {
+  if (message.startsWith('text data outside'))
+    return { line, reason: 'there is text before the first element' }
+  if (message.startsWith('document must contain')) return { line: 1, reason: 'there is no element in it' }
+  if (message.startsWith('unexpected close') && closed)
+    return { line, reason: `the tag that is closed here is not <${closed.name}> of line ${closed.line}` }
+  const last = open.at(-1)
+  if (/^unclosed|^unexpected end/.test(message) && last)
+    return { line: last.line, reason: `<${last.name}> is never closed; the file may be cut off` }
+  return { line, reason: message.replace(/\.$/, '') }
 }
 
-/** Attributes may contain anything but their own quotes. */
-function findTagEnd(plan: string, from: number): number | undefined {
-  QUOTE_OR_BRACKET.lastIndex = from
-  for (;;) {
-    const found = QUOTE_OR_BRACKET.exec(plan)
-    if (found === null || found[0] === '<') return undefined
-    if (found[0] === '>') return found.index
-    const close = plan.indexOf(found[0], found.index + 1)
-    if (close < 0) return undefined
-    QUOTE_OR_BRACKET.lastIndex = close + 1
-  }
+function startElement(
+  kind: string,
+  { testname = '', enabled }: Readonly<Partial<Record<string, string>>>
+): OpenElement {
+  const isEnabled = enabled !== 'false'
+  return { kind, name: testname, isEnabled, properties: new Map(), parts: [], text: testname, children: [] }
+}
+
+export function readPlanTree(plan: string): readonly PlanElement[] | undefined {
+  return readPlan(plan).elements
 }
 
 /** All elements, each followed by those in it. */
@@ -128,55 +189,38 @@ export function flatten(elements: readonly PlanElement[], found: PlanElement[] =
   return found
 }
 
-function startElement(text: string, kind: string, attributes: string): OpenElement {
-  const name = attribute(attributes, 'testname') ?? ''
-  const isEnabled = attribute(attributes, 'enabled') !== 'false'
-  return { kind, name, isEnabled, properties: new Map(), text, children: [] }
-}
-
-function attribute(attributes: string, name: string): string | undefined {
-  const [, inDouble, inSingle] =
-    new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(attributes) ?? []
-  const value = inDouble ?? inSingle
-  return value === undefined ? undefined : decodeXml(value)
-}
-
-export function decodeXml(text: string): string {
-  const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
-  return text.replace(
-    /&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi,
-    (whole, decimal: string, hex: string, name: string) => {
-      if (name) return named[name] ?? whole
-      const code = decimal ? Number(decimal) : parseInt(hex, 16)
-      return code <= 0x10ffff ? String.fromCodePoint(code) : whole
-    }
-  )
-}
-
-/** The names and values in tables of arguments, such as those of User Defined Variables, in their order. */
-export function readArguments(text: string): [name: string, value: string][] {
-  return text
-    .split('elementType="Argument">')
-    .slice(1)
-    .map((piece) => {
-      const [content = ''] = piece.split('</elementProp>', 1)
-      return [field(content, 'name'), field(content, 'value')]
-    })
-}
-
-function field(content: string, name: string): string {
-  return decodeXml(new RegExp(`"Argument\\.${name}">([^<]*)<`).exec(content)?.[1] ?? '')
+/** The names and values in an element's tables of arguments, such as those of User Defined Variables, in their order. */
+export function argumentsOf({ parts }: PlanElement): [name: string, value: string][] {
+  return parts
+    .filter(({ type }) => type === 'Argument')
+    .map(({ properties }) => [properties.get('Argument.name') ?? '', properties.get('Argument.value') ?? ''])
 }
 
 /**
  * The paths below its own folder where a plan looks for files that were uploaded next to it: `data/users.csv` for an
- * uploaded `users.csv`. Paths built at run time cannot be found in the text.
+ * uploaded `users.csv`. Paths built at run time cannot be found in its texts.
  */
-export function readSubPaths(plan: string, names: ReadonlySet<string>): string[] {
-  const words = decodeXml(plan).split(/[\s"'<>(),;=${}|:*?]+/)
+export function readSubPaths(texts: readonly string[], names: ReadonlySet<string>): string[] {
+  const words = texts.flatMap((text) => text.split(/[\s"'<>(),;=${}|:*?]+/))
   const paths = words
     .filter((word) => word.includes('/') && names.has(posix.basename(word)))
     .map((word) => posix.normalize(word))
     .filter((path) => path.includes('/') && !path.startsWith('/') && !path.startsWith('../'))
   return [...new Set(paths)]
+}
+
+/** What a file says that goes with a run: each element of a plan, or all of a script. */
+export function textsOf({
+  name,
+  text
+}: {
+  readonly name: string
+  readonly text: string | undefined
+}): string[] {
+  if (text === undefined) return []
+  return isJmx(name) ? flatten(readPlanTree(text) ?? []).map((element) => element.text) : [text]
+}
+
+export function isJmx(name: string): boolean {
+  return /\.jmx$/i.test(name)
 }

@@ -12,7 +12,7 @@ import { refuseOlderJava } from '../class-path.js'
 import { findPrograms, listFiles, readVariables, realPath } from '../image/ask-image.js'
 import { type ImageJava, requireImageJava } from '../image/image-java.js'
 import { makeFolder } from '../../../contract/files.js'
-import { GATLING_JARS } from './gatling-jars.js'
+import GATLING_JARS from './gatling-jars.json' with { type: 'json' }
 import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
 import {
   refuseFiles,
@@ -22,8 +22,8 @@ import {
   type Language
 } from './plan-files.js'
 import { runSimulation, type Simulation } from './run-simulation.js'
-import { KOTLIN_COMPILER_JARS } from './kotlin-compiler-jars.js'
-import { SCALA_COMPILER_JARS } from './scala-compiler-jars.js'
+import KOTLIN_COMPILER_JARS from './kotlin-compiler-jars.json' with { type: 'json' }
+import SCALA_COMPILER_JARS from './scala-compiler-jars.json' with { type: 'json' }
 
 /** Runs simulations with Gatling, one process per node. */
 export function createGatlingEngine(ports: InstallPorts): Engine {

@@ -10,7 +10,7 @@ import { cacheFolder, type Draft, installOnce } from '../install/install-once.js
 import { checkJars, fetchJars, unpackJar } from '../install/jars/fetch-jars.js'
 import { ExtensionError, MAVEN_ERRORS, markProjectRoot } from '../install/jars/maven.js'
 import { reportProgress, wordsOf } from '../install/tool-words.js'
-import { JMETER_JARS } from './jmeter-jars.js'
+import JMETER_JARS from './jmeter-jars.json' with { type: 'json' }
 
 /** The JMeter version to install if there is none; with the revision it names the folder of the cached copy. */
 const JMETER_VERSION = '5.6.3'

@@ -10,12 +10,12 @@ import {
   hasSamples
 } from '../engine.js'
 import type { InstallPorts } from '../install/run-to-end.js'
-import { linkIntoFolders, placeVariables } from '../environment-file.js'
-import { readSubPaths } from '../../../analysis/plans/jmx/plan-tree.js'
+import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
+import { isJmx, readPlanTree, readSubPaths, textsOf } from '../../../analysis/plans/jmx/plan-tree.js'
 import type { ToolExit } from '../../nodes/machine/processes.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
 import { redactLog, secretValues } from '../redact-log.js'
-import { refuseForJMeter } from '../../../analysis/plans/check/request.js'
+import { refuseForJMeter, type RunFile } from '../../../analysis/plans/check/request.js'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
 import { findPrograms, listFiles, readVariables, realPath, runInImage } from '../image/ask-image.js'
@@ -23,9 +23,8 @@ import { requireImageJava } from '../image/image-java.js'
 import { findJMeter, type JMeter, javaArguments, type JvmPlace, readVersion } from './install.js'
 import { readLogEntries, readTail } from './log.js'
 import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losses.js'
+import { MissingThreads } from './missing-threads.js'
 import { insertHostOverrides } from './plan.js'
-import { IdleGroups } from './idle-groups.js'
-import { LostArrivals } from './lost-arrivals.js'
 
 /** The columns of JMeter's results file, whatever its own properties say. */
 const SAVED_COLUMNS = [
@@ -90,16 +89,17 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   const { order, signal, ports } = work
   const files = new Set(await readdir(dirname(order.planFile)))
   const plans = await readPlans(order, files)
-  const plan = await readFile(order.planFile, 'utf8')
-  const subPaths = plans.flatMap((plan) => readSubPaths(plan, files))
-  await linkIntoFolders(dirname(order.planFile), subPaths)
+  await linkIntoFolders(dirname(order.planFile), readSubPaths(plans.flatMap(textsOf), files))
   await overrideHosts(order)
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   // The tool's output goes into the report, which anyone may read.
   const redact = (text: string): string => redactLog(text, secretValues(order.properties))
-  const found = await readFindings(work, { files, stops: new Set(plans.flatMap(readStops)) })
+  const found = await readFindings(work, {
+    files,
+    stops: readStops(plans.flatMap(({ text = '' }) => readPlanTree(text) ?? []))
+  })
   const losses = [
     ...found.losses,
     ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : [])
@@ -107,13 +107,18 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   if (exit.code === 0) {
     for (const note of found.notes.slice(0, SHOWN_NOTES))
       ports.log(redact(`${order.nodeName}: its log says: ${note}`))
-    // A script can print the words too; the log of a full disk has no end.
-    const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
-    losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found)))
+    const threads = describePlan(order, plans)
+    losses.push(...(isEnded ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
     // A loss tells why a group may have no samples.
-    const idle = losses.length > 0 ? { losses: [], doubts: [] } : await findMissingThreads(work, plan)
-    losses.push(...idle.losses)
-    return { problem: null, losses: losses.map(redact), doubts: idle.doubts.map(redact) }
+    if (losses.length === 0 && threads.mayMiss())
+      await readThreadNames(order.samplesFile, (thread) => threads.push(thread), signal)
+    const isKnown = losses.length === 0 && !signal.aborted
+    const tell = (words: string): string => redact(`JMeter: ${words}`)
+    return {
+      problem: null,
+      losses: [...losses.map(redact), ...(isKnown ? threads.lost().map(tell) : [])],
+      doubts: isKnown ? threads.idle().map(tell) : []
+    }
   }
   const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
   const log = await readTail(order.logFile, TAIL_BYTES)
@@ -179,35 +184,36 @@ function missingEnd({ losses }: LogFindings): string[] {
 }
 
 /** A node that had work but recorded no samples, with the reason unless a loss explains it. */
-async function missingSamples(order: NodeOrder, found: LogFindings): Promise<string[]> {
+async function missingSamples(
+  order: NodeOrder,
+  { losses, notes: [note] }: LogFindings,
+  { hasNoGroup }: MissingThreads
+): Promise<string[]> {
   if (await hasSamples(order.samplesFile)) return []
-  const [note] = found.notes
+  if (losses.length > 0) return [`${order.nodeName} recorded no samples`]
   const why = note === undefined ? ', and its log does not say why' : `; its log says: ${note}`
-  return [`${order.nodeName} recorded no samples${found.losses.length > 0 ? '' : why}`]
+  return hasNoGroup
+    ? ['JMeter: the plan has no enabled thread group', `${order.nodeName} recorded no samples`]
+    : [`${order.nodeName} recorded no samples${why}`]
 }
 
-/** Thread groups, and users of open ones, that have no samples. */
-async function findMissingThreads(
-  { order, signal }: Work,
-  plan: string
-): Promise<{ losses: string[]; doubts: string[] }> {
-  const properties = new Map(propertiesOf(order))
-  const groups = new IdleGroups(plan, properties)
-  const arrivals = new LostArrivals(plan, properties)
-  const take = (thread: string): boolean => {
-    arrivals.push(thread)
-    return groups.push(thread) || arrivals.isOpen
-  }
-  if (groups.mayBeIdle() || arrivals.isOpen) await readThreadNames(order.samplesFile, take, signal)
-  if (signal.aborted) return { losses: [], doubts: [] }
-  const tell = (words: string): string => `JMeter: ${words}`
-  return { losses: [...groups.lost(), ...arrivals.lost()].map(tell), doubts: groups.idle().map(tell) }
+/** The plan, and then the files that it may include. */
+function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<RunFile[]> {
+  const plan = basename(planFile)
+  const names = [plan, ...[...files].filter((name) => name !== plan && isJmx(name))]
+  return Promise.all(
+    names.map(async (name) => ({ name, text: await readFile(join(dirname(planFile), name), 'utf8') }))
+  )
 }
 
-/** The text of the plan and of the files that it may include. */
-function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<string[]> {
-  const names = [...files].filter((name) => name === basename(planFile) || /\.jmx$/i.test(name))
-  return Promise.all(names.map((name) => readFile(join(dirname(planFile), name), 'utf8')))
+function describePlan(order: NodeOrder, [plan, ...others]: readonly RunFile[]): MissingThreads {
+  return new MissingThreads(plan?.text ?? '', {
+    others,
+    parameters: order.properties.filter(({ kind }) => kind === 'J'),
+    threads: order.threads ?? undefined,
+    rampupSeconds: order.rampupSec ?? undefined,
+    durationSeconds: order.durationSec ?? undefined
+  })
 }
 
 /** Each node has its own copy of the plan. */
@@ -217,23 +223,12 @@ async function overrideHosts(order: NodeOrder): Promise<void> {
   await writeFile(order.planFile, insertHostOverrides(plan, order.hosts), 'latin1')
 }
 
-/** The properties for the plan in order: the last one wins. */
-function propertiesOf(order: NodeOrder): [name: string, value: string][] {
-  const given = order.properties.filter(({ kind }) => kind === 'J')
-  return [...settingsOf(order), ...given.map(({ name, value }): [string, string] => [name, value])]
-}
-
-function settingsOf(order: NodeOrder): [name: string, value: string][] {
-  const given = { threads: order.threads, rampup: order.rampupSec, duration: order.durationSec }
-  return Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]))
-}
-
 function jmeterArguments(order: NodeOrder): string[] {
   const { node, planFile, samplesFile, logFile } = order
   return [
     '-n',
     ...['-t', node.pathOf(planFile), '-l', node.pathOf(samplesFile), '-j', node.pathOf(logFile)],
-    ...settingsOf(order).map(([name, value]) => `-J${name}=${value}`),
+    ...[...planParameters({ ...order, properties: [] })].map(([name, value]) => `-J${name}=${value}`),
     ...order.properties.map(({ kind, name, value }) => `-${kind}${name}=${value}`),
     // Last, because the last one wins: the results must be readable whatever a caller overrides.
     ...SETTINGS

@@ -1,4 +1,5 @@
 import { basename, isAbsolute, relative } from 'node:path'
+import { flatten, type PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
 import type { LogEntry } from './log.js'
 
 /** Where the plan ran, to identify its files. */
@@ -8,26 +9,36 @@ export interface PlanPlace {
   /** The names of the files that were uploaded. */
   readonly files: ReadonlySet<string>
   readonly samplesFile: string
-  /** JMeter's log text for each stop that a Result Status Action Handler of the plan can ask for. */
-  readonly stops?: ReadonlySet<string>
+  readonly stops: ErrorStops
 }
 
-/** The actions of a Result Status Action Handler that stop something; the other numbers continue in some way. */
-const STOPS = new Map([
+/** What a plan stops after a failed sample. */
+export interface ErrorStops {
+  /** Thread groups that stop their thread or the test, by name. */
+  readonly groups: ReadonlySet<string>
+  /** What a Result Status Action Handler can ask for, in the words of JMeter's log. */
+  readonly actions: ReadonlySet<string>
+}
+
+const ACTIONS = new Map([
   ['1', 'Stop Thread'],
   ['2', 'Shutdown Test'],
   ['3', 'Stop Test Now']
 ])
 
-/** Which stops of a thread or the test the plan's Result Status Action Handlers ask for after a failed sample. */
-export function readStops(plan: string): string[] {
-  const handlers = plan.matchAll(/<ResultAction\b([^>]*)>([^]*?)<\/ResultAction>/g)
-  return [...handlers].flatMap(([, attributes = '', content = '']) => {
-    if (/\benabled="false"/.test(attributes)) return []
-    const action = /name="OnError\.action">\s*([^<]*?)\s*</.exec(content)?.[1] ?? ''
+export function readStops(elements: readonly PlanElement[]): ErrorStops {
+  const enabled = flatten(elements).filter(({ isEnabled }) => isEnabled)
+  const stopping = enabled.filter(({ properties }) =>
+    properties.get('ThreadGroup.on_sample_error')?.startsWith('stop')
+  )
+  const actions = enabled.flatMap(({ kind, properties }) => {
+    const action = kind === 'ResultAction' ? (properties.get('OnError.action')?.trim() ?? '') : ''
     // The value of a property or variable is unknown here.
-    return [...STOPS].filter(([number]) => number === action || action.includes('${')).map(([, stop]) => stop)
+    return [...ACTIONS]
+      .filter(([number]) => number === action || action.includes('${'))
+      .map(([, stop]) => stop)
   })
+  return { groups: new Set(stopping.map(({ name }) => name)), actions: new Set(actions) }
 }
 
 export interface LogFindings {
@@ -35,22 +46,10 @@ export interface LogFindings {
   readonly losses: readonly string[]
   /** Other errors in the log: they concern samples or listeners, and no load was lost. */
   readonly notes: readonly string[]
-  /** Whether the test ended, by JMeter's own words; undefined where the log leaves such words out. */
-  readonly isEnded: boolean | undefined
-}
-
-interface Rule {
-  /** Matched against the entry's text, its exception and its root cause, one per line. */
-  readonly pattern: RegExp
-  /** True if JMeter logs it as info. */
-  readonly isInfo?: boolean
-  tell(match: RegExpExecArray, entry: LogEntry, place: PlanPlace): string | undefined
 }
 
 const MAX_DISTINCT = 20
 const MAX_QUOTE = 300
-const NO_GROUP = 'the plan has no enabled thread group'
-const PLUGIN_ADVICE = 'install the plugin into your own JMeter and point JMETER_HOME to it'
 
 /** Listeners generate no load: whatever fails in them, the samples are the same. */
 const LISTENER = /^(?:o\.a\.j|org\.apache\.jmeter)\.(?:r|v|reporters|visualizers)\.\S*:/
@@ -66,131 +65,93 @@ const OWN_LOGGER =
 const SCRIPT_LOGGER =
   /^(?:\[[^\]]*\]\s+)?[\w.]+\.(?:(?:J|JSR223\w*)\.|(?:BeanShellTestElement|LogFunction2?|(?:Groovy|BeanShell|JavaScript|Jexl\d?Function)): (?!Error running (?:groovy|BSH) script$|Error processing Javascript: |An error occurred while evaluating ))/
 
-/**
- * What JMeter logs, as an error or as info, when it skips part of the plan and still exits with code 0. The first
- * matching rule counts. Anything else is not a loss: errors of assertions, extractors, scripts and requests are in the
- * samples, where the thresholds judge them.
- */
-const RULES: readonly Rule[] = [
-  // Out of heap: the thread dies, whatever it was doing, and others may follow.
-  {
-    pattern: /^java\.lang\.OutOfMemoryError.*/m,
-    tell: ([words]) => `ran out of memory (${quote(words)}); give it more, for example HEAP=-Xmx2g`
-  },
-  // A data set that fails stops its thread, and all of its requests, before the first one.
-  {
-    pattern: /^(?:[\w.$]+(?:Exception|Error): )+File (.+?) must exist and be readable/m,
-    tell: tellMissingFile
-  },
-  // The functions FileToString, CSVRead and StringFromFile: requests are sent without their data.
-  { pattern: /FileToString: Could not read open: (.+)/, tell: tellMissingFile },
-  {
-    pattern: /\.(?:f|functions)\.\w+: .*NoSuchFileException: (.+)/,
-    tell: tellMissingFile
-  },
-  // The included part is skipped; each attempt logs three entries, of which one counts.
-  {
-    pattern: /IncludeController: Including file "(.+?)" failed .*, ([^,]+)$/m,
-    tell: (match, entry, place) =>
-      /failed for: |NoSuchFile|FileNotFound|file not found/.test(`${entry.exception} ${match[2] ?? ''}`)
-        ? tellMissingFile(match, entry, place)
-        : `could not include ${match[1] ?? ''} (${quote(reasonOf(entry) || match[2])})`
-  },
-  // A missing script does not run: a sampler fails, a pre-processor leaves its request unchanged.
-  { pattern: /Script file '(.+?)' is not a file/, tell: tellMissingFile },
-  {
-    pattern: /BeanShellInterpreter: Error invoking bsh method: source\s+(.+?) \(No such file/,
-    tell: tellMissingFile
-  },
-  // Any other file that a script or an element wanted to read. Only the exception's own message counts: the entry may
-  // quote a server's response.
-  {
-    pattern:
-      /^(?:[\w.$]+(?:Exception|Error): )*java\.(?:nio\.file\.NoSuchFile|io\.FileNotFound)Exception: (.+?)(?: \([A-Z][^()]*\))?$/m,
-    tell: tellMissingFile
-  },
-  // A data set that cannot be read for another reason, such as its encoding, supplies nothing.
-  {
-    pattern: /CSVDataSet: \S*Exception/,
-    tell: (_match, entry) => `could not read a data set (${quote(entry.text.replace(/^\S+: /, ''))})`
-  },
-  // An invalid condition counts as false, so its branch is skipped; other requests are sent without their data.
-  {
-    pattern: /^\S*\bIfController: (.*?): error while processing \[(.*?)\]?$/m,
-    tell: ([, name = '', condition]) => `could not evaluate the condition of ${name} (${quote(condition)})`
-  },
-  {
-    pattern: /^\S*\bJexl\d?Function: An error occurred while evaluating the expression "(.*?)"?$/m,
-    tell: ([, expression]) => `could not evaluate an expression (${quote(expression)})`
-  },
-  {
-    pattern: /^\S*\bJavaScript: Error processing Javascript: \[(.*?)\]?$/m,
-    tell: ([, expression]) => `could not evaluate an expression (${quote(expression)})`
-  },
-  {
-    pattern: /^\S*\b(?:Groovy: Error running groovy|BeanShell: Error running BSH) script$/m,
-    tell: ([words], entry) =>
-      // Groovy numbers the scripts that it compiles.
-      `could not evaluate an expression of __${words.includes('Groovy') ? 'groovy' : 'BeanShell'} (${quote(reasonOf(entry).replace(/\bScript\d+$/, 'Script'))})`
-  },
-  // A class that the plan names and JMeter lacks: its sampler only fails.
-  {
-    pattern: /Sampler: .*\n(?:.*\n)?java\.lang\.(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)/,
-    tell: ([, name = '']) =>
-      `the plan uses ${name.replaceAll('/', '.')}, which this JMeter does not have; ${PLUGIN_ADVICE}`
-  },
-  // A thread that ends with an error sends no more requests.
-  {
-    pattern: /JMeterThread: Test failed!/,
-    tell: (_match, entry) => `a thread ended with an error (${quote(reasonOf(entry))})`
-  },
-  // The same for errors that JMeter does not expect; threads started by the plan itself are not users.
-  {
-    pattern:
-      /Uncaught exception in thread Thread\[(?:.* \d+-\d+|StandardJMeterEngine.*|.*ThreadStarter.*?),\d+,/,
-    tell: (_match, entry) => `a thread ended with an error (${quote(entry.exception)})`
-  },
-  // The request was not sent, or it has no row.
-  {
-    pattern: /JMeterThread: Error while processing sampler(?:: '(.*)')?/,
-    tell: ([, name], entry) =>
-      `a request of ${name ?? 'a sampler'} was not sent, or not recorded (${quote(reasonOf(entry))})`
-  },
-  // The plan was not started, or not completely.
-  {
-    pattern: /StandardJMeterEngine: (?:Error occurred compiling the tree|Unable to execute testStarted)/,
-    tell: (_match, entry) => `could not start the plan (${quote(reasonOf(entry))})`
-  },
-  {
-    pattern: /Error occurred starting thread group :(.*?), error message:(.*)/,
-    tell: ([, group = '', words]) => `could not start the thread group ${group.trim()} (${quote(words)})`
-  },
-  {
-    pattern: /StandardJMeterEngine: No enabled thread groups found/,
-    isInfo: true,
-    tell: () => NO_GROUP
-  },
-  // An exception that ends the test; a regular end has none.
-  {
-    pattern: /JMeterThread: Stopping Test(?: Now| with interruption of current samplers)?: (.+)/,
-    isInfo: true,
-    tell: ([, words]) => `the test was stopped before its end (${quote(withoutClass(words))})`
-  }
-]
-
-/** JMeter's engine, of the test's start and of its end, which a script that ends JMeter leaves out. Both are of one level. */
-const STARTED = /\bStandardJMeterEngine: Running the test!/
-const ENDED = /\bStandardJMeterEngine: Notifying test listeners of end of test/
-
-const INFO_RULES = RULES.filter(({ isInfo }) => isInfo)
-
 /** Messages for JMeter's user are logged a second time; a failed include is reported by its warning. */
 const TOLD_TWICE = /(?:JMeterUtils|IncludeController): /
 
-/** By JMeter itself, and not by a script of the plan. */
-function isOwn({ text }: LogEntry): boolean {
-  return OWN_LOGGER.test(text) && !SCRIPT_LOGGER.test(text)
-}
+/** The sentence about a file, whose path is the first group. */
+const MISSING_FILE = 'missing file'
+
+/**
+ * What JMeter logs as an error when it skips part of the plan and still exits with code 0, and neither samples nor plan show. A pattern
+ * is matched against the entry's text, its exception and its root cause, one per line; the first one counts. In a sentence, `$1` is a
+ * group, `{1}` a group as a quote, and `{reason}` the innermost message. Anything else is not a loss: errors of assertions, extractors,
+ * scripts and requests are in the samples, where the thresholds judge them.
+ */
+const ERRORS: readonly (readonly [pattern: RegExp, sentence: string])[] = [
+  // Out of heap: the thread dies, whatever it was doing, and others may follow.
+  [/^(java\.lang\.OutOfMemoryError.*)/m, 'ran out of memory ({1}); give it more, for example HEAP=-Xmx2g'],
+  // A data set that fails stops its thread, and all of its requests, before the first one.
+  [/^(?:[\w.$]+(?:Exception|Error): )+File (.+?) must exist and be readable/m, MISSING_FILE],
+  // The functions FileToString, CSVRead and StringFromFile: requests are sent without their data.
+  [/FileToString: Could not read open: (.+)/, MISSING_FILE],
+  [/\.(?:f|functions)\.\w+: .*NoSuchFileException: (.+)/, MISSING_FILE],
+  // The included part is skipped; each attempt logs three entries, of which one counts.
+  [
+    /IncludeController: Including file "(.+?)" failed [^]*(?:failed for: |NoSuchFile|FileNotFound|file not found)/,
+    MISSING_FILE
+  ],
+  [/IncludeController: Including file "(.+?)" failed /, 'could not include $1 ({reason})'],
+  // A missing script does not run: a sampler fails, a pre-processor leaves its request unchanged.
+  [/Script file '(.+?)' is not a file/, MISSING_FILE],
+  [/BeanShellInterpreter: Error invoking bsh method: source\s+(.+?) \(No such file/, MISSING_FILE],
+  // Any other file that a script or an element wanted to read. Only the exception's own message counts: the entry may
+  // quote a server's response.
+  [
+    /^(?:[\w.$]+(?:Exception|Error): )*java\.(?:nio\.file\.NoSuchFile|io\.FileNotFound)Exception: (.+?)(?: \([A-Z][^()]*\))?$/m,
+    MISSING_FILE
+  ],
+  // A data set that cannot be read for another reason, such as its encoding, supplies nothing.
+  [/CSVDataSet: (\S*Exception.*)/, 'could not read a data set ({1})'],
+  // An invalid condition counts as false, so its branch is skipped; other requests are sent without their data.
+  [
+    /^\S*\bIfController: (.*?): error while processing \[(.*?)\]?$/m,
+    'could not evaluate the condition of $1 ({2})'
+  ],
+  [
+    /^\S*\bJexl\d?Function: An error occurred while evaluating the expression "(.*?)"?$/m,
+    'could not evaluate an expression ({1})'
+  ],
+  [/^\S*\bJavaScript: Error processing Javascript: \[(.*?)\]?$/m, 'could not evaluate an expression ({1})'],
+  [/^\S*\bGroovy: Error running groovy script$/m, 'could not evaluate an expression of __groovy ({reason})'],
+  [
+    /^\S*\bBeanShell: Error running BSH script$/m,
+    'could not evaluate an expression of __BeanShell ({reason})'
+  ],
+  // A class that the plan names and JMeter lacks: its sampler only fails.
+  [
+    /Sampler: .*\n(?:.*\n)?java\.lang\.(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)/,
+    'the plan uses $1, which this JMeter does not have; install the plugin into your own JMeter and point JMETER_HOME to it'
+  ],
+  // A thread that ends with an error sends no more requests; threads started by the plan itself are not users.
+  [/JMeterThread: Test failed!/, 'a thread ended with an error ({reason})'],
+  [
+    /Uncaught exception in thread Thread\[(?:.* \d+-\d+|StandardJMeterEngine.*|.*ThreadStarter.*?),\d+,/,
+    'a thread ended with an error ({reason})'
+  ],
+  [
+    /JMeterThread: Error while processing sampler: '(.*)'/,
+    'a request of $1 was not sent, or not recorded ({reason})'
+  ],
+  [
+    /JMeterThread: Error while processing sampler/,
+    'a request of a sampler was not sent, or not recorded ({reason})'
+  ],
+  // The plan was not started, or not completely.
+  [
+    /StandardJMeterEngine: (?:Error occurred compiling the tree|Unable to execute testStarted)/,
+    'could not start the plan ({reason})'
+  ],
+  [
+    /Error occurred starting thread group :\s*(.*?)\s*, error message:(.*)/,
+    'could not start the thread group $1 ({2})'
+  ]
+]
+
+/** An exception that ends the test, which JMeter logs as info; a regular end has none. */
+const STOPPED =
+  /JMeterThread: Stopping Test(?: Now| with interruption of current samplers)?: (?:[\w.$]+(?:Exception|Error): )*(.+)/
+const STOP_DETECTED =
+  /JMeterThread: (Shutdown Test|Stop Test Now|Stop Thread) detected by thread: (.*?)(?: \d+-\d+)?$/
 
 function isError({ level }: LogEntry): boolean {
   return level === 'ERROR' || level === 'FATAL'
@@ -200,82 +161,66 @@ function isError({ level }: LogEntry): boolean {
 export class LossFinder {
   readonly #losses = new Map<string, number>()
   readonly #notes = new Map<string, number>()
-  readonly #errorActions: ErrorActions
-  #isEnded: boolean | undefined
 
-  constructor(private readonly place: PlanPlace) {
-    this.#errorActions = new ErrorActions(place.stops ?? new Set())
-  }
+  constructor(private readonly place: PlanPlace) {}
 
   push(entry: LogEntry): void {
-    if (STARTED.test(entry.text) && isOwn(entry)) this.#isEnded = false
-    if (ENDED.test(entry.text) && isOwn(entry)) this.#isEnded = true
-    const loss = this.#lossIn(entry)
+    const { level, text, exception } = entry
+    // By JMeter itself, and not by a script of the plan.
+    const loss = OWN_LOGGER.test(text) && !SCRIPT_LOGGER.test(text) ? this.#lossIn(entry) : undefined
     if (loss !== undefined) add(this.#losses, `JMeter: ${loss}`)
-    else if (isError(entry) && !TOLD_TWICE.test(entry.text)) add(this.#notes, noteOf(entry))
+    else if (isError(entry) && !TOLD_TWICE.test(text))
+      add(this.#notes, `${level} ${text} ${exception}`.trim().slice(0, 500))
   }
 
   end(): LogFindings {
-    // If something else was skipped, the groups may have been part of it.
-    if (this.#losses.size > 1) this.#losses.delete(`JMeter: ${NO_GROUP}`)
-    return { losses: tellAll(this.#losses), notes: tellAll(this.#notes), isEnded: this.#isEnded }
+    return { losses: tellAll(this.#losses), notes: tellAll(this.#notes) }
   }
 
   #lossIn(entry: LogEntry): string | undefined {
-    if (!isOwn(entry)) return undefined
-    const isInfo = !isError(entry) && entry.level !== 'WARN'
-    const stopped = isInfo ? this.#errorActions.push(entry.text) : undefined
-    if (stopped !== undefined) return stopped
-    if (LISTENER.test(entry.text)) return lossInListener(entry, this.place)
-    const all = `${entry.text}\n${entry.exception}\n${entry.rootCause}`
-    for (const rule of isInfo ? INFO_RULES : RULES) {
-      const match = rule.pattern.exec(all)
-      if (match) return rule.tell(match, entry, this.place)
+    const { level, text, exception, rootCause } = entry
+    if (!isError(entry) && level !== 'WARN') return stopIn(text, this.place.stops)
+    // The only listener that matters is ours: on a full disk JMeter does not fail, it just stops writing samples.
+    if (LISTENER.test(text))
+      return text.includes(`Problem detected during use of ${this.place.samplesFile}`)
+        ? 'could not write all of its samples; is the disk full?'
+        : undefined
+    const all = `${text}\n${exception}\n${rootCause}`
+    for (const [pattern, sentence] of ERRORS) {
+      const match = pattern.exec(all)
+      if (match && sentence === MISSING_FILE) return tellMissingFile(match[1] ?? '', this.place)
+      if (match) return fillIn(sentence, match, entry)
     }
     return undefined
   }
 }
 
-/** The only listener that matters is ours: on a full disk JMeter does not fail, it just stops writing samples. */
-function lossInListener({ text }: LogEntry, { samplesFile }: PlanPlace): string | undefined {
-  return text.includes(`Problem detected during use of ${samplesFile}`)
-    ? 'could not write all of its samples; is the disk full?'
-    : undefined
-}
-
 /**
- * "Action to be taken after a sampler error", of a thread group or a Result Status Action Handler: the load that a
- * thread or the test would have generated after a failed sample is lost. A script that stops the test without an error
- * does so on purpose.
+ * "Action to be taken after a sampler error", of a thread group or a Result Status Action Handler: the load that a thread or the test
+ * would have generated after a failed sample is lost. A script that stops the test without an error does so on purpose.
  */
-class ErrorActions {
-  readonly #stoppingGroups = new Set<string>()
-  #startingGroup = ''
-
-  constructor(private readonly stops: ReadonlySet<string>) {}
-
-  push(text: string): string | undefined {
-    this.#startingGroup = / Starting \d+ threads for group (.*)\.$/.exec(text)?.[1] ?? this.#startingGroup
-    if (/: (?:Test|Thread) will stop (?:abruptly )?on error$/.test(text))
-      this.#stoppingGroups.add(this.#startingGroup)
-    const [, what, group = ''] =
-      /JMeterThread: (Shutdown Test|Stop Test Now|Stop Thread) detected by thread: (.*?)(?: \d+-\d+)?$/.exec(
-        text
-      ) ?? []
-    if (what === undefined) return undefined
-    const isOfGroup = this.#stoppingGroups.has(group)
-    if (!isOfGroup && !this.stops.has(what)) return undefined
-    if (what === 'Stop Thread') return `a thread of ${group} stopped after a failed sample, as the plan says`
-    const who = isOfGroup ? `the thread group ${group}` : 'a Result Status Action Handler of the plan'
-    return `the whole test stopped after a failed sample, as ${who} says`
-  }
+function stopIn(text: string, { groups, actions }: ErrorStops): string | undefined {
+  const words = STOPPED.exec(text)?.[1]
+  if (words !== undefined) return `the test was stopped before its end (${quote(words)})`
+  const [, what, group = ''] = STOP_DETECTED.exec(text) ?? []
+  const isOfGroup = [...groups].some((name) => name === group || name.includes('${'))
+  if (what === undefined || (!isOfGroup && !actions.has(what))) return undefined
+  if (what === 'Stop Thread') return `a thread of ${group} stopped after a failed sample, as the plan says`
+  const who = isOfGroup ? `the thread group ${group}` : 'a Result Status Action Handler of the plan'
+  return `the whole test stopped after a failed sample, as ${who} says`
 }
 
-function tellMissingFile(
-  [, path = '']: RegExpExecArray,
-  _entry: LogEntry,
-  place: PlanPlace
-): string | undefined {
+function fillIn(sentence: string, match: RegExpExecArray, { exception, rootCause }: LogEntry): string {
+  return sentence.replace(/\$(\d)|\{(\d|reason)\}/g, (_, plain?: string, quoted?: string) => {
+    if (plain !== undefined) return match[Number(plain)] ?? ''
+    if (quoted !== 'reason') return quote(match[Number(quoted)])
+    // The innermost message is the most useful one. Groovy numbers the scripts that it compiles.
+    const reason = (rootCause || exception).replace(/^(?:[\w.$]+(?:Exception|Error): )+(?=.)/, '')
+    return quote(reason.replace(/\bScript\d+$/, 'Script'))
+  })
+}
+
+function tellMissingFile(path: string, place: PlanPlace): string | undefined {
   // Java reports a missing web page as a missing file too.
   if (path.includes('://')) return undefined
   const inFolder = isAbsolute(path) ? relative(place.folder, path) : path
@@ -287,23 +232,10 @@ function tellMissingFile(
   return `could not read ${name}; is it listed under files?`
 }
 
-/** The innermost message is the most useful one. */
-function reasonOf({ exception, rootCause }: LogEntry): string {
-  return withoutClass(rootCause || exception)
-}
-
-function withoutClass(words = ''): string {
-  return words.replace(/^(?:[\w.$]+(?:Exception|Error): )+(?=.)/, '')
-}
-
 function quote(words = ''): string {
   const line = words.replace(/\s+/g, ' ').trim()
   if (line === '') return 'no reason given'
   return `"${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line}"`
-}
-
-function noteOf({ level, text, exception }: LogEntry): string {
-  return `${level} ${text} ${exception}`.trim().slice(0, 500)
 }
 
 /** Words with numbers in them may be as many as there are samples. */

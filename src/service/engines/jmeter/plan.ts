@@ -1,4 +1,6 @@
-import { decodeXml } from '../../../analysis/plans/jmx/plan-tree.js'
+import { SaxesParser } from 'saxes'
+import { literalsIn } from '../../../analysis/plans/check/source-plan.js'
+import { flatten, readPlanTree } from '../../../analysis/plans/jmx/plan-tree.js'
 import type { HostOverride } from '../engine.js'
 
 /**
@@ -6,14 +8,35 @@ import type { HostOverride } from '../engine.js'
  * The text is the plan's bytes as latin1: the inserted text is ASCII, and the rest keeps its bytes in any such encoding.
  */
 export function insertHostOverrides(plan: string, hosts: readonly HostOverride[]): string {
-  if (hosts.length === 0) return plan
-  // Another such element closer to a sampler would take precedence.
-  const others = plan.replace(/(<DNSCacheManager\b[^>]*?\benabled=)"true"/g, '$1"false"')
-  const place = /<\/TestPlan>\s*<hashTree(\s*\/)?>/.exec(others)
+  const parser = new SaxesParser()
+  let changed = ''
+  let copied = 0
+  const copy = (change: (tag: string) => string = String): void => {
+    changed += change(plan.slice(copied, parser.position))
+    copied = parser.position
+  }
+  let isPlace = false
+  let isInserted = false
+  parser.on('error', () => undefined)
+  parser.on('opentag', ({ name, isSelfClosing }) => {
+    copy((tag) =>
+      // Another such element closer to a sampler would take precedence.
+      name === 'DNSCacheManager'
+        ? tag.replace(/(\senabled\s*=\s*)(["'])true\2(?=[^<]*$)/, '$1$2false$2')
+        : tag
+    )
+    if (isPlace && name === 'hashTree' && !isSelfClosing && !isInserted) {
+      changed += dnsElement(hosts)
+      isInserted = true
+    }
+    isPlace = false
+  })
+  parser.on('closetag', ({ name }) => {
+    isPlace = name === 'TestPlan'
+  })
+  parser.write(plan).close()
   // Without a tree there are no samplers, so there is nothing to redirect.
-  if (!place || place[1] !== undefined) return plan
-  const at = place.index + place[0].length
-  return `${others.slice(0, at)}${dnsElement(hosts)}${others.slice(at)}`
+  return isInserted && hosts.length > 0 ? changed + plan.slice(copied) : plan
 }
 
 function dnsElement(hosts: readonly HostOverride[]): string {
@@ -34,24 +57,14 @@ function dnsElement(hosts: readonly HostOverride[]): string {
 
 /** The names of a plan's samplers, as far as its text shows them. */
 export function readSamplerNames(plan: string): string[] {
-  const elements = plan.matchAll(/<([\w.]*Sampler\w*)\b([^>]*)>/g)
-  const names = [...elements].flatMap(([, , attributes = '']) => {
-    const name = /\btestname="([^"]*)"/.exec(attributes)?.[1]
-    return name === undefined || /\benabled="false"/.test(attributes) ? [] : [decodeXml(name)]
-  })
-  return [...new Set(names)]
-}
-
-/** The names of a plan's elements; requests and threads are named after them. */
-function readElementNames(plan: string): string[] {
-  const names = [...plan.matchAll(/\btestname="([^"]*)"/g)].map(([, name = '']) => decodeXml(name))
-  return [...new Set(names)]
+  const samplers = flatten(readPlanTree(plan) ?? []).filter(
+    ({ kind, isEnabled }) => isEnabled && kind.includes('Sampler')
+  )
+  return [...new Set(samplers.map(({ name }) => name))].filter((name) => name !== '')
 }
 
 const JMETER = /\.jmx$/i
 const SOURCE = /\.(?:java|scala|kt|[cm]?[jt]s)$/i
-/** In any of the languages of plans; it need not be exact. */
-const LITERAL = /"((?:[^"\\\n]|\\.){1,200})"|'((?:[^'\\\n]|\\.){1,200})'|`((?:[^`\\]|\\.){1,200})`/g
 
 /** Whether a plan or a part of one may be in a file of this name. */
 export function mayHaveNames(fileName: string): boolean {
@@ -60,8 +73,8 @@ export function mayHaveNames(fileName: string): boolean {
 
 /** What requests and threads may be named after: a plan's elements, or the literals of its source. */
 export function readPlanNames(fileName: string, text: string): string[] {
-  if (!SOURCE.test(fileName)) return readElementNames(text)
-  return [
-    ...new Set([...text.matchAll(LITERAL)].map(([, double, single, back]) => double ?? single ?? back ?? ''))
-  ]
+  const names = SOURCE.test(fileName)
+    ? literalsIn(text)
+    : flatten(readPlanTree(text) ?? []).map(({ name }) => name)
+  return [...new Set(names)]
 }

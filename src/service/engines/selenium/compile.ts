@@ -6,8 +6,8 @@ import type { Jdk } from '../install/java.js'
 import { installJars } from '../install/jars/fetch-jars.js'
 import { type InstallPorts, runToEnd, packageFile } from '../install/run-to-end.js'
 import { type JarList, jarPaths } from '../install/jars/jar-list.js'
-import { SELENIUM_3_JARS } from './selenium-3-jars.js'
-import { SELENIUM_4_JARS } from './selenium-4-jars.js'
+import SELENIUM_3_JARS from './selenium-3-jars.json' with { type: 'json' }
+import SELENIUM_4_JARS from './selenium-4-jars.json' with { type: 'json' }
 
 /** A plan in the form in which a JVM runs it. */
 export interface CompiledPlan {

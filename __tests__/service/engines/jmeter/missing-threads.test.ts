@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { IdleGroups } from '../../../../src/service/engines/jmeter/idle-groups.js'
-import { readPlanTree } from '../../../../src/analysis/plans/jmx/plan-tree.js'
+import { MissingThreads } from '../../../../src/service/engines/jmeter/missing-threads.js'
 import * as plans from '../../../support/data/jmeter-plans.js'
 
 const WORDS =
@@ -18,12 +17,18 @@ const idle = (threads: string, name = 'idle', loops = '1'): string =>
 const asKind = (kind: string, group: string): string =>
   group.replace('<ThreadGroup ', `<${kind} `).replace('</ThreadGroup>', `</${kind}>`)
 
+function read(plan: string, properties: Record<string, string> = {}): MissingThreads {
+  const parameters = Object.entries(properties).map(([name, value]) => ({ kind: 'J' as const, name, value }))
+  const settings = { threads: undefined, rampupSeconds: undefined, durationSeconds: undefined }
+  return new MissingThreads(plan, { others: [], parameters, ...settings })
+}
+
 function groupsIn(
   plan: string,
   threads: readonly string[] = [],
   properties: Record<string, string> = {}
-): IdleGroups {
-  const groups = new IdleGroups(plan, new Map(Object.entries(properties)))
+): MissingThreads {
+  const groups = read(plan, properties)
   for (const thread of ['good 1-1', 'good 1-2', ...threads]) groups.push(thread)
   return groups
 }
@@ -34,17 +39,13 @@ const table = (name: string, value: string): string =>
   `<Arguments testname="v" enabled="true"><collectionProp name="Arguments.arguments"><elementProp name="${name}" elementType="Argument"><stringProp name="Argument.name">${name}</stringProp><stringProp name="Argument.value">${value}</stringProp></elementProp></collectionProp></Arguments><hashTree/>`
 
 describe('a thread group without a sample', () => {
-  test.each([
-    '${users}0',
-    '2',
-    '${__P(users,5)}',
-    '${__P(users)}',
-    '${__property(users,,0)}',
-    '${__groovy(0)}'
-  ])('is reported if its number of threads is %s', (threads) => {
-    expect(idleIn(plans.makePlan(good, idle(threads)))).toEqual([`the thread group idle ${WORDS}`])
-    expect(idleIn(plans.makePlan(good, idle(threads)), ['idle 2-1'])).toEqual([])
-  })
+  test.each(['${users}0', '2', '${__P(users,5)}', '${__P(users)}', '${__groovy(0)}'])(
+    'is reported if its number of threads is %s',
+    (threads) => {
+      expect(idleIn(plans.makePlan(good, idle(threads)))).toEqual([`the thread group idle ${WORDS}`])
+      expect(idleIn(plans.makePlan(good, idle(threads)), ['idle 2-1'])).toEqual([])
+    }
+  )
 
   test('of a plugin is reported, and found by the start of its thread names', () => {
     const plan = plans.makePlan(good, asKind('com.blazemeter.ConcurrencyThreadGroup', idle('1')))
@@ -70,6 +71,7 @@ describe('a thread group without a sample', () => {
     ['is disabled', disabled],
     ['has 0 threads in the plan', idle('0')],
     ['has 0 threads by a property’s default', idle('${__P(users,0)}')],
+    ['has 0 threads by another function', idle('${__property(users,,0)}')],
     ['has 0 threads by a property', idle('${__P(off,3)}')],
     ['has no loops by a property', idle('1', 'idle', '${__P(off)}')],
     ['has a function in its name', idle('1', 'idle ${__P(x)}')],
@@ -127,8 +129,8 @@ describe('a thread group whose number of threads or loops is an undefined variab
   ])('has lost its load: %s', (_, elements, variable) => {
     const groups = groupsIn(plans.makePlan(good, ...elements))
     expect([groups.lost(), groups.idle()]).toEqual([[lost(variable)], []])
-    expect(groups.mayBeIdle()).toBe(true)
-    expect(groupsIn(plans.makePlan(good, ...elements), ['idle 2-1']).mayBeIdle()).toBe(false)
+    expect(groups.mayMiss()).toBe(true)
+    expect(groupsIn(plans.makePlan(good, ...elements), ['idle 2-1']).mayMiss()).toBe(false)
   })
 
   test.each([
@@ -155,23 +157,72 @@ describe('a thread group whose number of threads or loops is an undefined variab
   })
 })
 
-test('the tree of a plan has each element with those below it', () => {
-  const plan = `<?xml version="1.0"?><!-- <A> --><jmeterTestPlan><hashTree>
-    <A testname='x > "y"' enabled="false"><stringProp name="s">1 &lt; 2</stringProp><elementProp name="e"><intProp name="i">3</intProp><intProp name="i">4</intProp></elementProp><stringProp name="c"><![CDATA[</A>]]></stringProp></A>
-    <hashTree><b.C testname="z"/><hashTree/></hashTree></hashTree></jmeterTestPlan>`
-  const nothing = { properties: new Map(), children: [] }
-  expect(readPlanTree(plan)).toEqual([
-    {
-      kind: 'A',
-      name: 'x > "y"',
-      isEnabled: false,
-      properties: new Map([
-        ['s', '1 < 2'],
-        ['i', '3'],
-        ['c', '<![CDATA[</A>]]>']
-      ]),
-      text: plan.slice(plan.indexOf('<A testname'), plan.indexOf('</A>\n') + '</A>'.length),
-      children: [{ kind: 'b.C', name: 'z', isEnabled: true, text: '<b.C testname="z"/>', ...nothing }]
-    }
-  ])
+describe('users who arrive by a schedule', () => {
+  const SCHEDULE = 'rate(${__P(rate,10)}/s) random_arrivals(${__P(duration,10)} s) pause(5 s)'
+  const buy = plans.sample('buy')
+
+  /** The losses where the first users of the group have rows, several each. */
+  function lostOf(
+    elements: readonly string[],
+    users: number,
+    { properties = {}, thread = 'Users 1-' }: { properties?: Record<string, string>; thread?: string } = {}
+  ): string[] {
+    const arrivals = read(plans.makePlan(...elements), properties)
+    const threads = Array.from({ length: users }, (_, at) => `${thread}${at + 1}`)
+    for (const name of [...threads, ...threads]) arrivals.push(name)
+    return arrivals.lost()
+  }
+
+  test.each([
+    [100, []],
+    [95, []],
+    [120, []],
+    [
+      94,
+      [
+        'the thread group Users recorded samples of 94 of the 100 users who should have arrived (94 %); does a data file end, or was the machine too busy to start them?'
+      ]
+    ]
+  ])('%i of 100 users', (users, words) => {
+    expect(lostOf([plans.openGroup('Users', SCHEDULE, [buy])], users)).toEqual(words)
+  })
+
+  test('rate and duration are those of the run', () => {
+    const properties = { rate: '1000', duration: '20' }
+    expect(lostOf([plans.openGroup('Users', SCHEDULE, [buy])], 20_000, { properties })).toEqual([])
+    expect(lostOf([plans.openGroup('Users', SCHEDULE, [buy])], 10_000, { properties })).toEqual([
+      expect.stringContaining('10000 of the 20000 users who should have arrived (50 %)')
+    ])
+  })
+
+  test.each<[string, string]>([
+    ['may have nothing to do', plans.openGroup('Users', SCHEDULE, [plans.ifTrue('${x}', [buy])])],
+    [
+      'has a schedule that is only known at run time',
+      plans.openGroup('Users', 'rate(${x}/s) random_arrivals(9 s)', [buy])
+    ],
+    ['has a name that is only known at run time', plans.openGroup('Users${x}', SCHEDULE, [buy])],
+    ['is closed', plans.group('Users', [buy])],
+    ['is disabled', plans.openGroup('Users', SCHEDULE, [buy]).replace('enabled="true"', 'enabled="false"')]
+  ])('a group that %s is not judged', (_, group) => {
+    expect(lostOf([group], 3)).toEqual([])
+  })
+
+  test('a group whose threads have other names is not judged', () => {
+    expect(lostOf([plans.openGroup('Users', SCHEDULE, [buy])], 3, { thread: 'others 1-' })).toEqual([])
+  })
+
+  test('two groups of one name are counted together', () => {
+    const group = plans.openGroup('Users', SCHEDULE, [buy])
+    const arrivals = read(plans.makePlan(group, group))
+    for (const number of [1, 2])
+      for (let user = 1; user <= 100; user++) arrivals.push(`Users ${number}-${user}`)
+    expect(arrivals.lost()).toEqual([])
+  })
+})
+
+test('a plan without an enabled thread group', () => {
+  expect(read(plans.makePlan()).hasNoGroup).toBe(true)
+  expect(read(plans.makePlan(good)).hasNoGroup).toBe(false)
+  expect(read('no plan').hasNoGroup).toBe(false)
 })
