@@ -1,8 +1,7 @@
 import type { Outcome } from '../analysis/outcome.js'
 import { terminalLines } from '../report/terminal.js'
 import type { Figures, Measurements } from '../analysis/results/figures/measurements.js'
-import { formatValue } from '../analysis/thresholds/format.js'
-import type { Metric } from '../analysis/thresholds/grammar/threshold.js'
+import { formatFigure } from '../analysis/thresholds/format.js'
 import { errorTable, plain, table, shortenMiddle } from './screen.js'
 
 /** The outcome for people: what was measured, what failed, the thresholds, and last the verdict, with where its files are. */
@@ -42,7 +41,8 @@ const MOST_LABELS = 20
 /** Of a label, where lines may be of any length. */
 const MOST_LABEL = 200
 // With units in the heading rather than in each cell, a table of nine columns fits into 80.
-const HEADINGS = ['times in ms', 'samples', 'errors', 'throughput', 'mean', 'median', 'p95', 'p99', 'max']
+const COLUMNS = ['samples', 'error_rate', 'throughput', 'mean', 'median', 'p95', 'p99', 'max']
+const HEADINGS = ['times in ms', ...COLUMNS.map((name) => (name === 'error_rate' ? 'errors' : name))]
 
 /** The figures of all samples, then of each label, the slowest first, followed by a blank line; nothing without samples. */
 function labelTable(measurements: Measurements | undefined, width?: number): string[] {
@@ -67,14 +67,5 @@ function slowness(figures: Figures | undefined): number {
 }
 
 function rowOf(name: string, figures: Figures | undefined): string[] {
-  const show = (metric: Metric, value: number | undefined): string =>
-    value === undefined ? '–' : formatValue(metric, value).replace(/ ms$/, '')
-  const times = [figures?.meanMs, ...[50, 95, 99].map((p) => figures?.percentileMs(p)), figures?.maxMs]
-  return [
-    name,
-    show('samples', figures?.samples),
-    show('error_rate', figures?.errorRate),
-    show('throughput', figures?.throughput),
-    ...times.map((ms) => show('mean', ms))
-  ]
+  return [name, ...COLUMNS.map((column) => formatFigure(column, figures).replace(/ ms$/, ''))]
 }

@@ -1,7 +1,7 @@
 import type { BaselineFacts } from '../analysis/outcome.js'
 import { replaceControls } from './escape.js'
 import { formatActual, formatValue } from '../analysis/thresholds/format.js'
-import type { Metric } from '../analysis/thresholds/grammar/threshold.js'
+import type { Metric } from '../analysis/thresholds/metrics.js'
 import type { Comparison, ComparisonOutcome, Judgement } from '../analysis/thresholds/judge/judgement.js'
 
 /** The texts of a line that was compared with a baseline. */

@@ -1,25 +1,15 @@
 import type { Figures, Measurements, Scope } from '../analysis/results/figures/measurements.js'
+import { factsOf, figureOf, METRIC_WORDS, metricNamed } from '../analysis/thresholds/metrics.js'
+
+const NAMES = [...METRIC_WORDS, 'p90', 'p95', 'p99'] as const
 
 /** One scope's figures, machine-readable; null for what the CSVs do not contain. */
-export interface FiguresDocument {
-  readonly samples: number
-  readonly failures: number
-  readonly error_rate: number | null
-  readonly throughput: number | null
-  readonly mean: number | null
-  readonly min: number | null
-  readonly max: number | null
-  readonly median: number | null
-  readonly p90: number | null
-  readonly p95: number | null
-  readonly p99: number | null
-  readonly apdex: number | null
-  readonly concurrency: number | null
-}
+export type FiguresDocument = Readonly<Record<(typeof NAMES)[number], number | null>> &
+  Readonly<Record<'samples' | 'failures', number>>
 
 interface BothFigures extends FiguresDocument {
   /** The same for users who arrived at any moment, at best; absent if that is not known. */
-  readonly over_time?: Pick<FiguresDocument, 'median' | 'p90' | 'p95' | 'p99' | 'apdex'>
+  readonly over_time?: Readonly<Partial<Record<(typeof NAMES)[number], number | null>>>
 }
 
 export type ScopedFigures = Scope & BothFigures
@@ -53,35 +43,19 @@ export function metricsDocument(
 
 /** The figures of one scope as a document. */
 export function figuresDocument(figures: Figures, targetMs: number | undefined): FiguresDocument {
-  return {
-    samples: figures.samples,
-    failures: figures.failures,
-    error_rate: figures.errorRate ?? null,
-    throughput: figures.throughput ?? null,
-    mean: figures.meanMs ?? null,
-    min: figures.minMs ?? null,
-    max: figures.maxMs ?? null,
-    median: figures.percentileMs(50) ?? null,
-    p90: figures.percentileMs(90) ?? null,
-    p95: figures.percentileMs(95) ?? null,
-    p99: figures.percentileMs(99) ?? null,
-    apdex: targetMs === undefined ? null : (figures.apdex(targetMs) ?? null),
-    concurrency: figures.concurrency ?? null
-  }
+  return Object.fromEntries(
+    NAMES.map((name) => [name, figureOf(name, figures, targetMs) ?? null])
+  ) as FiguresDocument
 }
 
 function bothFigures(figures: Figures, targetMs: number | undefined): BothFigures {
   const overTime = figures.overTime()
   const bySamples = figuresDocument(figures, targetMs)
   if (typeof overTime === 'string') return bySamples
-  return {
-    ...bySamples,
-    over_time: {
-      median: overTime.percentileMs(50),
-      p90: overTime.percentileMs(90),
-      p95: overTime.percentileMs(95),
-      p99: overTime.percentileMs(99),
-      apdex: targetMs === undefined ? null : overTime.apdex(targetMs)
-    }
-  }
+  const entries = NAMES.flatMap((name) => {
+    const line = metricNamed(name)
+    const { readOverTime } = line ? factsOf(line) : {}
+    return readOverTime ? [[name, readOverTime(overTime, { ...line, targetMs }) ?? null]] : []
+  })
+  return { ...bySamples, over_time: Object.fromEntries(entries) as BothFigures['over_time'] & object }
 }

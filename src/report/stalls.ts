@@ -1,3 +1,4 @@
+import { factsOf, isWorse } from '../analysis/thresholds/metrics.js'
 import type { Stall } from '../analysis/results/stalls/find-stalls.js'
 import type { OverTime } from '../analysis/results/stalls/over-time.js'
 import { formatActual, writeNumber, formatWait, formatMoment } from '../analysis/thresholds/format.js'
@@ -66,14 +67,14 @@ export function overTimeCells(judgement: Judgement): OverTimeCells | undefined {
   const { overTime, threshold, actual } = judgement
   if (overTime === undefined || actual === undefined) return undefined
   const { value, bySamples } = overTime
-  const isScore = threshold.metric === 'apdex'
-  if (isScore ? value >= bySamples : value <= bySamples) return undefined
+  if (!isWorse(threshold, value, bySamples)) return undefined
+  const { isTime, better } = factsOf(threshold)
   const limit = asAbsolute(judgement)?.value
   const write = (figure: number): string =>
-    isScore ? formatActual({ ...judgement, actual: figure }) : formatWait(figure, limit)
+    isTime ? formatWait(figure, limit) : formatActual({ ...judgement, actual: figure })
   return {
     bySamples: `${write(bySamples)} by samples`,
-    overTime: `at ${isScore ? 'most' : 'least'} ${write(value)} over time`
+    overTime: `at ${better === 'higher' ? 'most' : 'least'} ${write(value)} over time`
   }
 }
 

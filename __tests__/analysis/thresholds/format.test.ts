@@ -7,7 +7,8 @@ import {
   formatValue
 } from '../../../src/analysis/thresholds/format.js'
 import { parseAbsolute } from '../../support/data/parse-absolute.js'
-import type { AbsoluteThreshold, Metric } from '../../../src/analysis/thresholds/grammar/threshold.js'
+import type { AbsoluteThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
+import type { Metric } from '../../../src/analysis/thresholds/metrics.js'
 
 function parse(line: string): AbsoluteThreshold {
   return parseAbsolute(line).thresholds[0]!

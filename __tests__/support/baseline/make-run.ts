@@ -1,6 +1,7 @@
 import type { ComparedRun } from '../../../src/analysis/baseline/compared-run.js'
 import type { Figures, Scope } from '../../../src/analysis/results/figures/measurements.js'
-import type { BaselineThreshold, Metric } from '../../../src/analysis/thresholds/grammar/threshold.js'
+import type { BaselineThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
+import type { Metric } from '../../../src/analysis/thresholds/metrics.js'
 
 export interface FigureValues {
   readonly samples: number

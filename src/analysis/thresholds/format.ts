@@ -1,7 +1,8 @@
 import type { Stall } from '../results/stalls/find-stalls.js'
 import { compareToLimit, measureRoom, asAbsolute, type Judged } from './judge/judgement.js'
-import { METRIC_RULES } from './grammar/metrics.js'
-import { isAbsoluteThreshold, type AbsoluteThreshold, type Metric, type Unit } from './grammar/threshold.js'
+import type { Figures } from '../results/figures/measurements.js'
+import { factsOf, figureOf, metricNamed, type Metric, type Unit } from './metrics.js'
+import { isAbsoluteThreshold, type AbsoluteThreshold } from './grammar/threshold.js'
 import { quoteIfNeeded } from './quoting.js'
 
 const MOST_DIGITS = 15
@@ -19,9 +20,15 @@ const SHOWN: Readonly<Record<Unit, { factor: number; suffix: string }>> = {
 
 /** A value in base units, formatted: `1,240 ms`, `2.5 %`, `55.3/s`, `0.85`. Next to a limit, use `formatActual`. */
 export function formatValue(metric: Metric, value: number): string {
-  const unit = METRIC_RULES[metric].units[0] ?? ''
+  const unit = factsOf({ metric }).units[0] ?? ''
   const shown = value * SHOWN[unit].factor
   return write(shown, readableDigits(metric, shown), unit)
+}
+
+/** A figure by the name of its metric, formatted; a dash if it is unknown. */
+export function formatFigure(name: string, figures: Figures | undefined): string {
+  const value = figures && figureOf(name, figures)
+  return value === undefined ? '–' : formatValue(metricNamed(name)?.metric ?? 'samples', value)
 }
 
 /** The exact limit. */
@@ -83,7 +90,8 @@ function formatPercent(ratio: number): string {
 function readableDigits(metric: Metric, shown: number): number {
   const size = Math.abs(shown)
   if (size === 0 || !Number.isFinite(size)) return 0
-  if (metric === 'apdex') return 3
+  const { decimals } = factsOf({ metric })
+  if (decimals !== undefined) return decimals
   if (size >= 1) return size >= 100 ? 0 : size >= 10 ? 1 : 2
   return Math.min(MOST_DIGITS, 1 - Math.floor(Math.log10(size)))
 }
@@ -122,8 +130,10 @@ export function formatChange(metric: Metric, changePct: number): string {
 /** The same without its sign. */
 export function formatSize(metric: Metric, changePct: number): string {
   const size = Math.abs(changePct)
-  if (metric === 'apdex') return writeNumber(size / 100, 3)
-  if (metric === 'error_rate') return `${writeNumber(size, 2)} pp`
+  const { baseline, decimals = 2 } = factsOf({ metric })
+  const [unit] = typeof baseline === 'string' ? [] : baseline.units
+  if (unit === '') return writeNumber(size / 100, decimals)
+  if (unit === 'pp') return `${writeNumber(size, 2)} pp`
   return `${writeNumber(size, size >= 100 ? 0 : 1)} %`
 }
 

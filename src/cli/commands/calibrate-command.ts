@@ -9,7 +9,8 @@ import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
 import { runGate } from '../../gate/run-gate.js'
 import type { Settings } from '../../gate/settings/settings.js'
 import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'
-import { isBaselineThreshold, type Metric } from '../../analysis/thresholds/grammar/threshold.js'
+import { isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import { metricNamed } from '../../analysis/thresholds/metrics.js'
 import { formatChange, formatSize, formatValue } from '../../analysis/thresholds/format.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
 import { UsageError, type Arguments, type Flag } from '../arguments.js'
@@ -158,8 +159,6 @@ export interface CalibrationReport {
   readonly folder: string
 }
 
-const METRICS: Readonly<Record<string, Metric>> = { throughput: 'throughput', error_rate: 'error_rate' }
-
 export function describeCalibration(report: CalibrationReport): string {
   const { calibration, runs, folder } = report
   const rehearsal = isRehearsal(runs) ? ` (${REHEARSAL})` : ''
@@ -192,7 +191,7 @@ function describeFindings({ lines, falseAlarms, unmatched }: Calibration): strin
 }
 
 function figureRow({ name, typical, noise, isDrifting }: FigureNoise): string[] {
-  const metric = METRICS[name] ?? 'mean'
+  const { metric } = metricNamed(name) ?? { metric: 'mean' }
   return [name, formatValue(metric, typical), formatSize(metric, noise * 100), isDrifting ? 'drifts' : '']
 }
 

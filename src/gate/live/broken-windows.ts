@@ -3,6 +3,7 @@ import { compareToLimit, holds } from '../../analysis/thresholds/judge/judgement
 import { readFigure } from '../../analysis/thresholds/judge/evidence.js'
 import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
 import { formatActual, formatLimit } from '../../analysis/thresholds/format.js'
+import { factsOf } from '../../analysis/thresholds/metrics.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
 import { type Breach, WINDOWS, type LiveEvidence } from './live-evidence.js'
@@ -17,7 +18,7 @@ const WINDOW_SECONDS = WINDOW_MS / 1000
 export function findBrokenWindows(threshold: AbsoluteThreshold, evidence: LiveEvidence): Breach | undefined {
   if (!isJudgedByWindows(threshold) || evidence.windows.length < WINDOWS) return undefined
   // How many samples end in a window does not depend on when they started, but how long they took does.
-  if (evidence.hasEarlyInWindows && threshold.metric !== 'throughput') return undefined
+  if (evidence.hasEarlyInWindows && factsOf(threshold).inWindows !== 'count') return undefined
   const { total } = evidence
   if (total.figures({}) === undefined) return undefined
   for (const { scope, figures } of findScopes(threshold.selector, total)) {
@@ -38,24 +39,11 @@ export function findBrokenWindows(threshold: AbsoluteThreshold, evidence: LiveEv
 }
 
 /** The other figures are of the run as a whole: a window has its own minimum, and fewer samples than the run. */
-function isJudgedByWindows({ metric, operator, value }: AbsoluteThreshold): boolean {
-  switch (metric) {
-    case 'error_rate':
-    case 'mean':
-    case 'median':
-    case 'percentile':
-      return operator !== '=='
-    case 'throughput':
-      // Below one sample per window, a window without any says nothing.
-      return operator !== '==' && value * WINDOW_SECONDS >= 1
-    case 'apdex':
-    case 'min':
-    case 'max':
-    case 'samples':
-    case 'failures':
-    case 'concurrency':
-      return false
-  }
+function isJudgedByWindows(threshold: AbsoluteThreshold): boolean {
+  const { inWindows } = factsOf(threshold)
+  if (inWindows === undefined || threshold.operator === '==') return false
+  // Below one sample per window, a window without any says nothing.
+  return inWindows === 'figure' || threshold.value * WINDOW_SECONDS >= 1
 }
 
 function readWindow(
@@ -67,7 +55,7 @@ function readWindow(
   // A part of the plan may have its time, and is not broken before or after it; the run as a whole always has samples.
   const isPart = Object.keys(scope).length > 0
   if (figures === undefined && isPart) return undefined
-  if (threshold.metric === 'throughput') return (figures?.samples ?? 0) / WINDOW_SECONDS
+  if (factsOf(threshold).inWindows === 'count') return (figures?.samples ?? 0) / WINDOW_SECONDS
   const reading = readFigure(threshold, figures, { apdex: undefined, measurements: window })
   return 'actual' in reading ? reading.actual : undefined
 }

@@ -2,9 +2,9 @@ import type { Run } from '../../contract/api.js'
 import {
   type AbsoluteThreshold,
   isAbsoluteThreshold,
-  type Metric,
   type Threshold
 } from '../../analysis/thresholds/grammar/threshold.js'
+import { factsOf } from '../../analysis/thresholds/metrics.js'
 import { nameOf } from '../collect/fetch-results.js'
 import { sourcesIn } from '../collect/grid-fetches.js'
 import { startDeadline } from '../deadline.js'
@@ -290,12 +290,9 @@ export function findOutOfReach(
   return undefined
 }
 
-const RISING: readonly Metric[] = ['samples', 'failures', 'max']
-const FALLING: readonly Metric[] = ['min']
-
 /** Whether the limit is behind the figure: what only rises breaks upper limits for good, and what only falls lower ones. */
 function isBeyond(actual: number, threshold: AbsoluteThreshold): boolean {
-  const { metric, operator, value } = threshold
+  const { operator, value } = threshold
   const isOver = operator === '==' ? actual > value : operator.startsWith('<')
-  return (isOver ? RISING : FALLING).includes(metric) && !holds(actual, threshold)
+  return factsOf(threshold).onlyMoves === (isOver ? 'up' : 'down') && !holds(actual, threshold)
 }

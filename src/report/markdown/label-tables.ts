@@ -1,5 +1,5 @@
 import type { Figures, Measurements } from '../../analysis/results/figures/measurements.js'
-import { formatValue } from '../../analysis/thresholds/format.js'
+import { formatFigure, formatValue } from '../../analysis/thresholds/format.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { rehearsalMark } from '../headline.js'
 import { foreign, joinSections, table } from './markdown.js'
@@ -13,8 +13,6 @@ interface LabelFigures {
 
 const MOST_LABELS = 10
 const MOST_LABEL_BYTES = 200
-/** Shown for an unknown figure. */
-const NONE = '–'
 
 /** The slowest and the most failing labels, at most ten each, with the number of others. */
 export function renderLabelTables({ measurements, rehearsal }: Outcome, headings: '###' | '####'): string {
@@ -59,35 +57,35 @@ function nameOf(label: string): string {
   return foreign(label, MOST_LABEL_BYTES) || '(no name)'
 }
 
-export const FIGURE_HEADINGS = ['Samples:', 'Failed:', 'Error rate:', 'p50:', 'p95:', 'p99:']
+const COLUMNS = {
+  'Samples:': 'samples',
+  'Failed:': 'failures',
+  'Error rate:': 'error_rate',
+  'p50:': 'p50',
+  'p95:': 'p95',
+  'p99:': 'p99'
+}
+export const FIGURE_HEADINGS = Object.keys(COLUMNS)
 
 /** The cells under `FIGURE_HEADINGS`. */
 export function figureCells(figures: Figures | undefined): string[] {
-  const time = (percent: number): string => {
-    const valueMs = figures?.percentileMs(percent)
-    return valueMs === undefined ? NONE : formatValue('percentile', valueMs)
-  }
-  return [
-    figures === undefined ? NONE : formatValue('samples', figures.samples),
-    figures === undefined ? NONE : formatValue('failures', figures.failures),
-    figures?.errorRate === undefined ? NONE : formatValue('error_rate', figures.errorRate),
-    time(50),
-    time(95),
-    time(99)
-  ]
+  return Object.values(COLUMNS).map((name) => formatFigure(name, figures))
 }
 
 /** The most important numbers in one line; empty if there are none. */
 export function keyFigures({ apdex, measurements, rehearsal }: Outcome): string {
   const all = measurements?.figures({})
-  const p95Ms = all?.percentileMs(95)
+  const named = (name: string, title: string): string[] => {
+    const cell = formatFigure(name, all)
+    return cell === '–' ? [] : [`${title} **${cell}**`]
+  }
   const parts = [
     ...(apdex === undefined
       ? []
       : [`apdex **${formatValue('apdex', apdex.score)}** (T ${formatValue('percentile', apdex.targetMs)})`]),
-    ...(p95Ms === undefined ? [] : [`p95 **${formatValue('percentile', p95Ms)}**`]),
-    ...(all?.errorRate === undefined ? [] : [`errors **${formatValue('error_rate', all.errorRate)}**`]),
-    ...(all?.throughput === undefined ? [] : [`throughput **${formatValue('throughput', all.throughput)}**`]),
+    ...named('p95', 'p95'),
+    ...named('error_rate', 'errors'),
+    ...named('throughput', 'throughput'),
     ...(all === undefined ? [] : [`${formatValue('samples', all.samples)} samples`])
   ]
   return parts.length === 0 ? '' : parts.join(' · ') + rehearsalMark(rehearsal)

@@ -1,7 +1,7 @@
 import type { Figures, Measurements, Scope, TimeSeries } from '../../analysis/results/figures/measurements.js'
 import { asAbsolute, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { matchesPattern } from '../../analysis/thresholds/judge/scopes.js'
-import type { Metric } from '../../analysis/thresholds/grammar/threshold.js'
+import { factsOf, metricNamed } from '../../analysis/thresholds/metrics.js'
 import { baselineSentences } from '../baseline-sentences.js'
 import { errorRows, judgementRows, worstFirst, EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../rows.js'
 import { safeLink } from '../escape.js'
@@ -34,7 +34,6 @@ const MOST_ERRORS = 20
 const MOST_SHOWN_COMPARISONS = 10
 /** JSON has no infinity. */
 const FARTHEST = 1e9
-const TIME_METRICS: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
 
 /** An outcome, or what is known about a run without a verdict. */
 export type Shown = Omit<Outcome, 'verdict' | 'means'> & { readonly verdict: Headline }
@@ -138,7 +137,8 @@ function changeOf({ comparison, threshold }: Judgement): Change | undefined {
   if (comparison?.changePct === undefined) return undefined
   const { changePct, interval, base, limit } = comparison
   const [low, high] = interval ?? [changePct, changePct]
-  const isShare = threshold.metric === 'error_rate' || threshold.metric === 'apdex'
+  const { baseline: rule } = factsOf(threshold)
+  const isShare = typeof rule === 'object' && !rule.units.includes('%')
   const distance = base === undefined || limit === undefined ? undefined : limit - base
   const limitPct =
     distance === undefined || base === undefined ? NaN : (isShare ? distance : distance / base) * 100
@@ -210,9 +210,10 @@ function rangeOf(all: Figures): [number, number] {
 
 /** Thresholds on times for exactly this view. */
 function limitsOf(judgements: readonly Judgement[], { kind, name }: Part): Limit[] {
-  const aboutView = judgements.filter(({ threshold: { metric, selector } }) => {
+  const aboutView = judgements.filter(({ threshold }) => {
+    const { selector } = threshold
     const keys = Object.keys(selector)
-    if (!TIME_METRICS.includes(metric)) return false
+    if (!factsOf(threshold).isTime) return false
     if (kind === 'all') return keys.length === 0
     const pattern = selector[kind]
     return keys.length === 1 && pattern !== undefined && matchesPattern(pattern, name)
@@ -226,10 +227,12 @@ function limitsOf(judgements: readonly Judgement[], { kind, name }: Part): Limit
   })
 }
 
-/** Five digits are more than anyone sees, and a third of the bytes. An apdex is displayed truncated, so it stays as it is. */
+/** Five digits are more than anyone sees, and a third of the bytes. What is displayed truncated, as an apdex is, stays as it is. */
 function shorten(figures: FiguresDocument): FiguresDocument {
   const entries = Object.entries(figures).map(([name, value]: [string, number | null]) => {
-    const isExact = value === null || Number.isInteger(value) || name === 'apdex'
+    const line = metricNamed(name)
+    const isExact =
+      value === null || Number.isInteger(value) || (line && factsOf(line).decimals !== undefined)
     return [name, isExact ? value : Number(value.toPrecision(5))]
   })
   return Object.fromEntries(entries) as FiguresDocument

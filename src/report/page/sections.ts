@@ -1,7 +1,8 @@
 import { escapeHtml, formatBytes } from '../escape.js'
 import type { StallRow } from '../stalls.js'
 import { qualifyVerdict } from '../headline.js'
-import type { CurrentFigures, Headline, PageDocument, View } from './document.js'
+import type { FiguresDocument } from '../figures-document.js'
+import type { CurrentFigures, Headline, LabelRow, PageDocument, View } from './document.js'
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
 import { sparkPicture, VERDICT_PICTURES, type Tone } from './pictures.js'
 
@@ -137,25 +138,47 @@ export function renderPlaces(page: PageDocument): string {
   return shown.length === 0 ? '' : `<h2 id="places-title">Regions and grids</h2>${shown.join('')}`
 }
 
+interface FigureColumn {
+  readonly key: keyof FiguresDocument
+  readonly name: string
+  readonly write: (value: number | null) => string
+  /** Among labels, if it is another one. */
+  readonly shortName?: string
+  /** Without its unit, which is said below the table of labels. */
+  readonly writeBare?: (value: number | null) => string
+}
+
+const inMs = { write: formatMs, writeBare: formatNumber }
+
+/** The figures of a label, a region or a grid, in the order of the columns. */
+export const FIGURE_COLUMNS: readonly FigureColumn[] = [
+  { key: 'samples', name: 'Samples', write: formatNumber },
+  { key: 'error_rate', name: 'Error rate', shortName: 'Errors', write: formatPercent },
+  {
+    ...{ key: 'throughput', name: 'Throughput', shortName: 'Rate' },
+    ...{ write: formatRate, writeBare: formatNumber }
+  },
+  { key: 'mean', name: 'Mean', ...inMs },
+  { key: 'median', name: 'Median', ...inMs },
+  { key: 'p90', name: 'p90', ...inMs },
+  { key: 'p95', name: 'p95', ...inMs },
+  { key: 'p99', name: 'p99', ...inMs },
+  { key: 'max', name: 'Max', ...inMs },
+  { key: 'apdex', name: 'Apdex', write: formatApdex }
+]
+
+const VIEW_COLUMNS = FIGURE_COLUMNS.filter(({ key }) => key !== 'p90')
+
 function renderViews({ views }: PageDocument, kind: 'region' | 'grid'): string {
   const rows = views.filter((view) => view.kind === kind)
   if (rows.length === 0) return ''
-  const headings = [
-    kind === 'region' ? 'Region' : 'Grid',
-    ...['Samples', 'Error rate', 'Throughput', 'Mean', 'Median', 'p95', 'p99', 'Max', 'Apdex']
-  ]
+  const headings = [kind === 'region' ? 'Region' : 'Grid', ...VIEW_COLUMNS.map((column) => column.name)]
   return renderTable({ name: `Figures by ${kind}`, headings, rows: rows.map(renderView) })
 }
 
 function renderView({ name, figures }: View): string {
-  const cells = [
-    formatNumber(figures.samples),
-    formatPercent(figures.error_rate),
-    formatRate(figures.throughput),
-    ...[figures.mean, figures.median, figures.p95, figures.p99, figures.max].map(formatMs),
-    formatApdex(figures.apdex)
-  ]
-  return `<tr><th scope="row">${escapeHtml(name)}</th>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`
+  const cells = VIEW_COLUMNS.map(({ key, write }) => `<td class="number">${write(figures[key])}</td>`)
+  return `<tr><th scope="row">${escapeHtml(name)}</th>${cells.join('')}</tr>`
 }
 
 function renderGrids({ grids, sources }: PageDocument): string {
@@ -221,19 +244,11 @@ export function renderRun({ run, summary }: PageDocument): string {
 }
 
 /** One label's row; the cells are in the order of the columns. */
-export function renderLabel(row: View['labels'][number]): string {
-  const cells = [
-    formatNumber(row.samples),
-    `<span${row.failures > 0 ? ' class="failing"' : ''}>${formatPercent(row.error_rate)}</span>`,
-    formatNumber(row.throughput),
-    formatNumber(row.mean),
-    formatNumber(row.median),
-    formatNumber(row.p90),
-    formatNumber(row.p95),
-    formatNumber(row.p99),
-    formatNumber(row.max),
-    formatApdex(row.apdex)
-  ]
-  const numbers = cells.map((cell) => `<td class="number">${cell}</td>`).join('')
+export function renderLabel(row: LabelRow): string {
+  const numbers = FIGURE_COLUMNS.map(({ key, write, writeBare = write }) => {
+    const cell = writeBare(row[key])
+    const isFailing = key === 'error_rate' && row.failures > 0
+    return `<td class="number">${isFailing ? `<span class="failing">${cell}</span>` : cell}</td>`
+  }).join('')
   return `<tr><th scope="row">${escapeHtml(row.label) || '<i>no label</i>'}</th><td>${sparkPicture(row.spark)}</td>${numbers}</tr>`
 }

@@ -1,7 +1,8 @@
 import type { Scope } from '../../results/figures/measurements.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { formatValue } from '../../thresholds/format.js'
-import { mostlyFailed, needsSuccess, sayLittle } from '../../thresholds/judge/failed-samples.js'
+import { mostlyFailed, sayLittle } from '../../thresholds/judge/failed-samples.js'
+import { factsOf } from '../../thresholds/metrics.js'
 import { samplesNeeded, assumeSpread, leastSpread } from '../statistics/classify.js'
 import { meanOf, type Change } from '../statistics/evidence-of-change.js'
 import { compareRecorded, MOST_CENTRE_RUNS, compareSideBySide } from '../statistics/recorded-runs.js'
@@ -246,7 +247,7 @@ function failedInBase(
   left: readonly Reading[],
   leftOut: string
 ): Omit<UncomparedScope, 'scope'> {
-  const isDown = needsSuccess(line.metric) && left.every(mostlyFailed)
+  const isDown = factsOf(line).needsSuccess && left.every(mostlyFailed)
   const down = isDown ? `most samples of the baseline failed, so its ${sayLittle(line)}; ` : ''
   return { outcome: 'not comparable', words: `cannot be compared: ${down}${leftOut}` }
 }

@@ -1,6 +1,7 @@
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { formatValue } from '../../thresholds/format.js'
-import { mostlyFailed, needsSuccess, sayLittle } from '../../thresholds/judge/failed-samples.js'
+import { mostlyFailed, sayLittle } from '../../thresholds/judge/failed-samples.js'
+import { factsOf } from '../../thresholds/metrics.js'
 import type { Counted } from '../statistics/classify.js'
 import type { Reading } from './read-run.js'
 
@@ -11,8 +12,8 @@ const TIMES_AS_MANY = 2
 const FURTHER_FAILURES_OF_HEAD = 0.05
 
 /** Whether the line cannot be compared with this base: a quick failure is no quick answer, and a time-out no slow one. */
-export function isNoBase({ metric }: BaselineThreshold, base: Reading, head: Counted): boolean {
-  if (!needsSuccess(metric)) return false
+export function isNoBase(line: BaselineThreshold, base: Reading, head: Counted): boolean {
+  if (!factsOf(line).needsSuccess) return false
   return base.doubt !== undefined || mostlyFailed(base) || failsMore(base, head)
 }
 
@@ -43,7 +44,7 @@ export function doubtHead(
   readings: readonly Reading[],
   what: 'runs' | 'rounds'
 ): string | undefined {
-  if (!needsSuccess(line.metric)) return undefined
+  if (!factsOf(line).needsSuccess) return undefined
   const failed = readings.filter(mostlyFailed)
   const doubts = readings.flatMap(({ doubt }) => doubt ?? [])
   if (failed.length === 0) return doubts[0]
@@ -60,7 +61,7 @@ export function describeUneven(
 ): string | undefined {
   const before = rateOf(addUp(base))
   const now = Math.max(...head.map(rateOf))
-  if (!needsSuccess(line.metric) || !(now - before > FURTHER_FAILURES_OF_HEAD)) return undefined
+  if (!factsOf(line).needsSuccess || !(now - before > FURTHER_FAILURES_OF_HEAD)) return undefined
   const rate = (share: number): string => formatValue('error_rate', share)
   return `${rate(now)} of the samples failed and ${rate(before)} of the baseline's, so ${sayLittle(line)}`
 }

@@ -1,8 +1,14 @@
 import type { Figures, Scope } from '../../results/figures/measurements.js'
-import { hasOverTime } from '../../thresholds/grammar/metrics.js'
+import { factsOf, isWorse } from '../../thresholds/metrics.js'
 import type { BaselineThreshold, Threshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement, OnStall, OverTimeFigure } from '../../thresholds/judge/judgement.js'
-import { canBreak, effectOf, readOverTime, writeFigures } from '../../thresholds/judge/over-time.js'
+import {
+  canBreak,
+  effectOf,
+  hasOverTime,
+  readOverTime,
+  writeFigures
+} from '../../thresholds/judge/over-time.js'
 import type { OverTime } from '../../results/stalls/over-time.js'
 import type { ComparedRun } from '../compared-run.js'
 import type { ComparisonEvidence } from './sides.js'
@@ -126,9 +132,14 @@ function warnOfOldRuns(
   }: { readonly overTime: OverTimeFigure; readonly evidence: Compared; readonly stalled: Stalled }
 ): Pick<Judgement, 'warning'> {
   const { value, bySamples } = overTime
-  const isWorse = threshold.metric === 'apdex' ? value < bySamples : value > bySamples
   const { base } = sidesOf(evidence)
-  if (!isWorse || !canBreak(threshold) || base.length === 0 || base.some(isKnownIn(scope))) return {}
+  if (
+    !isWorse(threshold, value, bySamples) ||
+    !canBreak(threshold) ||
+    base.length === 0 ||
+    base.some(isKnownIn(scope))
+  )
+    return {}
   const figures = writeFigures(threshold, { ...overTime, effect: 'warns' }, stalled.startMs)
   return {
     warning: `\`${threshold.text}\` is compared by the requests that were sent alone, since the earlier runs were recorded without figures over time: it is ${figures}.`
@@ -150,11 +161,9 @@ function findStalled(threshold: Threshold, scope: Scope, { head }: Sides): Stall
     const found = readOverTime(threshold, overTime, targetMs)
     const isOverall = Object.keys(scope).length === 0
     const bySamples =
-      threshold.metric !== 'apdex'
-        ? figures?.percentileMs(threshold.percentile ?? 50)
-        : isOverall || targetMs === undefined
-          ? run.apdex?.score
-          : figures?.apdex(targetMs)
+      threshold.metric === 'apdex' && isOverall
+        ? run.apdex?.score
+        : figures && factsOf(threshold).read(figures, { percentile: threshold.percentile, targetMs })
     if (found === undefined || bySamples === undefined || typeof overTime !== 'object') return []
     return [{ figure: { ...found, bySamples }, isFew: overTime.isFew, startMs: run.startMs }]
   })

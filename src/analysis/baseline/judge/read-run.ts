@@ -1,4 +1,5 @@
 import type { Figures, Scope } from '../../results/figures/measurements.js'
+import { factsOf } from '../../thresholds/metrics.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { doubtServiceApdex } from '../../thresholds/judge/evidence.js'
 import type { ComparedRun } from '../compared-run.js'
@@ -25,7 +26,7 @@ export function readRun(
   const figure =
     threshold.metric === 'apdex'
       ? readApdex(run, { figures, scope, targetMs })
-      : figures && pickFigure(threshold, figures)
+      : figures && factsOf(threshold).read(figures, threshold)
   const y = toScale(scaleOf(threshold.metric), figure)
   if (figure === undefined || y === undefined) return undefined
   // A service's apdex may come without CSVs; it is of all samples, however many these are.
@@ -42,28 +43,6 @@ function readApdex(
 ): number | undefined {
   if (apdex === undefined || apdex.targetMs !== targetMs) return undefined
   return isOverall(scope) ? apdex.score : figures?.apdex(targetMs)
-}
-
-function pickFigure(threshold: BaselineThreshold, figures: Figures): number | undefined {
-  switch (threshold.metric) {
-    case 'median':
-    case 'percentile':
-      return figures.percentileMs(threshold.percentile ?? 50)
-    case 'mean':
-      return figures.meanMs
-    case 'throughput':
-      return figures.throughput
-    case 'error_rate':
-      return figures.errorRate
-    // Refused by the grammar, and so is `apdex` here.
-    case 'apdex':
-    case 'min':
-    case 'max':
-    case 'samples':
-    case 'failures':
-    case 'concurrency':
-      return undefined
-  }
 }
 
 function isOverall(scope: Scope): boolean {

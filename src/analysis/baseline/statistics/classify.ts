@@ -1,4 +1,4 @@
-import type { Metric } from '../../thresholds/grammar/threshold.js'
+import { factsOf, type NamedMetric } from '../../thresholds/metrics.js'
 import type { Change } from './evidence-of-change.js'
 import type { Scale } from './scale.js'
 
@@ -6,8 +6,6 @@ import type { Scale } from './scale.js'
 export const LEAST_SAMPLES_BEYOND = 20
 /** For other figures, as many as the median needs. */
 const LEAST_SAMPLES = 2 * LEAST_SAMPLES_BEYOND
-/** A few slow samples move a mean. */
-const LEAST_SAMPLES_OF_MEAN = 100
 /** 30 %, for times and throughput alike. */
 const LEAST_RELATIVE_RESOLUTION = Math.log(1.3)
 const RELATIVE_LIMITS = 3
@@ -54,14 +52,11 @@ export function mostResolutionFor(scale: Scale, limit: number): number {
 }
 
 /** How many samples a run needs for the figure to be judged. */
-export function samplesNeeded({
-  metric,
-  percentile
-}: {
-  readonly metric: Metric
-  readonly percentile?: number
-}): number {
-  if (percentile === undefined) return metric === 'mean' ? LEAST_SAMPLES_OF_MEAN : LEAST_SAMPLES
+export function samplesNeeded(line: Pick<NamedMetric, 'metric' | 'percentile'>): number {
+  const { baseline } = factsOf(line)
+  const { percentile } = line
+  if (percentile === undefined)
+    return (typeof baseline === 'string' ? undefined : baseline.leastSamples) ?? LEAST_SAMPLES
   // Without the digits that 100 - 99.9 adds.
   const beyond = Number(((100 - percentile) / 100).toPrecision(12))
   return beyond <= 0 ? Infinity : Math.ceil(LEAST_SAMPLES_BEYOND / beyond - ROUNDING)

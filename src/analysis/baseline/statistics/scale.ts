@@ -1,11 +1,12 @@
-import type { Allowance, Metric } from '../../thresholds/grammar/threshold.js'
+import type { Allowance } from '../../thresholds/grammar/threshold.js'
+import { factsOf, type BaselineRule, type Metric } from '../../thresholds/metrics.js'
 
 /** Tools write whole milliseconds, so a time of 0 ms is one of less than half of it. */
 const LEAST_MS = 0.5
 
 /** How a figure is turned into a number that noise is added to, where up is worse. */
 export interface Scale {
-  readonly kind: 'time' | 'throughput' | 'error_rate' | 'apdex'
+  readonly kind: BaselineRule['scale']
   /** Relative figures are compared by their logarithm. */
   readonly isRelative: boolean
   /** Whether a larger figure is worse (1) or better (-1). */
@@ -22,9 +23,8 @@ export const SCALES = {
 } as const satisfies Record<Scale['kind'], Scale>
 
 export function scaleOf(metric: Metric): Scale {
-  return metric === 'throughput' || metric === 'error_rate' || metric === 'apdex'
-    ? SCALES[metric]
-    : SCALES.time
+  const { baseline } = factsOf({ metric })
+  return SCALES[typeof baseline === 'string' ? 'time' : baseline.scale]
 }
 
 /** Undefined for what cannot be a figure: there is no throughput of 0 with samples. */

@@ -1,8 +1,7 @@
-import { ALLOWANCE_UNIT_SYNONYMS, type AllowanceUnit, type BaselineRule } from './baseline-rules.js'
 import { type LineReader, readPlainNumber } from './line-reader.js'
-import { UNIT_SYNONYMS } from './metrics.js'
 import { suggestWord } from '../../../contract/nearest.js'
-import type { Allowance, NamedMetric } from './threshold.js'
+import { factsOf, type AllowanceUnit, type BaselineRule, type NamedMetric } from '../metrics.js'
+import type { Allowance, BaselineThreshold } from './threshold.js'
 import { quote } from '../quoting.js'
 
 /** What is known of the line; without a rule only numbers are looked for. */
@@ -21,26 +20,37 @@ interface Quantity {
 
 const ANY_EXAMPLE = '10%'
 
+/** The direction in which a metric gets worse, and the operators that allow it to get better without limit; the usual one first. */
+export function directionOf(metric: Pick<NamedMetric, 'metric'>): {
+  readonly sign: '+' | '-'
+  readonly operators: readonly BaselineThreshold['operator'][]
+} {
+  return factsOf(metric).better === 'lower'
+    ? { sign: '+', operators: ['<=', '<'] }
+    : { sign: '-', operators: ['>=', '>'] }
+}
+
 /** Reads what follows `baseline`: nothing, or a sign with one quantity or with the larger of two. */
 export function readAllowance(reader: LineReader, subject: Subject): Allowance | undefined {
   reader.skipSpace()
   if (reader.isAtEnd) return {}
-  const { rule } = subject
+  const { rule, metric } = subject
   const signAt = reader.at
   const sign = reader.take(/[+-]/y)
+  const worse = rule && metric && directionOf(metric).sign
   if (sign === undefined) {
-    const accepted = rule?.sign ?? '+ or -'
-    const example = `baseline ${rule?.sign ?? '+'} ${rule?.example ?? ANY_EXAMPLE}`
+    const accepted = worse ?? '+ or -'
+    const example = `baseline ${worse ?? '+'} ${rule?.example ?? ANY_EXAMPLE}`
     reader.giveUp(
       signAt,
       `expected ${accepted} or the end of the line, but ${reader.describeNext()}; such as ${example}`
     )
     return undefined
   }
-  if (rule && subject.isSignChecked && sign !== rule.sign) {
+  if (rule && metric && subject.isSignChecked && sign !== worse) {
     reader.complain(
       signAt,
-      `baseline ${sign} demands a ${rule.better} ${subject.metric?.name ?? 'figure'} in every run, so one that is as good as before would fail: write baseline ${rule.sign} ${rule.example}`
+      `baseline ${sign} demands a ${factsOf(metric).better} ${metric.name} in every run, so one that is as good as before would fail: write baseline ${worse ?? ''} ${rule.example}`
     )
   }
   const allowance = readQuantities(reader, subject)
@@ -124,34 +134,35 @@ function readQuantity(reader: LineReader, { metric, rule }: Subject): Quantity |
     return undefined
   }
   const quantity = { kind: kindOf(unit), value: toBaseUnit(digits, unit), text: digits + unit }
-  const { tooMuch } = rule
-  if (quantity.kind === tooMuch?.of && quantity.value >= tooMuch.from) {
-    reader.complain(at, `${tooMuch.words}, so this would check nothing: write less, such as ${rule.example}`)
+  if (rule.all !== undefined && unit === rule.units[0] && quantity.value >= 1) {
+    const { called = metric.name, better } = factsOf(metric)
+    const words = `${called} cannot ${better === 'lower' ? 'rise' : 'fall'} by ${rule.all} or more`
+    reader.complain(at, `${words}, so this would check nothing: write less, such as ${rule.example}`)
     return undefined
   }
   return quantity
 }
 
 function describeUnitProblem(
-  { metric, name }: NamedMetric,
+  { name }: NamedMetric,
   { rule, digits, written }: { rule: BaselineRule; digits: string; written: string }
 ): string {
   const { units } = rule
-  if (metric === 'apdex') {
+  if (units[0] === '') {
     return written === '%'
-      ? `% of a score is ambiguous; apdex takes a plain difference: did you mean ${Number(`${digits}e-2`)}?`
-      : `apdex takes no unit, but has ${quote(written)}; such as baseline - ${rule.example}`
+      ? `% of a score is ambiguous; ${name} takes a plain difference: did you mean ${Number(`${digits}e-2`)}?`
+      : `${name} takes no unit, but has ${quote(written)}; such as baseline - ${rule.example}`
   }
   if (written === '') {
     const guesses = units.slice(0, 2).map((unit) => digits + unit)
     return `${name} needs a unit here (${listUnits(units)}): did you mean ${guesses.join(' or ')}?`
   }
   const word = written.toLowerCase()
-  const synonym = ALLOWANCE_UNIT_SYNONYMS.get(word) ?? UNIT_SYNONYMS.get(word) ?? word
-  if (metric === 'error_rate' && synonym === '%') {
+  const synonym = UNIT_SYNONYMS.get(word) ?? word
+  if (units.includes('pp') && synonym === '%') {
     return `${quote(written)} is ambiguous here, a share of the rate or percentage points: did you mean ${digits}pp?`
   }
-  if (synonym === 'pp' && metric !== 'error_rate') {
+  if (synonym === 'pp' && !units.includes('pp')) {
     return `${quote(written)} (percentage points) is for error_rate only; ${name} takes ${listUnits(units)}: did you mean ${digits}%?`
   }
   const meant = units.find((known) => known === synonym) ?? suggestWord(written, units)
@@ -169,9 +180,19 @@ function kindOf(unit: AllowanceUnit): keyof Allowance {
   return unit === '%' ? 'ratio' : 'amount'
 }
 
-function toBaseUnit(digits: string, unit: AllowanceUnit): number {
+export function toBaseUnit(digits: string, unit: AllowanceUnit): number {
   if (unit === '%' || unit === 'pp') return Number(`${digits}e-2`)
   if (unit === 's') return Number(`${digits}e3`)
   if (unit === '/min') return Number(digits) / 60
   return Number(digits)
 }
+
+/** Other words for the same units; suggested, not accepted. */
+export const UNIT_SYNONYMS: ReadonlyMap<string, AllowanceUnit> = new Map<string, AllowanceUnit>([
+  ...['sec', 'second', 'seconds'].map((word) => [word, 's'] as const),
+  ...['msec', 'millis', 'milliseconds'].map((word) => [word, 'ms'] as const),
+  ...['percent', 'pct'].map((word) => [word, '%'] as const),
+  ...['rps', 'req/s', '/sec'].map((word) => [word, '/s'] as const),
+  ...['/m', 'rpm', 'req/min', '/minute'].map((word) => [word, '/min'] as const),
+  ...['p.p.', 'ppt', 'pts', 'points'].map((word) => [word, 'pp'] as const)
+])

@@ -2,24 +2,18 @@ import { suggestWord } from '../../../contract/nearest.js'
 import { quote } from '../quoting.js'
 import {
   baselineRuleOf,
-  BASELINE_SYNONYMS,
-  exampleLine,
-  type BaselineOperator,
-  type BaselineRule
-} from './baseline-rules.js'
+  factsOf,
+  METRIC_WORDS,
+  metricNamed,
+  PERCENTILE,
+  type BaselineRule,
+  type NamedMetric,
+  type Unit
+} from '../metrics.js'
+import { directionOf, readAllowance, toBaseUnit, UNIT_SYNONYMS } from './allowance-grammar.js'
 import { LineReader, readPlainNumber } from './line-reader.js'
-import { METRIC_SYNONYMS, METRIC_WORDS, METRIC_RULES, UNIT_SYNONYMS } from './metrics.js'
 import { readSelector } from './selector-grammar.js'
-import type {
-  NamedMetric,
-  Operator,
-  Threshold,
-  AbsoluteThreshold,
-  Metric,
-  Unit,
-  BaselineThreshold
-} from './threshold.js'
-import { readAllowance } from './allowance-grammar.js'
+import type { Operator, Threshold, AbsoluteThreshold, BaselineThreshold } from './threshold.js'
 
 const OPERATORS: readonly Operator[] = ['<', '<=', '>', '>=', '==']
 const OPERATOR_SYNONYMS = new Map<string, Operator>([
@@ -90,14 +84,9 @@ function readMetric(reader: LineReader): NamedMetric | undefined {
     reader.giveUp(at, `expected a metric, but ${reader.describeNext()}; ${ACCEPTED_METRICS}`)
     return undefined
   }
-  const plain = METRIC_WORDS.find((name) => name === word)
-  if (plain === 'median') return { metric: plain, name: word, percentile: 50 }
-  if (plain) return { metric: plain, name: word }
-
-  const percent = /^p((?:0|[1-9]\d{0,5})(?:\.\d{1,6})?)$/u.exec(word)?.[1]
-  if (percent !== undefined && Number(percent) > 0 && Number(percent) <= 100) {
-    return { metric: 'percentile', name: word, percentile: Number(percent) }
-  }
+  const metric = metricNamed(word)
+  if (metric) return metric
+  const percent = PERCENTILE.exec(word)?.[1]
   const message = percent === undefined ? describeUnknownMetric(word) : describeBadPercentile(percent)
   if (word !== 'baseline' && reader.sees(/\s*[{<>=!~≤≥≠]/y)) reader.complain(at, message)
   else reader.giveUp(at, message)
@@ -110,7 +99,7 @@ function describeUnknownMetric(word: string): string {
     return 'baseline comes after the operator: write what is compared first, such as p95 <= baseline + 10%'
   if (word.startsWith('-')) return 'a line starts with its metric or with warn:, not with a dash'
   const meant =
-    METRIC_SYNONYMS.get(word.toLowerCase()) ??
+    METRIC_WORDS.find((metric) => factsOf({ metric }).synonyms?.includes(word.toLowerCase())) ??
     (/^P\d/u.test(word) ? word.toLowerCase() : suggestWord(word, METRIC_WORDS))
   return `unknown metric ${quote(word)}; known metrics are ${ACCEPTED_METRICS}${meant ? `: did you mean "${meant}"?` : ''}`
 }
@@ -149,8 +138,7 @@ function suggestOperator(
   reader.skipSpace()
   if (meant !== '==' || !metric || !seesBaseline(reader)) return meant
   // The next message would only be that == is refused.
-  const rule = baselineRuleOf(metric)
-  return typeof rule === 'string' ? undefined : rule.operators[0]
+  return typeof baselineRuleOf(metric) === 'string' ? undefined : directionOf(metric).operators[0]
 }
 
 type Limit = Pick<AbsoluteThreshold, 'value' | 'unit'>
@@ -161,7 +149,10 @@ const BASELINE_AFTER_NUMBER = /[^"]*\bbaseline\b/iy
 function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit | undefined {
   reader.skipSpace()
   const at = reader.at
-  const digits = readPlainNumber(reader, { subject: 'a limit', example: showExample(metric) })
+  const digits = readPlainNumber(reader, {
+    subject: 'a limit',
+    example: metric ? factsOf(metric).example : '800ms'
+  })
   if (digits !== undefined && reader.sees(BASELINE_AFTER_NUMBER)) {
     reader.giveUp(at, 'baseline comes first, then how much worse it may be, such as p95 <= baseline + 10%')
     return undefined
@@ -179,66 +170,49 @@ function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit |
   }
   const unit = written as Unit
   const value = toBaseUnit(digits, unit)
-  if (value > (METRIC_RULES[metric.metric].largest ?? Infinity)) {
-    reader.complain(at, describeTooLarge(metric.metric, digits))
-  }
+  if (value > (factsOf(metric).largest ?? Infinity)) reader.complain(at, describeTooLarge(metric, digits))
   return { value, unit }
 }
 
-function describeUnitProblem(
-  { metric, name }: NamedMetric,
-  digits: string,
-  unit: string
-): string | undefined {
-  const { units } = METRIC_RULES[metric]
+function describeUnitProblem(metric: NamedMetric, digits: string, unit: string): string | undefined {
+  const { name } = metric
+  const { units } = factsOf(metric)
   if (units.length === 0) {
     if (unit === '') return undefined
-    const meant = metric === 'failures' && unit === '%' ? ': did you mean "error_rate"?' : ''
+    const meant = metric.metric === 'failures' && unit === '%' ? ': did you mean "error_rate"?' : ''
     return `${name} takes no unit, but has ${quote(unit)}${meant}`
   }
   if (unit === '')
-    return `${name} needs a unit (${units.join(' or ')}): did you mean ${guessLimit(metric, digits)}?`
+    return `${name} needs a unit (${units.join(' or ')}): did you mean ${guessLimit(units, digits)}?`
   if (units.some((known) => known === unit)) return undefined
   const synonym = UNIT_SYNONYMS.get(unit.toLowerCase())
   const meant = units.find((known) => known === synonym) ?? suggestWord(unit, units)
   return `unknown unit ${quote(unit)}; ${name} takes ${units.join(' or ')}${meant ? `: did you mean "${meant}"?` : ''}`
 }
 
-function showExample(metric: NamedMetric | undefined): string {
-  if (metric?.metric === 'apdex') return '0.85'
-  const unit = METRIC_RULES[metric?.metric ?? 'mean'].units[0]
-  return { ms: '800ms', s: '1.5s', '%': '1%', '/s': '50/s', '/min': '600/min', '': '100' }[unit ?? '']
-}
-
-function guessLimit(metric: Metric, digits: string): string {
+function guessLimit([unit]: readonly Unit[], digits: string): string {
   const number = Number(digits)
-  if (metric === 'throughput') return `${digits}/s`
-  if (metric === 'error_rate') {
-    // Other tools write a ratio here.
-    return number > 0 && number < 1 ? `${Number(`${digits}e2`)}% or ${digits}%` : `${digits}%`
-  }
-  return number < 10 ? `${digits}s` : `${digits}ms`
+  if (unit === 'ms') return number < 10 ? `${digits}s` : `${digits}ms`
+  // Other tools write a ratio here.
+  const asRatio = unit === '%' && number > 0 && number < 1 ? `${Number(`${digits}e2`)}% or ` : ''
+  return `${asRatio}${digits}${unit ?? ''}`
 }
 
-function describeTooLarge(metric: Metric, digits: string): string {
-  if (metric !== 'apdex') return `an error rate is at most 100%, not ${digits}%`
-  const meant = Number(digits) <= 100 ? `: did you mean ${Number(`${digits}e-2`)}?` : ''
-  return `an apdex is at most 1, not ${digits}${meant}`
+function describeTooLarge(metric: NamedMetric, digits: string): string {
+  const { called = metric.name, units, largest = Infinity } = factsOf(metric)
+  if (units[0] === '%') return `${called} is at most ${largest * 100}%, not ${digits}%`
+  const meant = Number(digits) <= largest * 100 ? `: did you mean ${Number(`${digits}e-2`)}?` : ''
+  return `${called} is at most ${largest}, not ${digits}${meant}`
 }
 
-function toBaseUnit(digits: string, unit: Unit): number {
-  if (unit === '%') return Number(`${digits}e-2`)
-  if (unit === 's') return Number(`${digits}e3`)
-  if (unit === '/min') return Number(digits) / 60
-  return Number(digits)
-}
-
+/** What people may call the baseline; suggested, not accepted. */
+const BASELINE_SYNONYMS = ['base', 'main', 'master', 'previous', 'prev', 'last', 'reference']
 const EXACT = /baseline(?!\w)/y
 const IN_TWO_WORDS = /base[\s_-]+line(?!\w)/iy
 const WORD = /[a-z]\w*/iy
 
 /** What was read to the left of `baseline`, each with its position. */
-export interface LeftSide {
+interface LeftSide {
   readonly metric: NamedMetric | undefined
   readonly metricAt: number
   readonly operator: Operator | undefined
@@ -265,7 +239,7 @@ function readBaselineLimit(reader: LineReader, left: LeftSide): BaselineLimit | 
       'grid cannot be used with baseline, because the ids of grids change from run to run: use region'
     )
   }
-  const operator = rule && left.metric ? checkOperator(reader, left, rule, left.metric.name) : undefined
+  const operator = rule && left.metric ? checkOperator(reader, left, rule, left.metric) : undefined
   readWord(reader)
   const allowance = readAllowance(reader, {
     metric: left.metric,
@@ -287,17 +261,20 @@ function findRule(reader: LineReader, { metric, metricAt }: LeftSide): BaselineR
 function checkOperator(
   reader: LineReader,
   { operator, operatorAt }: LeftSide,
-  rule: BaselineRule,
-  name: string
-): BaselineOperator | undefined {
+  { example }: BaselineRule,
+  metric: NamedMetric
+): BaselineThreshold['operator'] | undefined {
   if (operator === undefined) return undefined
-  const accepted = rule.operators.find((known) => known === operator)
+  const { operators, sign } = directionOf(metric)
+  const accepted = operators.find((known) => known === operator)
   if (accepted) return accepted
+  const { name } = metric
   const problem =
     operator === '=='
       ? 'two runs are never exactly equal, so == baseline would always fail'
-      : `${name} ${operator} baseline would fail a run for a ${rule.better} ${name}, which is better`
-  reader.complain(operatorAt, `${problem}: write ${exampleLine(name, rule)}`)
+      : `${name} ${operator} baseline would fail a run for a ${factsOf(metric).better} ${name}, which is better`
+  const usual = `${name} ${operators[0] ?? ''} baseline ${sign} ${example}`
+  reader.complain(operatorAt, `${problem}: write ${usual}`)
   return undefined
 }
 

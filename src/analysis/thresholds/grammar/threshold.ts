@@ -1,21 +1,6 @@
-/** What a threshold can check; every `pNN` is a `percentile`. */
-export type Metric =
-  | 'apdex'
-  | 'error_rate'
-  | 'throughput'
-  | 'mean'
-  | 'median'
-  | 'percentile'
-  | 'min'
-  | 'max'
-  | 'samples'
-  | 'failures'
-  | 'concurrency'
+import type { NamedMetric, Unit } from '../metrics.js'
 
 export type Operator = '<' | '<=' | '>' | '>=' | '=='
-
-/** A unit as written; empty for plain numbers. */
-export type Unit = 'ms' | 's' | '%' | '/s' | '/min' | ''
 
 /** In the order in which scopes are searched: few grids first, then the many labels. */
 export const SELECTOR_KEYS = ['grid', 'region', 'label'] as const
@@ -33,17 +18,12 @@ export interface Pattern {
 export type Selector = Readonly<Partial<Record<SelectorKey, Pattern>>>
 
 /** The part of a line that both kinds have. */
-interface ThresholdLine {
+interface ThresholdLine extends NamedMetric {
   /** As written, without `warn:` (see `level`), comment and surrounding space. */
   readonly text: string
   /** Its line in the input, from 1. */
   readonly line: number
   readonly level: 'fail' | 'warn'
-  readonly metric: Metric
-  /** The metric's name as written: `p99.9`, `error_rate`. */
-  readonly name: string
-  /** Set for `percentile` and `median`; above 0, at most 100. */
-  readonly percentile?: number
   readonly selector: Selector
 }
 
@@ -79,6 +59,3 @@ export function isBaselineThreshold(threshold: Threshold): threshold is Baseline
 export function isAbsoluteThreshold(threshold: Threshold): threshold is AbsoluteThreshold {
   return 'value' in threshold
 }
-
-/** A threshold's left-hand side without its selector. */
-export type NamedMetric = Pick<ThresholdLine, 'metric' | 'name' | 'percentile'>

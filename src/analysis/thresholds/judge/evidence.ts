@@ -1,6 +1,5 @@
 import type { Figures, Measurements, Source } from '../../results/figures/measurements.js'
-import { METRIC_RULES } from '../grammar/metrics.js'
-import type { Metric, NamedMetric } from '../grammar/threshold.js'
+import { factsOf, type Metric, type NamedMetric } from '../metrics.js'
 import { formatValue } from '../format.js'
 import { shorten } from '../quoting.js'
 import { compareToLimit, type OnStall, type OverTimeFigure } from './judgement.js'
@@ -99,7 +98,8 @@ export function readFigure(
   if (threshold.metric === 'apdex' && !isTarget(evidence.apdex?.targetMs)) {
     return { missing: "the target is unknown: it is the number in brackets in the service's apdex" }
   }
-  const actual = pickFigure(threshold, figures, evidence)
+  const { percentile } = threshold
+  const actual = factsOf(threshold).read(figures, { percentile, targetMs: evidence.apdex?.targetMs })
   if (actual === undefined)
     return {
       missing:
@@ -113,35 +113,9 @@ export function readFigure(
 }
 
 function isPossible(metric: Metric, actual: number): boolean {
-  return Number.isFinite(actual) && actual >= 0 && actual <= (METRIC_RULES[metric].largest ?? Infinity)
+  return Number.isFinite(actual) && actual >= 0 && actual <= (factsOf({ metric }).largest ?? Infinity)
 }
 
 function isTarget(targetMs: number | undefined): targetMs is number {
   return targetMs !== undefined && targetMs > 0 && Number.isFinite(targetMs)
-}
-
-function pickFigure(threshold: NamedMetric, figures: Figures, { apdex }: Evidence): number | undefined {
-  switch (threshold.metric) {
-    case 'apdex':
-      return isTarget(apdex?.targetMs) ? figures.apdex(apdex.targetMs) : undefined
-    case 'median':
-    case 'percentile':
-      return threshold.percentile === undefined ? undefined : figures.percentileMs(threshold.percentile)
-    case 'error_rate':
-      return figures.errorRate
-    case 'throughput':
-      return figures.throughput
-    case 'mean':
-      return figures.meanMs
-    case 'min':
-      return figures.minMs
-    case 'max':
-      return figures.maxMs
-    case 'samples':
-      return figures.samples
-    case 'failures':
-      return figures.failures
-    case 'concurrency':
-      return figures.concurrency
-  }
 }

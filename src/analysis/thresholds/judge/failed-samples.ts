@@ -1,17 +1,9 @@
 import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
 import type { Judgement } from './judgement.js'
-import type { Metric, NamedMetric } from '../grammar/threshold.js'
+import { factsOf, type NamedMetric } from '../metrics.js'
 import { quote } from '../quoting.js'
 
-const TIMES: readonly Metric[] = ['mean', 'median', 'percentile', 'min', 'max']
-const FAILURES: readonly Metric[] = ['error_rate', 'failures', 'apdex']
-
 type Counted = Pick<Figures, 'samples' | 'failures'>
-
-/** Whether the figure is about requests that work: a quick failure is no quick answer, and no work done either. */
-export function needsSuccess(metric: Metric): boolean {
-  return TIMES.includes(metric) || metric === 'throughput' || metric === 'apdex'
-}
 
 /** More than half of the samples. */
 export function mostlyFailed({ samples, failures }: Counted): boolean {
@@ -19,15 +11,15 @@ export function mostlyFailed({ samples, failures }: Counted): boolean {
 }
 
 /** `so response times say little` */
-export function sayLittle({ metric, name }: Pick<NamedMetric, 'metric' | 'name'>): string {
-  return TIMES.includes(metric) ? 'response times say little' : `${name} says little`
+export function sayLittle(line: Pick<NamedMetric, 'metric' | 'name'>): string {
+  return factsOf(line).isTime ? 'response times say little' : `${line.name} says little`
 }
 
 /** Whether the gate already fails because of its failures, so that nothing depends on meaningless figures. */
 export function failsForFailures(judgements: readonly Judgement[]): boolean {
   return judgements.some(
     ({ verdict, threshold }) =>
-      verdict === 'failed' && threshold.level === 'fail' && FAILURES.includes(threshold.metric)
+      verdict === 'failed' && threshold.level === 'fail' && factsOf(threshold).showsFailures
   )
 }
 
@@ -37,7 +29,7 @@ export function doubtFailed(
   figures: Counted,
   { errors, scope }: { readonly errors: Measurements['errors']; readonly scope: Scope }
 ): string | undefined {
-  if (!needsSuccess(line.metric) || !mostlyFailed(figures)) return undefined
+  if (!factsOf(line).needsSuccess || !mostlyFailed(figures)) return undefined
   const [first] = errors(scope)
   const words = first && [first.code, first.message].filter((text) => text.trim() !== '').map(quote)
   const most = words === undefined || words.length === 0 ? '' : `, most often with ${words.join(' ')}`

@@ -1,7 +1,8 @@
 import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
 import type { AbsoluteThreshold } from '../grammar/threshold.js'
 import { describeGaps, readFigure, readServiceApdex, type Evidence, type Reading } from './evidence.js'
-import { doubtFailed, failsForFailures, needsSuccess } from './failed-samples.js'
+import { factsOf } from '../metrics.js'
+import { doubtFailed, failsForFailures } from './failed-samples.js'
 import { leaveUndecided, type Judgement } from './judgement.js'
 import { addOverTime } from './over-time.js'
 import { describeUnmatched, findScopes } from './scopes.js'
@@ -16,7 +17,7 @@ export function judgeThresholds(thresholds: readonly AbsoluteThreshold[], eviden
   const isFailed = failsForFailures(trusting)
   return trusting.map((judgement, i) => {
     const threshold = thresholds[i]
-    if (threshold === undefined || !needsSuccess(threshold.metric)) return judgement
+    if (threshold === undefined || !factsOf(threshold).needsSuccess) return judgement
     const doubting = judgeThreshold(threshold, evidence, false)
     if (!isFailed) return doubting
     const isDoubtful = judgement.verdict === 'passed' && doubting.verdict !== 'passed'

@@ -1,6 +1,6 @@
 import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { Scope } from '../../results/figures/measurements.js'
-import { METRIC_RULES } from '../grammar/metrics.js'
+import { factsOf } from '../metrics.js'
 import {
   isAbsoluteThreshold,
   type AbsoluteThreshold,
@@ -102,7 +102,7 @@ export function asAbsolute({
     ...{ text, line, level, metric, name, selector, operator },
     ...(percentile === undefined ? {} : { percentile }),
     value: comparison.limit,
-    unit: METRIC_RULES[metric].units[0] ?? ''
+    unit: factsOf(threshold).units[0] ?? ''
   }
 }
 

@@ -2,18 +2,16 @@ import type { Figures, Measurements } from '../../results/figures/measurements.j
 import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { OverTime } from '../../results/stalls/over-time.js'
 import { formatActual, formatLimit, describeStall, formatWait, formatWaitLimit } from '../format.js'
-import { hasOverTime } from '../grammar/metrics.js'
-import {
-  isAbsoluteThreshold,
-  type AbsoluteThreshold,
-  type Metric,
-  type NamedMetric,
-  type Operator,
-  type Threshold
-} from '../grammar/threshold.js'
+import { factsOf, isWorse, type NamedMetric } from '../metrics.js'
+import { isAbsoluteThreshold, type AbsoluteThreshold, type Threshold } from '../grammar/threshold.js'
 import { holds, type OnStall, type OverTimeFigure } from './judgement.js'
 import type { Evidence, Reading } from './evidence.js'
 import { findScopes } from './scopes.js'
+
+/** Whether it has a figure over time: what users who arrived at any moment would have seen at best. */
+export function hasOverTime(line: Pick<NamedMetric, 'metric'>): boolean {
+  return factsOf(line).readOverTime !== undefined
+}
 
 /** The labels that have to be followed for these lines, as the literal pieces between the `*` of their patterns. */
 export function listStallLabels(thresholds: readonly Threshold[]): (readonly string[])[] {
@@ -21,19 +19,13 @@ export function listStallLabels(thresholds: readonly Threshold[]): (readonly str
 }
 
 /** Whether stalls can break the line: they make waits longer, never shorter. */
-export function canBreak({
-  metric,
-  operator
-}: {
-  readonly metric: Metric
-  readonly operator: Operator
-}): boolean {
-  return (metric === 'apdex' ? ['>', '>='] : ['<', '<=']).includes(operator)
+export function canBreak(threshold: Pick<Threshold, 'metric' | 'operator'>): boolean {
+  return threshold.operator.startsWith(factsOf(threshold).better === 'higher' ? '>' : '<')
 }
 
 /** A figure over time of the scope, in base units; undefined without stalls. */
 export function readOverTime(
-  { metric, percentile }: NamedMetric,
+  line: NamedMetric,
   overTime: OverTime | string | undefined,
   targetMs: number | undefined
 ): { readonly value: number; readonly longest: Stall } | undefined {
@@ -41,9 +33,8 @@ export function readOverTime(
   const [first, ...others] = overTime.stalls
   if (first === undefined) return undefined
   const longest = others.reduce((one, other) => (other.ms > one.ms ? other : one), first)
-  if (metric === 'apdex')
-    return targetMs === undefined ? undefined : { value: overTime.apdex(targetMs), longest }
-  return percentile === undefined ? undefined : { value: overTime.percentileMs(percentile), longest }
+  const value = factsOf(line).readOverTime?.(overTime, { percentile: line.percentile, targetMs })
+  return value === undefined ? undefined : { value, longest }
 }
 
 /** With two users in all, one slow request and its neighbour look like a stall. */
@@ -64,15 +55,14 @@ export function addOverTime(
   if (found === undefined || typeof overTime === 'string') return reading
   const { actual: bySamples } = reading
   const { value, longest } = found
-  const isWorse =
-    canBreak(threshold) && (threshold.metric === 'apdex' ? value < bySamples : value > bySamples)
-  const isBroken = isWorse && holds(bySamples, threshold) && !holds(value, threshold)
+  const isFelt = canBreak(threshold) && isWorse(threshold, value, bySamples)
+  const isBroken = isFelt && holds(bySamples, threshold) && !holds(value, threshold)
   const { onStall = 'fail' } = evidence
   const does = effectOf(onStall, overTime.isFew)
   const figure: OverTimeFigure = { value, bySamples, longest, effect: isBroken ? does : 'none' }
   const runStartMs = evidence.warmUp?.whole.startMs ?? evidence.measurements?.startMs
-  const isJudged = isWorse && does === 'fails'
-  const words = isWorse && does !== 'ignored' ? explainFigures(threshold, figure, runStartMs) : ''
+  const isJudged = isFelt && does === 'fails'
+  const words = isFelt && does !== 'ignored' ? explainFigures(threshold, figure, runStartMs) : ''
   return {
     ...reading,
     actual: isJudged ? value : bySamples,
@@ -88,7 +78,7 @@ function explainFigures(
   figure: OverTimeFigure,
   runStartMs: number | undefined
 ): string {
-  const limit = threshold.metric === 'apdex' ? formatLimit(threshold) : formatWaitLimit(threshold.value)
+  const limit = factsOf(threshold).isTime ? formatWaitLimit(threshold.value) : formatLimit(threshold)
   return `${writeFigures(threshold, figure, runStartMs)}; must be ${threshold.operator} ${limit}`
 }
 
@@ -98,12 +88,12 @@ export function writeFigures(
   { value, bySamples, longest, effect }: OverTimeFigure,
   runStartMs: number | undefined
 ): string {
-  const isApdex = threshold.metric === 'apdex'
+  const { isTime, better } = factsOf(threshold)
   const limitMs = isAbsoluteThreshold(threshold) ? threshold.value : undefined
   const [sent, felt] = [bySamples, value].map((actual) =>
-    isApdex ? formatActual({ threshold, actual }) : formatWait(actual, limitMs)
+    isTime ? formatWait(actual, limitMs) : formatActual({ threshold, actual })
   )
-  const bound = `${effect === 'none' ? 'and' : 'but'} at ${isApdex ? 'most' : 'least'}`
+  const bound = `${effect === 'none' ? 'and' : 'but'} at ${better === 'higher' ? 'most' : 'least'}`
   return `${sent ?? ''} for the requests that were sent, ${bound} ${felt ?? ''} over time: ${describeStall(longest, runStartMs)}`
 }
 
@@ -125,6 +115,6 @@ export function describeNoOverTime(
 }
 
 /** Without them, a line on times says so itself. */
-function hasTimes({ metric, percentile = 50 }: Threshold, figures: Figures): boolean {
-  return metric === 'apdex' || figures.percentileMs(percentile) !== undefined
+function hasTimes(threshold: Threshold, figures: Figures): boolean {
+  return !factsOf(threshold).isTime || factsOf(threshold).read(figures, threshold) !== undefined
 }

@@ -1,6 +1,6 @@
 import type { LabelRow, View } from '../document.js'
 import { formatNumber } from '../numbers.js'
-import { renderLabel } from '../sections.js'
+import { FIGURE_COLUMNS, renderLabel } from '../sections.js'
 import { find, make } from './elements.js'
 
 type Key = Exclude<keyof LabelRow, 'spark'>
@@ -15,16 +15,7 @@ interface Column {
 const COLUMNS: readonly Column[] = [
   { name: 'Label', key: 'label' },
   { name: 'Fast → slow', key: undefined },
-  { name: 'Samples', key: 'samples' },
-  { name: 'Errors', key: 'error_rate' },
-  { name: 'Rate', key: 'throughput' },
-  { name: 'Mean', key: 'mean' },
-  { name: 'Median', key: 'median' },
-  { name: 'p90', key: 'p90' },
-  { name: 'p95', key: 'p95' },
-  { name: 'p99', key: 'p99' },
-  { name: 'Max', key: 'max' },
-  { name: 'Apdex', key: 'apdex' }
+  ...FIGURE_COLUMNS.map(({ key, name, shortName = name }) => ({ name: shortName, key }))
 ]
 const ROWS_AT_FIRST = 100
 const collator = new Intl.Collator('en', { numeric: true })
