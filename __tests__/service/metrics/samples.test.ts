@@ -2,7 +2,7 @@ import { afterAll, expect, test } from '@jest/globals'
 import { SampleCount } from '../../../src/service/metrics/samples.js'
 import { watchRuns } from '../../../src/service/metrics/metrics.js'
 import { openStore } from '../../../src/service/serve.js'
-import { systemClock } from '../../../src/service/clock.js'
+import { systemClock } from '../../../src/contract/clock.js'
 import { createFolders, createServices, finishRun, until } from '../support.js'
 
 const services = createServices()

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import type { AuditEntry, AuditLog } from './audit-log.js'
 import { networkOf } from './failed-logins.js'
 

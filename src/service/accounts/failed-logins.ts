@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 
 /** Typing errors are not punished. */
 const FREE_FAILURES = 3

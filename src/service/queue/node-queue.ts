@@ -1,4 +1,4 @@
-import { type Clock, steadyNow } from '../clock.js'
+import { type Clock, steadyNow } from '../../contract/clock.js'
 import { formatElapsed } from '../runs/interruption.js'
 import type { NodePlace } from '../nodes/load-node.js'
 import { type Entry, type GridUse, type Queue, type Turn, SharedMachine } from './queue.js'

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import type { Engines } from '../engines/engine.js'
 import { messageOf } from '../../contract/text.js'
 import type { LoadNode } from '../nodes/load-node.js'

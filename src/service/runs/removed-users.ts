@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import type { RunRecord } from '../../contract/records.js'
 import { Interruption } from './interruption.js'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import type { Engines } from '../engines/engine.js'
 import { RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'

@@ -2,7 +2,7 @@ import type { Figures, Measurements, Source } from '../../results/figures/measur
 import { METRIC_RULES } from '../grammar/metrics.js'
 import type { Metric, NamedMetric } from '../grammar/threshold.js'
 import { formatValue } from '../format.js'
-import { shorten } from '../quoting.js'
+import { shorten } from '../../../contract/text.js'
 import { compareToLimit, type OnStall, type OverTimeFigure } from './judgement.js'
 
 const SHOWN_GAPS = 3

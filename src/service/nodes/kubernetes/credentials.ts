@@ -4,6 +4,7 @@ import https, { type RequestOptions } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import type { ChildProcess, spawn } from 'node:child_process'
 import { BlockList, isIP } from 'node:net'
+import { orAborted } from '../../../contract/clock.js'
 import { messageOf } from '../../../contract/text.js'
 import { ClusterError } from './cluster.js'
 import { loadKubeconfig, withoutCredentials } from './kubeconfig.js'
@@ -134,17 +135,6 @@ export class Credentials {
     }
     return this.#agents
   }
-}
-
-/** Rejects with the reason if the signal aborts first. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }
 
 /** A token that was read from a file ends in a line break. */

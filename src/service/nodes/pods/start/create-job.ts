@@ -1,11 +1,10 @@
-import type { Clock } from '../../../clock.js'
+import type { Clock } from '../../../../contract/clock.js'
 import { messageOf } from '../../../../contract/text.js'
 import { ClusterError, type Cluster, isUnclear } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { JobDocument } from './documents.js'
 import { GRID_LABEL, MARKER_LABEL } from './job-manifest.js'
 import { jobsPath } from './pod-view.js'
-import { pause } from '../pause.js'
 
 const RETRY_EVERY_MS = 1000
 
@@ -30,7 +29,7 @@ export async function createJob(job: JobToCreate, signal: AbortSignal): Promise<
     const unclear = await tryToCreate(job)
     if (unclear === undefined) return
     if (job.clock.now() + RETRY_EVERY_MS > job.deadlineMs) throw notCreated(job, unclear)
-    await pause(job.clock, RETRY_EVERY_MS, signal)
+    await job.clock.sleep(RETRY_EVERY_MS, signal)
   }
 }
 

@@ -1,3 +1,4 @@
+import { shorten } from '../../../../contract/text.js'
 import type { Condition, ContainerState, JobDocument, PodDocument } from './documents.js'
 import { CONTAINER } from './job-manifest.js'
 import { CANNOT_NOTE } from '../work/supervisor.js'
@@ -102,9 +103,8 @@ export function containerState(pod: PodDocument): ContainerState {
 
 /** `Reason: "message"`, as the cluster has it. */
 export function quoted(reason: string, message: string | undefined): string {
-  const text = message?.replace(/\s+/g, ' ').trim() ?? ''
-  if (text === '') return reason
-  return `${reason}: "${text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text}"`
+  const text = shorten(message ?? '', LONGEST_QUOTE)
+  return text === '' ? reason : `${reason}: "${text}"`
 }
 
 function outOfMemory(pod: PodDocument, exitCode: number): Trouble {

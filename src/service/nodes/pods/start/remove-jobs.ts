@@ -1,10 +1,9 @@
 import { clauseOf } from '../../../errors.js'
-import type { Clock } from '../../../clock.js'
+import type { Clock } from '../../../../contract/clock.js'
 import { type Cluster, isUnclear } from '../../kubernetes/cluster.js'
 import { kubectlDelete } from '../../../../contract/regions/regions.js'
 import { deleteJobs } from './pod-view.js'
 import { MARKER_LABEL, selectorOf } from './job-manifest.js'
-import { pause } from '../pause.js'
 import { capitalize } from '../../../../contract/text.js'
 
 const RETRY_EVERY_MS = 2000
@@ -65,7 +64,7 @@ async function deleteSurely(jobs: JobsToDelete): Promise<number> {
       if (!isUnclear(error) || clock.now() >= untilMs) throw error
       looksLeft += 1
     }
-    await pause(clock, RETRY_EVERY_MS, signal)
+    await clock.sleep(RETRY_EVERY_MS, signal)
   }
 }
 

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
+import { orAborted } from '../../../../contract/clock.js'
 import { ClusterError } from '../../kubernetes/cluster.js'
 import { type NodeCommand, NodeError, type NodeExit } from '../../load-node.js'
 import { copyIn } from './copy-in.js'
@@ -11,7 +12,7 @@ import { readPodClock, type PodRecord } from './pod-record.js'
 import type { PodContact } from './pod-contact.js'
 import { PodDesk } from './pod-desk.js'
 import { commandScript, type PodPaths } from './pod-environment.js'
-import { RefusedError } from '../pause.js'
+import { RefusedError } from '../timings.js'
 import { readTurnState } from './turn-state.js'
 
 interface TurnParts {
@@ -113,7 +114,7 @@ export class PodTurn {
     }
     void ping()
     try {
-      await until(Promise.resolve(this.command.whenReady?.()), either)
+      await orAborted(Promise.resolve(this.command.whenReady?.()), either)
     } finally {
       over.abort()
     }
@@ -266,14 +267,4 @@ function readExit(code: number): NodeExit {
 
 function isWithin(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`)
-}
-
-/** Rejects with the reason if the signal aborts first. */
-function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error)
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -1,21 +1,4 @@
-import type { Clock } from '../../clock.js'
 import { NodeError } from '../load-node.js'
-
-/** Waits; rejects with the signal's reason when it aborts. */
-export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      callOff()
-      reject(signal?.reason as Error)
-    }
-    const callOff = clock.after(delayMs, () => {
-      signal?.removeEventListener('abort', abort)
-      resolve()
-    })
-    if (signal?.aborted) abort()
-    else signal?.addEventListener('abort', abort, { once: true })
-  })
-}
 
 /** How long things may take; tests shorten them. */
 export interface PodTimings {
