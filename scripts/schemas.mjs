@@ -6,14 +6,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
-import { LIST_KEYS, REFUSED_KEYS, DEFAULTS, INPUT_NAMES } from '../src/gate/settings/inputs.ts'
-import { INPUT_TABLE, describeInput } from '../src/gate/settings/input-table.ts'
+import { INPUTS, INPUT_NAMES, describeInput, mayBeInFile } from '../src/contract/inputs.ts'
 import {
   INFRASTRUCTURES,
   MAX_STOP_AFTER_MIN,
   OPTIONAL_GRID_KEYS,
-  REQUIRED_GRID_KEYS,
-  TOOLS
+  REQUIRED_GRID_KEYS
 } from '../src/contract/vocabulary.ts'
 import { KUBERNETES_KEYS } from '../src/contract/regions/parse-regions.ts'
 import {
@@ -107,34 +105,10 @@ function inKubernetes() {
   }
 }
 
-/** By the kind of value in the table of inputs, unless the input has a schema of its own. */
-const KINDS = {
-  duration: duration(1),
-  percent: { type: 'string', pattern: '^\\s*[0-9]{1,3}(\\.[0-9]{1,6})?\\s?%\\s*$' },
-  days: integer(1, 400),
-  id: matching('^\\s*[A-Za-z0-9][A-Za-z0-9_-]{0,127}\\s*$'),
-  word: matching('^\\s*[a-z][a-z0-9_-]{0,63}\\s*$')
-}
-const OWN = {
-  'base-url': { type: 'string', pattern: '^\\s*(local|https?://\\S+)\\s*$', examples: ['local'] },
-  tool: oneOf(...TOOLS),
-  privacy: oneOf('private', 'public'),
-  threads: integer(1),
-  rampup: duration(0),
-  'warm-up': duration(0),
-  'baseline-rounds': integer(3, 100),
-  confirm: integer(0, 10),
-  'wait-for': { type: 'string', pattern: '^\\s*https?://\\S+(\\s+[0-9][0-9hms]*)?\\s*$' },
-  baseline: { type: 'string', pattern: '\\S', examples: ['auto', 'off', 'side-by-side'] },
-  grids: {
-    anyOf: [
-      { type: 'string', pattern: '\\S' },
-      listOf({ anyOf: [matching('^\\s*[A-Za-z0-9][A-Za-z0-9_-]{0,127}\\s*$'), gridByUuid(), grid()] })
-    ]
-  },
-  regions: {
-    anyOf: [{ type: 'string', pattern: '\\S' }, regions()]
-  }
+/** What `grids` and `regions` are in a file, instead of text. */
+const STRUCTURES = {
+  grids: listOf({ anyOf: [matching('^\\s*[A-Za-z0-9][A-Za-z0-9_-]{0,127}\\s*$'), gridByUuid(), grid()] }),
+  regions: regions()
 }
 
 function gridByUuid() {
@@ -159,20 +133,15 @@ function grid() {
   }
 }
 
-/** An input whose kind is a list of words takes one of them. */
-function choiceOf(value) {
-  if (value === 'true|false') return flag
-  return value.includes('|') ? oneOf(...value.split('|')) : undefined
-}
-
 function schemaOf(name) {
-  const { value } = INPUT_TABLE[name]
-  const own = OWN[name] ?? KINDS[value] ?? choiceOf(value) ?? text
-  const schema = LIST_KEYS.includes(name) ? { anyOf: [own, listOf(own)] } : own
+  const { kind, inFile, byDefault } = INPUTS[name]
+  const structure = inFile === 'list' ? listOf(kind.json) : STRUCTURES[name]
   return {
     description: describeInput(name),
-    ...schema,
-    ...(DEFAULTS[name] !== undefined && { default: plainValue(DEFAULTS[name]) })
+    ...(structure === undefined
+      ? kind.json
+      : { anyOf: [inFile === 'list' ? kind.json : { type: 'string', pattern: '\\S' }, structure] }),
+    ...(byDefault !== undefined && { default: plainValue(byDefault) })
   }
 }
 
@@ -188,12 +157,7 @@ function makeSchema() {
     title: 'Config file of loadgate',
     description:
       'The file that `config` names: its keys are the inputs of the action and flags of the command line.',
-    ...mapOf(
-      named(
-        INPUT_NAMES.filter((name) => !REFUSED_KEYS.includes(name)),
-        schemaOf
-      )
-    )
+    ...mapOf(named(INPUT_NAMES.filter(mayBeInFile), schemaOf))
   }
 }
 

@@ -21,7 +21,6 @@ import { createFindFiles } from './gate/github/runner-files.js'
 import { createLog, takeOverOutput } from './gate/github/log.js'
 import * as step from './gate/github/step.js'
 import { endLeftoverGroup } from './service/nodes/machine/processes.js'
-import { systemClock as serverClock } from './service/clock.js'
 import { systemClock } from './contract/clock.js'
 
 const workspace = process.env.GITHUB_WORKSPACE ?? process.cwd()
@@ -82,7 +81,7 @@ async function cleanUp(): Promise<void> {
       deletePods: async (address, marker, options) => {
         const { deleteMarked, reopenCluster } = await import('./service/nodes/clusters.js')
         const cluster = await reopenCluster(address, process.env)
-        return deleteMarked(marker, { ...options, clock: serverClock, cluster })
+        return deleteMarked(marker, { ...options, clock: systemClock, cluster })
       }
     })
   } catch (thrown) {

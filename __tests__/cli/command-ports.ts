@@ -26,7 +26,7 @@ export interface TestCommandPorts extends CommandPorts {
 
 /** Does not wait between polls of a service in this process, which ends its runs at once; deadlines are longer than that. */
 export const EAGER_CLOCK: Clock = {
-  now: () => systemClock.now(),
+  ...systemClock,
   sleep: (ms, signal) => systemClock.sleep(ms < LONGEST_POLL_MS ? 10 : ms, signal)
 }
 const LONGEST_POLL_MS = 3000

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { INPUT_GROUPS } from '../../src/gate/settings/input-table.js'
-import { INPUT_NAMES } from '../../src/gate/settings/inputs.js'
+import { INPUT_GROUPS, INPUT_NAMES } from '../../src/contract/inputs.js'
 import { UsageError } from '../../src/cli/arguments.js'
 import { COMMANDS, runCommandLine } from '../../src/cli/commands.js'
 import { makeCommandPorts } from './command-ports.js'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubernetesPlace } from '../../src/contract/regions/regions.js'
-import { systemClock } from '../../src/service/clock.js'
+import { systemClock } from '../../src/contract/clock.js'
 import type { Cluster } from '../../src/service/nodes/kubernetes/cluster.js'
 import { openCluster } from '../../src/service/nodes/kubernetes/open-cluster.js'
 import type { NodeSet, NodeSetRequest } from '../../src/service/nodes/load-node.js'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { systemClock } from '../../src/service/clock.js'
+import { systemClock } from '../../src/contract/clock.js'
 import type { Cluster } from '../../src/service/nodes/kubernetes/cluster.js'
 import type { NodeCommand, NodeSet } from '../../src/service/nodes/load-node.js'
 import { deleteMarked } from '../../src/service/nodes/pods/start/jobs.js'

@@ -4,7 +4,7 @@ import { createReadStream, existsSync, mkdtempSync, readFileSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../src/service/clock.js'
+import { systemClock } from '../../src/contract/clock.js'
 import { type NodeCommand, NodeError } from '../../src/service/nodes/load-node.js'
 import { createPodNode, type PodNode, type PodNodeParts } from '../../src/service/nodes/pods/pod-place.js'
 import { openWorkPods, withCuts, type WorkPods } from '../support/kubernetes/work-pods.js'

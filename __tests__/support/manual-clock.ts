@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
-import type { Clock as ServerClock } from '../../src/service/clock.js'
-import { reasonOf } from '../../src/contract/clock.js'
-import type { Clock } from '../../src/contract/clock.js'
+import { type Clock, sleepBy } from '../../src/contract/clock.js'
 import { underWay } from './under-way.js'
 
 interface Timer {
@@ -16,7 +14,7 @@ const EAGER_TURNS = 50
 const WORK = /^(TCP|FSReq|CloseReq|FileHandle|GetAddrInfo)/i
 
 /** The clock of all tests, for gate and server. It only moves when it is told to, or while `run` is waiting and nothing else is going on. */
-export class ManualClock implements Clock, ServerClock {
+export class ManualClock implements Clock {
   readonly #timers = new Set<Timer>()
   readonly #startMs: number
   #nowMs: number
@@ -49,21 +47,7 @@ export class ManualClock implements Clock, ServerClock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     this.sleeps.push(ms)
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(reasonOf(signal))
-        return
-      }
-      const abort = (): void => {
-        cancel()
-        reject(reasonOf(signal))
-      }
-      const cancel = this.after(ms, () => {
-        signal?.removeEventListener('abort', abort)
-        resolve()
-      })
-      signal?.addEventListener('abort', abort, { once: true })
-    })
+    return sleepBy((delayMs, act) => this.after(delayMs, act))(ms, signal)
   }
 
   /** Lets this much time pass; timers fire in their order, and what they start gets its turn before the next one. */

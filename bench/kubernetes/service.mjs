@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../src/service/clock.ts'
+import { systemClock } from '../../src/contract/clock.ts'
 import { openCluster } from '../../src/service/nodes/kubernetes/open-cluster.ts'
 import { createPodPlace } from '../../src/service/nodes/pods/pod-place.ts'
 

@@ -1,4 +1,4 @@
-import { isId } from '../contract/api.js'
+import { isId } from '../contract/vocabulary.js'
 import { suggestName } from '../contract/nearest.js'
 import * as api from './commands/api-commands.js'
 import { UsageError, asksForHelp, readArguments, type Arguments, type Flag } from './arguments.js'

@@ -1,12 +1,10 @@
 import * as v from 'valibot'
 import { decode, document, isObject } from './decode.js'
 import type { Decoded, DeepReadonly } from './decode.js'
-import type { Vocabulary } from './vocabulary.js'
+import { isId, type Vocabulary } from './vocabulary.js'
 
 // The documents of the API, one schema each: in as the service sends them, out under our names. What a verdict does not need may be odd.
 
-/** Ids end up in outputs, paths and URLs, so only plain ones are accepted. */
-const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
 /** A date and a time, and nothing else. */
 const ZONELESS = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/
 /** A status is a few words: it appears in logs, outputs and reports, and must not fill them. */
@@ -15,10 +13,6 @@ const MOST_WARNINGS = 20
 /** More than anyone runs: a reply must not fill a report. */
 const MOST_NODES = 2000
 const LONGEST_TEXT = 1000
-
-export function isId(text: string): boolean {
-  return ID.test(text)
-}
 
 /** Undefined if it is absent or odd. */
 function lenient<I, O>(schema: v.GenericSchema<I, O>) {

@@ -49,8 +49,8 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** A text on one line, cut if it is longer; never between the two halves of a character. */
-export function shorten(text: string, most: number): string {
+/** A text on one line of at most that length; never cut between the two halves of a character. */
+export function shorten(text: string, most = 80): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
-  return line.length > most ? `${line.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}…` : line
+  return line.length > most ? `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : line
 }

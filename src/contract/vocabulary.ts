@@ -77,3 +77,13 @@ export const OPTIONAL_GRID_KEYS: readonly string[] = [
   'aws_spot_price',
   ...OPTIONAL_GRID_TEXTS
 ]
+
+/** Ids end up in outputs, paths and URLs, so only plain ones are accepted. */
+export const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
+
+export function isId(text: string): boolean {
+  return ID.test(text)
+}
+
+export const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
+export const BRANCH_NAME = /^(?!refs\/|[-/])[^\s~^:?*[\\\p{Cc}]{1,255}$/u

@@ -1,4 +1,4 @@
-import { reasonOf } from '../contract/clock.js'
+import { orAborted } from '../contract/clock.js'
 import { retry, type RetryPolicy } from '../client/retry.js'
 import { startDeadline } from './deadline.js'
 import { messageOf } from '../contract/text.js'
@@ -29,11 +29,14 @@ export async function uploadFiles(
   })
   const { signal } = deadline
   let failure: unknown
-  const attempt = (): Promise<Artifact> =>
-    within(signal, () => uploadArtifact(request)).catch((thrown: unknown) => {
+  const attempt = async (): Promise<Artifact> => {
+    signal.throwIfAborted()
+    // The client does not accept a signal: it is abandoned, and ends with the process.
+    return orAborted(uploadArtifact(request), signal).catch((thrown: unknown) => {
       failure = thrown
       throw thrown
     })
+  }
   try {
     return await retry(attempt, RETRY_UPLOAD, { clock, signal })
   } catch (thrown) {
@@ -41,16 +44,4 @@ export async function uploadFiles(
   } finally {
     deadline.release()
   }
-}
-
-/** The client does not accept a signal: it is abandoned, and ends with the process. */
-function within<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
-  if (signal.aborted) return Promise.reject(reasonOf(signal))
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(reasonOf(signal))
-    signal.addEventListener('abort', giveUp, { once: true })
-    start()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', giveUp))
-  })
 }

@@ -1,3 +1,4 @@
+import { shorten } from '../contract/text.js'
 import { formatValue } from '../analysis/thresholds/format.js'
 import { errorRows, judgementRows } from './rows.js'
 import { baselineSentences } from './baseline-sentences.js'
@@ -49,8 +50,8 @@ export function terminalLines(outcome: Outcome): TerminalLines {
     errors: errorRows(measurements, MOST_ERRORS).map((row) => [
       formatValue('failures', row.count),
       row.code.replace(JMETER_CODE, ''),
-      shorten(row.message.replace(JMETER_MESSAGE, '')),
-      shorten(row.label)
+      shorten(row.message.replace(JMETER_MESSAGE, ''), MOST_TEXT),
+      shorten(row.label, MOST_TEXT)
     ]),
     stalls: [...[describeStalls(outcome)?.sentence ?? []].flat(), ...outcome.notes],
     warnings: listWarnings(withoutQuoted(outcome)).map((line) => `Warning: ${line}`),
@@ -107,10 +108,6 @@ function informationLines({ shownComparisons = [], judgements, baseline }: Outco
       ? []
       : [`For information, not judged: ${threshold}: ${comparison.head}, ${changeOf(comparison)}`]
   )
-}
-
-function shorten(text: string): string {
-  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}…` : text
 }
 
 /** What to do about an outcome whose reason alone does not say it; undefined if it does, or nobody knows. */

@@ -1,5 +1,5 @@
 import type { KubernetesPlace, Regions } from '../contract/regions/regions.js'
-import type { Clock } from './clock.js'
+import type { Clock } from '../contract/clock.js'
 import { readPackageVersion } from './version.js'
 import { messageOf } from '../contract/text.js'
 import type { NodePlace } from './nodes/load-node.js'

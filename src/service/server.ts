@@ -1,6 +1,6 @@
 import { vocabularyOf } from '../contract/vocabulary.js'
 import type { Regions } from '../contract/regions/regions.js'
-import { type Clock, systemClock } from './clock.js'
+import { type Clock, systemClock } from '../contract/clock.js'
 import type { ServiceFacts } from './service-facts.js'
 import { Engines } from './engines/engine.js'
 import { withClassPath } from './engines/class-path.js'

@@ -1,17 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { describeScope, quote, shorten } from '../../../src/analysis/thresholds/quoting.js'
-
-describe('shorten', () => {
-  test.each([
-    ['plain', 'plain'],
-    [' a\r\n\tb\u0000c ', 'a b c'],
-    ['x'.repeat(80), 'x'.repeat(80)],
-    ['x'.repeat(81), `${'x'.repeat(79)}…`],
-    ['🚀'.repeat(81), `${'🚀'.repeat(79)}…`]
-  ])('%j', (text, expected) => {
-    expect(shorten(text)).toBe(expected)
-  })
-})
+import { describeScope, quote } from '../../../src/analysis/thresholds/quoting.js'
 
 test('quote puts one line in quotes', () => {
   expect(quote('a\nb')).toBe('"a b"')

@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { parse } from 'yaml'
 import { CancelledError } from '../../../src/gate/errors.js'
-import { readConfigFile, INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
+import { readConfigFile } from '../../../src/contract/config-file.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
 import { openPrompt, type Prompt } from '../../../src/cli/init/asker.js'
 import { writeFiles } from '../../../src/cli/init/write-files.js'
@@ -64,9 +64,9 @@ describe('without a terminal', () => {
     const { code, out } = await init([])
     expect(code).toBe(0)
     expect(list()).toEqual(WRITTEN)
-    const { values, problems } = readConfigFile(read(CONFIG), INPUT_NAMES)
+    const { values, problems } = readConfigFile(read(CONFIG))
     expect(problems).toEqual([])
-    expect(Object.fromEntries(values)).toEqual({
+    expect(values).toEqual({
       'base-url': 'local',
       tool: 'jmeter',
       files: PLAN,
@@ -99,9 +99,9 @@ describe('without a terminal', () => {
       start: { kind: 'elsewhere' },
       notes: [expect.stringContaining('The load goes to http://app.test: make sure that you may test it')]
     })
-    const { values } = readConfigFile(read(CONFIG), INPUT_NAMES)
-    expect(values.get('thresholds')).toBe('p95{label="GET /a", region="eu"} < 1s\nwarn: samples > 3')
-    expect(values.get('wait-for')).toBe('http://app.test/a')
+    const { values } = readConfigFile(read(CONFIG))
+    expect(values.thresholds).toBe('p95{label="GET /a", region="eu"} < 1s\nwarn: samples > 3')
+    expect(values['wait-for']).toBe('http://app.test/a')
     expect(read(PLAN)).toContain('${__P(threads,9)}')
     expect(read(PLAN)).toContain('${__P(duration,120)}')
     expect(read(PLAN)).toContain('${__P(rampup,0)}')
@@ -119,13 +119,9 @@ describe('without a terminal', () => {
       `rate(0/${written.split('/')[1]!.slice(0, -1)}) random_arrivals(\${__P(rampup,12)} s) ${written} random_arrivals(\${__intSum(\${__P(duration,120)},-\${__P(rampup,12)})} s)`
     )
     expect(read(PLAN)).not.toContain('threads,')
-    const { values, problems } = readConfigFile(read(CONFIG), INPUT_NAMES)
+    const { values, problems } = readConfigFile(read(CONFIG))
     expect(problems).toEqual([])
-    expect([values.get('threads'), values.get('rampup'), values.get('duration')]).toEqual([
-      undefined,
-      '12s',
-      '120s'
-    ])
+    expect([values.threads, values.rampup, values.duration]).toEqual([undefined, '12s', '120s'])
     expect(read(CONFIG)).toContain(words)
     expect(out).toContain(`${words} for 120 s`)
   })
@@ -294,8 +290,8 @@ describe('at a terminal', () => {
     expect(out).toContain('Address of the application? [http://localhost:8080/] ')
     expect(out).toContain('That is not accepted; expected a whole number from 1 to 1000\n')
     expect(out).not.toContain('For how long?')
-    const { values } = readConfigFile(read(CONFIG), INPUT_NAMES)
-    expect(Object.fromEntries(values)).toMatchObject({
+    const { values } = readConfigFile(read(CONFIG))
+    expect(values).toMatchObject({
       threads: '7',
       duration: '30s',
       'wait-for': 'http://localhost:3000/shop',

@@ -3,13 +3,13 @@ import { execFileSync } from 'node:child_process'
 import {
   accountSchema,
   gridSchema,
-  isId,
   madeGridSchema,
   reportSchema,
   runSchemas,
   type Run,
   type RunPage
 } from '../../../src/contract/api.js'
+import { isId } from '../../../src/contract/vocabulary.js'
 import type { Schema } from '../../../src/contract/decode.js'
 import { decodeReply } from '../../../src/client/client.js'
 import { MalformedReplyError } from '../../../src/client/errors.js'

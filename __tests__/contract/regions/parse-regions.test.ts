@@ -220,5 +220,5 @@ test.each([
 
 /** As messages do. */
 function quote(text: string): string {
-  return text.length > 60 ? `"${text.slice(0, 60)}…"` : `"${text}"`
+  return text.length > 60 ? `"${text.slice(0, 59)}…"` : `"${text}"`
 }

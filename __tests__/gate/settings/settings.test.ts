@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
-import type { InputName } from '../../../src/gate/settings/input-table.js'
+import { INPUT_NAMES, type InputName } from '../../../src/contract/inputs.js'
 import { defaultName, readSettings, type Settings, type Skip } from '../../../src/gate/settings/settings.js'
 import { SettingsError } from '../../../src/gate/errors.js'
 import {

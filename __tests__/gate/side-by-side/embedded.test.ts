@@ -21,7 +21,11 @@ beforeEach(async () => {
   ports = await makePorts()
   const { clock: shared, scratchDir } = ports
   // Pauses are not whole milliseconds; the time of a sample is.
-  const clock = { now: () => Math.floor(shared.now()), after: shared.after.bind(shared) }
+  const clock = {
+    now: () => Math.floor(shared.now()),
+    after: shared.after.bind(shared),
+    sleep: shared.sleep.bind(shared)
+  }
   Object.assign(ports, {
     startLocalService: async () => {
       const dataDir = join(scratchDir, 'service')

@@ -175,7 +175,7 @@ describe('what another process changes', () => {
     const program = `
       import { openDatabase } from './src/service/store/database.js'
       import { openAccounts } from './src/service/accounts/accounts.js'
-      import { systemClock } from './src/service/clock.js'
+      import { systemClock } from './src/contract/clock.js'
       const [dataDir, own] = process.argv.slice(1)
       const accounts = openAccounts(openDatabase(dataDir), systemClock)
       let shared = 0

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { systemClock } from '../../../src/service/clock.js'
+import { systemClock } from '../../../src/contract/clock.js'
 import { Queue } from '../../../src/service/queue/queue.js'
 import { type RunListRequest, type RunPage, Store } from '../../../src/service/store/store.js'
 import type { RunRecord } from '../../../src/contract/records.js'

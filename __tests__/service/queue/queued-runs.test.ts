@@ -423,7 +423,8 @@ test.each([
   const clock = {
     now: () => timers.now() + offsetMs,
     steady: () => timers.now(),
-    after: (delayMs: number, act: () => void) => timers.after(delayMs, act)
+    after: (delayMs: number, act: () => void) => timers.after(delayMs, act),
+    sleep: (ms: number, signal?: AbortSignal) => timers.sleep(ms, signal)
   }
   const lines: string[] = []
   const log = (line: string): number => lines.push(line)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { readConfigFile, INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
+import { readConfigFile } from '../../../src/contract/config-file.js'
 import { TOOLS } from '../../../src/contract/vocabulary.js'
 import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
 
@@ -18,13 +18,13 @@ describe.each([
   },
   { example: 'service-chrome', tool: 'service-chrome', label: (name: string) => `step('${name}'` }
 ])('the example examples/$example', ({ example, tool, label }) => {
-  const config = readConfigFile(read(`examples/${example}/loadgate.yml`), INPUT_NAMES)
-  const files = config.values.get('files')?.split('\n') ?? []
+  const config = readConfigFile(read(`examples/${example}/loadgate.yml`))
+  const files = config.values.files?.split('\n') ?? []
 
   test('its config file contains only inputs, for the embedded service and its tool', () => {
     expect(config.problems).toEqual([])
-    expect(config.values.get('base-url')).toBe('local')
-    expect(config.values.get('tool') ?? 'jmeter').toBe(tool)
+    expect(config.values['base-url']).toBe('local')
+    expect(config.values.tool ?? 'jmeter').toBe(tool)
     expect(TOOLS).toContain(tool)
   })
 
@@ -37,7 +37,7 @@ describe.each([
     const plan = read(files[0] ?? '')
     const labels = ['home', 'search', 'product', 'checkout']
     expect(labels.filter((name) => !plan.includes(label(name)))).toEqual([])
-    const text = config.values.get('thresholds') ?? ''
+    const text = config.values.thresholds ?? ''
     expect(parseThresholds(text).problems).toEqual([])
     const named = [...text.matchAll(/label="([^"]*)"/g)].map((match) => match[1])
     expect(named).toContain('checkout')

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { SettingsSources } from '../../../src/gate/settings/inputs.js'
-import type { InputName } from '../../../src/gate/settings/input-table.js'
+import type { InputName } from '../../../src/contract/inputs.js'
 import { readSettings, type Settings } from '../../../src/gate/settings/settings.js'
 import { SettingsError } from '../../../src/gate/errors.js'
 

@@ -1,4 +1,4 @@
-import { joinClauses } from '../../contract/text.js'
+import { joinClauses, shorten } from '../../contract/text.js'
 
 const MOST_LINES = 50
 const LONGEST_LINE = 500
@@ -17,7 +17,7 @@ const STOPPED = /^\s*load lost:\s*stopped by a caller\b/i
 
 /** The service's errors, line by line, whatever their format: text, a list, an object, each possibly as JSON. */
 export function listRemoteErrors(text: string | undefined): string[] {
-  const lines = linesOf(text === undefined ? '' : parse(text)).map(shortenLine)
+  const lines = linesOf(text === undefined ? '' : parse(text)).map((line) => shorten(line, LONGEST_LINE))
   const known = [...new Set(lines.filter((line) => line !== ''))]
   if (known.length <= MOST_LINES) return known
   // Lines that decide the verdict are never left out.
@@ -58,8 +58,7 @@ function isLoss(line: string): boolean {
 
 /** The first lines within a sentence. */
 export function quoteLines(lines: readonly string[]): string {
-  const quoted = joinClauses(lines)
-  return quoted.length > LONGEST_QUOTE ? `${cut(quoted, LONGEST_QUOTE - 1)}…` : quoted
+  return shorten(joinClauses(lines), LONGEST_QUOTE)
 }
 
 function parse(text: string): unknown {
@@ -85,16 +84,6 @@ function linesOf(value: unknown, depth = 0): string[] {
 /** `load lost:` stays at the start. */
 function nameLine(key: string, line: string): string {
   return isLoss(line) ? `load lost: ${key}: ${line.replace(LOAD_LOST, '$1')}` : `${key}: ${line}`
-}
-
-function shortenLine(line: string): string {
-  const plain = line.replace(/[\p{Cc}\s]+/gu, ' ').trim()
-  return plain.length > LONGEST_LINE ? `${cut(plain, LONGEST_LINE - 1)}…` : plain
-}
-
-/** A cut may fall between the two halves of a character. */
-function cut(text: string, length: number): string {
-  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 /** A stack frame, or Java's note about frames left out. */

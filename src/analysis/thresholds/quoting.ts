@@ -1,14 +1,7 @@
+import { shorten } from '../../contract/text.js'
 import type { Scope } from '../results/figures/measurements.js'
 
-const SHOWN_LENGTH = 80
-
-/** Text from a plan or a service inside a sentence: one line of limited length. */
-export function shorten(text: string, length = SHOWN_LENGTH): string {
-  const oneLine = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
-  const characters = Array.from(oneLine)
-  return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : oneLine
-}
-
+/** Text from a plan or a service inside a sentence. */
 export function quote(text: string): string {
   return `"${shorten(text)}"`
 }

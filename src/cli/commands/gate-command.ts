@@ -3,12 +3,12 @@ import { join, resolve, dirname } from 'node:path'
 import { exitCodeOf } from '../../gate/verdict/exit-code.js'
 import {
   INPUT_GROUPS,
-  INPUT_TABLE,
+  INPUTS,
+  INPUT_NAMES,
   type InputGroup,
   type InputName,
   describeInput
-} from '../../gate/settings/input-table.js'
-import { INPUT_NAMES } from '../../gate/settings/inputs.js'
+} from '../../contract/inputs.js'
 import { resolvePlanFiles } from '../../gate/settings/plan-files.js'
 import { runGate } from '../../gate/run-gate.js'
 import { defaultName, readSettings, type Settings, type Skip } from '../../gate/settings/settings.js'
@@ -68,8 +68,8 @@ const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
 const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
   ...INPUT_NAMES.filter((name) => !NOT_FLAGS.includes(name)).map((name) => ({
     name,
-    group: INPUT_TABLE[name].group,
-    value: name === 'regions' ? REGIONS_FLAG.value : INPUT_TABLE[name].value,
+    group: INPUTS[name].group,
+    value: name === 'regions' ? REGIONS_FLAG.value : INPUTS[name].kind.value,
     about: describeFlag(name),
     ...(JOINTS[name] !== undefined && { joint: JOINTS[name] })
   })),

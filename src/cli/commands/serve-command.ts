@@ -3,7 +3,7 @@ import type { Regions } from '../../contract/regions/regions.js'
 import { type ServiceConfig, ConfigError, ConfigProblem } from '../../service/config/config.js'
 import { readServiceConfig } from '../../service/config/parse-config.js'
 import { type Arguments, type Flag, UsageError } from '../arguments.js'
-import { parseServiceName } from '../../gate/settings/service-values.js'
+import { INPUTS } from '../../contract/inputs.js'
 import { plain, type Screen } from '../screen.js'
 import { REGIONS_FLAG, readRegions } from '../output-folder.js'
 
@@ -98,7 +98,7 @@ const TAKEN_NAMES = ['event', 'grid', 'user']
 function readServiceName(args: Arguments): string | undefined {
   const given = args.text('service-name')
   if (given === '') return undefined
-  const parsed = parseServiceName(given)
+  const parsed = INPUTS['service-name'].kind.parse(given)
   if (!parsed.ok) throw new UsageError(`--service-name takes ${parsed.accepted}`)
   if (TAKEN_NAMES.includes(given))
     throw new UsageError(`--service-name: ${given} is a word of the API itself; choose another one`)

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { orAborted } from '../../contract/clock.js'
 import type { Parsed } from '../../contract/setting-values.js'
 import type { Stream } from '../screen.js'
 
@@ -56,16 +57,10 @@ export function openPrompt(input: Readable): Prompt {
   const lines = createInterface({ input, terminal: false })
   const typed = lines[Symbol.asyncIterator]()
   return {
-    readLine: (signal) =>
-      new Promise((resolve, reject) => {
-        const abort = (): void => reject(signal.reason as Error)
-        if (signal.aborted) abort()
-        signal.addEventListener('abort', abort, { once: true })
-        typed.next().then(
-          (line) => resolve(line.done === true ? undefined : line.value),
-          (thrown: unknown) => reject(thrown as Error)
-        )
-      }),
+    readLine: async (signal) => {
+      const line = await orAborted(typed.next(), signal)
+      return line.done === true ? undefined : line.value
+    },
     close: () => {
       lines.close()
       input.pause()

@@ -1,4 +1,5 @@
 import { describeUnknownKeys } from '../nearest.js'
+import { shorten } from '../text.js'
 import { parseBoolean, parseChoice, parseDurationSeconds, type Parsed } from '../setting-values.js'
 
 /** Receives a problem. */
@@ -41,8 +42,7 @@ export function describe(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map'
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > LONGEST_QUOTE ? `"${text.slice(0, LONGEST_QUOTE)}…"` : `"${text}"`
+  return `"${shorten(typeof value === 'string' ? value : JSON.stringify(value), LONGEST_QUOTE)}"`
 }
 
 /** A name of Kubernetes: a DNS subdomain. */

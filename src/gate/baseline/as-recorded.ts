@@ -5,7 +5,7 @@ import { apdexOf } from '../../analysis/evidence/apdex.js'
 import { wholeOf } from '../../analysis/evidence/reached-load.js'
 import type { Findings } from '../findings.js'
 import type { Settings } from '../settings/settings.js'
-import { shorten } from '../../analysis/thresholds/quoting.js'
+import { shorten } from '../../contract/text.js'
 import { listRemoteErrors } from '../../analysis/evidence/remote-errors.js'
 
 interface Facts {

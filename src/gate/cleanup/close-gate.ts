@@ -5,6 +5,7 @@ import { messageOf } from '../../contract/text.js'
 import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { kubectlDelete } from '../../contract/regions/regions.js'
+import { orAborted } from '../../contract/clock.js'
 import { startDeadline } from '../deadline.js'
 import type { LocalServiceEnd } from '../ports.js'
 import type { StartedPods } from '../step-state.js'
@@ -48,19 +49,11 @@ async function closeInTime(gate: Gate, findings: Findings): Promise<void> {
   if (local === undefined) return
   const how = howToClose(gate, findings)
   const longestMs = how.withinMs === undefined ? LONGEST_CLOSE_MS : how.withinMs + GRACE_MS
-  const deadline = startDeadline(ports.clock, longestMs, { error: new Error('there was no time left') })
-  const { signal } = deadline
+  const deadline = startDeadline(ports.clock, longestMs, {
+    error: () => new Error(`it is not done after ${longestMs / 1000} s.${describePods(saved.state.clusters)}`)
+  })
   try {
-    await Promise.race([
-      local.close(how),
-      new Promise<never>((_, reject) =>
-        signal.addEventListener('abort', () =>
-          reject(
-            new Error(`it is not done after ${longestMs / 1000} s.${describePods(saved.state.clusters)}`)
-          )
-        )
-      )
-    ])
+    await orAborted(local.close(how), deadline.signal)
   } finally {
     deadline.release()
   }

@@ -2,7 +2,7 @@ import { kubectlDelete } from '../../contract/regions/regions.js'
 import { startDeadline } from '../deadline.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { Log } from '../ports.js'
-import type { Clock } from '../../contract/clock.js'
+import { type Clock, orAborted } from '../../contract/clock.js'
 import type { ClusterAddress, StartedPods } from '../step-state.js'
 
 /** Deletes the Jobs with the marker, and their pods with them; returns how many there were. */
@@ -57,15 +57,6 @@ async function deleteIn(
   } finally {
     deadline.release()
   }
-}
-
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return Promise.race([
-    promise,
-    new Promise<never>((_, reject) =>
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-    )
-  ])
 }
 
 function nameOf({ kubeconfig, context, namespace }: ClusterAddress): string {

@@ -6,10 +6,9 @@ import { RefusedError } from '../../client/errors.js'
 import type { Reply } from '../../client/http/http.js'
 import type { HeldBytes } from '../../client/http/redact.js'
 import { RETRY, retry, type RetryPolicy } from '../../client/retry.js'
-import { messageOf } from '../../contract/text.js'
+import { messageOf, shorten } from '../../contract/text.js'
 import { cutHeader, readHeader } from '../../analysis/results/csv/header.js'
 import { describeErrorBody } from '../../client/http/error-body.js'
-import { shorten } from '../../analysis/thresholds/quoting.js'
 
 export interface DownloadOptions {
   readonly open: (range: ResultRange | undefined) => Promise<Reply>

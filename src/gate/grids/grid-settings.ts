@@ -1,20 +1,9 @@
 import type { Address } from '../../client/http/address.js'
 import { isReference, type GridChoice, type GridSpecification } from '../../client/documents/requests.js'
 import { readGridList } from '../settings/grid-list.js'
-import { parseServiceAddress, parseServiceName, tokenProblem } from '../settings/service-values.js'
-import { parseBoolean, parseDurationSeconds, type Parsed } from '../../contract/setting-values.js'
-import { SettingsError } from '../errors.js'
-
-/** The inputs of the action that starts grids. */
-export const GRID_START_INPUTS = ['base-url', 'token', 'grids', 'timeout', 'service-name', 'keep'] as const
-/** The inputs of the action that stops them. */
-export const GRID_STOP_INPUTS = ['base-url', 'token', 'grids', 'timeout', 'service-name'] as const
-
-export type GridInputName = (typeof GRID_START_INPUTS)[number]
-
-type Defaults = Readonly<Partial<Record<GridInputName, string>>>
-export const GRID_START_DEFAULTS: Defaults = { timeout: '15m', keep: 'false' }
-export const GRID_STOP_DEFAULTS: Defaults = { timeout: '10m' }
+import { GRID_START_INPUTS, GRID_STOP_INPUTS, type GridInputName } from '../../contract/inputs.js'
+import { Inputs } from '../settings/inputs.js'
+import { parseServiceAddress, tokenProblem } from '../settings/service-values.js'
 
 export interface GridService {
   readonly address: Address
@@ -41,11 +30,14 @@ export type ReadGridInput = (name: GridInputName) => string
 
 /** Collects every problem, so that a workflow can be fixed in one push. */
 export function readGridStartSettings(read: ReadGridInput): GridStartSettings {
-  const inputs = new GridInputs(read, GRID_START_DEFAULTS)
-  const service = inputs.service()
-  const grids = inputs.grids('is empty; give a list of specifications (`region`, `instance_quantity`, …)')
-  const timeoutMs = inputs.timeoutMs()
-  const keep = inputs.take('keep', parseBoolean) ?? false
+  const inputs = new Inputs(GRID_START_INPUTS, read)
+  const service = readService(inputs)
+  const grids = readGrids(
+    inputs,
+    'is empty; give a list of specifications (`region`, `instance_quantity`, …)'
+  )
+  const timeoutMs = inputs.take('timeout') * 1000
+  const keep = inputs.take('keep')
   for (const { id } of grids.filter(isReference))
     inputs.complain(
       'grids',
@@ -62,10 +54,10 @@ export function readGridStartSettings(read: ReadGridInput): GridStartSettings {
 export function readGridStopSettings(read: ReadGridInput): GridStopSettings | undefined {
   const given = read('grids')
   if (given === '' || /^\[\s*\]$/.test(given)) return undefined
-  const inputs = new GridInputs(read, GRID_STOP_DEFAULTS)
-  const service = inputs.service()
-  const grids = inputs.grids('')
-  const timeoutMs = inputs.timeoutMs()
+  const inputs = new Inputs(GRID_STOP_INPUTS, read)
+  const service = readService(inputs)
+  const grids = readGrids(inputs, '')
+  const timeoutMs = inputs.take('timeout') * 1000
   if (!grids.every(isReference))
     inputs.complain(
       'grids',
@@ -75,65 +67,31 @@ export function readGridStopSettings(read: ReadGridInput): GridStopSettings | un
   return inputs.checked({ service, ids, timeoutMs })
 }
 
-class GridInputs {
-  readonly #problems: string[] = []
-  readonly #read: ReadGridInput
-  readonly #defaults: Defaults
+/** What both have. */
+interface GridInputs {
+  text(name: 'base-url' | 'token' | 'grids'): string
+  complain(name: 'base-url' | 'token' | 'grids', problem: string): void
+  take(name: 'service-name'): string | undefined
+}
 
-  constructor(read: ReadGridInput, defaults: Defaults) {
-    this.#read = read
-    this.#defaults = defaults
-  }
+function readGrids(inputs: GridInputs, emptyProblem: string): readonly GridChoice[] {
+  const given = inputs.text('grids')
+  const { grids, problems } =
+    given === ''
+      ? { grids: [], problems: [emptyProblem] }
+      : readGridList(given, { defaults: {}, durationSeconds: undefined })
+  for (const problem of problems) inputs.complain('grids', problem)
+  return grids
+}
 
-  complain(name: GridInputName, problem: string): void {
-    this.#problems.push(`${name}: ${problem}`)
-  }
-
-  take<T>(name: GridInputName, parse: (text: string) => Parsed<T>): T | undefined {
-    const text = this.#read(name) || (this.#defaults[name] ?? '')
-    if (text === '') return undefined
-    const parsed = parse(text)
-    if (parsed.ok) return parsed.value
-    this.complain(name, `"${text}" is invalid; expected ${parsed.accepted}`)
-    return undefined
-  }
-
-  timeoutMs(): number {
-    return (this.take('timeout', (text) => parseDurationSeconds(text, 1)) ?? 0) * 1000
-  }
-
-  grids(emptyProblem: string): readonly GridChoice[] {
-    const given = this.#read('grids')
-    if (given === '') {
-      this.complain('grids', emptyProblem)
-      return []
-    }
-    const { grids, problems } = readGridList(given, { defaults: {}, durationSeconds: undefined })
-    for (const problem of problems) this.complain('grids', problem)
-    return grids
-  }
-
-  service(): GridService {
-    const token = this.#read('token')
-    const problem = token === '' ? 'is empty; set it to the API token, from a secret' : tokenProblem(token)
-    const address = this.#address()
-    if (problem !== undefined) this.complain('token', problem)
-    return { address, token, serviceName: this.take('service-name', parseServiceName) }
-  }
-
-  /** The settings, if there is no problem with them. */
-  checked<T>(settings: T): T {
-    if (this.#problems.length > 0) throw new SettingsError(this.#problems)
-    return settings
-  }
-
-  #address(): Address {
-    const given = this.#read('base-url')
-    const parsed = addressOf(given)
-    if ('address' in parsed) return parsed.address
-    this.complain('base-url', parsed.problem)
-    return { api: '', origin: '' }
-  }
+function readService(inputs: GridInputs): GridService {
+  const token = inputs.text('token')
+  const parsed = addressOf(inputs.text('base-url'))
+  if ('problem' in parsed) inputs.complain('base-url', parsed.problem)
+  const problem = token === '' ? 'is empty; set it to the API token, from a secret' : tokenProblem(token)
+  if (problem !== undefined) inputs.complain('token', problem)
+  const address = 'address' in parsed ? parsed.address : { api: '', origin: '' }
+  return { address, token, serviceName: inputs.take('service-name') }
 }
 
 function addressOf(given: string): ReturnType<typeof parseServiceAddress> {

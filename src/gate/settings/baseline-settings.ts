@@ -1,9 +1,8 @@
 import { suggestWord } from '../../contract/nearest.js'
 import { isBaselineThreshold, type Threshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { formatDuration } from '../../contract/text.js'
-import type { Inputs, SettingsSources } from './inputs.js'
+import type { GateInputs, SettingsSources } from './inputs.js'
 import { changesParameters, findNoParameter, splitParameters } from './override-parameters.js'
-import { parseChoice, parseInteger, parsePattern, parsePercent } from '../../contract/setting-values.js'
 
 /** What to compare with. */
 export interface BaselineSettings {
@@ -49,31 +48,20 @@ const SYNONYMS: ReadonlyMap<string, (typeof KEYWORDS)[number]> = new Map([
   ...(['sidebyside', 'side', 'ab', 'pairs'] as const).map((word) => [word, 'side-by-side'] as const)
 ])
 const BRANCHES = ['main', 'master', 'develop', 'trunk']
-const BRANCH_NAME = /^(?!refs\/|[-/])[^\s~^:?*[\\\p{Cc}]{1,255}$/u
-const REACTIONS = ['warn', 'fail', 'pass'] as const
-/** Two rounds leave one degree of freedom (t = 31.8 at 1 %), with which hardly any change could be found. */
-const LEAST_ROUNDS = 3
-const MOST_ROUNDS = 100
-const MOST_CONFIRMATIONS = 10
 
 export async function readBaseline(
-  inputs: Inputs,
+  inputs: GateInputs,
   sources: SettingsSources,
   rules: RunRules
 ): Promise<BaselineSettings> {
-  const rounds = inputs.take('baseline-rounds', (text) =>
-    parseInteger(text, { least: LEAST_ROUNDS, most: MOST_ROUNDS })
-  )
-  const source = await readSource(inputs, sources, rounds ?? LEAST_ROUNDS)
+  const source = await readSource(inputs, sources, inputs.take('baseline-rounds'))
   const settings = {
     source,
-    branch: inputs.take('baseline-branch', (text) =>
-      parsePattern(text, BRANCH_NAME, 'the name of a branch such as main, without refs/heads/')
-    ),
-    noise: inputs.take('noise', parsePercent) ?? 0.05,
-    onMissing: inputs.take('on-missing-baseline', (text) => parseChoice(text, REACTIONS)) ?? 'warn',
-    onUnsure: inputs.take('on-unsure', (text) => parseChoice(text, REACTIONS)) ?? 'warn',
-    confirm: inputs.take('confirm', (text) => parseInteger(text, { least: 0, most: MOST_CONFIRMATIONS })) ?? 0
+    branch: inputs.take('baseline-branch'),
+    noise: inputs.take('noise'),
+    onMissing: inputs.take('on-missing-baseline'),
+    onUnsure: inputs.take('on-unsure'),
+    confirm: inputs.take('confirm')
   }
   if (source.kind === 'side-by-side') checkSideBySide(inputs, source.rounds, rules)
   if (source.kind === 'off') checkOff(inputs, rules)
@@ -98,7 +86,11 @@ function secondsOf(rounds: number, segmentSeconds: number): number {
   return 2 * (rounds + 1) * segmentSeconds
 }
 
-async function readSource(inputs: Inputs, sources: SettingsSources, rounds: number): Promise<BaselineSource> {
+async function readSource(
+  inputs: GateInputs,
+  sources: SettingsSources,
+  rounds: number
+): Promise<BaselineSource> {
   const text = inputs.text('baseline')
   const keyword = KEYWORDS.find((known) => known === text)
   if (keyword === 'side-by-side')
@@ -139,7 +131,7 @@ function describeMisspelt(text: string): string | undefined {
     : `"${text}" is invalid; expected auto, off, side-by-side or the path of a baseline document: did you mean "${meant}"? (For a file of that name, write ./${text})`
 }
 
-function checkSideBySide(inputs: Inputs, rounds: number, rules: RunRules): void {
+function checkSideBySide(inputs: GateInputs, rounds: number, rules: RunRules): void {
   const refuse = (other: string, why: string): void =>
     inputs.complain(
       'baseline',
@@ -161,7 +153,7 @@ function checkSideBySide(inputs: Inputs, rounds: number, rules: RunRules): void 
       'warm-up',
       `${formatDuration(warmUpMs)} leaves nothing of a run of baseline: side-by-side, which lasts ${formatDuration(seconds * 1000)} (duration); make warm-up shorter, or duration longer`
     )
-  if (seconds === undefined || timeoutSeconds === 0) return
+  if (seconds === undefined) return
   const needed = secondsOf(rounds, seconds)
   if (needed <= timeoutSeconds) return
   const [total, limit] = [needed, timeoutSeconds].map((time) => formatDuration(time * 1000))
@@ -175,7 +167,7 @@ const SUCH_AS =
   'give the override-parameters that lead the plan to the server of the base, such as -Jport=8081'
 
 /** If they change nothing, the head would be compared with itself, and every line would hold. */
-function checkParameters(inputs: Inputs, { isSkipped }: RunRules): void {
+function checkParameters(inputs: GateInputs, { isSkipped }: RunRules): void {
   const parameters = inputs.text('baseline-parameters')
   const complain = (problem: string): void => inputs.complain('baseline-parameters', `${problem}; ${SUCH_AS}`)
   const odd = findNoParameter(parameters)
@@ -189,7 +181,7 @@ function checkParameters(inputs: Inputs, { isSkipped }: RunRules): void {
     )
 }
 
-function checkOff(inputs: Inputs, { thresholds }: RunRules): void {
+function checkOff(inputs: GateInputs, { thresholds }: RunRules): void {
   const [first, ...others] = thresholds.filter(isBaselineThreshold)
   if (first === undefined) return
   const more = others.length === 0 ? '' : ` and ${others.length} more`
@@ -199,7 +191,7 @@ function checkOff(inputs: Inputs, { thresholds }: RunRules): void {
   )
 }
 
-function checkConfirm(inputs: Inputs, source: BaselineSource, { isLocal, wait }: RunRules): void {
+function checkConfirm(inputs: GateInputs, source: BaselineSource, { isLocal, wait }: RunRules): void {
   if (isLocal && source.kind !== 'side-by-side')
     inputs.complain(
       'confirm',

@@ -1,11 +1,11 @@
 import {
   INFRASTRUCTURES,
+  isId,
   MAX_STOP_AFTER_MIN,
   OPTIONAL_GRID_KEYS,
   REQUIRED_GRID_KEYS,
   type RequiredGridKey
 } from '../../contract/vocabulary.js'
-import { isId } from '../../contract/api.js'
 import type { GridChoice, GridSpecification } from '../../client/documents/requests.js'
 import { describeUnknownKeys } from '../../contract/nearest.js'
 import { parseChoice, parseInteger, parsePattern, type Parsed } from '../../contract/setting-values.js'

@@ -1,20 +1,10 @@
+import { readConfigFile } from '../../contract/config-file.js'
+import { INPUTS, type InputFacts, type InputName, type ValueOf } from '../../contract/inputs.js'
 import type { Parsed } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
-import { suggestName } from '../../contract/nearest.js'
-import { readYaml } from '../../contract/yaml-text.js'
-import { INPUT_TABLE, type InputName } from './input-table.js'
+import { SettingsError } from '../errors.js'
 import type { BaselinePath } from './baseline-path.js'
 import type { PlanFiles } from './plan-files.js'
-
-export const INPUT_NAMES = Object.keys(INPUT_TABLE) as InputName[]
-
-/** An input that is not listed has no default. */
-export const DEFAULTS: Readonly<Partial<Record<InputName, string>>> = Object.fromEntries(
-  INPUT_NAMES.flatMap((name) => {
-    const { byDefault } = INPUT_TABLE[name]
-    return byDefault === undefined ? [] : [[name, byDefault]]
-  })
-)
 
 /** What reading the settings depends on. */
 export interface SettingsSources {
@@ -30,57 +20,76 @@ export interface SettingsSources {
   readonly environment?: { readonly baseUrl: string }
 }
 
-const NO_CONFIG = { values: new Map<string, string>(), grids: undefined, regions: undefined }
+/** The inputs of the gate, with its config file if there is one. */
+export async function openInputs(sources: SettingsSources): Promise<Inputs<typeof INPUTS>> {
+  const read = (name: InputName): string => sources.read(name)
+  const path = read('config')
+  if (path === '') return new Inputs(INPUTS, read)
+  try {
+    const { values, problems } = readConfigFile(await sources.readConfig(path))
+    const inputs = new Inputs(INPUTS, read, values)
+    for (const problem of problems)
+      inputs.complain('config', `${path}${/^(is|must) /.test(problem) ? '' : ':'} ${problem}`)
+    return inputs
+  } catch (thrown) {
+    const inputs = new Inputs(INPUTS, read)
+    inputs.complain('config', `"${path}" cannot be read: ${messageOf(thrown)}`)
+    return inputs
+  }
+}
+
+type Facts = Readonly<Record<string, InputFacts>>
 
 /** Inputs override the config file, which overrides the defaults; also collects the problems found so far. */
-export class Inputs {
+export class Inputs<T extends Facts> {
   readonly problems: string[] = []
 
-  private constructor(
-    private readonly sources: SettingsSources,
-    private readonly config: Omit<ConfigFile, 'problems'>
+  constructor(
+    private readonly table: T,
+    private readonly read: (name: keyof T & string) => string,
+    private readonly config: Readonly<Record<string, unknown>> = {}
   ) {}
 
-  static async open(sources: SettingsSources): Promise<Inputs> {
-    const path = sources.read('config')
-    if (path === '') return new Inputs(sources, NO_CONFIG)
-    try {
-      const { problems, ...config } = readConfigFile(await sources.readConfig(path), INPUT_NAMES)
-      const inputs = new Inputs(sources, config)
-      for (const problem of problems)
-        inputs.complain('config', `${path}${/^(is|must) /.test(problem) ? '' : ':'} ${problem}`)
-      return inputs
-    } catch (thrown) {
-      const inputs = new Inputs(sources, NO_CONFIG)
-      inputs.complain('config', `"${path}" cannot be read: ${messageOf(thrown)}`)
-      return inputs
-    }
-  }
-
-  complain(name: InputName, problem: string): void {
+  complain(name: keyof T & string, problem: string): void {
     this.problems.push(`${name}: ${problem}`)
   }
 
-  isGiven(name: InputName): boolean {
-    if (name === 'grids' || name === 'regions') return this.structured(name) !== ''
-    return this.given(name) !== ''
+  isGiven(name: keyof T & string): boolean {
+    return this.structured(name) !== ''
   }
 
-  text(name: InputName): string {
-    return this.given(name) || (DEFAULTS[name] ?? '')
+  text(name: keyof T & string): string {
+    const given = this.structured(name)
+    return (typeof given === 'string' ? given : '') || (this.table[name]?.byDefault ?? '')
   }
 
-  optional(name: InputName): string | undefined {
+  optional(name: keyof T & string): string | undefined {
     return this.text(name) || undefined
   }
 
-  /** Text, or the value in the config file; empty if it was not given. */
-  structured(name: 'grids' | 'regions'): unknown {
-    return this.sources.read(name) || (this.config[name] ?? '')
+  /** Each line that is not empty. */
+  lines(name: keyof T & string, separator = /\r?\n/): string[] {
+    return this.text(name)
+      .split(separator)
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
   }
 
-  /** Undefined if the input is empty or invalid; an invalid one is added to the problems. */
-  take<T>(name: InputName, parse: (text: string) => Parsed<T>): T | undefined {
+  /** Text, or the value in the config file; empty if it was not given. */
+  structured(name: keyof T & string): unknown {
+    return this.read(name) || (this.config[name] ?? '')
+  }
+
+  /** What was given, or the default; an invalid value is added to the problems. Undefined if there is neither. */
+  take<N extends keyof T & string>(name: N): ValueOf<T[N]> {
+    const { kind, byDefault = '' } = this.table[name] as InputFacts
+    const value = this.takeAs(name, (text) => kind.parse(text))
+    const parsed = value === undefined && byDefault !== '' ? kind.parse(byDefault) : undefined
+    return (parsed?.ok ? parsed.value : value) as ValueOf<T[N]>
+  }
+
+  /** The same with a reader of its own. */
+  takeAs<V>(name: keyof T & string, parse: (text: string) => Parsed<V>): V | undefined {
     const text = this.text(name)
     if (text === '') return undefined
     const parsed = parse(text)
@@ -89,77 +98,11 @@ export class Inputs {
     return undefined
   }
 
-  private given(name: InputName): string {
-    return this.sources.read(name) || (this.config.values.get(name) ?? '')
+  /** The settings, if there is no problem with them. */
+  checked<S>(settings: S): S {
+    if (this.problems.length > 0) throw new SettingsError(this.problems)
+    return settings
   }
 }
 
-/** Secrets and what the job sets never come from a committed file, and a config file cannot name another. */
-export const REFUSED_KEYS: readonly string[] = ['token', 'github-token', 'matrix', 'config']
-const SET_ELSEWHERE = 'set it in the workflow'
-const INSTEAD: Readonly<Record<string, string>> = {
-  token: `${SET_ELSEWHERE}, from a secret, or set LOADGATE_TOKEN on the command line`
-}
-/** Text, or a list of it. */
-export const LIST_KEYS: readonly string[] = ['files', 'thresholds', 'tags']
-
-export interface ConfigFile {
-  /** The settings with text values. */
-  readonly values: ReadonlyMap<string, string>
-  /** `grids` as it is in the file, text or a list. */
-  readonly grids: unknown
-  /** `regions` as it is in the file, text or a map. */
-  readonly regions: unknown
-  readonly problems: readonly string[]
-}
-
-/** Reads a config file whose keys are the inputs. */
-export function readConfigFile(text: string, inputNames: readonly string[]): ConfigFile {
-  const values = new Map<string, string>()
-  const problems: string[] = []
-  let grids: unknown
-  let regions: unknown
-  for (const [key, value] of entriesOf(text, problems)) {
-    if (REFUSED_KEYS.includes(key))
-      problems.push(`${key} cannot be set in a file; ${INSTEAD[key] ?? SET_ELSEWHERE}`)
-    else if (!inputNames.includes(key)) problems.push(describeUnknown(key, inputNames))
-    else if (isEmpty(value)) problems.push(`${key} has no value; set one, or remove the key`)
-    else if (key === 'grids') grids = value
-    else if (key === 'regions') regions = value
-    else if (typeof value === 'string') values.set(key, value.trim())
-    else if (LIST_KEYS.includes(key) && isListOfText(value)) values.set(key, value.join('\n'))
-    else
-      problems.push(`${key} must be ${LIST_KEYS.includes(key) ? 'text or a list of text' : 'a plain value'}`)
-  }
-  return { values, grids, regions, problems }
-}
-
-function describeUnknown(key: string, inputNames: readonly string[]): string {
-  const meant = suggestName(
-    key,
-    inputNames.filter((name) => !REFUSED_KEYS.includes(name))
-  )
-  return `unknown key ${key}; ${meant === undefined ? 'keys must be names of inputs' : `did you mean ${meant}?`}`
-}
-
-function entriesOf(text: string, problems: string[]): [string, unknown][] {
-  const { value, problems: found } = readYaml(text)
-  const advice = (problem: string): string => (problem.startsWith('Tabs') ? '; indent with spaces' : '')
-  problems.push(...found.map((problem) => `is not YAML: ${problem}${advice(problem)}`))
-  // An empty file parses to nothing, or to an empty text.
-  if (value === null || value === undefined || value === '') return []
-  if (typeof value === 'object' && !Array.isArray(value)) return Object.entries(value)
-  problems.push('must be a map whose keys are the inputs')
-  return []
-}
-
-/** A key without a value is an error: ignoring it could silently turn a gate into a report. */
-function isEmpty(value: unknown): boolean {
-  if (value === null || value === undefined) return true
-  const texts = Array.isArray(value) ? value : [value]
-  return texts.every((text) => typeof text === 'string' && text.trim() === '')
-}
-
-function isListOfText(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((element) => typeof element === 'string')
-}
+export type GateInputs = Inputs<typeof INPUTS>

@@ -1,12 +1,12 @@
 import { parseRegions } from '../../contract/regions/parse-regions.js'
 import type { ParsedRegions } from '../../contract/regions/parse-regions.js'
 import type { Regions } from '../../contract/regions/regions.js'
-import type { Inputs } from './inputs.js'
+import type { GateInputs } from './inputs.js'
 import type { ServiceChoice } from './target-settings.js'
 import { readYaml } from '../../contract/yaml-text.js'
 
 /** Where the nodes of the embedded service run. Undefined if it was not given, or no region in it can be read. */
-export function readRegions(inputs: Inputs, { baseUrl, isLocal }: ServiceChoice): Regions | undefined {
+export function readRegions(inputs: GateInputs, { baseUrl, isLocal }: ServiceChoice): Regions | undefined {
   const given = inputs.structured('regions')
   if (given === '') return undefined
   // Where no token is given, the address may come from a variable that is empty too.

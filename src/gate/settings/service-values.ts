@@ -1,14 +1,7 @@
 import { readAddress, type Address } from '../../client/http/address.js'
-import { parsePattern, type Parsed } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
 import { basicAuthorization } from '../../client/http/http.js'
 import type { Ports } from '../ports.js'
-
-const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
-
-export function parseServiceName(text: string): Parsed<string> {
-  return parsePattern(text, SERVICE_NAME, 'a word of lowercase letters, digits, - and _')
-}
 
 /** The address of a service, or what is wrong with it. */
 export function parseServiceAddress(

@@ -1,24 +1,13 @@
-import { TOOLS } from '../../contract/vocabulary.js'
-import { isId } from '../../contract/api.js'
 import type { GridChoice } from '../../client/documents/requests.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
-import { ON_STALL, type OnStall } from '../../analysis/thresholds/judge/judgement.js'
+import type { OnStall } from '../../analysis/thresholds/judge/judgement.js'
 import type { Regions } from '../../contract/regions/regions.js'
 import { readBaseline, totalSeconds, type BaselineSettings, type RunRules } from './baseline-settings.js'
 import { readGridList } from './grid-list.js'
-import { Inputs, type SettingsSources } from './inputs.js'
+import { openInputs, type GateInputs, type SettingsSources } from './inputs.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Occasion } from '../ports.js'
-import {
-  parseBoolean,
-  parseChoice,
-  parseDurationSeconds,
-  parseInteger,
-  parsePattern
-} from '../../contract/setting-values.js'
-import { parseServiceName } from './service-values.js'
-import { SettingsError } from '../errors.js'
 import { readRegions } from './region-settings.js'
 import { chooseService, readTarget, type Target, parseWaitFor, type WaitFor } from './target-settings.js'
 import { listUnused } from './unused-inputs.js'
@@ -75,28 +64,24 @@ export interface Skip {
   readonly skip: string
 }
 
-const ARTIFACT_NAME = /^[^":<>|*?\r\n\\/]{1,200}$/
-
 /** Collects every problem, so that a workflow can be fixed in one push. */
 export async function readSettings(sources: SettingsSources): Promise<Settings | Skip> {
-  const inputs = await Inputs.open(sources)
-  const settings = await readAll(inputs, sources)
-  if (inputs.problems.length > 0) throw new SettingsError(inputs.problems)
-  return settings
+  const inputs = await openInputs(sources)
+  return inputs.checked(await readAll(inputs, sources))
 }
 
-async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settings | Skip> {
-  const missingToken = inputs.take('on-missing-token', (text) => parseChoice(text, ['fail', 'skip']))
+async function readAll(inputs: GateInputs, sources: SettingsSources): Promise<Settings | Skip> {
+  const missingToken = inputs.take('on-missing-token')
   const service = chooseService(inputs, sources)
   const { isLocal } = service
   const isSkipped = missingToken === 'skip' && !isLocal && inputs.text('token') === ''
   const target = isSkipped ? undefined : readTarget(inputs, service, sources.platform)
-  const durationSeconds = inputs.take('duration', (text) => parseDurationSeconds(text, 1))
-  const timeoutSeconds = inputs.take('timeout', (text) => parseDurationSeconds(text, 1)) ?? 0
-  const wait = inputs.take('wait', parseBoolean) ?? true
+  const durationSeconds = inputs.take('duration')
+  const timeoutSeconds = inputs.take('timeout')
+  const wait = inputs.take('wait')
   const thresholds = readThresholds(inputs)
   const stopEarly = readStopEarly(inputs, { isSkipped })
-  const warmUpMs = (inputs.take('warm-up', (text) => parseDurationSeconds(text, 0)) ?? 0) * 1000
+  const warmUpMs = (inputs.take('warm-up') ?? 0) * 1000
   const rules = { isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds, warmUpMs }
   const baseline = await readBaseline(inputs, sources, rules)
   const loadSeconds = durationSeconds && totalSeconds(baseline, durationSeconds, timeoutSeconds)
@@ -104,19 +89,15 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
   const origin = await readOrigin(inputs, sources, { ...rules, regions, loadSeconds })
   const settings = {
     regions,
-    serviceName: inputs.take('service-name', parseServiceName),
-    tool: inputs.take('tool', (text) => parseChoice(text, TOOLS)) ?? 'jmeter',
+    serviceName: inputs.take('service-name'),
+    tool: inputs.take('tool'),
     name: inputs.text('name') || sources.defaultName,
     notes: inputs.optional('notes'),
     project: inputs.optional('project'),
-    tags: inputs
-      .text('tags')
-      .split(/[,\n]/)
-      .map((tag) => tag.trim())
-      .filter((tag) => tag !== ''),
-    privacy: inputs.take('privacy', (text) => parseChoice(text, ['public', 'private'])) ?? 'private',
-    threads: inputs.take('threads', (text) => parseInteger(text, { least: 1 })),
-    rampupSeconds: inputs.take('rampup', (text) => parseDurationSeconds(text, 0)),
+    tags: inputs.lines('tags', /[,\n]/),
+    privacy: inputs.take('privacy'),
+    threads: inputs.take('threads'),
+    rampupSeconds: inputs.take('rampup'),
     // An existing or repeated run keeps its own duration.
     durationSeconds: origin.kind === 'files' ? durationSeconds : undefined,
     overrideHosts: inputs.optional('override-hosts'),
@@ -125,18 +106,16 @@ async function readAll(inputs: Inputs, sources: SettingsSources): Promise<Settin
     baseline,
     stopEarly,
     warmUpMs,
-    onStall: inputs.take('on-stall', (text) => parseChoice(text, ON_STALL)) ?? 'fail',
-    waitFor: inputs.take('wait-for', parseWaitFor),
+    onStall: inputs.take('on-stall'),
+    waitFor: inputs.takeAs('wait-for', parseWaitFor),
     wait,
     timeoutMs: timeoutSeconds * 1000,
-    pollIntervalMs: (inputs.take('poll-interval', (text) => parseDurationSeconds(text, 1)) ?? 15) * 1000,
-    stopOnCancel: inputs.take('stop-on-cancel', parseBoolean) ?? true,
-    failOn: inputs.take('fail-on', (text) => parseChoice(text, ['breach', 'never'])) ?? 'breach',
-    artifactName: inputs.take('artifact-name', (text) =>
-      parsePattern(text, ARTIFACT_NAME, 'at most 200 characters without " : < > | * ? \\ / or line breaks')
-    ),
-    retentionDays: inputs.take('retention-days', (text) => parseInteger(text, { least: 1, most: 400 })),
-    comment: inputs.take('comment', (text) => parseChoice(text, ['auto', 'off'])) ?? 'auto',
+    pollIntervalMs: inputs.take('poll-interval') * 1000,
+    stopOnCancel: inputs.take('stop-on-cancel'),
+    failOn: inputs.take('fail-on'),
+    artifactName: inputs.take('artifact-name'),
+    retentionDays: inputs.take('retention-days'),
+    comment: inputs.take('comment'),
     githubToken: inputs.text('github-token'),
     matrix: inputs.text('matrix'),
     unused: listUnused((name) => inputs.isGiven(name), { origin, wait, baseline, thresholds, stopEarly })
@@ -159,14 +138,10 @@ interface OriginRules extends RunRules {
   readonly loadSeconds: number | undefined
 }
 
-async function readOrigin(inputs: Inputs, sources: SettingsSources, rules: OriginRules): Promise<Origin> {
+async function readOrigin(inputs: GateInputs, sources: SettingsSources, rules: OriginRules): Promise<Origin> {
   const runId = readRunId(inputs, 'run-id', rules.isLocal)
   const repeat = readRunId(inputs, 'repeat', rules.isLocal)
-  const lines = inputs
-    .text('files')
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+  const lines = inputs.lines('files')
   if (rules.isLocal && !rules.wait)
     inputs.complain('wait', 'cannot be false with base-url: local, whose service ends with the step')
   if (runId !== undefined && repeat !== undefined)
@@ -202,10 +177,8 @@ async function resolveLines(lines: readonly string[], sources: SettingsSources):
   return sources.resolveFiles(lines)
 }
 
-function readRunId(inputs: Inputs, name: 'run-id' | 'repeat', isLocal: boolean): string | undefined {
-  const id = inputs.take(name, (text) =>
-    isId(text) ? { ok: true, value: text } : { ok: false, accepted: "a run's id: letters, digits, - and _" }
-  )
+function readRunId(inputs: GateInputs, name: 'run-id' | 'repeat', isLocal: boolean): string | undefined {
+  const id = inputs.take(name)
   if (inputs.text(name) !== '' && isLocal)
     inputs.complain(name, 'cannot be used with base-url: local, whose runs end with the step')
   // An invalid id was still given: what is wrong is the id, not missing files and grids.
@@ -213,7 +186,7 @@ function readRunId(inputs: Inputs, name: 'run-id' | 'repeat', isLocal: boolean):
 }
 
 function readGrids(
-  inputs: Inputs,
+  inputs: GateInputs,
   { regions, isLocal, isSkipped, durationSeconds, loadSeconds, timeoutSeconds }: OriginRules
 ): readonly GridChoice[] {
   const names = regions === undefined ? ['local'] : [...regions.keys()]
@@ -251,7 +224,7 @@ function readGrids(
   return grids
 }
 
-function readThresholds(inputs: Inputs): readonly Threshold[] {
+function readThresholds(inputs: GateInputs): readonly Threshold[] {
   const { thresholds, problems } = parseThresholds(inputs.text('thresholds'))
   for (const problem of problems) inputs.complain('thresholds', problem)
   // A gate whose lines are all commented out would always pass.
@@ -264,8 +237,8 @@ function readThresholds(inputs: Inputs): readonly Threshold[] {
 }
 
 /** Whether to stop a run whose threshold is broken. Only a run of this step whose end is known can be. */
-function readStopEarly(inputs: Inputs, { isSkipped }: { readonly isSkipped: boolean }): boolean {
-  const stopEarly = inputs.take('stop-early', parseBoolean) ?? false
+function readStopEarly(inputs: GateInputs, { isSkipped }: { readonly isSkipped: boolean }): boolean {
+  const stopEarly = inputs.take('stop-early')
   if (!stopEarly) return false
   const [other] = (['run-id', 'repeat'] as const).filter((name) => inputs.isGiven(name))
   if (other === 'run-id')

@@ -1,6 +1,6 @@
 import type { Address } from '../../client/http/address.js'
 import { parseDurationSeconds, type Parsed } from '../../contract/setting-values.js'
-import type { Inputs, SettingsSources } from './inputs.js'
+import type { GateInputs, SettingsSources } from './inputs.js'
 import { parseServiceAddress, tokenProblem, withoutSecrets } from './service-values.js'
 
 export type Target =
@@ -19,7 +19,7 @@ const VARIABLE = 'LOADGATE_BASE_URL'
 
 /** An input or the config file wins over the environment, which only the command line has. */
 export function chooseService(
-  inputs: Inputs,
+  inputs: GateInputs,
   { environment }: Pick<SettingsSources, 'environment'>
 ): ServiceChoice {
   const isCommandLine = environment !== undefined
@@ -32,7 +32,7 @@ export function chooseService(
   return environment.baseUrl === '' ? choose('local', 'nothing') : choose(environment.baseUrl, 'environment')
 }
 
-export function readTarget(inputs: Inputs, choice: ServiceChoice, platform: string): Target | undefined {
+export function readTarget(inputs: GateInputs, choice: ServiceChoice, platform: string): Target | undefined {
   if (choice.isLocal) {
     checkLocal(inputs, choice, platform)
     return { kind: 'local' }
@@ -49,7 +49,7 @@ const NO_VARIABLE = "LOADGATE_TOKEN is not set; set it to the service's API toke
 const NO_SECRET =
   'is empty; set it to the API token, from a secret. Pull requests from forks get no secrets: set on-missing-token: skip to skip the gate there'
 
-function checkLocal(inputs: Inputs, { from, isCommandLine }: ServiceChoice, platform: string): void {
+function checkLocal(inputs: GateInputs, { from, isCommandLine }: ServiceChoice, platform: string): void {
   if (inputs.text('token') !== '') {
     if (!isCommandLine) inputs.complain('token', 'base-url: local takes no token; remove one of the two')
     // A token in the environment is for every command. Where local was chosen it is not needed; where nothing was, it was probably
@@ -64,7 +64,7 @@ function checkLocal(inputs: Inputs, { from, isCommandLine }: ServiceChoice, plat
     inputs.complain('base-url', 'local needs Linux or macOS; on Windows give the address of a service')
 }
 
-function readServiceAddress(inputs: Inputs, { baseUrl, from }: ServiceChoice): Address | undefined {
+function readServiceAddress(inputs: GateInputs, { baseUrl, from }: ServiceChoice): Address | undefined {
   if (from === 'nothing') {
     inputs.complain(
       'base-url',

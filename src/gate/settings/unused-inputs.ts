@@ -4,44 +4,10 @@ import {
   type Threshold
 } from '../../analysis/thresholds/grammar/threshold.js'
 import type { BaselineSettings } from './baseline-settings.js'
-import type { InputName } from './input-table.js'
+import { INPUT_NAMES, onlyFor, type InputName } from '../../contract/inputs.js'
 
-/** Inputs that describe a run created from files. */
-const FOR_NEW_RUNS: readonly InputName[] = [
-  'grids',
-  'name',
-  'notes',
-  'project',
-  'tags',
-  'privacy',
-  'threads',
-  'rampup',
-  'duration',
-  'override-hosts',
-  'override-parameters',
-  'tool'
-]
-/** Inputs for what happens after the run has started. */
-const FOR_WAITING: readonly InputName[] = [
-  'thresholds',
-  'baseline',
-  'baseline-branch',
-  'baseline-parameters',
-  'baseline-rounds',
-  'noise',
-  'on-missing-baseline',
-  'on-unsure',
-  'confirm',
-  'stop-early',
-  'warm-up',
-  'on-stall',
-  'poll-interval',
-  'stop-on-cancel',
-  'fail-on',
-  'artifact-name',
-  'retention-days',
-  'comment'
-]
+const FOR_NEW_RUNS = INPUT_NAMES.filter((name) => onlyFor(name) === 'new run')
+const FOR_WAITING = INPUT_NAMES.filter((name) => onlyFor(name) === 'waiting')
 /** Inputs for the judgement on lines that name `baseline`. */
 const FOR_BASELINE_LINES: readonly InputName[] = ['on-missing-baseline', 'on-unsure', 'confirm']
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual, randomBytes } from 'node:crypto'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { type Role, ROLES } from '../config/config.js'
 import { inTransaction } from '../store/database.js'
 import { hashSecret } from '../secrets.js'

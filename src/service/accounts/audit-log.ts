@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Role } from '../config/config.js'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { clauseOf } from '../errors.js'
 
 /** Who did what, when, from where. */

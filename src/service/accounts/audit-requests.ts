@@ -1,6 +1,6 @@
 import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import type { AuditEntry, AuditLog } from './audit-log.js'
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { systemClock } from '../clock.js'
+import { systemClock } from '../../contract/clock.js'
 import { messageOf } from '../../contract/text.js'
 import { openDatabase } from '../store/database.js'
 import { explainDatabase } from '../store/database-errors.js'

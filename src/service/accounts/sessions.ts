@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { refuseWrite } from '../store/database-errors.js'
 import type { SessionRow, SessionRows } from './session-rows.js'
 import { hashSecret } from '../secrets.js'

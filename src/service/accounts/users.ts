@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Role } from '../config/config.js'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { hashSecret } from '../secrets.js'
 import { createSessionRows, type SessionRows } from './session-rows.js'
 import { Sessions } from './sessions.js'

@@ -1,6 +1,6 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { RequestError } from '../errors.js'
 import { cannotFind } from '../service-facts.js'
 import type { AuditLog } from '../accounts/audit-log.js'

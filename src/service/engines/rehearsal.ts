@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { TOOLS } from '../../contract/vocabulary.js'
 import { SAMPLES_HEADER } from '../samples/sample-rows.js'
 import { type Engine, type NodeOrder, type NodeOutcome, type PlanToPrepare, propertyValue } from './engine.js'
@@ -55,13 +55,13 @@ async function rehearse(
   // The disk may be full: the failure is reported at the end, and nothing waits for a failed stream.
   out.on('error', () => undefined)
   out.write(SAMPLES_HEADER)
+  const wait = (): Promise<void> => clock.sleep(REAL_TIME_STEP_MS, signal).catch(() => undefined)
   for (const { endMs, row } of samples) {
-    while (isRealTime && endMs > clock.now() && !signal.aborted) await wait(clock, signal)
+    while (isRealTime && endMs > clock.now() && !signal.aborted) await wait()
     if (signal.aborted || out.errored) break
     if (!out.write(row)) await once(out, 'drain')
   }
-  while (isRealTime && clock.now() < startMs + durationMs && !signal.aborted && !out.errored)
-    await wait(clock, signal)
+  while (isRealTime && clock.now() < startMs + durationMs && !signal.aborted && !out.errored) await wait()
   out.end()
   await finished(out)
   return isRealTime ? { problem: null } : { problem: null, span: { startMs, endMs: startMs + durationMs } }
@@ -131,18 +131,6 @@ function formatRow(sample: {
 function positive(text: string | undefined): number | undefined {
   const value = Number(text ?? NaN)
   return value >= 0 ? value : undefined
-}
-
-function wait(clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      callOff()
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const callOff = clock.after(REAL_TIME_STEP_MS, end)
-    signal.addEventListener('abort', end, { once: true })
-  })
 }
 
 /** Numbers from 0 to 1 that depend only on the text. */

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { Server } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { ConfigProblem, type ServiceConfig } from '../config/config.js'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { clauseOf } from '../errors.js'
 
 type Files = NonNullable<ServiceConfig['tls']>

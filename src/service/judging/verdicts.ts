@@ -1,4 +1,4 @@
-import { type Clock, steadyNow } from '../clock.js'
+import { type Clock, steadyNow } from '../../contract/clock.js'
 import { messageOf } from '../../contract/text.js'
 import { Recent } from '../service-facts.js'
 import { createId } from '../store/data-folder.js'

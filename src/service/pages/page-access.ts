@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { RequestError } from '../errors.js'
 import { route, type Route } from '../service-facts.js'
 import type { Accounts, User } from '../accounts/users.js'

@@ -3,7 +3,7 @@ import type { Measurements } from '../../analysis/results/figures/measurements.j
 import { scanFiles } from '../../analysis/results/parallel/scan-files.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import { findNode } from '../runs/node-book.js'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import {
   describeTool,
   type ServiceFacts,

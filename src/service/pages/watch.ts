@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import type { EventStream } from './send-page.js'
 
 /** What to show now, and whether it can still change. */

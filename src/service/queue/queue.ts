@@ -1,5 +1,5 @@
 import type { GridSpec, UserReference } from '../../contract/records.js'
-import { type Clock, steadyNow } from '../clock.js'
+import { type Clock, steadyNow } from '../../contract/clock.js'
 import { formatElapsed } from '../runs/interruption.js'
 import type { NodePlace } from '../nodes/load-node.js'
 import { type Job, type Resource, WaitingLine } from './waiting-line.js'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Retention } from '../config/config.js'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { messageOf } from '../../contract/text.js'
 import type { SqliteStore } from '../store/sqlite-store.js'
 import { Facts, parseRecord } from '../store/tables.js'

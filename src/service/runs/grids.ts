@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import { refuseUntilRestart, RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
 import { formatMinutes, Interruption, requireWritten } from './interruption.js'

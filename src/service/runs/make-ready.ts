@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { PreparedPlan, Engines } from '../engines/engine.js'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import type { LoadNode } from '../nodes/load-node.js'
 import type { readLoad } from '../nodes/machine/load-sample.js'
 import type { Grids } from './grids.js'

@@ -1,7 +1,7 @@
 import { join, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { open, readdir } from 'node:fs/promises'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../contract/clock.js'
 import type { ProcessGroup } from '../nodes/machine/processes.js'
 import { type GridRecord, isProcessGroup, isSettled, type RunRecord } from '../../contract/records.js'
 import { messageOf } from '../../contract/text.js'

@@ -9,7 +9,8 @@ import { inspectTurn } from '../../../../src/service/nodes/pods/work/inspect-tur
 import { PodContact } from '../../../../src/service/nodes/pods/work/pod-contact.js'
 import { podPaths } from '../../../../src/service/nodes/pods/work/pod-environment.js'
 import { PodRecord } from '../../../../src/service/nodes/pods/work/pod-record.js'
-import { POD_TIMINGS } from '../../../../src/service/nodes/pods/pause.js'
+import { type Clock, sleepBy } from '../../../../src/contract/clock.js'
+import { POD_TIMINGS } from '../../../../src/service/nodes/pods/timings.js'
 import { readFigures, readTurnState } from '../../../../src/service/nodes/pods/work/turn-state.js'
 
 const folders: string[] = []
@@ -45,19 +46,17 @@ function cannedPod(...answers: readonly Said[]) {
     if (said.stdout !== undefined) await streams.onStdout?.(Buffer.from(said.stdout))
     return { code: said.code ?? 0 }
   }
+  const after: Clock['after'] = (delayMs, act) => {
+    // Only the short pauses before another try pass.
+    const timer = delayMs < 1000 ? setImmediate(act) : undefined
+    return () => clearImmediate(timer)
+  }
   const contact = new PodContact({
     cluster: { exec } as unknown as Cluster,
     pod: 'node-0',
     lost: never,
     whyLost: () => Promise.resolve(undefined),
-    clock: {
-      now: () => 1000,
-      after: (delayMs, act) => {
-        // Only the short pauses before another try pass.
-        const timer = delayMs < 1000 ? setImmediate(act) : undefined
-        return () => clearImmediate(timer)
-      }
-    },
+    clock: { now: () => 1000, after, sleep: sleepBy(after) },
     timings: POD_TIMINGS,
     log: (line) => log.push(line)
   })

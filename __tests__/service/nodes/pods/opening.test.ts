@@ -4,7 +4,7 @@ import { followFile } from '../../../../src/service/nodes/pods/work/follow-file.
 import { LineSink } from '../../../../src/service/nodes/pods/work/follow-turn.js'
 import { PodContact } from '../../../../src/service/nodes/pods/work/pod-contact.js'
 import { PodDesk } from '../../../../src/service/nodes/pods/work/pod-desk.js'
-import { POD_TIMINGS } from '../../../../src/service/nodes/pods/pause.js'
+import { POD_TIMINGS } from '../../../../src/service/nodes/pods/timings.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 
 /** Longer than a stream may be silent, or a question may take. */

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { systemClock } from '../../../../src/contract/clock.js'
 import { driftOf, offsetOf, readPodClock } from '../../../../src/service/nodes/pods/work/pod-record.js'
 import {
   readTimeMs,
@@ -10,7 +11,7 @@ import {
 async function measure(aheadMs: number, trips: readonly (readonly [number, number])[], isExact = true) {
   let nowMs = 1_700_000_000_000
   let trip = 0
-  const clock = { now: () => nowMs, after: () => () => undefined }
+  const clock = { ...systemClock, now: () => nowMs }
   return readPodClock(clock, async () => {
     const [there, back] = trips[trip++ % trips.length]!
     nowMs += there

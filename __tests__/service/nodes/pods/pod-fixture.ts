@@ -1,14 +1,14 @@
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../../../src/service/clock.js'
+import { systemClock } from '../../../../src/contract/clock.js'
 import type { NodeCommand } from '../../../../src/service/nodes/load-node.js'
 import {
   createPodNode,
   type PodNode,
   type PodNodeParts
 } from '../../../../src/service/nodes/pods/pod-place.js'
-import { POD_TIMINGS } from '../../../../src/service/nodes/pods/pause.js'
+import { POD_TIMINGS } from '../../../../src/service/nodes/pods/timings.js'
 import { type Cut, type LocalPods, startLocalPods } from '../../../support/kubernetes/local-pod.js'
 import { removeFolder } from '../../../support/remove-folder.js'
 

@@ -18,7 +18,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cluster, ClusterError } from '../../../../src/service/nodes/kubernetes/cluster.js'
 import { NodeError } from '../../../../src/service/nodes/load-node.js'
-import { POD_TIMINGS } from '../../../../src/service/nodes/pods/pause.js'
+import { type Clock, sleepBy, systemClock } from '../../../../src/contract/clock.js'
+import { POD_TIMINGS } from '../../../../src/service/nodes/pods/timings.js'
 import { type PodFixture, shellCommand, startPod } from './pod-fixture.js'
 
 let fixture: PodFixture
@@ -215,13 +216,7 @@ describe('facts', () => {
   test('tell when it started by this clock, although the clock of the pod is another', async () => {
     fixture = await startPod()
     const aheadMs = 7_200_000
-    const clock = {
-      now: () => Date.now() - aheadMs,
-      after: (delayMs: number, act: () => void) => {
-        const timer = setTimeout(act, delayMs)
-        return () => clearTimeout(timer)
-      }
-    }
+    const clock = { ...systemClock, now: () => Date.now() - aheadMs }
     const node = fixture.node({ clock })
     expect(node.facts()).toEqual({ startedMs: null, endedMs: null, throttled: null, clockOffsetMs: 0 })
     const beforeMs = clock.now()
@@ -277,16 +272,14 @@ describe('a loss', () => {
   test('of the connection is one after five minutes', async () => {
     fixture = await startPod()
     let nowMs = 0
-    const clock = {
-      now: () => nowMs,
-      after: (delayMs: number, act: () => void) => {
-        const timer = setImmediate(() => {
-          nowMs += delayMs
-          act()
-        })
-        return () => clearImmediate(timer)
-      }
+    const after: Clock['after'] = (delayMs, act) => {
+      const timer = setImmediate(() => {
+        nowMs += delayMs
+        act()
+      })
+      return () => clearImmediate(timer)
     }
+    const clock = { now: () => nowMs, after, sleep: sleepBy(after) }
     const timings = {
       silenceMs: 15_000,
       openMs: 120_000,

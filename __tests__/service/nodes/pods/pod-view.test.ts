@@ -123,6 +123,6 @@ describe('a pod that is lost, in fewer words', () => {
 
   test('where a long message of the cluster is cut', () => {
     const words = lossOf(failed({ reason: 'Shutdown', message: 'x'.repeat(2000) }), makeJob())?.words
-    expect(words).toBe(`Shutdown: "${'x'.repeat(1000)}…"`)
+    expect(words).toBe(`Shutdown: "${'x'.repeat(999)}…"`)
   })
 })

@@ -1,5 +1,5 @@
 import type { RecordedScope, BaselineDocument } from '../../../contract/baseline.js'
-import { shorten } from '../../thresholds/quoting.js'
+import { shorten } from '../../../contract/text.js'
 
 export const MOST_RUNS_WITH_HISTOGRAMS = 10
 

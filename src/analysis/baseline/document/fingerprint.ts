@@ -1,5 +1,5 @@
 import { LONGEST_FINGERPRINT_TEXT, MOST_FINGERPRINT_PARTS } from '../../../contract/baseline.js'
-import { shorten } from '../../thresholds/quoting.js'
+import { shorten } from '../../../contract/text.js'
 
 /**
  * What must be equal for two runs to be comparable: the name of each part, and its value or hash. The names are used in messages:

@@ -1,4 +1,4 @@
-import { shorten } from '../../thresholds/quoting.js'
+import { shorten } from '../../../contract/text.js'
 import type { BaselineDocument, RecordedRun } from '../../../contract/baseline.js'
 import { type Fingerprint, describeDifference, isSameFingerprint } from './fingerprint.js'
 

@@ -1,4 +1,4 @@
-import { shorten } from '../../thresholds/quoting.js'
+import { shorten } from '../../../contract/text.js'
 import {
   type BaselineDocument,
   type RecordedRun,

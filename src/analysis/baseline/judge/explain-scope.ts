@@ -1,6 +1,7 @@
 import { formatActual, formatValue, formatChange, formatSize } from '../../thresholds/format.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import { describeScope, shorten } from '../../thresholds/quoting.js'
+import { shorten } from '../../../contract/text.js'
+import { describeScope } from '../../thresholds/quoting.js'
 import { LEAST_SAMPLES_BEYOND } from '../statistics/classify.js'
 import { LEVEL, tQuantile } from '../statistics/evidence-of-change.js'
 import { asChangePct, scaleOf } from '../statistics/scale.js'

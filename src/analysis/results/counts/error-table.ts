@@ -1,3 +1,4 @@
+import { shorten } from '../../../contract/text.js'
 import { LabelTable } from './label-table.js'
 import type { PartErrors } from './scan-result.js'
 
@@ -126,20 +127,13 @@ export function readError(fields: ErrorFields): [code: string, message: string] 
   const { bytes, codeStart, codeEnd, messageStart, messageEnd, hasEscapes } = fields
   const message = decode(bytes, messageStart, messageEnd)
   return [
-    shorten(decode(bytes, codeStart, codeEnd)),
-    shorten(hasEscapes ? message.replaceAll('""', '"') : message)
+    shorten(decode(bytes, codeStart, codeEnd), MAX_LENGTH),
+    shorten(hasEscapes ? message.replaceAll('""', '"') : message, MAX_LENGTH)
   ]
 }
 
 function decode(bytes: Uint8Array, start: number, end: number): string {
   return decoder.decode(bytes.subarray(start, Math.min(end, start + MAX_BYTES)))
-}
-
-function shorten(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  if (line.length <= MAX_LENGTH) return line
-  // Not between the halves of a surrogate pair.
-  return `${line.slice(0, MAX_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */

@@ -1,7 +1,8 @@
 import type { LineReader } from './line-reader.js'
 import { suggestWord } from '../../../contract/nearest.js'
 import { SELECTOR_KEYS, type Pattern, type Selector, type SelectorKey } from './threshold.js'
-import { quote, shorten } from '../quoting.js'
+import { shorten } from '../../../contract/text.js'
+import { quote } from '../quoting.js'
 
 const ACCEPTED_KEYS = 'label, region, grid'
 

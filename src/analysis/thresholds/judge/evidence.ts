@@ -1,7 +1,7 @@
 import type { Figures, Measurements, Source } from '../../results/figures/measurements.js'
 import { factsOf, type Metric, type NamedMetric } from '../metrics.js'
 import { formatValue } from '../format.js'
-import { shorten } from '../quoting.js'
+import { shorten } from '../../../contract/text.js'
 import { compareToLimit, type OnStall, type OverTimeFigure } from './judgement.js'
 
 const SHOWN_GAPS = 3

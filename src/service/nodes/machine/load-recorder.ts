@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js'
+import type { Clock } from '../../../contract/clock.js'
 import { type LoadNode, withRun } from '../load-node.js'
 import type { GroupUsage, ThreadWaits } from './group-usage.js'
 import { type LoadSample, type readLoad, TICK_MS } from './load-sample.js'

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { KubernetesPlace } from '../../../contract/regions/regions.js'
-import type { Clock } from '../../clock.js'
+import type { Clock } from '../../../contract/clock.js'
 import type { Cluster } from '../kubernetes/cluster.js'
 import {
   type NodePlace,
@@ -18,7 +18,7 @@ import type { JobDocument, PodDocument } from './start/documents.js'
 import { jobManifest, jobName, gridSelector } from './start/job-manifest.js'
 import { waitForPods, type PodsToStart, type StartedPods, podsOf } from './start/start-pods.js'
 import { SUPERVISOR } from './work/supervisor.js'
-import { pause, POD_TIMINGS, type PodTimings } from './pause.js'
+import { POD_TIMINGS, type PodTimings } from './timings.js'
 import { viewGrid, type GridView } from './start/pod-view.js'
 import { watchPods } from './start/pod-watch.js'
 import { limitOf, machineOf } from './start/pod-words.js'
@@ -151,7 +151,7 @@ async function viewInTime(parts: PodsToStart, signal: AbortSignal): Promise<Grid
           { cause: error }
         )
     }
-    await pause(parts.clock, RETRY_EVERY_MS, signal)
+    await parts.clock.sleep(RETRY_EVERY_MS, signal)
   }
 }
 

@@ -1,10 +1,9 @@
-import type { Clock } from '../../../clock.js'
+import type { Clock } from '../../../../contract/clock.js'
 import { clauseOf } from '../../../errors.js'
 import { capitalize, messageOf } from '../../../../contract/text.js'
 import { kubectlDelete } from '../../../../contract/regions/regions.js'
 import { ClusterError, type Cluster, isUnclear } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
-import { pause } from '../pause.js'
 import type { JobDocument, ListDocument } from './documents.js'
 import { GRID_LABEL, MARKER_LABEL, selectorOf } from './job-manifest.js'
 import { jobsPath } from './pod-view.js'
@@ -45,7 +44,7 @@ export async function createJob(job: JobToCreate, signal: AbortSignal): Promise<
           cause: error
         })
     }
-    await pause(clock, CREATE_EVERY_MS, signal)
+    await clock.sleep(CREATE_EVERY_MS, signal)
   }
 }
 
@@ -128,6 +127,6 @@ async function deleteSurely(jobs: JobsToDelete, giveUpAfterMs: number): Promise<
       if (!isUnclear(error) || clock.now() >= untilMs) throw error
       looksLeft += 1
     }
-    await pause(clock, DELETE_EVERY_MS, signal)
+    await clock.sleep(DELETE_EVERY_MS, signal)
   }
 }

@@ -1,11 +1,11 @@
 import { clauseOf } from '../../../errors.js'
-import type { Clock } from '../../../clock.js'
+import type { Clock } from '../../../../contract/clock.js'
 import { type Cluster, isRefusal } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { PodDocument } from './documents.js'
 import { eventsOf, viewGrid, type GridView } from './pod-view.js'
 import { isReady, lastWarningOf, lossOf, machineOf, quoted, type Trouble } from './pod-words.js'
-import { REFUSED_ADVICE } from '../pause.js'
+import { REFUSED_ADVICE } from '../timings.js'
 import { capitalize } from '../../../../contract/text.js'
 
 /** Often enough to see a pod that is being deleted before it is gone. */

@@ -1,11 +1,10 @@
 import { clauseOf } from '../../../errors.js'
 import type { KubernetesPlace } from '../../../../contract/regions/regions.js'
-import type { Clock } from '../../../clock.js'
+import type { Clock } from '../../../../contract/clock.js'
 import type { Cluster } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { JobDocument, PodDocument } from './documents.js'
 import { eventsOf, indexOf, ownPods, viewGrid, type GridView } from './pod-view.js'
-import { pause } from '../pause.js'
 import { capitalize } from '../../../../contract/text.js'
 import { deletionOf, startTroubleOf, type StartTrouble } from './pod-words.js'
 
@@ -71,7 +70,7 @@ export async function waitForPods(parts: PodsToStart, signal: AbortSignal): Prom
       nowMs - startMs < SAY_AFTER_MS ? EVERY_MS : LATER_EVERY_MS,
       quantity * EVERY_MS_PER_POD
     )
-    await pause(clock, Math.min(everyMs, deadlineMs - nowMs), signal)
+    await clock.sleep(Math.min(everyMs, deadlineMs - nowMs), signal)
   }
 }
 

@@ -1,9 +1,9 @@
-import type { Clock } from '../../../clock.js'
+import type { Clock } from '../../../../contract/clock.js'
 import { clauseOf } from '../../../errors.js'
 import { messageOf } from '../../../../contract/text.js'
 import { type Cluster, ClusterError, type ExecStreams, isRefusal } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
-import { pause, type PodTimings, REFUSED_ADVICE, RefusedError } from '../pause.js'
+import { type PodTimings, REFUSED_ADVICE, RefusedError } from '../timings.js'
 
 export interface ContactParts {
   readonly cluster: Cluster
@@ -125,7 +125,7 @@ export class PodContact {
 
   /** Ends early, without an error, when the signal aborts. */
   pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return pause(this.parts.clock, delayMs, signal).catch(() => undefined)
+    return this.parts.clock.sleep(delayMs, signal).catch(() => undefined)
   }
 
   #throwIfOver(signal: AbortSignal | undefined): void {

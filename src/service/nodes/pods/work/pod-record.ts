@@ -1,5 +1,5 @@
 import type { NodeFacts } from '../../load-node.js'
-import type { Clock } from '../../../clock.js'
+import type { Clock } from '../../../../contract/clock.js'
 import { type PodFigures, throttledShare, type TurnState, readTimeMs } from './turn-state.js'
 
 const DOUBTFUL_CLOCK_MS = 1000

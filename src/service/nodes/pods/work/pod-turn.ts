@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
-import { orAborted } from '../../../clock.js'
+import { orAborted } from '../../../../contract/clock.js'
 import { ClusterError } from '../../kubernetes/cluster.js'
 import { type NodeCommand, NodeError, type NodeExit } from '../../load-node.js'
 import { copyIn } from './copy-in.js'
@@ -12,7 +12,7 @@ import { readPodClock, type PodRecord } from './pod-record.js'
 import type { PodContact } from './pod-contact.js'
 import { LATE, PodDesk } from './pod-desk.js'
 import { commandScript, type PodPaths } from './pod-environment.js'
-import { RefusedError } from '../pause.js'
+import { RefusedError } from '../timings.js'
 import { readTurnState } from './turn-state.js'
 
 interface TurnParts {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { setTimeout as pause } from 'node:timers/promises'
 import { reasonOf, systemClock } from '../../src/contract/clock.js'
 
 describe('the real clock', () => {
@@ -23,4 +24,12 @@ describe('the real clock', () => {
 
 test('a reason that is no error becomes one', () => {
   expect(reasonOf(AbortSignal.abort('enough'))).toMatchObject({ message: 'aborted', cause: 'enough' })
+})
+
+test.each([2 ** 31, 600 * 3600_000, Infinity])('%d ms are not over at once', async (ms) => {
+  let isOver = false
+  const cancel = systemClock.after(ms, () => (isOver = true))
+  await pause(20)
+  cancel()
+  expect(isOver).toBe(false)
 })

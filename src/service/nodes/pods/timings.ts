@@ -1,14 +1,4 @@
-import { type Clock, orAborted } from '../../clock.js'
 import { NodeError } from '../load-node.js'
-
-/** Waits; rejects with the signal's reason when it aborts. */
-export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
-  let callOff = (): void => undefined
-  const over = new Promise<void>((resolve) => {
-    callOff = clock.after(delayMs, resolve)
-  })
-  return orAborted(over, signal).finally(callOff)
-}
 
 /** How long things may take; tests shorten them. */
 export interface PodTimings {

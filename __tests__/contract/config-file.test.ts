@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { readConfigFile, INPUT_NAMES } from '../../../src/gate/settings/inputs.js'
+import { readConfigFile } from '../../src/contract/config-file.js'
 
 function read(text: string) {
-  const { values, grids, problems } = readConfigFile(text, INPUT_NAMES)
-  return { values: Object.fromEntries(values), grids, problems }
+  const { values, problems } = readConfigFile(text)
+  const { grids, ...others } = values
+  return { values: others, grids, problems }
 }
 
 describe('readConfigFile', () => {
@@ -73,7 +74,7 @@ describe('readConfigFile', () => {
   })
 
   test('a tab is pointed at, with what to write instead', () => {
-    const { problems } = readConfigFile('files: plan.jmx\nthresholds:\n\t- p95 < 1s\n', INPUT_NAMES)
+    const { problems } = readConfigFile('files: plan.jmx\nthresholds:\n\t- p95 < 1s\n')
     expect(problems).toEqual([
       'is not YAML: Tabs are not allowed as indentation at line 3, column 1; indent with spaces'
     ])
