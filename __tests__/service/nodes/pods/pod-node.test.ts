@@ -289,7 +289,6 @@ describe('a loss', () => {
     }
     const timings = {
       silenceMs: 15_000,
-      openMs: 120_000,
       giveUpMs: 300_000,
       firstRetryMs: 250,
       lastRetryMs: 5_000,
