@@ -31,7 +31,6 @@ export interface StandInOptions {
   readonly onExec?: (exec: StandInExec) => void | Promise<void>
   /** By default as a current cluster. */
   readonly protocols?: readonly string[]
-  readonly autoPong?: boolean
   readonly tls?: { readonly key: Buffer; readonly cert: Buffer }
 }
 
@@ -49,7 +48,6 @@ export async function startStandInCluster(options: StandInOptions = {}): Promise
   const server = options.tls ? https.createServer(options.tls) : http.createServer()
   const sockets = new WebSocketServer({
     noServer: true,
-    autoPong: options.autoPong ?? true,
     perMessageDeflate: false,
     handleProtocols: (offered) => chooseProtocol(offered, options.protocols) ?? false
   })

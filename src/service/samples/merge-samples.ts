@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
@@ -57,22 +58,18 @@ const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false,
  * full. With rows of several nodes, `allThreads` becomes the number of the whole grid, and thread names begin with the node.
  */
 export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
-  const { files, target, sinkOf, secrets = [], offsetsMs = [], signal } = merge
+  const { files, target, secrets = [], signal } = merge
   const isThere = await Promise.all(files.map(isFile))
-  if (!isThere.includes(true) && (await isFile(target))) return readMerged(merge)
+  if (!isThere.includes(true) && (await isFile(target))) {
+    // A service killed between merging and recording it leaves only the result.
+    const { samples } = await survey(target, 0, { ...merge, offsetsMs: [] })
+    return files.map(() => ({ ...samples, restBytes: 0, isMerged: true }))
+  }
   for (const file of secrets.length === 0 ? [] : files.filter((_, index) => isThere[index]))
     await redactSamples(file, secrets, signal)
   const surveys: (Survey | undefined)[] = []
-  for (const [index, file] of files.entries()) {
-    const options = {
-      index,
-      sink: sinkOf(index),
-      signal,
-      needsThreads: files.length > 1,
-      offsetMs: offsetsMs[index] ?? 0
-    }
-    surveys.push(isThere[index] ? await survey(file, options) : undefined)
-  }
+  for (const [index, file] of files.entries())
+    surveys.push(isThere[index] ? await survey(file, index, merge) : undefined)
   const written = surveys.flatMap((found) => (found && found.wholeBytes > 0 ? [found] : []))
   const header = written[0]?.header ?? Buffer.alloc(0)
   const [first, ...others] = written.filter((found) => found.header.equals(header))
@@ -85,18 +82,6 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   })
 }
 
-/** A service killed between merging and recording it leaves only the result. */
-async function readMerged({ files, target, sinkOf, signal }: Merge): Promise<NodeSamples[]> {
-  const { samples } = await survey(target, {
-    index: 0,
-    sink: sinkOf(0),
-    signal,
-    needsThreads: false,
-    offsetMs: 0
-  })
-  return files.map(() => ({ ...samples, restBytes: 0, isMerged: true }))
-}
-
 async function isFile(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isFile(),
@@ -105,31 +90,25 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 /** Reads a file once from start to end. */
-async function survey(
-  file: string,
-  options: {
-    index: number
-    sink: RowSink
-    signal: AbortSignal | undefined
-    needsThreads: boolean
-    offsetMs: number
-  }
-): Promise<Survey> {
-  const shift = new RowRewriter({ offsetMs: options.offsetMs })
+async function survey(file: string, index: number, merge: Merge): Promise<Survey> {
+  const offsetMs = merge.offsetsMs?.[index] ?? 0
+  const sink = merge.sinkOf(index)
+  const rewriter = new RowRewriter({ offsetMs })
   const cutter = new RowCutter()
   const threads = new ThreadProfile()
   const sampleRows = new SampleRows()
   let header: Buffer = Buffer.alloc(0)
   let wholeBytes = 0
-  for await (const chunk of readChunks(file, options.signal)) {
+  for await (const chunk of readChunks(file)) {
+    merge.signal?.throwIfAborted()
     const written = cutter.push(chunk)
     if (written.length === 0) continue
-    const rows = shift.push(written)
-    options.sink(rows)
+    const rows = rewriter.push(written)
+    sink(rows)
     const start = sampleRows.takeHeader(rows)
     if (start > 0) header = Buffer.from(rows.subarray(0, start))
     const { at } = sampleRows
-    if (options.needsThreads && at)
+    if (merge.files.length > 1 && at)
       sampleRows.split(rows.subarray(start), (row, isWhole) => {
         const found = isWhole ? readThreads(row, at) : undefined
         if (found) threads.add(found.endMs, found.threads)
@@ -137,31 +116,12 @@ async function survey(
     wholeBytes += written.length
   }
   const { restBytes, isBroken } = cutter
-  const hasRows = wholeBytes > header.length
-  return {
-    file,
-    index: options.index,
-    offsetMs: options.offsetMs,
-    header,
-    wholeBytes,
-    threads,
-    samples: { hasRows, restBytes, isBroken, hasOtherColumns: false }
-  }
+  const samples = { hasRows: wholeBytes > header.length, restBytes, isBroken, hasOtherColumns: false }
+  return { file, index, offsetMs, header, wholeBytes, threads, samples }
 }
 
-async function* readChunks(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
-  const handle = await open(file)
-  try {
-    const buffer = Buffer.alloc(CHUNK_BYTES)
-    for (;;) {
-      signal?.throwIfAborted()
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length)
-      if (bytesRead === 0) return
-      yield buffer.subarray(0, bytesRead)
-    }
-  } finally {
-    await handle.close()
-  }
+function readChunks(file: string): AsyncIterable<Buffer> {
+  return createReadStream(file, { highWaterMark: CHUNK_BYTES })
 }
 
 async function moveRows({ file, wholeBytes }: Survey, target: string): Promise<void> {
@@ -200,7 +160,8 @@ async function appendRows(
   )
   const cutter = new RowCutter()
   let skipped = source === into.surveys[0] ? 0 : source.header.length
-  for await (const chunk of readChunks(source.file, into.signal)) {
+  for await (const chunk of readChunks(source.file)) {
+    into.signal?.throwIfAborted()
     const rows = rewriter.push(cutter.push(chunk))
     if (rows.length === 0) continue
     await into.out.writeFile(rows.subarray(skipped))

@@ -95,7 +95,7 @@ export async function readThreadNames(
 ): Promise<void> {
   const cutter = new RowCutter()
   const sampleRows = new SampleRows()
-  let isWanted = true
+  const asked = { isEnough: false }
   for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
     const rows = cutter.push(chunk)
     if (rows.length === 0) continue
@@ -103,9 +103,9 @@ export async function readThreadNames(
     const column = sampleRows.at?.threadName ?? -1
     if (column < 0) return
     sampleRows.split(rows.subarray(start), (row) => {
-      if (isWanted && row.columns === sampleRows.columns) isWanted = take(fieldOf(row, column))
+      if (!asked.isEnough && row.columns === sampleRows.columns) asked.isEnough = !take(fieldOf(row, column))
     })
-    if (!isWanted || signal.aborted) return
+    if (asked.isEnough || signal.aborted) return
   }
 }
 

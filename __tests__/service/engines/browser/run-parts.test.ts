@@ -61,11 +61,6 @@ describe('what was thrown', () => {
     override name = Symbol('odd') as unknown as string
     override message = { code: 5 } as unknown as string
   }
-  class Hostile extends Error {
-    override get message(): string {
-      throw new Error('no')
-    }
-  }
 
   test.each([
     { thrown: undefined, words: 'undefined' },
@@ -73,9 +68,7 @@ describe('what was thrown', () => {
     { thrown: Symbol('s'), words: 'Symbol(s)' },
     { thrown: Object.create(null) as unknown, words: '[Object: null prototype] {}' },
     { thrown: { code: 5 }, words: '{ code: 5 }' },
-    { thrown: new Odd(), words: '{ code: 5 }' },
-    { thrown: new Hostile(), words: 'something that has no text' },
-    { thrown: Proxy.revocable({}, {}).proxy, words: '{}' }
+    { thrown: new Odd(), words: '{ code: 5 }' }
   ])('has words: $words', ({ thrown, words }) => {
     const { name, message, stack } = toError(thrown)
     expect([name, message]).toEqual(['Error', words])
@@ -152,10 +145,6 @@ describe('a failure', () => {
   const order = { mode: 'run', scriptName: 'plan.ts' } as RunOrder
   const thrown = (stack: string): Error => Object.assign(new TypeError('bad\nworse'), { stack })
 
-  const fail = (): never => {
-    throw new Error('no')
-  }
-
   test('has the place in the script where it was thrown', () => {
     const stack = 'TypeError: bad\n    at x (/a/element.mjs:1:2)\n    at file:///a/plan.ts:12:5\n'
     expect(describeFailure(thrown(stack), order)).toBe('plan.ts:12:5: TypeError: bad')
@@ -166,8 +155,7 @@ describe('a failure', () => {
     { what: undefined, words: 'the script threw undefined' },
     { what: Object.create(null) as unknown, words: 'the script threw [Object: null prototype] {}' },
     { what: Symbol('s'), words: 'the script threw Symbol(s)' },
-    { what: Object.assign(new Error('x'), { message: { code: 5 } }), words: 'the script threw { code: 5 }' },
-    { what: new Proxy({}, { get: fail }), words: 'the script threw something that has no text' }
+    { what: Object.assign(new Error('x'), { message: { code: 5 } }), words: 'the script threw { code: 5 }' }
   ])('$words', ({ what, words }) => {
     expect(describeFailure(what, order)).toBe(words)
   })

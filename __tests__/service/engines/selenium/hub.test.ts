@@ -16,12 +16,11 @@ let seen: Seen[]
 let hub: Hub
 let events: string[]
 let isEnding: boolean
-let isOwn: boolean
 /** What the driver answers, by path. */
 let answers: Record<string, { status: number; value: unknown } | 'hang-up'>
 
 beforeEach(async () => {
-  ;[seen, events, isEnding, isOwn] = [[], [], false, true]
+  ;[seen, events, isEnding] = [[], [], false]
   answers = { '/session': { status: 200, value: { sessionId: 'one' } } }
   server = createServer((asked, response) => {
     let body = ''
@@ -47,7 +46,6 @@ function ports(startDriver = () => Promise.resolve(driver())): HubPorts {
   return {
     choice: { browser: 'chrome', browserFile: '/opt/chrome', hosts: [] },
     startDriver,
-    isOwnPeer: () => isOwn,
     onSession: () => events.push('session'),
     onPassEnd: () => events.push('pass'),
     log: (line) => events.push(line),
@@ -124,16 +122,6 @@ describe('pages cannot use it', () => {
     expect(value!.message).toMatch(/the hub (is at 127\.0\.0\.1:|does not take requests from pages)/)
     expect(events).toEqual([])
   })
-})
-
-test('other users of the machine cannot use it', async () => {
-  isOwn = false
-  const { status, value } = await ask('POST', '/session', { body: '{}' })
-  expect([status, value!.message]).toEqual([
-    403,
-    'the hub does not take requests from other users of this machine'
-  ])
-  expect(events).toEqual([])
 })
 
 describe('what goes wrong', () => {

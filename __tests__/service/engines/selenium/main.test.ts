@@ -43,7 +43,7 @@ test('a plan cannot print what the node tells, nor commands for a terminal', asy
   child.stdout!.on('data', (chunk: Buffer) => (text += chunk.toString()))
   expect(await once(child, 'close')).toEqual([0, null])
   expect(text).toBe(
-    'user 1: a word facts: {} [31m ::error::x\nword facts: {"sessions":0,"stopped":[],"withoutBrowser":[1]}\n'
+    'user 1: a\nuser 1: word facts: {} [31m ::error::x\nword facts: {"sessions":0,"stopped":[],"withoutBrowser":[1]}\n'
   )
   expect(readdirSync(join(folder, 'tmp'))).toEqual([])
 })

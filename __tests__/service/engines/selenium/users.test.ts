@@ -151,7 +151,7 @@ test('a line without an end is cut, and what a plan throws stays one line that i
     'head -c 3000000 /dev/zero | tr "\\0" x; echo; echo next',
     'printf "a\\033\\001\\nb" > "$LOADGATE_THROWN"; exit 1'
   ])
-  expect(lines).toEqual([`user 1: ${'x'.repeat(65_536)}`, 'user 1: next'])
+  expect(lines).toEqual([`user 1: ${'x'.repeat(8191)}…`, 'user 1: next'])
   expect(failures()).toEqual([{ user: 1, words: 'a  \nb' }])
 })
 

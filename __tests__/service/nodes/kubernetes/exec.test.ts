@@ -205,14 +205,8 @@ describe('a command in a pod', () => {
     expect((await failureOf(run({}, { stdin: broken() }))).message).toBe('file gone')
   })
 
-  test('whose server does not answer any more is given up', async () => {
-    const limits = { openMs: 30_000, pingMs: 20, closeMs: 20 }
-    const error = await failureOf(run({ autoPong: false }, { stdin: 'hold' }, { limits }))
-    expect(error.message).toMatch(/^The stream from the pod grid-0 is dead: no answer for/)
-  })
-
   test('whose server forgets to close has ended all the same', async () => {
-    const limits = { openMs: 30_000, pingMs: 30_000, closeMs: 20 }
+    const limits = { openMs: 30_000, closeMs: 20 }
     const onExec = (exec: StandInExec): Promise<void> => exec.sendStatus({ status: 'Success' })
     expect(await run({ onExec }, {}, { limits })).toEqual({ code: 0 })
   })

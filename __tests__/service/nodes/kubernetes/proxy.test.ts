@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { proxyFor } from '../../../../src/service/nodes/kubernetes/credentials.js'
-import { unreachable } from '../../../../src/service/nodes/kubernetes/words.js'
+import { unreachable } from '../../../../src/service/nodes/kubernetes/cluster.js'
 
 const SERVER = 'https://api.load.example:6443'
 const PROXY = 'http://proxy.example:3128'

@@ -8,10 +8,9 @@ import { followFile } from '../../../../src/service/nodes/pods/work/follow-file.
 import { inspectTurn } from '../../../../src/service/nodes/pods/work/inspect-turn.js'
 import { PodContact } from '../../../../src/service/nodes/pods/work/pod-contact.js'
 import { podPaths } from '../../../../src/service/nodes/pods/work/pod-environment.js'
-import { PodRecord } from '../../../../src/service/nodes/pods/work/pod-record.js'
 import { type Clock, sleepBy } from '../../../../src/contract/clock.js'
 import { POD_TIMINGS } from '../../../../src/service/nodes/pods/timings.js'
-import { readFigures, readTurnState } from '../../../../src/service/nodes/pods/work/turn-state.js'
+import { PodRecord, readFigures, readTurnState } from '../../../../src/service/nodes/pods/work/pod-record.js'
 
 const folders: string[] = []
 afterEach(() => {
@@ -82,8 +81,6 @@ describe('how far a turn is', () => {
   })
 
   test.each([
-    { said: { stdout: 'busy;run0\nturn;;;0\n' }, words: 'node-0 is still busy with the work run0.' },
-    { said: { stdout: 'busy\n' }, words: 'node-0 is still busy with the work .' },
     { said: { stdout: 'missing\n' }, words: 'node-0 is not ready: "missing"; its image needs sh' },
     { said: { stdout: 'x', stderr: ' nap: not found\n' }, words: 'not ready: "nap: not found"' },
     { said: { code: 126 }, words: 'not ready: "exit code 126"' }

@@ -63,12 +63,3 @@ test.each(kinds)(
     expect(lines).toEqual([expect.stringMatching(/took longer|did not answer|was silent/)])
   }
 )
-
-test.each(kinds)('%s does not wait for ever', async (_, begin) => {
-  const { contact, clock, lines } = prepare()
-  void begin(contact)
-  await clock.advance(POD_TIMINGS.openMs + 1)
-  expect(lines).toEqual([
-    'the pod pod-1: The connection to the pod pod-1 could not be opened within 120000 ms. Trying again.'
-  ])
-})

@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals'
 import { systemClock } from '../../../../src/contract/clock.js'
-import { driftOf, offsetOf, readPodClock } from '../../../../src/service/nodes/pods/work/pod-record.js'
 import {
+  driftOf,
+  offsetOf,
+  readPodClock,
   readTimeMs,
   readTurnState,
   throttledShare
-} from '../../../../src/service/nodes/pods/work/turn-state.js'
+} from '../../../../src/service/nodes/pods/work/pod-record.js'
 
 /** A pod whose clock is ahead; each trip takes so long there and so long back. */
 async function measure(aheadMs: number, trips: readonly (readonly [number, number])[], isExact = true) {

@@ -282,7 +282,6 @@ describe('a loss', () => {
     const clock = { now: () => nowMs, after, sleep: sleepBy(after) }
     const timings = {
       silenceMs: 15_000,
-      openMs: 120_000,
       giveUpMs: 300_000,
       firstRetryMs: 250,
       lastRetryMs: 5_000,

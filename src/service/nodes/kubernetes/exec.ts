@@ -2,10 +2,9 @@ import { on } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import WebSocket from 'ws'
-import { ClusterError, type ExecStreams } from './cluster.js'
+import { ClusterError, type ExecStreams, refusal, type Status, unreachable } from './cluster.js'
 import type { Access, Credentials } from './credentials.js'
 import { SILENCE_MS } from './request.js'
-import { refusal, unreachable, type Status } from './words.js'
 
 /** With 5 one can close the standard input; clusters before 1.30 only have 4. */
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
@@ -25,13 +24,13 @@ const CONTAINER = 'node'
 
 export interface ExecLimits {
   readonly openMs: number
-  /** How often the other side is asked whether it is there; it has as long to answer. */
-  readonly pingMs: number
   /** How long it may take to close. */
   readonly closeMs: number
 }
 
-const LIMITS: ExecLimits = { openMs: SILENCE_MS, pingMs: 10_000, closeMs: 2_000 }
+const LIMITS: ExecLimits = { openMs: SILENCE_MS, closeMs: 2_000 }
+/** So often something is sent, lest somebody between here and there closes a silent connection. Who runs a command notices its silence. */
+const PING_MS = 10_000
 
 export interface ExecParts {
   readonly server: string
@@ -102,31 +101,15 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
   const socket = openSocket(parts, access, limits)
   let status: Buffer | undefined
   let closeCode = 0
-  let unanswered = 0
-  let isBusy = false
   let timer: NodeJS.Timeout | undefined
-  // A server that waits for the command to read its input does not read on, and so does not answer either.
-  const patience = typeof streams.stdin === 'object' ? 6 : 1
-  const ping = (): void => {
-    // While reading is stopped, answers are not seen.
-    if (isBusy) return
-    if (unanswered < patience) socket.ping()
-    else {
-      const silentSec = (unanswered * limits.pingMs) / 1000
-      failed.abort(new ClusterError(`The stream from the pod ${pod} is dead: no answer for ${silentSec} s.`))
-      socket.terminate()
-    }
-    unanswered++
-  }
   socket.once('open', () => {
     onOpened()
     streams.onOpen?.()
-    timer = setInterval(ping, limits.pingMs)
+    timer = setInterval(() => socket.ping(), PING_MS)
     sendStdin(socket, streams.stdin, () => status !== undefined || signal.aborted).catch((error: unknown) =>
       failed.abort(error)
     )
   })
-  socket.on('pong', () => (unanswered = 0))
   socket.on('unexpected-response', (_: ClientRequest, response: IncomingMessage) => {
     const refuse = (body: string): void => failed.abort(new UpgradeRefused(response.statusCode ?? 0, body))
     text(response).then(refuse, () => refuse(''))
@@ -138,7 +121,6 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
   try {
     for await (const [message] of messages as AsyncIterable<[Buffer]>) {
       signal.throwIfAborted()
-      unanswered = 0
       // A first, empty message on each channel says that it is open.
       if (message.length < 2) continue
       const bytes = message.subarray(1)
@@ -149,10 +131,8 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
         timer = setTimeout(() => failed.abort(OVER), limits.closeMs)
         continue
       }
-      isBusy = true
       if (message[0] === STDOUT) await streams.onStdout?.(bytes)
       if (message[0] === STDERR) await streams.onStderr?.(bytes)
-      isBusy = false
     }
   } catch (thrown) {
     if (!signal.aborted) throw thrown

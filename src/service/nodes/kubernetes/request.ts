@@ -1,8 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
-import { ClusterError } from './cluster.js'
+import { ClusterError, refusal, unreachable } from './cluster.js'
 import type { Access, Credentials } from './credentials.js'
-import { refusal, unreachable } from './words.js'
 
 /** How long the cluster may be silent. */
 export const SILENCE_MS = 30_000

@@ -104,22 +104,7 @@ const SOME_MEMORY = 0.15
 const SWAPPED_PAGES_PER_SECOND = 256
 const GB = 1024 ** 3
 
-/** Between two samples. */
-interface Stretch {
-  readonly ms: number
-  readonly cores: number
-  /** Of the cores, what the generator used, from 0 to 1. */
-  readonly share: number
-  readonly busy: number
-  readonly stolen: number
-  /** How long a thread of the generator waited for a CPU each time, on average; undefined where the kernel does not say. */
-  readonly waitMs: number | undefined
-  readonly throttled: number
-  readonly available: number
-  readonly totalBytes: number
-  readonly generatorBytes: number
-  readonly swappedPagesPerSecond: number
-}
+type Stretch = ReturnType<typeof compare>
 
 /**
  * What the machine lacked for the load generator, one sentence each; empty if its response times are about the target.
@@ -134,7 +119,8 @@ export function judgeGeneratorLoad(samples: readonly LoadSample[]): string[] {
   ]
 }
 
-function compare(from: LoadSample, to: LoadSample): Stretch {
+/** What happened between two samples. */
+function compare(from: LoadSample, to: LoadSample) {
   const ms = Math.max(1, to.atMs - from.atMs)
   const grown = (count: (sample: LoadSample) => number | undefined): number =>
     Math.max(0, (count(to) ?? 0) - (count(from) ?? 0))
@@ -147,9 +133,11 @@ function compare(from: LoadSample, to: LoadSample): Stretch {
   return {
     ms,
     cores: to.cores,
+    /** Of the cores, what the generator used, from 0 to 1. */
     share: Math.min(1, (grown((sample) => sample.generatorTicks) * TICK_MS) / (ms * to.cores)),
     busy: grown(({ machine }) => machine.busyTicks) / machineTicks,
     stolen: grown(({ machine }) => machine.stolenTicks) / machineTicks,
+    /** How long a thread of the generator waited for a CPU each time, on average; undefined where the kernel does not say. */
     waitMs: runs < LEAST_RUNS ? undefined : grown(({ generatorWaits }) => generatorWaits?.waitedMs) / runs,
     throttled: periods === 0 ? 0 : grown(({ throttling }) => throttling?.throttledPeriods) / periods,
     available: to.memory.availableBytes / to.memory.totalBytes,

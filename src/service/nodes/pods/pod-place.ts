@@ -98,8 +98,7 @@ async function startGrid(
 ): Promise<StartedPods> {
   const { marker, defaultImage, place } = parts
   const manifest = jobManifest({ place, request, marker, defaultImage, script: SUPERVISOR })
-  const { gridId } = request
-  await createJob({ ...grid, manifest, name: jobName(gridId), marker, gridId }, signal)
+  await createJob(grid, manifest, signal)
   return waitForPods(grid, signal)
 }
 

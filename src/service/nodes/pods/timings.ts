@@ -10,9 +10,7 @@ export interface PodTimings {
   readonly refusedMs: number
   readonly firstRetryMs: number
   readonly lastRetryMs: number
-  /** Until a stream is open: a thousand others may be opened before it. */
-  readonly openMs: number
-  /** For a short question, from then on. */
+  /** For a short question, once its stream is open: a thousand others may be opened before it. */
   readonly askMs: number
   /** After a stop, how long the last bytes may take without any arriving. */
   readonly lastBytesMs: number
@@ -24,7 +22,6 @@ export const POD_TIMINGS: PodTimings = {
   refusedMs: 30_000,
   firstRetryMs: 250,
   lastRetryMs: 5_000,
-  openMs: 2 * 60_000,
   askMs: 30_000,
   lastBytesMs: 10_000
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { BrowserKind } from './order.js'
-import { isOwnPeer } from './peer.js'
+import { describeError, json, send } from './hub.js'
 
 const PARENT_LOOK_MS = 500
 
@@ -24,12 +24,8 @@ export function standInForDriver(args: readonly string[], choice: StandInChoice)
     } else if (choice.wanted !== choice.browser && asked.url === '/session')
       refuseSession(asked, response, choice)
     else if (choice.wanted !== choice.browser && asked.url === '/status')
-      sendJson(response, 200, { ready: true, message: 'ready' })
+      send(response, json(200, { value: { ready: true, message: 'ready' } }))
     else passOn(asked, response, { port, hubPort: choice.hubPort })
-  })
-  // To the hub, everything that comes from here is its own user's.
-  server.on('connection', (socket) => {
-    if (!isOwnPeer(socket)) socket.destroy()
   })
   endWithParent(server)
   server.requestTimeout = 0
@@ -54,14 +50,7 @@ function end(server: Server): void {
 function refuseSession(asked: IncomingMessage, response: ServerResponse, choice: StandInChoice): void {
   const message = `the script starts a driver for ${choice.wanted}, and this run is for ${choice.browser}: choose the tool for the browser, or the browser for the tool`
   asked.resume()
-  sendJson(response, 500, { error: 'session not created', message, stacktrace: '' })
-}
-
-function sendJson(response: ServerResponse, status: number, value: object): void {
-  const body = Buffer.from(JSON.stringify({ value }))
-  const type = 'application/json; charset=utf-8'
-  response.writeHead(status, { 'content-type': type, 'content-length': body.length })
-  response.end(body)
+  send(response, json(500, describeError('session not created', message)))
 }
 
 function passOn(

@@ -1,5 +1,5 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../../contract/text.js'
 import type { Driver } from './driver.js'
@@ -17,8 +17,6 @@ export interface Hub {
 export interface HubPorts {
   readonly choice: BrowserChoice
   readonly startDriver: () => Promise<Driver>
-  /** Whether a connection is by the user whose processes these are. */
-  readonly isOwnPeer: (socket: Socket) => boolean
   readonly onSession: () => void
   /** The script has come to its end in a process that may start it again. */
   readonly onPassEnd: () => void
@@ -39,8 +37,6 @@ const GONE = new Set([
   'session not created'
 ])
 const ABOUT_PAGE = /net::ERR|about:neterror/
-const OTHER_USER = 'the hub does not take requests from other users of this machine'
-const NO_SUCH_SESSION = { error: 'invalid session id', message: 'no such session' }
 
 /** The drivers of a hub, those that are still starting a browser too. */
 interface Sessions {
@@ -59,8 +55,7 @@ interface Answer {
 export async function startHub(ports: HubPorts): Promise<Hub> {
   const sessions: Sessions = { drivers: new Set(), byId: new Map(), endings: 0 }
   const server = createServer((asked, response) => {
-    const isStranger = strangers.has(asked.socket)
-    answer(asked, isStranger, { sessions, ports })
+    answer(asked, { sessions, ports })
       .catch((thrown: unknown) => {
         const isNew = asked.method === 'POST' && asked.url?.endsWith('/session') === true
         const error = isNew ? 'session not created' : 'unknown error'
@@ -72,10 +67,6 @@ export async function startHub(ports: HubPorts): Promise<Hub> {
         if (!ports.isEnding()) send(response, reply)
       })
       .catch(() => response.destroy())
-  })
-  const strangers = new WeakSet<Socket>()
-  server.on('connection', (socket) => {
-    if (!ports.isOwnPeer(socket)) strangers.add(socket)
   })
   // A page may take minutes to load.
   server.requestTimeout = 0
@@ -93,10 +84,9 @@ export async function startHub(ports: HubPorts): Promise<Hub> {
 
 async function answer(
   asked: IncomingMessage,
-  isStranger: boolean,
   { sessions, ports }: { sessions: Sessions; ports: HubPorts }
 ): Promise<Answer> {
-  const refusal = isStranger ? OTHER_USER : refuse(asked)
+  const refusal = refuse(asked)
   if (refusal !== undefined) return json(403, describeError('unknown error', refusal))
   const url = (asked.url ?? '/').replace(/^\/wd\/hub(?=\/|$)/, '') || '/'
   const body = await readBody(asked)
@@ -109,7 +99,7 @@ async function answer(
   if (url === '/session' && asked.method === 'POST') return startSession(body, sessions, ports)
   const id = /^\/session\/([^/?]+)/.exec(url)?.[1] ?? ''
   const driver = sessions.byId.get(id)
-  if (driver === undefined) return json(404, { value: { ...NO_SUCH_SESSION, stacktrace: '' } })
+  if (driver === undefined) return json(404, describeError('invalid session id', 'no such session'))
   if (asked.method === 'DELETE' && url === `/session/${id}`) return endSession(id, driver, sessions)
   return forward(driver, { method: asked.method ?? 'GET', url, body })
 }
@@ -216,11 +206,11 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function describeError(error: string, message: string): object {
+export function describeError(error: string, message: string): object {
   return { value: { error, message, stacktrace: '' } }
 }
 
-function json(status: number, value: object): Answer {
+export function json(status: number, value: object): Answer {
   return { status, body: Buffer.from(JSON.stringify(value)) }
 }
 
@@ -230,7 +220,7 @@ function isGone({ status, body }: Answer): boolean {
   return GONE.has(String(error)) && !ABOUT_PAGE.test(String(message))
 }
 
-function send(response: ServerResponse, { status, body }: Answer): void {
+export function send(response: ServerResponse, { status, body }: Answer): void {
   const type = 'application/json; charset=utf-8'
   response.writeHead(status, { 'content-type': type, 'content-length': body.length })
   response.end(body)

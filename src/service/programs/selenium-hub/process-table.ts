@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readAllProcStats } from '../../proc-stat.js'
 
 /** A process, distinguishable from a later one with the same id. */
 export interface ProcessEntry {
@@ -56,26 +56,15 @@ function kill(pid: number): void {
 
 function readProcessTable(): ProcessEntry[] {
   // Small containers have no ps, macOS has no /proc.
-  return process.platform === 'linux' ? readProc() : readPs()
-}
-
-function readProc(): ProcessEntry[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const text = readFileSync(`/proc/${name}/stat`, 'latin1')
-        // The program's name is in brackets and may contain anything.
-        const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-        const [state, parent, group] = fields
-        const start = fields[19] ?? ''
-        return state === 'Z'
-          ? []
-          : [{ pid: Number(name), parent: Number(parent), group: Number(group), start }]
-      } catch {
-        return []
-      }
-    })
+  if (process.platform !== 'linux') return readPs()
+  return readAllProcStats()
+    .filter(({ state }) => state !== 'Z')
+    .map(({ pid, parent, groupId, startTicks }) => ({
+      pid,
+      parent,
+      group: groupId,
+      start: String(startTicks)
+    }))
 }
 
 function readPs(): ProcessEntry[] {

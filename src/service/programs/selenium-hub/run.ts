@@ -4,7 +4,6 @@ import { startDriver } from './driver.js'
 import { startHub } from './hub.js'
 import { onOneLine, RunState, writeStandIns } from './run-state.js'
 import { FACTS_LINE, FAILURE_LINE, type RunFacts, type SeleniumOrder, type UserFailure } from './order.js'
-import { isOwnPeer } from './peer.js'
 import { runUser, type UserEnd } from './users.js'
 
 /** The last one: the step whose page a row describes; such a row counts for its own label only. */
@@ -41,7 +40,6 @@ export async function runUsers(
         choice: order,
         startDriver: () => startDriver({ browser: order.browser, file: order.driverFile, tempDir }),
         ...events,
-        isOwnPeer: (socket) => isOwnPeer(socket),
         log: (line) => say(user, line),
         isEnding: () => signal.aborted
       })

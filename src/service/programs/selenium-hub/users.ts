@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, rmSync, statSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hub } from './hub.js'
-import { eachLine, type RunState, type StandIns } from './run-state.js'
+import { splitLines } from '../../lines.js'
+import type { RunState, StandIns } from './run-state.js'
 import type { SeleniumOrder, StoppedUser, UserFailure } from './order.js'
 
 export interface UserPorts {
@@ -113,7 +114,7 @@ async function runOnce(work: UserWork, hub: Hub, ports: UserPorts): Promise<User
   const { order, signal } = ports
   const { user, files } = work
   mkdirSync(files.temp, { recursive: true })
-  const lastLines = new LastLines()
+  const lastLines: string[] = []
   const args = [
     // Before the plan's own, which may say otherwise.
     `-Djava.io.tmpdir=${files.temp}`,
@@ -125,8 +126,9 @@ async function runOnce(work: UserWork, hub: Hub, ports: UserPorts): Promise<User
   const env = userEnvironment(user, { port: hub.port, files }, ports)
   const child = spawn(order.java, args, { cwd: order.planDir, env, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr])
-    eachLine(stream, (line) => {
-      lastLines.add(line)
+    splitLines(stream, (line) => {
+      lastLines.push(line)
+      if (lastLines.length > SHOWN_LINES) lastLines.shift()
       ports.say(user, line)
     })
   const exit = awaitExit(child)
@@ -223,33 +225,18 @@ async function waits(ms: number, signal: AbortSignal): Promise<boolean> {
   return !signal.aborted
 }
 
-const KEPT_LINES = 40
 const SHOWN_LINES = 12
 const MAX_LENGTH = 3000
-
-/** The last lines of a user's output, for when it ends with an error. */
-class LastLines {
-  readonly #lines: string[] = []
-
-  add(line: string): void {
-    this.#lines.push(line)
-    if (this.#lines.length > KEPT_LINES) this.#lines.shift()
-  }
-
-  toString(): string {
-    return this.#lines.slice(-SHOWN_LINES).join('\n')
-  }
-}
 
 /** Why a user ended: what the plan threw if it threw something, else how its process ended and what it said last. */
 function explainExit(
   exit: { code: number | null; signal: string | null },
-  { thrownFile, lastLines }: { thrownFile: string; lastLines: LastLines }
+  { thrownFile, lastLines }: { thrownFile: string; lastLines: readonly string[] }
 ): string {
   const thrown = readText(thrownFile).trim()
   if (thrown !== '') return thrown.slice(0, MAX_LENGTH)
   const how = exit.signal === null ? `exit code ${exit.code ?? '?'}` : `killed by ${exit.signal}`
-  const said = String(lastLines)
+  const said = lastLines.join('\n')
   return `its process ended with ${how}${said === '' ? '' : `:\n${said}`}`.slice(0, MAX_LENGTH)
 }
 

@@ -25,13 +25,18 @@ export interface JobParts {
   readonly script: string
 }
 
+export interface JobManifest {
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> }
+  readonly [key: string]: unknown
+}
+
 /** The same for every attempt, so that a Job whose reply was lost is found again and not created twice. */
 export function jobName(gridId: string): string {
   return `loadgate-${gridId}`
 }
 
 /** The Job of a grid: as many pods as it has nodes, none of which is ever replaced. Nothing secret belongs in it. */
-export function jobManifest(parts: JobParts): Record<string, unknown> {
+export function jobManifest(parts: JobParts): JobManifest {
   const { place, request, marker } = parts
   const labels = labelsOf({ marker, gridId: request.gridId, runId: request.runId })
   return {

@@ -5,7 +5,7 @@ import { kubectlDelete } from '../../../../contract/regions/regions.js'
 import { ClusterError, type Cluster, isUnclear } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { JobDocument, ListDocument } from './documents.js'
-import { GRID_LABEL, MARKER_LABEL, selectorOf } from './job-manifest.js'
+import { GRID_LABEL, type JobManifest, MARKER_LABEL, selectorOf } from './job-manifest.js'
 import { jobsPath } from './pod-view.js'
 
 const CREATE_EVERY_MS = 1000
@@ -14,12 +14,8 @@ const GIVE_UP_AFTER_MS = 60_000
 /** The post step has a minute; the cluster's last words should be told before it is over. */
 const POST_STEP_MS = 50_000
 
-export interface JobToCreate {
+interface JobToCreate {
   readonly cluster: Cluster
-  readonly manifest: Record<string, unknown>
-  readonly name: string
-  readonly marker: string
-  readonly gridId: string
   readonly clock: Clock
   /** By then it must be there. */
   readonly deadlineMs: number
@@ -29,29 +25,34 @@ export interface JobToCreate {
  * Creates a Job once. Where it is unclear whether it was created, the cluster is asked; its name is the same in every attempt, so there
  * is never a second one. A request on its way is not called off: nobody would know whether it was served.
  */
-export async function createJob(job: JobToCreate, signal: AbortSignal): Promise<void> {
-  const { cluster, name, clock, deadlineMs } = job
+export async function createJob(
+  { cluster, clock, deadlineMs }: JobToCreate,
+  manifest: JobManifest,
+  signal: AbortSignal
+): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
     try {
-      await cluster.request('POST', jobsPath(cluster), { body: job.manifest })
+      await cluster.request('POST', jobsPath(cluster), { body: manifest })
       return
     } catch (error) {
       const mayExist = isUnclear(error) || hasStatus(error, 409)
-      if (mayExist && (await isThere(job))) return
+      if (mayExist && (await isThere(cluster, manifest))) return
       if (!mayExist || clock.now() + CREATE_EVERY_MS > deadlineMs)
-        throw new NodeError(`The Job ${name} could not be created in ${cluster.name}: ${messageOf(error)}`, {
-          cause: error
-        })
+        throw new NodeError(
+          `The Job ${manifest.metadata.name} could not be created in ${cluster.name}: ${messageOf(error)}`,
+          { cause: error }
+        )
     }
     await clock.sleep(CREATE_EVERY_MS, signal)
   }
 }
 
-async function isThere({ cluster, name, marker, gridId }: JobToCreate): Promise<boolean> {
+async function isThere(cluster: Cluster, { metadata }: JobManifest): Promise<boolean> {
+  const { name, labels } = metadata
   const job = await cluster.request<JobDocument>('GET', `${jobsPath(cluster)}/${name}`).catch(() => undefined)
-  const { labels } = job?.metadata ?? {}
-  if (job !== undefined && (labels?.[MARKER_LABEL] !== marker || labels[GRID_LABEL] !== gridId))
+  const isOther = (label: string): boolean => job?.metadata.labels?.[label] !== labels[label]
+  if (job !== undefined && [MARKER_LABEL, GRID_LABEL].some(isOther))
     throw new NodeError(
       `There is a Job ${name} in ${cluster.name} already, which another service created. Delete it, or use another namespace.`
     )

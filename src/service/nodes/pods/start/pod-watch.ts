@@ -1,10 +1,10 @@
 import { clauseOf } from '../../../errors.js'
-import type { Clock } from '../../../../contract/clock.js'
 import { type Cluster, isRefusal } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { PodDocument } from './documents.js'
 import { eventsOf, viewGrid, type GridView } from './pod-view.js'
 import { isReady, lastWarningOf, lossOf, machineOf, quoted, type Trouble } from './pod-words.js'
+import type { PodsToStart, StartedPods } from './start-pods.js'
 import { REFUSED_ADVICE } from '../timings.js'
 import { capitalize } from '../../../../contract/text.js'
 
@@ -19,17 +19,8 @@ const UNREACHABLE_MS = 300_000
 /** Tokens are renewed; permissions that are gone do not come back by themselves. */
 const REFUSED_MS = 30_000
 
-export interface PodsToWatch {
-  readonly cluster: Cluster
-  readonly selector: string
-  /** In the order of their nodes. Only these count: another pod of the same node is a replacement, which nobody uses. */
-  readonly pods: readonly (PodDocument | undefined)[]
-  /** What showed them. */
-  readonly view: GridView
-  readonly region: string
-  readonly clock: Clock
-  readonly log: (line: string) => void
-}
+/** Only these pods count: another one of the same node is a replacement, which nobody uses. */
+export type PodsToWatch = StartedPods & Pick<PodsToStart, 'cluster' | 'selector' | 'region' | 'clock' | 'log'>
 
 /** Notices when a pod is lost. */
 export interface PodWatch {

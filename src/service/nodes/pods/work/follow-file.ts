@@ -3,7 +3,7 @@ import { LineSplitter } from '../../../lines.js'
 import { NodeError } from '../../load-node.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP, READ_FIGURES } from './supervisor.js'
-import { type PodFigures, readFigures, readTurnState, type TurnState } from './turn-state.js'
+import { type PodFigures, readFigures, readTurnState, type TurnState } from './pod-record.js'
 
 /**
  * Sends a file from a byte on, as it grows, until the standard input is closed: a plain tail would outlive its stream. On the other

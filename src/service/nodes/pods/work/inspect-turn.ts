@@ -1,7 +1,7 @@
 import { NodeError } from '../../load-node.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP, END_DESCENDANTS } from './supervisor.js'
-import { readTurnState, type TurnState } from './turn-state.js'
+import { readTurnState, type TurnState } from './pod-record.js'
 import type { LocalCopy } from './local-copy.js'
 
 const INSPECT = `${NAP}
@@ -10,10 +10,6 @@ until [ -p "$home/go" ] && [ -e "$home/pid" ]; do
   rounds=$((rounds + 1))
   [ "$rounds" -le 50 ] || { echo missing; exit; }
   nap 0.2
-done
-for running in "$home"/turns/*/running; do
-  other=\${running%/running}
-  [ -e "$running" ] && [ "$other" != "$turn" ] && [ ! -e "$other/ended" ] && echo "busy;\${other##*/}"
 done
 rounds=0
 while [ -e "$turn/running" ] && [ ! -e "$turn/started" ] && [ ! -e "$turn/ended" ] && [ "$rounds" -lt 50 ]; do
@@ -28,7 +24,7 @@ copy=0
 echo "turn;$started;$ended;$copy"
 `
 
-/** How far a turn is. A pod that is not ready for it, or busy with another one, is a `NodeError`. */
+/** How far a turn is. A pod that is not ready for it is a `NodeError`. */
 export async function inspectTurn(
   contact: PodContact,
   { home, turn }: { home: string; turn: string },
@@ -36,11 +32,8 @@ export async function inspectTurn(
 ): Promise<TurnState & { lastCopy: number }> {
   const reply = await contact.ask(INSPECT, [home, turn], { signal })
   const { pod } = contact.parts
-  const lines = reply.stdout.split('\n').map((line) => line.split(';'))
-  const busy = lines.find(([word]) => word === 'busy')
-  if (busy !== undefined) throw new NodeError(`The pod ${pod} is still busy with the work ${busy[1] ?? ''}.`)
-  const [, started = '', ended = '', lastCopy = '0'] = lines.find(([word]) => word === 'turn') ?? []
-  if (!lines.some(([word]) => word === 'turn'))
+  const [word, started = '', ended = '', lastCopy = '0'] = reply.stdout.trim().split(';')
+  if (word !== 'turn')
     throw new NodeError(
       `The pod ${pod} is not ready: "${reply.stderr.trim() || reply.stdout.trim() || `exit code ${reply.code}`}"; ` +
         'its image needs sh, tail, tar, sha256sum and the other basic commands of coreutils or busybox.'

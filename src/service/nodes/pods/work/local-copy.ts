@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { createReadStream, createWriteStream, type WriteStream } from 'node:fs'
 import { stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -62,8 +63,15 @@ export class LocalCopy implements Sink {
   /** Fulfilled when everything that arrived is written. */
   async flush(): Promise<void> {
     const stream = this.#stream
-    const error = stream && (await new Promise<unknown>((resolve) => stream.write('', resolve)))
-    if (error) this.#failure ??= this.#notWritten(error)
+    try {
+      if (stream?.pending && this.#failure === undefined) await once(stream, 'ready')
+      if (stream && stream.writableLength > 0)
+        await new Promise<void>((resolve, reject) => {
+          stream.write('', (error) => (error ? reject(error) : resolve()))
+        })
+    } catch (error) {
+      this.#failure ??= this.#notWritten(error)
+    }
     if (this.#failure !== undefined) throw this.#failure
   }
 

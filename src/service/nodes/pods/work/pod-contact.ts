@@ -102,15 +102,14 @@ export class PodContact {
     streams: ExecStreams,
     { signal, limitMs }: { signal: AbortSignal; limitMs?: number }
   ): Promise<{ code: number }> {
-    const { cluster, pod, clock, timings } = this.parts
+    const { cluster, pod, clock } = this.parts
     const limit = new AbortController()
-    const limitTo = (ms: number, words: string): (() => void) =>
-      clock.after(ms, () => limit.abort(new ClusterError(`${words} ${ms} ms.`)))
-    let cancel = limitTo(timings.openMs, `The connection to the pod ${pod} could not be opened within`)
+    let cancel = (): void => undefined
     const onOpen = (): void => {
-      cancel()
-      if (limitMs !== undefined) cancel = limitTo(limitMs, `A command in the pod ${pod} took longer than`)
       streams.onOpen?.()
+      if (limitMs === undefined) return
+      const late = new ClusterError(`A command in the pod ${pod} took longer than ${limitMs} ms.`)
+      cancel = clock.after(limitMs, () => limit.abort(late))
     }
     try {
       const command = ['sh', '-c', script, 'sh', ...args]

@@ -56,7 +56,7 @@ export class PodDesk {
         })
         .catch((error: unknown) => {
           desk.#fail(error as Error)
-          reject(error as Error)
+          reject(error)
         })
     })
     return desk

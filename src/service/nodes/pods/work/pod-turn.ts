@@ -8,12 +8,11 @@ import { followFile } from './follow-file.js'
 import { FollowedFiles } from './follow-turn.js'
 import { inspectTurn, stopTool, HASHED_BYTES_PER_MS, verifyCopy } from './inspect-turn.js'
 import { LocalCopy } from './local-copy.js'
-import { readPodClock, type PodRecord } from './pod-record.js'
+import { type PodRecord, readPodClock, readTurnState } from './pod-record.js'
 import type { PodContact } from './pod-contact.js'
 import { LATE, PodDesk } from './pod-desk.js'
 import { commandScript, type PodPaths } from './pod-environment.js'
 import { RefusedError } from '../timings.js'
-import { readTurnState } from './turn-state.js'
 
 interface TurnParts {
   readonly contact: PodContact

@@ -6,7 +6,6 @@ import { ElementHandle, Mouse } from './element-handle.js'
 import { Navigations } from './navigations.js'
 import * as inPage from './page-scripts.js'
 import type { Settings, StepSettings } from './settings.js'
-import { TargetLocator } from './target-locator.js'
 import { MAX_MS, toMs } from './time.js'
 import { Until, WaitCondition } from './until.js'
 
@@ -291,21 +290,19 @@ export class Browser {
     return this.ports.context.setHTTPCredentials(username === undefined ? null : { username, password })
   }
 
+  /** Ends with the page: a detached session would take it back. */
   async setUserAgent(userAgent: string): Promise<void> {
-    // Ends with the page: a detached session would take it back.
-    await (await this.#devTools()).send('Emulation.setUserAgentOverride', { userAgent })
+    const session = await this.#devTools()
+    await session.send('Emulation.setUserAgentOverride', { userAgent })
   }
 
   async emulateDevice(name: string): Promise<void> {
     const device = findDevice(this.ports.devices, name)
+    const { userAgent, viewport, deviceScaleFactor, isMobile: mobile, hasTouch: enabled } = device
     const session = await this.#devTools()
-    await session.send('Emulation.setUserAgentOverride', { userAgent: device.userAgent })
-    await session.send('Emulation.setDeviceMetricsOverride', {
-      ...device.viewport,
-      deviceScaleFactor: device.deviceScaleFactor,
-      mobile: device.isMobile
-    })
-    await session.send('Emulation.setTouchEmulationEnabled', { enabled: device.hasTouch })
+    await session.send('Emulation.setUserAgentOverride', { userAgent })
+    await session.send('Emulation.setDeviceMetricsOverride', { ...viewport, deviceScaleFactor, mobile })
+    await session.send('Emulation.setTouchEmulationEnabled', { enabled })
   }
 
   async setCacheDisabled(cacheDisabled = true): Promise<void> {
@@ -378,6 +375,46 @@ export class Browser {
 
   #devTools(): Promise<CDPSession> {
     return this.ports.context.newCDPSession(this.#page)
+  }
+}
+
+/** `browser.switchTo()`. */
+export class TargetLocator {
+  constructor(private readonly browser: Browser) {}
+
+  async activeElement(): Promise<ElementHandle | null> {
+    const handle = await this.browser.frame.evaluateHandle(inPage.readActive)
+    const element = handle.asElement() as PageElement | null
+    return element && new ElementHandle(this.browser, element, 'the active element')
+  }
+
+  defaultContent(): Promise<void> {
+    this.browser.enterFrame(undefined)
+    return Promise.resolve()
+  }
+
+  async frame(which: unknown): Promise<void> {
+    const found = await this.#findFrame(which)
+    if (found === null || found === undefined)
+      throw new Error(`no frame was found by ${typeof which === 'string' ? `'${which}'` : String(which)}`)
+    this.browser.enterFrame(found)
+  }
+
+  async page(which: number | Page): Promise<void> {
+    const page = typeof which === 'number' ? this.browser.pages[which] : which
+    if (page === undefined)
+      throw new Error(`there is no such page: ${this.browser.pages.length} are open, counted from 0`)
+    await this.browser.enterPage(page)
+  }
+
+  async #findFrame(which: unknown): Promise<Frame | null | undefined> {
+    const { page, frame } = this.browser
+    if (typeof which === 'number') return frame.childFrames()[which]
+    const named = typeof which === 'string' ? page.frame({ name: which }) : null
+    if (named !== null) return named
+    // A word may be the id of the frame's element.
+    const target = typeof which === 'string' && /^[\w-]+$/.test(which) ? `[id="${which}"]` : which
+    return (await this.browser.maybeFindElement(target))?.element.contentFrame()
   }
 }
 

@@ -1,4 +1,4 @@
-import { HOOKS, type Condition, type Hook, type Plan, type Step, type StepFunction } from './plan.js'
+import { HOOKS, type Condition, type Plan, type Step, type StepFunction } from './plan.js'
 import type { TestSettings } from './settings.js'
 
 export const RecoverWith = { CONTINUE: 'continue', RESTART: 'restart', RETRY: 'retry' } as const
@@ -27,7 +27,20 @@ export function createDeclarations(plan: Plan): Record<string, unknown> {
       plan.recoveries.set(name, { run, tries })
     }
   })
-  return { step, setup: createSetup(plan), suite: createSuite(step), ...createHooks(plan) }
+  const setup = (settings: TestSettings): void => {
+    plan.settings = { ...plan.settings, ...settings }
+  }
+  const suite = (declare: (step: unknown) => unknown) => () => declare(step)
+  const withData = (): never => {
+    throw new Error(
+      'suite.withData is not supported: call TestData.fromCSV(…) in the script and take the row as the second argument of each step'
+    )
+  }
+  const hooks = HOOKS.map((hook) => [
+    hook,
+    (run: StepFunction, waitTimeout?: unknown) => void plan.hooks[hook].push({ run, waitTimeout })
+  ])
+  return { step, setup, suite: Object.assign(suite, { withData }), ...Object.fromEntries(hooks) }
 }
 
 export function findRecovery(plan: Plan, step: Step): { run: StepFunction; tries: number } | undefined {
@@ -46,31 +59,6 @@ function readArguments(given: readonly unknown[]): {
   const name = given.find((argument) => typeof argument === 'string')
   const options = given.find((argument) => typeof argument === 'object' && argument !== null)
   return { name, options: (options ?? {}) as TestSettings, run: run as StepFunction }
-}
-
-function createSetup(plan: Plan): (settings: TestSettings) => void {
-  return (settings) => {
-    plan.settings = { ...plan.settings, ...settings }
-  }
-}
-
-function createSuite(step: unknown): unknown {
-  const suite = (declare: (step: unknown) => unknown) => () => declare(step)
-  const withData = (): never => {
-    throw new Error(
-      'suite.withData is not supported: call TestData.fromCSV(…) in the script and take the row as the second argument of each step'
-    )
-  }
-  return Object.assign(suite, { withData })
-}
-
-function createHooks(plan: Plan): Record<Hook, unknown> {
-  const declare =
-    (hook: Hook) =>
-    (run: StepFunction, waitTimeout?: unknown): void => {
-      plan.hooks[hook].push({ run, waitTimeout })
-    }
-  return Object.fromEntries(HOOKS.map((hook) => [hook, declare(hook)])) as Record<Hook, unknown>
 }
 
 /** Each decides whether or how often the step runs, so a run without it is another test. */

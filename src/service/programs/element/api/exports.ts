@@ -1,11 +1,10 @@
 import { pathToFileURL } from 'node:url'
-import { Browser } from './browser.js'
+import { Browser, TargetLocator } from './browser.js'
 import { By, Locator } from './by.js'
 import { BROWSER, Device, MouseButtons, ScrollDirection, Key, noticeMissing } from './constants.js'
 import { createDeclarations, RecoverWith } from './declare.js'
 import { ElementHandle, Mouse } from './element-handle.js'
 import { type Plan, createTestData } from './plan.js'
-import { TargetLocator } from './target-locator.js'
 import { Until, WaitCondition } from './until.js'
 
 export interface UserPlace {

@@ -1,7 +1,6 @@
-import { Browser } from './browser.js'
+import { Browser, TargetLocator } from './browser.js'
 import { currentCalls } from './calls.js'
 import { ElementHandle, Mouse } from './element-handle.js'
-import { TargetLocator } from './target-locator.js'
 import { recordMissing } from './constants.js'
 
 type Method = (...all: unknown[]) => unknown

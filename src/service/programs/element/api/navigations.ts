@@ -1,3 +1,4 @@
+import { type EventEmitter, on } from 'node:events'
 import type { BrowserContext, Frame, Page, Request, Response } from 'playwright-core'
 
 /** A page that responded with an error, or not at all (0). */
@@ -61,29 +62,16 @@ export class Navigations {
   /** Waits until the page has navigated since the last action. */
   async untilNavigated(page: Page, timeoutMs: number): Promise<void> {
     if (this.#navigated.has(page)) return
-    await new Promise<void>((resolve, reject) => {
-      const stop = (): void => {
-        clearTimeout(timer)
-        page.off('framenavigated', onNavigated)
-        page.off('close', onClose)
-      }
-      const onNavigated = (frame: Frame): void => {
-        if (frame !== page.mainFrame()) return
-        stop()
-        resolve()
-      }
-      const fail = (words: string): void => {
-        stop()
-        reject(new Error(words))
-      }
-      const onClose = (): void => fail('the page was closed while it was waited for a navigation')
-      const timer = setTimeout(
-        () => fail(`waited ${timeoutMs / 1000} s in vain for a navigation: nothing led to another page`),
-        timeoutMs
-      )
-      page.on('framenavigated', onNavigated)
-      page.on('close', onClose)
-    })
+    const signal = AbortSignal.timeout(timeoutMs)
+    try {
+      const frames = on(page as unknown as EventEmitter, 'framenavigated', { signal, close: ['close'] })
+      for await (const [frame] of frames as AsyncIterable<[Frame]>) if (frame === page.mainFrame()) return
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown
+      const words = `waited ${timeoutMs / 1000} s in vain for a navigation: nothing led to another page`
+      throw new Error(words, { cause: thrown })
+    }
+    throw new Error('the page was closed while it was waited for a navigation')
   }
 
   #add(page: BadPage): void {

@@ -30,20 +30,6 @@ declare const document: {
   readonly scrollingElement: { readonly scrollWidth: number; readonly scrollHeight: number }
 }
 
-interface NavigationEntry {
-  readonly responseStatus?: number
-  readonly transferSize: number
-  readonly connectStart: number
-  readonly connectEnd: number
-  readonly responseStart: number
-  readonly domContentLoadedEventEnd: number
-  readonly loadEventEnd: number
-}
-
-interface PagePerformance {
-  getEntriesByType(kind: string): readonly NavigationEntry[]
-}
-
 interface Observer {
   observe(options: object): void
   takeRecords(): { readonly startTime: number }[]
@@ -99,20 +85,22 @@ export const call = ([source, args]: readonly [string, readonly unknown[]]): unk
 }
 
 export const readTiming = (): PageTiming | null => {
-  const [navigation] = (performance as unknown as PagePerformance).getEntriesByType('navigation')
+  const page = performance as unknown as { getEntriesByType(kind: string): Record<string, number>[] }
+  const [navigation] = page.getEntriesByType('navigation')
   if (navigation === undefined) return null
+  const read = (name: string): number => navigation[name] ?? 0
   const observer = new PerformanceObserver(() => undefined) as unknown as Observer
   observer.observe({ type: 'largest-contentful-paint', buffered: true })
   const largest = observer.takeRecords().at(-1)
   observer.disconnect()
   return {
     startMs: performance.timeOrigin,
-    status: navigation.responseStatus ?? 0,
-    bytes: navigation.transferSize,
-    connectMs: navigation.connectEnd - navigation.connectStart,
-    ttfbMs: navigation.responseStart,
-    domReadyMs: navigation.domContentLoadedEventEnd,
-    loadMs: navigation.loadEventEnd,
+    status: read('responseStatus'),
+    bytes: read('transferSize'),
+    connectMs: read('connectEnd') - read('connectStart'),
+    ttfbMs: read('responseStart'),
+    domReadyMs: read('domContentLoadedEventEnd'),
+    loadMs: read('loadEventEnd'),
     lcpMs: largest?.startTime ?? 0
   }
 }

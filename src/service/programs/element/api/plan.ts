@@ -168,29 +168,18 @@ export function parseCsv(text: string, separator = ','): Record<string, string>[
   return lines.map((fields) => Object.fromEntries(names.map((name, index) => [name, fields[index] ?? ''])))
 }
 
+/** A field is any mixture of plain and quoted text; what is quoted up to the end of the file counts, too. */
 function splitFields(text: string, separator: string): string[][] {
-  const rows: string[][] = []
-  let row: string[] = []
-  let field = ''
-  let isQuoted = false
-  const endField = (): void => {
-    row.push(field)
-    field = ''
+  const ends = separator.replace(/[^\w\s]/g, '\\$&')
+  const field = new RegExp(`((?:"(?:[^"]|"")*(?:"|$)|[^"\\n${ends}])*)(${ends}|\\n|$)`, 'g')
+  const rows: string[][] = [[]]
+  for (const [, raw = '', end = ''] of text.matchAll(field)) {
+    rows
+      .at(-1)
+      ?.push(raw.replace(/"((?:[^"]|"")*)(?:"|$)|\r/g, (_, quoted = '') => quoted.replaceAll('""', '"')))
+    if (end === '') break
+    if (end === '\n') rows.push([])
   }
-  const endRow = (): void => {
-    endField()
-    // An empty line is not a row.
-    if (row.length > 1 || row[0] !== '') rows.push(row)
-    row = []
-  }
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charAt(at)
-    if (isQuoted && character === '"' && text[at + 1] === '"') field += text.charAt(at++)
-    else if (character === '"') isQuoted = !isQuoted
-    else if (!isQuoted && character === separator) endField()
-    else if (!isQuoted && character === '\n') endRow()
-    else if (isQuoted || character !== '\r') field += character
-  }
-  endRow()
-  return rows
+  // An empty line is not a row.
+  return rows.filter((row) => row.length > 1 || row[0] !== '')
 }

@@ -11,26 +11,7 @@ export interface StepSettings {
   readonly stepDelayMs: number
 }
 
-export interface Settings extends StepSettings {
-  /** Infinity if the script does not limit it. */
-  readonly loopCount: number
-  /** Undefined if the script does not set one. */
-  readonly durationMs: number | undefined
-  readonly countsThinkTime: boolean
-  readonly clearCookies: boolean
-  /** A new context for every loop. */
-  readonly isFresh: boolean
-  readonly disableCache: boolean
-  readonly userAgent: string | undefined
-  readonly viewport: { readonly width: number; readonly height: number } | null | undefined
-  readonly device: string | undefined
-  readonly ignoreHTTPSErrors: boolean
-  readonly extraHTTPHeaders: Readonly<Record<string, string>> | undefined
-  readonly blockedDomains: readonly string[]
-  readonly launchArgs: readonly string[]
-  /** Settings that have no effect, one sentence each. */
-  readonly warnings: readonly string[]
-}
+export type Settings = ReturnType<typeof readSettings>
 
 /** Each would change what the numbers are about, so a run without it is another test. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -56,36 +37,77 @@ const KNOWN = new Set([
 const DEFAULTS = { actionDelayMs: 2000, stepDelayMs: 6000, waitTimeoutMs: 30_000 }
 
 /** Checks what a script sets; throws for what cannot be honoured. */
-export function readSettings(given: TestSettings): Settings {
+export function readSettings(given: TestSettings) {
   for (const [name, instead] of Object.entries(REFUSED))
     if (isSet(given[name])) throw new Error(`the setting ${name} is not supported: ${instead}`)
+  const text = (name: string): string | undefined =>
+    read(given, name, (value) => typeof value === 'string', 'not a text')
+  const texts = (name: string): readonly string[] => read(given, name, isTexts, 'not a list of texts') ?? []
+  const loopCount = read(given, 'loopCount', isCount, 'not a whole number') ?? Infinity
+  const headers = read(given, 'extraHTTPHeaders', isObject, 'not an object')
   return {
     ...readStepSettings(given, { ...DEFAULTS, waitUntil: false }),
-    loopCount: readLoopCount(given.loopCount),
+    /** Infinity if the script does not limit it. */
+    loopCount: loopCount > 0 ? loopCount : Infinity,
+    /** Undefined if the script does not set one. */
     durationMs: readDuration(given),
-    countsThinkTime: readMeasurement(given.responseTimeMeasurement),
+    countsThinkTime:
+      read(given, 'responseTimeMeasurement', isMeasurement, MEASUREMENTS) === 'stepWithThinkTime',
     clearCookies: given.clearCookies !== false,
+    /** A new context for every loop. */
     isFresh: Boolean(given.clearCache) || Boolean(given.incognito),
     disableCache: Boolean(given.disableCache),
-    userAgent: readText(given, 'userAgent'),
-    viewport: readViewport(given.viewport),
-    device: readText(given, 'device'),
+    userAgent: text('userAgent'),
+    viewport: given.viewport === null ? null : read(given, 'viewport', isSize, 'without width and height'),
+    device: text('device'),
     ignoreHTTPSErrors: Boolean(given.ignoreHTTPSErrors ?? given.ignoreHTTPSError),
-    extraHTTPHeaders: readHeaders(given.extraHTTPHeaders),
-    blockedDomains: readTexts(given, 'blockedDomains'),
-    launchArgs: readTexts(given, 'launchArgs'),
-    warnings: [...listWarnings(given)]
+    extraHTTPHeaders:
+      headers && Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    blockedDomains: texts('blockedDomains'),
+    launchArgs: texts('launchArgs'),
+    /** Settings that have no effect, one sentence each. */
+    warnings: [...listWarnings(given)] as readonly string[]
   }
 }
 
 /** The settings of a step: its options, and otherwise the script's. */
 export function readStepSettings(given: TestSettings, otherwise: StepSettings): StepSettings {
+  const waitUntil = given.waitUntil === null ? false : read(given, 'waitUntil', isWaitUntil, WAITS)
   return {
     waitTimeoutMs: readTime(given, 'waitTimeout') ?? otherwise.waitTimeoutMs,
     actionDelayMs: readTime(given, 'actionDelay') ?? otherwise.actionDelayMs,
     stepDelayMs: readTime(given, 'stepDelay') ?? otherwise.stepDelayMs,
-    waitUntil: given.waitUntil === undefined ? otherwise.waitUntil : readWaitUntil(given.waitUntil)
+    waitUntil: waitUntil ?? otherwise.waitUntil
   }
+}
+
+const MEASUREMENTS =
+  "which is not supported: use 'step' or 'stepWithThinkTime'; the times of the page itself are reported for every step that loads one"
+const WAITS = "not 'present', 'visible', 'ready' or false"
+
+const isCount = (value: unknown): value is number => value === Infinity || Number.isInteger(value)
+const isObject = (value: unknown): value is object => typeof value === 'object'
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((entry) => typeof entry === 'string')
+const isMeasurement = (value: unknown): value is string => value === 'step' || value === 'stepWithThinkTime'
+const isWaitUntil = (value: unknown): value is StepSettings['waitUntil'] =>
+  value === false || value === 'present' || value === 'visible' || value === 'ready'
+const isSize = (value: unknown): value is { width: number; height: number } => {
+  const { width, height } = value as { width?: unknown; height?: unknown }
+  return typeof width === 'number' && typeof height === 'number'
+}
+
+/** Undefined if it is not set. */
+function read<T>(
+  given: TestSettings,
+  name: string,
+  isFine: (value: unknown) => value is T,
+  problem: string
+): T | undefined {
+  const value = given[name]
+  if (value === undefined || value === null || value === '') return undefined
+  if (isFine(value)) return value
+  throw new Error(`the setting ${name} is ${JSON.stringify(value)}, ${problem}`)
 }
 
 function* listWarnings(given: TestSettings): Generator<string> {
@@ -124,55 +146,4 @@ function readDuration(given: TestSettings): number | undefined {
   if (given.duration === -1 || given.duration === Infinity) return undefined
   const durationMs = readTime(given, 'duration') ?? 0
   return durationMs > 0 ? durationMs : undefined
-}
-
-function readLoopCount(value: unknown): number {
-  if (value === undefined || value === null || value === Infinity) return Infinity
-  if (typeof value !== 'number' || !Number.isInteger(value))
-    throw new Error(`the setting loopCount is ${JSON.stringify(value)}, not a whole number`)
-  return value > 0 ? value : Infinity
-}
-
-function readMeasurement(value: unknown): boolean {
-  if (value === undefined || value === 'step') return false
-  if (value === 'stepWithThinkTime') return true
-  throw new Error(
-    `the setting responseTimeMeasurement is ${JSON.stringify(value)}, which is not supported: use 'step' or 'stepWithThinkTime'; the times of the page itself are reported for every step that loads one`
-  )
-}
-
-function readWaitUntil(value: unknown): StepSettings['waitUntil'] {
-  if (value === false || value === null) return false
-  if (value === 'present' || value === 'visible' || value === 'ready') return value
-  throw new Error(
-    `the setting waitUntil is ${JSON.stringify(value)}, not 'present', 'visible', 'ready' or false`
-  )
-}
-
-function readText(given: TestSettings, name: string): string | undefined {
-  const value = given[name]
-  if (value === undefined || value === null || value === '') return undefined
-  if (typeof value !== 'string')
-    throw new Error(`the setting ${name} is ${JSON.stringify(value)}, not a text`)
-  return value
-}
-
-function readTexts(given: TestSettings, name: string): readonly string[] {
-  const value = given[name] ?? []
-  if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value
-  throw new Error(`the setting ${name} is ${JSON.stringify(value)}, not a list of texts`)
-}
-
-function readViewport(value: unknown): Settings['viewport'] {
-  if (value === undefined || value === null) return value
-  const { width, height } = value as { width?: unknown; height?: unknown }
-  if (typeof width === 'number' && typeof height === 'number') return { width, height }
-  throw new Error(`the setting viewport is ${JSON.stringify(value)}, without width and height`)
-}
-
-function readHeaders(value: unknown): Readonly<Record<string, string>> | undefined {
-  if (value === undefined || value === null) return undefined
-  if (typeof value === 'object')
-    return Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)]))
-  throw new Error(`the setting extraHTTPHeaders is ${JSON.stringify(value)}, not an object`)
 }

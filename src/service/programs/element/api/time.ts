@@ -1,22 +1,12 @@
 /** Timers do not count further; more than three weeks. */
 export const MAX_MS = 2 ** 31 - 1
 
-const UNITS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  sec: 1000,
-  secs: 1000,
-  second: 1000,
-  seconds: 1000,
-  m: 60_000,
-  min: 60_000,
-  mins: 60_000,
-  minute: 60_000,
-  minutes: 60_000,
-  h: 3_600_000,
-  hour: 3_600_000,
-  hours: 3_600_000
-}
+const UNITS: readonly (readonly [RegExp, number])[] = [
+  [/^ms$/, 1],
+  [/^s(ec(ond)?s?)?$/, 1000],
+  [/^m(in(ute)?s?)?$/, 60_000],
+  [/^h(ours?)?$/, 3_600_000]
+]
 
 /**
  * A time as scripts write it, in ms: a string with a unit, or a number. Element's first versions count in seconds and later ones
@@ -31,7 +21,7 @@ function readMs(value: unknown): number {
   if (typeof value === 'number' && value >= 0) return value < 1000 ? value * 1000 : value
   if (typeof value === 'string') {
     const [, amount, unit] = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-z]*)\s*$/i.exec(value) ?? []
-    const factor = unit === '' ? undefined : UNITS[unit?.toLowerCase() ?? '']
+    const [, factor] = UNITS.find(([name]) => name.test(unit?.toLowerCase() ?? '')) ?? []
     if (amount !== undefined && factor !== undefined) return Number(amount) * factor
     if (amount !== undefined && unit === '') return readMs(Number(amount))
   }

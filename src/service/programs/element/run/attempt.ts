@@ -21,8 +21,6 @@ export type Attempt = { readonly startMs: number; readonly wallMs: number } & (
   | { readonly kind: 'cut' }
 )
 
-type Result = { readonly value: unknown } | { readonly error: Error }
-
 /** Runs a part of the script to its end, or to the end of the run. */
 export async function attempt(label: string, act: () => unknown, ports: StepPorts): Promise<Attempt> {
   const startMs = Date.now()
@@ -37,7 +35,7 @@ export async function attempt(label: string, act: () => unknown, ports: StepPort
 }
 
 /** Anything can be thrown, even undefined. */
-async function settle(act: () => unknown): Promise<Result> {
+async function settle(act: () => unknown): Promise<{ value: unknown } | { error: Error }> {
   try {
     return { value: await act() }
   } catch (thrown) {
@@ -45,40 +43,21 @@ async function settle(act: () => unknown): Promise<Result> {
   }
 }
 
-/** Anything can be thrown, even what cannot be turned into a text. */
 export function textOf(thrown: unknown): string {
-  try {
-    if (typeof thrown !== 'object' || thrown === null) return String(thrown)
-    const { message } = thrown as { message?: unknown }
-    return typeof message === 'string'
-      ? message
-      : inspect(message ?? thrown, { depth: 1, breakLength: Infinity })
-  } catch {
-    return 'something that has no text'
-  }
+  const { message } = (thrown ?? {}) as { message?: unknown }
+  const said = message ?? thrown
+  return typeof said === 'string' ? said : inspect(said, { depth: 1, breakLength: Infinity })
 }
 
-/** An error whose name, message and stack can be relied on. */
+/** An error whose message is a text. */
 export function toError(thrown: unknown): Error {
-  return isPlainError(thrown) ? thrown : new Error(textOf(thrown))
+  const isPlain = thrown instanceof Error && typeof (thrown.message as unknown) === 'string'
+  return isPlain ? thrown : new Error(textOf(thrown))
 }
 
 export function stackOf(thrown: unknown): string {
-  return isPlainError(thrown) ? (thrown.stack ?? thrown.message) : textOf(thrown)
-}
-
-function isPlainError(thrown: unknown): thrown is Error {
-  try {
-    if (!(thrown instanceof Error)) return false
-    const { name, message, stack } = thrown as { name: unknown; message: unknown; stack?: unknown }
-    return (
-      typeof name === 'string' &&
-      typeof message === 'string' &&
-      (stack === undefined || typeof stack === 'string')
-    )
-  } catch {
-    return false
-  }
+  const { stack, message } = toError(thrown)
+  return typeof stack === 'string' ? stack : message
 }
 
 /** Waits this long at most. */

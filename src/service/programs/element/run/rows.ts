@@ -35,41 +35,26 @@ export class Rows {
   }
 
   addStep(row: StepRow): void {
+    const failure = oneLine(row.failure)
     const isPassed = row.failure === null
     this.steps++
-    this.#add([
-      ...[
-        row.startMs,
-        Math.round(row.elapsedMs),
-        row.label,
-        row.code,
-        isPassed ? 'OK' : oneLine(row.failure)
-      ],
-      ...[`user ${row.user}`, 'text', isPassed, isPassed ? '' : oneLine(row.failure)],
-      ...[row.bytes, 0, this.active, this.active, row.url],
-      ...[Math.round(row.latencyMs), Math.round(row.idleMs), Math.round(row.connectMs), '']
-    ])
+    this.#add(
+      ...[row.startMs, row.elapsedMs, row.label, row.code, isPassed ? 'OK' : failure, `user ${row.user}`],
+      ...['text', isPassed, failure, row.bytes, 0, this.active, this.active, row.url],
+      ...[row.latencyMs, row.idleMs, row.connectMs, '']
+    )
   }
 
   addTiming(row: { startMs: number; elapsedMs: number; name: string; step: string; user: number }): void {
-    const label = `${row.step} [${row.name}]`
-    this.#add([
-      ...[
-        Math.round(row.startMs),
-        Math.round(row.elapsedMs),
-        label,
-        '200',
-        'OK',
-        `user ${row.user}`,
-        'text',
-        true
-      ],
-      ...['', 0, 0, this.active, this.active, '', 0, 0, 0, row.step]
-    ])
+    this.#add(
+      ...[row.startMs, row.elapsedMs, `${row.step} [${row.name}]`, '200', 'OK', `user ${row.user}`],
+      ...['text', true, '', 0, 0, this.active, this.active, '', 0, 0, 0, row.step]
+    )
   }
 
-  #add(fields: readonly (string | number | boolean)[]): void {
-    this.#write(`${fields.map((field) => quote(String(field))).join(',')}\n`)
+  #add(...fields: (string | number | boolean)[]): void {
+    const texts = fields.map((field) => quote(String(typeof field === 'number' ? Math.round(field) : field)))
+    this.#write(`${texts.join(',')}\n`)
   }
 
   #write(text: string): void {

@@ -83,25 +83,15 @@ function openContext(settings: Settings, { browser, library }: UserPorts): Promi
 
 function describeContext(settings: Settings, { devices }: Library): BrowserContextOptions {
   const { device, viewport, userAgent, extraHTTPHeaders, ignoreHTTPSErrors } = settings
-  const { viewport: screen = VIEWPORT, ...emulated } =
-    device === undefined || DESKTOP.test(device) ? {} : findDevice(devices, device)
+  const emulated =
+    device === undefined || DESKTOP.test(device) ? { viewport: VIEWPORT } : findDevice(devices, device)
   return {
-    ...pickContextOptions(emulated),
-    viewport: viewport === undefined ? screen : viewport,
+    ...emulated,
+    ...(viewport === undefined ? {} : { viewport }),
     ignoreHTTPSErrors,
     ...(userAgent === undefined ? {} : { userAgent }),
     ...(extraHTTPHeaders === undefined ? {} : { extraHTTPHeaders: { ...extraHTTPHeaders } })
   }
-}
-
-/** A device's description also names a kind of browser, which is not an option of a context. */
-function pickContextOptions(device: BrowserContextOptions): BrowserContextOptions {
-  const { userAgent, deviceScaleFactor, isMobile, hasTouch } = device
-  return Object.fromEntries(
-    Object.entries({ userAgent, deviceScaleFactor, isMobile, hasTouch }).filter(
-      ([, value]) => value !== undefined
-    )
-  )
 }
 
 async function close(context: BrowserContext): Promise<void> {
