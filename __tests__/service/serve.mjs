@@ -2,7 +2,7 @@
 import { startService } from '../../src/service/server.ts'
 import { openStore } from '../../src/service/serve.ts'
 import { Queue } from '../../src/service/queue/queue.ts'
-import { systemClock } from '../../src/service/clock.ts'
+import { systemClock } from '../../src/contract/clock.ts'
 import { createSurvivingPlaces } from '../support/surviving-place.ts'
 
 const { surviving, maxNodes, ...options } = JSON.parse(process.argv[2])
