@@ -1,4 +1,4 @@
-// The hashes are filled in by `npm run jar-lists`, from the coordinates.
+// The hashes are filled in by `npm run generate -- jar-lists`, from the coordinates.
 import type { JarList } from '../install/jars/jar-list.js'
 
 export const SELENIUM_3_JARS: JarList = {
