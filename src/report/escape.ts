@@ -62,6 +62,12 @@ export function cutToBytes(text: string, mostBytes: number): string {
   return text.slice(0, read)
 }
 
+/** The same, marked where something is missing. */
+export function cutText(text: string, mostBytes: number): string {
+  const kept = cutToBytes(text, mostBytes)
+  return kept.length < text.length ? `${kept}…` : kept
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   const units = ['kB', 'MB', 'GB', 'TB']

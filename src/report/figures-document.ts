@@ -1,87 +1,65 @@
 import type { Figures, Measurements, Scope } from '../analysis/results/figures/measurements.js'
 
-/** One scope's figures, machine-readable; null for what the CSVs do not contain. */
-export interface FiguresDocument {
-  readonly samples: number
-  readonly failures: number
-  readonly error_rate: number | null
-  readonly throughput: number | null
-  readonly mean: number | null
-  readonly min: number | null
-  readonly max: number | null
-  readonly median: number | null
-  readonly p90: number | null
-  readonly p95: number | null
-  readonly p99: number | null
-  readonly apdex: number | null
-  readonly concurrency: number | null
+/** JSON has neither undefined nor infinity. */
+export function nulls<T extends object>(fields: T) {
+  const isUnknown = (value: unknown): boolean =>
+    value === undefined || (typeof value === 'number' && !Number.isFinite(value))
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, isUnknown(value) ? null : (value as unknown)])
+  ) as { readonly [K in keyof T]: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K] }
 }
 
-interface BothFigures extends FiguresDocument {
-  /** The same for users who arrived at any moment, at best; absent if that is not known. */
-  readonly over_time?: Pick<FiguresDocument, 'median' | 'p90' | 'p95' | 'p99' | 'apdex'>
-}
-
-export type ScopedFigures = Scope & BothFigures
-
-export interface MetricsDocument {
-  readonly overall: BothFigures | null
-  readonly labels: readonly ScopedFigures[]
-  readonly regions: readonly ScopedFigures[]
-  readonly grids: readonly ScopedFigures[]
-}
+export type FiguresDocument = ReturnType<typeof figuresDocument>
 
 /** Labels with the most samples come first, so that truncation keeps what matters most. */
-export function metricsDocument(
-  measurements: Measurements | undefined,
-  targetMs: number | undefined
-): MetricsDocument {
-  if (measurements === undefined) return { overall: null, labels: [], regions: [], grids: [] }
-  const scoped = (scopes: readonly Scope[]): ScopedFigures[] =>
+export function metricsDocument(measurements: Measurements | undefined, targetMs: number | undefined) {
+  const scoped = (scopes: readonly Scope[] = []) =>
     scopes.flatMap((scope) => {
-      const figures = measurements.figures(scope)
+      const figures = measurements?.figures(scope)
       return figures === undefined ? [] : [{ ...scope, ...bothFigures(figures, targetMs) }]
     })
-  const overall = measurements.figures({})
   return {
-    overall: overall === undefined ? null : bothFigures(overall, targetMs),
-    labels: scoped(measurements.labels.map((label) => ({ label }))).sort((a, b) => b.samples - a.samples),
-    regions: scoped(measurements.regions.map((region) => ({ region }))),
-    grids: scoped(measurements.grids.map((grid) => ({ grid })))
+    overall: scoped([{}])[0] ?? null,
+    labels: scoped(measurements?.labels.map((label) => ({ label }))).sort((a, b) => b.samples - a.samples),
+    regions: scoped(measurements?.regions.map((region) => ({ region }))),
+    grids: scoped(measurements?.grids.map((grid) => ({ grid })))
   }
 }
 
-/** The figures of one scope as a document. */
-export function figuresDocument(figures: Figures, targetMs: number | undefined): FiguresDocument {
-  return {
+/** One scope's figures; null for what the CSVs do not contain. */
+export function figuresDocument(figures: Figures, targetMs: number | undefined) {
+  return nulls({
     samples: figures.samples,
     failures: figures.failures,
-    error_rate: figures.errorRate ?? null,
-    throughput: figures.throughput ?? null,
-    mean: figures.meanMs ?? null,
-    min: figures.minMs ?? null,
-    max: figures.maxMs ?? null,
-    median: figures.percentileMs(50) ?? null,
-    p90: figures.percentileMs(90) ?? null,
-    p95: figures.percentileMs(95) ?? null,
-    p99: figures.percentileMs(99) ?? null,
-    apdex: targetMs === undefined ? null : (figures.apdex(targetMs) ?? null),
-    concurrency: figures.concurrency ?? null
+    error_rate: figures.errorRate,
+    throughput: figures.throughput,
+    mean: figures.meanMs,
+    min: figures.minMs,
+    max: figures.maxMs,
+    ...percentiles(figures, targetMs),
+    concurrency: figures.concurrency
+  })
+}
+
+/** With the same for users who arrived at any moment, at best, if that is known. */
+function bothFigures(figures: Figures, targetMs: number | undefined) {
+  const overTime = figures.overTime()
+  const bySamples = figuresDocument(figures, targetMs)
+  return {
+    ...bySamples,
+    ...(typeof overTime === 'object' && { over_time: nulls(percentiles(overTime, targetMs)) })
   }
 }
 
-function bothFigures(figures: Figures, targetMs: number | undefined): BothFigures {
-  const overTime = figures.overTime()
-  const bySamples = figuresDocument(figures, targetMs)
-  if (typeof overTime === 'string') return bySamples
+function percentiles(
+  figures: { percentileMs(percent: number): number | undefined; apdex(ms: number): number | undefined },
+  targetMs: number | undefined
+) {
   return {
-    ...bySamples,
-    over_time: {
-      median: overTime.percentileMs(50),
-      p90: overTime.percentileMs(90),
-      p95: overTime.percentileMs(95),
-      p99: overTime.percentileMs(99),
-      apdex: targetMs === undefined ? null : overTime.apdex(targetMs)
-    }
+    median: figures.percentileMs(50),
+    p90: figures.percentileMs(90),
+    p95: figures.percentileMs(95),
+    p99: figures.percentileMs(99),
+    apdex: targetMs === undefined ? undefined : figures.apdex(targetMs)
   }
 }

@@ -1,4 +1,4 @@
-import { escapeMarkdown, safeLink, bytesOf, cutToBytes, formatBytes } from '../escape.js'
+import { escapeMarkdown, safeLink, bytesOf, cutToBytes } from '../escape.js'
 import {
   countNotJudged,
   describeVerdict,
@@ -15,9 +15,7 @@ import { formatValue } from '../../analysis/thresholds/format.js'
 import type { Metric } from '../../analysis/thresholds/grammar/threshold.js'
 import { boundTrend, remarkOn, timeOf } from '../trend-points.js'
 import { renderCharts } from './charts.js'
-import { renderErrorTable } from './error-table.js'
-import { keyFigures, FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
-import { renderNodes } from './node-table.js'
+import { keyFigures, renderErrorTable, renderGrids, renderLabelTables, renderNodes } from './figure-tables.js'
 import {
   renderStalls,
   comparisonTable,
@@ -72,7 +70,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
       stalls: placeStalls(outcome, measurements)
     }),
     renderLabelTables(outcome, '###'),
-    gridTable(outcome),
+    renderGrids(outcome),
     renderNodes(outcome),
     serviceWords(outcome)
   ]
@@ -125,27 +123,6 @@ function serviceWords({ summary, rehearsal }: Outcome): string {
     .split(/\r\n|\r|\n/)
     .map((line) => `> ${escapeMarkdown(line)}`)
   return [`### The service's report${rehearsalMark(rehearsal)}`, '', ...lines].join('\n')
-}
-
-function gridTable({ grids, measurements, rehearsal }: Outcome): string {
-  if (grids.length === 0) return ''
-  const rows = grids
-    .slice(0, MOST_ROWS)
-    .map(({ gridId, region, nodeCount, bytes, problem }) => [
-      foreign(gridId),
-      foreign(region),
-      nodeCount === undefined ? '–' : String(nodeCount),
-      bytes === undefined ? 'missing' : formatBytes(bytes),
-      ...(measurements === undefined ? [] : figureCells(measurements.figures({ grid: gridId }))),
-      foreign(problem ?? '')
-    ])
-  const figures = measurements === undefined ? [] : FIGURE_HEADINGS
-  const others = grids.length - rows.length
-  return joinSections([
-    `### Grids${rehearsalMark(rehearsal)}`,
-    table(['Grid', 'Region', 'Nodes:', 'CSV:', ...figures, 'Problem'], rows),
-    others === 0 ? '' : `${others} more are in verdict.json.`
-  ])
 }
 
 /** Links to the evidence. */
