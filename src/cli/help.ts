@@ -65,12 +65,12 @@ function describeForm({ usage, flags }: HelpText['forms'][number]): string {
   return `\`loadgate ${usage}\` takes ${flags.map(({ name }) => `--${name}`).join(', ')}.`
 }
 
-/** Wraps text at words; a word longer than a line gets its own line. */
-function wrap(text: string, width: number): string[] {
+/** Wraps text at single spaces; a word longer than a line gets its own line. */
+export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/(?<=\S) (?=\S)/)) {
     const last = lines.at(-1)
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word.trim())
     else lines[lines.length - 1] = `${last} ${word}`
   }
   return lines

@@ -12,11 +12,13 @@ import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'
 import { isBaselineThreshold, type Metric } from '../../analysis/thresholds/grammar/threshold.js'
 import { formatChange, formatSize, formatValue } from '../../analysis/thresholds/format.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
-import { UsageError, type Arguments, type Flag } from '../arguments.js'
+import { parseInteger } from '../../contract/setting-values.js'
+import { UsageError, type Arguments, type Flag, valueOf } from '../arguments.js'
+import { countRuns } from './baseline-commands.js'
 import { GATE_FLAGS, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
-import { type GateCommandPorts } from '../gate-terminal.js'
 import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
 import { checkOutputFolder } from '../output-folder.js'
+import type { CommandPorts } from '../ports.js'
 import { table } from '../screen.js'
 
 const DEFAULT_RUNS = 5
@@ -59,8 +61,10 @@ export const CALIBRATE_FLAGS: readonly Flag[] = [
 ]
 
 /** `loadgate calibrate`: the same plan several times against the same server, and how much its figures vary. */
-export async function runCalibrateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
-  const count = readCount(args)
+export async function runCalibrateCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+  const count =
+    valueOf(args, 'runs', (text) => parseInteger(text, { least: LEAST_RUNS, most: MOST_RUNS })) ??
+    DEFAULT_RUNS
   const terminal = openGateTerminal(args, ports)
   const settings = await readGateSettings(args, ports)
   if ('skip' in settings) return sayWhySkipped(terminal, settings)
@@ -85,16 +89,8 @@ export async function runCalibrateCommand(args: Arguments, ports: GateCommandPor
   const report = { calibration, runs, settings, folder }
   if (terminal.isJson) terminal.say(`${JSON.stringify(calibrationDocument(report), null, 2)}\n`)
   else terminal.say(describeCalibration(report))
-  return calibrationExitCode(calibration)
-}
-
-function readCount(args: Arguments): number {
-  if (!args.has('runs')) return DEFAULT_RUNS
-  const text = args.text('runs')
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : NaN
-  if (!(count >= LEAST_RUNS && count <= MOST_RUNS))
-    throw new UsageError(`--runs: "${text}" is not a whole number from ${LEAST_RUNS} to ${MOST_RUNS}`)
-  return count
+  // Runs that say nothing must not look like a calibration to a script.
+  return calibration.problem === undefined ? 0 : 2
 }
 
 /** A config file may have what makes no sense here. */
@@ -206,38 +202,35 @@ function describeLines(lines: readonly LineCalibration[]): string[] {
     ...first.recorded.map(({ runs }) => countRuns(runs)),
     ...first.sideBySide.map(({ rounds }) => `${rounds} rounds`)
   ]
-  const rows = lines.map((line) => {
-    const { threshold, scope, noise, recorded, sideBySide } = line
+  const rows = lines.map(({ threshold, scope, noise, recorded, sideBySide, needsSamples }) => {
     const place = describeScope(scope).trim().replace(/^of /, '')
-    const worst = place === '' ? '' : ` (noisiest: ${place})`
     const sign = threshold.operator.startsWith('>') ? -1 : 1
     return [
-      `${threshold.text}${worst}`,
+      `${threshold.text}${place === '' ? '' : ` (noisiest: ${place})`}`,
       formatSize(threshold.metric, noise * 100),
       ...[...recorded, ...sideBySide].map(({ changePct }) =>
-        isNeverJudged(line) ? '–' : formatChange(threshold.metric, sign * Math.abs(changePct))
+        needsSamples === undefined ? formatChange(threshold.metric, sign * Math.abs(changePct)) : '–'
       )
     ]
   })
+  const never = lines.flatMap(describeTooFewSamples)
   return [
     'The smallest change that is found nine times out of ten, after so many recorded runs, or with so many rounds side by side:',
     table(headings, rows),
     '',
-    ...lines.filter(isNeverJudged).map(describeTooFewSamples),
-    ...(lines.some(isNeverJudged) ? [''] : [])
+    ...never,
+    ...(never.length > 0 ? [''] : [])
   ]
 }
 
 /** However quiet the runs are, such a line is always unsure. */
-function isNeverJudged({ needsSamples }: LineCalibration): boolean {
-  return needsSamples !== undefined
-}
-
-function describeTooFewSamples({ threshold, samples, needsSamples }: LineCalibration): string {
-  if (needsSamples === Infinity)
-    return `Never judged: ${threshold.text}: no samples are beyond it: use a lower percentile`
-  const [has, needs] = [samples ?? 0, needsSamples ?? 0].map((count) => formatValue('samples', count))
-  return `Never judged: ${threshold.text}: ${has ?? ''} samples, needs ${needs ?? ''}: raise duration or threads`
+function describeTooFewSamples({ threshold, samples = 0, needsSamples }: LineCalibration): string[] {
+  if (needsSamples === undefined) return []
+  const why =
+    needsSamples === Infinity
+      ? 'no samples are beyond it: use a lower percentile'
+      : `${formatValue('samples', samples)} samples, needs ${formatValue('samples', needsSamples)}: raise duration or threads`
+  return [`Never judged: ${threshold.text}: ${why}`]
 }
 
 function advise({ calibration, runs, settings }: CalibrationReport): string[] {
@@ -259,23 +252,18 @@ function advise({ calibration, runs, settings }: CalibrationReport): string[] {
 }
 
 function adviseLines(lines: readonly LineCalibration[]): string[] {
-  const quote = ({ threshold }: LineCalibration): string => `\`${threshold.text}\``
-  const judged = lines.filter((line) => !isNeverJudged(line))
-  const tooNoisy = judged.filter(({ isTooNoisy }) => isTooNoisy).map(quote)
-  const never = lines.filter(isNeverJudged).map(quote)
+  const quoted = (of: readonly LineCalibration[]): string =>
+    of.map(({ threshold }) => `\`${threshold.text}\``).join(', ')
+  const never = lines.filter(({ needsSamples }) => needsSamples !== undefined)
+  const judged = lines.filter(({ needsSamples }) => needsSamples === undefined)
+  const tooNoisy = judged.filter(({ isTooNoisy }) => isTooNoisy)
+  const noise =
+    tooNoisy.length > 0
+      ? `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${quoted(tooNoisy)}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
+      : 'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.'
   return [
-    ...(never.length > 0
-      ? [`Too few samples for ${never.join(', ')}: raise \`duration\` or \`threads\`.`]
-      : []),
-    ...(tooNoisy.length > 0
-      ? [
-          `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${tooNoisy.join(', ')}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
-        ]
-      : judged.length > 0
-        ? [
-            'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.'
-          ]
-        : [])
+    ...(never.length > 0 ? [`Too few samples for ${quoted(never)}: raise \`duration\` or \`threads\`.`] : []),
+    ...(judged.length > 0 ? [noise] : [])
   ]
 }
 
@@ -283,11 +271,6 @@ function adviseNoise(suggested: number | undefined, present: number): string[] {
   if (suggested === undefined) return []
   const [wanted, now] = [suggested, present].map((share) => `${Number((share * 100).toPrecision(3))}%`)
   return [wanted === now ? `\`noise: ${now}\` fits.` : `Set \`noise: ${wanted}\`; it is ${now} now.`]
-}
-
-/** Runs that say nothing must not look like a calibration to a script. */
-export function calibrationExitCode({ problem }: Calibration): number {
-  return problem === undefined ? 0 : 2
 }
 
 /** For scripts. */
@@ -310,10 +293,6 @@ export function calibrationDocument({ calibration, runs, folder }: CalibrationRe
 
 function isRehearsal(runs: readonly CalibratedRun[]): boolean {
   return runs.some(({ outcome }) => outcome.rehearsal)
-}
-
-function countRuns(count: number): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}`
 }
 
 /** A simulation of some thousand runs cannot tell less than one in a thousand from none. */
