@@ -15,7 +15,7 @@ import { describeScope } from '../../analysis/thresholds/quoting.js'
 import { parseInteger } from '../../contract/setting-values.js'
 import { UsageError, type Arguments, type Flag, valueOf } from '../arguments.js'
 import { countRuns } from './baseline-commands.js'
-import { GATE_FLAGS, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
+import { gateFlags, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
 import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
 import { checkOutputFolder } from '../output-folder.js'
 import type { CommandPorts } from '../ports.js'
@@ -54,10 +54,7 @@ export const CALIBRATE_FLAGS: readonly Flag[] = [
     value: 'number',
     about: `How often to run the plan, at least ${LEAST_RUNS} times. Default: ${DEFAULT_RUNS}.`
   },
-  ...GATE_FLAGS.filter(({ name }) => !NOT_FLAGS.includes(name)).map((flag) => ({
-    ...flag,
-    about: ABOUT[flag.name] ?? flag.about
-  }))
+  ...gateFlags(NOT_FLAGS, ABOUT)
 ]
 
 /** `loadgate calibrate`: the same plan several times against the same server, and how much its figures vary. */

@@ -10,21 +10,17 @@ import type { Finding } from '../../analysis/plans/check/request.js'
 import { systemClock } from '../../contract/clock.js'
 import { UsageError, type Arguments, type Flag } from '../arguments.js'
 import { checkTarget } from '../check/target.js'
-import { GATE_FLAGS, readGateSettings } from './gate-command.js'
+import { gateFlags, readGateSettings } from './gate-command.js'
 import type { CommandPorts } from '../ports.js'
 import { plain, say, strikeOut } from '../screen.js'
 
 /** Flags of `loadgate run` that change nothing in what is checked. */
-const NOT_FLAGS = ['run-id', 'repeat', 'name', 'notes', 'project', 'tags', 'output', 'junit', 'json']
+const NOT_FLAGS = ['run-id', 'repeat', 'name', 'notes', 'project', 'tags', 'output', 'junit']
 
-export const CHECK_FLAGS: readonly Flag[] = [
-  ...GATE_FLAGS.filter(({ name }) => !NOT_FLAGS.includes(name)).map((flag) =>
-    flag.name === 'rehearse'
-      ? { ...flag, about: 'Check for a rehearsal, which needs no tool and no target.' }
-      : flag
-  ),
-  { name: 'json', group: 'Output', about: 'Print the findings as JSON.' }
-]
+export const CHECK_FLAGS: readonly Flag[] = gateFlags(NOT_FLAGS, {
+  rehearse: 'Check for a rehearsal, which needs no tool and no target.',
+  json: 'Print the findings as JSON.'
+})
 
 const NOTHING_FOUND = 'No problems found.'
 

@@ -98,6 +98,14 @@ export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
   FLAGS.filter((flag) => flag.group === group)
 )
 
+/** For a command that takes most of these flags: without some, and with other words for others. */
+export function gateFlags(without: readonly string[], about: Readonly<Record<string, string>>): Flag[] {
+  return GATE_FLAGS.filter(({ name }) => !without.includes(name)).map((flag) => ({
+    ...flag,
+    about: about[flag.name] ?? flag.about
+  }))
+}
+
 /** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */
 export async function runGateCommand(args: Arguments, ports: CommandPorts): Promise<number> {
   const terminal = openGateTerminal(args, ports)
