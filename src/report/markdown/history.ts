@@ -24,7 +24,7 @@ const ENTRY = v.object({
   p95Ms: numberUpTo(Number.MAX_SAFE_INTEGER),
   rehearsal: v.fallback(v.boolean(), false),
   /** How many lines the baseline gave no judgement on; absent if there is none. */
-  notJudged: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST_LINES)))
+  notJudged: v.optional(v.fallback(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST_LINES)), 0))
 })
 
 export type HistoryEntry = v.InferOutput<typeof ENTRY>
