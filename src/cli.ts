@@ -13,7 +13,7 @@ import { ToolRegistry } from './service/nodes/machine/tool-registry.js'
 import type { EmbeddedService, ServiceOptions } from './service/server.js'
 import { runCommandLine } from './cli/commands.js'
 import type { CommandPorts } from './cli/ports.js'
-import { asksForJson, describeError, watchOutput, LeftPods } from './cli/terminal-log.js'
+import { asksForJson, describeError, describeLeftPods, watchOutput } from './cli/terminal-log.js'
 import { openPrompt } from './cli/init/asker.js'
 import { plain, strikeOut, type Stream } from './cli/screen.js'
 
@@ -49,7 +49,8 @@ let hasPrinted = false
 
 /** Set while tools of the embedded service may be running: the second signal leaves no time for a regular end. */
 let killTools = (): void => undefined
-const leftPods = new LeftPods()
+/** What to say about them if the process ends before they are deleted. */
+let leftPods: string | undefined
 
 /** The verdict does not wait for a service that is slow to close; this process does, for a while: no post step deletes its pods. */
 let closing: Promise<void> = Promise.resolve()
@@ -150,14 +151,16 @@ async function startService(options: ServiceOptions): Promise<EmbeddedService> {
       options.onProcess?.(group)
     },
     onClusters: (addresses) => {
-      leftPods.note(addresses, options.marker)
+      leftPods = describeLeftPods(addresses, options.marker)
       options.onClusters?.(addresses)
     }
   })
   return {
     ...service,
     close: (end) => {
-      const closed = service.close(end).then(() => leftPods.forget())
+      const closed = service.close(end).then(() => {
+        leftPods = undefined
+      })
       closing = closed.catch(() => undefined)
       return closed
     }
@@ -173,8 +176,7 @@ function endNow(thrown: unknown, code: number): never {
 }
 
 function tellLeftPods(): void {
-  const words = leftPods.describe()
-  if (words !== undefined) tellError(new Error(words))
+  if (leftPods !== undefined) tellError(new Error(leftPods))
 }
 
 function killGroup(pid: number): void {

@@ -34,7 +34,7 @@ function makeReport(changes: Partial<Calibration> = {}, rehearsal = false): Cali
     isTooNoisy: false,
     ...changes
   }
-  const runs = [1, 2, 3].map((number) => ({ number, outcome: makeOutcome({ rehearsal }) }))
+  const runs = [1, 2, 3].map(() => makeOutcome({ rehearsal }))
   return { calibration, runs, settings: makeSettings(), folder: '/out' }
 }
 

@@ -1,13 +1,13 @@
 import { isId } from '../contract/api.js'
 import { suggestName } from '../contract/nearest.js'
 import * as api from './commands/api-commands.js'
-import { UsageError, asksForHelp, readArguments, type Flag } from './arguments.js'
+import { UsageError, asksForHelp, readArguments } from './arguments.js'
 import { JSON_FLAG, RECORD_FLAGS, runRecordCommand, runShowCommand } from './commands/baseline-commands.js'
 import { CALIBRATE_FLAGS, runCalibrateCommand } from './commands/calibrate-command.js'
 import { CHECK_FLAGS, runCheckCommand } from './commands/check-command.js'
 import { DEMO_FLAGS, runDemoCommand } from './commands/demo-command.js'
 import { GATE_FLAGS, runGateCommand } from './commands/gate-command.js'
-import { renderHelp, renderOverview } from './help.js'
+import { renderHelp, renderOverview, type FormText, type HelpText } from './help.js'
 import { INIT_FLAGS, runInitCommand } from './commands/init-command.js'
 import type { CommandPorts } from './ports.js'
 import { PRUNE_FLAGS, runPruneCommand } from './commands/prune-command.js'
@@ -17,23 +17,13 @@ import { runTrendCommand } from './commands/trend-command.js'
 import * as user from './commands/user-commands.js'
 
 /** What a command does with the words after it. */
-export interface Form {
-  /** As typed, for example `run <id>`. */
-  readonly usage: string
-  /** Those that have an effect here. */
-  readonly flags: readonly Flag[]
-  /** What to type instead if a flag is given that has none. */
+interface Form extends FormText {
+  /** What to type instead if a flag is given that has no effect here. */
   readonly instead?: string
   readonly run: api.RunCommand
 }
 
-interface Command {
-  /** As typed, for example `grid create`. */
-  readonly name: string
-  readonly operands: string
-  readonly about: string
-  /** Of all its forms, each once. */
-  readonly flags: readonly Flag[]
+interface Command extends HelpText {
   readonly forms: readonly [Form, ...Form[]]
 }
 

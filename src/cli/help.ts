@@ -2,12 +2,20 @@ import type { Flag } from './arguments.js'
 
 /** What the help shows about a command. */
 export interface HelpText {
+  /** As typed, for example `grid create`. */
   readonly name: string
   readonly operands: string
   readonly about: string
   /** Of all its forms, each once. */
   readonly flags: readonly Flag[]
-  readonly forms: readonly { readonly usage: string; readonly flags: readonly Flag[] }[]
+  readonly forms: readonly FormText[]
+}
+
+export interface FormText {
+  /** As typed, for example `run <id>`. */
+  readonly usage: string
+  /** Those that have an effect here. */
+  readonly flags: readonly Flag[]
 }
 
 const WIDTH = 100
@@ -61,7 +69,7 @@ function describeFlag(flag: Flag, width: number): string[] {
   ]
 }
 
-function describeForm({ usage, flags }: HelpText['forms'][number]): string {
+function describeForm({ usage, flags }: FormText): string {
   return `\`loadgate ${usage}\` takes ${flags.map(({ name }) => `--${name}`).join(', ')}.`
 }
 

@@ -6,7 +6,14 @@ import type { Metric } from '../analysis/thresholds/grammar/threshold.js'
 import { baselineSentences } from '../report/baseline-sentences.js'
 import type { ComparisonCells } from '../report/comparison-cells.js'
 import { describeVerdict, explainEarlyStop, reasonBelowHeading, rehearsalMark } from '../report/headline.js'
-import { errorRows, judgementRows, shownRows, slowestLabels, type ShownRow } from '../report/rows.js'
+import {
+  errorRows,
+  judgementRows,
+  showFigure,
+  shownRows,
+  slowestLabels,
+  type ShownRow
+} from '../report/rows.js'
 import { describeStalls } from '../report/stalls.js'
 import { warmUpSentence, listWarnings } from '../report/warm-up.js'
 import { plain, table, shortenMiddle } from './screen.js'
@@ -63,7 +70,7 @@ function labelTable(measurements: Measurements | undefined, width?: number): str
 
 function rowOf(name: string, figures: Figures): string[] {
   const show = (metric: Metric, value: number | undefined): string =>
-    value === undefined ? '–' : formatValue(metric, value).replace(/ ms$/, '')
+    showFigure(metric, value).replace(/ ms$/, '')
   const times = [figures.meanMs, ...[50, 95, 99].map((p) => figures.percentileMs(p)), figures.maxMs]
   return [
     name,

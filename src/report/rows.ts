@@ -1,5 +1,6 @@
 import { formatActual, formatMargin, formatValue } from '../analysis/thresholds/format.js'
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
+import type { Metric } from '../analysis/thresholds/grammar/threshold.js'
 import type { ErrorCount, Figures, Measurements } from '../analysis/results/figures/measurements.js'
 import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
 import { comparisonCells, type ComparisonCells } from './comparison-cells.js'
@@ -70,6 +71,11 @@ export interface ShownRow {
 }
 
 const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
+
+/** A figure, or a dash where it is not known. */
+export function showFigure(metric: Metric, value: number | undefined): string {
+  return value === undefined ? NONE : formatValue(metric, value)
+}
 
 /** The figures of each label, the slowest first. Some CSVs have no individual response times: then by their means. */
 export function slowestLabels(measurements: Measurements): LabelFigures[] {

@@ -8,7 +8,7 @@ import { hasEnded } from '../../gate/run/run-status.js'
 import { parseDurationSeconds } from '../../contract/setting-values.js'
 import type { Address } from '../../client/http/address.js'
 import { ServiceClient } from '../../client/client.js'
-import { systemClock } from '../../contract/clock.js'
+import { systemClock, type Clock } from '../../contract/clock.js'
 import type { Account, Grid, Run } from '../../contract/api.js'
 import { isReference } from '../../client/documents/requests.js'
 import { readRunList } from '../../client/run-list.js'
@@ -60,6 +60,7 @@ interface ApiCall {
   readonly id: string
   readonly args: Arguments
   readonly ports: CommandPorts
+  readonly clock: Clock
   readonly cancelled: AbortSignal
   readonly tell: (document: unknown, words: () => string) => void
 }
@@ -73,10 +74,11 @@ function operation(run: (call: ApiCall) => Promise<void>): RunCommand {
     if (ports.token === '')
       throw new UsageError("LOADGATE_TOKEN is not set; set it to the service's API token")
     const words = vocabularyOf(args.text('service-name') || undefined)
-    const client = new ServiceClient({ address, token: ports.token, words, clock: systemClock })
+    const { clock = systemClock, cancelled } = ports
+    const client = new ServiceClient({ address, token: ports.token, words, clock })
     const tell: ApiCall['tell'] = (document, text) => say(ports, args, document, text)
     try {
-      await run({ client, id: args.words[0] ?? '', args, ports, cancelled: ports.cancelled, tell })
+      await run({ client, id: args.words[0] ?? '', args, ports, clock, cancelled, tell })
       return 0
     } finally {
       await client.close()
@@ -131,7 +133,7 @@ export const showReport = operation(async ({ client, id, tell, cancelled }) => {
   tell(report, () => [report.summary ?? 'The report has no summary.', ...means].join('\n'))
 })
 
-export const downloadResults = operation(async ({ client, id, args, tell, ports, cancelled }) => {
+export const downloadResults = operation(async ({ client, id, args, tell, ports, clock, cancelled }) => {
   const run = await client.showRun(id, cancelled)
   const folder = resolve(ports.workspace, args.text('output') || join('loadgate-results', run.id))
   makeFolder(folder)
@@ -139,12 +141,12 @@ export const downloadResults = operation(async ({ client, id, args, tell, ports,
   if (!hasEnded(run.status))
     log.warning(`Run ${run.id} is ${run.status}: its CSVs have the samples so far, if any.`)
   const seconds = valueOf(args, 'timeout', (text) => parseDurationSeconds(text, 1)) ?? RESULTS_TIMEOUT_SECONDS
-  const deadline = startDeadline(systemClock, seconds * 1000, {
+  const deadline = startDeadline(clock, seconds * 1000, {
     error: new Error('it timed out; --timeout allows more time'),
     others: [cancelled]
   })
   const place = { resultsDir: folder, signal: deadline.signal }
-  const grids = await fetchResults({ client, clock: systemClock, log }, run, place)
+  const grids = await fetchResults({ client, clock, log }, run, place)
   deadline.release()
   const results = grids.map(({ result }) => result)
   tell(results, () =>

@@ -7,8 +7,7 @@ import { asComparedRun } from '../../analysis/baseline/document/compared.js'
 import { describeDifference } from '../../analysis/baseline/document/fingerprint.js'
 import { recordRun, whyNotRecorded, type RunToRecord } from '../../analysis/baseline/document/record-run.js'
 import { addRun } from '../../analysis/baseline/document/unite.js'
-import { formatValue } from '../../analysis/thresholds/format.js'
-import type { Metric, Threshold } from '../../analysis/thresholds/grammar/threshold.js'
+import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { shorten, quote } from '../../analysis/thresholds/quoting.js'
 import { regionName } from '../../contract/regions/regions.js'
 import { readResults } from '../../analysis/evidence/count-results.js'
@@ -16,6 +15,7 @@ import { gapInMeasurements } from '../../analysis/evidence/decide-verdict.js'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
+import { showFigure } from '../../report/rows.js'
 import { type Arguments, type Flag, UsageError } from '../arguments.js'
 import { findBaselineFile, readBaselineFile, writeBaselineFile } from './baseline-file.js'
 import type { CommandPorts } from '../ports.js'
@@ -142,17 +142,15 @@ function describeDocument(path: string, document: BaselineDocument): string {
 
 function describeRun(run: RecordedRun): string[] {
   const figures = asComparedRun(run).figures({})
-  const show = (metric: Metric, value: number | undefined): string =>
-    value === undefined ? '–' : formatValue(metric, value)
   return [
     new Date(run.atMs).toISOString().slice(0, 16).replace('T', ' '),
     run.commit.slice(0, 7),
     shorten(run.runId, 20),
-    show('samples', figures?.samples),
-    show('error_rate', figures?.errorRate),
-    show('percentile', figures?.percentileMs(95)),
-    show('throughput', figures?.throughput),
-    show('apdex', run.apdex?.score),
+    showFigure('samples', figures?.samples),
+    showFigure('error_rate', figures?.errorRate),
+    showFigure('percentile', figures?.percentileMs(95)),
+    showFigure('throughput', figures?.throughput),
+    showFigure('apdex', run.apdex?.score),
     run.unusable === null ? 'yes' : `no: ${shorten(run.unusable, LONGEST_REASON)}`
   ]
 }

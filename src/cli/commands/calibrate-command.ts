@@ -70,14 +70,14 @@ export async function runCalibrateCommand(args: Arguments, ports: CommandPorts):
   if (args.has('output')) await checkOutputFolder(folderOf(folder, 1))
   const runs = await runAll(terminal, { settings, folder, count }).finally(() => terminal.end())
   const last = runs.at(-1)
-  if (last?.outcome.verdict === 'cancelled') {
+  if (last?.verdict === 'cancelled') {
     terminal.tell(`Cancelled in run ${runs.length} of ${count}: nothing was calibrated.`)
     return 130
   }
   const usable = runs.filter(isUsable)
   if (usable.length < LEAST_RUNS)
     throw new Error(
-      `Only ${usable.length} of ${count} runs can be used, and calibration needs ${LEAST_RUNS}: ${last?.outcome.reason ?? 'there was none'}`
+      `Only ${usable.length} of ${count} runs can be used, and calibration needs ${LEAST_RUNS}: ${last?.reason ?? 'there was none'}`
     )
   const calibration = calibrate(usable.map(asComparedRun), {
     thresholds: settings.thresholds.filter(isBaselineThreshold),
@@ -103,8 +103,8 @@ function checkSettings({ origin, wait }: Settings): void {
 async function runAll(
   terminal: GateTerminal,
   { settings, folder, count }: { settings: Settings; folder: string; count: number }
-): Promise<CalibratedRun[]> {
-  const runs: CalibratedRun[] = []
+): Promise<Outcome[]> {
+  const runs: Outcome[] = []
   const plain: Settings = {
     ...settings,
     thresholds: [],
@@ -114,8 +114,8 @@ async function runAll(
   for (let number = 1; number <= count; number++) {
     terminal.tell(`Run ${number} of ${count}`)
     const outcome = await runGate(terminal.portsIn(folderOf(folder, number)), plain)
-    runs.push({ number, outcome })
-    if (!isUsable({ outcome })) terminal.tell(`Run ${number} is not used: ${outcome.reason}`)
+    runs.push(outcome)
+    if (!isUsable(outcome)) terminal.tell(`Run ${number} is not used: ${outcome.reason}`)
     // An error would most likely happen again, and a timeout takes long.
     if (['error', 'timed-out', 'cancelled'].includes(outcome.verdict)) break
   }
@@ -126,11 +126,11 @@ function folderOf(folder: string, number: number): string {
   return join(folder, `run-${number}`)
 }
 
-function isUsable({ outcome }: { outcome: Outcome }): boolean {
-  return outcome.verdict === 'passed' && outcome.measurements !== undefined
+function isUsable({ verdict, measurements }: Outcome): boolean {
+  return verdict === 'passed' && measurements !== undefined
 }
 
-function asComparedRun({ outcome: { apdex, measurements } }: CalibratedRun): ComparedRun {
+function asComparedRun({ apdex, measurements }: Outcome): ComparedRun {
   return {
     apdex,
     labels: measurements?.labels ?? [],
@@ -139,14 +139,10 @@ function asComparedRun({ outcome: { apdex, measurements } }: CalibratedRun): Com
   }
 }
 
-export interface CalibratedRun {
-  readonly number: number
-  readonly outcome: Outcome
-}
-
 export interface CalibrationReport {
   readonly calibration: Calibration
-  readonly runs: readonly CalibratedRun[]
+  /** One after another. */
+  readonly runs: readonly Outcome[]
   readonly settings: Settings
   readonly folder: string
 }
@@ -276,20 +272,17 @@ export function calibrationDocument({ calibration, runs, folder }: CalibrationRe
     ...calibration,
     rehearsal: isRehearsal(runs),
     lines: calibration.lines.map(({ threshold, ...line }) => ({ text: threshold.text, ...line })),
-    runList: runs.map(({ number, outcome }) => ({
-      number,
-      runId: outcome.run?.id ?? null,
-      verdict: outcome.verdict,
-      reason: outcome.reason
-    })),
+    runList: runs.map(({ run, verdict, reason }, i) => {
+      return { number: i + 1, runId: run?.id ?? null, verdict, reason }
+    }),
     suggestedNoise:
       calibration.problem === undefined && !isRehearsal(runs) ? (calibration.suggestedNoise ?? null) : null,
     folder
   }
 }
 
-function isRehearsal(runs: readonly CalibratedRun[]): boolean {
-  return runs.some(({ outcome }) => outcome.rehearsal)
+function isRehearsal(runs: readonly Outcome[]): boolean {
+  return runs.some(({ rehearsal }) => rehearsal)
 }
 
 /** A simulation of some thousand runs cannot tell less than one in a thousand from none. */

@@ -1,6 +1,5 @@
 import type { Figures } from '../../analysis/results/figures/measurements.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
-import type { Metric } from '../../analysis/thresholds/grammar/threshold.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { formatBytes } from '../escape.js'
 import { rehearsalMark } from '../headline.js'
@@ -9,6 +8,7 @@ import {
   errorRows,
   nodeRows,
   nodesToShow,
+  showFigure,
   slowestLabels,
   type LabelFigures
 } from '../rows.js'
@@ -21,8 +21,6 @@ const MOST_NODES = 50
 /** A longer table opens on a click. */
 const MOST_OPEN_NODES = 8
 const MOST_GRIDS = 200
-/** Shown for an unknown figure. */
-const NONE = '–'
 
 /** The slowest and the most failing labels, at most ten each, with the number of others. */
 export function renderLabelTables({ measurements, rehearsal }: Outcome, headings: '###' | '####'): string {
@@ -62,7 +60,7 @@ export function renderGrids({ grids, measurements, rehearsal }: Outcome): string
     .map(({ gridId, region, nodeCount, bytes, problem }) => [
       foreign(gridId),
       foreign(region),
-      String(nodeCount ?? NONE),
+      String(nodeCount ?? '–'),
       bytes === undefined ? 'missing' : formatBytes(bytes),
       ...(measurements === undefined ? [] : figureCells(measurements.figures({ grid: gridId }))),
       foreign(problem ?? '')
@@ -99,13 +97,11 @@ const FIGURE_HEADINGS = ['Samples:', 'Failed:', 'Error rate:', 'p50:', 'p95:', '
 
 /** The cells under `FIGURE_HEADINGS`. */
 function figureCells(figures: Figures | undefined): string[] {
-  const show = (metric: Metric, value: number | undefined): string =>
-    value === undefined ? NONE : formatValue(metric, value)
   return [
-    show('samples', figures?.samples),
-    show('failures', figures?.failures),
-    show('error_rate', figures?.errorRate),
-    ...[50, 95, 99].map((percent) => show('percentile', figures?.percentileMs(percent)))
+    showFigure('samples', figures?.samples),
+    showFigure('failures', figures?.failures),
+    showFigure('error_rate', figures?.errorRate),
+    ...[50, 95, 99].map((percent) => showFigure('percentile', figures?.percentileMs(percent)))
   ]
 }
 

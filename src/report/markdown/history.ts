@@ -1,9 +1,19 @@
-import * as v from 'valibot'
-import { formatValue } from '../../analysis/thresholds/format.js'
 import { safeLink } from '../escape.js'
 import { countNotJudged, qualifyVerdict, signOf, VERDICT_SIGNS } from '../headline.js'
+import { showFigure } from '../rows.js'
 import { table } from './markdown.js'
 import type { Outcome, Verdict } from '../../analysis/outcome.js'
+
+/** The outcome of one commit. */
+export interface HistoryEntry {
+  readonly commit: string
+  readonly verdict: Verdict
+  readonly apdex: number | null
+  readonly p95Ms: number | null
+  readonly rehearsal: boolean
+  /** How many lines the baseline gave no judgement on; absent if there is none. */
+  readonly notJudged?: number
+}
 
 const MOST_ENTRIES = 6
 /** More than any gate has. */
@@ -11,23 +21,6 @@ const MOST_LINES = 100_000
 const START = '<!-- loadgate history '
 const END = ' -->'
 const COMMIT = /^[0-9a-f]{7,64}$/
-
-/** Null for anything but such a number. */
-const numberUpTo = (most: number) =>
-  v.fallback(v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(most))), null)
-
-/** The outcome of one commit. Anyone with write access can edit a comment: nothing else is read. */
-const ENTRY = v.object({
-  commit: v.pipe(v.string(), v.regex(COMMIT)),
-  verdict: v.picklist(Object.keys(VERDICT_SIGNS) as Verdict[]),
-  apdex: numberUpTo(1),
-  p95Ms: numberUpTo(Number.MAX_SAFE_INTEGER),
-  rehearsal: v.fallback(v.boolean(), false),
-  /** How many lines the baseline gave no judgement on; absent if there is none. */
-  notJudged: v.optional(v.fallback(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST_LINES)), 0))
-})
-
-export type HistoryEntry = v.InferOutput<typeof ENTRY>
 
 /** The history with this outcome in front; a commit that was judged again only keeps its last verdict. */
 export function extendHistory(
@@ -53,20 +46,40 @@ export function writeHistory(history: readonly HistoryEntry[]): string {
   return START + JSON.stringify(history) + END
 }
 
-/** Invalid entries are dropped. */
+/** Anyone with write access can edit a comment: invalid entries are dropped, and nothing else is read. */
 export function readHistory(comment: string): HistoryEntry[] {
   const start = comment.indexOf(START)
   const end = comment.indexOf(END, start + START.length)
   if (start < 0 || end < 0) return []
   try {
     const found: unknown = JSON.parse(comment.slice(start + START.length, end))
-    return (Array.isArray(found) ? found.slice(0, MOST_ENTRIES) : []).flatMap((entry) => {
-      const read = v.safeParse(ENTRY, entry)
-      return read.success ? [read.output] : []
-    })
+    return Array.isArray(found) ? found.slice(0, MOST_ENTRIES).flatMap(readEntry) : []
   } catch {
     return []
   }
+}
+
+function readEntry(found: unknown): HistoryEntry[] {
+  if (typeof found !== 'object' || found === null) return []
+  const { commit, verdict, apdex, p95Ms, rehearsal, notJudged } = found as Record<string, unknown>
+  if (typeof commit !== 'string' || !COMMIT.test(commit)) return []
+  if (typeof verdict !== 'string' || !Object.hasOwn(VERDICT_SIGNS, verdict)) return []
+  return [
+    {
+      commit,
+      verdict: verdict as Verdict,
+      apdex: isNumberUpTo(apdex, 1) ? apdex : null,
+      p95Ms: isNumberUpTo(p95Ms, Number.MAX_SAFE_INTEGER) ? p95Ms : null,
+      rehearsal: rehearsal === true,
+      ...(Number.isSafeInteger(notJudged) &&
+        isNumberUpTo(notJudged, MOST_LINES) &&
+        notJudged > 0 && { notJudged })
+    }
+  ]
+}
+
+function isNumberUpTo(value: unknown, largest: number): value is number {
+  return typeof value === 'number' && value >= 0 && value <= largest
 }
 
 /** The last verdicts by commit, newest first; empty if there is only one. */
@@ -75,8 +88,8 @@ export function renderHistory(history: readonly HistoryEntry[], repositoryUrl: s
   const rows = history.map(({ commit, verdict, apdex, p95Ms, rehearsal, notJudged = 0 }) => [
     linkCommit(commit, repositoryUrl),
     `${signOf(verdict, notJudged)} ${verdict}${qualifyVerdict({ verdict, notJudged })}${rehearsal ? ' (rehearsal)' : ''}`,
-    apdex === null ? '–' : formatValue('apdex', apdex),
-    p95Ms === null ? '–' : formatValue('percentile', p95Ms)
+    showFigure('apdex', apdex ?? undefined),
+    showFigure('percentile', p95Ms ?? undefined)
   ])
   return table(['Commit', 'Verdict', 'Apdex:', 'p95:'], rows)
 }

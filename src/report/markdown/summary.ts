@@ -12,7 +12,7 @@ import { placeStalls } from '../stalls.js'
 import { warmUpSentence, listWarnings } from '../warm-up.js'
 import type { Band, Trend, TrendPoint } from '../../analysis/baseline/trend.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
-import type { Metric } from '../../analysis/thresholds/grammar/threshold.js'
+import { showFigure } from '../rows.js'
 import { boundTrend, remarkOn, timeOf } from '../trend-points.js'
 import { renderCharts } from './charts.js'
 import { keyFigures, renderErrorTable, renderGrids, renderLabelTables, renderNodes } from './figure-tables.js'
@@ -203,7 +203,7 @@ function describeChart(
     band === undefined
       ? []
       : [
-          `The next run is expected between the grey lines, from ${write('percentile', band.low)} to ${write('percentile', band.high)}.`
+          `The next run is expected between the grey lines, from ${formatValue('percentile', Math.max(0, band.low))} to ${formatValue('percentile', band.high)}.`
         ]
   const change = points.map(({ isAfterChange }) => isAfterChange).lastIndexOf(true)
   return [
@@ -237,9 +237,9 @@ function runTable(points: readonly Measured[]): string {
     String(index + 1),
     commitCell(point.commit),
     timeOf(point) ?? '–',
-    write('percentile', point.p95Ms),
-    point.throughput === undefined ? '–' : write('throughput', point.throughput),
-    point.errorRate === undefined ? '–' : write('error_rate', point.errorRate),
+    showFigure('percentile', point.p95Ms),
+    showFigure('throughput', point.throughput),
+    showFigure('error_rate', point.errorRate),
     foreign(remarkOn(point), MOST_CELL_BYTES)
   ])
   return table(['Run:', 'Commit', 'Time', 'p95:', 'Throughput:', 'Error rate:', 'Remark'], rows)
@@ -247,8 +247,4 @@ function runTable(points: readonly Measured[]): string {
 
 function commitCell(commit: string): string {
   return HEX.test(commit) ? `<code>${commit}</code>` : foreign(commit, MOST_CELL_BYTES)
-}
-
-function write(metric: Metric, value: number): string {
-  return formatValue(metric, Math.max(0, value))
 }
