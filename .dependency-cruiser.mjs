@@ -6,7 +6,7 @@ const ROOMS = {
   report: ['analysis', 'contract'],
   gate: ['report', 'analysis', 'client', 'contract'],
   service: ['report', 'analysis', 'contract'],
-  cli: ['gate', 'service/config', 'report', 'analysis', 'client', 'contract']
+  cli: ['gate', 'service', 'report', 'analysis', 'client', 'contract']
 }
 /** The same for the folders within a room. What lies at the root of a room is for all of them. */
 const FOLDERS = {

@@ -9,7 +9,7 @@ import { readArguments } from '../src/cli/arguments.js'
 import { COMMANDS } from '../src/cli/commands.js'
 import { parseThresholds } from '../src/analysis/thresholds/grammar/grammar.js'
 
-// What people copy from the documentation has to work. Links are checked by `npm run lint:links`, workflows as such by
+// What people copy from the documentation has to work. Links are checked by `npm run lint`, workflows as such by
 // `npm run lint:workflows`.
 
 interface Step {

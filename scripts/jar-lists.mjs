@@ -1,4 +1,4 @@
-// Fills in the hashes of the jar lists in src/service/engines: npm run jar-lists [-- list…]
+// Fills in the hashes of the jar lists in src/service/engines: npm run generate -- jar-lists [list…]
 //   --check writes nothing, and fails if a hash differs from what is downloaded
 // To update a tool, change the coordinates in its list; a line needs no hash before this has run. Everything is downloaded
 // anew, past Maven's local repository, so that nothing broken or homemade there gets a hash. Compare what changes with what
@@ -48,7 +48,7 @@ for (const list of names.length > 0 ? names : LISTS) {
     console.log(`${list} equals what is downloaded.`)
   } else {
     console.error(
-      `${list} differs from what is downloaded: run \`npm run jar-lists\` and look at what changes.`
+      `${list} differs from what is downloaded: run \`npm run generate -- jar-lists\` and look at what changes.`
     )
     process.exitCode = 1
   }

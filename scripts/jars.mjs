@@ -1,4 +1,4 @@
-// Compiles java/ into the jars that are shipped, java/jars/<part>.jar: npm run jars [-- part…]
+// Compiles java/ into the jars that are shipped, java/jars/<part>.jar: npm run generate -- jars [part…]
 //   --check writes nothing, and fails if a committed jar differs from a fresh build
 // It needs a JDK 17, because other compilers may produce other bytes for the same sources, and Maven for what the sources
 // import: the lists' jars come from the cache that the service itself uses.
@@ -66,7 +66,9 @@ for (const part of PARTS.filter(({ part }) => names.length === 0 || names.includ
   } else if (existsSync(target) && readFileSync(target).equals(fresh)) {
     console.log(`${name} equals a fresh build.`)
   } else {
-    console.error(`${name} differs from a fresh build: run \`npm run jars\` and commit the result.`)
+    console.error(
+      `${name} differs from a fresh build: run \`npm run generate -- jars\` and commit the result.`
+    )
     process.exitCode = 1
   }
 }

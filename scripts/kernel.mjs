@@ -24,7 +24,9 @@ if (!options.check) {
 } else if (readFileSync(target, 'utf8') === fresh) {
   console.log(`${COMMITTED} equals a fresh build.`)
 } else {
-  console.error(`${COMMITTED} differs from a fresh build: run \`npm run kernel\` and commit the result.`)
+  console.error(
+    `${COMMITTED} differs from a fresh build: run \`npm run generate -- kernel\` and commit the result.`
+  )
   process.exitCode = 1
 }
 
@@ -46,7 +48,7 @@ async function compile() {
   )
   if (error !== null) throw new Error(`Could not compile the kernel:\n${stderr.toString()}`)
   return [
-    '// Made from the files in ./assembly by `npm run kernel`; not to be edited.',
+    '// Made from the files in ./assembly by `npm run generate -- kernel`; not to be edited.',
     `export const KERNEL_BASE64 =\n  '${Buffer.from(bytes).toString('base64')}'`,
     ''
   ].join('\n')

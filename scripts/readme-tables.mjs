@@ -25,7 +25,7 @@ after = fill(after, 'outputs', table(['Output', 'Meaning'], Object.entries(actio
 
 if (values.check && after !== before) {
   console.error(
-    'The tables in README.md are out of date with action.yml: run `npm run docs` and commit the result.'
+    'The tables in README.md are out of date with action.yml: run `npm run generate -- docs` and commit the result.'
   )
   process.exitCode = 1
 } else if (after !== before) {
@@ -50,7 +50,7 @@ function table(head, rows) {
 
 /** Prettier must leave the tables alone: it would pad every row to the longest. */
 function fill(readme, name, text) {
-  const start = `<!-- ${name}: written by \`npm run docs\` -->\n<!-- prettier-ignore-start -->\n`
+  const start = `<!-- ${name}: written by \`npm run generate -- docs\` -->\n<!-- prettier-ignore-start -->\n`
   const end = `<!-- prettier-ignore-end -->\n<!-- /${name} -->\n`
   const from = readme.indexOf(start)
   const to = readme.indexOf(end, from)

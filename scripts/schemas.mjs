@@ -1,4 +1,4 @@
-// Writes the schemas of the config files for editors into schema/, from the code's own tables: npm run schema
+// Writes the schemas of the config files for editors into schema/, from the code's own tables: npm run generate -- schema
 //   --check writes nothing, and fails if a file differs
 // They are draft 7, which editors know best. Every plain value is read as text, so that 00123 stays an id; an editor reads numbers and
 // booleans, and both are accepted here. What depends on several keys is left to `loadgate check`.
@@ -214,7 +214,7 @@ async function writeSchema(name, schema) {
   const found = await readFile(file, 'utf8').catch(() => '')
   if (found === wanted) return
   if (!values.check) return writeFile(file, wanted)
-  console.error(`schema/${name} is out of date: run \`npm run schema\` and commit the result.`)
+  console.error(`schema/${name} is out of date: run \`npm run generate -- schema\` and commit the result.`)
   process.exitCode = 1
 }
 

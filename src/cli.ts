@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { execFile } from 'node:child_process'
-import { fstatSync, readFileSync, statSync } from 'node:fs'
-import { devNull } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listenForSignals, CancelledError, catchStrayErrors } from './gate/errors.js'
@@ -12,10 +11,11 @@ import { defuse } from './gate/github/log.js'
 import { readStartTime } from './service/nodes/machine/processes.js'
 import { ToolRegistry } from './service/nodes/machine/tool-registry.js'
 import type { EmbeddedService, ServiceOptions } from './service/server.js'
-import { runCommandLine, type CommandPorts } from './cli/commands.js'
-import { asksForJson, describeError, watchOutput, LeftPods } from './cli/terminal-log.js'
+import { runCommandLine } from './cli/commands.js'
+import type { CommandPorts } from './cli/ports.js'
+import { asksForJson, describeError, describeLeftPods, watchOutput } from './cli/terminal-log.js'
 import { openPrompt } from './cli/init/asker.js'
-import { plain, strikeOut } from './cli/screen.js'
+import { plain, strikeOut, type Stream } from './cli/screen.js'
 
 // This file runs as dist/cli/index.js. The path that was typed may be a link: npm puts one into node_modules/.bin.
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
@@ -34,14 +34,14 @@ for (const stream of [process.stdout, process.stderr]) stream.write = () => true
 process.removeAllListeners('warning')
 // Nobody is left to tell of an error of standard error.
 process.stderr.on('error', () => undefined)
-/** Set where a command says itself what that means. */
-let isLossTold = false
-const output = watchOutput(process.stdout, (words) => {
-  if (!isLossTold) tellError(new Error(words))
-})
+const output = watchOutput(process.stdout, (words) => tellError(new Error(words)))
 
 /** In a workflow step the runner reads both streams for commands, as it does for the action. */
-const guard = process.env.GITHUB_ACTIONS === 'true' ? createGuard() : (text: string): string => text
+function guard(text: string): string {
+  if (process.env.GITHUB_ACTIONS !== 'true') return text
+  // No line of JSON starts a command; inside JSON the old command syntax is escaped and means the same.
+  return /^\s*[[{]/.test(text) ? text.replace(/##(?=\[)/g, '#\\u0023') : defuse(text)
+}
 
 /** With --json, standard output has the result or an error, as one document. */
 const isJson = asksForJson(process.argv.slice(2))
@@ -49,7 +49,8 @@ let hasPrinted = false
 
 /** Set while tools of the embedded service may be running: the second signal leaves no time for a regular end. */
 let killTools = (): void => undefined
-const leftPods = new LeftPods()
+/** What to say about them if the process ends before they are deleted. */
+let leftPods: string | undefined
 
 /** The verdict does not wait for a service that is slow to close; this process does, for a while: no post step deletes its pods. */
 let closing: Promise<void> = Promise.resolve()
@@ -63,44 +64,21 @@ const strayError = new AbortController()
 const LONGEST_STRAY_END_MS = 30_000
 catchStrayErrors((thrown) => {
   tellError(thrown)
-  const endNow = (): void => {
-    killTools()
-    tellLeftPods()
-    printError(thrown)
-    process.exit(2)
-  }
-  if (strayError.signal.aborted) endNow()
+  if (strayError.signal.aborted) endNow(thrown, 2)
   strayError.abort(thrown instanceof Error ? thrown : new Error(messageOf(thrown)))
-  setTimeout(endNow, LONGEST_STRAY_END_MS).unref()
+  setTimeout(() => endNow(thrown, 2), LONGEST_STRAY_END_MS).unref()
 })
 
 const ports: CommandPorts = {
   screen: {
-    out: {
-      write: (text) => {
-        hasPrinted = true
-        return writeOut(guard(text))
-      },
-      isTTY: process.stdout.isTTY,
-      get columns() {
-        return process.stdout.columns
-      }
-    },
-    err: {
-      write: (text) => writeErr(guard(text)),
-      isTTY: process.stderr.isTTY,
-      get columns() {
-        return process.stderr.columns
-      }
-    }
+    out: streamOf(process.stdout, (text) => {
+      hasPrinted = true
+      return writeOut(guard(text))
+    }),
+    err: streamOf(process.stderr, (text) => writeErr(guard(text)))
   },
   cancelled: AbortSignal.any([
-    listenForSignals(() => {
-      killTools()
-      tellLeftPods()
-      printError(new CancelledError('a second signal'))
-      process.exit(130)
-    }),
+    listenForSignals(() => endNow(new CancelledError('a second signal'), 130)),
     strayError.signal
   ]),
   workspace: process.cwd(),
@@ -131,21 +109,7 @@ const ports: CommandPorts = {
     return (await loadService()).discardOnClose(service, dataDir)
   },
   prune: async ({ dataDir, ...request }) =>
-    (await loadService()).pruneBeside(dataDir, {
-      ...request,
-      nowMs: Date.now()
-    }),
-  print: (text, { mustBeSeen }) =>
-    new Promise((done, fail) => {
-      hasPrinted = true
-      writeOut(guard(text), (error) => {
-        isLossTold = true
-        if (error) fail(error)
-        else if (mustBeSeen && isNowhere(process.stdout.fd))
-          fail(new Error('it is closed, or goes to /dev/null'))
-        else done()
-      })
-    }),
+    (await loadService()).pruneBeside(dataDir, { ...request, nowMs: Date.now() }),
   openUsers: async (dataDir) =>
     (await loadService()).openUsers(dataDir, (line) => writeErr(guard(`${plain(line)}\n`))),
   serve: async (request) =>
@@ -155,9 +119,14 @@ const ports: CommandPorts = {
     })
 }
 
-/** Node opens the null device in place of a closed stream. */
-function isNowhere(fd: number): boolean {
-  return process.platform !== 'win32' && fstatSync(fd).rdev === statSync(devNull).rdev
+function streamOf(stream: NodeJS.WriteStream, write: Stream['write']): Stream {
+  return {
+    write,
+    isTTY: stream.isTTY,
+    get columns() {
+      return stream.columns
+    }
+  }
 }
 
 /** As the locale says; Windows has none, and its newer terminal shows everything. */
@@ -182,23 +151,32 @@ async function startService(options: ServiceOptions): Promise<EmbeddedService> {
       options.onProcess?.(group)
     },
     onClusters: (addresses) => {
-      leftPods.note(addresses, options.marker)
+      leftPods = describeLeftPods(addresses, options.marker)
       options.onClusters?.(addresses)
     }
   })
   return {
     ...service,
     close: (end) => {
-      const closed = service.close(end).then(() => leftPods.forget())
+      const closed = service.close(end).then(() => {
+        leftPods = undefined
+      })
       closing = closed.catch(() => undefined)
       return closed
     }
   }
 }
 
+/** Leaves no time for a regular end. */
+function endNow(thrown: unknown, code: number): never {
+  killTools()
+  tellLeftPods()
+  printError(thrown)
+  process.exit(code)
+}
+
 function tellLeftPods(): void {
-  const words = leftPods.describe()
-  if (words !== undefined) tellError(new Error(words))
+  if (leftPods !== undefined) tellError(new Error(leftPods))
 }
 
 function killGroup(pid: number): void {
@@ -225,11 +203,6 @@ async function endOrphans(): Promise<void> {
   const opened = ToolRegistry.open(process.env, (line) => writeErr(guard(`${plain(line)}\n`)))
   await opened.endOrphans()
   registry = opened
-}
-
-function createGuard(): (text: string) => string {
-  // No line of JSON starts a command; inside JSON the old command syntax is escaped and means the same.
-  return (text) => (/^\s*[[{]/.test(text) ? text.replace(/##(?=\[)/g, '#\\u0023') : defuse(text))
 }
 
 try {

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { systemClock } from '../../src/contract/clock.js'
 import type { Clock } from '../../src/contract/clock.js'
-import type { CommandPorts } from '../../src/cli/commands.js'
+import type { CommandPorts } from '../../src/cli/ports.js'
 import type { Stream } from '../../src/cli/screen.js'
 
 /** Keeps what is written to it. */
@@ -38,7 +38,6 @@ export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestComma
   const cancellation = new AbortController()
   const screen = { out: new Page(), err: new Page() }
   return {
-    print: async (text) => screen.out.write(text),
     cancelled: cancellation.signal,
     workspace: tmpdir(),
     token: '',

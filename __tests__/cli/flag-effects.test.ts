@@ -6,7 +6,7 @@ import { encodeBaseline } from '../../src/analysis/baseline/document/encode.js'
 import { messageOf } from '../../src/contract/text.js'
 import type { Clock } from '../../src/contract/clock.js'
 import { COMMANDS, runCommandLine } from '../../src/cli/commands.js'
-import type { Users } from '../../src/cli/commands/user-commands.js'
+import type { Users } from '../../src/cli/ports.js'
 import { makeDocument } from '../support/baseline/make-recorded.js'
 import { FakeService, sampleCsv, type Fault } from '../support/fake-service.js'
 import { QUIET_PLAN } from '../support/quiet-plan.js'
@@ -39,10 +39,10 @@ const HAR =
 /** The service accepts no run: what was sent is seen, and nothing takes long. */
 const NO_CREDIT = 'NO-CREDIT'
 
-const ANNA = { name: 'anna', role: 'admin' as const, token: 'lg_1', waitingRuns: [], runsAtWork: [] }
+const ANNA = { id: 1, name: 'anna', role: 'admin' as const, token: 'lg_1', waitingRuns: [], runsAtWork: [] }
 const USERS: Users = {
   add: () => ANNA,
-  users: () => [{ ...ANNA, createdMs: 0, signIns: 0, currentSignInMs: null }],
+  users: () => [{ ...ANNA, createdMs: 0, signIns: 0, currentSignInMs: null, lastSignInMs: null }],
   rotate: () => ANNA,
   remove: () => ANNA,
   close: () => undefined
@@ -128,7 +128,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
     },
     startShop: (options) => {
       asked.push(options)
-      return Promise.resolve({ port: 1, served: () => 1, close: () => Promise.resolve() })
+      return Promise.resolve({ url: '', port: 1, served: () => 1, close: () => Promise.resolve() })
     }
   })
   const typed = args.flatMap((arg) =>

@@ -12,7 +12,7 @@ import { CancelledError } from '../../src/gate/errors.js'
 import type { LocalServiceRequest, Ports } from '../../src/gate/ports.js'
 import { parseRegions } from '../../src/contract/regions/parse-regions.js'
 import type { Outcome } from '../../src/analysis/outcome.js'
-import { terminalLines } from '../../src/report/terminal.js'
+import { terminalLines } from '../../src/cli/outcome-text.js'
 import { readAddress } from '../../src/client/http/address.js'
 import type { GridChoice } from '../../src/client/documents/requests.js'
 import {

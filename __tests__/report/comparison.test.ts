@@ -5,7 +5,7 @@ import { renderSummary } from '../../src/report/markdown/summary.js'
 import type { Outcome } from '../../src/analysis/outcome.js'
 import { renderPage } from '../../src/report/page/page.js'
 import { bytesOf } from '../../src/report/escape.js'
-import { terminalLines } from '../../src/report/terminal.js'
+import { terminalLines } from '../../src/cli/outcome-text.js'
 import {
   HOSTILE,
   makeBaselineFacts,

@@ -4,8 +4,7 @@ import {
   describeVerdict,
   explainEarlyStop,
   signOf,
-  VERDICT_SIGNS,
-  formatSpan
+  VERDICT_SIGNS
 } from '../../src/report/headline.js'
 import { makeCompared, makeJudgement, makeOutcome, makeStoppedEarly } from '../support/data/make-outcome.js'
 
@@ -42,13 +41,6 @@ test('absolute lines are never counted as not judged', () => {
   expect(countNotJudged([makeJudgement({ verdict: 'inconclusive' }), makeCompared('broken')])).toBe(0)
 })
 
-test.each([
-  [-3, '0 s'],
-  [119.4, '119 s'],
-  [120, '2 min'],
-  [150, '2 min 30 s'],
-  [3600, '1 h'],
-  [3900, '1 h 5 min']
-])('%d seconds are %s', (seconds, words) => {
-  expect(formatSpan(seconds)).toBe(words)
+test('no two verdicts share a sign', () => {
+  expect(new Set(Object.values(VERDICT_SIGNS)).size).toBe(8)
 })

@@ -169,13 +169,11 @@ describe('text from elsewhere', () => {
     expect(xml).not.toMatch(/a&#38;b/)
   })
 
-  test('is of bounded size, and a broken line is never the one that is left out', () => {
+  test('cuts texts that are too long', () => {
     const long = 'x'.repeat(1_000_000)
-    const many = Array.from({ length: 3000 }, () => makeJudgement({ threshold: { text: long } }))
-    const judgements = [...many, makeBroken({ reason: long })]
+    const judgements = [makeJudgement({ threshold: { text: long } }), makeBroken({ reason: long })]
     const xml = renderJUnit(makeOutcome({ verdict: 'failed', reason: long, judgements, notes: [long] }))
-    expect(xml.length).toBeLessThan(1_500_000)
-    expect(xml).toContain('tests="1000" failures="1"')
-    expect(xml.match(/<failure /g)).toHaveLength(1)
+    expect(xml.length).toBeLessThan(20_000)
+    expect(xml).toContain('tests="2" failures="1"')
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { renderJUnit } from '../../src/report/junit.js'
 import { describeStalls, stallsDocument } from '../../src/report/stalls.js'
-import { terminalLines } from '../../src/report/terminal.js'
+import { terminalLines } from '../../src/cli/outcome-text.js'
 import { metricsOutput, thresholdsOutput, verdictDocument } from '../../src/report/verdict-document.js'
 import type { OverTimeFigure } from '../../src/analysis/thresholds/judge/judgement.js'
 import { makeBroken, makeOutcome } from '../support/data/make-outcome.js'

@@ -3,7 +3,7 @@ import { renderComment } from '../../src/report/markdown/comment.js'
 import type { Outcome } from '../../src/analysis/outcome.js'
 import { renderPage } from '../../src/report/page/page.js'
 import { renderSummary } from '../../src/report/markdown/summary.js'
-import { terminalLines } from '../../src/report/terminal.js'
+import { terminalLines } from '../../src/cli/outcome-text.js'
 import { listWarnings } from '../../src/report/warm-up.js'
 import { HOSTILE, makeOutcome } from '../support/data/make-outcome.js'
 

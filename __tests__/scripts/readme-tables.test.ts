@@ -8,7 +8,7 @@ const SCRIPT = path.join(import.meta.dirname, '../../scripts/readme-tables.mjs')
 const MARKERS = ['inputs', 'outputs']
   .map((name) =>
     [
-      `<!-- ${name}: written by \`npm run docs\` -->`,
+      `<!-- ${name}: written by \`npm run generate -- docs\` -->`,
       '<!-- prettier-ignore-start -->',
       '<!-- prettier-ignore-end -->',
       `<!-- /${name} -->`
@@ -65,7 +65,7 @@ describe('readme-tables', () => {
     writeFileSync(path.join(root, 'action.yml'), ACTION.replace('As measured', 'As guessed'))
     const { status, stderr } = run('--check')
     expect(status).toBe(1)
-    expect(stderr).toContain('npm run docs')
+    expect(stderr).toContain('npm run generate -- docs')
     expect(readme()).toContain('As measured')
   })
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import type { ParseArgsConfig } from 'node:util'
 import { suggestName } from '../contract/nearest.js'
+import type { Parsed } from '../contract/setting-values.js'
 
 /** A mistake on the command line; the message says what is accepted. */
 export class UsageError extends Error {
@@ -30,99 +30,87 @@ export interface Arguments {
 
 /** Reads the words and flags after a command. */
 export function readArguments(args: readonly string[], flags: readonly Flag[]): Arguments {
-  const refused = args.find((arg) => /^--(token|github-token)(=|$)/.test(arg))
-  if (refused !== undefined)
+  if (args.some((arg) => /^--(token|github-token)(=|$)/.test(arg)))
     throw new UsageError('A flag would show the token in every process list; set LOADGATE_TOKEN instead.')
-  const options = Object.fromEntries(
-    flags.map(({ name, value }) => [
-      name,
-      value === undefined ? { type: 'boolean' as const } : { type: 'string' as const, multiple: true }
-    ])
-  )
-  const { values, positionals } = parse(joinValues(args, flags), options)
-  const given = new Map(Object.entries(values))
-  for (const flag of flags) checkValues(flag, given.get(flag.name))
+  const words: string[] = []
+  const given = new Map<string, string[]>()
+  for (const token of split(args, flags)) {
+    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind !== 'option') continue
+    const flag = findFlag((args[token.index] ?? '').replace(/=.*$/s, ''), flags)
+    const values = given.get(flag.name) ?? []
+    given.set(flag.name, flag.value === undefined ? [] : [...values, takeValue(flag, token, flags)])
+    if (flag.value === undefined && token.value !== undefined)
+      throw new UsageError(`--${flag.name} does not take an argument`)
+  }
+  for (const { name, joint } of flags) {
+    const count = given.get(name)?.length ?? 0
+    if (count > 1 && joint === undefined)
+      throw new UsageError(`--${name} is given ${count} times; give it once`)
+  }
   const joints = new Map(flags.map(({ name, joint }) => [name, joint]))
   return {
-    words: positionals,
+    words,
     flags: [...given.keys()],
-    text: (name) => [given.get(name) ?? []].flat().join(joints.get(name)).trim(),
+    text: (name) => (given.get(name) ?? []).join(joints.get(name)).trim(),
     has: (name) => given.has(name)
   }
 }
 
+/** The value of a flag that accepts certain texts; undefined if it is not given. */
+export function valueOf<T>(args: Arguments, name: string, parse: (text: string) => Parsed<T>): T | undefined {
+  const text = args.text(name)
+  if (text === '') return undefined
+  const parsed = parse(text)
+  if (parsed.ok) return parsed.value
+  throw new UsageError(`--${name}: "${text}" is invalid; expected ${parsed.accepted}`)
+}
+
 /** Whether help is requested where a flag may be: not as the value of one, and not after `--`. */
 export function asksForHelp(args: readonly string[], flags: readonly Flag[]): boolean {
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at] ?? ''
-    if (arg === '--') return false
-    if (HELP.includes(arg)) return true
-    if (flags.some(({ name, value }) => value !== undefined && arg === `--${name}`)) at++
-  }
-  return false
+  return split(args, flags).some((token) => token.kind === 'option' && HELP.includes(token.rawName))
 }
 
-type Options = NonNullable<ParseArgsConfig['options']>
+type Tokens = NonNullable<ReturnType<typeof parseArgs<{ tokens: true; strict: false }>>['tokens']>
 
-function parse(
-  args: string[],
-  options: Options
-): { values: Record<string, boolean | string[] | undefined>; positionals: string[] } {
-  try {
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
-    return { values: values as Record<string, boolean | string[] | undefined>, positionals }
-  } catch (thrown) {
-    throw new UsageError(thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown), {
-      cause: thrown
-    })
-  }
+/** A value may start with a dash, as JMeter's parameters do, which parseArgs does not accept when it is strict. */
+function split(args: readonly string[], flags: readonly Flag[]): Tokens {
+  const options = Object.fromEntries(
+    flags.map(({ name, value }) => [
+      name,
+      { type: value === undefined ? ('boolean' as const) : ('string' as const) }
+    ])
+  )
+  return parseArgs({ args: [...args], options, strict: false, tokens: true }).tokens
 }
 
-/** A variable that is not set must not turn a gate into a report, or a service's address into `local`. */
-function checkValues({ name, joint }: Flag, values: boolean | string[] | undefined): void {
-  if (!Array.isArray(values)) return
-  if (values.some((value) => value.trim() === ''))
-    throw new UsageError(
-      `--${name} is empty; give a value, or leave the flag out. Does it come from a variable that is not set?`
-    )
-  if (values.length > 1 && joint === undefined)
-    throw new UsageError(`--${name} is given ${values.length} times; give it once`)
-}
-
-/** A value may start with a dash, as JMeter's parameters do; parseArgs only accepts those after an equals sign. */
-function joinValues(args: readonly string[], flags: readonly Flag[]): string[] {
-  const joined: string[] = []
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at] ?? ''
-    if (arg === '--') return [...joined, ...args.slice(at)]
-    const flag = /^-./.test(arg) ? findFlag(arg, flags) : undefined
-    if (flag?.value === undefined || arg !== `--${flag.name}`) joined.push(arg)
-    else joined.push(`${arg}=${takeValue(flag, args[++at], flags)}`)
-  }
-  return joined
-}
-
-function findFlag(arg: string, flags: readonly Flag[]): Flag {
-  const given = arg.replace(/=.*$/s, '')
+function findFlag(given: string, flags: readonly Flag[]): Flag {
   const flag = flags.find(({ name }) => given === `--${name}`)
   if (flag !== undefined) return flag
-  const meant = suggestName(
-    given,
-    flags.map(({ name }) => `--${name}`)
-  )
+  const names = flags.map(({ name }) => `--${name}`)
+  const meant = suggestName(given, names)
   throw new UsageError(
     `there is no flag ${given} here; ${meant === undefined ? '--help lists them' : `did you mean ${meant}?`}`
   )
 }
 
-/** A flag of the command is not a value: the value was forgotten. */
-function takeValue(flag: Flag, value: string | undefined, flags: readonly Flag[]): string {
-  const usage = `--${flag.name} needs a value: --${flag.name} <${flag.value ?? ''}>`
-  if (
-    value === undefined ||
-    flags.some(({ name }) => value === `--${name}` || value.startsWith(`--${name}=`))
-  )
-    throw new UsageError(usage)
-  if (HELP.includes(value)) throw new UsageError(`${usage}, or --${flag.name}=${value} if that is the value`)
+/**
+ * A flag of the command is not a value: the value was forgotten. A variable that is not set must not turn a gate into a report, or a
+ * service's address into `local`.
+ */
+function takeValue(
+  { name, value: what = '' }: Flag,
+  { value, inlineValue }: { value?: string | undefined; inlineValue?: boolean | undefined },
+  flags: readonly Flag[]
+): string {
+  const usage = `--${name} needs a value: --${name} <${what}>`
+  const isFlag = flags.some((flag) => value === `--${flag.name}` || value?.startsWith(`--${flag.name}=`))
+  if (value === undefined || (isFlag && !inlineValue)) throw new UsageError(usage)
+  if (HELP.includes(value) && !inlineValue)
+    throw new UsageError(`${usage}, or --${name}=${value} if that is the value`)
+  if (value.trim() === '')
+    throw new UsageError(
+      `--${name} is empty; give a value, or leave the flag out. Does it come from a variable that is not set?`
+    )
   return value
 }

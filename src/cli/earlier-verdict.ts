@@ -22,7 +22,7 @@ export interface EarlierWarmUp {
   readonly path: string
 }
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 /** Whatever results there are, the run did not complete. */
 const CUT_SHORT: readonly unknown[] = ['cancelled', 'timed-out', 'error']
@@ -113,10 +113,10 @@ function isOfThresholds({ reason, thresholds }: Fields): boolean {
     .some((one) => one.verdict === 'inconclusive' && String(reason).endsWith(`: ${String(one.reason)}`))
 }
 
-function fieldsOf(value: unknown): Fields {
+export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
 
-function listOf(value: unknown): readonly unknown[] {
+export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { maskToken } from '../gate/settings/service-values.js'
-import type { LocalServiceRequest, LocalService, Ports, Progress } from '../gate/ports.js'
+import type { Ports, Progress } from '../gate/ports.js'
 import { systemClock, type Clock } from '../contract/clock.js'
 import { describeStatus } from '../gate/run/run-status.js'
 import { formatDuration } from '../contract/text.js'
 import type { Arguments } from './arguments.js'
+import type { CommandPorts } from './ports.js'
 import { ProgressBar } from './progress-bar.js'
-import { plain, widthOf, type Screen } from './screen.js'
+import { plain, widthOf } from './screen.js'
 import { createTerminalLog } from './terminal-log.js'
-import type { FindFiles } from '../gate/settings/plan-files.js'
 
 /** What a workflow's runner provides, and a terminal does not. */
 const NO_RUNNER = {
@@ -37,7 +37,7 @@ export interface GateTerminal {
   end(): void
 }
 
-export function openGateTerminal(args: Arguments, ports: GateCommandPorts): GateTerminal {
+export function openGateTerminal(args: Arguments, ports: CommandPorts): GateTerminal {
   const isJson = args.has('json')
   const stream = isJson ? ports.screen.err : ports.screen.out
   const bar = stream.isTTY ? new ProgressBar(stream) : undefined
@@ -119,27 +119,4 @@ function describe(
   const soFar = formatDuration(elapsedMs + nowMs - atMs)
   const time = durationMs === undefined ? soFar : `${soFar} of ${formatDuration(durationMs)}`
   return `${stage === undefined ? '' : `${stage} · `}${describeStatus(progress)}: ${time}`
-}
-/** Dependencies of the gate that only the entry can provide. */
-
-export interface GateCommandPorts {
-  readonly screen: Screen
-  readonly cancelled: AbortSignal
-  readonly workspace: string
-  readonly token: string
-  /** Of the service, as LOADGATE_BASE_URL says it; empty if that is not set. */
-  readonly baseUrl: string
-  readonly platform: string
-  /** By default the machine's. */
-  readonly clock?: Clock
-  findFiles(workspace: string): FindFiles
-  startLocalService(
-    request: LocalServiceRequest & {
-      dataDir: string
-      rehearse: boolean
-      log: (line: string) => void
-      /** Shows a line in place of the one before, on a terminal. */
-      progress: ((line: string | undefined) => void) | undefined
-    }
-  ): Promise<LocalService>
 }

@@ -2,12 +2,20 @@ import type { Flag } from './arguments.js'
 
 /** What the help shows about a command. */
 export interface HelpText {
+  /** As typed, for example `grid create`. */
   readonly name: string
   readonly operands: string
   readonly about: string
   /** Of all its forms, each once. */
   readonly flags: readonly Flag[]
-  readonly forms: readonly { readonly usage: string; readonly flags: readonly Flag[] }[]
+  readonly forms: readonly FormText[]
+}
+
+export interface FormText {
+  /** As typed, for example `run <id>`. */
+  readonly usage: string
+  /** Those that have an effect here. */
+  readonly flags: readonly Flag[]
 }
 
 const WIDTH = 100
@@ -61,16 +69,16 @@ function describeFlag(flag: Flag, width: number): string[] {
   ]
 }
 
-function describeForm({ usage, flags }: HelpText['forms'][number]): string {
+function describeForm({ usage, flags }: FormText): string {
   return `\`loadgate ${usage}\` takes ${flags.map(({ name }) => `--${name}`).join(', ')}.`
 }
 
-/** Wraps text at words; a word longer than a line gets its own line. */
-function wrap(text: string, width: number): string[] {
+/** Wraps text at single spaces; a word longer than a line gets its own line. */
+export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/(?<=\S) (?=\S)/)) {
     const last = lines.at(-1)
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word.trim())
     else lines[lines.length - 1] = `${last} ${word}`
   }
   return lines

@@ -5,7 +5,7 @@ import type { Regions } from '../contract/regions/regions.js'
 import { UsageError, type Arguments, type Flag } from './arguments.js'
 
 /** What a run leaves behind, even a killed one. */
-export const OF_A_RUN: readonly string[] = ['results', 'logs', 'service', 'report.html', 'verdict.json']
+const OF_A_RUN = ['results', 'logs', 'service', 'report.html', 'verdict.json']
 const ADVICE = 'give --output another folder, or remove what is there'
 
 /** The CSVs of two runs in one folder would be judged as one run. */

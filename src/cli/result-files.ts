@@ -46,10 +46,12 @@ async function listBelow(folder: string, seen: Set<string>): Promise<string[]> {
   return files
 }
 
-function refuse(path: string): (thrown: unknown) => never {
+/** Throws what a file could not be read for, in words. */
+export function refuse(path: string): (thrown: unknown) => never {
   return (thrown) => {
     const { code } = thrown as NodeJS.ErrnoException
-    throw new UsageError(`${path} cannot be read: ${CAUSES[code ?? ''] ?? String(code)}`, { cause: thrown })
+    if (code === undefined) throw thrown
+    throw new UsageError(`${path} cannot be read: ${CAUSES[code] ?? code}`, { cause: thrown })
   }
 }
 

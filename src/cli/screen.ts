@@ -1,3 +1,5 @@
+import type { Arguments } from './arguments.js'
+
 /** An output stream. */
 export interface Stream {
   write(text: string): unknown
@@ -25,6 +27,17 @@ export function safeJson(value: unknown): string {
 /** There is no runner to mask secrets, so they are redacted before they are shown. */
 export function strikeOut(text: string, secrets: readonly string[]): string {
   return secrets.reduce((struck, secret) => (secret === '' ? struck : struck.replaceAll(secret, '***')), text)
+}
+
+/** Prints the result of a command on standard output: the document with `--json`, else the words. */
+export function say(
+  { screen, token }: { readonly screen: Screen; readonly token: string },
+  args: Arguments,
+  document: unknown,
+  words: () => string
+): void {
+  const text = args.has('json') ? safeJson(document) : `${plain(words())}\n`
+  screen.out.write(strikeOut(text, [token]))
 }
 
 export interface TableOptions {
@@ -82,10 +95,4 @@ export function shortenMiddle(text: string, most: number): string {
   if (text.length <= most) return text
   const end = Math.floor((most - 1) / 2)
   return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`
-}
-
-/** Why samples failed, followed by a blank line; nothing if none did. */
-export function errorTable(errors: readonly (readonly string[])[], width?: number): string[] {
-  if (errors.length === 0) return []
-  return [table(['failed', 'code', 'message', 'label'], errors, { width, long: [2, 3] }), '']
 }

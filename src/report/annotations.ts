@@ -1,5 +1,5 @@
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
-import { isNotJudged } from './comparison-cells.js'
+import { isNotJudged } from '../analysis/thresholds/judge/judge.js'
 import { replaceControls, cutToBytes } from './escape.js'
 import type { Outcome } from '../analysis/outcome.js'
 import { rehearsalMark } from './headline.js'

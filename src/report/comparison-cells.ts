@@ -1,6 +1,7 @@
 import type { BaselineFacts } from '../analysis/outcome.js'
 import { replaceControls } from './escape.js'
-import { formatActual, formatValue } from '../analysis/thresholds/format.js'
+import { shorten } from '../contract/text.js'
+import { formatActual, formatChange, formatValue } from '../analysis/thresholds/format.js'
 import type { Metric } from '../analysis/thresholds/metrics.js'
 import type { Comparison, ComparisonOutcome, Judgement } from '../analysis/thresholds/judge/judgement.js'
 
@@ -31,10 +32,6 @@ export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
   'not comparable': '⚠️'
 }
 
-export function isNotJudged({ comparison }: Pick<Judgement, 'comparison'>): boolean {
-  return comparison !== undefined && comparison.outcome !== 'holds' && comparison.outcome !== 'broken'
-}
-
 /** Undefined for a line with a limit of its own. */
 export function comparisonCells(
   judgement: Judgement,
@@ -50,7 +47,7 @@ export function comparisonCells(
     base: base === undefined ? NONE : formatValue(threshold.metric, base),
     baseFrom: base === undefined ? '' : describeBase(comparison, baseline),
     head: formatActual(judgement) || NONE,
-    change: formatChange(threshold.metric, comparison)
+    change: describeChange(threshold.metric, comparison)
   }
 }
 
@@ -67,25 +64,12 @@ function describeBase(
 /** As people know it; anything that is no commit is only cut. */
 export function shortenCommit(commit: string): string {
   if (COMMIT.test(commit)) return commit.slice(0, SHORT_COMMIT)
-  const characters = Array.from(replaceControls(commit))
-  return characters.length > MOST_COMMIT
-    ? `${characters.slice(0, MOST_COMMIT - 1).join('')}…`
-    : characters.join('')
+  return shorten(replaceControls(commit), MOST_COMMIT)
 }
 
-function formatChange(metric: Metric, { changePct, interval }: Comparison): string {
+function describeChange(metric: Metric, { changePct, interval }: Comparison): string {
   if (changePct === undefined) return NONE
-  const { factor, suffix, digits } = UNITS[metric] ?? PERCENT
-  const write = (value: number): string =>
-    new Intl.NumberFormat('en-US', { maximumFractionDigits: digits, signDisplay: 'exceptZero' }).format(
-      value * factor
-    )
-  const change = `${write(changePct)}${suffix}`
-  return interval === undefined ? change : `${change} (${write(interval[0])} to ${write(interval[1])})`
-}
-
-const PERCENT = { factor: 1, suffix: ' %', digits: 1 }
-const UNITS: Partial<Record<Metric, typeof PERCENT>> = {
-  error_rate: { factor: 1, suffix: ' pp', digits: 2 },
-  apdex: { factor: 0.01, suffix: '', digits: 3 }
+  const change = formatChange(metric, changePct)
+  const [low, high] = (interval ?? []).map((end) => formatChange(metric, end).replace(/ .*$/, ''))
+  return high === undefined ? change : `${change} (${low} to ${high})`
 }

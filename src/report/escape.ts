@@ -62,14 +62,15 @@ export function cutToBytes(text: string, mostBytes: number): string {
   return text.slice(0, read)
 }
 
+/** The same, marked where something is missing. */
+export function cutText(text: string, mostBytes: number): string {
+  const kept = cutToBytes(text, mostBytes)
+  return kept.length < text.length ? `${kept}…` : kept
+}
+
 export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`
-  const units = ['kB', 'MB', 'GB', 'TB']
-  let value = bytes
-  let unit = 'B'
-  while (value >= 1000 && units.length > 0) {
-    value /= 1000
-    unit = units.shift() ?? unit
-  }
-  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1)
+  const value = bytes / 1000 ** power
+  return `${value.toFixed(power > 0 && value < 10 ? 1 : 0)} ${units[power]}`
 }

@@ -1,5 +1,6 @@
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
-import { isNotJudged } from './comparison-cells.js'
+import { isNotJudged } from '../analysis/thresholds/judge/judge.js'
+import { formatDuration } from '../contract/text.js'
 import { replaceControls } from './escape.js'
 import { type Outcome, type StoppedEarly, type Verdict, REHEARSAL } from '../analysis/outcome.js'
 
@@ -39,12 +40,12 @@ export function signOf(verdict: Verdict, notJudged: number): string {
 }
 
 function describeEarlyStop({ afterSeconds, ofSeconds }: StoppedEarly): string {
-  return `stopped early after ${formatSpan(afterSeconds)} of ${formatSpan(ofSeconds)}`
+  return `stopped early after ${formatDuration(afterSeconds * 1000)} of ${formatDuration(ofSeconds * 1000)}`
 }
 
 /** Why the run was stopped, and what that saved; a sentence of its own beside the heading. */
 export function explainEarlyStop({ threshold, afterSeconds, savedSeconds }: StoppedEarly): string {
-  return `The gate stopped the run because of "${replaceControls(threshold)}", so the verdict is on its first ${formatSpan(afterSeconds)}; that saved ${formatSpan(savedSeconds)}.`
+  return `The gate stopped the run because of "${replaceControls(threshold)}", so the verdict is on its first ${formatDuration(afterSeconds * 1000)}; that saved ${formatDuration(savedSeconds * 1000)}.`
 }
 
 /** The reason without what the heading above it already says. */
@@ -70,15 +71,6 @@ export const VERDICT_SIGNS: Readonly<Record<Verdict, string>> = {
 /** Appended to the heading of everything that shows numbers. */
 export function rehearsalMark(rehearsal: boolean): string {
   return rehearsal ? ` (${REHEARSAL})` : ''
-}
-
-/** A length of time for people to read: `90 s`, `2 min`, `1 h 5 min`. */
-export function formatSpan(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds))
-  if (whole < 120) return `${whole} s`
-  const minutes = Math.floor(whole / 60)
-  if (minutes < 60) return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${whole % 60} s`
-  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
 /** In UTC, like the run's other times. */

@@ -1,7 +1,6 @@
 import { formatActual, formatMargin } from '../analysis/thresholds/format.js'
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isDecisive, isNotJudged } from '../analysis/thresholds/judge/judge.js'
-import { worstFirst } from './rows.js'
 import { REHEARSAL, type Outcome, type Verdict } from '../analysis/outcome.js'
 import { describeStalls } from './stalls.js'
 import { warmUpSentence, listWarnings } from './warm-up.js'
@@ -28,7 +27,6 @@ export interface JUnitOptions {
 /** What the file says of a gate that has no outcome. */
 export type JUnitOutcome = Pick<Outcome, 'verdict' | 'reason'> & Partial<Outcome>
 
-const MOST_CASES = 1000
 const MOST_NAME = 500
 const MOST_TEXT = 4000
 const CUT_OFF: readonly Verdict[] = ['timed-out', 'error', 'cancelled']
@@ -82,8 +80,7 @@ function renderCase(
 
 function listCases(outcome: JUnitOutcome): Case[] {
   const { judgements = [] } = outcome
-  const lines = judgements.length > MOST_CASES ? worstFirst(judgements).slice(0, MOST_CASES) : judgements
-  return [...runCase(outcome), ...lines.map((judgement) => caseOf(judgement, outcome))]
+  return [...runCase(outcome), ...judgements.map((judgement) => caseOf(judgement, outcome))]
 }
 
 /** Only where the thresholds do not say it all. */
@@ -166,14 +163,12 @@ function propertiesOf({ verdict, run, apdex, rehearsal }: JUnitOutcome): [string
 
 function linesOf(outcome: JUnitOutcome): string[] {
   const { verdict, reason, warnings = [], remoteErrors = [], notes = [], judgements = [] } = outcome
-  const left = judgements.length - MOST_CASES
   return [
     `${verdict.toUpperCase()}: ${reason}`,
     ...[warmUpSentence(outcome) ?? []].flat(),
     ...[describeStalls({ ...outcome, judgements })?.sentence ?? []].flat(),
     ...listWarnings({ warnings, remoteErrors }).map((line) => `Warning: ${line}`),
-    ...notes,
-    ...(left > 0 ? [`${left} more thresholds are in verdict.json.`] : [])
+    ...notes
   ]
 }
 

@@ -1,7 +1,8 @@
 import { formatActual, formatMargin, formatValue } from '../analysis/thresholds/format.js'
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
-import type { ErrorCount, Measurements } from '../analysis/results/figures/measurements.js'
-import type { BaselineFacts, NodeFacts } from '../analysis/outcome.js'
+import type { Metric } from '../analysis/thresholds/metrics.js'
+import type { ErrorCount, Figures, Measurements } from '../analysis/results/figures/measurements.js'
+import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
 import { comparisonCells, type ComparisonCells } from './comparison-cells.js'
 import { overTimeCells, type OverTimeCells } from './stalls.js'
 
@@ -52,6 +53,47 @@ function wordOf({ verdict, threshold, comparison }: Judgement): string {
   const isWarning = verdict === 'failed' && threshold.level === 'warn'
   if (comparison === undefined) return isWarning ? 'warning' : verdict
   return isWarning ? `warning: ${comparison.outcome}` : comparison.outcome
+}
+
+/** The comparisons where no line asked for one: with something to compare, and not put as judgements. */
+export function shownRows({ shownComparisons = [], judgements, baseline }: Outcome): ShownRow[] {
+  if (judgements.some(({ comparison }) => comparison !== undefined)) return []
+  return judgementRows(shownComparisons, baseline).flatMap(({ threshold, comparison }) => {
+    if (comparison === undefined || comparison.baseFrom === '') return []
+    return [{ threshold, comparison, finding: FINDINGS[comparison.outcome] ?? comparison.outcome }]
+  })
+}
+
+export interface ShownRow {
+  readonly threshold: string
+  readonly comparison: ComparisonCells
+  readonly finding: string
+}
+
+const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
+
+/** A figure, or a dash where it is not known. */
+export function showFigure(metric: Metric, value: number | undefined): string {
+  return value === undefined ? NONE : formatValue(metric, value)
+}
+
+/** The figures of each label, the slowest first. Some CSVs have no individual response times: then by their means. */
+export function slowestLabels(measurements: Measurements): LabelFigures[] {
+  return measurements.labels
+    .flatMap((label) => {
+      const figures = measurements.figures({ label })
+      const timeMs = figures?.percentileMs(95) ?? figures?.meanMs
+      return figures === undefined
+        ? []
+        : [{ label: label.trim() === '' ? '(no name)' : label, figures, timeMs }]
+    })
+    .sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0))
+}
+
+export interface LabelFigures {
+  readonly label: string
+  readonly figures: Figures
+  readonly timeMs: number | undefined
 }
 
 /** One reason why samples failed, for display. */

@@ -9,45 +9,23 @@ import { formatTime } from './headline.js'
 
 const MOST_STALLS = 20
 
-/** The times in which users waited and nothing was answered. */
-export interface StallsDocument {
-  readonly count: number
-  /** The longest ones, in order of time. */
-  readonly longest: readonly StallDocument[]
-}
-
-export interface StallDocument {
-  /** From the run's first start. */
-  readonly atMs: number
-  readonly ms: number
-  /** How many users waited. */
-  readonly waiting: number
-}
-
 type Measured = Partial<Pick<Outcome, 'measurements' | 'warmUp'>>
 
-/** Null if they are not known. */
-export function stallsDocument(outcome: Measured): StallsDocument | null {
-  const overTime = overTimeOf(outcome)
-  const runMs = startOf(outcome)
-  if (overTime === undefined || runMs === undefined) return null
-  const longest = longestFirst(overTime.stalls).slice(0, MOST_STALLS)
+/** The longest times in which users waited and nothing was answered, from the run's first start; null if they are not known. */
+export function stallsDocument(outcome: Measured) {
+  const stalls = overTimeOf(outcome)?.stalls
+  const { startMs: runMs } = outcome.warmUp?.whole ?? outcome.measurements ?? {}
+  if (stalls === undefined || runMs === undefined) return null
+  const longest = inOrder(longestFirst(stalls).slice(0, MOST_STALLS))
   return {
-    count: overTime.stalls.length,
-    longest: longest
-      .sort((one, other) => one.startMs - other.startMs)
-      .map(({ startMs, ms, waiting }) => ({ atMs: startMs - runMs, ms, waiting }))
+    count: stalls.length,
+    longest: longest.map(({ startMs, ms, waiting }) => ({ atMs: startMs - runMs, ms, waiting }))
   }
 }
 
 function overTimeOf({ measurements }: Measured): OverTime | undefined {
   const overTime = measurements?.figures({})?.overTime()
   return typeof overTime === 'object' ? overTime : undefined
-}
-
-/** Times of a run are counted with its warm-up. */
-function startOf({ measurements, warmUp }: Measured): number | undefined {
-  return (warmUp?.whole ?? measurements)?.startMs
 }
 
 function longestFirst(stalls: readonly Stall[]): Stall[] {

@@ -1,6 +1,6 @@
 import type { Band, Trend, TrendPoint } from '../analysis/baseline/trend.js'
 import { shortenCommit } from './comparison-cells.js'
-import { replaceControls, cutToBytes } from './escape.js'
+import { cutText, replaceControls } from './escape.js'
 
 const MOST_POINTS = 30
 const MOST_TEXT_BYTES = 300
@@ -10,7 +10,7 @@ export function boundTrend(trend: Trend | undefined): Trend | undefined {
   if (trend === undefined || trend.points.length === 0) return undefined
   const { p95Ms, throughput, errorRate } = trend.bands
   return {
-    branch: cutText(trend.branch),
+    branch: bound(trend.branch),
     points: trend.points.slice(-MOST_POINTS).map(boundPoint),
     bands: {
       ...(isBand(p95Ms) && { p95Ms }),
@@ -22,12 +22,10 @@ export function boundTrend(trend: Trend | undefined): Trend | undefined {
 
 function boundPoint(point: TrendPoint): TrendPoint {
   return {
-    atMs: point.atMs,
-    commit: shortenCommit(cutText(point.commit)),
-    runId: cutText(point.runId),
-    unusable: point.unusable === undefined ? undefined : cutText(point.unusable),
-    isHead: point.isHead,
-    isAfterChange: point.isAfterChange,
+    ...point,
+    commit: shortenCommit(point.commit),
+    runId: bound(point.runId),
+    unusable: point.unusable && bound(point.unusable),
     p95Ms: figure(point.p95Ms),
     throughput: figure(point.throughput),
     errorRate: figure(point.errorRate)
@@ -42,9 +40,8 @@ function isBand(band: Band | undefined): band is Band {
   return band !== undefined && [band.low, band.centre, band.high].every(Number.isFinite)
 }
 
-function cutText(text: string): string {
-  const kept = cutToBytes(replaceControls(text), MOST_TEXT_BYTES)
-  return kept.length < text.length ? `${kept}…` : kept
+function bound(text: string): string {
+  return cutText(replaceControls(text), MOST_TEXT_BYTES)
 }
 
 /** What sets a run apart from the others; empty for a usual one. */

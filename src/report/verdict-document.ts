@@ -1,32 +1,12 @@
-import type {
-  ErrorCount,
-  Measurements,
-  Source,
-  TimeSeries
-} from '../analysis/results/figures/measurements.js'
+import type { ErrorCount, Measurements } from '../analysis/results/figures/measurements.js'
 import { formatActual } from '../analysis/thresholds/format.js'
-import { asAbsolute, type Judgement, type OverTimeFigure } from '../analysis/thresholds/judge/judgement.js'
-import {
-  baselineFactsDocument,
-  comparisonDocument,
-  trendDocument,
-  type BaselineFactsDocument,
-  type ComparisonDocument,
-  type TrendDocument
-} from './baseline-document.js'
+import { asAbsolute, type Comparison, type Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { topErrors, worstFirst } from './rows.js'
-import { metricsDocument, type MetricsDocument } from './figures-document.js'
-import {
-  type GridFacts,
-  type NodeFacts,
-  type Outcome,
-  type RunFacts,
-  type StoppedEarly,
-  type Verdict,
-  REHEARSAL
-} from '../analysis/outcome.js'
-import { bytesOf, cutToBytes } from './escape.js'
-import { stallsDocument, type StallsDocument } from './stalls.js'
+import { metricsDocument, nulls } from './figures-document.js'
+import { type BaselineFacts, type Outcome, REHEARSAL } from '../analysis/outcome.js'
+import type { Band, Trend } from '../analysis/baseline/trend.js'
+import { bytesOf, cutText } from './escape.js'
+import { stallsDocument } from './stalls.js'
 import { listSources } from './warm-up.js'
 
 /** Raised when a reader of the old format would misread the new one. */
@@ -36,76 +16,11 @@ const MOST_OUTPUT_BYTES = 64 * 1024
 const MOST_ERRORS = 1000
 const MOST_TEXT_BYTES = 500
 
-export interface ThresholdDocument extends Partial<ComparisonDocument> {
-  readonly text: string
-  readonly level: 'fail' | 'warn'
-  readonly verdict: Judgement['verdict']
-  /** In base units: ms, a ratio, per second, or plain. */
-  readonly actual: number | null
-  readonly actual_text: string | null
-  /** Null for a line that names `baseline` when there is none. */
-  readonly limit: number | null
-  readonly margin: number | null
-  readonly scope: Judgement['scope'] | null
-  readonly reason: string
-  /** The figure that users who arrived at any moment would have seen at best, in base units; only where there were stalls. */
-  readonly over_time?: number
-  /** The figure of the requests that were sent. */
-  readonly by_samples?: number
-  readonly stall_effect?: OverTimeFigure['effect']
-}
+export type VerdictDocument = ReturnType<typeof verdictDocument>
 
-/** How often samples failed for one reason; the label is null for all other reasons combined. */
-export interface ErrorDocument extends Omit<ErrorCount, 'label'> {
-  readonly label: string | null
-}
-
-export interface WarmUpDocument {
-  readonly seconds: number
-  readonly samples: number
-  readonly failures: number
-}
-
-/** `verdict.json`, described by `schema/verdict.schema.json`. */
-export interface VerdictDocument {
-  readonly schema: number
-  readonly verdict: Verdict
-  readonly reason: string
-  readonly rehearsal: boolean
-  readonly note: string | null
-  readonly 'run-id': string | null
-  readonly 'run-url': string | null
-  readonly status: string | null
-  readonly run: RunFacts | null
-  readonly apdex: number | null
-  readonly 'apdex-target': number | null
-  readonly summary: string | null
-  readonly means: Readonly<Record<string, number>>
-  readonly metrics: MetricsDocument
-  readonly series: TimeSeries | null
-  readonly sources: readonly Source[]
-  readonly errors: readonly ErrorDocument[]
-  readonly thresholds: readonly ThresholdDocument[]
-  readonly grids: readonly GridFacts[]
-  /** Where the load came from, if the service says so. */
-  readonly nodes: readonly NodeFacts[]
-  readonly warnings: readonly string[]
-  readonly remote_errors: readonly string[]
-  readonly notes: readonly string[]
-  readonly baseline: BaselineFactsDocument | null
-  /** Where no line names `baseline`: how such lines would have come out. Not part of the verdict. */
-  readonly shown_comparisons: readonly ThresholdDocument[]
-  readonly trend: TrendDocument | null
-  /** What was left out of all figures; null without a warm-up. */
-  readonly warm_up: WarmUpDocument | null
-  /** When users waited and nothing was answered; null if that is not known. */
-  readonly stalls: StallsDocument | null
-  readonly stopped_early: StoppedEarly | null
-  readonly 'saved-seconds': number | null
-}
-
-export function verdictDocument(outcome: Outcome): VerdictDocument {
-  const { measurements, apdex, run } = outcome
+/** `verdict.json`; `schema/verdict.schema.json` says what its fields mean. */
+export function verdictDocument(outcome: Outcome) {
+  const { measurements, apdex, run, warmUp } = outcome
   return {
     schema: SCHEMA,
     verdict: outcome.verdict,
@@ -123,7 +38,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     metrics: metricsDocument(measurements, apdex?.targetMs),
     series: measurements?.series ?? null,
     sources: listSources(outcome),
-    errors: topErrors(measurements, MOST_ERRORS).map(({ label, ...error }) => ({
+    errors: topErrors(measurements, MOST_ERRORS).map(({ label, ...error }: ErrorCount) => ({
       label: label ?? null,
       ...error
     })),
@@ -135,21 +50,18 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     notes: outcome.notes,
     baseline: outcome.baseline === undefined ? null : baselineFactsDocument(outcome.baseline),
     shown_comparisons: (outcome.shownComparisons ?? []).map(thresholdDocument),
-    trend: trendDocument(outcome.trend),
-    warm_up: warmUpDocument(outcome),
+    trend: outcome.trend === undefined ? null : trendDocument(outcome.trend),
+    warm_up: warmUp
+      ? { seconds: warmUp.ms / 1000, samples: warmUp.samples, failures: warmUp.failures }
+      : null,
     stalls: stallsDocument(outcome),
     stopped_early: outcome.stoppedEarly ?? null,
     'saved-seconds': outcome.stoppedEarly?.savedSeconds ?? null
   }
 }
 
-function warmUpDocument({ warmUp }: Outcome): WarmUpDocument | null {
-  if (warmUp === undefined) return null
-  const { ms, samples, failures } = warmUp
-  return { seconds: ms / 1000, samples, failures }
-}
-
-function thresholdDocument(judgement: Judgement): ThresholdDocument {
+/** In base units: ms, a ratio, per second, or plain. */
+function thresholdDocument(judgement: Judgement) {
   const { threshold, verdict, actual, margin, scope, reason, comparison, overTime } = judgement
   return {
     text: threshold.text,
@@ -167,6 +79,28 @@ function thresholdDocument(judgement: Judgement): ThresholdDocument {
       by_samples: overTime.bySamples,
       stall_effect: overTime.effect
     })
+  }
+}
+
+function comparisonDocument(comparison: Comparison) {
+  const { outcome, base, baseRuns, changePct, resolutionPct, p } = comparison
+  const interval = comparison.interval?.every(Number.isFinite) ? comparison.interval : undefined
+  return nulls({ outcome, base, baseRuns, changePct, interval, resolutionPct, p })
+}
+
+export function baselineFactsDocument(facts: BaselineFacts) {
+  const { state, kind, branch, commit, runs, reason, notes, fingerprint } = facts
+  return nulls({ state, kind, branch, commit, runs, reason, notes, fingerprint })
+}
+
+function trendDocument({ branch, points, bands }: Trend) {
+  const { p95Ms, throughput, errorRate } = bands
+  const known = (band: Band | undefined): Band | undefined =>
+    band !== undefined && Object.values(band).every(Number.isFinite) ? band : undefined
+  return {
+    branch,
+    points: points.map((point) => nulls({ ...point })),
+    bands: nulls({ p95Ms: known(p95Ms), throughput: known(throughput), errorRate: known(errorRate) })
   }
 }
 
@@ -192,23 +126,19 @@ export function thresholdsOutput(judgements: readonly Judgement[]): string {
 }
 
 /** A label may be a megabyte long, and the threshold that it breaks must still be in the list. */
-function shorten(document: ThresholdDocument): ThresholdDocument {
+function shorten(document: ReturnType<typeof thresholdDocument>): object {
   const { text, actual_text, scope, reason } = document
   return {
     ...document,
-    text: cutText(text),
-    actual_text: actual_text === null ? null : cutText(actual_text),
+    text: cutText(text, MOST_TEXT_BYTES),
+    actual_text: actual_text === null ? null : cutText(actual_text, MOST_TEXT_BYTES),
     scope:
-      scope === null || scope === undefined
-        ? null
-        : Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, cutText(String(value))])),
-    reason: cutText(reason)
+      scope &&
+      Object.fromEntries(
+        Object.entries(scope).map(([name, value]) => [name, cutText(String(value), MOST_TEXT_BYTES)])
+      ),
+    reason: cutText(reason, MOST_TEXT_BYTES)
   }
-}
-
-function cutText(text: string): string {
-  const kept = cutToBytes(text, MOST_TEXT_BYTES)
-  return kept === text ? text : `${kept}…`
 }
 
 /** The longest prefix of a list whose document fits, by binary search. */

@@ -1,6 +1,6 @@
 import type { Source } from '../analysis/results/figures/measurements.js'
 import type { Outcome } from '../analysis/outcome.js'
-import { formatSpan } from './headline.js'
+import { formatDuration } from '../contract/text.js'
 
 /** The figures of what counts are always shown; this says what is not among them. Undefined without a warm-up. */
 export function warmUpSentence({
@@ -9,7 +9,7 @@ export function warmUpSentence({
 }: Partial<Pick<Outcome, 'warmUp' | 'measurements'>>): string | undefined {
   if (warmUp === undefined) return undefined
   const { ms, samples } = warmUp
-  const start = `Warm-up: ${formatSpan(ms / 1000)};`
+  const start = `Warm-up: ${formatDuration(ms)};`
   if (samples === 0) return `${start} there were no samples to leave out.`
   const isAll = measurements?.figures({}) === undefined
   const those = `${isAll ? 'all ' : ''}${describeCounts(warmUp)}`

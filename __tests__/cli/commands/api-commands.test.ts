@@ -14,7 +14,7 @@ import { runCommandLine } from '../../../src/cli/commands.js'
 import { FakeService, json } from '../../support/fake-service.js'
 import { makeAccount, makeRun, makeUser } from '../../support/data/make-documents.js'
 import { makeGridSpecification } from '../../support/data/make-run-request.js'
-import { makeCommandPorts } from '../command-ports.js'
+import { EAGER_CLOCK, makeCommandPorts } from '../command-ports.js'
 import { removeFolder } from '../../support/remove-folder.js'
 
 const TOKEN = 'the-token-of-this-test'
@@ -76,7 +76,7 @@ async function type(
   args: readonly string[],
   { token = TOKEN, url = service.url, workspace = folder } = {}
 ): Promise<Typed> {
-  const ports = makeCommandPorts({ token, workspace })
+  const ports = makeCommandPorts({ token, workspace, clock: EAGER_CLOCK })
   const code = await runCommandLine([...args, '--base-url', url], ports)
   return { code, out: ports.screen.out.text }
 }

@@ -244,7 +244,7 @@ describe('recording a run', () => {
     ['timed out', { verdict: 'timed-out' }, 'ended as "timed-out"'],
     ['cancelled', { verdict: 'cancelled' }, 'ended as "cancelled"'],
     ['lost load', { verdict: 'failed', remote_errors: ['load lost: node 2 died'] }, 'lost part of its load'],
-    ['stopped early', { verdict: 'failed', 'stopped-early': { afterSeconds: 2 } }, 'was stopped early'],
+    ['stopped early', { verdict: 'failed', stopped_early: { afterSeconds: 2 } }, 'was stopped early'],
     ['side by side', { baseline: { kind: 'side-by-side' } }, 'is of runs side by side'],
     ['no run', { 'run-id': null }, 'names no run'],
     ['no fingerprint', { baseline: undefined }, 'has no `baseline.fingerprint`'],

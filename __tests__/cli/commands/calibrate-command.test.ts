@@ -149,8 +149,8 @@ describe('loadgate calibrate', () => {
   })
 
   test.each([
-    { args: ['--runs', '2'], words: '--runs: "2" is not a whole number from 3 to 50' },
-    { args: ['--runs', '1e1'], words: '--runs: "1e1" is not' },
+    { args: ['--runs', '2'], words: '--runs: "2" is invalid; expected a whole number from 3 to 50' },
+    { args: ['--runs', '1e1'], words: '--runs: "1e1" is invalid' },
     { args: ['--config', 'detached.yml'], words: 'wait: false leaves runs behind' },
     { args: ['--output', 'used'], words: 'of an earlier run' }
   ])('$args is refused before anything is sent', async ({ args, words }) => {

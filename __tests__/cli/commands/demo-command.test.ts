@@ -30,7 +30,7 @@ function makeDemo(changes: Partial<TestCommandPorts> = {}): Demo {
     startShop: ({ slow, slowerBy }) => {
       events.push(slowerBy !== undefined ? `shop +${slowerBy}` : slow ? 'slow shop' : 'shop')
       const close = async (): Promise<void> => void events.push('shop closed')
-      return Promise.resolve({ port: 8122 + events.length, served: () => 77, close })
+      return Promise.resolve({ url: '', port: 8122 + events.length, served: () => 77, close })
     },
     startLocalService: ({ dataDir, rehearse, log }) => {
       events.push(rehearse ? 'rehearsal' : 'jmeter')

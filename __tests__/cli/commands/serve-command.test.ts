@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ConfigProblem } from '../../../src/service/config/config.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
-import type { ServeOptions } from '../../../src/cli/commands/serve-command.js'
+import type { ServeRequest } from '../../../src/cli/ports.js'
 import { makeCommandPorts, type TestCommandPorts } from '../command-ports.js'
 import { removeFolder } from '../../support/remove-folder.js'
 
 /** A service that is open until a signal, which comes at once by default. */
 function makeServingPorts(
   changes: Partial<TestCommandPorts> = {}
-): TestCommandPorts & { asked: ServeOptions[]; closed: number } {
-  const asked: ServeOptions[] = []
+): TestCommandPorts & { asked: ServeRequest[]; closed: number } {
+  const asked: ServeRequest[] = []
   const ports = makeCommandPorts({
     serve: (options) => {
       asked.push(options)
@@ -79,7 +79,7 @@ describe('refusing', () => {
   test.each(['99999', '80a', '-1', '1.5'])('port %s', async (port) => {
     const ports = makeServingPorts()
     await expect(runCommandLine(['serve', '--port', port], ports)).rejects.toThrow(
-      '--port takes a number from 0 to 65535'
+      'expected a whole number from 0 to 65535'
     )
     expect(ports.asked).toEqual([])
   })
@@ -88,8 +88,8 @@ describe('refusing', () => {
     ['grid', '--service-name: grid is a word of the API itself'],
     ['user', '--service-name: user is a word of the API itself'],
     ['event', '--service-name: event is a word of the API itself'],
-    [':id', '--service-name takes a word of lowercase letters'],
-    ['a/b', '--service-name takes a word of lowercase letters']
+    [':id', '--service-name: ":id" is invalid; expected a word of lowercase letters'],
+    ['a/b', '--service-name: "a/b" is invalid; expected a word of lowercase letters']
   ])('the service name %s', async (name, words) => {
     const ports = makeServingPorts()
     await expect(runCommandLine(['serve', '--service-name', name], ports)).rejects.toThrow(words)
@@ -111,8 +111,8 @@ describe('with a config file', () => {
   })
   afterEach(() => removeFolder(folder))
 
-  const makeTeamPorts = (hasNoUsers: boolean): TestCommandPorts & { asked: ServeOptions[] } => {
-    const asked: ServeOptions[] = []
+  const makeTeamPorts = (hasNoUsers: boolean): TestCommandPorts & { asked: ServeRequest[] } => {
+    const asked: ServeRequest[] = []
     const ports: TestCommandPorts = makeCommandPorts({
       workspace: folder,
       token: 'of-the-environment',

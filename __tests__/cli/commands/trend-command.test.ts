@@ -7,7 +7,6 @@ import { encodeBaseline } from '../../../src/analysis/baseline/document/encode.j
 import type { Trend } from '../../../src/analysis/baseline/trend.js'
 import { UsageError } from '../../../src/cli/arguments.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
-import { drawTrend } from '../../../src/cli/commands/trend-command.js'
 import { makeDocument, makeRuns, makeScope } from '../../support/baseline/make-recorded.js'
 import { makeCommandPorts } from '../command-ports.js'
 
@@ -140,21 +139,4 @@ describe('the trend in a terminal', () => {
     await expect(draw([])).rejects.toThrow(UsageError)
     await expect(draw([])).rejects.toThrow('has no runs yet')
   })
-})
-
-test('the run that was just judged has its own sign', () => {
-  const point = {
-    atMs: 0,
-    commit: 'a1',
-    runId: 'r',
-    unusable: undefined,
-    isHead: true,
-    isAfterChange: false,
-    p95Ms: 5,
-    throughput: undefined,
-    errorRate: undefined
-  }
-  const lines = drawTrend({ branch: 'main', points: [point], bands: {} }, { columns: 80, isUnicode: true })
-  expect(lines).toContain('5 ms ┤ ◆')
-  expect(lines.at(-1)).toBe('● run   ◆ this run')
 })

@@ -83,16 +83,4 @@ describe('what a point stands for', () => {
       p95Ms: undefined
     })
   })
-
-  test('what is not a number is left out', () => {
-    const made = chartPoints(
-      makeSeries({
-        points: 3,
-        throughput: (index) => (index === 1 ? NaN : 1),
-        p95Ms: (index) => (index === 2 ? Infinity : 100)
-      })
-    )!
-    expect(made.throughput).toEqual([1, 0, 1])
-    expect(made.p95Ms).toEqual([100, 100, 100])
-  })
 })

@@ -185,7 +185,7 @@ describe('the summary fits', () => {
     const text = renderSummary(makeOutcome({ judgements }), LINKS)
     expect(bytesOf(text)).toBeLessThan(MOST)
     expect(text.split('\n').find((line) => line.startsWith('| <code>'))).toContain('the broken one')
-    expect(text).toContain('4801 more are in verdict.json.')
+    expect(text).toContain('4,801 more are in verdict.json.')
     expect(text).toContain(LINKS.artifactUrl)
   })
 
@@ -201,7 +201,7 @@ describe('the summary fits', () => {
     }
     const text = renderSummary(makeOutcome({ measurements }), LINKS)
     expect(bytesOf(text)).toBeLessThan(100_000)
-    expect(text.match(/and 9,990 more in verdict\.json\./g)).toHaveLength(2)
+    expect(text.match(/9,990 more are in verdict\.json\./g)).toHaveLength(2)
   })
 
   test('thousands of errors: the twenty most frequent ones, and the others together', () => {

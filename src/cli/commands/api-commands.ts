@@ -8,23 +8,15 @@ import { hasEnded } from '../../gate/run/run-status.js'
 import { parseDurationSeconds } from '../../contract/setting-values.js'
 import type { Address } from '../../client/http/address.js'
 import { ServiceClient } from '../../client/client.js'
-import { systemClock } from '../../contract/clock.js'
+import { systemClock, type Clock } from '../../contract/clock.js'
 import type { Account, Grid, Run } from '../../contract/api.js'
 import { isReference } from '../../client/documents/requests.js'
 import { readRunList } from '../../client/run-list.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
-import { type Arguments, type Flag, UsageError } from '../arguments.js'
-import { plain, strikeOut, table, type Screen } from '../screen.js'
+import { type Arguments, type Flag, UsageError, valueOf } from '../arguments.js'
+import type { CommandPorts } from '../ports.js'
+import { say, table } from '../screen.js'
 import { createTerminalLog } from '../terminal-log.js'
-
-export interface ApiPorts {
-  readonly screen: Screen
-  readonly cancelled: AbortSignal
-  readonly workspace: string
-  readonly token: string
-  /** Of the service, as LOADGATE_BASE_URL says it; empty if that is not set. */
-  readonly baseUrl: string
-}
 
 export const CONNECTION_FLAGS: readonly Flag[] = [
   {
@@ -42,6 +34,7 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
 ]
 
 export const GRID_FLAGS: readonly Flag[] = [
+  ...CONNECTION_FLAGS,
   {
     name: 'grids',
     value: 'yaml',
@@ -53,48 +46,48 @@ export const GRID_FLAGS: readonly Flag[] = [
 const MOST_PAGES = 1_000
 
 /** Wait for a CSV that is not ready yet, but not forever. */
-const RESULTS_TIMEOUT = '10m'
+const RESULTS_TIMEOUT_SECONDS = 600
 
 export const RESULTS_FLAGS: readonly Flag[] = [
+  ...CONNECTION_FLAGS,
   { name: 'output', value: 'folder', about: 'Folder for the CSVs. Default: loadgate-results/<run id>.' },
-  { name: 'timeout', value: 'duration', about: `How long to wait for them. Default: ${RESULTS_TIMEOUT}.` }
+  { name: 'timeout', value: 'duration', about: 'How long to wait for them. Default: 10m.' }
 ]
 
 interface ApiCall {
   readonly client: ServiceClient
+  /** The word after the command, which was checked already; empty if it takes none. */
+  readonly id: string
   readonly args: Arguments
-  readonly ports: ApiPorts
-  /** Prints JSON if requested, else text. */
+  readonly ports: CommandPorts
+  readonly clock: Clock
+  readonly cancelled: AbortSignal
   readonly tell: (document: unknown, words: () => string) => void
 }
 
-type ApiCommand = (call: ApiCall) => Promise<void>
+export type RunCommand = (args: Arguments, ports: CommandPorts) => Promise<number>
 
-/** Opens a client, runs one operation with it, and closes it. */
-export async function runApiCommand(command: ApiCommand, args: Arguments, ports: ApiPorts): Promise<number> {
-  const address = takeAddress(args.text('base-url'), ports.baseUrl)
-  if (ports.token === '') throw new UsageError("LOADGATE_TOKEN is not set; set it to the service's API token")
-  const client = new ServiceClient({
-    address,
-    token: ports.token,
-    words: vocabularyOf(args.text('service-name') || undefined),
-    clock: systemClock
-  })
-  const { out } = ports.screen
-  const tell = (document: unknown, words: () => string): void => {
-    const text = args.has('json') ? JSON.stringify(document, null, 2) : plain(words())
-    out.write(`${strikeOut(text, [ports.token])}\n`)
-  }
-  try {
-    await command({ client, args, ports, tell })
-    return 0
-  } finally {
-    await client.close()
+/** A command that opens a client, runs one operation with it, and closes it. */
+function operation(run: (call: ApiCall) => Promise<void>): RunCommand {
+  return async (args, ports) => {
+    const address = takeAddress(args.text('base-url'), ports.baseUrl)
+    if (ports.token === '')
+      throw new UsageError("LOADGATE_TOKEN is not set; set it to the service's API token")
+    const words = vocabularyOf(args.text('service-name') || undefined)
+    const { clock = systemClock, cancelled } = ports
+    const client = new ServiceClient({ address, token: ports.token, words, clock })
+    const tell: ApiCall['tell'] = (document, text) => say(ports, args, document, text)
+    try {
+      await run({ client, id: args.words[0] ?? '', args, ports, clock, cancelled, tell })
+      return 0
+    } finally {
+      await client.close()
+    }
   }
 }
 
 /** Whether a service is named; not whether the name is right. */
-export function namesService(args: Arguments, { baseUrl }: ApiPorts): boolean {
+export function namesService(args: Arguments, { baseUrl }: CommandPorts): boolean {
   return !['', 'local'].includes(args.text('base-url') || baseUrl)
 }
 
@@ -109,11 +102,8 @@ function takeAddress(flag: string, variable: string): Address {
   throw new UsageError(`${flag === '' ? 'LOADGATE_BASE_URL' : '--base-url'}: ${parsed.problem}`)
 }
 
-export async function listRuns({ client, tell, ports }: ApiCall): Promise<void> {
-  const { runs, total, isWhole } = await readRunList(client, {
-    signal: ports.cancelled,
-    mostPages: MOST_PAGES
-  })
+export const listRuns = operation(async ({ client, tell, ports, cancelled }) => {
+  const { runs, total, isWhole } = await readRunList(client, { signal: cancelled, mostPages: MOST_PAGES })
   if (!isWhole)
     ports.screen.err.write(
       `loadgate: the list is longer; these are the ${runs.length} runs of its first ${MOST_PAGES} pages\n`
@@ -121,124 +111,97 @@ export async function listRuns({ client, tell, ports }: ApiCall): Promise<void> 
   tell({ total: total ?? runs.length, runs }, () =>
     table(
       ['run', 'status', 'apdex', 'tool', 'name'],
-      runs.map((run) => [run.id, run.status, run.apdex ?? '–', run.tool ?? '–', run.name ?? '–'])
+      runs.map((run) => [run.id, run.status, run.apdex, run.tool, run.name].map(orDash))
     )
   )
+})
+
+function runOperation(name: 'showRun' | 'stopRun' | 'repeatRun'): RunCommand {
+  return operation(async ({ client, id, cancelled, tell }) => {
+    const run = await client[name](id, cancelled)
+    tell(run, () => describeRun(run))
+  })
 }
 
-export async function showRun({ client, args, tell, ports }: ApiCall): Promise<void> {
-  const run = await client.showRun(oneId(args), ports.cancelled)
-  tell(run, () => describeRun(run))
-}
+export const showRun = runOperation('showRun')
+export const stopRun = runOperation('stopRun')
+export const repeatRun = runOperation('repeatRun')
 
-export async function stopRun({ client, args, tell, ports }: ApiCall): Promise<void> {
-  const run = await client.stopRun(oneId(args), ports.cancelled)
-  tell(run, () => describeRun(run))
-}
-
-export async function repeatRun({ client, args, tell, ports }: ApiCall): Promise<void> {
-  const run = await client.repeatRun(oneId(args), ports.cancelled)
-  tell(run, () => describeRun(run))
-}
-
-export async function showReport({ client, args, tell, ports }: ApiCall): Promise<void> {
-  const report = await client.report(oneId(args), ports.cancelled)
+export const showReport = operation(async ({ client, id, tell, cancelled }) => {
+  const report = await client.report(id, cancelled)
   const means = Object.entries(report.means).map(([name, value]) => `${name}: ${value}`)
   tell(report, () => [report.summary ?? 'The report has no summary.', ...means].join('\n'))
-}
+})
 
-export async function downloadResults({ client, args, tell, ports }: ApiCall): Promise<void> {
-  const run = await client.showRun(oneId(args), ports.cancelled)
+export const downloadResults = operation(async ({ client, id, args, tell, ports, clock, cancelled }) => {
+  const run = await client.showRun(id, cancelled)
   const folder = resolve(ports.workspace, args.text('output') || join('loadgate-results', run.id))
   makeFolder(folder)
   const { log } = createTerminalLog(ports.screen.err, undefined)
   if (!hasEnded(run.status))
     log.warning(`Run ${run.id} is ${run.status}: its CSVs have the samples so far, if any.`)
-  const deadline = startDeadline(systemClock, takeTimeoutMs(args.text('timeout') || RESULTS_TIMEOUT), {
+  const seconds = valueOf(args, 'timeout', (text) => parseDurationSeconds(text, 1)) ?? RESULTS_TIMEOUT_SECONDS
+  const deadline = startDeadline(clock, seconds * 1000, {
     error: new Error('it timed out; --timeout allows more time'),
-    others: [ports.cancelled]
+    others: [cancelled]
   })
   const place = { resultsDir: folder, signal: deadline.signal }
-  const grids = await fetchResults({ client, clock: systemClock, log }, run, place)
+  const grids = await fetchResults({ client, clock, log }, run, place)
   deadline.release()
   const results = grids.map(({ result }) => result)
   tell(results, () =>
     table(
       ['grid', 'region', 'bytes', 'file'],
-      results.map(({ gridId, region, bytes, path, problem }) => [
-        gridId,
-        region,
-        String(bytes),
-        path ?? `missing: ${problem ?? ''}`
-      ])
+      results.map(({ gridId, region, bytes, path, problem = '' }) =>
+        [gridId, region, bytes, path ?? `missing: ${problem}`].map(String)
+      )
     )
   )
   if (results.some(({ path }) => path === undefined)) throw new Error('not every CSV could be downloaded')
-}
+})
 
-function takeTimeoutMs(text: string): number {
-  const parsed = parseDurationSeconds(text, 1)
-  if (!parsed.ok) throw new UsageError(`--timeout: "${text}" is invalid; expected ${parsed.accepted}`)
-  return parsed.value * 1000
-}
-
-export async function createGrid({ client, args, tell, ports }: ApiCall): Promise<void> {
+export const createGrid = operation(async ({ client, args, tell, cancelled }) => {
   const text = args.text('grids')
   if (text === '') throw new UsageError('--grids is missing: give one specification')
-  const { grids, problems } = readGridList(
-    text.startsWith('-') || text.startsWith('[') ? text : `[${text}]`,
-    {
-      defaults: {},
-      durationSeconds: undefined
-    }
-  )
+  const list = text.startsWith('-') || text.startsWith('[') ? text : `[${text}]`
+  const { grids, problems } = readGridList(list, { defaults: {}, durationSeconds: undefined })
   const [specification] = grids
   if (problems.length > 0) throw new UsageError(`--grids: ${problems.join('; ')}`)
   if (specification === undefined || isReference(specification) || grids.length > 1)
     throw new UsageError('--grids takes one specification here, not a reference')
-  const grid = await client.createGrid(specification, ports.cancelled)
+  const grid = await client.createGrid(specification, cancelled)
   tell(grid, () => describeGrid(grid))
-}
+})
 
-export async function showGrid({ client, args, tell, ports }: ApiCall): Promise<void> {
-  const grid = await client.showGrid(oneId(args), ports.cancelled)
+export const showGrid = operation(async ({ client, id, tell, cancelled }) => {
+  const grid = await client.showGrid(id, cancelled)
   tell(grid, () => describeGrid(grid))
-}
+})
 
-export async function terminateGrid({ client, args, tell, ports }: ApiCall): Promise<void> {
-  const id = oneId(args)
-  const grid = await client.terminateGrid(id, ports.cancelled)
+export const terminateGrid = operation(async ({ client, id, tell, cancelled }) => {
+  const grid = await client.terminateGrid(id, cancelled)
   tell(grid ?? { id, status: 'stopped' }, () =>
     grid === undefined ? `Grid ${id} was terminated.` : describeGrid(grid)
   )
-}
+})
 
 /** Users' tokens are never shown, not even as JSON. */
-export async function showAccount({ client, tell, ports }: ApiCall): Promise<void> {
-  const account = redact(await client.account(ports.cancelled))
+export const showAccount = operation(async ({ client, tell, cancelled }) => {
+  const account = redact(await client.account(cancelled))
   tell(account, () =>
     [
       `Account ${account.email ?? '–'}`,
       table(
         ['user', 'email', 'sign-ins', 'last'],
-        account.users.map((user) => [
-          String(user.id ?? '–'),
-          user.email ?? '–',
-          String(user.signInCount ?? '–'),
-          user.lastSignIn ?? '–'
-        ])
+        account.users.map((user) => [user.id, user.email, user.signInCount, user.lastSignIn].map(orDash))
       ),
       table(
         ['credential', 'provider', 'description'],
-        account.credentials.map(({ id, provider, description }) => [
-          String(id ?? '–'),
-          provider ?? '–',
-          description ?? '–'
-        ])
+        account.credentials.map(({ id, provider, description }) => [id, provider, description].map(orDash))
       )
     ].join('\n\n')
   )
-}
+})
 
 function redact(account: Account): Account {
   const users = account.users.map((user) => ({
@@ -248,13 +211,14 @@ function redact(account: Account): Account {
   return { ...account, users }
 }
 
-/** The command has already checked that there is a valid one. */
-function oneId({ words }: Arguments): string {
-  return words[0] ?? ''
+type Fact = string | number | null | undefined
+
+function orDash(fact: Fact): string {
+  return String(fact ?? '–')
 }
 
 function describeRun(run: Run): string {
-  const facts: [string, string | number | null | undefined][] = [
+  return describe([
     ['run', run.id],
     ['name', run.name],
     ['status', run.status],
@@ -265,8 +229,7 @@ function describeRun(run: Run): string {
     ['page', run.permalink],
     ['grids', run.grids.map(({ id, region, status }) => `${id} (${region}, ${status})`).join(', ')],
     ['errors', run.remoteErrors]
-  ]
-  return describe(facts)
+  ])
 }
 
 function describeGrid(grid: Grid): string {
@@ -280,7 +243,7 @@ function describeGrid(grid: Grid): string {
   ])
 }
 
-function describe(facts: readonly (readonly [string, string | number | null | undefined])[]): string {
+function describe(facts: readonly (readonly [string, Fact])[]): string {
   return facts
     .filter(([, value]) => value !== undefined && value !== null && value !== '')
     .map(([name, value]) => `${name.padEnd(11)}${String(value)}`)

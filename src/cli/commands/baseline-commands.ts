@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { resolve, basename, join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { readFile, readdir } from 'node:fs/promises'
 import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
 import { BaselineDocumentError } from '../../analysis/baseline/document/baseline-document.js'
@@ -19,14 +19,10 @@ import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
 import { type Arguments, type Flag, UsageError } from '../arguments.js'
 import { findBaselineFile, readBaselineFile, writeBaselineFile } from './baseline-file.js'
-import { type Screen, plain, safeJson, table } from '../screen.js'
-import { readEarlierVerdict, warmUpMsIn } from '../earlier-verdict.js'
+import type { CommandPorts } from '../ports.js'
+import { say, table } from '../screen.js'
+import { fieldsOf, listOf, readEarlierVerdict, warmUpMsIn, type Fields } from '../earlier-verdict.js'
 import { RESULT_FILE } from '../result-files.js'
-
-export interface BaselinePorts {
-  readonly screen: Screen
-  readonly workspace: string
-}
 
 const DEFAULT_BRANCH = 'main'
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/i
@@ -54,29 +50,34 @@ export const RECORD_FLAGS: readonly Flag[] = [
 ]
 
 /** `loadgate baseline record <folder>`: adds a finished run to a document. */
-export async function runRecordCommand(
-  args: Arguments,
-  { screen, workspace }: BaselinePorts
-): Promise<number> {
+export async function runRecordCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+  const { screen, workspace } = ports
   if (!args.has('baseline')) throw new UsageError('give the baseline document with --baseline <file>')
-  const path = resolve(workspace, args.text('baseline'))
+  const file = resolve(workspace, args.text('baseline'))
   const commit = await readCommit(args.text('commit'), workspace)
-  const known = await readBaselineFile(path, screen)
+  const known = await readBaselineFile(file, screen)
   const branch = args.text('branch') || (known?.branch ?? DEFAULT_BRANCH)
   if (known !== undefined && known.branch !== branch)
     throw new UsageError(
-      `${path} has the runs of branch ${shorten(known.branch)}, not ${branch}; give another file with --baseline`
+      `${file} has the runs of branch ${shorten(known.branch)}, not ${branch}; give another file with --baseline`
     )
   const { facts, measurements, thresholds } = await readFinishedRun(resolve(workspace, args.words[0] ?? ''))
   const refusal = whyNotRecorded(measurements)
   if (refusal !== undefined) throw new UsageError(`the run is not recorded: ${refusal}`)
   const run = recordRun({ ...facts, commit }, measurements, thresholds)
   const document = add(known, run, branch)
-  await writeBaselineFile(path, document)
-  const told = args.has('json')
-    ? safeJson(summarize(run, document, path))
-    : `${plain(describeRecorded(run, document, path))}\n`
-  screen.out.write(told)
+  await writeBaselineFile(file, document)
+  const { runId, unusable } = run
+  const runs = document.runs.length
+  const usableRuns = countUsable(document)
+  const state = unusable === null ? '' : `, marked as not usable (${unusable})`
+  say(
+    ports,
+    args,
+    { runId, commit, unusable, branch, file, runs, usableRuns },
+    () =>
+      `Recorded run ${runId} of ${commit.slice(0, 7)} on ${branch}${state}. ${file} has ${countRuns(runs)}, ${usableRuns} usable.`
+  )
   return 0
 }
 
@@ -87,29 +88,6 @@ function add(known: BaselineDocument | undefined, run: RecordedRun, branch: stri
     if (!(thrown instanceof BaselineDocumentError)) throw thrown
     throw new UsageError(`the run cannot be recorded: ${thrown.message}`, { cause: thrown })
   }
-}
-
-function summarize(
-  { runId, commit, unusable }: RecordedRun,
-  document: BaselineDocument,
-  path: string
-): object {
-  return {
-    runId,
-    commit,
-    unusable,
-    branch: document.branch,
-    file: path,
-    runs: document.runs.length,
-    usableRuns: countUsable(document)
-  }
-}
-
-function describeRecorded(run: RecordedRun, document: BaselineDocument, path: string): string {
-  const usable = countUsable(document)
-  const state = run.unusable === null ? '' : `, marked as not usable (${run.unusable})`
-  const total = document.runs.length
-  return `Recorded run ${run.runId} of ${run.commit.slice(0, 7)} on ${document.branch}${state}. ${path} has ${total} ${total === 1 ? 'run' : 'runs'}, ${usable} usable.`
 }
 
 async function readCommit(given: string, workspace: string): Promise<string> {
@@ -128,10 +106,22 @@ async function readCommit(given: string, workspace: string): Promise<string> {
 }
 
 /** `loadgate baseline show <file>`: what a document has, and what can be compared with what. */
-export async function runShowCommand(args: Arguments, { screen, workspace }: BaselinePorts): Promise<number> {
-  const { path, document } = await findBaselineFile(resolve(workspace, args.words[0] ?? ''), screen)
-  screen.out.write(args.has('json') ? safeJson(document) : describeDocument(path, document))
+export async function runShowCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+  const place = resolve(ports.workspace, args.words[0] ?? '')
+  const { path, document } = await findBaselineFile(place, ports.screen)
+  say(ports, args, document, () => describeDocument(path, document))
   return 0
+}
+
+export function countRuns(count: number): string {
+  return `${count} ${count === 1 ? 'run' : 'runs'}`
+}
+
+/** Before which runs nothing is comparable, and why: another plan, another load. */
+export function describeChange(runs: readonly RecordedRun[], at: number): string | undefined {
+  const [before, run] = [runs[at - 1], runs[at]]
+  const difference = before && run && describeDifference(before.fingerprint, run.fingerprint)
+  return difference && `Not comparable before ${run.commit.slice(0, 7)}: ${difference}`
 }
 
 function countUsable({ runs }: BaselineDocument): number {
@@ -142,20 +132,13 @@ function describeDocument(path: string, document: BaselineDocument): string {
   const { branch, runs } = document
   const usable = countUsable(document)
   const headings = ['started', 'commit', 'run', 'samples', 'errors', 'p95', 'throughput', 'apdex', 'usable']
-  const changes = runs.flatMap((run, i) => {
-    const before = runs[i - 1]
-    const difference = before && describeDifference(before.fingerprint, run.fingerprint)
-    return difference === undefined ? [] : [`Not comparable before ${run.commit.slice(0, 7)}: ${difference}`]
-  })
+  const changes = runs.flatMap((_, at) => describeChange(runs, at) ?? [])
   return [
-    `${path}: ${runs.length} ${runs.length === 1 ? 'run' : 'runs'} on ${shorten(branch)}, ${usable} usable`,
+    `${path}: ${countRuns(runs.length)} on ${shorten(branch)}, ${usable} usable`,
     '',
     table(headings, runs.map(describeRun)),
-    ...(changes.length > 0 ? ['', ...changes] : []),
-    ''
-  ]
-    .map(plain)
-    .join('\n')
+    ...(changes.length > 0 ? ['', ...changes] : [])
+  ].join('\n')
 }
 
 function describeRun(run: RecordedRun): string[] {
@@ -170,10 +153,8 @@ function describeRun(run: RecordedRun): string[] {
   ]
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** A finished run, read back from the folder that `loadgate run --output` wrote. */
-export interface FinishedRun {
+interface FinishedRun {
   readonly facts: Omit<RunToRecord, 'commit'>
   readonly measurements: Measurements
   readonly thresholds: readonly Threshold[]
@@ -182,25 +163,33 @@ export interface FinishedRun {
 const REHEARSAL = 'a rehearsal with synthetic samples'
 const ADVICE = 'only complete runs can be part of a baseline'
 
+function refuse(why: string, cause?: unknown): never {
+  throw new UsageError(why, { cause })
+}
+
 /** Reads a run back, and refuses one that must not be part of a baseline. */
 async function readFinishedRun(folder: string): Promise<FinishedRun> {
   const verdict = await readVerdict(folder)
   checkVerdict(verdict, folder)
   const files = await listCsvs(folder, verdict)
   const { gap, times } = await readEarlierVerdict(files.map(({ path }) => path))
-  if (gap !== undefined) throw new UsageError(`${shorten(gap, 400)} It is not recorded: ${ADVICE}.`)
-  const thresholds = readThresholds(verdict)
+  if (gap !== undefined) refuse(`${shorten(gap, 400)} It is not recorded: ${ADVICE}.`)
+  // Labels that thresholds name are kept in detail.
+  const lines = listOf(verdict.thresholds).map((line) => String(fieldsOf(line).text))
+  const { thresholds } = parseThresholds(lines.join('\n'))
   const stallLabels = listStallLabels(thresholds)
+  // The figures that are recorded leave out what those that were judged did.
+  const warmUpMs = warmUpMsIn(verdict)
+  if (Number.isNaN(warmUpMs)) refuse(`verdict.json in ${folder} does not say how long \`warm_up\` was`)
   const { measurements, foreign } = await readResults(
     files.map((file) => ({ ...file, stallLabels })),
-    { warmUpMs: readWarmUpMs(verdict, folder), times }
+    { warmUpMs, times }
   )
   if (measurements === undefined || foreign.length > 0)
-    throw new UsageError(
-      `the CSVs in ${folder} are not those of one run: ${shorten(foreign.join('; '), 400)}`
-    )
+    return refuse(`the CSVs in ${folder} are not those of one run: ${shorten(foreign.join('; '), 400)}`)
   checkMeasurements(measurements, verdict, folder)
-  const startedMs = fieldsOf(verdict.run).startedMs
+  const { startedMs } = fieldsOf(verdict.run)
+  const { apdex: score, 'apdex-target': targetMs } = verdict
   return {
     facts: {
       runId: String(verdict['run-id']),
@@ -208,7 +197,7 @@ async function readFinishedRun(folder: string): Promise<FinishedRun> {
       atMs: Math.min(Date.now(), typeof startedMs === 'number' ? startedMs : (measurements.startMs ?? 0)),
       unusable: verdict.rehearsal === true ? REHEARSAL : null,
       fingerprint: readFingerprint(verdict, folder),
-      apdex: readApdex(verdict)
+      apdex: typeof score === 'number' && typeof targetMs === 'number' ? { score, targetMs } : null
     },
     measurements,
     thresholds
@@ -217,69 +206,59 @@ async function readFinishedRun(folder: string): Promise<FinishedRun> {
 
 async function readVerdict(folder: string): Promise<Fields> {
   const path = join(folder, 'verdict.json')
-  const text = await readFile(path, 'utf8').catch(() => undefined)
-  if (text === undefined)
-    throw new UsageError(`${path} cannot be read; give the folder that \`loadgate run --output\` wrote`)
+  const text = await readFile(path, 'utf8').catch(() =>
+    refuse(`${path} cannot be read; give the folder that \`loadgate run --output\` wrote`)
+  )
   try {
     return fieldsOf(JSON.parse(text))
   } catch (thrown) {
-    throw new UsageError(`${path} is not JSON, so nothing is known about the run`, { cause: thrown })
+    return refuse(`${path} is not JSON, so nothing is known about the run`, thrown)
   }
 }
 
-/** The figures that are recorded leave out what those that were judged did. */
-function readWarmUpMs(verdict: Fields, folder: string): number {
-  const ms = warmUpMsIn(verdict)
-  if (Number.isNaN(ms))
-    throw new UsageError(`verdict.json in ${folder} does not say how long \`warm_up\` was`)
-  return ms
-}
-
 function checkVerdict(verdict: Fields, folder: string): void {
-  const { verdict: word, reason } = verdict
   const alone = withoutBaseline(verdict)
   if (alone !== 'passed' && alone !== 'failed')
-    throw new UsageError(
-      `the run in ${folder} ended as ${quote(String(word))} (${shorten(String(reason), 300)}), so it is not recorded: ${ADVICE}`
+    refuse(
+      `the run in ${folder} ended as ${quote(String(verdict.verdict))} (${shorten(String(verdict.reason), 300)}), so it is not recorded: ${ADVICE}`
     )
-  const isStopped = ['stopped-early', 'stopped_early', 'stoppedEarly'].some((key) => isThere(verdict[key]))
-  if (isStopped)
-    throw new UsageError(`the run in ${folder} was stopped early, so it is not recorded: ${ADVICE}`)
+  if (verdict.stopped_early != null)
+    refuse(`the run in ${folder} was stopped early, so it is not recorded: ${ADVICE}`)
   if (fieldsOf(verdict.baseline).kind === 'side-by-side')
-    throw new UsageError(`the result in ${folder} is of runs side by side, which are not recorded`)
+    refuse(`the result in ${folder} is of runs side by side, which are not recorded`)
   if (typeof verdict['run-id'] !== 'string')
-    throw new UsageError(`verdict.json in ${folder} names no run; reports of CSVs cannot be recorded`)
+    refuse(`verdict.json in ${folder} names no run; reports of CSVs cannot be recorded`)
 }
 
 /** The verdict as it is without lines that name `baseline`: if they could keep runs from it, a baseline would never grow. */
-function withoutBaseline(verdict: Fields): unknown {
-  const lines = listThresholds(verdict).filter(({ level }) => level === 'fail')
-  const compared = lines.filter(({ outcome }) => outcome !== undefined)
+function withoutBaseline({ verdict, reason, thresholds }: Fields): unknown {
+  const lines = listOf(thresholds)
+    .map(fieldsOf)
+    .filter(({ level }) => level === 'fail')
   const absolute = lines.filter(({ outcome }) => outcome === undefined)
   // A gap in the evidence is reported before any line that is inconclusive.
-  const isOfLines = compared.some(
+  const isOfLines = lines.some(
     (line) =>
-      line.verdict === verdict.verdict &&
-      /^(1 threshold is|\d+ thresholds are) \w+: /.test(String(verdict.reason)) &&
-      String(verdict.reason).endsWith(`: ${String(line.reason)}`)
+      line.outcome !== undefined &&
+      line.verdict === verdict &&
+      /^(1 threshold is|\d+ thresholds are) \w+: /.test(String(reason)) &&
+      String(reason).endsWith(`: ${String(line.reason)}`)
   )
-  if (!isOfLines) return verdict.verdict
+  if (!isOfLines) return verdict
   if (absolute.some((line) => line.verdict === 'failed')) return 'failed'
   return absolute.some((line) => line.verdict === 'inconclusive') ? 'inconclusive' : 'passed'
 }
 
-function readFingerprint(verdict: Fields, folder: string): Readonly<Record<string, string>> {
-  const fingerprint = fieldsOf(verdict.baseline).fingerprint
-  const parts = Object.entries(fieldsOf(fingerprint))
-  if (
-    parts.length === 0 ||
-    Array.isArray(fingerprint) ||
-    parts.some(([, value]) => typeof value !== 'string')
+function readFingerprint({ baseline }: Fields, folder: string): Readonly<Record<string, string>> {
+  const { fingerprint } = fieldsOf(baseline)
+  const isFingerprint =
+    !Array.isArray(fingerprint) &&
+    Object.keys(fieldsOf(fingerprint)).length > 0 &&
+    Object.values(fieldsOf(fingerprint)).every((value) => typeof value === 'string')
+  if (isFingerprint) return fingerprint as Readonly<Record<string, string>>
+  return refuse(
+    `verdict.json in ${folder} has no \`baseline.fingerprint\`, and without it the run cannot be compared; run it again with this version, and with --baseline other than off`
   )
-    throw new UsageError(
-      `verdict.json in ${folder} has no \`baseline.fingerprint\`, and without it the run cannot be compared; run it again with this version, and with --baseline other than off`
-    )
-  return Object.fromEntries(parts.map(([key, value]) => [key, String(value)]))
 }
 
 /** Those of the run itself: runs that confirmed it are in folders of their own. */
@@ -290,53 +269,29 @@ async function listCsvs(
   const results = join(folder, 'results')
   const names = (await readdir(results).catch(() => [])).filter((name) => RESULT_FILE.test(name)).sort()
   if (names.length === 0)
-    throw new UsageError(`${results} has no CSVs; give the folder that \`loadgate run --output\` wrote`)
-  const grids = (Array.isArray(verdict.grids) ? verdict.grids : []).map(fieldsOf)
+    refuse(`${results} has no CSVs; give the folder that \`loadgate run --output\` wrote`)
+  const grids = listOf(verdict.grids).map(fieldsOf)
   return names.map((name) => {
-    const stem = basename(name).replace(RESULT_FILE, '')
     // Further CSVs of a grid are numbered.
+    const stem = name.replace(RESULT_FILE, '').replace(/\.\d+$/, '')
     const grid = grids.find(
-      ({ gridId, region }) => stem.replace(/\.\d+$/, '') === `${regionName(String(region))}-${String(gridId)}`
+      ({ gridId, region }) => stem === `${regionName(String(region))}-${String(gridId)}`
     )
+    const path = join(results, name)
     if (grid === undefined)
-      throw new UsageError(
-        `${join(results, name)} is of no grid that verdict.json names; is it of another run?`
-      )
-    return { path: join(results, name), grid: String(grid.gridId), region: String(grid.region) }
+      return refuse(`${path} is of no grid that verdict.json names; is it of another run?`)
+    return { path, grid: String(grid.gridId), region: String(grid.region) }
   })
 }
 
 /** The figures must be those that were judged. */
 function checkMeasurements(measurements: Measurements, verdict: Fields, folder: string): void {
   const gap = gapInMeasurements(measurements)
-  if (gap !== undefined) throw new UsageError(`the CSVs in ${folder} are not complete: ${shorten(gap, 400)}`)
+  if (gap !== undefined) refuse(`the CSVs in ${folder} are not complete: ${shorten(gap, 400)}`)
   const judged = fieldsOf(fieldsOf(verdict.metrics).overall).samples
   const found = measurements.figures({})?.samples
   if (judged !== found)
-    throw new UsageError(
+    refuse(
       `the CSVs in ${folder} have ${String(found)} samples, and verdict.json says ${String(judged)}: they were changed, or are of another run`
     )
-}
-
-function readApdex(verdict: Fields): RunToRecord['apdex'] {
-  const { apdex: score, 'apdex-target': targetMs } = verdict
-  return typeof score === 'number' && typeof targetMs === 'number' ? { score, targetMs } : null
-}
-
-/** Labels that thresholds name are kept in detail. */
-function readThresholds(verdict: Fields): readonly Threshold[] {
-  const texts = listThresholds(verdict).map(({ text }) => String(text))
-  return parseThresholds(texts.join('\n')).thresholds
-}
-
-function listThresholds({ thresholds }: Fields): Fields[] {
-  return (Array.isArray(thresholds) ? thresholds : []).map(fieldsOf)
-}
-
-function isThere(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }

@@ -6,6 +6,7 @@ import { encodeBaseline } from '../../analysis/baseline/document/encode.js'
 import { NotAFileError, replaceFile } from '../../contract/files.js'
 import { readBaselineFile as readDocument } from '../../gate/baseline/baseline-file.js'
 import { UsageError } from '../arguments.js'
+import { refuse } from '../result-files.js'
 import { plain, type Screen } from '../screen.js'
 
 const DOCUMENT = /\.json\.gz$/i
@@ -20,7 +21,7 @@ export async function readBaselineFile(
     return await readDocument(path, { nowMs: Date.now(), warn })
   } catch (thrown) {
     if (thrown instanceof NotAFileError) throw new UsageError(thrown.message, { cause: thrown })
-    if (!(thrown instanceof BaselineDocumentError)) throw refuse(path, 'read')(thrown)
+    if (!(thrown instanceof BaselineDocumentError)) return refuse(path)(thrown)
     throw new UsageError(
       `${path} cannot be used. ${thrown.problem} Give a file that \`loadgate baseline record\` or a gate wrote.`,
       { cause: thrown }
@@ -54,27 +55,20 @@ async function locate(place: string): Promise<string> {
 }
 
 export async function writeBaselineFile(path: string, document: BaselineDocument): Promise<void> {
-  const bytes = encodeBaseline(document)
-  await replaceFile(path, bytes).catch((thrown: unknown) => {
-    throw refuse(path, 'written')(thrown)
+  await replaceFile(path, encodeBaseline(document)).catch((thrown: unknown) => {
+    const why = WRITE_PROBLEMS[(thrown as NodeJS.ErrnoException).code ?? '']
+    if (why === undefined) throw thrown
+    throw new UsageError(`${path} cannot be written: ${why.replace('it', `the folder ${dirname(path)}`)}`, {
+      cause: thrown
+    })
   })
 }
 
-function refuse(path: string, what: 'read' | 'written'): (thrown: unknown) => unknown {
-  return (thrown) => {
-    const { code } = thrown as NodeJS.ErrnoException
-    if (code === undefined) return thrown
-    const reason = what === 'written' ? describeWriteError(code, dirname(path)) : describeReadError(code)
-    return new UsageError(`${path} cannot be ${what}: ${reason}`, { cause: thrown })
-  }
-}
-
-function describeReadError(code: string): string {
-  return ['EACCES', 'EPERM'].includes(code) ? 'permission denied' : code
-}
-
-function describeWriteError(code: string, folder: string): string {
-  if (['ENOENT', 'ENOTDIR'].includes(code)) return `the folder ${folder} does not exist`
-  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return `the folder ${folder} is not writable`
-  return ['ENOSPC', 'EDQUOT'].includes(code) ? 'the disk is full' : code
+const WRITE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'it does not exist',
+  EACCES: 'it is not writable',
+  EPERM: 'it is not writable',
+  EROFS: 'it is not writable',
+  ENOSPC: 'the disk is full'
 }

@@ -13,11 +13,13 @@ import { isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold
 import { metricNamed } from '../../analysis/thresholds/metrics.js'
 import { formatChange, formatSize, formatValue } from '../../analysis/thresholds/format.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
-import { UsageError, type Arguments, type Flag } from '../arguments.js'
-import { GATE_FLAGS, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
-import { type GateCommandPorts } from '../gate-terminal.js'
+import { parseInteger } from '../../contract/setting-values.js'
+import { UsageError, type Arguments, type Flag, valueOf } from '../arguments.js'
+import { countRuns } from './baseline-commands.js'
+import { gateFlags, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
 import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
 import { checkOutputFolder } from '../output-folder.js'
+import type { CommandPorts } from '../ports.js'
 import { table } from '../screen.js'
 
 const DEFAULT_RUNS = 5
@@ -53,15 +55,14 @@ export const CALIBRATE_FLAGS: readonly Flag[] = [
     value: 'number',
     about: `How often to run the plan, at least ${LEAST_RUNS} times. Default: ${DEFAULT_RUNS}.`
   },
-  ...GATE_FLAGS.filter(({ name }) => !NOT_FLAGS.includes(name)).map((flag) => ({
-    ...flag,
-    about: ABOUT[flag.name] ?? flag.about
-  }))
+  ...gateFlags(NOT_FLAGS, ABOUT)
 ]
 
 /** `loadgate calibrate`: the same plan several times against the same server, and how much its figures vary. */
-export async function runCalibrateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
-  const count = readCount(args)
+export async function runCalibrateCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+  const count =
+    valueOf(args, 'runs', (text) => parseInteger(text, { least: LEAST_RUNS, most: MOST_RUNS })) ??
+    DEFAULT_RUNS
   const terminal = openGateTerminal(args, ports)
   const settings = await readGateSettings(args, ports)
   if ('skip' in settings) return sayWhySkipped(terminal, settings)
@@ -70,14 +71,14 @@ export async function runCalibrateCommand(args: Arguments, ports: GateCommandPor
   if (args.has('output')) await checkOutputFolder(folderOf(folder, 1))
   const runs = await runAll(terminal, { settings, folder, count }).finally(() => terminal.end())
   const last = runs.at(-1)
-  if (last?.outcome.verdict === 'cancelled') {
+  if (last?.verdict === 'cancelled') {
     terminal.tell(`Cancelled in run ${runs.length} of ${count}: nothing was calibrated.`)
     return 130
   }
   const usable = runs.filter(isUsable)
   if (usable.length < LEAST_RUNS)
     throw new Error(
-      `Only ${usable.length} of ${count} runs can be used, and calibration needs ${LEAST_RUNS}: ${last?.outcome.reason ?? 'there was none'}`
+      `Only ${usable.length} of ${count} runs can be used, and calibration needs ${LEAST_RUNS}: ${last?.reason ?? 'there was none'}`
     )
   const calibration = calibrate(usable.map(asComparedRun), {
     thresholds: settings.thresholds.filter(isBaselineThreshold),
@@ -86,16 +87,8 @@ export async function runCalibrateCommand(args: Arguments, ports: GateCommandPor
   const report = { calibration, runs, settings, folder }
   if (terminal.isJson) terminal.say(`${JSON.stringify(calibrationDocument(report), null, 2)}\n`)
   else terminal.say(describeCalibration(report))
-  return calibrationExitCode(calibration)
-}
-
-function readCount(args: Arguments): number {
-  if (!args.has('runs')) return DEFAULT_RUNS
-  const text = args.text('runs')
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : NaN
-  if (!(count >= LEAST_RUNS && count <= MOST_RUNS))
-    throw new UsageError(`--runs: "${text}" is not a whole number from ${LEAST_RUNS} to ${MOST_RUNS}`)
-  return count
+  // Runs that say nothing must not look like a calibration to a script.
+  return calibration.problem === undefined ? 0 : 2
 }
 
 /** A config file may have what makes no sense here. */
@@ -111,8 +104,8 @@ function checkSettings({ origin, wait }: Settings): void {
 async function runAll(
   terminal: GateTerminal,
   { settings, folder, count }: { settings: Settings; folder: string; count: number }
-): Promise<CalibratedRun[]> {
-  const runs: CalibratedRun[] = []
+): Promise<Outcome[]> {
+  const runs: Outcome[] = []
   const plain: Settings = {
     ...settings,
     thresholds: [],
@@ -122,8 +115,8 @@ async function runAll(
   for (let number = 1; number <= count; number++) {
     terminal.tell(`Run ${number} of ${count}`)
     const outcome = await runGate(terminal.portsIn(folderOf(folder, number)), plain)
-    runs.push({ number, outcome })
-    if (!isUsable({ outcome })) terminal.tell(`Run ${number} is not used: ${outcome.reason}`)
+    runs.push(outcome)
+    if (!isUsable(outcome)) terminal.tell(`Run ${number} is not used: ${outcome.reason}`)
     // An error would most likely happen again, and a timeout takes long.
     if (['error', 'timed-out', 'cancelled'].includes(outcome.verdict)) break
   }
@@ -134,11 +127,11 @@ function folderOf(folder: string, number: number): string {
   return join(folder, `run-${number}`)
 }
 
-function isUsable({ outcome }: { outcome: Outcome }): boolean {
-  return outcome.verdict === 'passed' && outcome.measurements !== undefined
+function isUsable({ verdict, measurements }: Outcome): boolean {
+  return verdict === 'passed' && measurements !== undefined
 }
 
-function asComparedRun({ outcome: { apdex, measurements } }: CalibratedRun): ComparedRun {
+function asComparedRun({ apdex, measurements }: Outcome): ComparedRun {
   return {
     apdex,
     labels: measurements?.labels ?? [],
@@ -147,14 +140,10 @@ function asComparedRun({ outcome: { apdex, measurements } }: CalibratedRun): Com
   }
 }
 
-export interface CalibratedRun {
-  readonly number: number
-  readonly outcome: Outcome
-}
-
 export interface CalibrationReport {
   readonly calibration: Calibration
-  readonly runs: readonly CalibratedRun[]
+  /** One after another. */
+  readonly runs: readonly Outcome[]
   readonly settings: Settings
   readonly folder: string
 }
@@ -205,38 +194,35 @@ function describeLines(lines: readonly LineCalibration[]): string[] {
     ...first.recorded.map(({ runs }) => countRuns(runs)),
     ...first.sideBySide.map(({ rounds }) => `${rounds} rounds`)
   ]
-  const rows = lines.map((line) => {
-    const { threshold, scope, noise, recorded, sideBySide } = line
+  const rows = lines.map(({ threshold, scope, noise, recorded, sideBySide, needsSamples }) => {
     const place = describeScope(scope).trim().replace(/^of /, '')
-    const worst = place === '' ? '' : ` (noisiest: ${place})`
     const sign = threshold.operator.startsWith('>') ? -1 : 1
     return [
-      `${threshold.text}${worst}`,
+      `${threshold.text}${place === '' ? '' : ` (noisiest: ${place})`}`,
       formatSize(threshold.metric, noise * 100),
       ...[...recorded, ...sideBySide].map(({ changePct }) =>
-        isNeverJudged(line) ? '–' : formatChange(threshold.metric, sign * Math.abs(changePct))
+        needsSamples === undefined ? formatChange(threshold.metric, sign * Math.abs(changePct)) : '–'
       )
     ]
   })
+  const never = lines.flatMap(describeTooFewSamples)
   return [
     'The smallest change that is found nine times out of ten, after so many recorded runs, or with so many rounds side by side:',
     table(headings, rows),
     '',
-    ...lines.filter(isNeverJudged).map(describeTooFewSamples),
-    ...(lines.some(isNeverJudged) ? [''] : [])
+    ...never,
+    ...(never.length > 0 ? [''] : [])
   ]
 }
 
 /** However quiet the runs are, such a line is always unsure. */
-function isNeverJudged({ needsSamples }: LineCalibration): boolean {
-  return needsSamples !== undefined
-}
-
-function describeTooFewSamples({ threshold, samples, needsSamples }: LineCalibration): string {
-  if (needsSamples === Infinity)
-    return `Never judged: ${threshold.text}: no samples are beyond it: use a lower percentile`
-  const [has, needs] = [samples ?? 0, needsSamples ?? 0].map((count) => formatValue('samples', count))
-  return `Never judged: ${threshold.text}: ${has ?? ''} samples, needs ${needs ?? ''}: raise duration or threads`
+function describeTooFewSamples({ threshold, samples = 0, needsSamples }: LineCalibration): string[] {
+  if (needsSamples === undefined) return []
+  const why =
+    needsSamples === Infinity
+      ? 'no samples are beyond it: use a lower percentile'
+      : `${formatValue('samples', samples)} samples, needs ${formatValue('samples', needsSamples)}: raise duration or threads`
+  return [`Never judged: ${threshold.text}: ${why}`]
 }
 
 function advise({ calibration, runs, settings }: CalibrationReport): string[] {
@@ -258,23 +244,18 @@ function advise({ calibration, runs, settings }: CalibrationReport): string[] {
 }
 
 function adviseLines(lines: readonly LineCalibration[]): string[] {
-  const quote = ({ threshold }: LineCalibration): string => `\`${threshold.text}\``
-  const judged = lines.filter((line) => !isNeverJudged(line))
-  const tooNoisy = judged.filter(({ isTooNoisy }) => isTooNoisy).map(quote)
-  const never = lines.filter(isNeverJudged).map(quote)
+  const quoted = (of: readonly LineCalibration[]): string =>
+    of.map(({ threshold }) => `\`${threshold.text}\``).join(', ')
+  const never = lines.filter(({ needsSamples }) => needsSamples !== undefined)
+  const judged = lines.filter(({ needsSamples }) => needsSamples === undefined)
+  const tooNoisy = judged.filter(({ isTooNoisy }) => isTooNoisy)
+  const noise =
+    tooNoisy.length > 0
+      ? `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${quoted(tooNoisy)}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
+      : 'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.'
   return [
-    ...(never.length > 0
-      ? [`Too few samples for ${never.join(', ')}: raise \`duration\` or \`threads\`.`]
-      : []),
-    ...(tooNoisy.length > 0
-      ? [
-          `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${tooNoisy.join(', ')}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
-        ]
-      : judged.length > 0
-        ? [
-            'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.'
-          ]
-        : [])
+    ...(never.length > 0 ? [`Too few samples for ${quoted(never)}: raise \`duration\` or \`threads\`.`] : []),
+    ...(judged.length > 0 ? [noise] : [])
   ]
 }
 
@@ -284,35 +265,23 @@ function adviseNoise(suggested: number | undefined, present: number): string[] {
   return [wanted === now ? `\`noise: ${now}\` fits.` : `Set \`noise: ${wanted}\`; it is ${now} now.`]
 }
 
-/** Runs that say nothing must not look like a calibration to a script. */
-export function calibrationExitCode({ problem }: Calibration): number {
-  return problem === undefined ? 0 : 2
-}
-
 /** For scripts. */
 export function calibrationDocument({ calibration, runs, folder }: CalibrationReport): unknown {
   return {
     ...calibration,
     rehearsal: isRehearsal(runs),
     lines: calibration.lines.map(({ threshold, ...line }) => ({ text: threshold.text, ...line })),
-    runList: runs.map(({ number, outcome }) => ({
-      number,
-      runId: outcome.run?.id ?? null,
-      verdict: outcome.verdict,
-      reason: outcome.reason
-    })),
+    runList: runs.map(({ run, verdict, reason }, i) => {
+      return { number: i + 1, runId: run?.id ?? null, verdict, reason }
+    }),
     suggestedNoise:
       calibration.problem === undefined && !isRehearsal(runs) ? (calibration.suggestedNoise ?? null) : null,
     folder
   }
 }
 
-function isRehearsal(runs: readonly CalibratedRun[]): boolean {
-  return runs.some(({ outcome }) => outcome.rehearsal)
-}
-
-function countRuns(count: number): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}`
+function isRehearsal(runs: readonly Outcome[]): boolean {
+  return runs.some(({ rehearsal }) => rehearsal)
 }
 
 /** A simulation of some thousand runs cannot tell less than one in a thousand from none. */

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { access, statfs } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { checkBeforeRun } from '../../gate/preflight.js'
 import { SettingsError } from '../../gate/errors.js'
@@ -9,37 +10,31 @@ import type { Finding } from '../../analysis/plans/check/request.js'
 import { systemClock } from '../../contract/clock.js'
 import { UsageError, type Arguments, type Flag } from '../arguments.js'
 import { checkTarget } from '../check/target.js'
-import { GATE_FLAGS, readGateSettings } from './gate-command.js'
-import { type GateCommandPorts } from '../gate-terminal.js'
-import { plain, safeJson, strikeOut } from '../screen.js'
+import { gateFlags, readGateSettings } from './gate-command.js'
+import type { CommandPorts } from '../ports.js'
+import { plain, say, strikeOut } from '../screen.js'
 
 /** Flags of `loadgate run` that change nothing in what is checked. */
-const NOT_FLAGS = ['run-id', 'repeat', 'name', 'notes', 'project', 'tags', 'output', 'junit', 'json']
+const NOT_FLAGS = ['run-id', 'repeat', 'name', 'notes', 'project', 'tags', 'output', 'junit']
 
-export const CHECK_FLAGS: readonly Flag[] = [
-  ...GATE_FLAGS.filter(({ name }) => !NOT_FLAGS.includes(name)).map((flag) =>
-    flag.name === 'rehearse'
-      ? { ...flag, about: 'Check for a rehearsal, which needs no tool and no target.' }
-      : flag
-  ),
-  { name: 'json', group: 'Output', about: 'Print the findings as JSON.' }
-]
+export const CHECK_FLAGS: readonly Flag[] = gateFlags(NOT_FLAGS, {
+  rehearse: 'Check for a rehearsal, which needs no tool and no target.',
+  json: 'Print the findings as JSON.'
+})
 
 const NOTHING_FOUND = 'No problems found.'
 
 /** `loadgate check`: what would go wrong with a run of these settings, found in seconds. Returns the exit code. */
-export async function runCheckCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
+export async function runCheckCommand(args: Arguments, ports: CommandPorts): Promise<number> {
   const findings = await findProblems(args, ports)
   const count = (level: Finding['level']): number => findings.filter((found) => found.level === level).length
   const errors = count('error')
   const warnings = count('warning')
-  const isJson = args.has('json')
-  const text = isJson ? safeJson({ errors, warnings, findings }) : render(findings, errors, warnings)
-  ports.screen.out.write(strikeOut(text, [ports.token]))
+  say(ports, args, { errors, warnings, findings }, () => render(findings, errors, warnings))
   return errors > 0 ? 2 : 0
 }
 
-async function findProblems(args: Arguments, ports: GateCommandPorts): Promise<Finding[]> {
+async function findProblems(args: Arguments, ports: CommandPorts): Promise<Finding[]> {
   const read = await readOrRefuse(args, ports)
   if ('findings' in read) return read.findings
   const settings = read
@@ -53,11 +48,7 @@ async function findProblems(args: Arguments, ports: GateCommandPorts): Promise<F
   return found.map(({ level, message }) => ({ level, message: strikeOut(message, secrets) }))
 }
 
-async function checkSettings(
-  settings: Settings,
-  args: Arguments,
-  ports: GateCommandPorts
-): Promise<Finding[]> {
+async function checkSettings(settings: Settings, args: Arguments, ports: CommandPorts): Promise<Finding[]> {
   const plan = settings.origin.kind === 'files' ? (settings.origin.paths[0] ?? '') : ''
   const { findings: found, target } = await checkBeforeRun(settings, process.env)
   const findings = [...found, ...noteUnused(args, settings, ports)]
@@ -74,9 +65,8 @@ async function checkSettings(
 }
 
 /** Whoever sets the variable expects the load to come from there. */
-function noteUnused(args: Arguments, { target }: Settings, { baseUrl }: GateCommandPorts): Finding[] {
-  const isUnused = target.kind === 'local' && !['', 'local'].includes(baseUrl) && !args.has('base-url')
-  if (!isUnused) return []
+function noteUnused(args: Arguments, { target }: Settings, { baseUrl }: CommandPorts): Finding[] {
+  if (target.kind !== 'local' || ['', 'local'].includes(baseUrl) || args.has('base-url')) return []
   const message =
     'LOADGATE_BASE_URL is set, but base-url in the config file is local, which counts: the load comes from this machine.'
   return [{ level: 'note', message }]
@@ -85,7 +75,7 @@ function noteUnused(args: Arguments, { target }: Settings, { baseUrl }: GateComm
 /** Every problem of the settings is a finding. */
 async function readOrRefuse(
   args: Arguments,
-  ports: GateCommandPorts
+  ports: CommandPorts
 ): Promise<Settings | Skip | { findings: Finding[] }> {
   try {
     return await readGateSettings(args, ports)
@@ -108,7 +98,7 @@ function render(findings: readonly Finding[], errors: number, warnings: number):
     errors + warnings === 0
       ? NOTHING_FOUND
       : `${plural(errors, 'error')}, ${plural(warnings, 'warning')}.${errors > 0 ? ' Fix the errors before a run.' : ''}`
-  return [...lines, total, ''].join('\n')
+  return [...lines, total].join('\n')
 }
 
 function plural(count: number, noun: string): string {
@@ -145,44 +135,27 @@ export async function checkMachine(
 async function checkJava({ tool, plan }: Wanted, env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const least = LEAST_JAVA[tool]
   if (least === undefined) return []
+  const refuse = (what: string): Finding[] => [
+    { level: 'error', message: `${tool} needs ${what}: ${INSTALL}.` }
+  ]
   const { JAVA_HOME } = env
   const java = JAVA_HOME ? resolve(JAVA_HOME, 'bin', 'java') : 'java'
   const { output, isThere } = await run(java, env)
-  if (!isThere) {
-    const where = JAVA_HOME
-      ? `JAVA_HOME is ${JAVA_HOME}, where no bin/java runs`
-      : 'there is no java on the PATH'
-    return [{ level: 'error', message: `${tool} needs Java, and ${where}: ${INSTALL}.` }]
-  }
+  if (!isThere)
+    return refuse(
+      `Java, and ${JAVA_HOME ? `JAVA_HOME is ${JAVA_HOME}, where no bin/java runs` : 'there is no java on the PATH'}`
+    )
   const [, version = '', old, now] = /version "((?:1\.(\d+)|(\d+))[^"]*)"/.exec(output) ?? []
-  if (Number(old ?? now) < least)
-    return [
-      {
-        level: 'error',
-        message: `${tool} needs Java ${least} or later, and ${java} is ${version}: ${INSTALL}.`
-      }
-    ]
-  const lacksCompiler = /\.java$/i.test(plan) && JAVA_HOME && !(await exists(join(dirname(java), 'javac')))
-  return lacksCompiler
-    ? [
-        {
-          level: 'error',
-          message: `${tool} needs a JDK to compile the plan, and in ${JAVA_HOME} there is no javac: ${INSTALL}.`
-        }
-      ]
-    : []
+  if (Number(old ?? now) < least) return refuse(`Java ${least} or later, and ${java} is ${version}`)
+  const lacksCompiler = /\.java$/i.test(plan) && JAVA_HOME && !existsSync(join(dirname(java), 'javac'))
+  return lacksCompiler ? refuse(`a JDK to compile the plan, and in ${JAVA_HOME} there is no javac`) : []
 }
 
 async function checkSpace({ workspace }: Wanted, freeMb: typeof readFreeMb): Promise<Finding[]> {
   const free = await freeMb(workspace)
-  return free === undefined || free >= LEAST_FREE_MB
-    ? []
-    : [
-        {
-          level: 'warning',
-          message: `Only ${Math.floor(free)} MB are free on the disk of ${workspace}, where the results go; free up space, or choose another folder with --output.`
-        }
-      ]
+  if (free === undefined || free >= LEAST_FREE_MB) return []
+  const message = `Only ${Math.floor(free)} MB are free on the disk of ${workspace}, where the results go; free up space, or choose another folder with --output.`
+  return [{ level: 'warning', message }]
 }
 
 async function readFreeMb(folder: string): Promise<number | undefined> {
@@ -196,11 +169,4 @@ function run(java: string, env: NodeJS.ProcessEnv): Promise<{ output: string; is
       done({ output: `${stderr}${stdout}`, isThere: error === null })
     )
   })
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false
-  )
 }

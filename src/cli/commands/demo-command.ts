@@ -2,9 +2,9 @@ import { join, relative, resolve } from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { TOOLS } from '../../contract/vocabulary.js'
 import { parseChoice } from '../../contract/setting-values.js'
-import { type Arguments, type Flag, readArguments, UsageError } from '../arguments.js'
+import { type Arguments, type Flag, readArguments, UsageError, valueOf } from '../arguments.js'
 import { GATE_FLAGS, nameOutputFolder, runGateCommand } from './gate-command.js'
-import type { GateCommandPorts } from '../gate-terminal.js'
+import type { CommandPorts } from '../ports.js'
 
 type Tool = (typeof TOOLS)[number]
 
@@ -47,52 +47,60 @@ const STALL_STORY = `It stands still for 3 s, 4 s after the first request. While
 `
 
 /** `npm start`: a demo shop on loopback, and the gate of the tool's example on it; with `--compare`, two shops. */
-export async function runDemoCommand(args: Arguments, ports: DemoPorts): Promise<number> {
-  if (args.has('compare')) return runComparison(args, ports)
-  if (args.has('slower'))
-    throw new UsageError('--slower only works with --compare; --slow makes one shop slow')
-  const { out } = ports.screen
-  const tool = readTool(args)
-  const stalls = args.has('stall')
-  const shop = await ports.startShop({ slow: args.has('slow'), ...(stalls && { stall: STALL }) })
+export async function runDemoCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+  const shops: Shop[] = []
+  const open: Open = async (options) => {
+    const shop = await ports.startShop(options)
+    shops.push(shop)
+    return shop
+  }
   try {
-    out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
-    if (stalls) out.write(STALL_STORY)
-    const { example, java } = DEMOS[tool]
-    const lacksJava = java !== undefined && !args.has('rehearse') && !(await ports.hasJava())
-    if (lacksJava)
-      out.write(
-        `Java was not found, so this is a rehearsal with synthetic samples. Install ${java} for a real load test.\n`
-      )
-    const rehearse = args.has('rehearse') || lacksJava
-    // The example's paths are relative to the package's root, wherever this was typed; results go to the current directory.
-    const root = resolve(ports.examplesDir, '..')
-    const gateArgs = [
-      '--config',
-      relative(root, join(ports.examplesDir, example, 'loadgate.yml')),
-      '--tool',
-      tool,
-      '--output',
-      resolve(ports.workspace, nameOutputFolder()),
-      '--override-parameters',
-      `-Jport=${shop.port}`,
-      ...(rehearse ? ['--rehearse'] : [])
-    ]
-    // What happens to be in the environment is for another service; the embedded one needs none of it.
-    const demoPorts = { ...ports, workspace: root, token: '', baseUrl: '' }
-    const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
-    if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
-    return code
+    return await (args.has('compare') ? compareShops(args, ports, open) : visitShop(args, ports, open))
   } finally {
-    await shop.close()
+    await Promise.all(shops.map((shop) => shop.close()))
   }
 }
 
-function readTool(args: Arguments): Tool {
-  const given = args.has('tool') ? args.text('tool') : 'jmeter'
-  const tool = parseChoice(given, TOOLS)
-  if (!tool.ok) throw new UsageError(`--tool: "${given}" is invalid; expected ${tool.accepted}`)
-  return tool.value
+type Shop = Awaited<ReturnType<CommandPorts['startShop']>>
+type Open = CommandPorts['startShop']
+
+async function visitShop(args: Arguments, ports: CommandPorts, open: Open): Promise<number> {
+  if (args.has('slower'))
+    throw new UsageError('--slower only works with --compare; --slow makes one shop slow')
+  const { out } = ports.screen
+  const tool = valueOf(args, 'tool', (text) => parseChoice(text, TOOLS)) ?? 'jmeter'
+  const stalls = args.has('stall')
+  const shop = await open({ slow: args.has('slow'), ...(stalls && { stall: STALL }) })
+  out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
+  if (stalls) out.write(STALL_STORY)
+  const { example, java } = DEMOS[tool]
+  const lacksJava = java !== undefined && !args.has('rehearse') && !(await ports.hasJava())
+  if (lacksJava)
+    out.write(
+      `Java was not found, so this is a rehearsal with synthetic samples. Install ${java} for a real load test.\n`
+    )
+  const rehearse = args.has('rehearse') || lacksJava
+  const folder = resolve(ports.workspace, nameOutputFolder())
+  const code = await runExample(ports, { example, folder, rehearse }, [
+    ...['--tool', tool],
+    ...['--override-parameters', `-Jport=${shop.port}`]
+  ])
+  if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
+  return code
+}
+
+/** The example's paths are relative to the package's root, wherever this was typed; results go to the current directory. */
+function runExample(
+  ports: CommandPorts,
+  { example, folder, rehearse }: { example: string; folder: string; rehearse: boolean },
+  args: readonly string[]
+): Promise<number> {
+  const root = resolve(ports.examplesDir, '..')
+  const config = relative(root, join(ports.examplesDir, example, 'loadgate.yml'))
+  const all = ['--config', config, '--output', folder, ...args, ...(rehearse ? ['--rehearse'] : [])]
+  // What happens to be in the environment is for another service; the embedded one needs none of it.
+  const demoPorts = { ...ports, workspace: root, token: '', baseUrl: '' }
+  return runGateCommand(readArguments(all, GATE_FLAGS), demoPorts)
 }
 
 const DEFAULT_SLOWER_PERCENT = 20
@@ -100,46 +108,31 @@ const DEFAULT_SLOWER_PERCENT = 20
 const LIMIT_PERCENT = 5
 
 /** `npm start -- --compare`: two demo shops, base and head, and the gate of the example that compares them in turns. */
-async function runComparison(args: Arguments, ports: DemoPorts): Promise<number> {
+async function compareShops(args: Arguments, ports: CommandPorts, open: Open): Promise<number> {
   const { out } = ports.screen
   const slowerPercent = readPercent(args)
   for (const name of ['slow', 'stall', 'tool'])
     if (args.has(name)) throw new UsageError(`--${name} does not apply with --compare${ADVICE[name] ?? ''}`)
-  const shops: DemoShop[] = []
-  try {
-    for (const slowerBy of [0, slowerPercent / 100])
-      shops.push(await ports.startShop({ slow: false, slowerBy }))
-    const [base, head] = shops.map(({ port }) => port)
-    out.write(describeShops({ base, head, slowerPercent }))
-    const lacksJava = !args.has('rehearse') && !(await ports.hasJava())
-    if (lacksJava)
-      out.write('Java was not found. Install Java 17 and Maven for a real comparison; until then it is ')
-    const rehearse = args.has('rehearse') || lacksJava
-    out.write(rehearse ? REHEARSAL : STORY)
-    // The example's paths are relative to the package's root, wherever this was typed; results go to the current directory.
-    const root = resolve(ports.examplesDir, '..')
-    const folder = resolve(ports.workspace, nameOutputFolder())
-    const gateArgs = [
-      '--config',
-      relative(root, join(ports.examplesDir, 'side-by-side', 'loadgate.yml')),
-      '--output',
-      folder,
-      '--override-parameters',
-      `-Jport=${head}`,
-      '--baseline-parameters',
-      `-Jport=${base}`,
-      ...(rehearse ? ['--rehearse'] : [])
-    ]
-    // What happens to be in the environment is for another service; the embedded one needs none of it.
-    const demoPorts = { ...withoutToolOutput(ports), workspace: root, token: '', baseUrl: '' }
-    const code = await runGateCommand(readArguments(gateArgs, GATE_FLAGS), demoPorts)
-    // Cancelled or with an error, it may have compared some rounds all the same.
-    const outcomes = code > 1 ? [] : await readOutcomes(folder)
-    if (!rehearse) out.write(describeEnd(outcomes, slowerPercent))
-    return code
-  } finally {
-    await Promise.all(shops.map((shop) => shop.close()))
-  }
+  const { port: base } = await open({ slow: false, slowerBy: 0 })
+  const { port: head } = await open({ slow: false, slowerBy: slowerPercent / 100 })
+  const difference = slowerPercent === 0 ? 'equally fast' : `${slowerPercent} % slower on every page`
+  out.write(
+    `Two demo shops are open: the base on 127.0.0.1:${base}, the head on 127.0.0.1:${head}, ${difference}.\n`
+  )
+  const lacksJava = !args.has('rehearse') && !(await ports.hasJava())
+  if (lacksJava)
+    out.write('Java was not found. Install Java 17 and Maven for a real comparison; until then it is ')
+  const rehearse = args.has('rehearse') || lacksJava
+  out.write(rehearse ? REHEARSAL : STORY)
+  const folder = resolve(ports.workspace, nameOutputFolder())
+  const code = await runExample(withoutToolOutput(ports), { example: 'side-by-side', folder, rehearse }, [
+    ...['--override-parameters', `-Jport=${head}`],
+    ...['--baseline-parameters', `-Jport=${base}`]
+  ])
+  // Cancelled or with an error, it may have compared some rounds all the same.
+  const outcomes = code > 1 ? [] : await readOutcomes(folder)
+  if (!rehearse) out.write(describeEnd(outcomes, slowerPercent))
+  return code
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -154,7 +147,7 @@ Then every round is one measurement of the difference. This takes about three mi
 `
 
 /** What JMeter prints in each of the many short runs says nothing to a newcomer; its errors are in the outcome. */
-function withoutToolOutput(ports: DemoPorts): DemoPorts {
+function withoutToolOutput(ports: CommandPorts): CommandPorts {
   return {
     ...ports,
     startLocalService: (request) =>
@@ -174,16 +167,6 @@ function readPercent(args: Arguments): number {
   if (number === undefined)
     throw new UsageError(`--slower: "${text}" is not a percentage; give a number such as 20, or 0 for none`)
   return Number(number)
-}
-
-function describeShops(shops: {
-  base: number | undefined
-  head: number | undefined
-  slowerPercent: number
-}): string {
-  const { base, head, slowerPercent } = shops
-  const difference = slowerPercent === 0 ? 'equally fast' : `${slowerPercent} % slower on every page`
-  return `Two demo shops are open: the base on 127.0.0.1:${base}, the head on 127.0.0.1:${head}, ${difference}.\n`
 }
 
 const COMPARED = ['holds', 'broken', 'unsure']
@@ -207,20 +190,4 @@ export function describeEnd(outcomes: readonly string[], slowerPercent: number):
     return `${truth}: ${isBroken ? 'the gate failed, as it should' : 'no line is broken, as it should be'}.\n`
   const isUnsure = outcomes.includes('unsure')
   return `${truth}: the gate ${isUnsure ? 'could not tell' : 'is wrong'} this time. Is this machine busy with other things? Then try again.\n`
-}
-
-export interface DemoShop {
-  readonly port: number
-  served(): number
-  close(): Promise<void>
-}
-export interface DemoPorts extends GateCommandPorts {
-  /** Where the examples are, one folder each. */
-  readonly examplesDir: string
-  startShop(options: {
-    slow: boolean
-    slowerBy?: number
-    stall?: { afterMs: number; ms: number }
-  }): Promise<DemoShop>
-  hasJava(): Promise<boolean>
 }

@@ -19,9 +19,10 @@ import { resolveBaselinePath, type BaselinePath } from '../../gate/settings/base
 import { isBranchWord } from '../../gate/settings/baseline-settings.js'
 import { UsageError, type Arguments, type Flag } from '../arguments.js'
 import { REGIONS_FLAG, readRegionsFlag, checkOutputFolder } from '../output-folder.js'
-import { type GateCommandPorts, openGateTerminal, type GateTerminal } from '../gate-terminal.js'
-import { JUNIT_FLAG, withJUnit, type JUnitFile } from '../junit-file.js'
+import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
+import { JUNIT_FLAG, withJUnit, type WriteJUnit } from '../junit-file.js'
 import { describeOutcome } from '../outcome-text.js'
+import type { CommandPorts } from '../ports.js'
 
 /** What differs at a terminal, where there is no workflow, job or step. */
 const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
@@ -70,7 +71,7 @@ const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
     name,
     group: INPUTS[name].group,
     value: name === 'regions' ? REGIONS_FLAG.value : INPUTS[name].kind.value,
-    about: describeFlag(name),
+    about: ABOUT_HERE[name] ?? describeInput(name),
     ...(JOINTS[name] !== undefined && { joint: JOINTS[name] })
   })),
   {
@@ -97,36 +98,43 @@ export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
   FLAGS.filter((flag) => flag.group === group)
 )
 
+/** For a command that takes most of these flags: without some, and with other words for others. */
+export function gateFlags(without: readonly string[], about: Readonly<Record<string, string>>): Flag[] {
+  return GATE_FLAGS.filter(({ name }) => !without.includes(name)).map((flag) => ({
+    ...flag,
+    about: about[flag.name] ?? flag.about
+  }))
+}
+
 /** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */
-export async function runGateCommand(args: Arguments, ports: GateCommandPorts): Promise<number> {
+export async function runGateCommand(args: Arguments, ports: CommandPorts): Promise<number> {
   const terminal = openGateTerminal(args, ports)
   const { workspace } = ports
-  return withJUnit(args, { workspace, redact: terminal.redact }, (junit) =>
-    runAndShow(args, ports, { terminal, junit })
+  return withJUnit(args, { workspace, redact: terminal.redact }, (writeJUnit) =>
+    runAndShow(args, ports, { terminal, writeJUnit })
   )
 }
 
 async function runAndShow(
   args: Arguments,
-  ports: GateCommandPorts,
-  { terminal, junit }: { terminal: GateTerminal; junit: JUnitFile }
+  ports: CommandPorts,
+  { terminal, writeJUnit }: { terminal: GateTerminal; writeJUnit: WriteJUnit }
 ): Promise<number> {
   const settings = await readGateSettings(args, ports)
   if ('skip' in settings) {
-    await junit.write({ verdict: 'skipped', reason: settings.skip })
+    await writeJUnit({ verdict: 'skipped', reason: settings.skip })
     return sayWhySkipped(terminal, settings)
   }
   checkEffect(args, settings)
-  if (settings.origin.kind === 'files') junit.checkNotAmong(settings.origin.paths)
   const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
   const outcome = await runGate(terminal.portsIn(scratchDir), settings).finally(() => terminal.end())
   if (terminal.isJson) terminal.say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
   else {
-    const place = (await describeFiles(outcome, scratchDir)) + describeRest(outcome, settings)
+    const place = await describeFiles(outcome, settings, scratchDir)
     terminal.say(describeOutcome(outcome, { place, width: terminal.width }))
   }
-  await junit.write(outcome)
+  await writeJUnit(outcome)
   return exitCodeOf(outcome.verdict, settings.failOn)
 }
 
@@ -138,7 +146,7 @@ export function sayWhySkipped(terminal: GateTerminal, { skip: reason }: Skip): n
   return exitCodeOf(verdict, 'breach')
 }
 
-export async function readGateSettings(args: Arguments, ports: GateCommandPorts): Promise<Settings | Skip> {
+export async function readGateSettings(args: Arguments, ports: CommandPorts): Promise<Settings | Skip> {
   const regions = await readRegionsFlag(args, ports.workspace)
   const settings = await readSettings({
     read: (name) => (name === 'regions' ? regions : readFlag(name, args, ports.token)),
@@ -170,40 +178,35 @@ function readFlag(name: InputName, args: Arguments, token: string): string {
   return NOT_FLAGS.includes(name) ? '' : args.text(name)
 }
 
-/** What really exists: a full disk may have prevented some of it. */
-async function describeFiles({ verdict, measurements }: Outcome, folder: string): Promise<string> {
-  const list = (path: string): Promise<string[]> => readdir(path).catch(() => [])
-  // Side by side, each segment has a folder of its own in there.
-  const listAll = (path: string): Promise<string[]> => readdir(path, { recursive: true }).catch(() => [])
-  const [files, results, logs] = await Promise.all([
-    list(folder),
-    listAll(join(folder, 'results')),
-    list(join(folder, 'logs'))
-  ])
+/** What really exists, a full disk may have prevented some of it; and what a service keeps that the gate had no time to collect. */
+async function describeFiles(outcome: Outcome, settings: Settings, folder: string): Promise<string> {
+  const { verdict, measurements, run } = outcome
+  const names: readonly string[] = await readdir(folder, { recursive: true }).catch(() => [])
+  const hasCsvs = names.some((name) => /^results\b.*\.csv$/.test(name))
   const csvs = verdict === 'cancelled' ? 'the CSVs so far' : 'the CSVs'
-  const hasCsvs = results.some((name) => name.endsWith('.csv'))
-  const parts = [
-    { name: 'the report', isThere: files.includes('report.html') },
-    { name: csvs, isThere: hasCsvs },
-    { name: 'verdict.json', isThere: files.includes('verdict.json') }
+  const found = [
+    ...(names.includes('report.html') ? ['the report'] : []),
+    ...(hasCsvs ? [csvs] : []),
+    ...(names.includes('verdict.json') ? ['verdict.json'] : [])
   ]
-  // Only kept if the run failed.
-  const toolLogs = logs.length > 0 ? `\nThe tool's logs are in ${join(folder, 'logs')}` : ''
-  // There was no time to read them.
-  const isUnread = hasCsvs && measurements === undefined
-  const further = `${toolLogs}${isUnread ? `\n\`loadgate report ${folder} --output <folder>\` shows their figures` : ''}`
-  if (parts.every(({ isThere }) => isThere))
-    return `The report, ${csvs} and verdict.json are in ${folder}${further}`
-  const found = parts.filter(({ isThere }) => isThere).map(({ name }) => name)
-  return found.length === 0
-    ? further.trimStart() || `There are no files of this run in ${folder}`
-    : `In ${folder} there are only ${found.join(' and ')}${further}`
-}
-
-/** A service keeps what the gate had no time to collect. */
-function describeRest({ run, measurements }: Outcome, { target, wait }: Settings): string {
-  if (run === undefined || measurements !== undefined || target.kind === 'local' || !wait) return ''
-  return `\n\`loadgate results ${run.id}\` downloads the CSVs that the service has of the run`
+  const isKept = run && measurements === undefined && settings.target.kind !== 'local' && settings.wait
+  const lines = [
+    ...(found.length === 3 ? [`The report, ${csvs} and verdict.json are in ${folder}`] : []),
+    ...(found.length === 1 || found.length === 2
+      ? [`In ${folder} there are only ${found.join(' and ')}`]
+      : []),
+    // Only kept if the run failed.
+    ...(names.some((name) => /^logs\b./.test(name))
+      ? [`The tool's logs are in ${join(folder, 'logs')}`]
+      : []),
+    ...(hasCsvs && measurements === undefined
+      ? [`\`loadgate report ${folder} --output <folder>\` shows their figures`]
+      : [])
+  ]
+  return [
+    ...(lines.length === 0 ? [`There are no files of this run in ${folder}`] : lines),
+    ...(isKept ? [`\`loadgate results ${run.id}\` downloads the CSVs that the service has of the run`] : [])
+  ].join('\n')
 }
 
 /** Two gates may start in the same second and must not overwrite each other. */
@@ -226,9 +229,4 @@ async function resolveTypedBaseline(text: string, workspace: string): Promise<Ba
     () => false
   )
   return isFolder ? found : { problem: `"${text}" is in a folder that does not exist: ${folder}` }
-}
-
-/** What the help of the command line says about an input. */
-function describeFlag(name: InputName): string {
-  return ABOUT_HERE[name] ?? describeInput(name)
 }

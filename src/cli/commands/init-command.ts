@@ -7,7 +7,7 @@ import { writePlan, describeLoad } from '../plans/write-plan.js'
 import { readHar } from '../plans/har/har-requests.js'
 import { readOpenApi } from '../plans/openapi/openapi-requests.js'
 import { UsageError, type Arguments, type Flag } from '../arguments.js'
-import { NoAnswerError, askAt, takeDefaults, type Prompt } from '../init/asker.js'
+import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
 import { CHOICE_FLAGS, readChoices, type Choices, type Source } from '../init/choices.js'
 import { writeConfig } from '../init/config-text.js'
 import {
@@ -20,15 +20,8 @@ import {
 } from '../init/start-step.js'
 import { jobMinutes, writeWorkflow } from '../init/workflow-text.js'
 import { checkPaths, writeFiles } from '../init/write-files.js'
-import { safeJson, type Screen, plain } from '../screen.js'
-
-export interface InitPorts {
-  readonly screen: Screen
-  readonly workspace: string
-  readonly cancelled: AbortSignal
-  /** Undefined if nobody is there to answer: no terminal. */
-  openPrompt(): Prompt | undefined
-}
+import type { CommandPorts } from '../ports.js'
+import { say } from '../screen.js'
 
 const PATHS = [PLAN_PATH, CONFIG_PATH, WORKFLOW_PATH]
 /** Of runners that GitHub hosts. */
@@ -43,7 +36,7 @@ export const INIT_FLAGS: readonly Flag[] = [
 ]
 
 /** `loadgate init`: a plan, a config file and a workflow for this repository. */
-export async function runInitCommand(args: Arguments, ports: InitPorts): Promise<number> {
+export async function runInitCommand(args: Arguments, ports: CommandPorts): Promise<number> {
   const force = args.has('force')
   // Nobody should answer questions in vain.
   await checkPaths(ports.workspace, PATHS, force)
@@ -81,14 +74,14 @@ export async function runInitCommand(args: Arguments, ports: InitPorts): Promise
       ...notesOf(target, isLocal, await findRepositoryRoot(workspace), workspace)
     ]
   }
-  ports.screen.out.write(args.has('json') ? safeJson(result) : describeResult(result, choices))
+  say(ports, args, result, () => describeResult(result, choices))
   return 0
 }
 
 /** The choices, with what their source says; or the exit code, if the questions were not answered. */
 async function askChoices(
   args: Arguments,
-  ports: InitPorts
+  ports: CommandPorts
 ): Promise<{ choices: Choices; set: RequestSet } | number> {
   const prompt = args.has('yes') || args.has('json') ? undefined : ports.openPrompt()
   const { out, err } = ports.screen
@@ -197,7 +190,7 @@ function describeResult(result: InitResult, { load, durationSeconds }: Choices):
   const names = [...new Set(requests)]
   const shown = names.slice(0, SHOWN_REQUESTS).join(', ')
   const more = names.length > SHOWN_REQUESTS ? `, and ${names.length - SHOWN_REQUESTS} more` : ''
-  const lines = [
+  return [
     `Wrote ${PLAN_PATH}: ${shown}${more}, at ${target}.`,
     `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
@@ -212,8 +205,7 @@ function describeResult(result: InitResult, { load, durationSeconds }: Choices):
         : `Read the step "Start the application" in ${WORKFLOW_PATH}, then commit the three files`
     }, and open a pull request.`,
     '4. When it works, make the check "Load gate" required: Settings, Rules, Rulesets.'
-  ]
-  return `${plain(lines.join('\n'))}\n`
+  ].join('\n')
 }
 
 const MEBIBYTE = 1024 * 1024

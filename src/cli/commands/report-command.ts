@@ -23,20 +23,16 @@ import {
   isBaselineThreshold,
   type AbsoluteThreshold
 } from '../../analysis/thresholds/grammar/threshold.js'
-import { parseChoice, parseDurationSeconds } from '../../contract/setting-values.js'
-import { type Arguments, type Flag, UsageError } from '../arguments.js'
+import { parseChoice, parseDurationSeconds, parsePattern } from '../../contract/setting-values.js'
+import { type Arguments, type Flag, UsageError, valueOf } from '../arguments.js'
 import { readEarlierVerdict, type EarlierVerdict, type EarlierWarmUp } from '../earlier-verdict.js'
 import { nameOutputFolder } from './gate-command.js'
-import { JUNIT_FLAG, withJUnit, type JUnitFile } from '../junit-file.js'
+import { JUNIT_FLAG, withJUnit, type WriteJUnit } from '../junit-file.js'
 import { describeOutcome } from '../outcome-text.js'
 import { checkReportFolder } from '../output-folder.js'
 import { RESULT_FILE, listResultFiles } from '../result-files.js'
-import { plain, widthOf, type Screen } from '../screen.js'
-
-export interface ReportWorld {
-  readonly screen: Screen
-  readonly workspace: string
-}
+import type { CommandPorts } from '../ports.js'
+import { plain, widthOf } from '../screen.js'
 
 /** The default of JMeter's own dashboard. */
 const APDEX_TARGET_MS = 500
@@ -68,35 +64,39 @@ export const REPORT_FLAGS: readonly Flag[] = [
     about: `For CSVs. ${describeInput('on-stall')}`
   },
   { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' },
-  { ...JUNIT_FLAG, about: `For CSVs. ${JUNIT_FLAG.about}` }
+  { ...JUNIT_FLAG, about: `For CSVs. ${JUNIT_FLAG.about}` },
+  { name: 'json', about: 'Print JSON.' }
 ]
 
 /** Whether the words name files rather than a run: they are not an id, or they exist. */
-export function areFiles(words: readonly string[], { workspace }: ReportWorld): boolean {
+export function nameFiles(words: readonly string[], { workspace }: CommandPorts): boolean {
   return words.some((word) => !isId(word) || existsSync(resolve(workspace, word)))
 }
 
 /** `loadgate report <folder or CSV…>`: page, verdict and a summary from local CSVs, without a service. */
-export function runReportCommand(args: Arguments, world: ReportWorld): Promise<number> {
+export function runReportCommand(args: Arguments, world: CommandPorts): Promise<number> {
   const { workspace } = world
-  return withJUnit(args, { workspace, redact: (text) => text }, (junit) => reportFiles(args, world, junit))
+  return withJUnit(args, { workspace, redact: (text) => text }, (write) => reportFiles(args, world, write))
 }
 
 async function reportFiles(
   args: Arguments,
-  { screen, workspace }: ReportWorld,
-  junit: JUnitFile
+  { screen, workspace }: CommandPorts,
+  writeJUnit: WriteJUnit
 ): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
-  const targetMs = readTarget(args.text('apdex-target'))
-  const onStall = readOnStall(args.text('on-stall'))
-  const askedMs = readWarmUp(args.text('warm-up'))
+  const target = valueOf(args, 'apdex-target', (text) =>
+    parsePattern(text, /^[1-9]\d{0,6}$/, 'a whole number of ms')
+  )
+  const targetMs = Number(target ?? APDEX_TARGET_MS)
+  const onStall = valueOf(args, 'on-stall', (text) => parseChoice(text, ON_STALL)) ?? 'fail'
+  const askedSeconds = valueOf(args, 'warm-up', (text) => parseDurationSeconds(text, 0))
   const folder = resolve(workspace, args.text('output') || nameOutputFolder())
   await checkReportFolder(folder)
   const paths = await listResultFiles(args.words.map((word) => resolve(workspace, word)))
   const files = paths.map((path) => ({ path, ...nameSource(path, paths) }))
   const earlier = await readEarlierVerdict(paths)
-  const warmUp = chooseWarmUp(askedMs, earlier)
+  const warmUp = chooseWarmUp(askedSeconds && askedSeconds * 1000, earlier)
   if (warmUp.note !== undefined) screen.err.write(`${plain(warmUp.note)}\n`)
   const outcome = await judgeFiles(files, { thresholds, targetMs, onStall, warmUp, earlier })
   makeFolder(folder)
@@ -107,7 +107,7 @@ async function reportFiles(
   screen.out.write(
     args.has('json') ? document : describeOutcome(outcome, { place, width: widthOf(screen.out) })
   )
-  await junit.write(outcome)
+  await writeJUnit(outcome)
   return exitCodeOf(outcome.verdict, 'breach')
 }
 
@@ -122,27 +122,6 @@ function readThresholds(text: string): AbsoluteThreshold[] {
       `--thresholds: line ${compared.line}, "${compared.text}": there is no baseline for CSVs; give an absolute limit, or compare with \`loadgate run --baseline\``
     )
   return thresholds.filter(isAbsoluteThreshold)
-}
-
-function readTarget(text: string): number {
-  if (text === '') return APDEX_TARGET_MS
-  if (!/^[1-9]\d{0,6}$/.test(text))
-    throw new UsageError(`--apdex-target takes a whole number of ms, found "${text}"`)
-  return Number(text)
-}
-
-function readWarmUp(text: string): number | undefined {
-  if (text === '') return undefined
-  const parsed = parseDurationSeconds(text, 0)
-  if (!parsed.ok) throw new UsageError(`--warm-up takes ${parsed.accepted}, found "${text}"`)
-  return parsed.value * 1000
-}
-
-function readOnStall(text: string): OnStall {
-  if (text === '') return 'fail'
-  const parsed = parseChoice(text, ON_STALL)
-  if (!parsed.ok) throw new UsageError(`--on-stall takes ${parsed.accepted}, found "${text}"`)
-  return parsed.value
 }
 
 interface ChosenWarmUp {
@@ -183,13 +162,7 @@ function nameSource(path: string, all: readonly string[]): { grid: string; regio
 
 async function judgeFiles(
   files: readonly { path: string; grid: string; region: string }[],
-  {
-    thresholds,
-    targetMs,
-    onStall,
-    warmUp: { ms, note },
-    earlier
-  }: {
+  wanted: {
     thresholds: readonly AbsoluteThreshold[]
     targetMs: number
     onStall: OnStall
@@ -197,20 +170,22 @@ async function judgeFiles(
     earlier: EarlierVerdict
   }
 ): Promise<Outcome> {
+  const { thresholds, targetMs, onStall, earlier } = wanted
+  const { ms, note } = wanted.warmUp
   const { measurements, warmUp, foreign, gaps, doubts } = await readResults(
     files.map((file) => ({ ...file, stallLabels: listStallLabels(thresholds) })),
     { warmUpMs: ms, times: earlier.times }
   )
-  const pause = findLongPause({ measurements, ...(warmUp !== undefined && { warmUp }) }, onStall)
+  const results = { measurements, ...(warmUp && { warmUp }) }
+  const pause = findLongPause(results, onStall)
   const score = foreign.length > 0 ? undefined : measurements?.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
   const judgements = judgeThresholds(thresholds, {
     apdex,
     apdexProblem: foreign[0] ?? 'the CSVs have no individual response times',
-    measurements,
+    ...results,
     onStall,
-    ...(foreign.length > 0 && { measurementsProblem: foreign.join('; ') }),
-    ...(warmUp !== undefined && { warmUp })
+    ...(foreign.length > 0 && { measurementsProblem: foreign.join('; ') })
   })
   const gap = describeForeign(foreign) ?? gaps[0] ?? pause.gap ?? gapInMeasurements(measurements)
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
@@ -225,11 +200,10 @@ async function judgeFiles(
     grids: files.map(({ grid, region }, i) => {
       return { gridId: grid, region, nodeCount: undefined, bytes: sizes[i], problem: undefined }
     }),
-    measurements,
-    ...(warmUp !== undefined && { warmUp }),
+    ...results,
     warnings: [
       ...doubts,
-      ...describeEarlyLabels({ thresholds }, { measurements, ...(warmUp !== undefined && { warmUp }) }),
+      ...describeEarlyLabels({ thresholds }, results),
       ...[pause.warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],

@@ -1,49 +1,14 @@
 import { resolve } from 'node:path'
-import type { Regions } from '../../contract/regions/regions.js'
 import { type ServiceConfig, ConfigError, ConfigProblem } from '../../service/config/config.js'
 import { readServiceConfig } from '../../service/config/parse-config.js'
-import { type Arguments, type Flag, UsageError } from '../arguments.js'
+import { type Arguments, type Flag, UsageError, valueOf } from '../arguments.js'
+import { parseInteger } from '../../contract/setting-values.js'
 import { INPUTS } from '../../contract/inputs.js'
-import { plain, type Screen } from '../screen.js'
+import type { CommandPorts, ServedService, ServeRequest } from '../ports.js'
+import { plain } from '../screen.js'
 import { REGIONS_FLAG, readRegions } from '../output-folder.js'
 
-export interface ServePorts {
-  readonly screen: Screen
-  readonly cancelled: AbortSignal
-  readonly workspace: string
-  readonly token: string
-  readonly platform: string
-  serve(options: ServeOptions): Promise<ServedService>
-}
-
-export interface ServeOptions {
-  /** For one person on this machine, or as the config file says. */
-  readonly setUp: SingleUser | ServiceConfig
-  readonly rehearse: boolean
-  readonly serviceName: string | undefined
-  readonly log: (line: string) => void
-  /** Ends the start, with its reason: clusters may take their time. */
-  readonly signal: AbortSignal
-}
-
-interface SingleUser {
-  readonly dataDir: string
-  readonly port: number
-  /** Random unless given. */
-  readonly token: string | undefined
-  /** Where nodes run; undefined if every region is this machine. */
-  readonly regions: Regions | undefined
-}
-
-interface ServedService {
-  readonly url: string
-  /** The address and port on this machine, where the config file decides. */
-  readonly listening?: string
-  /** Undefined where users have tokens of their own. */
-  readonly token: string | undefined
-  readonly hasNoUsers: boolean
-  close(): Promise<void>
-}
+type SingleUser = Exclude<ServeRequest['setUp'], ServiceConfig>
 
 const DATA_FOLDER = '.loadgate'
 /** The config file decides these. */
@@ -69,10 +34,10 @@ export const SERVE_FLAGS: readonly Flag[] = [
 ]
 
 /** `loadgate serve`: the service until a signal. Prints once how it is reached. */
-export async function runServeCommand(args: Arguments, ports: ServePorts): Promise<number> {
+export async function runServeCommand(args: Arguments, ports: CommandPorts): Promise<number> {
   const setUp = args.has('config') ? await readTeam(args, ports) : await readSingle(args, ports)
   const { out, err } = ports.screen
-  const options: ServeOptions = {
+  const options: ServeRequest = {
     setUp,
     rehearse: args.has('rehearse'),
     serviceName: readServiceName(args),
@@ -96,36 +61,31 @@ export async function runServeCommand(args: Arguments, ports: ServePorts): Promi
 const TAKEN_NAMES = ['event', 'grid', 'user']
 
 function readServiceName(args: Arguments): string | undefined {
-  const given = args.text('service-name')
-  if (given === '') return undefined
-  const parsed = INPUTS['service-name'].kind.parse(given)
-  if (!parsed.ok) throw new UsageError(`--service-name takes ${parsed.accepted}`)
-  if (TAKEN_NAMES.includes(given))
-    throw new UsageError(`--service-name: ${given} is a word of the API itself; choose another one`)
-  return parsed.value
+  const name = valueOf(args, 'service-name', INPUTS['service-name'].kind.parse)
+  if (name !== undefined && TAKEN_NAMES.includes(name))
+    throw new UsageError(`--service-name: ${name} is a word of the API itself; choose another one`)
+  return name
 }
 
-function requirePlatform({ platform }: ServePorts): void {
+function requirePlatform({ platform }: CommandPorts): void {
   if (platform === 'win32')
     throw new UsageError(
       'the embedded service needs Linux or macOS; on Windows, give the address of a service'
     )
 }
 
-async function readSingle(args: Arguments, ports: ServePorts): Promise<SingleUser> {
-  const port = args.text('port') || '0'
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
-    throw new UsageError('--port takes a number from 0 to 65535')
+async function readSingle(args: Arguments, ports: CommandPorts): Promise<SingleUser> {
+  const port = valueOf(args, 'port', (text) => parseInteger(text, { least: 0, most: 65_535 })) ?? 0
   requirePlatform(ports)
   return {
     dataDir: resolve(ports.workspace, args.text('data') || DATA_FOLDER),
-    port: Number(port),
+    port,
     token: ports.token || undefined,
     regions: await readRegions(args, ports.workspace)
   }
 }
 
-async function readTeam(args: Arguments, ports: ServePorts): Promise<ServiceConfig> {
+async function readTeam(args: Arguments, ports: CommandPorts): Promise<ServiceConfig> {
   for (const [flag, key] of Object.entries(DECIDED))
     if (args.has(flag))
       throw new UsageError(`--${flag} cannot be combined with --config: set ${key} in the file instead`)
@@ -138,7 +98,7 @@ async function readTeam(args: Arguments, ports: ServePorts): Promise<ServiceConf
   return config
 }
 
-function configFile(args: Arguments, { workspace }: ServePorts): string {
+function configFile(args: Arguments, { workspace }: CommandPorts): string {
   return resolve(workspace, args.text('config'))
 }
 

@@ -7,13 +7,17 @@ import type { Outcome, BaselineFacts, Verdict } from '../../analysis/outcome.js'
 import { renderPage } from '../../report/page/page.js'
 import { renderSummary, type SummaryLinks } from '../../report/markdown/summary.js'
 import { cutToBytes } from '../../report/escape.js'
-import { metricsOutput, thresholdsOutput, verdictDocument } from '../../report/verdict-document.js'
+import {
+  baselineFactsDocument,
+  metricsOutput,
+  thresholdsOutput,
+  verdictDocument
+} from '../../report/verdict-document.js'
 import type { Collection } from '../collect/collect.js'
 import { worstFirst } from '../../analysis/evidence/remote-errors.js'
 import { type Settings, defaultName } from '../settings/settings.js'
 import { messageOf } from '../../contract/text.js'
 import type { Artifact, Ports } from '../ports.js'
-import { baselineFactsDocument } from '../../report/baseline-document.js'
 import { uploadFiles } from '../upload-files.js'
 import { renderComment } from '../../report/markdown/comment.js'
 import { startDeadline } from '../deadline.js'

@@ -167,7 +167,7 @@ function groupsOf(count: number, factor: number): number[][] {
 }
 
 function sum(values: readonly number[], group: readonly number[]): number {
-  return group.reduce((total, index) => total + finite(values[index]), 0)
+  return group.reduce((total, index) => total + (values[index] ?? 0), 0)
 }
 
 /** Percentiles of parts do not add up to that of the whole; their mean weighted by samples is close and hides nothing. */
@@ -176,10 +176,10 @@ function weightedMean(
   weights: readonly number[],
   group: readonly number[]
 ): number | undefined {
-  const known = group.filter((index) => Number.isFinite(values[index] ?? NaN) && finite(weights[index]) > 0)
+  const known = group.filter((index) => values[index] != null)
   const weight = sum(weights, known)
   if (weight === 0) return undefined
-  return known.reduce((total, index) => total + finite(values[index]) * finite(weights[index]), 0) / weight
+  return known.reduce((total, index) => total + (values[index] ?? 0) * (weights[index] ?? 0), 0) / weight
 }
 
 /** A Mermaid line has no gaps: missing points are interpolated from their neighbours. */
@@ -194,8 +194,4 @@ function joinGaps(values: readonly (number | undefined)[]): number[] | undefined
     const share = after.at === before.at ? 0 : (at - before.at) / (after.at - before.at)
     return before.value + (after.value - before.value) * Math.min(1, Math.max(0, share))
   })
-}
-
-function finite(value: number | null | undefined): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }

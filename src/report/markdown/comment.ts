@@ -1,7 +1,6 @@
 import { writeMarker, type CommentWriter } from './comment-marker.js'
-import { renderErrorTable } from './error-table.js'
 import { extendHistory, readHistory, renderHistory, writeHistory } from './history.js'
-import { keyFigures, renderLabelTables } from './label-tables.js'
+import { keyFigures, renderErrorTable, renderLabelTables } from './figure-tables.js'
 import { fold, foreign, joinSections, warningBox } from './markdown.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { bytesOf } from '../escape.js'

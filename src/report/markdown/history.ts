@@ -1,6 +1,6 @@
-import { formatValue } from '../../analysis/thresholds/format.js'
 import { safeLink } from '../escape.js'
 import { countNotJudged, qualifyVerdict, signOf, VERDICT_SIGNS } from '../headline.js'
+import { showFigure } from '../rows.js'
 import { table } from './markdown.js'
 import type { Outcome, Verdict } from '../../analysis/outcome.js'
 
@@ -88,8 +88,8 @@ export function renderHistory(history: readonly HistoryEntry[], repositoryUrl: s
   const rows = history.map(({ commit, verdict, apdex, p95Ms, rehearsal, notJudged = 0 }) => [
     linkCommit(commit, repositoryUrl),
     `${signOf(verdict, notJudged)} ${verdict}${qualifyVerdict({ verdict, notJudged })}${rehearsal ? ' (rehearsal)' : ''}`,
-    apdex === null ? '–' : formatValue('apdex', apdex),
-    p95Ms === null ? '–' : formatValue('percentile', p95Ms)
+    showFigure('apdex', apdex ?? undefined),
+    showFigure('percentile', p95Ms ?? undefined)
   ])
   return table(['Commit', 'Verdict', 'Apdex:', 'p95:'], rows)
 }

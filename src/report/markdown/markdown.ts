@@ -1,3 +1,4 @@
+import { formatValue } from '../../analysis/thresholds/format.js'
 import { escapeHtml, escapeMarkdown, replaceControls, cutToBytes } from '../escape.js'
 
 const MOST_CELL_BYTES = 1_000
@@ -24,6 +25,18 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   const names = headings.map((heading) => heading.replace(/:$/, ''))
   const rule = headings.map((heading) => (heading.endsWith(':') ? '---:' : '---'))
   return [names, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** A table under its heading, and how many rows are not in it; empty without rows. */
+export function tableSection(
+  heading: string,
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  total = rows.length
+): string {
+  const others = total - rows.length
+  const more = others === 0 ? '' : `${formatValue('samples', others)} more are in verdict.json.`
+  return rows.length === 0 ? '' : joinSections([heading, table(headings, rows), more])
 }
 
 /** Sections separated by a blank line, without empty ones. */

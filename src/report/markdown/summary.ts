@@ -1,4 +1,4 @@
-import { escapeMarkdown, safeLink, bytesOf, cutToBytes, formatBytes } from '../escape.js'
+import { escapeMarkdown, safeLink, bytesOf, cutToBytes } from '../escape.js'
 import {
   countNotJudged,
   describeVerdict,
@@ -12,12 +12,10 @@ import { placeStalls } from '../stalls.js'
 import { warmUpSentence, listWarnings } from '../warm-up.js'
 import type { Band, Trend, TrendPoint } from '../../analysis/baseline/trend.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
-import type { Metric } from '../../analysis/thresholds/metrics.js'
+import { showFigure } from '../rows.js'
 import { boundTrend, remarkOn, timeOf } from '../trend-points.js'
 import { renderCharts } from './charts.js'
-import { renderErrorTable } from './error-table.js'
-import { keyFigures, FIGURE_HEADINGS, figureCells, renderLabelTables } from './label-tables.js'
-import { renderNodes } from './node-table.js'
+import { keyFigures, renderErrorTable, renderGrids, renderLabelTables, renderNodes } from './figure-tables.js'
 import {
   renderStalls,
   comparisonTable,
@@ -72,7 +70,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
       stalls: placeStalls(outcome, measurements)
     }),
     renderLabelTables(outcome, '###'),
-    gridTable(outcome),
+    renderGrids(outcome),
     renderNodes(outcome),
     serviceWords(outcome)
   ]
@@ -125,27 +123,6 @@ function serviceWords({ summary, rehearsal }: Outcome): string {
     .split(/\r\n|\r|\n/)
     .map((line) => `> ${escapeMarkdown(line)}`)
   return [`### The service's report${rehearsalMark(rehearsal)}`, '', ...lines].join('\n')
-}
-
-function gridTable({ grids, measurements, rehearsal }: Outcome): string {
-  if (grids.length === 0) return ''
-  const rows = grids
-    .slice(0, MOST_ROWS)
-    .map(({ gridId, region, nodeCount, bytes, problem }) => [
-      foreign(gridId),
-      foreign(region),
-      nodeCount === undefined ? '–' : String(nodeCount),
-      bytes === undefined ? 'missing' : formatBytes(bytes),
-      ...(measurements === undefined ? [] : figureCells(measurements.figures({ grid: gridId }))),
-      foreign(problem ?? '')
-    ])
-  const figures = measurements === undefined ? [] : FIGURE_HEADINGS
-  const others = grids.length - rows.length
-  return joinSections([
-    `### Grids${rehearsalMark(rehearsal)}`,
-    table(['Grid', 'Region', 'Nodes:', 'CSV:', ...figures, 'Problem'], rows),
-    others === 0 ? '' : `${others} more are in verdict.json.`
-  ])
 }
 
 /** Links to the evidence. */
@@ -226,7 +203,7 @@ function describeChart(
     band === undefined
       ? []
       : [
-          `The next run is expected between the grey lines, from ${write('percentile', band.low)} to ${write('percentile', band.high)}.`
+          `The next run is expected between the grey lines, from ${formatValue('percentile', Math.max(0, band.low))} to ${formatValue('percentile', band.high)}.`
         ]
   const change = points.map(({ isAfterChange }) => isAfterChange).lastIndexOf(true)
   return [
@@ -260,9 +237,9 @@ function runTable(points: readonly Measured[]): string {
     String(index + 1),
     commitCell(point.commit),
     timeOf(point) ?? '–',
-    write('percentile', point.p95Ms),
-    point.throughput === undefined ? '–' : write('throughput', point.throughput),
-    point.errorRate === undefined ? '–' : write('error_rate', point.errorRate),
+    showFigure('percentile', point.p95Ms),
+    showFigure('throughput', point.throughput),
+    showFigure('error_rate', point.errorRate),
     foreign(remarkOn(point), MOST_CELL_BYTES)
   ])
   return table(['Run:', 'Commit', 'Time', 'p95:', 'Throughput:', 'Error rate:', 'Remark'], rows)
@@ -270,8 +247,4 @@ function runTable(points: readonly Measured[]): string {
 
 function commitCell(commit: string): string {
   return HEX.test(commit) ? `<code>${commit}</code>` : foreign(commit, MOST_CELL_BYTES)
-}
-
-function write(metric: Metric, value: number): string {
-  return formatValue(metric, Math.max(0, value))
 }

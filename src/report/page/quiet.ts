@@ -1,7 +1,7 @@
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { formatMoment } from '../../analysis/thresholds/format.js'
 import { findOrigin } from './numbers.js'
-import { formatSpan } from '../headline.js'
+import { formatDuration } from '../../contract/text.js'
 
 /** How far back a pause is still a usual one. */
 const WINDOW_MS = 120_000
@@ -29,7 +29,7 @@ export function findQuiet(measurements: Measurements | undefined, nowMs: number)
   const seconds = Math.floor(quietMs / 1000)
   return {
     ms: seconds * 1000,
-    words: `Nothing answered for ${formatSpan(seconds)}; the last answer came at ${formatMoment(endMs - startMs)}.`
+    words: `Nothing answered for ${formatDuration(seconds * 1000)}; the last answer came at ${formatMoment(endMs - startMs)}.`
   }
 }
 
