@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals'
-import { ClusterError } from '../../../../src/service/nodes/kubernetes/cluster.js'
 import type { PodDocument } from '../../../../src/service/nodes/pods/start/documents.js'
 import { gridSelector } from '../../../../src/service/nodes/pods/start/job-manifest.js'
 import { watchPods, type PodWatch } from '../../../../src/service/nodes/pods/start/pod-watch.js'
@@ -91,18 +90,6 @@ test('no pod is lost while the cluster is away, unless for five minutes', async 
   await stage.clock.advance(6000)
   const loss = expect.stringMatching(
     /namespace load of the cluster load-eu could not be reached for 5 minutes/
-  )
-  expect(stage.losses).toEqual([loss, loss])
-})
-
-test('pods are lost where the cluster refuses everything for half a minute', async () => {
-  const stage = new Stage()
-  stage.cluster.request = () => Promise.reject(new ClusterError('HTTP 403: pods is forbidden', 403))
-  await stage.clock.advance(28_000)
-  expect(stage.losses).toEqual([undefined, undefined])
-  await stage.clock.advance(6000)
-  const loss = expect.stringMatching(
-    /was lost: its cluster has refused everything for 30 s: HTTP 403: pods is forbidden\. See whether the credentials/
   )
   expect(stage.losses).toEqual([loss, loss])
 })
