@@ -13,8 +13,6 @@ const EVERY_MS = 2000
 const EVERY_MS_PER_POD = 5
 /** A kubelet that restarts is back earlier. */
 const SILENT_MACHINE_MS = 60_000
-/** The load goes on without the API: only a long silence makes it worthless. */
-const UNREACHABLE_MS = 300_000
 
 /** Only these pods count: another one of the same node is a replacement, which nobody uses. */
 export type PodsToWatch = StartedPods & Pick<PodsToStart, 'cluster' | 'selector' | 'region' | 'clock' | 'log'>
@@ -46,7 +44,7 @@ export function watchPods(parts: PodsToWatch): PodWatch {
   }))
   const ending = new AbortController()
   const everyMs = Math.max(EVERY_MS, parts.pods.length * EVERY_MS_PER_POD)
-  let unreachableMs: number | undefined
+  let isAway = false
   let callOff = (): void => undefined
 
   const lose = (index: number, trouble: Trouble): void => {
@@ -73,18 +71,17 @@ export function watchPods(parts: PodsToWatch): PodWatch {
   const look = async (): Promise<void> => {
     try {
       const view = await viewGrid(cluster, parts.selector, ending.signal)
-      if (unreachableMs !== undefined) parts.log(`${capitalize(cluster.name)} answers again.`)
-      unreachableMs = undefined
+      if (isAway) parts.log(`${capitalize(cluster.name)} answers again.`)
+      isAway = false
       await judge(view)
     } catch (error) {
       if (ending.signal.aborted) return
-      if (unreachableMs === undefined)
+      // The load goes on without the API; whoever reads its results notices when they stay away for too long.
+      if (!isAway)
         parts.log(
           `The pods in ${cluster.name} could not be listed: ${clauseOf(error)}. The load continues; trying again.`
         )
-      unreachableMs ??= clock.now()
-      if (clock.now() - unreachableMs >= UNREACHABLE_MS)
-        for (const index of watched.keys()) lose(index, unreachable(cluster, error))
+      isAway = true
     }
   }
   const lookNow = oneAtATime(look)
@@ -148,14 +145,6 @@ async function silence(cluster: Cluster, pod: PodDocument, signal: AbortSignal):
     reason: 'NotReady',
     words: `its machine is silent: the pod has not been ready for ${SILENT_MACHINE_MS / 1000} s (${quoted('NodeNotReady', warning)})`,
     advice: `See what happened to the machine ${machineOf(pod)}.`
-  }
-}
-
-function unreachable(cluster: Cluster, error: unknown): Trouble {
-  return {
-    reason: 'Unreachable',
-    words: `${cluster.name} could not be reached for ${UNREACHABLE_MS / 60_000} minutes: ${clauseOf(error)}`,
-    advice: 'See whether its API server runs, can be reached from here, and still lets this user list pods.'
   }
 }
 

@@ -1,6 +1,5 @@
 import { ClusterError } from '../../kubernetes/cluster.js'
 import { LineSplitter } from '../../../lines.js'
-import { NodeError } from '../../load-node.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP, READ_FIGURES } from './supervisor.js'
 import { type PodFigures, readFigures, readTurnState, type TurnState } from './pod-record.js'
@@ -71,7 +70,7 @@ export interface FileToFollow {
   readonly onState?: (state: TurnState, figures: PodFigures) => void
 }
 
-/** Copies a file of the pod as it grows, and returns when the turn has ended and every byte is here. */
+/** Copies a file of the pod as it grows, and returns when the turn has ended and as many bytes are here as it has: `verifyCopy` compares them. */
 export async function followFile(
   contact: PodContact,
   request: FileToFollow,
@@ -131,11 +130,6 @@ class FollowStream {
     } finally {
       stopLooking()
     }
-    if (copy.size !== this.#finalSize)
-      throw new NodeError(
-        `${file} in the pod ${this.contact.parts.pod} has ${this.#finalSize ?? 0} bytes, but ${copy.size} arrived: ` +
-          'the tool shortened or replaced it while it was copied.'
-      )
     return this.#exists
   }
 
