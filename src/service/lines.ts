@@ -16,7 +16,7 @@ export class LineSplitter {
   constructor(private readonly onLine: (line: string) => void) {}
 
   push(bytes: Uint8Array): void {
-    this.#take(this.#decoder.write(Buffer.from(bytes)))
+    this.#take(this.#decoder.write(bytes))
   }
 
   end(): void {

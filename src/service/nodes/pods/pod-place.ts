@@ -14,7 +14,7 @@ import {
 } from '../load-node.js'
 import { clauseOf } from '../../errors.js'
 import { createJob, removeJobs } from './start/jobs.js'
-import type { JobDocument, PodDocument } from './start/documents.js'
+import type { PodDocument } from './start/documents.js'
 import { jobManifest, jobName, gridSelector } from './start/job-manifest.js'
 import { waitForPods, type PodsToStart, type StartedPods, podsOf } from './start/start-pods.js'
 import { SUPERVISOR } from './work/supervisor.js'
@@ -55,51 +55,29 @@ export function createPodPlace(parts: PodPlaceParts): NodePlace {
 
 const BROWSER_TOOLS: readonly string[] = ['java-selenium-chrome', 'java-selenium-firefox', 'service-chrome']
 
-function imageFor(defaultImage: string, tool: string | undefined): string {
-  return tool !== undefined && BROWSER_TOOLS.includes(tool) ? `${defaultImage}-browsers` : defaultImage
-}
-
 async function openGrid(
-  given: PodPlaceParts,
+  parts: PodPlaceParts,
   request: NodeSetRequest,
   signal: AbortSignal
 ): Promise<NodeSet> {
-  const parts = { ...given, defaultImage: imageFor(given.defaultImage, request.tool) }
-  const { cluster, clock, place, marker, log } = parts
-  const { onLeft = log } = parts
-  const grid: PodsToStart & { onLeft: typeof log } = {
-    cluster,
-    clock,
-    log,
-    onLeft,
-    place,
-    selector: gridSelector({ marker, gridId: request.gridId }),
-    quantity: request.quantity,
-    region: request.region,
-    image: place.image ?? parts.defaultImage,
+  const { cluster, clock, place, marker, log, onLeft = log } = parts
+  const { gridId, quantity, region } = request
+  const defaultImage = `${parts.defaultImage}${BROWSER_TOOLS.includes(request.tool ?? '') ? '-browsers' : ''}`
+  const grid = {
+    ...{ cluster, clock, log, onLeft, place, quantity, region },
+    selector: gridSelector({ marker, gridId }),
+    image: place.image ?? defaultImage,
     deadlineMs: clock.now() + place.startTimeoutMs
   }
   try {
-    const started = request.isTakenUp
-      ? await resumeGrid(grid, request, signal)
-      : await startGrid(parts, request, grid, signal)
-    return createPodSet({ ...grid, ...started, jobName: jobName(request.gridId) })
+    const manifest = jobManifest({ place, request, marker, defaultImage, script: SUPERVISOR })
+    if (!request.isTakenUp) await createJob(grid, manifest, signal)
+    const started = await (request.isTakenUp ? resumeGrid(grid, request, signal) : waitForPods(grid, signal))
+    return createPodSet({ ...grid, ...started, jobName: jobName(gridId) })
   } catch (error) {
     await removeJobs({ ...grid, isUnclear: true })
     throw error
   }
-}
-
-async function startGrid(
-  parts: PodPlaceParts,
-  request: NodeSetRequest,
-  grid: PodsToStart,
-  signal: AbortSignal
-): Promise<StartedPods> {
-  const { marker, defaultImage, place } = parts
-  const manifest = jobManifest({ place, request, marker, defaultImage, script: SUPERVISOR })
-  await createJob(grid, manifest, signal)
-  return waitForPods(grid, signal)
 }
 
 /** Whoever started the pods may have ended before all of them ran, or before the Job had created them. */
@@ -110,14 +88,10 @@ async function resumeGrid(
 ): Promise<StartedPods> {
   const found = await findPods(grid, signal)
   const isPending = found.pods.some((pod) => pod?.status?.phase === 'Pending')
-  const mayCome = isStarting && found.pods.includes(undefined) && !hasFailedPods(found.view.job)
+  const { failed = 0, failedIndexes = '' } = found.view.job?.status ?? {}
+  // What is missing after a failure does not come, or is not the first.
+  const mayCome = isStarting && found.pods.includes(undefined) && failed === 0 && failedIndexes === ''
   return isPending || mayCome ? waitForPods(grid, signal) : found
-}
-
-/** What is missing then does not come, or is not the first. */
-function hasFailedPods(job: JobDocument | undefined): boolean {
-  const { failed = 0, failedIndexes = '' } = job?.status ?? {}
-  return failed > 0 || failedIndexes !== ''
 }
 
 const RETRY_EVERY_MS = 2000

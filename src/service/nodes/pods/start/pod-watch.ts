@@ -1,11 +1,10 @@
 import { clauseOf } from '../../../errors.js'
-import { type Cluster, isRefusal } from '../../kubernetes/cluster.js'
+import type { Cluster } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import type { PodDocument } from './documents.js'
 import { eventsOf, viewGrid, type GridView } from './pod-view.js'
 import { isReady, lastWarningOf, lossOf, machineOf, quoted, type Trouble } from './pod-words.js'
 import type { PodsToStart, StartedPods } from './start-pods.js'
-import { REFUSED_ADVICE } from '../timings.js'
 import { capitalize } from '../../../../contract/text.js'
 
 /** Often enough to see a pod that is being deleted before it is gone. */
@@ -14,10 +13,6 @@ const EVERY_MS = 2000
 const EVERY_MS_PER_POD = 5
 /** A kubelet that restarts is back earlier. */
 const SILENT_MACHINE_MS = 60_000
-/** The load goes on without the API: only a long silence makes it worthless. */
-const UNREACHABLE_MS = 300_000
-/** Tokens are renewed; permissions that are gone do not come back by themselves. */
-const REFUSED_MS = 30_000
 
 /** Only these pods count: another one of the same node is a replacement, which nobody uses. */
 export type PodsToWatch = StartedPods & Pick<PodsToStart, 'cluster' | 'selector' | 'region' | 'clock' | 'log'>
@@ -49,8 +44,7 @@ export function watchPods(parts: PodsToWatch): PodWatch {
   }))
   const ending = new AbortController()
   const everyMs = Math.max(EVERY_MS, parts.pods.length * EVERY_MS_PER_POD)
-  let unreachableMs: number | undefined
-  let refusedMs: number | undefined
+  let isAway = false
   let callOff = (): void => undefined
 
   const lose = (index: number, trouble: Trouble): void => {
@@ -77,22 +71,17 @@ export function watchPods(parts: PodsToWatch): PodWatch {
   const look = async (): Promise<void> => {
     try {
       const view = await viewGrid(cluster, parts.selector, ending.signal)
-      if (unreachableMs !== undefined) parts.log(`${capitalize(cluster.name)} answers again.`)
-      unreachableMs = undefined
-      refusedMs = undefined
+      if (isAway) parts.log(`${capitalize(cluster.name)} answers again.`)
+      isAway = false
       await judge(view)
     } catch (error) {
       if (ending.signal.aborted) return
-      if (unreachableMs === undefined)
+      // The load goes on without the API; whoever reads its results notices when they stay away for too long.
+      if (!isAway)
         parts.log(
           `The pods in ${cluster.name} could not be listed: ${clauseOf(error)}. The load continues; trying again.`
         )
-      unreachableMs ??= clock.now()
-      refusedMs = isRefusal(error) ? (refusedMs ?? clock.now()) : undefined
-      if (refusedMs !== undefined && clock.now() - refusedMs >= REFUSED_MS)
-        for (const index of watched.keys()) lose(index, refused(error))
-      if (clock.now() - unreachableMs >= UNREACHABLE_MS)
-        for (const index of watched.keys()) lose(index, unreachable(cluster, error))
+      isAway = true
     }
   }
   const lookNow = oneAtATime(look)
@@ -156,22 +145,6 @@ async function silence(cluster: Cluster, pod: PodDocument, signal: AbortSignal):
     reason: 'NotReady',
     words: `its machine is silent: the pod has not been ready for ${SILENT_MACHINE_MS / 1000} s (${quoted('NodeNotReady', warning)})`,
     advice: `See what happened to the machine ${machineOf(pod)}.`
-  }
-}
-
-function refused(error: unknown): Trouble {
-  return {
-    reason: 'Refused',
-    words: `its cluster has refused everything for ${REFUSED_MS / 1000} s: ${clauseOf(error)}`,
-    advice: REFUSED_ADVICE
-  }
-}
-
-function unreachable(cluster: Cluster, error: unknown): Trouble {
-  return {
-    reason: 'Unreachable',
-    words: `${cluster.name} could not be reached for ${UNREACHABLE_MS / 60_000} minutes: ${clauseOf(error)}`,
-    advice: 'See whether its API server runs and can be reached from here.'
   }
 }
 

@@ -3,7 +3,7 @@ import { clauseOf } from '../../../errors.js'
 import { messageOf } from '../../../../contract/text.js'
 import { type Cluster, ClusterError, type ExecStreams, isRefusal } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
-import { type PodTimings, REFUSED_ADVICE, RefusedError } from '../timings.js'
+import { type PodTimings, RefusedError } from '../timings.js'
 
 export interface ContactParts {
   readonly cluster: Cluster
@@ -152,7 +152,8 @@ export class PodContact {
 
 function refused(pod: string, thrown: ClusterError): RefusedError {
   return new RefusedError(
-    `The pod ${pod} could not be used any more: ${clauseOf(thrown)}. ${REFUSED_ADVICE}`,
+    `The pod ${pod} could not be used any more: ${clauseOf(thrown)}. See whether the credentials of the kubeconfig are valid for the ` +
+      'whole run, and whether its user may still list pods and run commands in them (pods/exec).',
     { cause: thrown }
   )
 }

@@ -55,8 +55,9 @@ export class PodDesk {
           throw new ClusterError(`A command in the pod exited with ${code}.`)
         })
         .catch((error: unknown) => {
-          desk.#fail(error as Error)
-          reject(error)
+          const failure = error as Error
+          desk.#fail(failure)
+          reject(failure)
         })
     })
     return desk

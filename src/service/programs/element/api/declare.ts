@@ -36,7 +36,7 @@ export function createDeclarations(plan: Plan): Record<string, unknown> {
       'suite.withData is not supported: call TestData.fromCSV(…) in the script and take the row as the second argument of each step'
     )
   }
-  const hooks = HOOKS.map((hook) => [
+  const hooks = HOOKS.map((hook): [string, unknown] => [
     hook,
     (run: StepFunction, waitTimeout?: unknown) => void plan.hooks[hook].push({ run, waitTimeout })
   ])

@@ -174,12 +174,15 @@ function splitFields(text: string, separator: string): string[][] {
   const field = new RegExp(`((?:"(?:[^"]|"")*(?:"|$)|[^"\\n${ends}])*)(${ends}|\\n|$)`, 'g')
   const rows: string[][] = [[]]
   for (const [, raw = '', end = ''] of text.matchAll(field)) {
-    rows
-      .at(-1)
-      ?.push(raw.replace(/"((?:[^"]|"")*)(?:"|$)|\r/g, (_, quoted = '') => quoted.replaceAll('""', '"')))
+    const plain = raw.replace(/"((?:[^"]|"")*)(?:"|$)|\r/g, (_, quoted?: string) => unquote(quoted))
+    rows.at(-1)?.push(plain)
     if (end === '') break
     if (end === '\n') rows.push([])
   }
   // An empty line is not a row.
   return rows.filter((row) => row.length > 1 || row[0] !== '')
+}
+
+function unquote(quoted = ''): string {
+  return quoted.replaceAll('""', '"')
 }
