@@ -227,14 +227,18 @@ export class TransactionSorter {
   }
 
   #sortByRows({ transaction, spans: [span], before = span, isHidden, nextStartMs }: Open): Sorted {
-    const { endMs, isEndKnown, samples, failing } = transaction
+    const { startMs, endMs, elapsedMs, isEndKnown, samples, failing } = transaction
     if (!span.isEmpty) return { transaction, counts: false, isSure: true, isBlind: false }
     if (!isEndKnown && nextStartMs > endMs + JITTER_MS)
       return { transaction, counts: true, isSure: false, isBlind: true }
-    const isSure = !isHidden && (span.samples < samples || span.failing < failing)
+    // Requests of no time that all come before it are not what took longer.
+    const earlier = elapsedMs <= JITTER_MS || before.ends ? before : makeSpan(startMs, endMs)
+    const [later, laterFailing] = [span.samples - before.samples, span.failing - before.failing]
+    const isTooFew = earlier.samples + later < samples || earlier.failing + laterFailing < failing
+    const isSure = isTooFew && !isHidden
     // With `subresults`, the requests of all parent samples come after them.
-    const isAfter = before.samples < samples && span.samples - before.samples >= samples
-    const counts = isSure || isHidden || (isAfter && this.#followed <= this.#alone)
+    const isAfter = earlier.samples < samples && later >= samples
+    const counts = isTooFew || isHidden || (isAfter && this.#followed <= this.#alone)
     return { transaction, counts, isSure, isBlind: false }
   }
 
@@ -316,19 +320,13 @@ function look(open: Open, startMs: number, endMs: number, { samples, outcome }: 
     if (endMs > span.endMs + JITTER_MS && !isLonger) continue
     // What only touches it may come before or after it.
     const isInside = startMs < span.endMs && endMs > span.startMs
-    if (!isInside && (startMs !== endMs || !mayBeOwn(transaction, isLater, startMs === span.endMs))) continue
+    if (!isInside && startMs !== endMs) continue
     span.samples += 1 + samples
     span.failing += outcome
     span.begins ||= startMs <= span.startMs + EDGE_MS
     span.ends ||= endMs >= span.endMs - EDGE_MS
     if (isInside) span.isEmpty = false
   }
-}
-
-/** Whether a request of no time at the start or at the end of a transaction may be its only kind: something took its time, or waited. */
-function mayBeOwn(transaction: Transaction, isLater: boolean, isAtEnd: boolean): boolean {
-  const isShort = transaction.endMs <= transaction.startMs + JITTER_MS
-  return isShort || isLater || isAtEnd
 }
 
 /** Whether one of the two begins within the other and ends after it, by more than so many ms. */
