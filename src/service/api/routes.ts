@@ -16,7 +16,7 @@ import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
-import { SAMPLES_HEADER } from '../samples/sample-rows.js'
+import { JMETER_HEADER } from '../../contract/sample-row.js'
 import type { Judged } from '../judging/judge-run.js'
 import { readThresholds } from '../judging/read-thresholds.js'
 import {
@@ -195,7 +195,7 @@ function addResultRoutes(app: FastifyInstance, { facts, runs }: ServicePorts): v
     const name = only ? `${only.spec.region}-${only.id}` : run.id
     const content = { type: 'text/csv; charset=utf-8', fileName: `${name}.csv`, etag: `"${run.id}-${name}"` }
     // Without its header nobody could tell a CSV without samples from one that is not ready.
-    if (pieces.every(({ end }) => end === 0)) return sendText(reply, { ...content, text: SAMPLES_HEADER })
+    if (pieces.every(({ end }) => end === 0)) return sendText(reply, { ...content, text: JMETER_HEADER })
     return sendPieces(request, reply, { ...content, pieces })
   })
   app.get(`${path}/files/:file`, async (request, reply) => {

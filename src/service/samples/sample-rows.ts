@@ -96,10 +96,6 @@ function writeDigits(output: Buffer, at: number, value: number): number {
   return end
 }
 
-/** The columns that JMeter writes by default, and with it every tool here. */
-export const SAMPLES_HEADER =
-  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
-
 /**
  * Rewrites the thread names in the complete rows of a node, header first. The nodes of a grid name their threads alike; in one CSV the
  * names begin with the node, as those of JMeter's remote hosts do. A row without a name stays without.
