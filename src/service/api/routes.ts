@@ -14,7 +14,7 @@ import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
-import { SAMPLES_HEADER } from '../samples/sample-rows.js'
+import { JMETER_HEADER } from '../../contract/sample-row.js'
 import type { Judged } from '../judging/judge-run.js'
 import { readThresholds } from '../judging/read-thresholds.js'
 import {
@@ -182,7 +182,7 @@ async function sendResults(
   const name = only ? `${only.spec.region}-${only.id}` : run.id
   const content = { type: CSV, fileName: `${name}.csv`, etag: `"${run.id}-${name}"` }
   // Without its header nobody could tell a CSV without samples from one that is not ready.
-  if (pieces.every(({ end }) => end === 0)) return describeFile(reply, content).send(SAMPLES_HEADER)
+  if (pieces.every(({ end }) => end === 0)) return describeFile(reply, content).send(JMETER_HEADER)
   return sendPieces(request, reply, { ...content, pieces })
 }
 

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import type { Clock } from '../../contract/clock.js'
 import { TOOLS } from '../../contract/vocabulary.js'
-import { SAMPLES_HEADER } from '../samples/sample-rows.js'
+import { JMETER_HEADER } from '../../contract/sample-row.js'
 import { type Engine, type NodeOrder, type NodeOutcome, type PlanToPrepare, propertyValue } from './engine.js'
 import { readSamplerNames } from './jmeter/plan.js'
 
@@ -54,7 +54,7 @@ async function rehearse(
   const out = createWriteStream(order.samplesFile)
   // The disk may be full: the failure is reported at the end, and nothing waits for a failed stream.
   out.on('error', () => undefined)
-  out.write(SAMPLES_HEADER)
+  out.write(JMETER_HEADER)
   const wait = (): Promise<void> => clock.sleep(REAL_TIME_STEP_MS, signal).catch(() => undefined)
   for (const { endMs, row } of samples) {
     while (isRealTime && endMs > clock.now() && !signal.aborted) await wait()

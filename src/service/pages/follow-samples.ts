@@ -1,5 +1,6 @@
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
-import { createScanner, type Scanner, type ScannerOptions } from '../../analysis/results/scan/scanner.js'
+import type { ScannerOptions } from '../../analysis/results/counts/scan-result.js'
+import { createScanner, type Scanner } from '../../analysis/results/scan/scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'
 import { readOn, type GrowingFile } from '../samples/sample-rows.js'
 import { RowCutter } from '../samples/row-cutter.js'

@@ -3,10 +3,6 @@ import { cutHeader, readHeader, type SampleColumns } from '../../analysis/result
 import { type Row, RowSplitter } from '../../analysis/results/csv/row-splitter.js'
 import { readDigits, readTimestamp } from '../../analysis/results/csv/timestamp.js'
 
-/** The columns that JMeter writes by default, and with it every tool here. */
-export const SAMPLES_HEADER =
-  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
-
 /** Reads the complete rows of one samples file, header first. */
 export class SampleRows {
   /** Where the columns are; undefined before the header, and below one of another kind of file. */

@@ -50,7 +50,8 @@ describe('the shape', () => {
       at: {
         ...{ timeStamp: -1, elapsed: 2, label: 0, responseCode: -1, responseMessage: -1, threadName: -1 },
         ...{ dataType: -1, success: -1, failureMessage: -1, allThreads: 3, url: -1, idleTime: 1 },
-        ...{ sampleCount: -1, hostname: -1, latency: -1, partOf: -1 }
+        ...{ sampleCount: -1, hostname: -1, latency: -1, partOf: -1 },
+        ...{ bytes: -1, sentBytes: -1, grpThreads: -1, connect: -1 }
       }
     })
   })

@@ -365,7 +365,7 @@ describe('the kernel itself', () => {
         return left.length - 1
       },
       takeFailure(label, row) {
-        failed.push([label, new TextDecoder().decode(row.bytes.subarray(row.start(4), row.end(4)))])
+        failed.push([label, new TextDecoder().decode(row.buffer.subarray(row.starts[4], row.ends[4]))])
       },
       scopeOf: (label) => label
     }
@@ -377,7 +377,7 @@ describe('the kernel itself', () => {
     left.length = 0
     kernel.takeRows({ from: 0, length: next, limit: Infinity }, taker)
     expect(left).toEqual([rows[3]])
-    expect([counted, failed]).toEqual([3, [[1, '"two\nlines and ""quotes"""']]])
+    expect([counted, failed]).toEqual([3, [[1, 'two\nlines and ""quotes""']]])
     const { firstStartMs, lastEndMs, long } = kernel.stallsOf(0)
     expect([firstStartMs, lastEndMs]).toEqual([1_700_000_000_123, 1_700_000_000_579])
     // The one row that is long enough to have waited.

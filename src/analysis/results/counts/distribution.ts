@@ -31,12 +31,8 @@ export class Distribution {
   readonly #runs: readonly Run[]
   #own: Sums | undefined
 
-  private constructor(runs: readonly Run[]) {
+  constructor(runs: readonly Run[]) {
     this.#runs = runs
-  }
-
-  static of(runs: readonly Run[]): Distribution {
-    return new Distribution(runs)
   }
 
   get total(): number {

@@ -1,3 +1,4 @@
+import { SAMPLE_COLUMNS } from '../../../contract/sample-row.js'
 import { RowSplitter } from './row-splitter.js'
 
 const LF = 10
@@ -7,34 +8,11 @@ const DELIMITERS = [',', ';', '\t', '|'] as const
 const MAX_COLUMNS = 4096
 
 /** The index of a column; -1 if the CSV does not have it. */
-export interface SampleColumns {
-  readonly timeStamp: number
-  readonly elapsed: number
-  readonly label: number
-  readonly responseCode: number
-  readonly responseMessage: number
-  readonly threadName: number
-  readonly dataType: number
-  readonly success: number
-  readonly failureMessage: number
-  readonly allThreads: number
-  readonly url: number
-  readonly idleTime: number
-  readonly sampleCount: number
-  readonly hostname: number
-  readonly latency: number
-  /** The step whose time a row is part of, as the load time of its page is; such a row counts for its own label only. */
-  readonly partOf: number
-}
+export type SampleColumns = Readonly<Record<keyof typeof SAMPLE_COLUMNS, number>>
 
-export interface TidyColumns {
-  readonly time: number
-  readonly measurement: number
-  readonly label: number
-  readonly region: number
-  readonly grid: number
-  readonly value: number
-}
+const TIDY_COLUMNS = ['time', 'measurement', 'label', 'region', 'grid', 'value'] as const
+
+export type TidyColumns = Readonly<Record<(typeof TIDY_COLUMNS)[number], number>>
 
 interface Dialect {
   readonly delimiter: number
@@ -65,35 +43,12 @@ export function readHeader(line: Uint8Array): Layout {
   for (const delimiter of DELIMITERS) {
     const names = namesOf(line, delimiter.charCodeAt(0))
     const dialect = { delimiter: delimiter.charCodeAt(0), columns: names.length }
-    const find = (name: string) => names.indexOf(name)
-    const tidy = {
-      time: find('time'),
-      measurement: find('measurement'),
-      label: find('label'),
-      region: find('region'),
-      grid: find('grid'),
-      value: find('value')
-    }
+    const find = (columns: readonly (readonly [string, string])[]) =>
+      Object.fromEntries(columns.map(([key, name]) => [key, names.indexOf(name.toLowerCase())]))
+    const tidy = find(TIDY_COLUMNS.map((name) => [name, name])) as TidyColumns
     if (tidy.time >= 0 && tidy.measurement >= 0 && tidy.value >= 0)
       return { ...dialect, shape: 'tidy', at: tidy }
-    const samples = {
-      timeStamp: find('timestamp'),
-      elapsed: find('elapsed'),
-      label: find('label'),
-      responseCode: find('responsecode'),
-      responseMessage: find('responsemessage'),
-      threadName: find('threadname'),
-      dataType: find('datatype'),
-      success: find('success'),
-      failureMessage: find('failuremessage'),
-      allThreads: find('allthreads'),
-      url: find('url'),
-      idleTime: find('idletime'),
-      sampleCount: find('samplecount'),
-      hostname: find('hostname'),
-      latency: find('latency'),
-      partOf: find('partof')
-    }
+    const samples = find(Object.entries(SAMPLE_COLUMNS)) as SampleColumns
     if (isSamples(samples)) return { ...dialect, shape: 'samples', at: samples }
   }
   return { shape: 'unknown' }

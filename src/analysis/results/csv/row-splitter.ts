@@ -7,9 +7,18 @@ const QUOTE = 34
 /** What can be wrong with a row before its fields are read. */
 export type RowFault = 'unclosed-quote' | 'text-after-quote' | 'nul-byte'
 
-/** The positions of one row's fields in the buffer. Reused for every row, so do not keep it. */
-export interface Row {
+/** The positions of one row's fields in the buffer, without quotes around them. */
+export interface RowFields {
   buffer: Uint8Array
+  readonly starts: Int32Array
+  readonly ends: Int32Array
+  /** 1 if a field contains doubled quotes; `hasEscapes` if any does. */
+  readonly escapes: Uint8Array
+  hasEscapes: boolean
+}
+
+/** Reused for every row, so do not keep it. */
+export interface Row extends RowFields {
   /** From the first byte of the row to the line break. */
   start: number
   end: number
@@ -17,11 +26,6 @@ export interface Row {
   isUnended: boolean
   /** The actual number, which may exceed that of starts and ends. */
   columns: number
-  readonly starts: Int32Array
-  readonly ends: Int32Array
-  /** 1 if a field contains doubled quotes; `hasEscapes` if any does. */
-  readonly escapes: Uint8Array
-  hasEscapes: boolean
   fault: RowFault | undefined
 }
 

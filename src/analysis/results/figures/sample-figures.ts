@@ -72,8 +72,8 @@ export function sumSamples(scope: readonly Place[]): SampleSum {
   const counts = { samples: countRuns(passed) + failures, failures }
   const { hasElapsed, ...figures } = sum
   if (!hasElapsed) return { ...counts, times: undefined }
-  const all = Distribution.of(passed.concat(failed))
-  return { ...counts, times: { ...figures, all, passed: Distribution.of(passed) } }
+  const all = new Distribution(passed.concat(failed))
+  return { ...counts, times: { ...figures, all, passed: new Distribution(passed) } }
 }
 
 /** The counts behind the percentiles. */

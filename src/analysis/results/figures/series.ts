@@ -79,7 +79,7 @@ function makePoints(bucketMs: number, { startMs, endMs }: Span): Point[] {
 }
 
 function toSeries(points: readonly Point[], bucketMs: number): TimeSeries {
-  const times = points.map((point) => Distribution.of(point.times))
+  const times = points.map((point) => new Distribution(point.times))
   const percentiles = (percent: number) => times.map((all) => all.percentile(percent) ?? null)
   return {
     bucketMs,

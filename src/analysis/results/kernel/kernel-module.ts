@@ -32,7 +32,6 @@ export interface KernelExports {
   countBetween(startMs: bigint, lastMs: bigint): void
   findRows(from: number, to: number): number
   countRows(limit: number): number
-  countTime(cell: number, elapsed: number): void
   nextRow(): number
   hasStopped(): number
   takenRows(): number

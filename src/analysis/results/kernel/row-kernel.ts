@@ -1,5 +1,5 @@
 import { TRANSACTION_MESSAGE, type SampleColumns } from '../csv/header.js'
-import { findRowEnd } from '../csv/row-splitter.js'
+import { findRowEnd, type RowFields } from '../csv/row-splitter.js'
 import type { CountedRuns } from '../counts/histogram.js'
 import type { StallScan, LongRowsScan } from '../stalls/stall-tracker.js'
 import type { TimeLine } from '../counts/time-line.js'
@@ -22,7 +22,6 @@ import {
   RECORD_TAKEN,
   RECORDS_AT,
   RECORDS_END,
-  TIME_BITS,
   LINE_SLOT_BYTES,
   LINE_SLOTS,
   LINE_TIMES_BYTES,
@@ -55,21 +54,14 @@ export interface RowTaker {
   skip(rows: number): void
   /** Takes the row from `start` to its line break at `end`; returns the number of its label, if it has one. */
   take(bytes: Uint8Array, start: number, end: number): number | undefined
-  /** Takes a row that was counted under this label number, and had failed. */
-  takeFailure(label: number, row: FailedRow): void
+  /** Takes a row that was counted under this label number, and had failed; reused for every row. */
+  takeFailure(label: number, row: RowFields): void
   /** The scope of the label's ends, from 1; 0 if it is not followed. */
   scopeOf(label: number): number
 }
 
-/** A row that was counted. Reused for every row, so do not keep it. */
-export interface FailedRow {
-  readonly bytes: Uint8Array
-  /** The position of the column in the bytes, including its quotes. */
-  start(column: number): number
-  end(column: number): number
-}
-
 const CR = 13
+const QUOTE = 34
 const MAX_COLUMNS = 1024
 /** A time stamp has at most 15 digits. */
 const LATEST_MS = 999_999_999_999_999
@@ -84,14 +76,22 @@ export class RowKernel {
   #address = 0
   #capacity = 0
   #room: Uint8Array = new Uint8Array(0)
-  readonly #failed: FailedRecord
+  readonly #failed: RowFields
+  /** Those that say why a row failed. */
+  readonly #errorColumns: readonly number[]
+  readonly #lastColumn: number
   #taken = 0
 
   private constructor(exports: KernelExports, { delimiter, columns, at }: KernelLayout) {
     this.#exports = exports
     this.#delimiter = delimiter
     this.#memory = new KernelMemory(exports.memory)
-    this.#failed = new FailedRecord(this.#memory, columns - 1)
+    this.#failed = {
+      ...{ buffer: this.#room, starts: new Int32Array(columns), ends: new Int32Array(columns) },
+      ...{ escapes: new Uint8Array(columns), hasEscapes: true }
+    }
+    this.#errorColumns = [at.responseCode, at.responseMessage, at.failureMessage].filter((one) => one >= 0)
+    this.#lastColumn = columns - 1
     this.line = new KernelLine(exports, this.#memory)
     exports.setDialect(delimiter, columns)
     exports.setColumns(
@@ -176,13 +176,6 @@ export class RowKernel {
     return start - this.#address
   }
 
-  /** Counts the time of a row that others have read, if it is not too long; returns whether it was counted. */
-  countTime(cell: number, elapsedMs: number): boolean {
-    if (elapsedMs >>> TIME_BITS !== 0) return false
-    this.#exports.countTime(cell, elapsedMs)
-    return true
-  }
-
   /** The counts of cells 0 to `cells - 1`, one run each. */
   toRuns(cells: number): CountedRuns {
     return readPages(this.#exports, this.#memory, cells)
@@ -213,7 +206,7 @@ export class RowKernel {
     const reason = ints[at + RECORD_REASON]
     taker.skip(this.#takenSince(ints[at + RECORD_TAKEN]!))
     if (reason === REASON_FAILED) {
-      taker.takeFailure(ints[at + RECORD_CELL]! >> 1, this.#failed.at(at))
+      taker.takeFailure(ints[at + RECORD_CELL]! >> 1, this.#readFailed(at))
       return
     }
     const label = taker.take(bytes, start, end)
@@ -224,48 +217,30 @@ export class RowKernel {
     this.#exports.learnLabel(labelStart, labelEnd, hash, label, taker.scopeOf(label))
   }
 
+  #readFailed(record: number): RowFields {
+    const { ints, bytes } = this.#memory
+    const row = this.#failed
+    row.buffer = bytes
+    const place = ints[record + RECORD_PLACE]! / 4
+    for (const column of this.#errorColumns) {
+      const lineEnd = ints[record + RECORD_END]!
+      const start = column === 0 ? ints[record + RECORD_START]! : ints[place + column - 1]! + 1
+      const isLast = column === this.#lastColumn
+      const end = isLast ? lineEnd - Number(bytes[lineEnd - 1] === CR) : ints[place + column]!
+      const isQuoted = bytes[start] === QUOTE
+      row.starts[column] = start + Number(isQuoted)
+      row.ends[column] = end - Number(isQuoted)
+      row.escapes[column] = Number(isQuoted && bytes.subarray(start + 1, end - 1).includes(QUOTE))
+    }
+    return row
+  }
+
   #takenSince(taken: number): number {
     const rows = (taken - this.#taken) >>> 0
     this.#taken += rows
     return rows
   }
 }
-
-/** Reads the positions of a failed row's columns from its record. */
-class FailedRecord implements FailedRow {
-  readonly #memory: KernelMemory
-  readonly #last: number
-  #record = 0
-
-  constructor(memory: KernelMemory, last: number) {
-    this.#memory = memory
-    this.#last = last
-  }
-
-  at(record: number): this {
-    this.#record = record
-    return this
-  }
-
-  get bytes(): Uint8Array {
-    return this.#memory.bytes
-  }
-
-  start(column: number): number {
-    const { ints } = this.#memory
-    if (column === 0) return ints[this.#record + RECORD_START]!
-    return ints[ints[this.#record + RECORD_PLACE]! / 4 + column - 1]! + 1
-  }
-
-  end(column: number): number {
-    const { ints, bytes } = this.#memory
-    if (column < this.#last) return ints[ints[this.#record + RECORD_PLACE]! / 4 + column]!
-    const end = ints[this.#record + RECORD_END]!
-    return bytes[end - 1] === CR ? end - 1 : end
-  }
-}
-
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
 /** Space before the first row, for late ones. The rest is a few more than a time line can have. */
 const SLOTS_BEFORE = 8
@@ -323,8 +298,6 @@ export class KernelLine {
     }
   }
 }
-
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
 /** What the kernel has seen of the rows of a scope. */
 function readStalls(exports: KernelExports, memory: KernelMemory, scope: number): StallScan {

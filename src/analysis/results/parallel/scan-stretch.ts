@@ -2,14 +2,17 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { ByteScanner } from '../scan/byte-scanner.js'
 import { joinProblems } from '../scan/row-problems.js'
-import type { ScanResult } from '../counts/scan-result.js'
+import type { ScannerOptions, ScanResult } from '../counts/scan-result.js'
+
+/** A complete CSV on disk, and what to read of it. */
+export interface ResultFile extends ScannerOptions {
+  readonly path: string
+}
 
 /** The rows of a file that begin at or after `from` and before `to`. */
 export interface Stretch extends ResultFile {
   readonly from: number
   readonly to: number
-  /** The file's header line, for a stretch that does not begin with it. */
-  readonly header?: Uint8Array
 }
 
 export interface StretchScan {
@@ -23,17 +26,12 @@ const LARGE_BYTES = 1024 * 1024
 
 /** Scans a stretch of a complete file. Yields to the event loop now and then, which costs nothing in a separate thread. */
 export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
-  const { path, grid, region, from, to, header, countFromMs, countToMs, stallLabels } = stretch
+  const { path, from, to, ...options } = stretch
   const scanner = new ByteScanner({
-    grid,
-    region,
+    ...options,
     limit: to - from,
     isLarge: to - from >= LARGE_BYTES,
-    stopsAtTransaction: from > 0 || to < Infinity,
-    ...(header === undefined ? {} : { header }),
-    ...(countFromMs === undefined ? {} : { countFromMs }),
-    ...(countToMs === undefined ? {} : { countToMs }),
-    ...(stallLabels === undefined ? {} : { stallLabels })
+    stopsAtTransaction: from > 0 || to < Infinity
   })
   const file = openSync(path, 'r')
   try {
@@ -66,17 +64,4 @@ export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanRe
     parts: scans.flatMap(({ parts }) => parts),
     hasTransactions: scans.some(({ hasTransactions }) => hasTransactions)
   }
-}
-
-/** A complete CSV on disk, and what to read of it. */
-export interface ResultFile {
-  readonly path: string
-  readonly grid: string
-  readonly region: string
-  /** Rows that start before it are left out. */
-  readonly countFromMs?: number
-  /** The same for rows that start after it. */
-  readonly countToMs?: number
-  /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
-  readonly stallLabels?: readonly (readonly string[])[]
 }

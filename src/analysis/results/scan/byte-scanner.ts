@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { cutHeader, readHeader, type Layout } from '../csv/header.js'
 import { RowKernel, type RowTaker } from '../kernel/row-kernel.js'
 import { RowSplitter, type Row } from '../csv/row-splitter.js'
-import type { ScanResult } from '../counts/scan-result.js'
+import type { ScannerOptions, ScanResult } from '../counts/scan-result.js'
 import { RowProblems } from './row-problems.js'
 import { SampleReader } from './sample-reader.js'
 import { TidyReader } from './tidy-reader.js'
@@ -17,19 +17,7 @@ const SHOWN_HEADER = 300
 /** How much of what the kernel has counted is kept, to be read again at the first transaction. */
 const HISTORY_BYTES = 8 * 1024
 
-export interface ByteScannerOptions {
-  readonly grid: string
-  readonly region: string
-  /** Rows that start before it are read but not counted, and so are the buckets of a tidy CSV. */
-  readonly countFromMs?: number
-  /** The same for rows that start after it. */
-  readonly countToMs?: number
-  /** Rows that end before it are read but not counted: they only show which transactions the rows after them belong to. */
-  readonly countEndsFromMs?: number
-  /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
-  readonly stallLabels?: readonly (readonly string[])[]
-  /** For a stretch from the middle of a CSV, which has no header. */
-  readonly header?: Uint8Array
+export interface ByteScannerOptions extends ScannerOptions {
   /** Rows that begin at or after this many bytes belong to the next stretch. */
   readonly limit?: number
   /** The size of the buffer from which on the kernel counts the rows. */
@@ -242,17 +230,13 @@ export class ByteScanner {
       return
     }
     this.#splitter = new RowSplitter(layout.delimiter, layout.columns)
-    const { columns } = layout
     // Without it a failure looks like a success, and no figure that depends on the difference may pass.
     if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
       this.#problems.add(0, 'it has no success column')
-    const problems = this.#problems
-    const { countFromMs = -Infinity, countToMs = Infinity, countEndsFromMs, stallLabels = [] } = this.#options
-    const from = { countFromMs, countToMs, ...(countEndsFromMs !== undefined && { countEndsFromMs }) }
     this.#reader =
       layout.shape === 'samples'
-        ? new SampleReader({ at: layout.at, columns, problems, stallLabels, ...from })
-        : new TidyReader({ at: layout.at, columns, problems, countFromMs, countToMs })
+        ? new SampleReader(layout, this.#problems, this.#options)
+        : new TidyReader(layout, this.#problems, this.#options)
   }
 
   #grow(): void {

@@ -9,12 +9,12 @@ import {
   type ControllerMessage
 } from '../transactions/transaction-row.js'
 import { type PartDescription, SampleTally } from './sample-tally.js'
-import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
+import { CELLS_A_LABEL, type SamplePart, type ScannerOptions } from '../counts/scan-result.js'
 import { hashThread, ThreadTable } from '../transactions/thread-table.js'
 import { FollowedLabels } from '../stalls/followed-labels.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
-import type { Row } from '../csv/row-splitter.js'
-import type { FailedRow, RowKernel } from '../kernel/row-kernel.js'
+import type { Row, RowFields } from '../csv/row-splitter.js'
+import type { RowKernel } from '../kernel/row-kernel.js'
 import type { SampleColumns } from '../csv/header.js'
 
 const QUOTE = 34
@@ -67,23 +67,18 @@ export class SampleReader {
   #hasEarlyRequests = false
   #isZoneless: boolean | undefined
 
-  constructor(options: {
-    at: SampleColumns
-    columns: number
-    problems: RowProblems
-    countFromMs: number
-    countToMs: number
-    countEndsFromMs?: number
-    /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
-    stallLabels?: readonly (readonly string[])[]
-  }) {
-    this.#at = options.at
-    this.#columns = options.columns
-    this.#problems = options.problems
-    this.#countFromMs = options.countFromMs
-    this.#countToMs = options.countToMs
+  constructor(
+    { at, columns }: { readonly at: SampleColumns; readonly columns: number },
+    problems: RowProblems,
+    options: ScannerOptions
+  ) {
+    this.#at = at
+    this.#columns = columns
+    this.#problems = problems
+    this.#countFromMs = options.countFromMs ?? -Infinity
+    this.#countToMs = options.countToMs ?? Infinity
     this.#countEndsFromMs = options.countEndsFromMs ?? -Infinity
-    this.#threads = new ThreadTable(options.at)
+    this.#threads = new ThreadTable(at)
     this.#followed = new FollowedLabels(options.stallLabels ?? [], (label) => this.#labels.textOf(label))
     const scopeOf = (label: number) => this.scopeOf(label)
     this.#requests = new SampleTally(scopeOf)
@@ -132,15 +127,17 @@ export class SampleReader {
     const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
     if (label < 0)
       this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
-    if (this.#isPart(row)) this.#takePart(row, Math.max(0, label))
-    else if (message === undefined) this.#takeRequest(row, Math.max(0, label))
-    else this.#takeTransaction(row, Math.max(0, label), message)
+    if (this.#isPart(row)) this.#count(this.#parts, row, Math.max(0, label))
+    else if (message === undefined) {
+      this.#count(this.#requests, row, Math.max(0, label))
+      if (this.#isFollowing) this.#follow(row)
+    } else this.#takeTransaction(row, Math.max(0, label), message)
     return label < 0 || isEarly ? undefined : label
   }
 
   /** Takes a failed row that the kernel has counted under this label number. */
-  takeFailure(label: number, failed: FailedRow): void {
-    this.#requests.errors.add(label, findCountedError(failed, this.#at, this.#error))
+  takeFailure(label: number, failed: RowFields): void {
+    this.#requests.errors.add(label, findError(failed, this.#at, this.#error))
   }
 
   /** The number of the label's ends among those of labels that are followed, from 1; 0 if it is not. */
@@ -242,25 +239,12 @@ export class SampleReader {
     return partOf >= 0 && starts[partOf] !== ends[partOf]
   }
 
-  #takePart(row: Row, label: number): void {
+  #count(tally: SampleTally, row: Row, label: number): void {
     const { elapsedMs, startMs, outcome, threads } = this.#values
-    this.#parts.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
-    this.#followStall(this.#parts, row, label)
-    if (outcome === 1) this.#parts.errors.add(label, findError(row, this.#at, this.#error))
-  }
-
-  #takeRequest(row: Row, label: number): void {
-    const { elapsedMs, startMs, outcome, threads } = this.#values
-    this.#requests.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
-    this.#followStall(this.#requests, row, label)
-    if (outcome === 1) this.#requests.errors.add(label, findError(row, this.#at, this.#error))
-    if (this.#isFollowing) this.#follow(row)
-  }
-
-  #followStall(tally: SampleTally, row: Row, label: number): void {
-    const { elapsedMs, startMs } = this.#values
-    if (startMs < 0 || elapsedMs < 0) return
-    tally.follow(startMs, startMs + elapsedMs, label, hashThread(row, this.#at))
+    tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
+    if (startMs >= 0 && elapsedMs >= 0)
+      tally.follow(startMs, startMs + elapsedMs, label, hashThread(row, this.#at))
+    if (outcome === 1) tally.errors.add(label, findError(row, this.#at, this.#error))
   }
 
   #takeTransaction(row: Row, label: number, message: ControllerMessage): void {
@@ -350,7 +334,7 @@ function isWord(buffer: Uint8Array, start: number, word: Uint8Array): boolean {
 }
 
 /** Records where a failed row says why: in its failure message if that has text, or else in its response message. */
-function findError(row: Row, at: SampleColumns, fields: ErrorFields): ErrorFields {
+function findError(row: RowFields, at: SampleColumns, fields: ErrorFields): ErrorFields {
   const { buffer, starts, ends } = row
   const column =
     at.failureMessage >= 0 && hasWords(buffer, starts[at.failureMessage]!, ends[at.failureMessage]!)
@@ -365,36 +349,9 @@ function findError(row: Row, at: SampleColumns, fields: ErrorFields): ErrorField
   return fields
 }
 
-/** The same for a row that the kernel has split, which leaves the quotes around fields. */
-function findCountedError(row: FailedRow, at: SampleColumns, fields: ErrorFields): ErrorFields {
-  const { bytes } = row
-  const column =
-    at.failureMessage >= 0 && hasWords(bytes, row.start(at.failureMessage), row.end(at.failureMessage))
-      ? at.failureMessage
-      : at.responseMessage
-  const code = quotesAround(row, at.responseCode)
-  const message = quotesAround(row, column)
-  fields.bytes = bytes
-  fields.codeStart = at.responseCode < 0 ? 0 : row.start(at.responseCode) + code
-  fields.codeEnd = at.responseCode < 0 ? 0 : row.end(at.responseCode) - code
-  fields.messageStart = column < 0 ? 0 : row.start(column) + message
-  fields.messageEnd = column < 0 ? 0 : row.end(column) - message
-  fields.hasEscapes = message === 1 && hasQuotes(bytes, fields.messageStart, fields.messageEnd)
-  return fields
-}
-
-function quotesAround(row: FailedRow, column: number): number {
-  return column >= 0 && row.bytes[row.start(column)] === QUOTE ? 1 : 0
-}
-
 /** Quotes are not text: neither those around an empty field nor a message of nothing else. */
 function hasWords(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (bytes[i]! > SPACE && bytes[i] !== QUOTE) return true
-  return false
-}
-
-function hasQuotes(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (bytes[i] === QUOTE) return true
   return false
 }
 

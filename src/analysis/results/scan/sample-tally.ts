@@ -18,7 +18,7 @@ export class SampleTally {
   readonly errors = new ErrorTable()
   readonly line = new TimeLine()
   /** Below 65.5 s every millisecond has its own bucket; above, a bucket is at most 0.003 % wide. */
-  #times = new Histogram(TIME_BITS)
+  readonly #times = new Histogram(TIME_BITS)
   #sums = new Float64Array(FIRST_CELLS)
   #minima = new Uint32Array(FIRST_CELLS).fill(NEVER)
   #maxima = new Uint32Array(FIRST_CELLS)
@@ -103,7 +103,6 @@ export class SampleTally {
     hasElapsed: boolean,
     kernel: RowKernel | undefined
   ): Pick<SamplePart, 'sums' | 'minima' | 'maxima' | 'times'> {
-    if (kernel?.isStopped === false) this.#handOver(cells, kernel)
     const sums = this.#sums.slice(0, cells)
     const minima = this.#minima.slice(0, cells)
     const maxima = this.#maxima.slice(0, cells)
@@ -119,22 +118,6 @@ export class SampleTally {
       for (let i = from; i < to; i++) sums[cell]! += values[i]! * counts[i]!
     }
     return { sums, minima, maxima, times: joinRuns(own, runs) }
-  }
-
-  /** Moves the times to the kernel's table if it has nearly all of them: joining two tables of many labels would take too long. */
-  #handOver(cells: number, kernel: RowKernel): void {
-    const { offsets, values, counts } = this.#times.toRuns(cells)
-    this.#times = new Histogram(TIME_BITS)
-    for (let cell = 0; cell < cells; cell++) {
-      for (let i = offsets[cell]!; i < offsets[cell + 1]!; i++) {
-        for (let count = counts[i]!; count > 0; count--) this.#handOverOne(cell, values[i]!, kernel)
-      }
-    }
-  }
-
-  #handOverOne(cell: number, elapsedMs: number, kernel: RowKernel): void {
-    if (kernel.countTime(cell, elapsedMs)) this.#sums[cell]! -= elapsedMs
-    else this.#times.add(cell, elapsedMs)
   }
 
   #count(cell: number, elapsedMs: number): void {

@@ -1,5 +1,5 @@
 import { ByteScanner } from './byte-scanner.js'
-import type { ScanResult } from '../counts/scan-result.js'
+import type { ScannerOptions, ScanResult } from '../counts/scan-result.js'
 
 /** Scans a CSV while it is downloaded. A download that starts over needs a new one. */
 export interface Scanner {
@@ -7,21 +7,6 @@ export interface Scanner {
   push(chunk: Uint8Array): void
   /** The result so far. A growing file may continue from there, if the last chunk ended with a complete row. */
   end(): ScanResult
-}
-
-export interface ScannerOptions {
-  readonly grid: string
-  readonly region: string
-  /** Rows that start before it are left out. */
-  readonly countFromMs?: number
-  /** The same for rows that start after it. */
-  readonly countToMs?: number
-  /** The same for rows that end before it. */
-  readonly countEndsFromMs?: number
-  /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
-  readonly stallLabels?: readonly (readonly string[])[]
-  /** For rows without a header of their own. */
-  readonly header?: Uint8Array
 }
 
 /** Creates a scanner for the CSV of one grid. */

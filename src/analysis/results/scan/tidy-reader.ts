@@ -2,7 +2,7 @@ import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
 import { lacksZone, readDate } from '../csv/timestamp.js'
 import { bucketWidthMs } from '../counts/time-line.js'
 import type { Row } from '../csv/row-splitter.js'
-import type { TidyBucket } from '../counts/scan-result.js'
+import type { ScannerOptions, TidyBucket } from '../counts/scan-result.js'
 import type { TidyColumns } from '../csv/header.js'
 
 type Figure = 'passed' | 'failed' | 'responseMs' | 'concurrency' | 'concurrentUsers'
@@ -31,18 +31,16 @@ export class TidyReader {
   #isZoneless: boolean | undefined
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-  constructor(options: {
-    at: TidyColumns
-    columns: number
-    problems: RowProblems
-    countFromMs: number
-    countToMs: number
-  }) {
-    this.#at = options.at
-    this.#columns = options.columns
-    this.#problems = options.problems
-    this.#countFromMs = options.countFromMs
-    this.#countToMs = options.countToMs
+  constructor(
+    { at, columns }: { readonly at: TidyColumns; readonly columns: number },
+    problems: RowProblems,
+    { countFromMs = -Infinity, countToMs = Infinity }: ScannerOptions
+  ) {
+    this.#at = at
+    this.#columns = columns
+    this.#problems = problems
+    this.#countFromMs = countFromMs
+    this.#countToMs = countToMs
   }
 
   take(row: Row): void {

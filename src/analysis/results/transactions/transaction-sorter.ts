@@ -1,74 +1,149 @@
-import { MixedRows } from './mixed-rows.js'
-import {
-  isCrossing,
-  isWithin,
-  JITTER_MS,
-  type SortedTransaction,
-  ThreadRows,
-  type Transaction
-} from './transaction-row.js'
-import { TransactionVote, type Ballot, type Verdict } from './transaction-vote.js'
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+import type { SortedTransaction, Transaction } from './transaction-row.js'
 
-interface OpenTransaction {
+// The row of a transaction controller sums up requests. If these have rows of their own, they count and it does not; otherwise it
+// counts. A thread does one thing after the other, so the rows of its requests are those of its thread within its time.
+// 1. A transaction with a row within its time does not count, and one without does. If it can only have rows that take no time and
+//    touch it, it is unsure.
+// 2. All transactions of a controller are of one kind. One that is unsure follows the others, and so does one of more than fifty that
+//    differs: JMeter adjusts its clock every five seconds. If a controller has many of both kinds, two of them share a label, and each
+//    transaction is sorted by itself.
+// 3. If rows begin within a transaction and end after it, several machines with the same thread names have written them, and they lie
+//    within a transaction by chance. Then whole controllers are sorted, or none of their transactions can be:
+//    - a controller whose rows have a latency generates no parent samples, so its requests have rows;
+//    - the requests of a transaction begin with it and end with it, and are as many as it says: nearly always if they have rows, and
+//      rarely by chance. How rarely shows in spans of the same length that begin a little earlier;
+//    - if that is rare, and some transactions have no row within their time, the requests of none have rows.
+
+/** Times are whole milliseconds, rounded down, and JMeter adjusts its clock every five seconds. */
+const JITTER_MS = 1
+/** Of each thread, before and after a transaction. */
+const LOOKED_AT = 64
+const ROW_FIELDS = 4
+const EARLIER_MS = [0, 17, 37]
+/** A shorter transaction begins and ends with any adjacent row. */
+const MIN_SPAN_MS = 10
+/** Between the ends of a transaction and those of its requests. */
+const EDGE_MS = 2
+const BRIEF_MS = 2
+/** So few transactions may seem to overlap with rows of their thread where a clock was adjusted. */
+const MAX_CROSSED = 2
+const MAX_CROSSED_SHARE = 0.01
+/** Nothing is final before this many were seen. */
+const QUORUM = 32
+const MAX_WAITING_OF_ONE = 1024
+const MAX_WAITING = 50_000
+const MIN_FRAMED = 24
+const MIN_EMPTY = 8
+const MIN_EMPTY_SHARE = 0.1
+
+/** What a row stands for: the samples of a transaction, or a request alone. */
+type Weight = Pick<Transaction, 'samples' | 'outcome'>
+
+const PASSED: Weight = { samples: 0, outcome: 0 }
+const FAILED: Weight = { samples: 0, outcome: 1 }
+
+/** The rows in the time of a transaction, or in as much time a little earlier. */
+interface Span {
+  readonly startMs: number
+  readonly endMs: number
+  begins: boolean
+  ends: boolean
+  isEmpty: boolean
+  /** How many samples the rows stand for, with those of no time at its start or end, and how many rows failed. */
+  samples: number
+  failing: number
+}
+
+interface Open {
   readonly transaction: Transaction
-  /** Set if the row before neither proves nor excludes that it is one of its requests: whether the transaction counts then. */
-  readonly guess: boolean | undefined
-  /** Whether the guess is no better than chance. */
+  readonly spans: readonly [Span, ...Span[]]
+  /** How many samples the rows before it stand for, and how many of them failed. */
+  before: Span | undefined
+  rowsLeft: number
+  isCrossed: boolean
+  isTouched: boolean
+  /** Whether rows within its time are among those of another machine, which come before. */
+  isHidden: boolean
+  /** When the first of the later rows began, of those that are not earlier than it. */
+  nextStartMs: number
+}
+
+/** Sorted by its own rows. */
+interface Sorted extends SortedTransaction {
+  readonly isSure: boolean
+  /** Whether it is sorted by chance. */
   readonly isBlind: boolean
 }
 
-interface LaterRow {
-  readonly startMs: number
-  readonly endMs: number
-  readonly isTransaction: boolean
+interface Controller {
+  /** Of those that are sure. */
+  counting: number
+  covered: number
+  /** Of those, how many have rows after them. */
+  followed: number
+  /** What the others seem to be. */
+  maybeCounting: number
+  maybeCovered: number
+  finalCounting: number
+  finalCovered: number
+  plain: number
+  parents: number
+  /** Of those that are not too short: how many begin and end with rows, and as many as they say; and by chance. */
+  long: number
+  framed: number
+  framedByChance: number
+  empty: number
+  isEndKnown: boolean
+  /** The first ones, and those that differ from the others or are unsure. */
+  waiting: Sorted[]
 }
-
-type Relation = 'inside' | 'outside' | 'around' | 'unsure' | 'blind'
-
-/** No plan nests transactions deeper; a hostile file must not make every row scan all rows before it. */
-const MAX_OPEN = 32
 
 /** Sorts transactions into those that count and those that do not, from the rows in CSV order. */
 export class TransactionSorter {
-  readonly #vote: TransactionVote
-  readonly #order = new RowOrder()
-  readonly #mixed = new MixedRows()
-  readonly #judgeMixed = () => this.#mixed.judge()
+  readonly #onSorted: (sorted: SortedTransaction) => void
   readonly #threads: ThreadRows[] = []
-  readonly #open = new Map<ThreadRows, OpenTransaction[]>()
-  /** Of the transactions without rows before, how many have rows after. */
+  readonly #open = new Map<ThreadRows, Open[]>()
+  readonly #controllers = new Map<number, Controller>()
+  #rows = 0
+  #briefRows = 0
+  #closed = 0
+  #crossed = 0
+  /** The same by less than clocks are adjusted by. */
+  #touched = 0
+  /** Of the transactions without rows before them, how many have rows after them. */
   #followed = 0
   #alone = 0
+  #waiting = 0
+  #blind = 0
 
   constructor(onSorted: (sorted: SortedTransaction) => void) {
-    this.#vote = new TransactionVote(onSorted)
+    this.#onSorted = onSorted
   }
 
   addRequest(number: number, startMs: number, endMs: number, outcome: number): void {
     const thread = (this.#threads[number] ??= new ThreadRows())
-    if (this.#open.size > 0) this.#look(thread, { startMs, endMs, isTransaction: false })
-    this.#order.check(thread, startMs, endMs, false)
-    this.#mixed.addRow(thread, startMs, endMs, 0)
-    thread.add(startMs, endMs, { samples: 0, outcome })
-    thread.loneSamples = 0
+    const weight = outcome === 0 ? PASSED : FAILED
+    this.#see(thread, startMs, endMs, weight)
+    thread.add(startMs, endMs, weight)
   }
 
   addTransaction(number: number, transaction: Transaction): void {
     const thread = (this.#threads[number] ??= new ThreadRows())
-    const { startMs, endMs, samples } = transaction
-    this.#look(thread, { startMs, endMs, isTransaction: true })
-    this.#order.check(thread, startMs, endMs, true)
-    const before = relateToLast(thread, transaction)
-    if (before === 'inside')
-      this.#cast({ transaction, counts: false, isSure: true, isFollowed: false, isBlind: false })
-    else {
-      const guess = before === 'outside' ? undefined : guessCounts(thread, transaction)
-      const open = this.#open.get(thread) ?? []
-      this.#open.set(thread, [...open, { transaction, guess, isBlind: before === 'blind' }])
+    const { startMs, endMs } = transaction
+    const [own, ...others] = EARLIER_MS.map((ms) => makeSpan(startMs - ms, endMs - ms))
+    this.#see(thread, startMs, endMs, transaction)
+    const open: Open = {
+      ...{ transaction, spans: [own!, ...others], rowsLeft: LOOKED_AT },
+      ...{ before: undefined, isCrossed: false, isTouched: false, isHidden: false, nextStartMs: Infinity }
     }
-    this.#mixed.addTransaction(thread, transaction)
+    thread.each((rowStartMs, rowEndMs, weight, isOwn) => {
+      if (isOwn) look(open, rowStartMs, rowEndMs, weight)
+      else open.isHidden ||= rowStartMs >= startMs && rowEndMs <= endMs + JITTER_MS
+    })
+    open.before = { ...own! }
     thread.add(startMs, endMs, transaction)
-    thread.loneSamples = before === 'outside' ? samples : 0
+    this.#open.set(thread, [...(this.#open.get(thread) ?? []), open])
   }
 
   /** Forgets the rows of all threads: what follows is not adjacent to what came before. */
@@ -76,166 +151,263 @@ export class TransactionSorter {
     this.#threads.length = 0
   }
 
-  /** The transactions waiting for further rows, as they are taken if none follow. */
+  /** The transactions that wait for others, as they are taken if none follow. */
   sortOpen(): SortedTransaction[] {
-    return this.#vote.sortWaiting(this.#openBallots(), this.#verdict)
+    return this.#undecided.map((sorted) => ({ ...sorted, counts: this.#decide(sorted) ?? sorted.counts }))
   }
 
-  /** How many transactions cannot be sorted. */
+  /** How many transactions are sorted by chance, or were before the others showed that they belong elsewhere. */
   get blind(): number {
-    return this.#vote.countBlind(this.#openBallots(), this.#verdict)
+    let blind = this.#blind
+    for (const controller of this.#controllers.values()) {
+      if (!this.#isMixed(controller)) continue
+      const counts = sortMixed(controller)
+      if (counts !== true) blind += controller.finalCounting
+      if (counts !== false) blind += controller.finalCovered
+    }
+    return blind + this.#undecided.filter((sorted) => this.#isBlind(sorted)).length
   }
 
-  get #verdict(): Verdict | undefined {
-    const isSplit = this.#vote.isSplit && this.#order.isSuspicious
-    return this.#isMixed || isSplit ? this.#mixed.judge() : undefined
+  get #undecided(): Sorted[] {
+    const open = [...this.#open.values()].flat().map((one) => this.#sortByRows(one))
+    return [...[...this.#controllers.values()].flatMap(({ waiting }) => waiting), ...open]
   }
 
-  /** Whether several machines with the same thread names have written interleaved rows. */
-  get #isMixed(): boolean {
-    return this.#order.isMixed || this.#vote.isContradictory
-  }
-
-  #cast(ballot: Ballot): void {
-    this.#vote.add(ballot, this.#isMixed ? this.#judgeMixed : undefined)
-  }
-
-  #openBallots(): Ballot[] {
-    const open = [...this.#open.values()].flat()
-    return open.map(({ transaction, guess, isBlind }) => ({
-      ...{ transaction, counts: guess ?? true, isSure: false, isFollowed: false, isBlind }
-    }))
-  }
-
-  /** Shows open transactions of the thread the row that comes after them. */
-  #look(thread: ThreadRows, row: LaterRow): void {
+  #see(thread: ThreadRows, startMs: number, endMs: number, weight: Weight): void {
+    this.#rows++
+    if (endMs - startMs <= BRIEF_MS) this.#briefRows++
+    const isNew = thread.beginsAnew(startMs, endMs)
+    if (isNew) thread.beginAnew()
+    else if (thread.isBack(endMs)) this.#crossed++
     const open = this.#open.get(thread)
     if (open === undefined) return
-    const waiting: OpenTransaction[] = []
-    for (const one of open) {
-      const relation = relate(one.transaction, row)
-      if (relation !== 'around') this.#close(one, relation)
-      else if (open.length < MAX_OPEN) waiting.push(one)
-      else this.#close(one, 'unsure')
-    }
-    if (waiting.length > 0) this.#open.set(thread, waiting)
+    const left = open.filter((one) => {
+      if (!isNew) look(one, startMs, endMs, weight)
+      if (startMs >= one.transaction.startMs) one.nextStartMs = Math.min(one.nextStartMs, startMs)
+      // What begins later was written later, and so were all rows after it.
+      const isOver = isNew || startMs > one.transaction.endMs + EDGE_MS || --one.rowsLeft === 0
+      if (isOver) this.#close(one)
+      return !isOver
+    })
+    if (left.length > 0) this.#open.set(thread, left)
     else this.#open.delete(thread)
   }
 
-  #close({ transaction, guess, isBlind }: OpenTransaction, relation: Relation): void {
-    const isInside = relation === 'inside'
-    if (isInside) this.#followed++
-    if (relation === 'outside' && guess === undefined) this.#alone++
-    const isSure = isInside || (relation === 'outside' && guess === undefined)
-    // With `subresults` all transactions have their own rows; without it those that have none before have none after.
-    const isFollowed = relation === 'unsure' && this.#followed > this.#alone
-    const counts = !isInside && !isFollowed && (guess ?? true)
-    this.#cast({
-      ...{ transaction, counts, isSure, isFollowed: isInside },
-      isBlind: !isSure && (isBlind || relation === 'blind')
-    })
+  #close(open: Open): void {
+    const { transaction, spans, before, isCrossed, isTouched } = open
+    const controller = this.#controllerOf(transaction)
+    this.#closed++
+    if (isCrossed) this.#crossed++
+    if (isTouched) this.#touched++
+    const sorted = this.#sortByRows(open)
+    const isFollowed = !spans[0].isEmpty && before?.isEmpty === true
+    if (isFollowed) this.#followed++
+    if (isFollowed) controller.followed++
+    if (sorted.isSure && sorted.counts) this.#alone++
+    if (sorted.isSure) controller[sorted.counts ? 'counting' : 'covered']++
+    else if (!sorted.isBlind) controller[sorted.counts ? 'maybeCounting' : 'maybeCovered']++
+    if (transaction.kind === 'plain') controller.plain++
+    if (transaction.kind === 'parent') controller.parents++
+    controller.isEndKnown &&= transaction.isEndKnown
+    if (transaction.endMs - transaction.startMs >= MIN_SPAN_MS) {
+      const [own, ...others] = spans.map((span) => Number(isFramed(span, transaction)))
+      controller.long++
+      controller.framed += own!
+      controller.framedByChance += others.reduce((sum, framed) => sum + framed, 0) / others.length
+      controller.empty += Number(spans[0].isEmpty)
+    }
+    const total = controller.counting + controller.covered
+    controller.waiting.push(sorted)
+    this.#waiting++
+    if (total >= QUORUM && !this.#isMixed(controller))
+      this.#release(controller, ({ isSure, counts }) => isSure && counts === majorityOf(controller))
+    if (controller.waiting.length >= MAX_WAITING_OF_ONE) this.#release(controller, () => true)
+    if (this.#waiting >= MAX_WAITING)
+      for (const each of this.#controllers.values()) this.#release(each, () => true)
+  }
+
+  #sortByRows({ transaction, spans: [span], before = span, isHidden, nextStartMs }: Open): Sorted {
+    const { startMs, endMs, elapsedMs, isEndKnown, samples, failing } = transaction
+    if (!span.isEmpty) return { transaction, counts: false, isSure: true, isBlind: false }
+    if (!isEndKnown && nextStartMs > endMs + JITTER_MS)
+      return { transaction, counts: true, isSure: false, isBlind: true }
+    // Requests of no time that all come before it are not what took longer.
+    const earlier = elapsedMs <= JITTER_MS || before.ends ? before : makeSpan(startMs, endMs)
+    const [later, laterFailing] = [span.samples - before.samples, span.failing - before.failing]
+    const isTooFew = earlier.samples + later < samples || earlier.failing + laterFailing < failing
+    const isSure = isTooFew && !isHidden
+    // With `subresults`, the requests of all parent samples come after them.
+    const isAfter = earlier.samples < samples && later >= samples
+    const counts = isTooFew || isHidden || (isAfter && this.#followed <= this.#alone)
+    return { transaction, counts, isSure, isBlind: false }
+  }
+
+  #release(controller: Controller, isReady: (sorted: Sorted) => boolean): void {
+    const ready = controller.waiting.filter(isReady)
+    controller.waiting = controller.waiting.filter((sorted) => !isReady(sorted))
+    this.#waiting -= ready.length
+    for (const sorted of ready) {
+      const counts = this.#decide(sorted) ?? sorted.counts
+      if (this.#isBlind(sorted)) this.#blind++
+      else if (counts) controller.finalCounting++
+      else controller.finalCovered++
+      this.#onSorted({ transaction: sorted.transaction, counts })
+    }
+  }
+
+  #controllerOf({ controller }: Transaction): Controller {
+    const known = this.#controllers.get(controller) ?? {
+      ...{
+        counting: 0,
+        covered: 0,
+        followed: 0,
+        maybeCounting: 0,
+        maybeCovered: 0,
+        finalCounting: 0,
+        finalCovered: 0,
+        plain: 0,
+        parents: 0
+      },
+      ...{ long: 0, framed: 0, framedByChance: 0, empty: 0, isEndKnown: true, waiting: [] }
+    }
+    this.#controllers.set(controller, known)
+    return known
+  }
+
+  /** Whether its rows may be among those of other machines with the same thread names. */
+  #isMixed({ counting, covered, followed }: Controller): boolean {
+    // With `subresults` all parent samples have rows after them, without it none has.
+    if (!isRare(followed, counting)) return true
+    if (this.#crossed > Math.max(MAX_CROSSED, this.#closed * MAX_CROSSED_SHARE)) return true
+    const isSuspicious = this.#touched + this.#crossed > 0 || this.#briefRows * 2 > this.#rows
+    return isSuspicious && !isRare(counting, covered)
+  }
+
+  /** What the others of its controller say about one; undefined if it is sorted by itself. */
+  #decide({ transaction, isSure, counts }: Sorted): boolean | undefined {
+    const controller = this.#controllerOf(transaction)
+    if (this.#isMixed(controller)) return sortMixed(controller)
+    const majority = majorityOf(controller)
+    const total = controller.counting + controller.covered
+    const isOverruled = total >= QUORUM && isRare(controller.counting, controller.covered)
+    return !isSure || majority === counts || isOverruled ? majority : undefined
+  }
+
+  #isBlind({ transaction, isSure, isBlind }: Sorted): boolean {
+    const controller = this.#controllerOf(transaction)
+    if (this.#isMixed(controller)) return sortMixed(controller) === undefined
+    if (isSure || majorityOf(controller) !== undefined) return false
+    // No guess is good enough if others of the controller are of both kinds.
+    return isBlind || (transaction.elapsedMs === 0 && controller.counting > 0 && controller.covered > 0)
   }
 }
 
-/** How the last row of the thread relates to the transaction's row after it. */
-function relateToLast(thread: ThreadRows, transaction: Transaction): Relation {
-  const { startMs: lastStartMs, endMs: lastEndMs } = thread
-  const { startMs, endMs, isEndKnown, samples } = transaction
-  if (Number.isNaN(lastStartMs)) return 'outside'
-  // Another machine's rows begin here, with the same thread names.
-  if (isEndKnown && lastStartMs > endMs + JITTER_MS) return 'unsure'
-  // Its requests may be further up if rows of several machines follow each other in blocks.
-  const isHidden = () => thread.hasGoneBack && thread.some((...row) => isWithin(transaction, row[0], row[1]))
-  // JMeter counts a nested transaction as one sample more than it has itself.
-  if (thread.loneSamples >= samples) return isHidden() ? 'unsure' : 'outside'
-  // It ended before, or is around this one.
-  const isApart = lastEndMs <= startMs + JITTER_MS || (isEndKnown && lastEndMs >= endMs)
-  if (lastStartMs < startMs) return isApart && !isHidden() ? 'outside' : 'unsure'
-  if (isEndKnown && lastEndMs > endMs + JITTER_MS) return 'unsure'
-  // Zero duration, at the transaction's start: the first and only request, or the last one before.
-  if (lastStartMs === startMs && lastEndMs === startMs) return 'unsure'
-  return 'inside'
+function makeSpan(startMs: number, endMs: number): Span {
+  return { startMs, endMs, begins: false, ends: false, isEmpty: true, samples: 0, failing: 0 }
 }
 
-/** A transaction ends with its last request. A very short one is judged by the number of requests before it. */
-function guessCounts(thread: ThreadRows, { startMs, endMs, samples, failing }: Transaction): boolean {
-  const lastEndMs = thread.endMs
-  if (lastEndMs < startMs || thread.startMs > endMs) return true
-  if (endMs > startMs + JITTER_MS) return Math.abs(lastEndMs - startMs) < Math.abs(lastEndMs - endMs)
-  return thread.run < samples || thread.failedRun < failing
-}
-
-/** How the row after a transaction's row in the same thread relates to it. */
-function relate({ startMs, endMs, isEndKnown }: Transaction, row: LaterRow): Relation {
-  if (row.startMs < startMs) return 'outside'
-  // A transaction around this one, or the only one within it: the next row decides.
-  if (row.isTransaction && row.startMs === startMs && row.endMs >= endMs) return 'around'
-  const endsInside = row.endMs <= endMs + JITTER_MS
-  if (row.startMs < endMs) {
-    if (endsInside || (!isEndKnown && row.startMs < endMs - JITTER_MS)) return 'inside'
-    return isEndKnown ? 'outside' : 'blind'
-  }
-  // Zero duration, at the transaction's end: its only request, or what came next.
-  if (row.startMs === endMs && row.endMs === endMs) return 'unsure'
-  // A request may have waited for a timer within the transaction, or after it.
-  return isEndKnown || row.startMs <= endMs + JITTER_MS ? 'outside' : 'blind'
-}
-
-/** This many rows may overlap others of their threads where a clock was adjusted. */
-const MAX_CROSSINGS = 2
-const MAX_CROSSING_SHARE = 0.01
-const MAX_SHORT_CROSSING_SHARE = 0.005
-/** Longer rows may overlap by a millisecond because JMeter adjusts its clock every five seconds; few of the shorter ones do. */
-const SHORT_ROW_MS = 10
-/** In rows no longer than this, interleaving hardly shows. */
-const BRIEF_ROW_MS = 2
-
-/**
- * Looks for what a thread of one machine cannot write, because it does one thing after the other: rows that overlap, and rows that end
- * before those above them began. Several machines with the same thread names write it all the time.
- */
-class RowOrder {
-  #rows = 0
-  #briefRows = 0
-  #crossings = 0
-  #shortCrossings = 0
-
-  /** Checks the next row of its thread. */
-  check(thread: ThreadRows, startMs: number, endMs: number, isTransaction: boolean): void {
-    this.#rows++
-    if (endMs - startMs <= BRIEF_ROW_MS) this.#briefRows++
-    const { outerStartMs, outerEndMs, firstStartMs } = thread
-    const isShort = endMs - startMs <= SHORT_ROW_MS
-    const startsIn = startMs > outerStartMs && startMs < outerEndMs && endMs > outerEndMs
-    const endsIn = startMs < outerStartMs && endMs > outerStartMs && endMs < outerEndMs
-    if (isShort && (startsIn || endsIn)) this.#shortCrossings++
-    if (endMs < outerStartMs - JITTER_MS) {
-      thread.hasGoneBack = true
-      // If the rows of a second machine follow those of the first, they begin when those did.
-      if (startMs - firstStartMs > (outerEndMs - firstStartMs) / 2) this.#crossings++
-    } else if (isCrossing({ startMs: outerStartMs, endMs: outerEndMs }, startMs, endMs)) this.#crossings++
-    else if (isTransaction && !thread.hasGoneBack && isAcross(thread, startMs, endMs)) this.#crossings++
-    if (startMs >= outerStartMs - JITTER_MS && endMs <= outerEndMs + JITTER_MS) return
-    thread.outerStartMs = startMs
-    thread.outerEndMs = endMs
-  }
-
-  /** Whether several machines have certainly written interleaved rows. */
-  get isMixed(): boolean {
-    return (
-      this.#crossings > Math.max(MAX_CROSSINGS, this.#rows * MAX_CROSSING_SHARE) ||
-      this.#shortCrossings > Math.max(MAX_CROSSINGS, this.#rows * MAX_SHORT_CROSSING_SHARE)
-    )
-  }
-
-  /** Whether they may have. */
-  get isSuspicious(): boolean {
-    return this.#crossings + this.#shortCrossings > 0 || this.#briefRows * 2 > this.#rows
+function look(open: Open, startMs: number, endMs: number, { samples, outcome }: Weight): void {
+  const { transaction } = open
+  const isLater = open.before !== undefined
+  open.isCrossed ||= isCrossing(transaction, startMs, endMs, JITTER_MS)
+  open.isTouched ||= isCrossing(transaction, startMs, endMs, 0)
+  // A transaction around this one comes later, and stands for as many samples or more.
+  if (samples > transaction.samples || (samples === transaction.samples && isLater && samples > 0)) return
+  for (const span of open.spans) {
+    if (startMs < span.startMs) continue
+    // A row may have waited for a timer before it went on, and nobody knows how long.
+    const isLonger = !transaction.isEndKnown && startMs < span.endMs - JITTER_MS
+    if (endMs > span.endMs + JITTER_MS && !isLonger) continue
+    // What only touches it may come before or after it.
+    const isInside = startMs < span.endMs && endMs > span.startMs
+    if (!isInside && startMs !== endMs) continue
+    span.samples += 1 + samples
+    span.failing += outcome
+    span.begins ||= startMs <= span.startMs + EDGE_MS
+    span.ends ||= endMs >= span.endMs - EDGE_MS
+    if (isInside) span.isEmpty = false
   }
 }
 
-/** Whether any of the rows above overlaps the transaction, not only the last, which may be within it. */
-function isAcross(thread: ThreadRows, startMs: number, endMs: number): boolean {
-  const span = { startMs, endMs }
-  return thread.some((rowStartMs, rowEndMs) => isCrossing(span, rowStartMs, rowEndMs))
+/** Whether one of the two begins within the other and ends after it, by more than so many ms. */
+function isCrossing(transaction: Transaction, startMs: number, endMs: number, byMs: number): boolean {
+  if (startMs >= transaction.endMs - byMs || endMs <= transaction.startMs + byMs) return false
+  const [beginsLaterMs, endsLaterMs] = [startMs - transaction.startMs, endMs - transaction.endMs]
+  return Math.min(beginsLaterMs, endsLaterMs) > byMs || Math.max(beginsLaterMs, endsLaterMs) < -byMs
+}
+
+function isFramed({ begins, ends, samples }: Span, transaction: Transaction): boolean {
+  return ends && (begins || hasWaited(transaction)) && samples >= transaction.samples
+}
+
+function hasWaited({ startMs, endMs, elapsedMs }: Transaction): boolean {
+  return endMs - startMs > elapsedMs
+}
+
+/** Whether one kind is so rare that it is due to clocks. */
+function isRare(some: number, others: number): boolean {
+  return Math.min(some, others) * 50 < some + others || some + others === 0
+}
+
+/** Undefined if there are many of both kinds. */
+function majorityOf(controller: Controller): boolean | undefined {
+  const { counting, covered, maybeCounting, maybeCovered } = controller
+  const [some, others] = counting + covered > 0 ? [counting, covered] : [maybeCounting, maybeCovered]
+  return Math.min(some, others) * 10 >= some + others ? undefined : some > others
+}
+
+/** Whether the transactions of a controller count, by rows of several machines; undefined if that cannot be known. */
+function sortMixed(controller: Controller): boolean | undefined {
+  const { plain, parents, long, framed, framedByChance, empty, isEndKnown } = controller
+  if (plain > 0 && parents === 0) return false
+  if (framedByChance > long / 2) return undefined
+  if (framed >= MIN_FRAMED && framed >= long * 0.95) return false
+  const isEmpty = long >= MIN_EMPTY && empty >= long * MIN_EMPTY_SHARE
+  return isEndKnown && isEmpty && framed <= framedByChance + long * 0.1 ? true : undefined
+}
+
+/** The last rows of one thread, in CSV order. */
+class ThreadRows {
+  readonly #kept = new Float64Array(LOOKED_AT * ROW_FIELDS)
+  #count = 0
+  #firstOwn = 0
+  #firstStartMs = NaN
+  #lastStartMs = NaN
+  #lastEndMs = NaN
+
+  /** Whether the next row ended before the last one began. */
+  isBack(endMs: number): boolean {
+    return endMs < this.#lastStartMs - JITTER_MS
+  }
+
+  /** The same where the rows of a second machine follow those of the first: they begin when those did. */
+  beginsAnew(startMs: number, endMs: number): boolean {
+    return this.isBack(endMs) && startMs - this.#firstStartMs <= (this.#lastEndMs - this.#firstStartMs) / 2
+  }
+
+  /** From now on the rows are those of another machine. */
+  beginAnew(): void {
+    this.#firstOwn = this.#count
+  }
+
+  add(startMs: number, endMs: number, { samples, outcome }: Weight): void {
+    if (this.#count === this.#firstOwn) this.#firstStartMs = startMs
+    this.#lastStartMs = startMs
+    this.#lastEndMs = endMs
+    const at = (this.#count++ % LOOKED_AT) * ROW_FIELDS
+    this.#kept[at] = startMs
+    this.#kept[at + 1] = endMs
+    this.#kept[at + 2] = samples
+    this.#kept[at + 3] = outcome
+  }
+
+  /** Own rows are not those of a machine before. */
+  each(take: (startMs: number, endMs: number, weight: Weight, isOwn: boolean) => void): void {
+    const kept = this.#kept
+    for (let row = Math.max(0, this.#count - LOOKED_AT); row < this.#count; row++) {
+      const at = (row % LOOKED_AT) * ROW_FIELDS
+      const weight = { samples: kept[at + 2]!, outcome: kept[at + 3]! }
+      take(kept[at]!, kept[at + 1]!, weight, row >= this.#firstOwn)
+    }
+  }
 }

@@ -2,8 +2,8 @@ import uPlot from 'uplot'
 import { densities } from '../distribution.js'
 import type { Histogram, View } from '../document.js'
 import { formatMs, formatPercent, renderTable } from '../numbers.js'
-import { fillWhenOpen, find, make } from './elements.js'
-import { CHART_FONT, readPalette, type Palette } from './palette.js'
+import { fillWhenOpen, find, make, makePlot } from './elements.js'
+import { axisLook, CHART_FONT, readPalette, type Palette } from './palette.js'
 import { limitColour, writeOnChart } from './time-charts.js'
 
 interface Mark {
@@ -50,9 +50,7 @@ export class DistributionChart {
     if (this.#view === undefined || histogram == null) return
     const palette = readPalette()
     const marks = marksOf(this.#view, palette)
-    const plotted = make('div', { className: 'plot' })
-    plotted.setAttribute('role', 'img')
-    plotted.setAttribute('aria-label', describe(this.#view))
+    const plotted = makePlot(describe(this.#view))
     const reading = make('p', { className: 'hint reading-line', text: ' ' })
     this.#box.replaceChildren(plotted, reading)
     const options = chartOptions(histogram, { marks, palette, width: this.#width() })
@@ -99,8 +97,7 @@ function chartOptions(
     },
     axes: [
       {
-        ...{ stroke: palette.muted, font: CHART_FONT, ticks: { show: false }, space: 60, size: 28 },
-        grid: { stroke: palette.line, width: 1 },
+        ...{ ...axisLook(palette), space: 60, size: 28 },
         splits: () => makeSplits(low, high),
         filter: (_, splits) => splits,
         values: (_, splits) => splits.map((ms) => (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`))

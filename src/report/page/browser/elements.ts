@@ -18,6 +18,21 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return element
 }
 
+/** What a chart is drawn in, with what it shows in words. */
+export function makePlot(words: string): HTMLDivElement {
+  const plot = make('div', { className: 'plot' })
+  plot.setAttribute('role', 'img')
+  plot.setAttribute('aria-label', words)
+  return plot
+}
+
+/** A colour of a chart, and what it stands for. */
+export function makeLegendItem(swatch: string, text: string): HTMLElement {
+  const item = make('span', { className: 'legend' })
+  item.append(make('i', { className: `swatch ${swatch}` }), make('span', { text }))
+  return item
+}
+
 /** Fills a collapsible part when it is opened, and again when its content changes while it is open. */
 export function fillWhenOpen(fold: HTMLDetailsElement, render: () => string): () => void {
   const content = make('div')

@@ -1,3 +1,5 @@
+import type uPlot from 'uplot'
+
 /** Names of the style sheet's colours that the canvas needs too. */
 const NAMES = [
   ...['text', 'muted', 'line', 'card', 'good', 'bad', 'doubtful'],
@@ -19,6 +21,14 @@ export function readPalette(): Palette {
   })
   probe.remove()
   return Object.fromEntries(entries) as Palette
+}
+
+/** How all axes look. */
+export function axisLook(palette: Palette): uPlot.Axis {
+  return {
+    ...{ stroke: palette.muted, font: CHART_FONT, ticks: { show: false } },
+    grid: { stroke: palette.line, width: 1 }
+  }
 }
 
 export const CHART_FONT =

@@ -2,10 +2,9 @@ import uPlot from 'uplot'
 import type { StallBand } from '../../stalls.js'
 import { formatWait } from '../../../analysis/thresholds/format.js'
 import type { PageDocument } from '../document.js'
-import { make } from './elements.js'
 import type { Palette } from './palette.js'
 
-const NOTHING_ANSWERED = 'nothing answered'
+export const NOTHING_ANSWERED = 'nothing answered'
 /** So that a short one in a long run can be seen. */
 const LEAST_WIDTH = 3
 
@@ -29,12 +28,6 @@ export function describeBand(
 export function countBands(page: Pick<PageDocument, 'stalls'>): string {
   const count = bandsOf(page).length
   return count === 0 ? '' : `, ${NOTHING_ANSWERED} ${count === 1 ? 'once' : `${count} times`}`
-}
-
-export function makeBandLegend(): HTMLElement {
-  const item = make('span', { className: 'legend' })
-  item.append(make('i', { className: 'swatch stall' }), make('span', { text: NOTHING_ANSWERED }))
-  return item
 }
 
 /** Behind everything else, each with a line where it begins and ends. */

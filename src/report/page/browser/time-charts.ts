@@ -2,10 +2,10 @@ import uPlot from 'uplot'
 import type { Limit, PageDocument } from '../document.js'
 import { formatElapsed, formatNumber, renderTable } from '../numbers.js'
 import { formatTime } from '../../headline.js'
-import { fillWhenOpen, find, make } from './elements.js'
-import { CHART_FONT, readPalette, type ColourName, type Palette } from './palette.js'
-import { bandsOf, countBands, describeBand, drawBands, makeBandLegend } from './stall-bands.js'
-import { drawBand, greyPart, isInWarmUp, makeWarmUpLegend, NOT_COUNTED } from './warm-up.js'
+import { fillWhenOpen, find, make, makeLegendItem, makePlot } from './elements.js'
+import { axisLook, CHART_FONT, readPalette, type ColourName, type Palette } from './palette.js'
+import { bandsOf, countBands, describeBand, drawBands, NOTHING_ANSWERED } from './stall-bands.js'
+import { drawBand, greyPart, isInWarmUp, NOT_COUNTED } from './warm-up.js'
 
 interface Line {
   readonly name: string
@@ -119,11 +119,9 @@ export class TimeCharts {
     const caption = make('figcaption')
     caption.append(make('strong', { text: plan.title }), make('span', { className: 'unit', text: plan.unit }))
     const values = plan.lines.map((line) => makeLegend(caption, line, plan.lines.length > 1))
-    if (untilMs !== null) caption.append(makeWarmUpLegend())
-    if (bandsOf(page).length > 0) caption.append(makeBandLegend())
-    const canvas = make('div', { className: 'plot' })
-    canvas.setAttribute('role', 'img')
-    canvas.setAttribute('aria-label', describeChart(plan, page))
+    if (untilMs !== null) caption.append(makeLegendItem('warm-up', NOT_COUNTED))
+    if (bandsOf(page).length > 0) caption.append(makeLegendItem('stall', NOTHING_ANSWERED))
+    const canvas = makePlot(describeChart(plan, page))
     figure.append(caption, canvas)
     this.#box.append(figure)
     const options = chartOptions(plan, { palette, limits, width: this.#width() })
@@ -307,12 +305,7 @@ function chartOptions(
   plan: ChartPlan,
   { palette, limits, width }: { palette: Palette; limits: readonly Limit[]; width: number }
 ): uPlot.Options {
-  const axis = {
-    stroke: palette.muted,
-    font: CHART_FONT,
-    grid: { stroke: palette.line, width: 1 },
-    ticks: { show: false }
-  }
+  const axis = axisLook(palette)
   return {
     width,
     height: plan.height,

@@ -12,9 +12,8 @@ import {
 } from '../trend-plan.js'
 import type { TrendPlan } from '../trend-plan.js'
 import { formatNumber } from '../numbers.js'
-import { fillWhenOpen, find, make } from './elements.js'
-import { CHART_FONT, readPalette } from './palette.js'
-import type { Palette } from './palette.js'
+import { fillWhenOpen, find, make, makePlot } from './elements.js'
+import { axisLook, readPalette, type Palette } from './palette.js'
 
 interface Drawn {
   readonly plan: TrendPlan
@@ -171,9 +170,7 @@ function makeFigure(
     make('span', { className: 'unit', text: plan.unit }),
     legend
   )
-  const canvas = make('div', { className: 'plot' })
-  canvas.setAttribute('role', 'img')
-  canvas.setAttribute('aria-label', describePlan(plan, points))
+  const canvas = makePlot(describePlan(plan, points))
   // The slider tells the same to screen readers.
   const tip = make('div', { className: 'tip' })
   tip.hidden = true
@@ -188,10 +185,7 @@ interface Look {
 }
 
 function chartOptions(plan: TrendPlan, { points, palette, width }: Look & { width: number }): uPlot.Options {
-  const axis = {
-    ...{ stroke: palette.muted, font: CHART_FONT, ticks: { show: false } },
-    grid: { stroke: palette.line, width: 1 }
-  }
+  const axis = axisLook(palette)
   return {
     width,
     height: HEIGHT,

@@ -1,6 +1,5 @@
 import uPlot from 'uplot'
 import type { PageDocument } from '../document.js'
-import { make } from './elements.js'
 import type { Palette } from './palette.js'
 
 export const NOT_COUNTED = 'warm-up, not counted'
@@ -18,12 +17,6 @@ export function isInWarmUp({ series, warmUp }: Times, index: number): boolean {
 export function greyPart(whole: Values, counted: Values): Values {
   const differs = (i: number): boolean => i in whole && whole[i] !== counted[i]
   return whole.map((value, i) => (differs(i - 1) || differs(i) || differs(i + 1) ? value : null))
-}
-
-export function makeWarmUpLegend(): HTMLElement {
-  const item = make('span', { className: 'legend' })
-  item.append(make('i', { className: 'swatch warm-up' }), make('span', { text: NOT_COUNTED }))
-  return item
 }
 
 /** A band behind everything else, up to a line where the warm-up ends. */

@@ -4,11 +4,9 @@ import { startDriver } from './driver.js'
 import { startHub } from './hub.js'
 import { onOneLine, RunState, writeStandIns } from './run-state.js'
 import { FACTS_LINE, FAILURE_LINE, type RunFacts, type SeleniumOrder, type UserFailure } from './order.js'
+import { STEPS_HEADER } from '../../../contract/sample-row.js'
 import { runUser, type UserEnd } from './users.js'
 
-/** The last one: the step whose page a row describes; such a row counts for its own label only. */
-const HEADER =
-  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,partOf\n'
 /** Of users in one line. */
 const MAX_LISTED = 100
 
@@ -29,7 +27,7 @@ export async function runUsers(
 ): Promise<void> {
   const state = new RunState(join(tempDir, 'state'), order.durationMs)
   // One header, whichever user is first.
-  writeFileSync(order.samplesFile, HEADER)
+  writeFileSync(order.samplesFile, STEPS_HEADER)
   const say = (user: number, line: string): void => out.log(`user ${user}: ${line}`)
   const tell = (line: string): void => out.tell(`${order.word} ${line}`)
   const ports = {

@@ -123,12 +123,6 @@ export function setMessage(length: u32): u32 {
   return message
 }
 
-/** Counts a time that the caller has read, in its page and nowhere else. */
-export function countTime(cell: u32, elapsed: u32): void {
-  Pages.wait(WAITING_AT, cell, elapsed)
-  tally(WAITING_AT + 8)
-}
-
 /** Must be called after finding places again. */
 export function startRows(): void {
   nextPlace = PLACES_AT

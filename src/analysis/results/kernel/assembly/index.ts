@@ -9,7 +9,6 @@ import { prepareRows, startRows } from './count-rows'
 export { setColumns, setDialect, setThreadColumns } from './columns'
 export {
   countRows,
-  countTime,
   earlyRows,
   hasFineTimes,
   hasStopped,

@@ -1,8 +1,6 @@
 import { openSync, writeSync } from 'node:fs'
+import { STEPS_HEADER } from '../../../../contract/sample-row.js'
 
-/** The columns of JMeter's results, and the step that a row is part of: such a row counts for its own label only. */
-const HEADER =
-  'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,partOf\n'
 /** Whoever reads a message redacts the secrets in it and shortens it then: half of a secret would not be found. */
 const MAX_MESSAGE = 8000
 
@@ -31,7 +29,7 @@ export class Rows {
 
   constructor(path: string) {
     this.#file = openSync(path, 'w')
-    this.#write(HEADER)
+    this.#write(STEPS_HEADER)
   }
 
   addStep(row: StepRow): void {
