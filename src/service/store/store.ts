@@ -102,17 +102,18 @@ export class Store {
   }
 
   /** Returns when a folder of a run would survive a power failure. Before the run's record claims that it is there. */
-  secure(_folder: string): Promise<void> {
+  secure(folder: string): Promise<void> {
+    void folder
     return Promise.resolve()
   }
 
   /** A step's own state knows its processes. */
-  saveProcess(_group: ProcessGroup): void {
-    return
+  saveProcess(group: ProcessGroup): void {
+    void group
   }
 
-  forgetProcess(_pid: number): void {
-    return
+  forgetProcess(pid: number): void {
+    void pid
   }
 
   /** The tools' process groups that were recorded and never seen to end. */
