@@ -87,7 +87,7 @@ export function runDocument(
     _embedded: {
       grids: grids.map((grid) => gridDocument(grid, facts)),
       files: run.files.map(({ uuid, name }) => ({ name, href: `${path}/files/${uuid}` })),
-      archives: [],
+      ...{ archives: [] },
       ...(!isCreated && { results })
     }
   }

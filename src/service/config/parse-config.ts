@@ -51,7 +51,7 @@ class Keys<const K extends string> {
     value: unknown,
     keys: Readonly<Record<K, string>>,
     private readonly note: Note,
-    required: readonly K[] = []
+    required: readonly NoInfer<K>[] = []
   ) {
     this.#values = readKeys(value, namesOf(keys), note)
     for (const key of required) if (!this.has(key)) note(`${key} is missing: ${keys[key]}`)
