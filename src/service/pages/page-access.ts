@@ -73,7 +73,7 @@ export function endedSession(): RequestError {
 }
 
 /** The page in which a person types in a token. */
-export async function sendLoginForm(
+async function sendLoginForm(
   reply: FastifyReply,
   form: LoginForm,
   { loadPages }: PagePorts
@@ -94,7 +94,7 @@ export async function refuseGuess(request: FastifyRequest, reply: FastifyReply):
 }
 
 /** Starts a session in the browser. */
-export function signIn(
+function signIn(
   request: FastifyRequest,
   reply: FastifyReply,
   { user, token, accounts, front }: { user: User; token: string; accounts: Accounts; front: Front }
@@ -105,7 +105,7 @@ export function signIn(
   void reply.header('set-cookie', `${name}=${accounts.openSession(user, token)}; ${attributes}`)
 }
 
-export function readCookie(request: FastifyRequest, name: string): string {
+function readCookie(request: FastifyRequest, name: string): string {
   const pairs = (request.headers.cookie ?? '').split(/;\s*/)
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
 }
