@@ -102,18 +102,20 @@ export class Store {
   }
 
   /** Returns when a folder of a run would survive a power failure. Before the run's record claims that it is there. */
-  secure(folder: string): Promise<void> {
-    void folder
+  secure(folder: string): Promise<void>
+  secure(): Promise<void> {
     return Promise.resolve()
   }
 
   /** A step's own state knows its processes. */
-  saveProcess(group: ProcessGroup): void {
-    void group
+  saveProcess(group: ProcessGroup): void
+  saveProcess(): void {
+    return
   }
 
-  forgetProcess(pid: number): void {
-    void pid
+  forgetProcess(pid: number): void
+  forgetProcess(): void {
+    return
   }
 
   /** The tools' process groups that were recorded and never seen to end. */
