@@ -274,7 +274,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
     await clock.advance(MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json.status).toBe('problem')
-    expect(run.json.remote_errors).toContain('was cut off after 1 min')
+    expect(run.json.remote_errors).toContain('was cut off after 60 s')
     expect(pids.map(isAlive)).toEqual([false, false])
     expect(service.lines.filter((line) => line.startsWith(CANNOT_WRITE))).not.toEqual([])
     // The results have been moved, which takes no space.

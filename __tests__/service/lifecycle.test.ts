@@ -106,7 +106,7 @@ describe('stop_after', () => {
     await clock.advance(MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json.status).toBe('problem')
-    expect(run.json.remote_errors).toMatch(/^grid \w+ was cut off after 1 min by its stop_after of 1 min$/)
+    expect(run.json.remote_errors).toMatch(/^grid \w+ was cut off after 60 s by its stop_after of 1 min$/)
     for (const { uuid } of run.json._embedded.grids)
       expect(rowsOf(await get(service, `/runs/${id}/result.csv?grid_id=${uuid}`))).toBeGreaterThan(0)
   })

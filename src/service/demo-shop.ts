@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
@@ -87,11 +87,7 @@ function renderSearch(term: string): string {
 
 /** Any product exists, so that a plan can use data of its own. */
 function renderProduct(id: string): string {
-  const { name, price } = PRODUCTS.find((product) => product.id === id) ?? {
-    name: 'A thing',
-
-    price: '10.00'
-  }
+  const { name, price } = PRODUCTS.find((product) => product.id === id) ?? { name: 'A thing', price: '10.00' }
   return renderPage(
     `${name}: the demo shop`,
     `<h1>${name}</h1>
@@ -141,41 +137,23 @@ export interface Shop {
   close(): Promise<void>
 }
 
-interface Page {
-  readonly name: string
-  readonly method: string
-  readonly path: RegExp
-  readonly delayMs: number
-  readonly slowDelayMs: number
-  readonly render: (url: URL) => string
-}
+/** How long each page takes, in ms, and in a slow shop. */
+const page = (
+  name: string,
+  [method, path]: readonly [method: string, path: RegExp],
+  [delayMs, slowDelayMs]: readonly [usual: number, slow: number],
+  render: (url: URL) => string
+) => ({ name, method, path, delayMs, slowDelayMs, render })
+
+type Page = ReturnType<typeof page>
 
 const PAGES: readonly Page[] = [
-  { name: 'home', method: 'GET', path: /^\/$/, delayMs: 3, slowDelayMs: 250, render: renderHome },
-  {
-    name: 'search',
-    method: 'GET',
-    path: /^\/search$/,
-    delayMs: 8,
-    slowDelayMs: 600,
-    render: (url) => renderSearch(url.searchParams.get('q') ?? '')
-  },
-  {
-    name: 'product',
-    method: 'GET',
-    path: /^\/products\/[\w-]+$/,
-    delayMs: 5,
-    slowDelayMs: 400,
-    render: (url) => renderProduct(url.pathname.split('/').at(-1) ?? '')
-  },
-  {
-    name: 'checkout',
-    method: 'POST',
-    path: /^\/checkout$/,
-    delayMs: 12,
-    slowDelayMs: 1200,
-    render: renderThanks
-  }
+  page('home', ['GET', /^\/$/], [3, 250], renderHome),
+  page('search', ['GET', /^\/search$/], [8, 600], (url) => renderSearch(url.searchParams.get('q') ?? '')),
+  page('product', ['GET', /^\/products\/[\w-]+$/], [5, 400], (url) =>
+    renderProduct(url.pathname.split('/').at(-1) ?? '')
+  ),
+  page('checkout', ['POST', /^\/checkout$/], [12, 1200], renderThanks)
 ]
 
 /** Browsers request these on their own: they are nobody's load. */
@@ -194,7 +172,19 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
     const nowMs = performance.now()
     firstMs ??= nowMs
     const delayMs = page ? delayOf(page, options) : 0
-    answer({ request, response, url, page, delayMs: hold(delayMs, { sinceMs: nowMs - firstMs, ...options }) })
+    const answer = (): void => {
+      const html = page ? page.render(url) : renderNotFound()
+      response.writeHead(page ? 200 : 404, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-length': Buffer.byteLength(html),
+        // Never from a browser's cache: what a user visits is what the shop counts.
+        'cache-control': 'no-store'
+      })
+      response.end(html)
+    }
+    const heldMs = hold(delayMs, { sinceMs: nowMs - firstMs, ...options })
+    // The whole body is read before the reply, as a shop does for an order.
+    request.resume().once('end', () => setTimeout(answer, heldMs))
     response.once('finish', () => {
       const name = page?.name ?? 'not found'
       if (!isUnasked) served.set(name, (served.get(name) ?? 0) + 1)
@@ -238,30 +228,6 @@ function readUrl({ url = '/' }: IncomingMessage): URL {
   // A client that takes the shop for a proxy sends the whole address.
   const address = /^https?:\/\//i.test(url) ? url : `http://shop${url}`
   return new URL(URL.canParse(address) ? address : 'http://shop/not-an-address')
-}
-
-function answer(exchange: {
-  request: IncomingMessage
-  response: ServerResponse
-  url: URL
-  page: Page | undefined
-  delayMs: number
-}): void {
-  const { request, response, url, page, delayMs } = exchange
-  const send = (): void => {
-    const html = page ? page.render(url) : renderNotFound()
-    const headers = {
-      'content-type': 'text/html; charset=utf-8',
-      'content-length': Buffer.byteLength(html),
-      // Never from a browser's cache: what a user visits is what the shop counts.
-      'cache-control': 'no-store'
-    }
-    response.writeHead(page ? 200 : 404, headers)
-    response.end(html)
-  }
-  // Read the whole body before replying, as a shop does for an order.
-  request.resume()
-  request.once('end', () => setTimeout(send, delayMs))
 }
 
 /** How long a shop for comparisons takes, in terms of the quick one: long enough for what a busy machine adds to be a small part. */

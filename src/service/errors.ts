@@ -3,17 +3,15 @@ import { messageOf } from '../contract/text.js'
 
 /** A request that gets this status and an `error` that says what is wrong. */
 export class RequestError extends Error {
-  readonly statusCode: number
+  override name = 'RequestError'
   /** When to try again. */
   readonly retryAfterSec: number | undefined
   constructor(
-    statusCode: number,
+    readonly statusCode: number,
     message: string,
     options: { cause?: unknown; retryAfterSec?: number } = {}
   ) {
     super(message, options)
-    this.name = 'RequestError'
-    this.statusCode = statusCode
     this.retryAfterSec = options.retryAfterSec
   }
 }
@@ -32,17 +30,14 @@ export function refuseUntilRestart(reason: string): RequestError {
 }
 
 /** A run whose files are not there any more: retention is deleting it, or has deleted it a moment ago. */
-export function refuseDeleted(thrown: unknown): unknown {
+export function refuseDeleted<T extends Error>(thrown: T): T | RequestError {
   if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') return thrown
   return new RequestError(410, 'this run has been deleted with its files', { cause: thrown })
 }
 
 /** A tool could not be found, installed or started; the message says what to do. */
 export class ToolError extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options)
-    this.name = 'ToolError'
-  }
+  override name = 'ToolError'
 }
 
 /** The message of anything that was thrown, to continue the sentence after it. */

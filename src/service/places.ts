@@ -3,7 +3,8 @@ import type { Clock } from '../contract/clock.js'
 import { readPackageVersion } from './version.js'
 import { messageOf } from '../contract/text.js'
 import type { NodePlace } from './nodes/load-node.js'
-import type { Cluster, ClusterAddress, ClusterChoice } from './nodes/kubernetes/cluster.js'
+import type * as clusters from './nodes/clusters.js'
+import type { Cluster, ClusterAddress } from './nodes/kubernetes/cluster.js'
 
 /** Where the nodes of grids run. */
 export interface Places {
@@ -32,23 +33,12 @@ export interface PlaceParts {
 }
 
 /** What is needed for pods; it is loaded only where there is a region on Kubernetes. */
-export interface Kubernetes {
-  readonly openCluster: (choice: ClusterChoice, env: NodeJS.ProcessEnv) => Promise<Cluster>
-  readonly checkAccess: (
-    cluster: Cluster,
-    signal?: AbortSignal
-  ) => Promise<readonly { message: string; manifest?: string }[]>
-  readonly createPodPlace: (parts: {
-    place: KubernetesPlace
-    cluster: Cluster
-    defaultImage: string
-    marker: string
-    clock: Clock
-    log: (line: string) => void
-    onLeft: (words: string) => void
-  }) => NodePlace
-  readonly deleteJobs: (cluster: Cluster, selector: string, signal?: AbortSignal) => Promise<number>
-}
+export type Kubernetes = Pick<
+  typeof clusters,
+  'openCluster' | 'checkAccess' | 'createPodPlace' | 'deleteJobs'
+>
+
+const load = (): Promise<Kubernetes> => import('./nodes/clusters.js')
 
 const NODE_IMAGE = 'ghcr.io/loadgate/loadgate-node'
 
@@ -90,61 +80,65 @@ export function mostNodesIn(region: string, places: Places): number {
 async function openPods(
   pods: readonly { region: string; place: KubernetesPlace }[],
   parts: PlaceParts,
-  kubernetes: Kubernetes
+  { openCluster, checkAccess, createPodPlace, deleteJobs }: Kubernetes
 ): Promise<{ places: [string, NodePlace][]; clearAway: Places['clearAway'] }> {
+  const { signal, clock, log, onLeft = log } = parts
   const found = await Promise.allSettled(
-    pods.map(async ({ region, place }) => ({
-      region,
-      place,
-      cluster: await kubernetes.openCluster(place, parts.env)
-    }))
+    pods.map(async (pod) => ({ ...pod, cluster: await openCluster(pod.place, parts.env) }))
   )
   const reached = found.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const problems = found.flatMap((each, index) =>
     each.status === 'rejected' ? [`region ${pods[index]?.region ?? ''}: ${messageOf(each.reason)}`] : []
   )
-  const clusters = distinct(reached.map(({ cluster }) => cluster))
-  const { signal } = parts
-  const checks = await Promise.all(
-    clusters.map(async (cluster) => {
-      const regions = reached.filter((each) => isSame(each.cluster, cluster)).map(({ region }) => region)
-      return describeAccess(cluster, { kubernetes, regions, signal })
-    })
-  )
+  // Regions may share a namespace.
+  const clusters = new Map(reached.map(({ cluster }) => [JSON.stringify(cluster.address), cluster]))
+  const checks = [...clusters].map(([address, cluster]) => {
+    const regions = reached.filter((each) => JSON.stringify(each.cluster.address) === address)
+    return describeAccess(
+      cluster,
+      regions.map(({ region }) => region),
+      checkAccess(cluster, signal)
+    )
+  })
+  problems.push(...(await Promise.all(checks)).flat())
   signal?.throwIfAborted()
-  problems.push(...checks.flat())
   if (problems.length > 0) throw new Error(problems.join('\n'))
-  parts.onClusters?.(clusters.map(({ address }) => address))
+  parts.onClusters?.([...clusters.values()].map(({ address }) => address))
   const marker = parts.marker()
   const defaultImage = `${NODE_IMAGE}:${readPackageVersion()}`
-  const { clock, log, onLeft = log } = parts
+  /** A Job that cannot be deleted now ends by its own deadline, or is deleted at the next start. */
+  const deleteLeft = async (cluster: Cluster, selector: string): Promise<void> => {
+    try {
+      const count = await deleteJobs(cluster, selector, signal)
+      if (count > 0) log(`deleted ${count} ${count === 1 ? 'Job' : 'Jobs'} left behind in ${cluster.name}`)
+    } catch (thrown) {
+      log(`could not delete the Jobs left behind in ${cluster.name} (${selector}): ${messageOf(thrown)}`)
+    }
+  }
   return {
     places: reached.map(({ region, place, cluster }) => [
       region,
-      kubernetes.createPodPlace({ place, cluster, defaultImage, marker, clock, log, onLeft })
+      createPodPlace({ place, cluster, defaultImage, marker, clock, log, onLeft })
     ]),
     clearAway: async (gridsInUse) => {
-      await Promise.all(
-        clusters.map((cluster) => deleteLeft(cluster, { kubernetes, marker, gridsInUse, log, signal }))
-      )
+      const others = gridsInUse.length === 0 ? '' : `,loadgate.dev/grid notin (${gridsInUse.join(',')})`
+      const selector = `loadgate.dev/marker=${marker}${others}`
+      await Promise.all([...clusters.values()].map((cluster) => deleteLeft(cluster, selector)))
     }
   }
 }
 
 /** Each problem with the regions and the cluster that it is about: others may be fine. */
 async function describeAccess(
-  cluster: Cluster,
-  {
-    kubernetes,
-    regions,
-    signal
-  }: { kubernetes: Kubernetes; regions: readonly string[]; signal: AbortSignal | undefined }
+  { name }: Cluster,
+  regions: readonly string[],
+  access: ReturnType<Kubernetes['checkAccess']>
 ): Promise<string[]> {
   const where = `${regions.length === 1 ? 'region' : 'regions'} ${regions.join(', ')}`
   const tell = (message: string): string =>
-    message.includes(cluster.name) ? `${where}: ${message}` : `${where} (${cluster.name}): ${message}`
+    message.includes(name) ? `${where}: ${message}` : `${where} (${name}): ${message}`
   try {
-    return (await kubernetes.checkAccess(cluster, signal)).map(({ message, manifest }) =>
+    return (await access).map(({ message, manifest }) =>
       manifest === undefined
         ? tell(message)
         : `${tell(message)} This grants it (kubectl apply -f -):\n\n${manifest.trimEnd()}\n`
@@ -152,40 +146,4 @@ async function describeAccess(
   } catch (thrown) {
     return [tell(messageOf(thrown))]
   }
-}
-
-/** A Job that cannot be deleted now ends by its own deadline, or is deleted at the next start. */
-async function deleteLeft(
-  cluster: Cluster,
-  left: {
-    kubernetes: Kubernetes
-    marker: string
-    gridsInUse: readonly string[]
-    log: (line: string) => void
-    signal: AbortSignal | undefined
-  }
-): Promise<void> {
-  const { kubernetes, marker, gridsInUse, log, signal } = left
-  const others = gridsInUse.length === 0 ? '' : `,loadgate.dev/grid notin (${gridsInUse.join(',')})`
-  const selector = `loadgate.dev/marker=${marker}${others}`
-  try {
-    const count = await kubernetes.deleteJobs(cluster, selector, signal)
-    if (count > 0) log(`deleted ${count} ${count === 1 ? 'Job' : 'Jobs'} left behind in ${cluster.name}`)
-  } catch (thrown) {
-    log(`could not delete the Jobs left behind in ${cluster.name} (${selector}): ${messageOf(thrown)}`)
-  }
-}
-
-/** Regions may share a namespace. */
-function distinct(clusters: readonly Cluster[]): Cluster[] {
-  return clusters.filter((cluster, index) => clusters.findIndex((one) => isSame(one, cluster)) === index)
-}
-
-function isSame(one: Cluster, other: Cluster): boolean {
-  return JSON.stringify(one.address) === JSON.stringify(other.address)
-}
-
-async function load(): Promise<Kubernetes> {
-  const { openCluster, checkAccess, createPodPlace, deleteJobs } = await import('./nodes/clusters.js')
-  return { openCluster, checkAccess, createPodPlace, deleteJobs }
 }

@@ -1,21 +1,15 @@
 import { availableParallelism } from 'node:os'
-import {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type FastifyServerOptions,
-  LogController
-} from 'fastify'
+import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, LogController } from 'fastify'
 import type { Regions } from '../contract/regions/regions.js'
 import type { ServiceConfig } from './config/config.js'
-import { openAccounts } from './accounts/accounts.js'
+import { TeamAccounts } from './accounts/accounts.js'
 import { openAuditLog } from './accounts/audit-log.js'
-import { openSessionRows } from './accounts/session-rows.js'
+import { openSessionRows } from './accounts/sessions.js'
 import { createSingleToken, createSingleUser } from './accounts/users.js'
 import { type Clock, systemClock } from '../contract/clock.js'
-import { createFront, createLoopbackFront, type Front } from './http/front.js'
+import { createFront, createLoopbackFront } from './http/front.js'
 import type { Limits } from './http/limits.js'
-import { createMetrics, type Metrics, addMetricsRoute, requireMetricsToken } from './metrics/metrics.js'
+import { createMetrics, addMetricsRoute, requireMetricsToken } from './metrics/metrics.js'
 import { Queue } from './queue/queue.js'
 import { startRetention } from './retention/retention.js'
 import type { Service, ServiceOptions } from './server.js'
@@ -85,11 +79,16 @@ export async function serve(request: ServeRequest, ports: ServePorts): Promise<S
   const token = 'listen' in setUp ? undefined : (setUp.token ?? createSingleToken())
   const accounts =
     token === undefined
-      ? openAccounts(store.database, clock)
+      ? new TeamAccounts(store.database, clock)
       : createSingleUser(token, { clock, rows: openSessionRows(store.database) })
   const keeping = { store, retention: team?.retention ?? {}, clock, log }
-  const service = await startOrClose(store, async () => {
-    if (team && readiness.whyNot() !== undefined) await makeRoom(keeping)
+  const start = async (): Promise<Service> => {
+    // A full disk keeps a service from starting, and nobody else deletes what is beyond the limits.
+    if (team && readiness.whyNot() !== undefined) {
+      const early = startRetention(keeping)
+      await early.settled()
+      await early.close()
+    }
     return ports.start({
       ...{ engine: rehearse ? 'rehearsal' : 'real', signal, pages, clock },
       ...(serviceName !== undefined && { serviceName }),
@@ -97,7 +96,17 @@ export async function serve(request: ServeRequest, ports: ServePorts): Promise<S
       ...(token !== undefined && { token }),
       ...(team && { audit: openAuditLog(dataDir, { clock, log }) }),
       front: team
-        ? equipFront(front, { config: team, metrics, log: request.log, clock, whyNotReady: readiness.whyNot })
+        ? {
+            ...front,
+            settings: { ...front.settings, ...logSettings(request.log, clock) },
+            prepare: (app) => {
+              logRequests(app)
+              metrics?.watch(app)
+              front.prepare(app)
+              addProbes(app, readiness.whyNot)
+              addMetricsRoute(app, metrics, team.metrics)
+            }
+          }
         : front,
       queue: (placeOf) => {
         // One person's runs do not wait for each other; those that share the machine say so.
@@ -108,6 +117,11 @@ export async function serve(request: ServeRequest, ports: ServePorts): Promise<S
         return queue
       }
     })
+  }
+  const service = await start().catch((thrown: unknown) => {
+    // A service that does not start lets go of its folder.
+    store.close()
+    throw thrown
   })
   const retention = team && startRetention(keeping)
   return {
@@ -124,36 +138,6 @@ export async function serve(request: ServeRequest, ports: ServePorts): Promise<S
   }
 }
 
-/** What is seen from outside: probes, figures, and a log line per request. */
-function equipFront(
-  front: Front,
-  {
-    config,
-    metrics,
-    log,
-    clock,
-    whyNotReady
-  }: {
-    config: ServiceConfig
-    metrics: Metrics | undefined
-    log: (line: string) => void
-    clock: Clock
-    whyNotReady: () => string | undefined
-  }
-): Front {
-  return {
-    ...front,
-    settings: { ...front.settings, ...logSettings(log, clock) },
-    prepare: (app) => {
-      logRequests(app)
-      metrics?.watch(app)
-      front.prepare(app)
-      addProbes(app, whyNotReady)
-      addMetricsRoute(app, metrics, config.metrics)
-    }
-  }
-}
-
 /** For whatever restarts the service, and whatever sends callers to it. */
 function addProbes(app: FastifyInstance, whyNotReady: () => string | undefined): void {
   const config = { open: 'probe' } as const
@@ -163,23 +147,6 @@ function addProbes(app: FastifyInstance, whyNotReady: () => string | undefined):
     if (reason === undefined) return { status: 'ready' }
     return reply.code(503).header('retry-after', '10').send({ error: reason })
   })
-}
-
-/** A full disk keeps a service from starting, and nobody else deletes what is beyond the limits. */
-async function makeRoom(parts: Parameters<typeof startRetention>[0]): Promise<void> {
-  const retention = startRetention(parts)
-  await retention.settled()
-  await retention.close()
-}
-
-/** A service that does not start lets go of its folder. */
-async function startOrClose(store: SqliteStore, start: () => Promise<Service>): Promise<Service> {
-  try {
-    return await start()
-  } catch (thrown) {
-    store.close()
-    throw thrown
-  }
 }
 
 /** Why nothing can be written down right now; undefined if it can. */
@@ -218,15 +185,8 @@ const PROBE_EVERY_MS = 2000
 /** A disk that is almost full takes a few bytes still. */
 const PROBE_BYTES = 64 * 1024
 
-interface Readiness {
-  /** Undefined if new runs are welcome. */
-  readonly whyNot: () => string | undefined
-  /** From now on they are not. */
-  readonly drain: () => void
-}
-
 /** Whether the service can take new runs: it can keep what it is given, and is not about to end. */
-function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock): Readiness {
+function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock) {
   let isDraining = false
   let probedMs = -Infinity
   let failure: string | undefined
@@ -243,12 +203,14 @@ function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock): Readi
     }
   }
   return {
-    whyNot: () => {
+    /** Undefined if new runs are welcome. */
+    whyNot: (): string | undefined => {
       if (isDraining) return 'the service is about to end and takes no new runs'
       probe()
       return failure
     },
-    drain: () => {
+    /** From now on they are not. */
+    drain: (): void => {
       isDraining = true
     }
   }
@@ -281,21 +243,20 @@ function logSettings(write: WriteLine, clock: Clock): Pick<FastifyServerOptions,
 function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     // The framework's own hook for the end is not called for whoever hangs up.
-    reply.raw.once('close', () => request.log.info(describe(request, reply), 'request'))
+    reply.raw.once('close', () => {
+      const line = {
+        method: request.method,
+        // A token may be in the query.
+        path: request.originalUrl.replace(/[?#].*$/s, '').slice(0, 300),
+        route: request.routeOptions.url ?? null,
+        status: reply.raw.headersSent ? reply.statusCode : null,
+        ms: Math.round(reply.elapsedTime),
+        address: request.ip,
+        user: (request.user as FastifyRequest['user'] | undefined)?.name ?? null,
+        ...(!reply.raw.writableFinished && { hung_up: true })
+      }
+      request.log.info(line, 'request')
+    })
     done()
   })
-}
-
-function describe(request: FastifyRequest, reply: FastifyReply): Record<string, unknown> {
-  return {
-    method: request.method,
-    // A token may be in the query.
-    path: request.originalUrl.replace(/[?#].*$/s, '').slice(0, 300),
-    route: request.routeOptions.url ?? null,
-    status: reply.raw.headersSent ? reply.statusCode : null,
-    ms: Math.round(reply.elapsedTime),
-    address: request.ip,
-    user: (request.user as FastifyRequest['user'] | undefined)?.name ?? null,
-    ...(!reply.raw.writableFinished && { hung_up: true })
-  }
 }

@@ -155,32 +155,27 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
 
   const front = options.front ?? (await createLoopbackFront())
   const app = createApp(front)
-  const facts: ServiceFacts = {
+  const { pages: loadPages } = options
+  const known = {
     words: vocabularyOf(options.serviceName),
-    store,
-    places,
-    accounts,
-    queue,
-    startedMs: clock.now(),
-    baseUrl: () => front.baseUrl()
+    ...{ store, places, accounts, queue, front, clock, log, startedMs: clock.now() }
   }
-  const loadPages = options.pages
+  const facts: ServiceFacts = { ...known, loadPages }
   const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), clock, log })
   const pages =
-    loadPages && new RunPages({ facts, verdicts, clock, synthetic: engines.synthetic, log, loadPages })
+    loadPages && new RunPages({ facts: { ...known, loadPages }, verdicts, synthetic: engines.synthetic })
   const audit = options.audit ?? noAudit
-  const guarded = { accounts, front, clock, store, audit, loadPages, vendor: facts.words.vendor }
-  addGuards(app, guarded)
+  addGuards(app, facts, audit)
   const maxUploadBytes = options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   addRoutes(app, { facts, grids, runs, engines, verdicts, pages, maxUploadBytes }, [
-    ...(loadPages ? loginRoutes({ ...guarded, loadPages }) : []),
+    ...(loadPages ? loginRoutes({ ...known, loadPages }) : []),
     ...(pages ? pageRoutes({ facts, runs, verdicts, pages }) : [])
   ])
   await front.listen(app)
   queue.resume()
   audit.write({ action: 'service.start' })
   return {
-    url: facts.baseUrl(),
+    url: front.baseUrl(),
     token,
     keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, token] }),
     keepSamples: (folder) => keepSamples(store, folder),

@@ -2,6 +2,9 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { Vocabulary } from '../contract/vocabulary.js'
 import type { RunRecord, RunStatus } from '../contract/records.js'
 import type { Accounts } from './accounts/users.js'
+import type { Clock } from '../contract/clock.js'
+import type { Front } from './http/front.js'
+import type { Pages } from './pages/send-page.js'
 import type { Places } from './places.js'
 import type { Queue } from './queue/queue.js'
 import type { Store, RunFilter } from './store/store.js'
@@ -14,9 +17,12 @@ export interface ServiceFacts {
   readonly places: Places
   readonly accounts: Accounts
   readonly queue: Queue
+  readonly front: Front
+  readonly clock: Clock
+  readonly log: (line: string) => void
+  /** Renders the web pages, loaded with the first request for one; undefined for a service without pages. */
+  readonly loadPages: (() => Promise<Pages>) | undefined
   readonly startedMs: number
-  /** Where callers reach the service; known once it listens. */
-  baseUrl(): string
 }
 
 /** What is answered at a path, with who may ask for it and what that changes. */
@@ -107,12 +113,9 @@ export function readRunFilter(request: FastifyRequest): RunFilter {
 
 /** The filter and the page as the end of an address: nothing for the first page of all runs. */
 export function queryOf(filter: RunFilter, page?: number): string {
-  const query = new URLSearchParams()
-  for (const key of KEYS) {
-    const value = filter[key]
-    if (value !== undefined) query.set(key, value)
-  }
-  if (page !== undefined) query.set('page', String(page))
-  const text = query.toString()
-  return text === '' ? '' : `?${text}`
+  const all = { ...filter, page: page?.toString() }
+  const given = [...KEYS, 'page' as const].flatMap((key): [string, string][] =>
+    all[key] === undefined ? [] : [[key, all[key]]]
+  )
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
 }

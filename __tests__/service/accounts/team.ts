@@ -1,9 +1,8 @@
 import { readFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { openAccounts } from '../../../src/service/accounts/accounts.js'
+import { TeamAccounts } from '../../../src/service/accounts/accounts.js'
 import { openAuditLog } from '../../../src/service/accounts/audit-log.js'
-import type { UserAdministration } from '../../../src/service/accounts/users.js'
 import { type Clock, systemClock } from '../../../src/contract/clock.js'
 import type { EmbeddedService, ServiceOptions } from '../../../src/service/server.js'
 import { openDatabase } from '../../../src/service/store/database.js'
@@ -16,7 +15,7 @@ export type Member = Role | 'other'
 
 export interface Team {
   readonly service: EmbeddedService & { lines: string[]; dataDir: string }
-  readonly users: UserAdministration
+  readonly users: TeamAccounts
   /** Where the users and their sessions are. */
   readonly database: DatabaseSync
   /** The service as one of them reaches it. */
@@ -38,7 +37,7 @@ export function createTeams(): {
       const dataDir = folders.create()
       const database = openDatabase(join(dataDir, 'users'))
       databases.push(database)
-      const users = openAccounts(database, clock)
+      const users = new TeamAccounts(database, clock)
       const tokens = new Map<Member, string>(ROLES.map((role) => [role, users.add(role, role).token]))
       tokens.set('other', users.add('other', 'member').token)
       const audit = openAuditLog(dataDir, { clock, log: () => undefined })

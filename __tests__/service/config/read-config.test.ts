@@ -78,8 +78,8 @@ regions: { eu: { kubernets: {} } }
     expect.stringMatching(
       /^tls: unknown key cert \(did you mean certificate\?\)|^tls: unknown key cert; known keys are certificate, key/
     ),
-    'tls: key: must be text, found a list',
     expect.stringMatching(/^tls: certificate is missing/),
+    'tls: key: must be text, found a list',
     expect.stringMatching(
       /^behind-proxy: trusted: element 1: "0.0.0.0\/0" is invalid; expected an address or a range/
     ),

@@ -348,7 +348,7 @@ describe('a restart', () => {
     const ended = await waitForStatus(next, `/runs/${large}`, ['problem'])
     expect(ended.json.remote_errors).toBe(`this run ${why}`)
     await waitForStatus(next, `/grids/${grid}`, ['stopped'])
-    expect(lines).toContain(`run ${large} ends: this run ${why}`)
+    expect(lines).toContain(`run ${large} cannot continue: this run ${why}`)
     expect(lines).toContain(`grid ${grid} stops: this grid ${why}`)
   })
 
@@ -388,7 +388,7 @@ test('where nothing limits the nodes, neither the log nor a report names a limit
   why = 'the disk is full'
   const second = await createRun(service, long())
   await until(() => lines.some((line) => line.startsWith(`run ${second} waits`)))
-  expect(lines).toContain(`run ${second} waits in the queue, position 1: 64 nodes are at work`)
+  expect(lines).toContain(`run ${second} waits in the queue, position 1: nodes at work: 64`)
   why = undefined
   await clock.advance(5000)
   await isRunning(service, second)
@@ -410,8 +410,8 @@ test('the log says who waits, and who starts after how long', async () => {
   await stop(service, first)
   await isRunning(service, second)
   await until(() => lines.some((line) => line.includes('starts after')))
-  expect(lines).toContain(`run ${second} waits in the queue, position 1: 2 of at most 2 nodes are at work`)
-  expect(lines).toContain(`run ${second} starts after 1 min 5 s in the queue`)
+  expect(lines).toContain(`run ${second} waits in the queue, position 1: nodes at work: 2 of at most 2`)
+  expect(lines).toContain(`run ${second} starts after 65 s in the queue`)
 })
 
 test.each([

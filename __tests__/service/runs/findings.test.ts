@@ -30,9 +30,8 @@ describe('remote_errors', () => {
     expect([lines.length, lines.at(0), lines.at(-1)]).toEqual([51, 'load lost: node 0', 'and 950 more lines'])
   })
 
-  test('are bounded in bytes, and cut between characters', () => {
-    const text = formatFindings({ problems: ['é'.repeat(9000), 'q'], losses: ['l'] })!
-    expect(Buffer.byteLength(text)).toBeLessThan(10_100)
-    expect(text).toMatch(/^é{5000}\nand 2 more lines$/)
+  test('are bounded in length', () => {
+    const text = formatFindings({ problems: ['é'.repeat(12_000), 'q'], losses: ['l'] })!
+    expect(text).toMatch(/^é{10000}…\nand 2 more lines$/)
   })
 })

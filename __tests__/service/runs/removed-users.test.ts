@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { openAccounts } from '../../../src/service/accounts/accounts.js'
+import { TeamAccounts } from '../../../src/service/accounts/accounts.js'
 import { Queue } from '../../../src/service/queue/queue.js'
 import type { ServiceOptions } from '../../../src/service/server.js'
 import { openStore } from '../../../src/service/serve.js'
@@ -67,7 +67,10 @@ test('the waiting runs of a removed user end when their turn comes; those at wor
 
 test('a user who is removed while the run gets ready', async () => {
   const clock = new ManualClock()
-  const accounts = openAccounts(openStore(folders.create(), { log: () => undefined, clock }).database, clock)
+  const accounts = new TeamAccounts(
+    openStore(folders.create(), { log: () => undefined, clock }).database,
+    clock
+  )
   const { token } = accounts.add('member', 'member')
   let looks = 0
   accounts.isRemoved = () => ++looks > 1
@@ -83,7 +86,7 @@ test('a service that starts later does not start them either', async () => {
   const clock = new ManualClock()
   const open = async () => {
     const store = openStore(dataDir, { log: () => undefined, clock })
-    const accounts = openAccounts(store.database, clock)
+    const accounts = new TeamAccounts(store.database, clock)
     return {
       accounts,
       service: await services.start({ dataDir, store, accounts, clock, ...withQueue(clock) })

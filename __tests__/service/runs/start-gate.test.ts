@@ -18,7 +18,7 @@ function come(gate: StartGate): Caller {
 
 function createGate(count: number): { gate: StartGate; openings: () => number } {
   let openings = 0
-  return { gate: new StartGate({ count, onOpen: () => (openings += 1) }), openings: () => openings }
+  return { gate: new StartGate(count, () => (openings += 1)), openings: () => openings }
 }
 
 describe('the start of all nodes', () => {

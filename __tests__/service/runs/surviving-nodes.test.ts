@@ -154,7 +154,7 @@ describe('a run on nodes elsewhere', () => {
     const run = await ended(service, id)
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors).toMatch(
-      /^node 2 of 4 in east: Evicted: The node was low on resource: memory\. 2 of 8 threads, a quarter of the load, were lost after \d+ s\.$/
+      /^node 2 of 4 in east: Evicted: The node was low on resource: memory\. 2 of 8 threads, 25% of the load, were lost after \d+ s\.$/
     )
     expect(nodesOf(run).map(({ rows, lost }) => [rows, lost !== null])).toEqual([
       ...[
@@ -184,7 +184,7 @@ describe('a run on nodes elsewhere', () => {
     )
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors?.split('\n')).toEqual([
-      'node 1 of 1 in west: OOMKilled. 1 of 2 nodes, half of the load, was lost before the start.',
+      'node 1 of 1 in west: OOMKilled. 1 of 2 nodes, 50% of the load, was lost before the start.',
       'no node was started, because node 1 of 1 in west failed before the start'
     ])
     expect(world.starts()).toBe(0)

@@ -1,19 +1,11 @@
 import { timingSafeEqual, randomBytes } from 'node:crypto'
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../contract/clock.js'
-import { type Role, ROLES } from '../config/config.js'
+import type { Role } from '../config/config.js'
 import { inTransaction } from '../store/database.js'
 import { hashSecret } from '../secrets.js'
-import { openSessionRows } from './session-rows.js'
-import { Sessions } from './sessions.js'
-import {
-  AccountError,
-  type Accounts,
-  type NewToken,
-  type User,
-  type UserAdministration,
-  type UserDetails
-} from './users.js'
+import { openSessionRows, Sessions } from './sessions.js'
+import { AccountError, type Accounts, type NewToken, type User, type UserDetails } from './users.js'
 
 /** Harmless in logs, pages, addresses and on a command line. */
 const NAME = /^[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}$/
@@ -22,41 +14,42 @@ const SIGN_IN_MS = 3_600_000
 /** Compared with a token whose id nobody has: a guess takes the same work whether its id exists or not. */
 const NOBODYS_HASH = hashSecret('')
 
-type Row = Record<string, SQLOutputValue>
-
-/** The users in the database. Every look at them reads it, so what another process changes holds at once. */
-export function openAccounts(database: DatabaseSync, clock: Clock): Accounts & UserAdministration {
-  return new DatabaseAccounts(database, clock)
+interface Row extends Omit<UserDetails, 'token'> {
+  readonly tokenHash: Uint8Array
 }
 
-class DatabaseAccounts implements Accounts, UserAdministration {
+const DETAILS = `id, name, role, created_ms AS createdMs, sign_ins AS signIns,
+  current_sign_in_ms AS currentSignInMs, last_sign_in_ms AS lastSignInMs`
+
+/** The users in the database. Every look at them reads it, so what another process changes holds at once. */
+export class TeamAccounts implements Accounts {
   readonly takesTokenInAddress = false
-  readonly #database: DatabaseSync
-  readonly #clock: Clock
   readonly #sessions: Sessions
   /** The last try to count a sign-in of each user, so that a database that cannot be written is not asked per request. */
   readonly #counted = new Map<number, number>()
 
-  constructor(database: DatabaseSync, clock: Clock) {
-    this.#database = database
-    this.#clock = clock
-    this.#sessions = new Sessions(openSessionRows(database), clock)
+  constructor(
+    private readonly database: DatabaseSync,
+    private readonly clock: Clock
+  ) {
+    this.#sessions = new Sessions(clock, openSessionRows(database))
   }
 
   findByToken(text: string): User | undefined {
-    const row = this.#get('SELECT * FROM users WHERE token_id = ?', readTokenId(text))
-    const isRight = timingSafeEqual(hashSecret(text), row ? hashOf(row) : NOBODYS_HASH)
+    const row = this.#get('token_id', readTokenId(text))
+    const isRight = timingSafeEqual(hashSecret(text), row?.tokenHash ?? NOBODYS_HASH)
     if (!row || !isRight) return undefined
     this.#countSignIn(row)
     return userOf(row)
   }
 
   users(): UserDetails[] {
-    return this.#database.prepare('SELECT * FROM users ORDER BY id').all().map(detailsOf)
+    const rows = this.database.prepare(`SELECT ${DETAILS} FROM users ORDER BY id`).all()
+    return rows.map((row) => ({ ...(row as unknown as Omit<UserDetails, 'token'>), token: undefined }))
   }
 
   isRemoved(id: number): boolean {
-    return this.#get('SELECT 1 FROM users WHERE id = ?', id) === undefined
+    return this.#get('id', id) === undefined
   }
 
   openSession({ id }: User, token: string): string {
@@ -65,8 +58,8 @@ class DatabaseAccounts implements Accounts, UserAdministration {
 
   findBySession(cookie: string): User | undefined {
     const session = this.#sessions.find(cookie)
-    const row = session && this.#get('SELECT * FROM users WHERE id = ?', session.userId)
-    return row && timingSafeEqual(session.tokenHash, hashOf(row)) ? userOf(row) : undefined
+    const row = session && this.#get('id', session.userId)
+    return row && timingSafeEqual(session.tokenHash, row.tokenHash) ? userOf(row) : undefined
   }
 
   closeSession(cookie: string): void {
@@ -75,57 +68,53 @@ class DatabaseAccounts implements Accounts, UserAdministration {
 
   add(name: string, role: Role): NewToken {
     checkName(name)
-    checkRole(role)
     const token = createToken()
-    inTransaction(this.#database, () => {
-      const known = this.#find(name)
+    inTransaction(this.database, () => {
+      const known = this.#get('name', name)
       if (known)
         throw new AccountError(
-          `there is a user ${textOf(known, 'name')} already; \`loadgate user rotate\` gives a user another token`
+          `there is a user ${known.name} already; \`loadgate user rotate\` gives a user another token`
         )
-      this.#database
+      this.database
         .prepare('INSERT INTO users (name, role, token_id, token_hash, created_ms) VALUES (?, ?, ?, ?, ?)')
-        .run(name, role, token.id, token.hash, this.#clock.now())
+        .run(name, role, token.id, token.hash, this.clock.now())
     })
     return { name, role, token: token.text }
   }
 
+  /** Gives a user another token; the earlier one and its sessions end at once. */
   rotate(name: string): NewToken & User {
     const token = createToken()
-    const user = inTransaction(this.#database, () => this.#replaceToken(name, token))
+    const user = inTransaction(this.database, () => {
+      const { id } = this.#require(name)
+      const sql = 'UPDATE users SET token_id = ?, token_hash = ? WHERE id = ?'
+      this.database.prepare(sql).run(token.id, token.hash, id)
+      this.#closeSessions(id)
+      return userOf(this.#require(name))
+    })
     return { ...user, token: token.text }
   }
 
   remove(name: string): User {
-    return inTransaction(this.#database, () => {
+    return inTransaction(this.database, () => {
       const user = userOf(this.#require(name))
       const others = this.users().filter(({ id }) => id !== user.id)
       if (user.role === 'admin' && !others.some(({ role }) => role === 'admin'))
         throw new AccountError(`${user.name} is the last admin; add another one before you remove this one`)
-      this.#database.prepare('DELETE FROM users WHERE id = ?').run(user.id)
-      this.#sessions.closeAllOf(user.id)
+      this.database.prepare('DELETE FROM users WHERE id = ?').run(user.id)
+      this.#closeSessions(user.id)
       return user
     })
   }
 
-  #replaceToken(name: string, { id, hash }: Token): User {
-    const user = userOf(this.#require(name))
-    this.#database
-      .prepare('UPDATE users SET token_id = ?, token_hash = ? WHERE id = ?')
-      .run(id, hash, user.id)
-    this.#sessions.closeAllOf(user.id)
-    return user
-  }
-
   #countSignIn(row: Row): void {
-    const id = Number(row.id)
-    const nowMs = this.#clock.now()
-    const isRecent = (atMs: number | null | undefined): boolean =>
-      typeof atMs === 'number' && Math.abs(nowMs - atMs) < SIGN_IN_MS
-    if (isRecent(timeOf(row, 'current_sign_in_ms')) || isRecent(this.#counted.get(id))) return
+    const { id, currentSignInMs } = row
+    const nowMs = this.clock.now()
+    const isRecent = (atMs = -Infinity): boolean => Math.abs(nowMs - atMs) < SIGN_IN_MS
+    if (isRecent(currentSignInMs ?? undefined) || isRecent(this.#counted.get(id))) return
     this.#counted.set(id, nowMs)
     try {
-      this.#database
+      this.database
         .prepare(
           'UPDATE users SET sign_ins = sign_ins + 1, last_sign_in_ms = coalesce(current_sign_in_ms, ?), current_sign_in_ms = ? WHERE id = ?'
         )
@@ -135,19 +124,20 @@ class DatabaseAccounts implements Accounts, UserAdministration {
     }
   }
 
-  #find(name: string): Row | undefined {
-    return this.#get('SELECT * FROM users WHERE name = ?', name)
+  #closeSessions(id: number): void {
+    this.database.prepare('DELETE FROM sessions WHERE user_id = ?').run(id)
   }
 
   #require(name: string): Row {
-    const row = this.#find(name)
+    const row = this.#get('name', name)
     if (!row)
       throw new AccountError(`there is no user ${JSON.stringify(name)}; \`loadgate user list\` lists them`)
     return row
   }
 
-  #get(sql: string, value: string | number): Row | undefined {
-    return this.#database.prepare(sql).get(value)
+  #get(column: 'id' | 'name' | 'token_id', value: string | number): Row | undefined {
+    const sql = `SELECT ${DETAILS}, token_hash AS tokenHash FROM users WHERE ${column} = ?`
+    return this.database.prepare(sql).get(value) as unknown as Row | undefined
   }
 }
 
@@ -158,37 +148,8 @@ function checkName(name: string): void {
     )
 }
 
-function checkRole(role: string): void {
-  if (!ROLES.some((known) => known === role))
-    throw new AccountError(`there is no role ${JSON.stringify(role)}; there are ${ROLES.join(', ')}`)
-}
-
-function userOf(row: Row): User {
-  return { id: Number(row.id), name: textOf(row, 'name'), role: textOf(row, 'role') as Role }
-}
-
-function detailsOf(row: Row): UserDetails {
-  return {
-    ...userOf(row),
-    createdMs: Number(row.created_ms),
-    signIns: Number(row.sign_ins),
-    currentSignInMs: timeOf(row, 'current_sign_in_ms'),
-    lastSignInMs: timeOf(row, 'last_sign_in_ms'),
-    token: undefined
-  }
-}
-
-function hashOf(row: Row): Uint8Array {
-  return row.token_hash as Uint8Array
-}
-
-function textOf(row: Row, column: string): string {
-  return row[column] as string
-}
-
-function timeOf(row: Row, column: string): number | null {
-  const value = row[column]
-  return value === null || value === undefined ? null : Number(value)
+function userOf({ id, name, role }: Row): User {
+  return { id, name, role }
 }
 
 /** What a user signs in with. It has 256 random bits, so that a fast hash of it is as good as a slow one. */

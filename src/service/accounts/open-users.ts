@@ -5,15 +5,10 @@ import { openDatabase } from '../store/database.js'
 import { explainDatabase } from '../store/database-errors.js'
 import { hasEnded } from '../../contract/records.js'
 import { RunTable } from '../store/tables.js'
-import { openAccounts } from './accounts.js'
+import { TeamAccounts } from './accounts.js'
 import { findOperator, openAuditLog } from './audit-log.js'
-import type { NewToken, User, UserAdministration } from './users.js'
-
-interface Users extends Pick<UserAdministration, 'add' | 'users'> {
-  rotate(name: string): NewToken & User & Unfinished
-  remove(name: string): User & Unfinished
-  close(): void
-}
+import type { Role } from '../config/config.js'
+import type { User } from './users.js'
 
 /** Their runs that have not ended. */
 interface Unfinished {
@@ -24,9 +19,9 @@ interface Unfinished {
 }
 
 /** The users of a service for a command, which may run beside it; what it changes is in the audit log. */
-export function openUsers(dataDir: string, log: (line: string) => void): Users {
+export function openUsers(dataDir: string, log: (line: string) => void) {
   const database = openDatabase(dataDir)
-  const accounts = openAccounts(database, systemClock)
+  const accounts = new TeamAccounts(database, systemClock)
   const audit = openAuditLog(dataDir, { clock: systemClock, log })
   const record = <T extends { readonly name: string }>(action: string, change: () => T): T => {
     const changed = explain(change)
@@ -50,19 +45,11 @@ export function openUsers(dataDir: string, log: (line: string) => void): Users {
       return { ...changed, waitingRuns: [], runsAtWork: [] }
     }
   }
-  const rotate = (name: string): NewToken & User & Unfinished => {
-    const rotated = record('user.rotate', () => accounts.rotate(name))
-    return withRuns(rotated)
-  }
-  const remove = (name: string): User & Unfinished => {
-    const removed = record('user.remove', () => accounts.remove(name))
-    return withRuns(removed)
-  }
   return {
-    add: (name, role) => record('user.add', () => accounts.add(name, role)),
+    add: (name: string, role: Role) => record('user.add', () => accounts.add(name, role)),
     users: () => explain(() => accounts.users()),
-    rotate,
-    remove,
+    rotate: (name: string) => withRuns(record('user.rotate', () => accounts.rotate(name))),
+    remove: (name: string) => withRuns(record('user.remove', () => accounts.remove(name))),
     close: () => database.close()
   }
 }

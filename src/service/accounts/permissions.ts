@@ -24,6 +24,8 @@ declare module 'fastify' {
   }
 }
 
+type Owned = Pick<RunRecord | GridRecord, 'user'>
+
 interface Known {
   readonly store: Pick<Store, 'run' | 'grid'>
   readonly accounts: Pick<Accounts, 'isRemoved'>
@@ -54,7 +56,7 @@ export function checkPermission(
   if (need === 'member' || id === undefined) return
   const kind = need === 'owner of run' ? 'run' : 'grid'
   const record = store[kind](id)
-  if (record) requireOwner(user, record, { what: `${kind} ${record.id}`, accounts })
+  if (record) requireOwner(user, record, `${kind} ${record.id}`, accounts)
 }
 
 /** Viewers only read. */
@@ -66,20 +68,16 @@ function requireMember(user: User): void {
     )
 }
 
-/** Whether to offer it at all. */
-export function mayChange(user: User, { user: owner }: { readonly user?: UserReference }): boolean {
+/** Whether to offer it at all. Members change what is theirs, admins everything. */
+export function mayChange(user: User, { user: owner }: Owned): boolean {
   return user.role === 'admin' || (user.role === 'member' && owner?.id === user.id)
 }
 
-/** Members change what is theirs, admins everything. What has no owner is from before there were users: it is the admins'. */
-function requireOwner(
-  user: User,
-  { user: owner }: { readonly user?: UserReference },
-  { what, accounts }: { what: string } & Pick<Known, 'accounts'>
-): void {
+/** What has no owner is from before there were users: it is the admins'. */
+function requireOwner(user: User, owned: Owned, what: string, accounts: Known['accounts']): void {
   requireMember(user)
-  if (mayChange(user, { ...(owner && { user: owner }) })) return
-  throw new RequestError(403, `${what} belongs to ${describeOwner(owner, accounts)} may do this`)
+  if (!mayChange(user, owned))
+    throw new RequestError(403, `${what} belongs to ${describeOwner(owned.user, accounts)} may do this`)
 }
 
 /** Names are free again when somebody was removed; what was theirs is not the next one's. */
@@ -98,11 +96,6 @@ export function requireOwnGrids(
 ): void {
   for (const wish of grids) {
     const grid = 'uuid' in wish ? store.grid(wish.uuid) : 'id' in wish ? wish : undefined
-    if (grid) requireOwner(user, grid, { what: `grid ${grid.id}`, accounts })
+    if (grid) requireOwner(user, grid, `grid ${grid.id}`, accounts)
   }
-}
-
-/** The grids of a run that outlive it. */
-export function standaloneGridsOf(run: RunRecord, store: Store): GridRecord[] {
-  return store.gridsOf(run).filter(({ batchId }) => batchId !== run.batchId)
 }

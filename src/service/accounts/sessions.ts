@@ -1,8 +1,54 @@
 import { randomBytes } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../contract/clock.js'
 import { refuseWrite } from '../store/database-errors.js'
-import type { SessionRow, SessionRows } from './session-rows.js'
 import { hashSecret } from '../secrets.js'
+
+/** What is kept of a session. */
+interface SessionRow {
+  readonly userId: number
+  readonly tokenHash: Uint8Array
+  readonly createdMs: number
+  readonly expiresMs: number
+}
+
+/** Where sessions are kept, by the hashes of their cookies. */
+export interface SessionRows {
+  get(hash: string): SessionRow | undefined
+  set(hash: string, row: SessionRow): unknown
+  delete(hash: string): unknown
+  removeExpired(nowMs: number): void
+}
+
+/** They outlive a restart. */
+export function openSessionRows(database: DatabaseSync): SessionRows {
+  const bytesOf = (hash: string): Uint8Array => Buffer.from(hash, 'hex')
+  return {
+    get: (hash) =>
+      database
+        .prepare(
+          'SELECT user_id AS userId, token_hash AS tokenHash, created_ms AS createdMs, expires_ms AS expiresMs FROM sessions WHERE hash = ?'
+        )
+        .get(bytesOf(hash)) as unknown as SessionRow | undefined,
+    set: (hash, { userId, tokenHash, createdMs, expiresMs }) =>
+      database
+        .prepare(
+          'INSERT OR REPLACE INTO sessions (hash, user_id, token_hash, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?)'
+        )
+        .run(bytesOf(hash), userId, tokenHash, createdMs, expiresMs),
+    delete: (hash) => database.prepare('DELETE FROM sessions WHERE hash = ?').run(bytesOf(hash)),
+    removeExpired: (nowMs) => {
+      database.prepare('DELETE FROM sessions WHERE expires_ms <= ?').run(nowMs)
+    }
+  }
+}
+
+/** They end with the process. */
+class MemoryRows extends Map<string, SessionRow> implements SessionRows {
+  removeExpired(nowMs: number): void {
+    for (const [hash, { expiresMs }] of this) if (expiresMs <= nowMs) this.delete(hash)
+  }
+}
 
 const SECRET_BYTES = 32
 const LONGEST_IDLE_MS = 12 * 3_600_000
@@ -12,22 +58,19 @@ const PROLONG_AFTER_MS = 10 * 60_000
 
 /** The visits of browsers. A cookie is random; only its hash is kept. */
 export class Sessions {
-  readonly #rows: SessionRows
-  readonly #clock: Clock
-
-  constructor(rows: SessionRows, clock: Clock) {
-    this.#rows = rows
-    this.#clock = clock
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly rows: SessionRows = new MemoryRows()
+  ) {}
 
   /** The value of the cookie. The session belongs to the token that was checked, whatever happens to the user meanwhile. */
   open(userId: number, token: string): string {
     const cookie = randomBytes(SECRET_BYTES).toString('base64url')
-    const nowMs = this.#clock.now()
+    const nowMs = this.clock.now()
     const row = { userId, tokenHash: hashSecret(token), createdMs: nowMs, expiresMs: nowMs + LONGEST_IDLE_MS }
     try {
-      this.#rows.removeExpired(nowMs)
-      this.#rows.add(hashSecret(cookie), row)
+      this.rows.removeExpired(nowMs)
+      this.rows.set(keyOf(cookie), row)
     } catch (thrown) {
       throw refuseWrite(thrown, 'you cannot log in')
     }
@@ -36,41 +79,28 @@ export class Sessions {
 
   /** Whose it is, and the token it was opened with: whoever asks compares it with the one that the user has now. */
   find(cookie: string): Pick<SessionRow, 'userId' | 'tokenHash'> | undefined {
-    const hash = hashSecret(cookie)
-    const row = this.#rows.find(hash)
-    if (!row) return undefined
-    if (row.expiresMs <= this.#clock.now()) {
-      this.#attempt(() => this.#rows.remove(hash))
-      return undefined
+    const nowMs = this.clock.now()
+    const row = this.rows.get(keyOf(cookie))
+    if (!row || row.expiresMs <= nowMs) return undefined
+    const expiresMs = Math.min(nowMs + LONGEST_IDLE_MS, row.createdMs + LONGEST_MS)
+    if (expiresMs - row.expiresMs < PROLONG_AFTER_MS) return row
+    try {
+      this.rows.set(keyOf(cookie), { ...row, expiresMs })
+    } catch {
+      // On a full disk a page is still shown; the next visit tries again.
     }
-    this.#prolong(hash, row)
     return row
   }
 
   close(cookie: string): void {
     try {
-      this.#rows.remove(hashSecret(cookie))
+      this.rows.delete(keyOf(cookie))
     } catch (thrown) {
       throw refuseWrite(thrown, 'you cannot log out')
     }
   }
+}
 
-  closeAllOf(userId: number): void {
-    this.#rows.removeAllOf(userId)
-  }
-
-  #prolong(hash: Uint8Array, { createdMs, expiresMs }: SessionRow): void {
-    const untilMs = Math.min(this.#clock.now() + LONGEST_IDLE_MS, createdMs + LONGEST_MS)
-    if (untilMs - expiresMs < PROLONG_AFTER_MS) return
-    this.#attempt(() => this.#rows.prolong(hash, untilMs))
-  }
-
-  /** On a full disk a page is still shown. */
-  #attempt(write: () => unknown): void {
-    try {
-      write()
-    } catch {
-      // The next visit tries again.
-    }
-  }
+function keyOf(cookie: string): string {
+  return Buffer.from(hashSecret(cookie)).toString('hex')
 }

@@ -2,8 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Role } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
 import { hashSecret } from '../secrets.js'
-import { createSessionRows, type SessionRows } from './session-rows.js'
-import { Sessions } from './sessions.js'
+import { type SessionRows, Sessions } from './sessions.js'
 
 /** Who sends a request. */
 export interface User {
@@ -46,15 +45,6 @@ export interface NewToken {
   readonly token: string
 }
 
-/** What an administrator does at the command line, beside the service or without it. */
-export interface UserAdministration {
-  add(name: string, role: Role): NewToken
-  users(): readonly UserDetails[]
-  /** Gives a user another token; the earlier one and its sessions end at once. */
-  rotate(name: string): NewToken & User
-  remove(name: string): User
-}
-
 /** Something that cannot be done to the users; the message says why. */
 export class AccountError extends Error {
   override name = 'AccountError'
@@ -70,9 +60,9 @@ export function createSingleToken(): string {
 /** One person with one token, as on a developer's own machine. */
 export function createSingleUser(
   token: string,
-  { clock, rows = createSessionRows() }: { clock: Clock; rows?: SessionRows }
+  { clock, rows }: { clock: Clock; rows?: SessionRows }
 ): Accounts {
-  const sessions = new Sessions(rows, clock)
+  const sessions = new Sessions(clock, rows)
   const startedMs = clock.now()
   const tokenHash = hashSecret(token)
   return {

@@ -4,7 +4,7 @@ import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import type { Front } from '../http/front.js'
 import { FormFields } from './request-body.js'
-import { RequestError } from '../errors.js'
+import { refuseDeleted, RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { PAGE_HEADERS } from '../pages/send-page.js'
@@ -61,7 +61,8 @@ export function createApp(front: Front): FastifyInstance {
     done(null, new FormFields([...new URLSearchParams(String(body))]))
   })
   app.setErrorHandler<FastifyError>((error, request, reply) => {
-    const thrown = explainStorage(error) ?? error
+    // A run that is being read may be deleted meanwhile.
+    const thrown = explainStorage(error) ?? (request.method === 'GET' ? refuseDeleted(error) : error)
     const statusCode = thrown.statusCode ?? 500
     // What a route refuses on purpose, as while the service drains, is no failure.
     const isMeant = error instanceof RequestError && error.cause === undefined

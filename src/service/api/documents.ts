@@ -16,18 +16,6 @@ import type { RunFilter } from '../store/store.js'
 
 export type Document = Record<string, unknown>
 
-const ORIGINS: Readonly<Record<string, string>> = {
-  'ap-southeast-2': 'Sydney',
-  'us-east-1': 'Virginia',
-  'us-west-1': 'California',
-  'us-west-2': 'Oregon',
-  'eu-west-1': 'Ireland',
-  'eu-central-1': 'Frankfurt',
-  'ap-southeast-1': 'Singapore',
-  'ap-northeast-1': 'Tokyo',
-  'sa-east-1': 'São Paulo'
-}
-
 const linkTo = (path: string): { href: string } => ({ href: `/api${path}` })
 
 function timestamp(ms: number): string {
@@ -38,17 +26,12 @@ function timestampOrNull(ms: number | null): string | null {
   return ms === null ? null : timestamp(ms)
 }
 
-/** A grid as `POST /grids` and runs show it, with `nodes`. */
-export function gridDocument(grid: GridRecord, facts: ServiceFacts): Sent<Omit<GridDocument, 'resources'>> {
-  return { ...gridFields(grid, facts), nodes: nodeDocuments(grid, facts) }
-}
-
-/** A grid at its own address, with `resources` instead of `nodes`. */
-export function gridDetailDocument(grid: GridRecord, facts: ServiceFacts): Sent<Omit<GridDocument, 'nodes'>> {
-  return { ...gridFields(grid, facts), resources: nodeDocuments(grid, facts) }
-}
-
-function gridFields(grid: GridRecord, facts: ServiceFacts): Sent<Omit<GridDocument, 'nodes' | 'resources'>> {
+/** A grid with `nodes`, as `POST /grids` and runs show it, or with `resources` instead, as it is at its own address. */
+export function gridDocument(
+  grid: GridRecord,
+  facts: ServiceFacts,
+  key: 'nodes' | 'resources' = 'nodes'
+): Sent<Omit<GridDocument, 'resources'>> {
   const { spec } = grid
   return {
     _links: { self: linkTo(`/grids/${grid.id}`) },
@@ -56,30 +39,28 @@ function gridFields(grid: GridRecord, facts: ServiceFacts): Sent<Omit<GridDocume
     ...(grid.batchId === null ? {} : { batch_id: grid.batchId }),
     name: `${spec.region}-${grid.id}`,
     region: spec.region,
-    origin: originOf(spec.region, facts),
+    // Whatever the region says, the load comes from this machine where there are no other places.
+    origin: facts.places.regions ? (facts.places.placeOf(spec.region)?.name ?? 'unknown') : 'This machine',
     instance_quantity: spec.instanceQuantity,
     instance_type: spec.instanceType,
     infrastructure: spec.infrastructure,
     stop_after: spec.stopAfterMin,
     status: grid.status,
-    ...(grid.problem === undefined ? {} : { problem: grid.problem })
+    ...(grid.problem === undefined ? {} : { problem: grid.problem }),
+    [key as 'nodes']: nodeDocuments(grid, facts)
   }
-}
-
-function originOf(region: string, { places }: ServiceFacts): string {
-  if (places.regions !== undefined) return places.placeOf(region)?.name ?? 'unknown'
-  // Whatever the region says, the load comes from this machine.
-  const city = ORIGINS[region]
-  return city === undefined ? 'This machine' : `This machine, instead of ${city}`
 }
 
 function nodeDocuments(grid: GridRecord, facts: ServiceFacts): Sent<GridNodeDocument>[] {
   const { startedMs } = grid
   if (startedMs === null) return []
+  const url = facts.front.baseUrl()
+  const here = { ip: '127.0.0.1', url, private_ip: '127.0.0.1', port: Number(new URL(url).port) }
   return Array.from({ length: grid.spec.instanceQuantity }, (_, index) => {
     const name = grid.nodeNames?.[index]
     return {
-      ...addressOf(name, facts),
+      // Nobody speaks to a node elsewhere but through its place.
+      ...(name === undefined ? here : { ip: null, url: null, private_ip: null, port: null }),
       instance_id: name ?? `${grid.id}-${index + 1}`,
       chef: 'complete',
       started: timestamp(startedMs),
@@ -88,31 +69,27 @@ function nodeDocuments(grid: GridRecord, facts: ServiceFacts): Sent<GridNodeDocu
   })
 }
 
-/** Nobody speaks to a node elsewhere but through its place. */
-function addressOf(name: string | undefined, facts: ServiceFacts): Sent<Pick<GridNodeDocument, 'ip'>> {
-  if (name !== undefined) return { ip: null, url: null, private_ip: null, port: null }
-  const url = facts.baseUrl()
-  return { ip: '127.0.0.1', url, private_ip: '127.0.0.1', port: Number(new URL(url).port) }
-}
-
-/** A run as `POST /runs` shows it. */
-export function createdRunDocument(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 'nodes'>> {
-  return { ...runFields(run, facts), batch_id: run.batchId, _embedded: embedGridsAndFiles(run, facts) }
-}
-
-/** A run at its own address, with its results once there are any. */
-export function runDocument(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 'nodes'>> {
-  const grids = hasEnded(run) ? facts.store.gridsOf(run) : []
-  const results = grids.map((grid) => ({
-    name: `${grid.spec.region}-${grid.id}`,
-    region: grid.spec.region,
-    href: `${facts.baseUrl()}/${facts.words.runs}/${run.id}/result.csv?grid_id=${grid.id}`
+/** A run at its own address, with its results once there are any; without them as `POST /runs` shows it. */
+export function runDocument(
+  run: RunRecord,
+  facts: ServiceFacts,
+  { isCreated = false }: { isCreated?: boolean } = {}
+): Sent<Omit<RunDocument, 'nodes'>> {
+  const path = `${facts.front.baseUrl()}/${facts.words.runs}/${run.id}`
+  const grids = facts.store.gridsOf(run)
+  const results = (hasEnded(run) ? grids : []).map(({ id, spec: { region } }) => ({
+    ...{ name: `${region}-${id}`, region, href: `${path}/result.csv?grid_id=${id}` }
   }))
   return {
     ...runFields(run, facts),
     batch_id: run.batchId,
     ...(run.nodes === undefined ? {} : { nodes: run.nodes.map(nodeOfRunDocument) }),
-    _embedded: { ...embedGridsAndFiles(run, facts), results }
+    _embedded: {
+      grids: grids.map((grid) => gridDocument(grid, facts)),
+      files: run.files.map(({ uuid, name }) => ({ name, href: `${path}/files/${uuid}` })),
+      ...{ archives: [] },
+      ...(!isCreated && { results })
+    }
   }
 }
 
@@ -132,20 +109,6 @@ export function briefRunDocument(run: RunRecord, facts: ServiceFacts): Sent<Omit
   return { ...runFields(run, facts), _embedded: { [facts.words.files as 'run_files']: files } }
 }
 
-function embedGridsAndFiles(
-  run: RunRecord,
-  facts: ServiceFacts
-): Sent<Pick<RunDocument['_embedded'], 'grids' | 'files'>> {
-  return {
-    grids: facts.store.gridsOf(run).map((grid) => gridDocument(grid, facts)),
-    files: run.files.map(({ uuid, name }) => ({
-      name,
-      href: `${facts.baseUrl()}/${facts.words.runs}/${run.id}/files/${uuid}`
-    })),
-    archives: []
-  }
-}
-
 function runFields(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 'nodes' | '_embedded'>> {
   const { request } = run
   return {
@@ -160,7 +123,7 @@ function runFields(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 
     duration: request.durationSec,
     tag_list: request.tags,
     status: run.status,
-    permalink: `${facts.baseUrl()}/${facts.words.runs}/${run.id}`,
+    permalink: `${facts.front.baseUrl()}/${facts.words.runs}/${run.id}`,
     queue_position: facts.queue.positionOf(run.id),
     ...(run.user && { user: run.user.name }),
     remote_errors: run.remoteErrors,

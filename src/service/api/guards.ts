@@ -1,13 +1,12 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Clock } from '../../contract/clock.js'
 import { RequestError } from '../errors.js'
-import { cannotFind } from '../service-facts.js'
+import { cannotFind, type ServiceFacts } from '../service-facts.js'
 import type { AuditLog } from '../accounts/audit-log.js'
 import { auditRequests } from '../accounts/audit-requests.js'
 import { checkPermission, requireDeclaredEffects } from '../accounts/permissions.js'
-import type { Accounts, User } from '../accounts/users.js'
-import { type Front, foreignPage } from '../http/front.js'
+import type { User } from '../accounts/users.js'
+import { foreignPage } from '../http/front.js'
 import {
   admitToPage,
   endedSession,
@@ -16,8 +15,6 @@ import {
   isPageRequest,
   refuseGuess
 } from '../pages/page-access.js'
-import type { Pages } from '../pages/send-page.js'
-import type { Store } from '../store/store.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,22 +29,11 @@ declare module 'fastify' {
   }
 }
 
-export interface Guarded {
-  readonly accounts: Accounts
-  readonly front: Front
-  readonly vendor: string
-  readonly store: Pick<Store, 'run' | 'grid'>
-  readonly clock: Clock
-  readonly audit: AuditLog
-  /** Undefined for a service without pages. */
-  readonly loadPages: (() => Promise<Pages>) | undefined
-}
-
 /** Wrong tokens of a network in a minute; a right one is never refused, for many runners share an address. */
 const MOST_GUESSES = 20
 
 /** Lets nobody in without a token, or a session for the pages; and nobody do what the role does not allow. */
-export function addGuards(app: FastifyInstance, guarded: Guarded): void {
+export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: AuditLog): void {
   void app.register(rateLimit, { global: false })
   app.after(() => {
     app.decorate('countGuess', app.createRateLimit({ max: MOST_GUESSES, timeWindow: 60_000 }))
@@ -55,7 +41,7 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): void {
   app.decorateRequest('user')
   app.decorateRequest('checkAgain', () => undefined)
   requireDeclaredEffects(app)
-  auditRequests(app, guarded)
+  auditRequests(app, { audit, clock: guarded.clock })
   app.addHook('onRequest', async (request, reply) => {
     const { open, page, effect } = request.routeOptions.config
     if (open === 'probe') return undefined
@@ -75,7 +61,8 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): void {
       if (reply.sent) return reply
       endWithAccess(reply, () => findUser() !== undefined, guarded.clock)
     } else {
-      checkSite(request)
+      // A browser that once got the token would send it with requests from any page; it also says which site the page is from.
+      if (['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))) throw foreignPage()
       if (!user) throw missingToken(reply)
       // Links carry a prefix under which there are no pages.
       if (page === 'always') throw cannotFind()
@@ -91,7 +78,7 @@ export function addGuards(app: FastifyInstance, guarded: Guarded): void {
       request.user = now
       check()
     }
-    checkVersion(request, guarded.vendor)
+    checkVersion(request, guarded.words.vendor)
     return undefined
   })
   // Where the body was read before the route is called.
@@ -107,11 +94,6 @@ function missingToken(reply: FastifyReply): RequestError {
     401,
     'the API token is missing or wrong: send it as the user name, with an empty password'
   )
-}
-
-/** A browser that once got the token would send it with requests from any page; it also says which site the page is from. */
-function checkSite(request: FastifyRequest): void {
-  if (['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))) throw foreignPage()
 }
 
 /** Undefined if there is nothing that could be one: a proxy's own credentials have a password. */

@@ -11,7 +11,7 @@ const MAX_DEPTH = 16
 /** Reads `a[b][]=…` fields in the order in which they were sent, by Rack's rules. */
 export function nestParams(fields: Iterable<readonly [name: string, value: string]>): Params {
   const params = emptyParams()
-  for (const [name, value] of fields) place({ params, name, value, depth: 0 })
+  for (const [name, value] of fields) place(params, name, value, 0)
   return params
 }
 
@@ -19,36 +19,24 @@ function emptyParams(): Params {
   return Object.create(null) as Params
 }
 
-interface Placing {
-  readonly params: Params
-  readonly name: string
-  readonly value: string
-  readonly depth: number
-}
-
-function place({ params, name, value, depth }: Placing): void {
+function place(params: Params, name: string, value: string, depth: number): void {
   if (depth > MAX_DEPTH) throw new RequestError(400, `the parameter ${name} is nested too deeply`)
-  const key = /^[[\]]*([^[\]]+)\]*/.exec(name)
-  if (key?.[1] === undefined) return
-  const after = name.slice(key[0].length)
-  if (after === '') params[key[1]] = value
-  else if (after === '[]') listAt(params, key[1]).push(value)
-  else if (after.startsWith('[]')) placeInList({ params, name: after, value, depth }, key[1])
-  else place({ params: hashAt(params, key[1]), name: after, value, depth: depth + 1 })
-}
-
-/**
- * Rack's rule, which merges a reference and a specification sent one after the other: the last element of the list
- * gets the key if it does not have it yet; otherwise a new element starts.
- */
-function placeInList({ params, name, value, depth }: Placing, key: string): void {
-  const list = listAt(params, key)
-  const bracketed = /^\[\]\[([^[\]]+)\]$/.exec(name)
-  const childName = bracketed?.[1] ?? name.slice(2)
-  const last = list.at(-1)
-  const element = isParams(last) && !hasKey(last, childName) ? last : emptyParams()
-  if (element !== last) list.push(element)
-  place({ params: element, name: childName, value, depth: depth + 1 })
+  const [start = '', key] = /^[[\]]*([^[\]]+)\]*/.exec(name) ?? []
+  if (key === undefined) return
+  const after = name.slice(start.length)
+  if (after === '') params[key] = value
+  else if (after === '[]') listAt(params, key).push(value)
+  else if (!after.startsWith('[]')) place(hashAt(params, key), after, value, depth + 1)
+  else {
+    // Rack's rule, which merges a reference and a specification sent one after the other: the last element of the list gets the key if
+    // it does not have it yet; otherwise a new element starts.
+    const list = listAt(params, key)
+    const child = /^\[\]\[([^[\]]+)\]$/.exec(after)?.[1] ?? after.slice(2)
+    const last = list.at(-1)
+    const element = isParams(last) && !hasKey(last, child) ? last : emptyParams()
+    if (element !== last) list.push(element)
+    place(element, child, value, depth + 1)
+  }
 }
 
 function hasKey(params: Params, name: string): boolean {

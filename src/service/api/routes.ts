@@ -1,15 +1,18 @@
-import { open, rm, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { route, type Route, type ServiceFacts, cannotFind, findRun, readRunFilter } from '../service-facts.js'
 import type { Engines } from '../engines/engine.js'
-import { refuseDeleted, RequestError, readPageNumber } from '../errors.js'
+import { RequestError, readPageNumber } from '../errors.js'
 import type { Grids } from '../runs/grids.js'
 import { lookAt } from '../judging/read-results.js'
-import { type FilePart, LiveSamples } from '../runs/live-samples.js'
+import { isOwn } from '../runs/make-ready.js'
+import { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { sendPage, PAGE_HEADERS } from '../pages/send-page.js'
 import type { Verdicts } from '../judging/verdicts.js'
-import { requireOwnGrids, standaloneGridsOf } from '../accounts/permissions.js'
+import { requireOwnGrids } from '../accounts/permissions.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
 import type { RunPages } from '../pages/run-pages.js'
@@ -20,9 +23,7 @@ import { readThresholds } from '../judging/read-thresholds.js'
 import {
   accountDocument,
   briefRunDocument,
-  createdRunDocument,
   type Document,
-  gridDetailDocument,
   gridDocument,
   runDocument,
   runListDocument,
@@ -30,7 +31,7 @@ import {
   userDocument
 } from './documents.js'
 import { readBody } from './request-body.js'
-import { describeFile, sendPieces } from './send-file.js'
+import { describeFile, sendFile } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
 /** Dependencies of the routes. */
@@ -63,7 +64,7 @@ function apiRoutes(service: ServicePorts): Route[] {
     const grid = findGrid(request, facts)
     await grids.terminate(grid)
     facts.store.flush()
-    return gridDetailDocument(grid, facts)
+    return gridDocument(grid, facts, 'resources')
   }
   return [
     route('GET', '/account', {}, ({ user }) => accountDocument(user, facts)),
@@ -80,7 +81,7 @@ function apiRoutes(service: ServicePorts): Route[] {
       request.audited.created = grid.id
       return reply.code(201).send(gridDocument(grid, facts))
     }),
-    route('GET', '/grids/:id', {}, (request) => gridDetailDocument(findGrid(request, facts), facts)),
+    route('GET', '/grids/:id', {}, (request) => gridDocument(findGrid(request, facts), facts, 'resources')),
     // The API document's definition has the singular, its example the plural.
     route('DELETE', '/grids/:id', { effect: 'grid.terminate' }, endGrid),
     route('DELETE', '/grid/:id', { effect: 'grid.terminate' }, endGrid),
@@ -106,7 +107,8 @@ function apiRoutes(service: ServicePorts): Route[] {
     route('GET', `${path}/:id/repeat`, { effect: 'run.repeat' }, async (request, reply) => {
       noteCaller(reply, runs)
       const run = findRun(request, facts)
-      requireOwnGrids(request.user, standaloneGridsOf(run, facts.store), facts)
+      const lasting = facts.store.gridsOf(run).filter((grid) => !isOwn(run, grid))
+      requireOwnGrids(request.user, lasting, facts)
       const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
         throw refuseCreation(thrown)
       })
@@ -153,7 +155,7 @@ async function createRun(
     requireOwnGrids(request.user, wish.grids, facts)
     const run = await runs.create({ ...wish, files, uploadDir, user: ownerOf(request) })
     request.audited.created = run.id
-    return createdRunDocument(run, facts)
+    return runDocument(run, facts, { isCreated: true })
   } catch (thrown) {
     if (uploadDir !== undefined) await rm(uploadDir, { recursive: true, force: true })
     throw refuseCreation(thrown)
@@ -167,23 +169,50 @@ function refuseCreation(thrown: unknown): unknown {
 
 const CSV = 'text/csv; charset=utf-8'
 
+/** The results of a grid, or of all grids; while the run goes on, what the nodes of a grid have written so far. */
 async function sendResults(
   request: FastifyRequest,
   reply: FastifyReply,
   { facts, runs, live }: { facts: ServiceFacts; runs: Runs; live: LiveSamples }
 ): Promise<FastifyReply> {
   const running = findRun(request, facts)
-  if (running.status === 'running') return sendLive(request, reply, { run: running, facts, live })
-  const run = findEndedRun(request, facts)
-  await runs.settle(run)
+  const run = running.status === 'running' ? running : findEndedRun(request, facts)
+  const { folder } = facts.store
   const grids = selectGrids(request, run, facts)
-  const pieces = await findResultPieces(grids.map((grid) => facts.store.folder.resultFile(run.id, grid.id)))
-  const only = grids.length === 1 ? grids[0] : undefined
-  const name = only ? `${only.spec.region}-${only.id}` : run.id
+  const [only, ...others] = grids
+  const name = only && others.length === 0 ? `${only.spec.region}-${only.id}` : run.id
+  if (!hasEnded(run)) {
+    const bytes = only && others.length === 0 ? await live.bytesOf(run, only) : undefined
+    if (!only || bytes === undefined)
+      throw new RequestError(404, `run ${run.id} is ${run.status}: there are no samples yet`)
+    // Another version than the results: with several nodes, the order of the rows differs, also if another service continues.
+    const etag = `"${run.id}-${name}-live-${facts.startedMs}"`
+    const content = { type: CSV, fileName: `${name}-live.csv`, etag }
+    return sendFile(request, reply, { ...content, file: folder.liveFile(run.id, only.id), bytes })
+  }
+  await runs.settle(run)
+  const files = grids.map(({ id }) => folder.resultFile(run.id, id))
+  const sizes = await Promise.all(files.map(measureResult))
   const content = { type: CSV, fileName: `${name}.csv`, etag: `"${run.id}-${name}"` }
+  const bytes = sizes.reduce((sum, { size }) => sum + size, 0)
   // Without its header nobody could tell a CSV without samples from one that is not ready.
-  if (pieces.every(({ end }) => end === 0)) return describeFile(reply, content).send(JMETER_HEADER)
-  return sendPieces(request, reply, { ...content, pieces })
+  if (bytes === 0) return describeFile(reply, content).send(JMETER_HEADER)
+  const [file = ''] = files
+  if (others.length > 0) return describeFile(reply, content).send(Readable.from(joinFiles(files)))
+  return sendFile(request, reply, { ...content, file, bytes })
+}
+
+/** All files have the same header; it is sent once. */
+async function* joinFiles(files: readonly string[]): AsyncGenerator<Buffer> {
+  let hasHeader = false
+  for (const file of files) {
+    let isStart = true
+    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+      yield chunk.subarray(isStart && hasHeader ? chunk.indexOf('\n') + 1 : 0)
+      isStart = false
+      hasHeader = true
+    }
+  }
 }
 
 async function sendUploaded(
@@ -196,52 +225,25 @@ async function sendUploaded(
   const found = run.files.find((candidate) => candidate.uuid === uuid)
   if (!found) throw cannotFind()
   const file = facts.store.folder.uploadedFile(run.id, found.name)
-  const { size } = await stat(file).catch((thrown: unknown) => {
-    throw refuseDeleted(thrown)
-  })
+  const { size: bytes } = await stat(file)
   const fileName = found.name.replace(/[^\w.-]/g, '_')
   const content = { type: 'application/octet-stream', fileName, etag: `"${uuid}"` }
-  return sendPieces(request, reply, { ...content, pieces: [{ file, start: 0, end: size }] })
+  return sendFile(request, reply, { ...content, file, bytes })
 }
 
-/** What a grid's nodes have written so far. Another version than the results: with several nodes, the order of the rows differs. */
-async function sendLive(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { run, facts, live }: { run: RunRecord; facts: ServiceFacts; live: LiveSamples }
-): Promise<FastifyReply> {
-  const [grid, ...others] = selectGrids(request, run, facts)
-  const isOne = (request.query as { grid_id?: unknown }).grid_id !== undefined && others.length === 0
-  const pieces = isOne && grid ? await live.partsOf(run, grid) : undefined
-  if (pieces === undefined || grid === undefined) {
-    const advice = isOne ? 'there are no samples yet' : 'name one grid (grid_id) for the samples so far'
-    throw new RequestError(404, `run ${run.id} is ${run.status}: ${advice}`)
-  }
-  const name = `${grid.spec.region}-${grid.id}-live`
-  const content = { pieces, type: CSV, fileName: `${name}.csv` }
-  // Another service that continues with the run may have the rows of the nodes in another order.
-  return sendPieces(request, reply, { ...content, etag: `"${run.id}-${name}-${facts.startedMs}"` })
-}
-
-/** One grid's results, or those of all grids concatenated. */
+/** The one that is named, or all of them. Samples so far must not be taken for the results, so they are only for those who name one. */
 function selectGrids(request: FastifyRequest, run: RunRecord, facts: ServiceFacts): GridRecord[] {
   const { grid_id: gridId } = request.query as { grid_id?: unknown }
   const grids = facts.store.gridsOf(run)
-  if (gridId === undefined) return grids
-  const grid = grids.find((candidate) => candidate.id === gridId)
-  if (!grid) throw new RequestError(404, `run ${run.id} has no grid ${JSON.stringify(gridId)}`)
-  return [grid]
-}
-
-/** All files have the same header; send it once. */
-async function findResultPieces(files: readonly string[]): Promise<FilePart[]> {
-  const pieces: FilePart[] = []
-  for (const file of files) {
-    const { size } = await measureResult(file)
-    const start = pieces.some((piece) => piece.end > 0) ? await measureHeader(file) : 0
-    pieces.push({ file, start, end: size })
-  }
-  return pieces
+  if (gridId === undefined && !hasEnded(run))
+    throw new RequestError(
+      404,
+      `run ${run.id} is ${run.status}: name one grid (grid_id) for the samples so far`
+    )
+  const found = grids.filter(({ id }) => gridId === undefined || id === gridId)
+  if (gridId !== undefined && found.length === 0)
+    throw new RequestError(404, `run ${run.id} has no grid ${JSON.stringify(gridId)}`)
+  return found
 }
 
 /** Before the reply begins: after that, nothing can be said any more. */
@@ -256,18 +258,6 @@ async function measureResult(file: string): Promise<{ size: number }> {
       "the results cannot be read on the service's disk; its operator finds the file in the log",
       { cause: thrown }
     )
-  }
-}
-
-async function measureHeader(file: string): Promise<number> {
-  const handle = await open(file).catch((thrown: unknown) => {
-    throw refuseDeleted(thrown)
-  })
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)
-    return buffer.subarray(0, bytesRead).indexOf('\n') + 1
-  } finally {
-    await handle.close()
   }
 }
 

@@ -59,12 +59,8 @@ export function readRunRequest(
       secretNames.has(property.name) ? { ...property, isSecret: true } : property
     )
   }
-  const problems = [
-    ...reader.problems,
-    ...hosts.problems,
-    ...overrides.problems,
-    ...checkApdexTarget(overrides.properties)
-  ]
+  const { problems } = reader
+  problems.push(...hosts.problems, ...overrides.problems, ...checkApdexTarget(overrides.properties))
   if (options.fileNames.length === 0)
     problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
   else if (options.engines.tools.includes(tool))
@@ -153,10 +149,6 @@ function checkGrid(attributes: Params, { place, problems, places }: Reading): Gr
   }
   if (NAME.test(spec.region))
     problems.push(...checkRegion(spec.region, places).map((words) => `${place}: ${words}`))
-  if (reader.text('aws_platform') !== null) reader.oneOf('aws_platform', ['ec2_default_vpc', 'ec2_classic'])
-  const price = reader.text('aws_spot_price')
-  if (price !== null && !/^\d+(\.\d+)?$/.test(price))
-    reader.refuse('aws_spot_price', `a number, not "${price}"`)
   // They mean something in a cloud only; here they are checked to be texts and then left alone.
   for (const key of OPTIONAL_GRID_TEXTS) reader.text(key)
   return spec
@@ -213,7 +205,6 @@ class Reader {
   }
 
   requiredInteger(key: string, range: { least: number; most: number }): number {
-    if (this.required(key) === '') return 0
-    return this.integer(key, range) ?? 0
+    return this.required(key) === '' ? 0 : (this.integer(key, range) ?? 0)
   }
 }

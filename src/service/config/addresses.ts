@@ -25,15 +25,9 @@ function isHostName(host: string): boolean {
   return isIP(host) === 4 || (HOST.test(host) && !/(^|\.)\d+$/.test(host))
 }
 
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8)
-LOOPBACK.addAddress('::1', 'ipv6')
-
 /** Only this machine reaches it there. */
 export function isLoopback(host: string): boolean {
-  const family = isIP(host)
-  if (family === 0) return host.toLowerCase() === 'localhost'
-  return LOOPBACK.check(host, family === 6 ? 'ipv6' : 'ipv4')
+  return host.toLowerCase() === 'localhost' || isLoopbackAddress(host)
 }
 
 /** An address, or a range such as 10.0.0.0/8. */
@@ -64,6 +58,8 @@ export function createRangeCheck(ranges: readonly string[]): (address: string) =
     return family !== 0 && list.check(plain, family === 6 ? 'ipv6' : 'ipv4')
   }
 }
+
+const isLoopbackAddress = createRangeCheck(['127.0.0.0/8', '::1'])
 
 /** A socket for both families shows callers by IPv4 as `::ffff:10.0.0.1`. */
 export function plainAddress(address: string): string {

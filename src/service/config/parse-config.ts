@@ -7,37 +7,22 @@ import { readYaml } from '../../contract/yaml-text.js'
 import { isLoopback, parseListen, parseRange } from './addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
 
-export interface ParsedConfig {
-  /** Undefined if there are problems. */
-  readonly config: ServiceConfig | undefined
-  readonly problems: readonly string[]
-}
-
 /** What could not be read is undefined, and noted. */
 type ReadConfig = { readonly [K in keyof ServiceConfig]: ServiceConfig[K] | undefined }
 
 type Read<T> = (value: unknown, note: Note) => T | undefined
 
 /** Reads the file's text; relative paths in it start at the folder. Every problem is found, with its key. */
-export function parseConfig(text: string, folder: string): ParsedConfig {
-  const problems: string[] = []
-  const config = readConfig(text, { folder, note: (problem) => void problems.push(problem) })
-  return { config: problems.length === 0 ? config : undefined, problems }
-}
-
-function readConfig(
+export function parseConfig(
   text: string,
-  { folder, note }: { folder: string; note: Note }
-): ServiceConfig | undefined {
-  const { value, problems } = readYaml(text)
-  for (const problem of problems) note(`is not YAML: ${problem}`)
-  if (problems.length > 0) return undefined
-  // An empty file has no keys: those it needs are named below.
-  const keys = new Keys(
-    readKeys(value === '' || value === null ? {} : value, namesOf(CONFIG_KEYS), note),
-    note
-  )
-  for (const key of REQUIRED_KEYS) if (!keys.has(key)) note(`${key} is missing: ${CONFIG_KEYS[key]}`)
+  folder: string
+): { config: ServiceConfig | undefined; problems: readonly string[] } {
+  const { value, problems: flaws } = readYaml(text)
+  if (flaws.length > 0) return { config: undefined, problems: flaws.map((flaw) => `is not YAML: ${flaw}`) }
+  const problems: string[] = []
+  const note: Note = (problem) => void problems.push(problem)
+  // An empty file has no keys: those it needs are named.
+  const keys = new Keys(value === '' || value === null ? {} : value, CONFIG_KEYS, note, REQUIRED_KEYS)
   const readPath: Read<string> = (given, noteIt) => {
     const path = readText(given, noteIt)
     return path === undefined ? undefined : resolve(folder, path)
@@ -55,23 +40,30 @@ function readConfig(
     regions: keys.take('regions', readRegions)
   }
   checkReach(config, keys, note)
-  return config as ServiceConfig
+  return { config: problems.length === 0 ? (config as ServiceConfig) : undefined, problems }
 }
 
 /** What a map of the file has, each value read with its key in front of what is wrong with it. */
-class Keys<K extends string> {
+class Keys<const K extends string> {
+  readonly #values: ReadonlyMap<K, unknown>
+
   constructor(
-    private readonly values: ReadonlyMap<K, unknown>,
-    private readonly note: Note
-  ) {}
+    value: unknown,
+    keys: Readonly<Record<K, string>>,
+    private readonly note: Note,
+    required: readonly NoInfer<K>[] = []
+  ) {
+    this.#values = readKeys(value, namesOf(keys), note)
+    for (const key of required) if (!this.has(key)) note(`${key} is missing: ${keys[key]}`)
+  }
 
   has(key: K): boolean {
-    return this.values.has(key)
+    return this.#values.has(key)
   }
 
   take<T>(key: K, read: Read<T>): T | undefined {
-    if (!this.values.has(key)) return undefined
-    return read(this.values.get(key), (problem) => this.note(`${key}: ${problem}`))
+    if (!this.has(key)) return undefined
+    return read(this.#values.get(key), (problem) => this.note(`${key}: ${problem}`))
   }
 }
 
@@ -100,17 +92,14 @@ function checkReach(config: ReadConfig, keys: Keys<keyof typeof CONFIG_KEYS>, no
 }
 
 function readTls(value: unknown, note: Note, readPath: Read<string>): ServiceConfig['tls'] {
-  const keys = new Keys(readKeys(value, namesOf(TLS_KEYS), note), note)
+  const keys = new Keys(value, TLS_KEYS, note, namesOf(TLS_KEYS))
   const certificate = keys.take('certificate', readPath)
   const key = keys.take('key', readPath)
-  for (const name of namesOf(TLS_KEYS)) if (!keys.has(name)) note(`${name} is missing: ${TLS_KEYS[name]}`)
   return certificate === undefined || key === undefined ? undefined : { certificate, key }
 }
 
 function readProxies(value: unknown, note: Note): readonly string[] | undefined {
-  const keys = new Keys(readKeys(value, namesOf(PROXY_KEYS), note), note)
-  if (!keys.has('trusted')) note(`trusted is missing: ${PROXY_KEYS.trusted}`)
-  return keys.take('trusted', readRanges)
+  return new Keys(value, PROXY_KEYS, note, ['trusted']).take('trusted', readRanges)
 }
 
 function readRanges(value: unknown, note: Note): readonly string[] | undefined {
@@ -128,7 +117,7 @@ function readDuration(value: unknown, note: Note): number | undefined {
 }
 
 function readRetention(value: unknown, note: Note): Retention {
-  const keys = new Keys(readKeys(value, namesOf(RETENTION_KEYS), note), note)
+  const keys = new Keys(value, RETENTION_KEYS, note)
   const days = keys.take('days', parsing(atLeastOne))
   const bytes = keys.take('size', parsing(parseSize))
   const runsPerProject = keys.take('runs-per-project', parsing(atLeastOne))
@@ -140,7 +129,7 @@ function readRetention(value: unknown, note: Note): Retention {
 }
 
 function readMetrics(value: unknown, note: Note, readPath: Read<string>): ServiceConfig['metrics'] {
-  const keys = new Keys(readKeys(value, namesOf(METRICS_KEYS), note), note)
+  const keys = new Keys(value, METRICS_KEYS, note)
   const tokenFile = keys.take('token-file', readPath)
   const allow = keys.take('allow', readRanges)
   if (keys.has('token-file') === keys.has('allow'))
@@ -194,17 +183,14 @@ function parseSize(text: string): Parsed<number> {
   const [, digits = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([A-Za-z]*)$/.exec(text) ?? []
   const bytes = Math.round(Number(digits) * (SIZE_UNITS[unit] ?? NaN))
   if (digits !== '' && bytes > 0) return { ok: true, value: bytes }
-  const meant = Object.keys(SIZE_UNITS).find((known) => looksLike(unit, known))
+  const meant = Object.keys(SIZE_UNITS).find((known) =>
+    [known, known.slice(0, -1)].some((word) => word.toLowerCase() === unit.toLowerCase())
+  )
   const hint = Number(digits) > 0 && meant !== undefined ? `: did you mean ${digits}${meant}?` : ''
   return {
     ok: false,
     accepted: `a size above 0 with a unit (${Object.keys(SIZE_UNITS).join(', ')}), such as 50GB${hint}`
   }
-}
-
-function looksLike(unit: string, known: string): boolean {
-  const written = unit.toLowerCase()
-  return written !== '' && [known.toLowerCase(), known.slice(0, -1).toLowerCase()].includes(written)
 }
 
 /** The keys of the file, with what `schema/service.schema.json` says of them. */

@@ -41,10 +41,8 @@ interface FrontParts {
 /** For callers on this machine only: any page or process can reach a loopback server. */
 export async function createLoopbackFront(port = 0): Promise<Front> {
   const front = await createFront({ listen: { host: '127.0.0.1', port } }, { log: () => undefined })
-  const own = (scheme = ''): string[] => {
-    const { port: actual } = new URL(front.baseUrl())
-    return [`${scheme}127.0.0.1:${actual}`, `${scheme}localhost:${actual}`]
-  }
+  const own = (scheme = ''): string[] =>
+    ['127.0.0.1', 'localhost'].map((host) => `${scheme}${host}:${new URL(front.baseUrl()).port}`)
   return {
     ...front,
     listen: (app) =>
@@ -76,11 +74,9 @@ export async function createFront(config: Reach, parts: FrontParts): Promise<Fro
         const secure = pair && {
           pair,
           redirect: (request: IncomingMessage, response: ServerResponse) => {
-            const { status, location } = redirectTo(baseUrl(), request)
+            const location = redirectTo(baseUrl(), request.url ?? '/')
             // The body is not read: it is not for us.
-            response
-              .writeHead(status, { ...headers, location, connection: 'close', 'content-length': 0 })
-              .end()
+            response.writeHead(308, { ...headers, location, connection: 'close', 'content-length': 0 }).end()
           }
         }
         const isExempt = (address: string): boolean => isLoopback(address) || isTrusted(address)
@@ -201,10 +197,8 @@ function requireProxy(app: FastifyInstance, { isTrusted, baseUrl, log }: Proxy):
     // The last one is by the proxy that is nearest to us; those before it may be by anybody.
     const protocol = request.headers['x-forwarded-proto']?.toString().split(',').at(-1)?.trim().toLowerCase()
     if (protocol === 'https') return undefined
-    if (protocol === 'http') {
-      const { status, location } = redirectTo(baseUrl(), { url: request.originalUrl })
-      return reply.header('connection', 'close').redirect(location, status)
-    }
+    if (protocol === 'http')
+      return reply.header('connection', 'close').redirect(redirectTo(baseUrl(), request.originalUrl), 308)
     if (protocol !== undefined)
       throw new RequestError(
         403,

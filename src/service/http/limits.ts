@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import { plainAddress } from '../config/addresses.js'
@@ -111,12 +111,9 @@ function answerPlainHttp(server: Server, plain: Server, headersMs: number): void
   }
 }
 
-/** To the same path at the address of the service, never at a host that the request names. 308 keeps method and body. */
-export function redirectTo(
-  baseUrl: string,
-  { url = '/' }: Pick<IncomingMessage, 'url'>
-): { status: 308; location: string } {
+/** Where a request is sent on to, with 308, which keeps method and body: never to a host that the request names. */
+export function redirectTo(baseUrl: string, url: string): string {
   // A request to a proxy has the whole address.
   const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
-  return { status: 308, location: `${baseUrl}${path.startsWith('/') ? '' : '/'}${path}` }
+  return `${baseUrl}${path.startsWith('/') ? '' : '/'}${path}`
 }

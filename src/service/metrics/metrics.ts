@@ -14,21 +14,13 @@ import { sizeOfFolder } from '../../contract/files.js'
 
 // A CommonJS package: its names are on the default export only.
 
-export interface Metrics {
-  /** Counts what is sent and received, and how long requests take. */
-  watch(app: FastifyInstance): void
-  watchQueue(queue: Queue): void
-  /** In Prometheus text format. */
-  render(): Promise<{ readonly text: string; readonly type: string }>
-}
-
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 21600]
 const LATENCY_BUCKETS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
 
 type Registers = InstanceType<(typeof client)['Registry']>[]
 
 /** The figures of a service. The library is loaded here and nowhere else. */
-export function createMetrics({ store, version }: { store: SqliteStore; version: string }): Metrics {
+export function createMetrics({ store, version }: { store: SqliteStore; version: string }) {
   const registry = new client.Registry()
   client.collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -38,11 +30,15 @@ export function createMetrics({ store, version }: { store: SqliteStore; version:
   }).set({ version, node: process.versions.node }, 1)
   addRunFigures(registers, store)
   return {
-    watch: (app) => watchRequests(registers, app),
-    watchQueue: (queue) => addQueueFigures(registers, queue),
+    /** Counts what is sent and received, and how long requests take. */
+    watch: (app: FastifyInstance) => watchRequests(registers, app),
+    watchQueue: (queue: Queue) => addQueueFigures(registers, queue),
+    /** In Prometheus text format. */
     render: async () => ({ text: await registry.metrics(), type: registry.contentType })
   }
 }
+
+export type Metrics = ReturnType<typeof createMetrics>
 
 function addGauge(
   registers: Registers,
@@ -190,21 +186,17 @@ export function addMetricsRoute(
 
 /** Read for every call, so that a changed one counts at once. */
 async function hasToken({ headers }: FastifyRequest, tokenFile: string): Promise<boolean> {
-  const token = await readToken(tokenFile).catch(() => '')
+  const token = await readFile(tokenFile, 'utf8').catch(() => '')
   const [, given = ''] = /^bearer\s+(\S+)$/i.exec(headers.authorization ?? '') ?? []
-  return token !== '' && isSameSecret(given, token)
-}
-
-async function readToken(tokenFile: string): Promise<string> {
-  return (await readFile(tokenFile, 'utf8')).trim()
+  return token.trim() !== '' && isSameSecret(given, token.trim())
 }
 
 /** At the start: a file that cannot be read would only be noticed when the figures are missed. */
 export async function requireMetricsToken(tokenFile: string): Promise<void> {
-  const token = await readToken(tokenFile).catch((thrown: unknown) => {
+  const token = await readFile(tokenFile, 'utf8').catch((thrown: unknown) => {
     throw new ConfigProblem(`metrics.token-file cannot be read: ${clauseOf(thrown)}`, { cause: thrown })
   })
-  if (!/^\S{16,}$/.test(token))
+  if (!/^\S{16,}$/.test(token.trim()))
     throw new ConfigProblem(
       `metrics.token-file: ${tokenFile} must hold one token of at least 16 characters, without spaces; make one with \`openssl rand -hex 32\``
     )

@@ -14,8 +14,8 @@ interface Source extends GrowingFile {
   readonly cutter: RowCutter
   readonly redactor: RowRedactor
   readonly offsetMs: () => number
+  /** Known when its first rows come. */
   shift: RowRewriter | undefined
-  hasRows: boolean
 }
 
 /** A node's file. */
@@ -45,8 +45,7 @@ export class SampleFollower {
       redactor: new RowRedactor(secrets),
       offsetMs,
       shift: undefined,
-      position: 0,
-      hasRows: false
+      position: 0
     }))
   }
 
@@ -55,7 +54,7 @@ export class SampleFollower {
     this.#buffer ??= Buffer.alloc(CHUNK_BYTES)
     // A node that has not started has no file yet, and the files disappear when the run ends.
     for (const source of this.#sources) await readOn(source, this.#buffer, (bytes) => readRows(source, bytes))
-    const scans = this.#sources.filter(({ hasRows }) => hasRows).map(({ scanner }) => scanner.end())
+    const scans = this.#sources.filter(({ shift }) => shift !== undefined).map(({ scanner }) => scanner.end())
     return scans.length === 0 ? undefined : mergeScans(scans)
   }
 }
@@ -66,5 +65,4 @@ function readRows(source: Source, bytes: Buffer): void {
   source.redactor.cover(rows)
   source.shift ??= new RowRewriter({ offsetMs: source.offsetMs() })
   source.scanner.push(source.shift.push(rows))
-  source.hasRows = true
 }

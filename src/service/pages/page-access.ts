@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../contract/clock.js'
 import { RequestError } from '../errors.js'
-import { route, type Route } from '../service-facts.js'
+import { route, type Route, type ServiceFacts } from '../service-facts.js'
 import type { Accounts, User } from '../accounts/users.js'
 import type { Front } from '../http/front.js'
 import type { LoginForm } from '../../report/page/served-pages.js'
-import { loginPath, readForm, readNextPath, type Pages, PAGE_HEADERS, sendPage } from './send-page.js'
+import { loginPath, readForm, readNextPath, PAGE_HEADERS, sendPage } from './send-page.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -21,11 +21,9 @@ declare module 'fastify' {
 /** How soon an open page notices that its session has ended. */
 const LOOK_AGAIN_MS = 10_000
 
-export interface PagePorts {
-  readonly accounts: Accounts
-  readonly front: Front
-  readonly clock: Clock
-  readonly loadPages: () => Promise<Pages>
+/** Of a service with pages. */
+export interface PagePorts extends ServiceFacts {
+  readonly loadPages: NonNullable<ServiceFacts['loadPages']>
 }
 
 /** The permalink and the API's short path are the same address; browsers ask for HTML, and never under `/api`. */
@@ -54,7 +52,11 @@ export async function admitToPage(
   }
   if (!['GET', 'HEAD'].includes(request.method) || !asksForHtml(request)) throw endedSession()
   void reply.code(401)
-  if (isFromOtherSite(request)) await sendDetour(request, reply, ports)
+  // A browser that follows a link of another site leaves the cookie out. What a page of this service leads to gets it; and the login
+  // sends whoever has a session on, and never comes here again.
+  const { 'sec-fetch-site': site, 'sec-fetch-mode': mode } = request.headers
+  if (site === 'cross-site' && mode === 'navigate')
+    sendPage(reply, (await ports.loadPages()).renderDetourPage(loginPath(request.originalUrl)))
   else await sendLoginForm(reply, { next: readNextPath(request.originalUrl) }, ports)
 }
 
@@ -71,29 +73,12 @@ export function endedSession(): RequestError {
 }
 
 /** The page in which a person types in a token. */
-export async function sendLoginForm(
+async function sendLoginForm(
   reply: FastifyReply,
   form: LoginForm,
   { loadPages }: PagePorts
 ): Promise<FastifyReply> {
   return sendPage(reply, (await loadPages()).renderLoginPage(form))
-}
-
-/**
- * A browser that follows a link of another site leaves the cookie out. What a page of this service leads to gets it; and the login
- * sends whoever has a session on, and never comes here again.
- */
-async function sendDetour(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { loadPages }: PagePorts
-): Promise<void> {
-  const path = loginPath(request.originalUrl)
-  sendPage(reply, (await loadPages()).renderDetourPage(path))
-}
-
-function isFromOtherSite({ headers }: FastifyRequest): boolean {
-  return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate'
 }
 
 /** Whoever goes on guessing is turned away for the rest of the minute. */
@@ -109,7 +94,7 @@ export async function refuseGuess(request: FastifyRequest, reply: FastifyReply):
 }
 
 /** Starts a session in the browser. */
-export function signIn(
+function signIn(
   request: FastifyRequest,
   reply: FastifyReply,
   { user, token, accounts, front }: { user: User; token: string; accounts: Accounts; front: Front }
@@ -120,7 +105,7 @@ export function signIn(
   void reply.header('set-cookie', `${name}=${accounts.openSession(user, token)}; ${attributes}`)
 }
 
-export function readCookie(request: FastifyRequest, name: string): string {
+function readCookie(request: FastifyRequest, name: string): string {
   const pairs = (request.headers.cookie ?? '').split(/;\s*/)
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
 }
@@ -149,20 +134,16 @@ async function admitByAddress(
 /** Events go on for hours: they end soon after a logout, or when the user's token is replaced. An open page counts as a visit. */
 export function endWithAccess({ raw }: FastifyReply, hasAccess: () => boolean, clock: Clock): void {
   const look = (): void => {
-    if (isTrue(hasAccess)) cancel = clock.after(LOOK_AGAIN_MS, look)
-    else raw.destroy()
+    try {
+      if (hasAccess()) cancel = clock.after(LOOK_AGAIN_MS, look)
+      else raw.destroy()
+    } catch {
+      // A database that cannot be read says nothing about anybody's right; the browser asks again.
+      raw.destroy()
+    }
   }
   let cancel = clock.after(LOOK_AGAIN_MS, look)
   raw.once('close', () => cancel())
-}
-
-/** A database that cannot be read says nothing about anybody's right; the browser asks again. */
-function isTrue(ask: () => boolean): boolean {
-  try {
-    return ask()
-  } catch {
-    return false
-  }
 }
 
 function asksForHtml({ headers }: FastifyRequest): boolean {

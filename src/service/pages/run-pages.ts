@@ -3,15 +3,7 @@ import type { Measurements } from '../../analysis/results/figures/measurements.j
 import { scanFiles } from '../../analysis/results/parallel/scan-files.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import { findNode } from '../runs/node-book.js'
-import type { Clock } from '../../contract/clock.js'
-import {
-  describeTool,
-  type ServiceFacts,
-  PAGE_SIZE,
-  Recent,
-  queryOf,
-  RUN_STATUSES
-} from '../service-facts.js'
+import { describeTool, PAGE_SIZE, Recent, queryOf, RUN_STATUSES } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
 import type { User } from '../accounts/users.js'
 import { describeUnreadable, readResults, type ResultsProblem } from '../judging/read-results.js'
@@ -20,7 +12,8 @@ import { keyOfJudged, type Verdicts } from '../judging/verdicts.js'
 import { RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
 import type { BaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
-import type { EventStream, Pages } from './send-page.js'
+import type { PagePorts } from './page-access.js'
+import type { EventStream } from './send-page.js'
 import { saysLoss } from '../runs/findings.js'
 import { type FollowedFile, SampleFollower } from './follow-samples.js'
 import type { GridFacts } from '../../analysis/outcome.js'
@@ -75,20 +68,15 @@ interface Drawing {
 }
 
 interface Ports {
-  readonly facts: ServiceFacts
+  readonly facts: PagePorts
   readonly verdicts: Verdicts
-  readonly clock: Clock
   readonly synthetic: boolean
-  readonly log: (line: string) => void
-  /** Loaded with the first request for a page. */
-  readonly loadPages: () => Promise<Pages>
 }
 
 /** The service's web pages: the list of runs, and a page per run, live while it runs. */
 export class RunPages {
-  readonly #runWatches = new Map<string, Watch>()
-  /** By the end of the list's address. */
-  readonly #listWatches = new Map<string, Watch>()
+  /** By the addresses of the pages. */
+  readonly #watches = new Map<string, Watch>()
   readonly #drawings = new Recent<Drawing>(KEPT_DRAWINGS, ({ isFinal }) => isFinal)
 
   constructor(private readonly ports: Ports) {}
@@ -96,7 +84,7 @@ export class RunPages {
   async listPage(place: ListPlace, user: User): Promise<RenderedPage> {
     const list = this.#listOf(place)
     requirePage(place.page, list.total)
-    return (await this.ports.loadPages()).renderListPage(list, {
+    return (await this.ports.facts.loadPages()).renderListPage(list, {
       eventsPath: pathOf(LIST_EVENTS, place),
       homePath: HOME,
       filter: place.filter,
@@ -111,15 +99,12 @@ export class RunPages {
   }
 
   watchList(place: ListPlace, stream: EventStream): void {
-    const key = pathOf(HOME, place)
-    const watch = this.#listWatches.get(key) ?? this.#createListWatch(place)
-    this.#listWatches.set(key, watch)
-    watch.add(stream)
+    this.#watch(pathOf(HOME, place), stream, () => this.#lookAtList(place))
   }
 
   /** A run in progress is shown without its figures; they come with the first event. */
   async runPage(run: RunRecord, user: User, refused?: RefusedThresholds): Promise<RenderedPage> {
-    const pages = await this.ports.loadPages()
+    const pages = await this.ports.facts.loadPages()
     const drawing = hasEnded(run)
       ? await this.#drawEnded(run)
       : pages.describeRun(await this.#stateOf(run, NOT_MEASURED))
@@ -127,57 +112,45 @@ export class RunPages {
   }
 
   watchRun(run: RunRecord, stream: EventStream): void {
-    const watch = this.#runWatches.get(run.id) ?? this.#createRunWatch(run)
-    this.#runWatches.set(run.id, watch)
-    watch.add(stream)
+    let follower: Promise<SampleFollower> | undefined
+    this.#watch(this.#pathOf(run), stream, () => this.#lookAtRun(run, (follower ??= this.#follow(run))))
   }
 
   close(): void {
-    for (const watch of this.#watches()) watch.close()
+    for (const watch of this.#watches.values()) watch.close()
   }
 
-  #watches(): Watch[] {
-    return [...this.#listWatches.values(), ...this.#runWatches.values()]
+  #watch(path: string, stream: EventStream, look: () => Promise<Sight>): void {
+    const watch = this.#watches.get(path) ?? this.#createWatch(path, look)
+    this.#watches.set(path, watch)
+    watch.add(stream)
   }
 
-  #createWatch(look: () => Promise<Sight>, onEnd: (thrown?: unknown) => void): Watch {
-    const countWatched = (): number => this.#watches().filter(({ isWatched }) => isWatched).length
-    return new Watch({ clock: this.ports.clock, look, onEnd, countWatched })
-  }
-
-  #createListWatch(place: ListPlace): Watch {
-    for (const [other, watch] of this.#listWatches) if (!watch.isWatched) this.#listWatches.delete(other)
-    const onEnd = (thrown: unknown): void => this.#complain('the list of runs', thrown)
-    return this.#createWatch(() => this.#lookAtList(place), onEnd)
-  }
-
-  #createRunWatch(run: RunRecord): Watch {
-    const { facts } = this.ports
-    // They may have ended while nobody was watching.
-    for (const id of this.#runWatches.keys()) {
-      const other = facts.store.run(id)
-      if (other && hasEnded(other)) this.#runWatches.delete(id)
+  #createWatch(path: string, look: () => Promise<Sight>): Watch {
+    for (const [other, { isWatched }] of this.#watches) if (!isWatched) this.#watches.delete(other)
+    const onEnd = (thrown?: unknown): void => {
+      this.#watches.delete(path)
+      if (thrown !== undefined)
+        this.ports.facts.log(`could not render the page ${path}: ${messageOf(thrown)}`)
     }
-    const follower = findRowSecrets(run, facts.store).then(
-      (secrets) =>
-        new SampleFollower(this.#filesOf(run), secrets, run.thresholds && labelsToFollow(run.thresholds))
-    )
-    const onEnd = (thrown: unknown): void => {
-      this.#runWatches.delete(run.id)
-      this.#complain(`run ${run.id}`, thrown)
-    }
-    return this.#createWatch(() => this.#lookAtRun(run, follower), onEnd)
+    const countWatched = (): number => [...this.#watches.values()].filter(({ isWatched }) => isWatched).length
+    return new Watch({ clock: this.ports.facts.clock, look, onEnd, countWatched })
+  }
+
+  async #follow(run: RunRecord): Promise<SampleFollower> {
+    const secrets = await findRowSecrets(run, this.ports.facts.store)
+    return new SampleFollower(this.#filesOf(run), secrets, run.thresholds && labelsToFollow(run.thresholds))
   }
 
   async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
-    const pages = await this.ports.loadPages()
+    const pages = await this.ports.facts.loadPages()
     if (hasEnded(run)) return { data: JSON.stringify(await this.#drawEnded(run)), isLast: true }
     const state = await this.#stateOf(run, { ...NOT_MEASURED, measurements: await (await follower).look() })
     return { data: JSON.stringify(pages.describeRun(state)), isLast: false }
   }
 
   async #lookAtList(place: ListPlace): Promise<Sight> {
-    const pages = await this.ports.loadPages()
+    const pages = await this.ports.facts.loadPages()
     return { data: JSON.stringify(pages.renderRunList(this.#listOf(place))), isLast: false }
   }
 
@@ -188,7 +161,7 @@ export class RunPages {
   }
 
   async #readEnded(run: RunRecord): Promise<Drawing> {
-    const pages = await this.ports.loadPages()
+    const pages = await this.ports.facts.loadPages()
     if (run.thresholds !== undefined) {
       const judged = await this.ports.verdicts.judge(run, run.thresholds)
       const state = await this.#stateOf(run, judged)
@@ -208,34 +181,28 @@ export class RunPages {
     const { found: measurements, problems } = await readResults(run, store, async (files) =>
       files.length === 0 ? undefined : scanFiles(files)
     )
-    for (const { detail } of problems) this.ports.log(describeUnreadable(run, detail))
+    for (const { detail } of problems) this.ports.facts.log(describeUnreadable(run, detail))
     return { measurements, problems }
   }
 
   async #stateOf(run: RunRecord, { measurements, problems }: Measured): Promise<RunState> {
     const { request } = run
     return {
-      id: run.id,
-      name: request.name ?? undefined,
-      status: run.status,
+      ...this.#factsOf(run),
       tool: describeTool(run, this.ports.facts),
       threads: request.threads ?? undefined,
       durationSeconds: request.durationSec ?? undefined,
       startedMs: run.startedMs ?? undefined,
       stoppedMs: run.stoppedMs ?? undefined,
-      user: this.#ownerOf(run),
-      nowMs: this.ports.clock.now(),
+      nowMs: this.ports.facts.clock.now(),
       apdexTargetMs: apdexTargetMs(request.properties),
       summary: run.report?.summary,
-      problem: run.remoteErrors ?? undefined,
       warnings: run.warnings ?? [],
-      rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
       grids: hasEnded(run) ? await this.#gridsOf(run, problems) : [],
       nodes: run.nodes,
       isAllHere: this.ports.facts.places.regions === undefined,
       measurements,
       resultsProblem: problems.length === 0 ? undefined : problems.map(({ words }) => words).join('; '),
-      queuePosition: this.ports.facts.queue.positionOf(run.id) ?? undefined,
       ...(run.thresholds && !hasEnded(run) && { judged: describeSoFar(run, run.thresholds, measurements) })
     }
   }
@@ -246,7 +213,7 @@ export class RunPages {
       gridId: id,
       region: spec.region,
       nodeCount: spec.instanceQuantity,
-      bytes: await sizeOf(store.folder.resultFile(run.id, id)),
+      bytes: (await stat(store.folder.resultFile(run.id, id)).catch(() => undefined))?.size,
       problem: problems.find(({ gridId }) => gridId === id)?.words
     }))
     return Promise.all(facts)
@@ -286,29 +253,31 @@ export class RunPages {
     const isPending = run.thresholds !== undefined && hasEnded(run)
     return {
       path: this.#pathOf(run),
-      id: run.id,
-      name: run.request.name ?? undefined,
-      status: run.status,
+      ...this.#factsOf(run),
       apdex: run.apdex ?? undefined,
       createdMs: run.createdMs,
       elapsedMs:
-        run.startedMs === null ? undefined : (run.stoppedMs ?? this.ports.clock.now()) - run.startedMs,
+        run.startedMs === null ? undefined : (run.stoppedMs ?? this.ports.facts.clock.now()) - run.startedMs,
       samples: run.samples ?? undefined,
       errorRate: run.report?.mean_error_rate == null ? undefined : run.report.mean_error_rate / 100,
-      rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
-      problem: run.remoteErrors ?? undefined,
       isLoadLost: saysLoss(run.remoteErrors),
       project: run.request.project ?? undefined,
-      user: this.#ownerOf(run),
-      queuePosition: this.ports.facts.queue.positionOf(run.id) ?? undefined,
       verdict: judged?.verdict ?? (isPending ? 'pending' : undefined),
       reason: judged?.reason
     }
   }
 
-  /** Somebody else may have the name of a removed user now. */
-  #ownerOf({ user }: RunRecord): string | undefined {
-    return user && this.ports.facts.accounts.isRemoved(user.id) ? `${user.name} (removed)` : user?.name
+  /** What every page says of a run. */
+  #factsOf(run: RunRecord) {
+    const { accounts, queue } = this.ports.facts
+    const { id, status, user, request, remoteErrors } = run
+    return {
+      ...{ id, status, name: request.name ?? undefined, problem: remoteErrors ?? undefined },
+      rehearsal: run.report?.rehearsal ?? this.ports.synthetic,
+      // Somebody else may have the name of a removed user now.
+      user: user && accounts.isRemoved(user.id) ? `${user.name} (removed)` : user?.name,
+      queuePosition: queue.positionOf(id) ?? undefined
+    }
   }
 
   #pathOf(run: RunRecord): string {
@@ -331,10 +300,6 @@ export class RunPages {
       visitor: visitorOf(user),
       ...(isAllowed && { stopPath: `${path}/stop`, editor })
     }
-  }
-
-  #complain(what: string, thrown: unknown): void {
-    if (thrown !== undefined) this.ports.log(`could not render the page of ${what}: ${messageOf(thrown)}`)
   }
 }
 
@@ -375,11 +340,4 @@ function describeSoFar(
 
 function asWritten({ level, text }: BaselineThreshold): string {
   return level === 'warn' ? `warn: ${text}` : text
-}
-
-async function sizeOf(file: string): Promise<number | undefined> {
-  return stat(file).then(
-    ({ size }) => size,
-    () => undefined
-  )
 }

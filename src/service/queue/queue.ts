@@ -1,6 +1,6 @@
 import type { GridSpec, UserReference } from '../../contract/records.js'
 import { type Clock, steadyNow } from '../../contract/clock.js'
-import { formatElapsed } from '../runs/interruption.js'
+import { formatDuration } from '../../contract/text.js'
 import type { NodePlace } from '../nodes/load-node.js'
 import { type Job, type Resource, WaitingLine } from './waiting-line.js'
 
@@ -50,7 +50,7 @@ interface Parts {
 /** How soon to look again whether somebody may start. */
 const LOOK_AGAIN_MS = 5000
 
-interface Waiting {
+interface Waiting extends Job {
   readonly entry: Entry
   readonly enteredMs: number
   readonly start: () => void
@@ -61,11 +61,11 @@ interface Waiting {
  * and a cluster has its own limit. With it, runs may share this machine.
  */
 export class Queue {
-  readonly #line = new WaitingLine()
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #line = new WaitingLine<Waiting>()
   readonly #resources = new Map<NodePlace, Resource>()
   readonly #all: Resource
-  readonly #machine = new SharedMachine()
+  /** Of the runs that generate load on this machine: since when, and with which others for how long. */
+  readonly #loads = new Map<string, { readonly startedMs: number; readonly shared: Map<string, number> }>()
   readonly #listeners: ((waitedMs: number) => void)[] = []
   #isPaused = false
   /** Why nobody may start, if so, until the next look. */
@@ -97,11 +97,14 @@ export class Queue {
 
   /** Why an entry with these grids could never start, if so. Grids that nobody needs nodes for yet are checked as if somebody did. */
   check({ kind, grids }: Pick<Entry, 'kind' | 'grids'>): string[] {
-    const needs = this.#needsOf({ kind: 'run', grids: kind === 'run' ? grids : grids.map(own) })
+    const needs = this.#needsOf({
+      kind: 'run',
+      grids: grids.map(({ spec, isOwn }) => ({ spec, isOwn: isOwn || kind === 'grid' }))
+    })
     const places = new Map([...this.#resources].map(([place, resource]) => [resource, place]))
     return [...needs].flatMap(([resource, nodes]) => {
       if (resource.most === undefined || nodes <= resource.most) return []
-      const subject = `this ${kind} needs ${countNodes(nodes)}`
+      const subject = `this ${kind} needs ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`
       const place = places.get(resource)
       if (place === undefined)
         return [`${subject}, and this service has at most ${resource.most} at work (max-nodes)`]
@@ -115,7 +118,7 @@ export class Queue {
   /** Waits until there are enough nodes, in the order of the calls; rejects with the reason of the signal, or why that is never. */
   enter(entry: Entry, signal: AbortSignal): Promise<Turn> {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
-    const job = this.#describeJob(entry)
+    const job = { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry) }
     if (entry.isTakenUp) {
       this.#line.hold(job)
       return Promise.resolve(this.#begin(entry))
@@ -125,7 +128,6 @@ export class Queue {
     if (problems.length > 0) return Promise.reject(new Error(problems.join('; ')))
     return new Promise((resolve, reject) => {
       const abort = (): void => {
-        this.#waiting.delete(entry.id)
         this.#line.remove(entry.id)
         this.#admit()
         reject(signal.reason as Error)
@@ -135,12 +137,12 @@ export class Queue {
         resolve(this.#begin(entry))
       }
       signal.addEventListener('abort', abort, { once: true })
-      this.#waiting.set(entry.id, { entry, enteredMs: steadyNow(this.parts.clock), start })
       const mayStart = this.#line.hasEnoughFor(job)
-      this.#line.join(job)
+      this.#line.join({ ...job, entry, enteredMs: steadyNow(this.parts.clock), start })
       // Nothing has become free for the others.
       if (mayStart) this.#admit()
-      if (this.isWaiting(entry.id)) this.#tellLater(entry)
+      // A service that starts again may have thousands: their positions are found once for all of them.
+      if (this.isWaiting(entry.id)) setImmediate(() => this.#tell(entry))
     })
   }
 
@@ -165,22 +167,17 @@ export class Queue {
     this.#admit()
   }
 
-  /** A service that starts again may have thousands: their positions are found once for all of them. */
-  #tellLater({ kind, id }: Entry): void {
-    setImmediate(() => {
-      const position = this.positionOf(id)
-      if (position !== null)
-        this.parts.log(`${kind} ${id} waits in the queue, position ${position}: ${this.#describeUse()}`)
-    })
+  #tell({ kind, id }: Entry): void {
+    const position = this.positionOf(id)
+    if (position === null) return
+    const { most } = this.#all
+    const use = `${this.nodesAtWork}${most === undefined ? '' : ` of at most ${most}`}`
+    this.parts.log(`${kind} ${id} waits in the queue, position ${position}: nodes at work: ${use}`)
   }
 
   #admit(): void {
     if (this.#isPaused || this.#line.length === 0 || this.#isHindered()) return
-    for (const { id } of this.#line.admit()) {
-      const waiting = this.#waiting.get(id)
-      this.#waiting.delete(id)
-      if (waiting) this.#call(waiting)
-    }
+    for (const waiting of this.#line.admit()) this.#call(waiting)
   }
 
   /** Those that wait lose nothing by waiting longer, and would end as problems. */
@@ -199,31 +196,41 @@ export class Queue {
   #call({ entry, enteredMs, start }: Waiting): void {
     const { clock, log } = this.parts
     const waitedMs = Math.max(0, steadyNow(clock) - enteredMs)
-    if (waitedMs > 0) log(`${entry.kind} ${entry.id} starts after ${formatElapsed(waitedMs)} in the queue`)
+    if (waitedMs > 0) log(`${entry.kind} ${entry.id} starts after ${formatDuration(waitedMs)} in the queue`)
     start()
     for (const listener of this.#listeners) listener(waitedMs)
   }
 
   #begin(entry: Entry): Turn {
     const { clock } = this.parts
-    const isOnMachine = entry.kind === 'run' && entry.grids.some((grid) => this.#isOnMachine(grid))
-    if (isOnMachine) this.#machine.start(entry.id, steadyNow(clock))
+    const isOnMachine =
+      entry.kind === 'run' && entry.grids.some(({ spec }) => isMachine(this.parts.placeOf(spec.region)))
+    if (isOnMachine) this.#loads.set(entry.id, { startedMs: steadyNow(clock), shared: new Map() })
     let isGone = false
     return {
-      endLoad: () => this.#machine.end(entry.id, steadyNow(clock)),
+      endLoad: () => this.#endLoad(entry.id),
       leave: () => {
         // Another turn may have begun for the same run since.
         if (isGone) return
         isGone = true
-        this.#machine.end(entry.id, steadyNow(clock))
+        this.#endLoad(entry.id)
         this.#line.remove(entry.id)
         this.#admit()
       }
     }
   }
 
-  #describeJob(entry: Entry): Job {
-    return { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry) }
+  /** Returns the others, whether they started before or after, ended or are still at it. */
+  #endLoad(runId: string): Sharing[] {
+    const load = this.#loads.get(runId)
+    if (!load) return []
+    this.#loads.delete(runId)
+    for (const [otherId, other] of this.#loads) {
+      const sharedMs = steadyNow(this.parts.clock) - Math.max(load.startedMs, other.startedMs)
+      load.shared.set(otherId, sharedMs)
+      other.shared.set(runId, sharedMs)
+    }
+    return [...load.shared].map(([id, sharedMs]) => ({ runId: id, sharedMs }))
   }
 
   #needsOf(entry: Pick<Entry, 'kind' | 'grids'>): Map<Resource, number> {
@@ -248,18 +255,6 @@ export class Queue {
     this.#resources.set(place, resource)
     return resource
   }
-
-  #isOnMachine({ spec }: GridUse): boolean {
-    const place = this.parts.placeOf(spec.region)
-    return place !== undefined && isMachine(place)
-  }
-
-  #describeUse(): string {
-    const atWork = this.nodesAtWork
-    const { most } = this.#all
-    const limit = most === undefined ? '' : ` of at most ${most}`
-    return `${atWork}${limit} ${atWork === 1 && limit === '' ? 'node is' : 'nodes are'} at work`
-  }
 }
 
 /** Pods work from the start of their grid to its end; processes, while a run uses them. */
@@ -268,42 +263,6 @@ function nodesOf(kind: Entry['kind'], { spec, isOwn }: GridUse, place: NodePlace
   return isCounted ? spec.instanceQuantity : 0
 }
 
-function isMachine(place: NodePlace): boolean {
-  return !place.outlivesService
-}
-
-function own({ spec }: GridUse): GridUse {
-  return { spec, isOwn: true }
-}
-
-function countNodes(count: number): string {
-  return count === 1 ? '1 node' : `${count} nodes`
-}
-
-interface Load {
-  readonly startedMs: number
-  /** By the ids of the runs that have ended since. */
-  readonly shared: Map<string, number>
-}
-
-/** Which runs generated load on this machine at the same time, and for how long. */
-class SharedMachine {
-  readonly #loads = new Map<string, Load>()
-
-  start(runId: string, atMs: number): void {
-    this.#loads.set(runId, { startedMs: atMs, shared: new Map() })
-  }
-
-  /** Returns the others, whether they started before or after, ended or are still at it. */
-  end(runId: string, atMs: number): Sharing[] {
-    const load = this.#loads.get(runId)
-    if (!load) return []
-    this.#loads.delete(runId)
-    for (const [otherId, other] of this.#loads) {
-      const sharedMs = Math.max(0, atMs - Math.max(load.startedMs, other.startedMs))
-      load.shared.set(otherId, sharedMs)
-      other.shared.set(runId, sharedMs)
-    }
-    return [...load.shared].map(([id, sharedMs]) => ({ runId: id, sharedMs }))
-  }
+function isMachine(place: NodePlace | undefined): boolean {
+  return place?.outlivesService === false
 }

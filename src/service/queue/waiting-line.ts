@@ -16,8 +16,8 @@ export interface Job {
   readonly needs: ReadonlyMap<Resource, number>
 }
 
-interface Order {
-  readonly line: readonly Job[]
+interface Order<J> {
+  readonly line: readonly J[]
   /** From 1, by their ids. */
   readonly positions: ReadonlyMap<string, number>
 }
@@ -26,21 +26,21 @@ interface Order {
  * Who waits and who is at work. Users take turns: the first jobs of all of them come before the second ones, and among equals the user
  * whose last turn is the longest ago is first, and then whoever came first.
  */
-export class WaitingLine {
+export class WaitingLine<J extends Job = Job> {
   /** In the order in which they came. */
-  readonly #waiting = new Map<string, Job>()
+  readonly #waiting = new Map<string, J>()
   readonly #atWork = new Map<string, Job>()
   /** When each user had a turn last, as a number that grows; those of an idle time before do not count. */
   readonly #turns = new Map<string, number>()
   #turnCount = 0
   /** Undefined if something has changed since it was made. */
-  #order: Order | undefined
+  #order: Order<J> | undefined
 
   get length(): number {
     return this.#waiting.size
   }
 
-  join(job: Job): void {
+  join(job: J): void {
     this.#waiting.set(job.id, job)
     this.#order = undefined
   }
@@ -61,8 +61,8 @@ export class WaitingLine {
   }
 
   /** The jobs whose turn has come; from now on they are at work. */
-  admit(): Job[] {
-    const admitted: Job[] = []
+  admit(): J[] {
+    const admitted: J[] = []
     for (let job = this.#next(); job !== undefined; job = this.#next()) {
       this.#waiting.delete(job.id)
       this.hold(job)
@@ -72,7 +72,7 @@ export class WaitingLine {
   }
 
   /** The line as it is, first come first served but for fairness. */
-  order(): readonly Job[] {
+  order(): readonly J[] {
     return this.#inOrder().line
   }
 
@@ -95,7 +95,7 @@ export class WaitingLine {
     return [...this.#atWork.values()].reduce((sum, { needs }) => sum + (needs.get(resource) ?? 0), 0)
   }
 
-  #next(): Job | undefined {
+  #next(): J | undefined {
     const taken = new Set<Resource>()
     return this.order().find((job) => {
       const needs = [...job.needs]
@@ -116,10 +116,10 @@ export class WaitingLine {
   }
 
   /** As it will be served if nobody comes or leaves: whoever was served goes behind their equals. */
-  #inOrder(): Order {
+  #inOrder(): Order<J> {
     if (this.#order) return this.#order
     const counts = new Map<string, number>()
-    const ranks: Job[][] = []
+    const ranks: J[][] = []
     for (const job of this.#waiting.values()) {
       const rank = counts.get(job.user) ?? 0
       counts.set(job.user, rank + 1)
@@ -127,7 +127,7 @@ export class WaitingLine {
     }
     const turns = new Map(this.#turns)
     const turnOf = ({ user }: Job): number => turns.get(user) ?? 0
-    const line: Job[] = []
+    const line: J[] = []
     for (const equals of ranks)
       // Sorting keeps the order in which they came.
       for (const job of equals.sort((one, other) => turnOf(one) - turnOf(other)))

@@ -22,50 +22,32 @@ export interface Pruning {
 
 /** Which runs are beyond the limits, oldest first. Runs that cannot be deleted count for the limits nevertheless. */
 export function planPruning(runs: readonly KeptRun[], retention: Retention, nowMs: number): Pruning[] {
+  const { days = Infinity, runsPerProject = Infinity, bytes: most = Infinity } = retention
   const newestFirst = [...runs].sort((a, b) => b.sequence - a.sequence)
+  const counts = new Map<string | null, number>()
   const reasons = new Map<KeptRun, string>()
-  const add = (run: KeptRun, why: string): void => {
-    if (run.isSettled && !reasons.has(run)) reasons.set(run, why)
+  for (const run of newestFirst) {
+    const count = (counts.get(run.project) ?? 0) + 1
+    counts.set(run.project, count)
+    if (!run.isSettled) continue
+    if (run.createdMs < nowMs - days * MS_A_DAY) reasons.set(run, `it is older than ${days} days`)
+    else if (count > runsPerProject) reasons.set(run, `${nameProject(run)} more than ${runsPerProject} runs`)
   }
-  for (const run of tooOld(newestFirst, retention, nowMs)) add(run, `it is older than ${retention.days} days`)
-  for (const run of tooMany(newestFirst, retention))
-    add(run, `${nameProject(run)} more than ${retention.runsPerProject} runs`)
-  const left = newestFirst.filter((run) => !reasons.has(run))
-  for (const run of tooLarge(left, retention)) add(run, 'all runs together are larger than the limit')
-  return newestFirst
-    .flatMap((run) => ({ run, why: reasons.get(run) ?? '' }))
-    .filter(({ why }) => why !== '')
-    .reverse()
+  const left = newestFirst.filter((run) => !reasons.has(run)).reverse()
+  let total = left.reduce((sum, { bytes }) => sum + bytes, 0)
+  // The oldest ones that can be deleted, until the rest is small enough.
+  for (const run of left) {
+    if (total <= most) break
+    if (!run.isSettled) continue
+    total -= run.bytes
+    reasons.set(run, 'all runs together are larger than the limit')
+  }
+  return newestFirst.reverse().flatMap((run) => {
+    const why = reasons.get(run)
+    return why === undefined ? [] : { run, why }
+  })
 }
 
 function nameProject({ project }: KeptRun): string {
   return project === null ? 'there are, without a project,' : `project ${JSON.stringify(project)} has`
-}
-
-function tooOld(runs: readonly KeptRun[], { days }: Retention, nowMs: number): KeptRun[] {
-  if (days === undefined) return []
-  return runs.filter(({ createdMs }) => createdMs < nowMs - days * MS_A_DAY)
-}
-
-function tooMany(newestFirst: readonly KeptRun[], { runsPerProject: most }: Retention): KeptRun[] {
-  if (most === undefined) return []
-  const counts = new Map<string | null, number>()
-  return newestFirst.filter(({ project }) => {
-    const count = (counts.get(project) ?? 0) + 1
-    counts.set(project, count)
-    return count > most
-  })
-}
-
-/** The oldest ones that can be deleted, until the rest is small enough. */
-function tooLarge(newestFirst: readonly KeptRun[], { bytes: most }: Retention): KeptRun[] {
-  if (most === undefined) return []
-  let total = newestFirst.reduce((sum, { bytes }) => sum + bytes, 0)
-  const found: KeptRun[] = []
-  for (const run of newestFirst.filter(({ isSettled }) => isSettled).reverse()) {
-    if (total <= most) break
-    total -= run.bytes
-    found.push(run)
-  }
-  return found
 }

@@ -1,4 +1,4 @@
-import { access, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { existsSync } from 'node:fs'
@@ -25,8 +25,8 @@ export async function findPrunings(
   retention: Retention,
   nowMs: number
 ): Promise<Pruning[]> {
-  const unnoted = await measureRuns(data)
-  return planPruning(readRuns(data.database, unnoted), retention, nowMs)
+  const measured = await measureRuns(data)
+  return planPruning(readRuns(data.database, measured), retention, nowMs)
 }
 
 /**
@@ -64,7 +64,7 @@ export async function emptyTrash(data: PrunedData, ids?: readonly string[]): Pro
       await rm(join(place, name), { recursive: true, force: true })
     try {
       // A record whose files have come back is another's business.
-      if (!(await exists(data.folder.runDir(id)))) deleteRecord(data, id)
+      if (!existsSync(data.folder.runDir(id))) deleteRecord(data, id)
       await rm(place, { recursive: true, force: true })
     } catch (thrown) {
       failure ??= thrown as Error
@@ -82,7 +82,7 @@ async function moveToTrash(folder: DataFolder, id: string): Promise<void> {
   }
 }
 
-function readRuns(database: DatabaseSync, unnoted: ReadonlyMap<string, number>): KeptRun[] {
+function readRuns(database: DatabaseSync, measured: ReadonlyMap<string, number>): KeptRun[] {
   const rows = database
     .prepare('SELECT id, sequence, project, created_ms, bytes, is_unsettled FROM runs ORDER BY sequence')
     .all()
@@ -91,7 +91,7 @@ function readRuns(database: DatabaseSync, unnoted: ReadonlyMap<string, number>):
     sequence: Number(row.sequence),
     project: row.project === null ? null : String(row.project),
     createdMs: Number(row.created_ms),
-    bytes: Number(row.bytes ?? unnoted.get(String(row.id)) ?? 0),
+    bytes: Number(row.bytes ?? measured.get(String(row.id)) ?? 0),
     isSettled: row.is_unsettled === 0
   }))
 }
@@ -109,13 +109,6 @@ function deleteRecord({ database, log }: PrunedData, id: string): void {
     }
     database.prepare('DELETE FROM runs WHERE id = ? AND is_unsettled = 0').run(id)
   })
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false
-  )
 }
 
 /**
@@ -148,38 +141,19 @@ export async function pruneBeside(
   }
 }
 
-/** Written together. */
-const BATCH = 200
-
-/**
- * Notes the size of every run that has ended since the last time; it does not change any more. Returns the sizes that could not be
- * noted: a full disk is when they are needed most.
- */
-async function measureRuns({
-  database,
-  folder
-}: {
-  database: DatabaseSync
-  folder: DataFolder
-}): Promise<ReadonlyMap<string, number>> {
+/** The sizes of the runs that have ended since the last time; each is noted, for it does not change any more. */
+async function measureRuns({ database, folder }: PrunedData): Promise<ReadonlyMap<string, number>> {
   const rows = database.prepare('SELECT id FROM runs WHERE is_unsettled = 0 AND bytes IS NULL').all()
-  const unnoted = new Map<string, number>()
-  for (let start = 0; start < rows.length; start += BATCH) {
-    const sizes: [id: string, bytes: number][] = []
-    for (const { id } of rows.slice(start, start + BATCH))
-      sizes.push([String(id), await sizeOfFolder(folder.runDir(String(id)))])
+  const note = database.prepare('UPDATE runs SET bytes = ? WHERE id = ?')
+  const sizes = new Map<string, number>()
+  for (const id of rows.map((row) => String(row.id))) {
+    const bytes = await sizeOfFolder(folder.runDir(id))
+    sizes.set(id, bytes)
     try {
-      note(database, sizes)
+      note.run(bytes, id)
     } catch {
-      for (const [id, bytes] of sizes) unnoted.set(id, bytes)
+      // A full disk is when they are needed most.
     }
   }
-  return unnoted
-}
-
-function note(database: DatabaseSync, sizes: readonly [id: string, bytes: number][]): void {
-  const statement = database.prepare('UPDATE runs SET bytes = ? WHERE id = ?')
-  inTransaction(database, () => {
-    for (const [id, bytes] of sizes) statement.run(bytes, id)
-  })
+  return sizes
 }

@@ -9,23 +9,16 @@ import { emptyTrash, findPrunings, prune } from './prune.js'
 
 const HOUR_MS = 60 * 60 * 1000
 
-export interface RetentionService {
-  /** Returns when nothing is being deleted any more. */
-  close(): Promise<void>
-  /** Returns when what was to be deleted by now is deleted. */
-  settled(): Promise<void>
-}
-
 /** Deletes what is beyond the limits: at the start, whenever a run has ended, and every hour. */
 export function startRetention(parts: {
   store: SqliteStore
   retention: Retention
   clock: Clock
   log: (line: string) => void
-}): RetentionService {
+}) {
   const { store, retention, clock, log } = parts
   const data = { database: store.database, folder: store.folder, log }
-  const age = new TrustedAge(store.database)
+  const lookAtClock = watchClock(store.database)
   const closing = new AbortController()
   const isClosed = (): boolean => closing.signal.aborted
   let isWaiting = false
@@ -58,7 +51,7 @@ export function startRetention(parts: {
   }
   /** Without the age where the clock may be wrong. */
   function limitsNow(): Retention {
-    const { isTrusted, doubt } = age.look(clock.now())
+    const { isTrusted, doubt } = lookAtClock(clock.now())
     if (doubt !== undefined && retention.days !== undefined) log(doubt)
     const { days, ...others } = retention
     return isTrusted && days !== undefined ? { ...others, days } : others
@@ -71,7 +64,9 @@ export function startRetention(parts: {
   store.onSettled(ask)
   askHourly()
   return {
+    /** Returns when what was to be deleted by now is deleted. */
     settled: () => work,
+    /** Returns when nothing is being deleted any more. */
     close: () => {
       closing.abort()
       callOff?.()
@@ -83,30 +78,17 @@ export function startRetention(parts: {
 /** A record that somebody else wrote may be anything. */
 const SAFE = "CASE WHEN json_valid(record) THEN record ELSE '{}' END"
 
-/**
- * Deletes the standalone grids that stopped before this time and that no run names any more; a run's own grids go with it. Returns how
- * many.
- */
-function deleteOldGrids(database: DatabaseSync, beforeMs: number): number {
-  const found = database
+/** Deletes the standalone grids that stopped before this time and that no run names any more; a run's own grids go with it. */
+function deleteOldGrids(database: DatabaseSync, beforeMs: number): void {
+  database
     .prepare(
-      `SELECT id FROM (SELECT id, ${SAFE} AS record FROM grids WHERE is_active = 0)
-       WHERE json_extract(record, '$.batchId') IS NULL
-       AND coalesce(json_extract(record, '$.ended.atMs'), json_extract(record, '$.createdMs')) < ?`
+      `DELETE FROM grids WHERE is_active = 0
+       AND id IN (SELECT id FROM (SELECT id, ${SAFE} AS record FROM grids WHERE is_active = 0)
+         WHERE json_extract(record, '$.batchId') IS NULL
+         AND coalesce(json_extract(record, '$.ended.atMs'), json_extract(record, '$.createdMs')) < ?)
+       AND id NOT IN (SELECT value FROM run_records, json_each(${SAFE}, '$.gridIds'))`
     )
-    .all(beforeMs)
-    .map(({ id }) => String(id))
-  if (found.length === 0) return 0
-  const named = new Set(
-    database
-      .prepare(`SELECT DISTINCT value FROM run_records, json_each(${SAFE}, '$.gridIds')`)
-      .all()
-      .map(({ value }) => value)
-  )
-  const remove = database.prepare('DELETE FROM grids WHERE id = ? AND is_active = 0')
-  const old = found.filter((id) => !named.has(id))
-  for (const id of old) remove.run(id)
-  return old.length
+    .run(beforeMs)
 }
 
 const KEY = 'clock'
@@ -121,45 +103,29 @@ interface Look {
 /**
  * Whether the age of runs can be told by the clock. A service looks every hour, so a clock that is more than a day ahead of the last look
  * was set wrong, or nobody was looking for so long: nothing is deleted by age until it has been going on like that for a day, which
- * leaves time to set it right. A clock that is set back deletes nothing.
+ * leaves time to set it right. A clock that is set back deletes nothing. What is returned looks, and says when doubts begin.
  */
-class TrustedAge {
-  readonly #facts: Facts
-  #look: Look
-
-  constructor(database: DatabaseSync) {
-    this.#facts = new Facts(database)
-    this.#look = read(this.#facts.get(KEY)) ?? { seenMs: newestRun(database) }
-  }
-
-  /** Looks at the clock. The second of the two is set when doubts begin. */
-  look(nowMs: number): { isTrusted: boolean; doubt?: string } {
-    const { seenMs, doubtedMs } = this.#look
+function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boolean; doubt?: string } {
+  const facts = new Facts(database)
+  // Before anybody has looked, the newest run is what is known; a folder without runs has nothing to lose.
+  const newest = database.prepare('SELECT max(created_ms) AS newest FROM runs').get()?.newest
+  const known = parseRecord(facts.get(KEY) ?? 'null') as Partial<Look> | null | undefined
+  let last: Look =
+    typeof known?.seenMs === 'number' ? (known as Look) : { seenMs: Number(newest ?? Infinity) }
+  return (nowMs) => {
+    const { seenMs, doubtedMs } = last
+    const days = Math.floor((nowMs - seenMs) / MS_A_DAY)
     const isJump = nowMs - seenMs > MS_A_DAY
     const isOver = doubtedMs === undefined || nowMs - doubtedMs >= MS_A_DAY || nowMs < doubtedMs
-    this.#look = { seenMs: nowMs, doubtedMs: isJump ? nowMs : isOver ? undefined : doubtedMs }
+    last = { seenMs: nowMs, doubtedMs: isJump ? nowMs : isOver ? undefined : doubtedMs }
     try {
-      this.#facts.set(KEY, JSON.stringify(this.#look))
+      facts.set(KEY, JSON.stringify(last))
     } catch {
       // On a full disk it is known in memory.
     }
-    if (isJump) return { isTrusted: false, doubt: describe(seenMs, nowMs) }
-    return { isTrusted: isOver }
+    if (!isJump) return { isTrusted: isOver }
+    const day = new Date(nowMs).toISOString().slice(0, 10)
+    const doubt = `the clock says ${day}, ${days} ${days === 1 ? 'day' : 'days'} after the last look at it: for a day no run is deleted for its age, in case the clock is wrong`
+    return { isTrusted: false, doubt }
   }
-}
-
-function describe(seenMs: number, nowMs: number): string {
-  const days = Math.floor((nowMs - seenMs) / MS_A_DAY)
-  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
-  return `the clock says ${day(nowMs)}, ${days} ${days === 1 ? 'day' : 'days'} after the last look at it: for a day no run is deleted for its age, in case the clock is wrong`
-}
-
-function read(text: string | undefined): Look | undefined {
-  const look = parseRecord(text ?? 'null') as Partial<Look> | null | undefined
-  return typeof look?.seenMs === 'number' ? (look as Look) : undefined
-}
-
-/** Before anybody has looked, the newest run is what is known; a folder without runs has nothing to lose. */
-function newestRun(database: DatabaseSync): number {
-  return Number(database.prepare('SELECT max(created_ms) AS newest FROM runs').get()?.newest ?? Infinity)
 }

@@ -1,9 +1,9 @@
-import { messageOf } from '../../contract/text.js'
+import { formatDuration, messageOf } from '../../contract/text.js'
 import type { LoadNode } from '../nodes/load-node.js'
 import { LoadRecorder } from '../nodes/machine/load-recorder.js'
 import type { Turn, Sharing } from '../queue/queue.js'
 import type { RunRecord } from '../../contract/records.js'
-import { Interruption, requireWritten, formatElapsed } from './interruption.js'
+import { Interruption, requireWritten } from './interruption.js'
 import { isOwn, makeReady, type Manner, type ReadyRun, type RunPorts } from './make-ready.js'
 import { NodeBook } from './node-book.js'
 import type { RunEndings } from './run-endings.js'
@@ -18,11 +18,11 @@ export interface Execution extends Manner {
 
 /** The work of a run, with its end. */
 interface Work {
-  readonly nodes: readonly NodeEnd[]
-  readonly problems: readonly string[]
-  readonly losses: readonly string[]
-  readonly doubts: readonly string[]
-  readonly reasons: readonly Interruption[]
+  readonly nodes?: readonly NodeEnd[]
+  readonly problems?: readonly string[]
+  readonly losses?: readonly string[]
+  readonly doubts?: readonly string[]
+  readonly reason?: Interruption
 }
 
 /** The service ends before the run has started: it stays in the queue for the next start. */
@@ -42,9 +42,7 @@ export async function executeRun(ports: RunPorts, run: RunRecord, how: Execution
       postpone(ports, run)
       return
     }
-    const [reasons, problems] = thrown instanceof Interruption ? [[thrown], []] : [[], [messageOf(thrown)]]
-    for (const problem of problems) ports.log(`run ${run.id} ends: ${problem}`)
-    await endRun(ports, run, { ...how, work: { nodes: [], problems, losses: [], doubts: [], reasons } })
+    await endRun(ports, run, { ...how, work: describeFailure(ports, run, thrown) })
     return
   }
   try {
@@ -58,7 +56,7 @@ export async function executeRun(ports: RunPorts, run: RunRecord, how: Execution
     const shared = describeSharing(turn.endLoad())
     await endRun(ports, run, {
       ...how,
-      work: { ...work, doubts: [...load.judge(), ...work.doubts, ...shared] }
+      work: { ...work, doubts: [...load.judge(), ...(work.doubts ?? []), ...shared] }
     })
   } finally {
     turn.leave()
@@ -89,23 +87,26 @@ async function generateLoad(
   how: Manner & { watch: (node: LoadNode) => LoadNode }
 ): Promise<Work> {
   const { signal, watch } = how
-  const none = { nodes: [], losses: [], doubts: [], reasons: [] }
   try {
     // The nodes of one that is taken up may be there: they are opened first, so that they can be closed.
     if (!how.isTakenUp) requireUser(ports, run)
     for (const grid of ports.store.gridsOf(run)) if (isOwn(run, grid)) ports.grids.prepare(grid)
     const ready = await makeReady(ports, run, how)
-    if (ready === undefined || signal.aborted) return { ...none, problems: [] }
+    if (ready === undefined || signal.aborted) return {}
     // Getting ready may have taken minutes.
     requireUser(ports, run)
     const book = begin(ports, run, ready)
     const nodes = await runOnGrids(ports, { run, ...ready, book, signal, watch })
-    return { nodes, problems: [], ...judgeNodes(ports, run, { ready, book }), reasons: [] }
+    return { nodes, ...judgeNodes(ports, run, { ready, book }) }
   } catch (thrown) {
-    if (thrown instanceof Interruption) return { ...none, problems: [], reasons: [thrown] }
-    ports.log(`run ${run.id} cannot continue: ${messageOf(thrown)}`)
-    return { ...none, problems: [messageOf(thrown)] }
+    return describeFailure(ports, run, thrown)
   }
+}
+
+function describeFailure({ log }: RunPorts, run: RunRecord, thrown: unknown): Work {
+  if (thrown instanceof Interruption) return { reason: thrown }
+  log(`run ${run.id} cannot continue: ${messageOf(thrown)}`)
+  return { problems: [messageOf(thrown)] }
 }
 
 /** The minutes of its grids begin, unless they have been going on. From here on the run is never started again: its tools may run. */
@@ -129,16 +130,19 @@ function begin(ports: RunPorts, run: RunRecord, { plan, grids }: ReadyRun): Node
 
 async function endRun(ports: RunPorts, run: RunRecord, how: Execution & { work: Work }): Promise<void> {
   const { store, grids, clock } = ports
-  const { work, signal, endings } = how
+  const { signal, endings } = how
+  const { nodes = [], problems = [], losses = [], doubts = [], reason } = how.work
   const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
-  const reasons = [...work.reasons]
+  const reasons = [...nodes.map(({ interruption }) => interruption), reason]
   if (run.startedMs === null && signal.reason instanceof Interruption) reasons.push(signal.reason)
-  const findings = { problems: [...work.problems], losses: [...work.losses] }
-  for (const interruption of interruptionsOf(work.nodes, reasons))
-    findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
+  const findings = { problems: [...problems], losses: [...losses] }
+  // Each reason once.
+  for (const interruption of new Set(reasons))
+    if (interruption)
+      findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
   const endedMs = clock.now()
   await Promise.all(own.map((grid) => grids.terminate(grid, 'run ended')))
-  await endings.conclude(run, { ...findings, doubts: work.doubts, nodes: work.nodes, endedMs })
+  await endings.conclude(run, { ...findings, doubts, nodes, endedMs })
   // Not before the results are safe: a service killed meanwhile can still get them from the nodes.
   await Promise.all(own.map((grid) => grids.closeNodes(grid)))
 }
@@ -156,17 +160,10 @@ function judgeNodes(
   return spread?.effect?.isLoss ? { doubts, losses: told } : { doubts: [...doubts, ...told], losses: [] }
 }
 
-/** Each reason once. */
-function interruptionsOf(nodes: readonly NodeEnd[], others: readonly Interruption[]): Interruption[] {
-  return [...new Set([...nodes.flatMap(({ interruption }) => interruption ?? []), ...others])]
-}
-
-const MS_PER_SECOND = 1000
-
 /** For the warnings of a run: two runs on the same cores slow each other down. */
 function describeSharing(shared: readonly Sharing[]): string[] {
   return shared.map(({ runId, sharedMs }) => {
-    const howLong = sharedMs < MS_PER_SECOND ? 'less than a second' : formatElapsed(sharedMs)
+    const howLong = sharedMs < 1000 ? 'less than a second' : formatDuration(sharedMs)
     return `this run shared the cores of this machine with run ${runId} for ${howLong}: its figures may be worse than those of a run alone`
   })
 }

@@ -1,5 +1,7 @@
+import { shorten } from '../../contract/text.js'
+
 const MAX_LINES = 50
-const MAX_BYTES = 10_000
+const MAX_LENGTH = 10_000
 const LOSS = 'load lost: '
 
 /** What to report about the end of a run besides its results. */
@@ -34,26 +36,18 @@ export function saysLoss(remoteErrors: string | null): boolean {
 /** Readers have their own limits; the first lines say the most. */
 function fit(lines: readonly string[]): string[] {
   const kept: string[] = []
-  let roomBytes = MAX_BYTES
+  let room = MAX_LENGTH
   for (const line of lines.slice(0, MAX_LINES)) {
-    const text = cutToBytes(line, roomBytes)
-    if (text === '' && line !== '') break
-    kept.push(text)
-    roomBytes -= Buffer.byteLength(text) + 1
+    if (room <= 0) break
+    kept.push(shorten(line, room))
+    room -= line.length + 1
   }
   const left = lines.length - kept.length
   return left === 0 ? kept : [...kept, `and ${left} more ${left === 1 ? 'line' : 'lines'}`]
 }
 
-function cutToBytes(text: string, roomBytes: number): string {
-  if (Buffer.byteLength(text) <= roomBytes) return text
-  // A character cut in half becomes the replacement character; drop it.
-  const cut = Buffer.from(text).subarray(0, Math.max(0, roomBytes)).toString('utf8')
-  return cut.replace(/\uFFFD$/, '')
-}
-
 /** The tool's lines as sentences. */
-function joinLines(text: string): string {
+export function joinLines(text: string): string {
   const lines = text.split(/[\r\n\u0085\u2028\u2029]+/).map(toOneLine)
   return lines
     .filter((line) => line !== '')

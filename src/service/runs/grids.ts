@@ -1,7 +1,7 @@
 import type { Clock } from '../../contract/clock.js'
 import { refuseUntilRestart, RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
-import { formatMinutes, Interruption, requireWritten } from './interruption.js'
+import { Interruption, requireWritten } from './interruption.js'
 import { NodeError, type NodePlace, type NodeSet, type NodeSetRequest } from '../nodes/load-node.js'
 import type { GridEnd, GridRecord, GridSpec, UserReference } from '../../contract/records.js'
 import { createId } from '../store/data-folder.js'
@@ -42,7 +42,7 @@ export class Grids {
     if (this.refusal !== undefined) throw refuseUntilRestart(this.refusal)
     const problems = this.parts.queue.check({ kind: 'grid', grids: [{ spec, isOwn: true }] })
     if (problems.length > 0) throw new RequestError(422, problems.join('; '))
-    const grid = this.describe(spec, { batchId: null, status: 'queued', ...(user && { user }) })
+    const grid = this.describe(spec, { batchId: null, user })
     this.parts.store.create({ grids: [grid] })
     void this.bringUp(grid, { isTakenUp: false })
     return grid
@@ -54,9 +54,14 @@ export class Grids {
     void this.bringUp(grid, { isTakenUp: grid.status !== 'queued' })
   }
 
-  /** A grid for a run, which starts and ends it; it is added to the store together with the run. */
-  describeForRun(spec: GridSpec, batchId: string, user?: UserReference): GridRecord {
-    return this.describe(spec, { batchId, status: 'queued', ...(user && { user }) })
+  /** A new record; that of a grid for a run, which starts and ends it, is added to the store together with the run. */
+  describe(
+    spec: GridSpec,
+    owner: Pick<GridRecord, 'batchId'> & { user: UserReference | undefined }
+  ): GridRecord {
+    const { batchId, user } = owner
+    const record = { id: createId(), spec, batchId, createdMs: this.parts.clock.now(), startedMs: null }
+    return { ...record, status: 'queued', ...(user && { user }) }
   }
 
   /** Its nodes are about to start: the run's turn has come. */
@@ -254,7 +259,7 @@ export class Grids {
   private describeEnd({ id, spec, ended, problem }: GridRecord, end: GridEnd): Interruption {
     const atMs = ended?.atMs ?? this.parts.clock.now()
     if (end === 'stop_after') {
-      const why = `by its stop_after of ${formatMinutes(spec.stopAfterMin)}`
+      const why = `by its stop_after of ${spec.stopAfterMin} min`
       return new Interruption({ what: `grid ${id} was cut off`, why, atMs })
     }
     const what = {
@@ -264,10 +269,6 @@ export class Grids {
       closed: 'was closed with the service'
     }[end]
     return new Interruption({ what: `grid ${id} ${what}`, atMs })
-  }
-
-  private describe(spec: GridSpec, start: Pick<GridRecord, 'batchId' | 'status' | 'user'>): GridRecord {
-    return { id: createId(), spec, ...start, createdMs: this.parts.clock.now(), startedMs: null }
   }
 
   private move(grid: GridRecord, status: GridRecord['status']): void {

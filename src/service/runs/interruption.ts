@@ -1,3 +1,4 @@
+import { formatDuration } from '../../contract/text.js'
 import { clauseOf } from '../errors.js'
 import type { Store } from '../store/store.js'
 
@@ -27,7 +28,7 @@ export class Interruption extends Error {
   describe(startedMs: number | null): string {
     const { what, why, atMs } = this.words
     if (what.endsWith('.')) return what
-    const when = startedMs === null ? 'before the run started' : `after ${formatElapsed(atMs - startedMs)}`
+    const when = startedMs === null ? 'before the run started' : `after ${formatDuration(atMs - startedMs)}`
     return [what, when, ...(why === undefined ? [] : [why])].join(' ')
   }
 }
@@ -43,25 +44,4 @@ export function requireWritten(store: Pick<Store, 'flush'>, what: string): void 
       { cause: thrown }
     )
   }
-}
-
-const MS_PER_SECOND = 1000
-const MS_PER_MINUTE = 60_000
-
-/** A human-readable duration: `12 s`, `2 min 5 s`, `1 h 30 min`. */
-export function formatElapsed(elapsedMs: number): string {
-  const seconds = Math.max(0, Math.round(elapsedMs / MS_PER_SECOND))
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return joinUnits([minutes, 'min'], [seconds % 60, 's'])
-  return joinUnits([Math.floor(minutes / 60), 'h'], [minutes % 60, 'min'])
-}
-
-export function formatMinutes(minutes: number): string {
-  return formatElapsed(minutes * MS_PER_MINUTE)
-}
-
-function joinUnits(large: readonly [number, string], small: readonly [number, string]): string {
-  const units = small[0] === 0 ? [large] : [large, small]
-  return units.map(([count, unit]) => `${count} ${unit}`).join(' ')
 }

@@ -88,16 +88,12 @@ export async function keepSamples(store: Store, folder: string): Promise<string[
 }
 
 function nameOf({ id, spec }: GridRecord): string {
-  const region = regionName(spec.region)
-  return `${region}-${id}`
+  return `${regionName(spec.region)}-${id}`
 }
 
 /** An empty file has no samples. */
 async function move(from: string, to: string, secrets: readonly string[]): Promise<boolean> {
-  const size = await stat(from).then(
-    (found) => found.size,
-    () => 0
-  )
+  const { size } = await stat(from).catch(() => ({ size: 0 }))
   if (size === 0) return false
   try {
     // A truncated row may contain half a secret.

@@ -36,12 +36,12 @@ export async function adoptLeftovers(ports: RunPorts, { endings, launch }: Work)
     if (fate === 'wait') waiting.push(run)
     if (fate === 'take up') takeUp(ports, run, launch)
   }
-  // After those that have their nodes already.
-  for (const run of waiting) {
-    for (const grid of takeEarlier(waitingGrids, run.createdMs)) grids.takeUp(grid)
-    waitAgain(ports, run, launch)
-  }
-  for (const grid of waitingGrids) grids.takeUp(grid)
+  // After those that have their nodes already, in their order.
+  const entries = [
+    ...waitingGrids.map((grid) => ({ ...grid, enter: () => grids.takeUp(grid) })),
+    ...waiting.map((run) => ({ ...run, enter: () => waitAgain(ports, run, launch) }))
+  ]
+  for (const { enter } of entries.sort((one, other) => one.createdMs - other.createdMs)) enter()
   const left = store.activeGrids().filter((grid) => !inUse.has(grid))
   for (const grid of left) await grids.terminate(grid)
   return [...inUse].filter(({ status }) => status !== 'stopped').map(({ id }) => id)
@@ -75,19 +75,12 @@ function waitAgain({ store, grids, log }: RunPorts, run: RunRecord, launch: Work
   launch(run, { isTakenUp: false })
 }
 
-/** Standalone grids whose nodes outlive the service go on. Returns those that wait for their nodes, oldest first. */
+/** Standalone grids whose nodes outlive the service go on. Returns those that wait for their nodes. */
 function adoptStandalone({ store, grids }: RunPorts, inUse: Set<GridRecord>): GridRecord[] {
   const outliving = store.activeGrids().filter((grid) => grid.batchId === null && grids.outlives(grid))
   for (const grid of outliving) {
     inUse.add(grid)
     if (grid.status !== 'queued') grids.takeUp(grid)
   }
-  const waiting = outliving.filter(({ status }) => status === 'queued')
-  return waiting.sort((one, other) => one.createdMs - other.createdMs)
-}
-
-/** Removes and returns those created before. */
-function takeEarlier(grids: GridRecord[], createdMs: number): GridRecord[] {
-  const count = grids.findIndex((grid) => grid.createdMs > createdMs)
-  return grids.splice(0, count < 0 ? grids.length : count)
+  return outliving.filter(({ status }) => status === 'queued')
 }

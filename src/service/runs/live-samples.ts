@@ -11,22 +11,14 @@ import type { Store } from '../store/store.js'
 
 const CHUNK_BYTES = 1 << 20
 
-/** A part of a file; `end` is the offset after its last byte. */
-export interface FilePart {
-  readonly file: string
-  readonly start: number
-  readonly end: number
-}
-
 /** One node's file, as far as it was read. */
 interface Source extends GrowingFile {
   readonly cutter: RowCutter
   readonly redactor: RowRedactor
   /** The node's, from 0. */
   readonly index: number
-  /** Known when its first rows come; undefined if they are shown as they are. */
+  /** Known when its first rows come. */
   rewriter: RowRewriter | undefined
-  wholeBytes: number
 }
 
 /**
@@ -35,76 +27,61 @@ interface Source extends GrowingFile {
  * nodes, thread names begin with the node, as in the results.
  */
 export class LiveSamples {
-  readonly #store: Store
   readonly #grids = new Map<string, LiveGrid>()
 
-  constructor(store: Store) {
-    this.#store = store
-  }
+  constructor(private readonly store: Store) {}
 
-  /** Undefined as long as there is nothing to show. */
-  async partsOf(run: RunRecord, grid: GridRecord): Promise<readonly FilePart[] | undefined> {
-    this.#forgetEnded()
+  /** How many bytes of the grid's live file can be shown; undefined as long as there are none. */
+  async bytesOf(run: RunRecord, grid: GridRecord): Promise<number | undefined> {
+    for (const [key, { run: other }] of this.#grids) if (hasEnded(other)) this.#grids.delete(key)
     const key = `${run.id} ${grid.id}`
-    const live = this.#grids.get(key) ?? new LiveGrid(run, grid, this.#store)
+    const live = this.#grids.get(key) ?? new LiveGrid(run, grid, this.store)
     this.#grids.set(key, live)
     return live.read()
-  }
-
-  #forgetEnded(): void {
-    for (const [key, { run }] of this.#grids) if (hasEnded(run)) this.#grids.delete(key)
   }
 }
 
 class LiveGrid {
-  readonly run: RunRecord
-  readonly #store: Store
-  readonly #grid: GridRecord
   #sources: readonly Source[] | undefined
-  #hasSecrets = false
-  /** In the file of rows that are not shown as the nodes wrote them. */
-  #changedBytes = 0
+  #bytes = 0
   #header: Buffer | undefined
   #isBroken = false
-  readonly #parts: FilePart[] = []
   #reading: Promise<unknown> = Promise.resolve()
 
-  constructor(run: RunRecord, grid: GridRecord, store: Store) {
-    this.run = run
-    this.#grid = grid
-    this.#store = store
-  }
+  constructor(
+    readonly run: RunRecord,
+    private readonly grid: GridRecord,
+    private readonly store: Store
+  ) {}
 
   /** One after the other: two requests at a time must not add the same rows twice. */
-  read(): Promise<readonly FilePart[] | undefined> {
+  read(): Promise<number | undefined> {
     const reading = this.#reading.then(() => this.#readOn())
     this.#reading = reading.catch(() => undefined)
     return reading
   }
 
-  async #readOn(): Promise<readonly FilePart[] | undefined> {
+  async #readOn(): Promise<number | undefined> {
     this.#sources ??= await this.#open()
     for (const source of this.#sources) await this.#follow(source)
-    return this.#isBroken || this.#parts.length === 0 ? undefined : [...this.#parts]
+    return this.#isBroken || this.#bytes === 0 ? undefined : this.#bytes
   }
 
   async #open(): Promise<Source[]> {
     const { run } = this
-    const secrets = await findRowSecrets(run, this.#store)
-    const nodes = Array.from({ length: this.#grid.spec.instanceQuantity }, (_, index) =>
-      this.#store.folder.nodeFiles({ runId: run.id, gridId: this.#grid.id, index })
+    const secrets = await findRowSecrets(run, this.store)
+    const nodes = Array.from({ length: this.grid.spec.instanceQuantity }, (_, index) =>
+      this.store.folder.nodeFiles({ runId: run.id, gridId: this.grid.id, index })
     )
-    this.#hasSecrets = secrets.length > 0
     // An earlier service may have left one, with the rows in another order.
-    await rm(this.#store.folder.liveFile(run.id, this.#grid.id), { force: true })
+    await rm(this.store.folder.liveFile(run.id, this.grid.id), { force: true })
     return nodes.map(({ samplesFile }, index) => ({
       file: samplesFile,
       cutter: new RowCutter(),
       redactor: new RowRedactor(secrets),
       index,
       rewriter: undefined,
-      position: 0,
-      wholeBytes: 0
+      position: 0
     }))
   }
 
@@ -119,31 +96,23 @@ class LiveGrid {
   }
 
   async #add(source: Source, rows: Buffer): Promise<void> {
-    const start = source.wholeBytes
-    source.wholeBytes += rows.length
-    const skipped = start === 0 ? this.#skipHeader(rows) : 0
-    if (start === 0) source.rewriter = this.#rewriterOf(source)
-    if (source.rewriter === undefined && !this.#hasSecrets) {
-      this.#append({ file: source.file, start: start + skipped, end: source.wholeBytes })
-      return
-    }
+    const skipped = source.rewriter === undefined ? this.#skipHeader(rows) : 0
+    source.rewriter ??= this.#rewriterOf(source)
     source.redactor.cover(rows)
     // The header does not change.
-    const shown = (source.rewriter?.push(rows) ?? rows).subarray(skipped)
-    const file = this.#store.folder.liveFile(this.run.id, this.#grid.id)
+    const shown = source.rewriter.push(rows).subarray(skipped)
+    const file = this.store.folder.liveFile(this.run.id, this.grid.id)
     await appendFile(file, shown).catch((thrown: unknown) => {
       // Some of it may have been written, on a disk that is full: nobody knows at which offset the next rows would be.
       this.#isBroken = true
       throw thrown
     })
-    this.#append({ file, start: this.#changedBytes, end: this.#changedBytes + shown.length })
-    this.#changedBytes += shown.length
+    this.#bytes += shown.length
   }
 
-  #rewriterOf({ index }: Source): RowRewriter | undefined {
-    const offsetMs = findNode(this.run, this.#grid.id, index)?.clockOffsetMs ?? 0
-    const node = this.#grid.spec.instanceQuantity > 1 ? index : undefined
-    return offsetMs === 0 && node === undefined ? undefined : new RowRewriter({ offsetMs, node })
+  #rewriterOf({ index }: Source): RowRewriter {
+    const offsetMs = findNode(this.run, this.grid.id, index)?.clockOffsetMs ?? 0
+    return new RowRewriter({ offsetMs, node: this.grid.spec.instanceQuantity > 1 ? index : undefined })
   }
 
   /** The first header is shown; rows below another one cannot be shown with the others. */
@@ -156,13 +125,5 @@ class LiveGrid {
     }
     this.#isBroken ||= !header.equals(this.#header)
     return length
-  }
-
-  #append(part: FilePart): void {
-    if (part.start === part.end) return
-    const last = this.#parts.at(-1)
-    if (last?.file === part.file && last.end === part.start)
-      this.#parts[this.#parts.length - 1] = { ...last, end: part.end }
-    else this.#parts.push(part)
   }
 }

@@ -45,7 +45,10 @@ export async function makeReady(ports: RunPorts, run: RunRecord, how: Manner): P
     const opening = Promise.all(
       ports.store.gridsOf(run).map((grid) => openGrid(ports, { run, grid, ...how, signal }))
     )
-    const plan = prepare(ports, run, { signal, nodes: async () => firstNodes(await opening) })
+    const plan = prepare(ports, run, {
+      signal,
+      nodes: async () => (await opening).flatMap(({ set }) => set?.nodes[0] ?? [])
+    })
     const ready = await Promise.race([Promise.all([plan, opening]), aborted(how.signal)])
     return how.signal.aborted || ready === undefined ? undefined : { plan: ready[0], grids: ready[1] }
   } catch (thrown) {
@@ -88,10 +91,6 @@ async function prepare(
     nodes,
     signal
   })
-}
-
-function firstNodes(grids: readonly RunGrid[]): LoadNode[] {
-  return grids.flatMap(({ set }) => set?.nodes[0] ?? [])
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {

@@ -53,14 +53,15 @@ export class NodeBook {
   /** Takes over what a node's place knows of it. */
   update(grid: GridRecord, index: number): void {
     const record = this.of(grid, index)
-    const facts = this.#grids.find((other) => other.grid === grid)?.set?.factsOf(index)
+    const facts = this.#factsOf(grid, index)
     if (record === undefined || facts === undefined) return
-    record.place = facts.place
-    record.startedMs = facts.startedMs ?? record.startedMs
-    record.cpuLimit = facts.cpuLimit
-    record.restarts = facts.restarts
-    record.throttled = facts.throttled
-    record.clockOffsetMs = facts.clockOffsetMs
+    const { place, cpuLimit, restarts, throttled, clockOffsetMs } = facts
+    const startedMs = facts.startedMs ?? record.startedMs
+    Object.assign(record, { place, startedMs, cpuLimit, restarts, throttled, clockOffsetMs })
+  }
+
+  #factsOf(grid: GridRecord, index: number): ReturnType<NodeSet['factsOf']> | undefined {
+    return this.#grids.find((other) => other.grid === grid)?.set?.factsOf(index)
   }
 
   /** The nodes were told to start: from here on their rows come, and need their clocks. */
@@ -77,8 +78,7 @@ export class NodeBook {
   noteEnd(grid: GridRecord, index: number, atMs: number): void {
     this.update(grid, index)
     const record = this.of(grid, index)
-    const facts = this.#grids.find((other) => other.grid === grid)?.set?.factsOf(index)
-    if (record) this.#endsMs.set(record, facts?.endedMs ?? atMs)
+    if (record) this.#endsMs.set(record, this.#factsOf(grid, index)?.endedMs ?? atMs)
   }
 
   /** Undefined if there are not two of them. */

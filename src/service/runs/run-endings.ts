@@ -136,7 +136,9 @@ export function findLosses(nodes: readonly NodeEnd[], files: readonly NodeFile[]
     const isExplained = node.isIdle || said.length > 0 || endedBadly(node)
     return [
       ...said,
-      ...(file && hasSamples && !file.hasRows && !isExplained ? [`${nameOf(node)} recorded no samples`] : []),
+      ...(file && hasSamples && !file.hasRows && !isExplained
+        ? [`${nameOfNode(node.grid, node.index)} recorded no samples`]
+        : []),
       ...(file ? flawsOf(node, file) : [])
     ]
   })
@@ -146,17 +148,15 @@ export function findLosses(nodes: readonly NodeEnd[], files: readonly NodeFile[]
 function flawsOf(node: NodeEnd, file: NodeFile): string[] {
   const isCut = file.restBytes > 0 && (file.isBroken || !endedBadly(node))
   return [
-    ...(isCut ? [`the results of ${nameOf(node)} end in the middle of a row`] : []),
+    ...(isCut ? [`the results of ${nameOfNode(node.grid, node.index)} end in the middle of a row`] : []),
     ...(file.hasOtherColumns
-      ? [`the results of ${nameOf(node)} have different columns from the other nodes' and are left out`]
+      ? [
+          `the results of ${nameOfNode(node.grid, node.index)} have different columns from the other nodes' and are left out`
+        ]
       : [])
   ]
 }
 
 function endedBadly({ interruption, outcome }: NodeEnd): boolean {
   return interruption !== undefined || outcome.problem !== null
-}
-
-function nameOf({ grid, index }: NodeEnd): string {
-  return nameOfNode(grid, index)
 }

@@ -3,11 +3,11 @@ import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import type { NodeOutcome, PreparedPlan } from '../engines/engine.js'
-import { messageOf } from '../../contract/text.js'
+import { formatDuration, messageOf } from '../../contract/text.js'
 import { type LoadNode, NodeError, withRun } from '../nodes/load-node.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
-import { type Interruption, formatElapsed } from './interruption.js'
+import type { Interruption } from './interruption.js'
 import type { RunPorts } from './make-ready.js'
 import { nameOfNode, type NodeBook, type RunGrid, shareThreads } from './node-book.js'
 
@@ -73,12 +73,11 @@ export async function runOnGrids(ports: RunPorts, work: RunWork): Promise<NodeEn
 /** If a run is taken up again whose nodes were told to start, those that have not heard it yet must not wait for the others. */
 function createGate({ store, clock }: RunPorts, { run, book }: RunWork, count: number): StartGate {
   if (run.goMs !== undefined) return StartGate.opened()
-  const onOpen = (): void => {
+  return new StartGate(count, () => {
     run.goMs = clock.now()
     book.noteGo(run.goMs)
     store.saveRun(run)
-  }
-  return new StartGate({ count, onOpen })
+  })
 }
 
 /** An exception is this node's problem; the others continue once all have started, and nothing is left running. */
@@ -204,16 +203,7 @@ async function placeFiles(store: Store, run: RunRecord, workDir: string): Promis
   }
 }
 
-const FRACTIONS: readonly (readonly [share: number, words: string])[] = [
-  [1, 'all'],
-  [1 / 2, 'half'],
-  [1 / 3, 'a third'],
-  [2 / 3, 'two thirds'],
-  [1 / 4, 'a quarter'],
-  [3 / 4, 'three quarters']
-]
-
-/** What is gone with a node: `5 of 20 threads, a quarter of the load, were lost after 32 s`. */
+/** What is gone with a node: `5 of 20 threads, 25% of the load, were lost after 32 s`. */
 export function describeLostShare(loss: {
   /** Those of the node and of all nodes; null where the plan decides. */
   readonly threads: number | null
@@ -226,48 +216,56 @@ export function describeLostShare(loss: {
   const { threads, allThreads, nodeCount, elapsedMs } = loss
   const isKnown = threads !== null && allThreads !== null
   const [lost, all, noun] = isKnown ? [threads, allThreads, 'thread'] : [1, nodeCount, 'node']
-  const when = elapsedMs === undefined ? 'before the start' : `after ${formatElapsed(elapsedMs)}`
+  const when = elapsedMs === undefined ? 'before the start' : `after ${formatDuration(elapsedMs)}`
   const verb = lost === 1 ? 'was' : 'were'
   return `${lost} of ${all} ${noun}${all === 1 ? '' : 's'}, ${describeShare(lost / all)} of the load, ${verb} lost ${when}`
 }
 
 function describeShare(share: number): string {
-  const known = FRACTIONS.find(([fraction]) => Math.abs(fraction - share) < 1e-9)
-  const percent = Math.floor(share * 100)
-  return known?.[1] ?? (percent === 0 ? 'less than 1%' : `${percent}%`)
+  const percent = Math.floor(share * 100 + 1e-9)
+  return share === 1 ? 'all' : percent === 0 ? 'less than 1%' : `${percent}%`
 }
 
 /** Lets the nodes of a run start together: it opens when all that have work are ready, or never, if one fails before that. */
 export class StartGate {
-  readonly #parts: { readonly count: number; readonly onOpen: () => void }
-  readonly #callers = new Set<{ readonly start: () => void; readonly refuse: (reason: Error) => void }>()
+  readonly #opening: Promise<void>
+  #open: () => void = () => undefined
+  #refuse: (reason: Error) => void = () => undefined
+  #waiting = 0
   #gone = 0
-  #state: 'closed' | 'open' | Error = 'closed'
+  #isDecided = false
 
-  constructor(parts: { count: number; onOpen: () => void }) {
-    this.#parts = parts
+  constructor(
+    private readonly count: number,
+    private readonly onOpen: () => void
+  ) {
+    this.#opening = new Promise((open, refuse) => {
+      this.#open = open
+      this.#refuse = refuse
+    })
+    this.#opening.catch(() => undefined)
   }
 
   /** For a run whose nodes were told to start before: whoever comes goes on at once. */
   static opened(): StartGate {
-    const gate = new StartGate({ count: 0, onOpen: () => undefined })
-    gate.#state = 'open'
+    const gate = new StartGate(0, () => undefined)
+    gate.#waiting = 1
+    gate.#openIfComplete()
     return gate
   }
 
   /** Fulfilled when all nodes may start; rejected with the reason of the signal, or because another node has failed. */
   pass(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
-    if (this.#state instanceof Error) return Promise.reject(this.#state)
-    if (this.#state === 'open') return Promise.resolve()
+    this.#waiting += 1
+    this.#openIfComplete()
     return new Promise((start, refuse) => {
-      const caller = { start, refuse }
-      this.#callers.add(caller)
       const abort = (): void => {
-        if (this.#callers.delete(caller)) refuse(signal.reason as Error)
+        if (!this.#isDecided) this.#waiting -= 1
+        refuse(signal.reason as Error)
       }
       signal.addEventListener('abort', abort, { once: true })
-      this.#openIfComplete()
+      this.#opening.then(start, refuse)
     })
   }
 
@@ -279,18 +277,14 @@ export class StartGate {
 
   /** A node has failed before it came here: none of them starts. */
   fail(reason: string): void {
-    if (this.#state !== 'closed') return
-    this.#state = new Error(`no node was started, because ${reason}`)
-    for (const { refuse } of this.#callers) refuse(this.#state)
-    this.#callers.clear()
+    this.#isDecided = true
+    this.#refuse(new Error(`no node was started, because ${reason}`))
   }
 
   #openIfComplete(): void {
-    const waiting = this.#callers.size
-    if (this.#state !== 'closed' || waiting === 0 || waiting + this.#gone < this.#parts.count) return
-    this.#state = 'open'
-    this.#parts.onOpen()
-    for (const { start } of this.#callers) start()
-    this.#callers.clear()
+    if (this.#isDecided || this.#waiting === 0 || this.#waiting + this.#gone < this.count) return
+    this.#isDecided = true
+    this.onOpen()
+    this.#open()
   }
 }

@@ -1,4 +1,4 @@
-import { shorten, capitalize } from '../../contract/text.js'
+import { asSentence, capitalize, shorten } from '../../contract/text.js'
 import type { Figures, Measurements } from '../../analysis/results/figures/measurements.js'
 import { createScanner } from '../../analysis/results/scan/scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'
@@ -7,13 +7,14 @@ import { mergeSamples, type NodeSamples } from '../samples/merge-samples.js'
 import type { GridRecord, RunRecord, RunReport } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 import { type PropertyOverride, propertyValue } from '../engines/engine.js'
+import { joinLines } from './findings.js'
 import { findNode } from './node-book.js'
 import { findRowSecrets } from './row-secrets.js'
 
 const MAX_WORDS = 1000
 /** The last moment that a `Date` can be. */
 const LAST_TIME_MS = 8.64e15
-const STOPPED = /^load lost: stopped by a caller(?= (?:after|before) )/
+const STOPPED = /^load lost: stopped by a caller(?= (?:after|before) )/gm
 
 /** The label for everything that shows synthetic samples. */
 const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
@@ -126,23 +127,11 @@ export function describeResults(
 
 function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): string[] {
   if (remoteErrors === null) return []
-  const found = shorten(joinFindings(remoteErrors.split('\n')), MAX_WORDS)
+  // A stop is told as a fact: whoever reads this may have asked for it.
+  const found = shorten(joinLines(remoteErrors.replace(STOPPED, 'stopped')), MAX_WORDS)
   // A loss says so itself.
   const text = hasProblem ? `The run failed: ${found}` : capitalize(found)
   return [asSentence(text)]
-}
-
-function asSentence(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`
-}
-
-/** In one sentence. A stop is told as a fact: whoever reads this may have asked for it. */
-function joinFindings(lines: readonly string[]): string {
-  return lines
-    .map((line) => line.trim().replace(STOPPED, 'stopped'))
-    .filter((line) => line !== '')
-    .map((line, index, all) => (index + 1 === all.length || /[.:;,!?…]$/.test(line) ? line : `${line};`))
-    .join(' ')
 }
 
 /** Each node counts its own threads only, so the users of a run are the sum over its nodes. */

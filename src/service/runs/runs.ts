@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
-import { refuseDeleted, refuseUntilRestart, RequestError } from '../errors.js'
-import { messageOf } from '../../contract/text.js'
-import type { GridUse, Queue, Turn } from '../queue/queue.js'
+import { refuseUntilRestart, RequestError } from '../errors.js'
+import { formatDuration, messageOf } from '../../contract/text.js'
+import type { GridUse, Queue } from '../queue/queue.js'
 import { executeRun, Postponed } from './execute-run.js'
-import { formatElapsed, Interruption } from './interruption.js'
+import { Interruption } from './interruption.js'
 import { adoptLeftovers } from './leftovers.js'
-import { isOwn, type Manner, type RunPorts } from './make-ready.js'
+import { isOwn, type RunPorts } from './make-ready.js'
 import type { GridWish } from '../store/store.js'
 import {
   type FileRecord,
@@ -33,6 +33,14 @@ interface Ports extends RunPorts {
   readonly checkRegion: (region: string) => string[]
 }
 
+/** What somebody wants to be run. */
+interface RunWish {
+  readonly request: RunRequest
+  readonly grids: readonly GridWish[]
+  readonly files: readonly FileRecord[]
+  readonly user?: UserReference | undefined
+}
+
 /** The runner kills ten seconds after its first signal, and the tools need part of that to exit. */
 const CLOSE_WITHIN_MS = 4500
 
@@ -49,55 +57,28 @@ export class Runs {
     this.endings = new RunEndings(ports)
   }
 
-  /** A service that is about to end starts no more runs. Not before an upload was read: its caller would lose the reply. */
-  private requireOpen(): void {
-    if (this.refusal !== undefined) throw refuseUntilRestart(this.refusal)
-  }
-
   /** Takes ownership of the uploaded files and starts the run. */
-  async create(wish: {
-    request: RunRequest
-    grids: readonly GridWish[]
-    files: readonly FileRecord[]
-    uploadDir: string
-    user?: UserReference | undefined
-  }): Promise<RunRecord> {
-    this.requirePossible(wish.grids)
-    const id = createId()
-    return this.inNewFolder(id, async () => {
-      await rename(wish.uploadDir, this.ports.store.folder.uploadDir(id))
-      await this.ports.store.secure(this.ports.store.folder.uploadDir(id))
-      return this.begin({ id, ...wish })
-    })
+  create({ uploadDir, ...wish }: RunWish & { uploadDir: string }): Promise<RunRecord> {
+    return this.begin(wish, (folder) => rename(uploadDir, folder))
   }
 
   /** Repeats the same plan, files and grids as a new run. */
   async repeat(previous: RunRecord, user?: UserReference): Promise<RunRecord> {
+    const { store } = this.ports
     this.requireOpen()
     if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
-    const known = this.ports.store.gridsOf(previous)
+    const known = store.gridsOf(previous)
     // With fewer grids it would be another test.
     if (known.length < previous.gridIds.length)
       throw new RequestError(410, `run ${previous.id} cannot be repeated: its grids have been deleted`)
-    const grids = known.map((grid): GridWish =>
-      grid.batchId === previous.batchId ? { spec: grid.spec } : { uuid: grid.id }
-    )
-    this.requirePossible(grids)
-    const id = createId()
-    const { store } = this.ports
-    return this.inNewFolder(id, async () => {
-      await mkdir(store.folder.uploadDir(id))
-      for (const { name } of previous.files)
-        await copyFile(
-          store.folder.uploadedFile(previous.id, name),
-          store.folder.uploadedFile(id, name),
-          constants.COPYFILE_FICLONE
-        ).catch((thrown: unknown) => {
-          throw refuseDeleted(thrown)
-        })
-      await store.secure(store.folder.uploadDir(id))
-      const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
-      return this.begin({ id, request: previous.request, grids, files, user })
+    const grids = known.map((grid) => (isOwn(previous, grid) ? { spec: grid.spec } : { uuid: grid.id }))
+    const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
+    return this.begin({ request: previous.request, grids, files, user }, async (folder) => {
+      await mkdir(folder)
+      for (const { name } of files) {
+        const source = store.folder.uploadedFile(previous.id, name)
+        await copyFile(source, join(folder, name), constants.COPYFILE_FICLONE)
+      }
     })
   }
 
@@ -105,7 +86,10 @@ export class Runs {
   async stop(run: RunRecord): Promise<void> {
     const execution = this.executions.get(run.id)
     if (!execution) return
-    if (!hasEnded(run)) this.move(run, 'stopping')
+    if (!hasEnded(run)) {
+      run.status = 'stopping'
+      this.ports.store.saveRun(run)
+    }
     const atMs = this.ports.clock.now()
     execution.controller.abort(new Interruption({ what: 'stopped by a caller', atMs, isAllowed: true }))
     await execution.done
@@ -140,7 +124,7 @@ export class Runs {
     const atWork = [...this.executions].filter(([id]) => !queue.isWaiting(id))
     const awaited = [count(atWork.length, 'run', 'to end'), count(this.callers.size, 'upload', 'to arrive')]
     if (atWork.length + this.callers.size === 0) return
-    log(`draining: waiting up to ${formatElapsed(forMs)} for ${awaited.flat().join(' and ')}`)
+    log(`draining: waiting up to ${formatDuration(forMs)} for ${awaited.flat().join(' and ')}`)
     let callOff = (): void => undefined
     const timeUp = new Promise<void>((resolve) => (callOff = clock.after(forMs, resolve)))
     const ended = Promise.all(atWork.map(([, { done }]) => done))
@@ -174,16 +158,9 @@ export class Runs {
     return new Set(executions.flatMap(([, { run }]) => (isUnstarted(run) ? run.gridIds : [])))
   }
 
-  /** Removes a folder that could not be filled, or whose run could not begin. */
-  private async inNewFolder<T>(id: string, fill: () => Promise<T>): Promise<T> {
-    const folder = this.ports.store.folder.runDir(id)
-    try {
-      makeFolder(folder)
-      return await fill()
-    } catch (thrown) {
-      await rm(folder, { recursive: true, force: true })
-      throw thrown
-    }
+  /** A service that is about to end starts no more runs. Not before an upload was read: its caller would lose the reply. */
+  private requireOpen(): void {
+    if (this.refusal !== undefined) throw refuseUntilRestart(this.refusal)
   }
 
   private requirePossible(wishes: readonly GridWish[]): void {
@@ -227,43 +204,44 @@ export class Runs {
     return [...this.executions.keys()].find((id) => isUser(store.run(id)))
   }
 
-  private begin(wish: {
-    id: string
-    request: RunRequest
-    grids: readonly GridWish[]
-    files: readonly FileRecord[]
-    user?: UserReference | undefined
-  }): RunRecord {
-    // Another run may have come while the files were put into place.
+  private async begin(wish: RunWish, placeFiles: (folder: string) => Promise<unknown>): Promise<RunRecord> {
+    const { store } = this.ports
     this.requirePossible(wish.grids)
+    const id = createId()
+    const folder = store.folder.runDir(id)
+    try {
+      makeFolder(folder)
+      await placeFiles(store.folder.uploadDir(id))
+      await store.secure(store.folder.uploadDir(id))
+      // Another run may have come while the files were put into place.
+      this.requirePossible(wish.grids)
+      return this.record(id, wish)
+    } catch (thrown) {
+      await rm(folder, { recursive: true, force: true })
+      throw thrown
+    }
+  }
+
+  private record(id: string, { request, grids, files, user }: RunWish): RunRecord {
+    const { store, clock } = this.ports
     const batchId = createId()
     const own: GridRecord[] = []
-    const gridIds = wish.grids.map((grid) => {
+    const gridIds = grids.map((grid) => {
       if ('uuid' in grid) return grid.uuid
-      const described = this.ports.grids.describeForRun(grid.spec, batchId, wish.user)
+      const described = this.ports.grids.describe(grid.spec, { batchId, user })
       own.push(described)
       return described.id
     })
     const run: RunRecord = {
-      id: wish.id,
-      batchId,
-      request: wish.request,
-      gridIds,
-      files: wish.files,
-      ...(wish.user && { user: wish.user }),
-      createdMs: this.ports.clock.now(),
-      sequence: this.ports.store.nextSequence(),
-      toolVersion: null,
-      status: 'queued',
-      apdex: null,
-      samples: null,
-      remoteErrors: null,
-      startedMs: null,
-      stoppedMs: null,
-      report: null,
-      mark: randomBytes(12).toString('hex')
+      ...{ id, batchId, request, gridIds, files, status: 'queued' },
+      ...(user && { user }),
+      createdMs: clock.now(),
+      sequence: store.nextSequence(),
+      ...{ toolVersion: null, apdex: null, samples: null, remoteErrors: null, report: null },
+      ...{ startedMs: null, stoppedMs: null },
+      mark: createId()
     }
-    this.ports.store.create({ run, grids: own })
+    store.create({ run, grids: own })
     this.launch(run, { isTakenUp: false })
     return run
   }
@@ -272,20 +250,9 @@ export class Runs {
     const { queue, grids, store, log } = this.ports
     const controller = new AbortController()
     const { signal } = controller
-    const turn = this.takeTurn(run, { isTakenUp, signal })
-    if (!queue.isWaiting(run.id))
-      for (const grid of store.gridsOf(run)) if (isOwn(run, grid)) grids.prepare(grid)
-    const done = executeRun(this.ports, run, { isTakenUp, signal, turn, endings: this.endings })
-      .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
-      .finally(() => this.executions.delete(run.id))
-    this.executions.set(run.id, { run, controller, done })
-  }
-
-  /** At once, so that runs wait in the order in which they were created. A waiting run that has lost one of its grids does not go on. */
-  private takeTurn(run: RunRecord, { isTakenUp, signal }: Manner): Promise<Turn> {
-    const { store, grids, queue } = this.ports
     const all = store.gridsOf(run)
     const uses = all.map((grid) => ({ spec: grid.spec, isOwn: isOwn(run, grid) }))
+    // At once, so that runs wait in the order in which they were created. A waiting run that has lost one of its grids does not go on.
     const ends = isTakenUp ? [] : all.map((grid) => grids.endSignal(grid))
     const turn = queue.enter(
       { kind: 'run', id: run.id, user: run.user, grids: uses, isTakenUp },
@@ -293,12 +260,11 @@ export class Runs {
     )
     // Whoever executes the run is told a moment later.
     turn.catch(() => undefined)
-    return turn
-  }
-
-  private move(run: RunRecord, status: RunRecord['status']): void {
-    run.status = status
-    this.ports.store.saveRun(run)
+    if (!queue.isWaiting(run.id)) for (const grid of all) if (isOwn(run, grid)) grids.prepare(grid)
+    const done = executeRun(this.ports, run, { isTakenUp, signal, turn, endings: this.endings })
+      .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
+      .finally(() => this.executions.delete(run.id))
+    this.executions.set(run.id, { run, controller, done })
   }
 }
 

@@ -74,7 +74,7 @@ export class DataFolder {
     return join(this.runDir(runId), 'logs')
   }
 
-  /** The samples so far where they are not shown as the nodes wrote them; removed with the nodes' files. */
+  /** The samples so far, for whoever follows them; removed with the nodes' files. */
   liveFile(runId: string, gridId: string): string {
     return join(this.nodesDir(runId), `${gridId}-live.csv`)
   }

@@ -12,6 +12,13 @@ import { nameHolder } from './service-claim.js'
 import { isActive, type RunListRequest, type RunPage, Store } from './store.js'
 import { Facts, GridTable, RunTable } from './tables.js'
 
+const RETRY_MS = 5000
+
+interface Change {
+  readonly write: () => unknown
+  readonly onWritten?: () => void
+}
+
 /**
  * Runs and grids in a database. What can still change is in memory, and so is what could not be written; everything else is read
  * when it is asked for.
@@ -20,10 +27,13 @@ export class SqliteStore extends Store {
   readonly #runTable: RunTable
   readonly #gridTable: GridTable
   readonly #facts: Facts
-  readonly #unwritten: Unwritten
+  /** What has happened and is not in the database yet: the newest change of each thing, by its kind and id. */
+  readonly #changes = new Map<string, Change>()
   readonly #onSettled: ((run: RunRecord) => void)[] = []
   #highestSequence: number
   #isClosed = false
+  #isFailing = false
+  #callOff: (() => void) | undefined
 
   constructor(
     dataDir: string,
@@ -34,10 +44,6 @@ export class SqliteStore extends Store {
     this.#runTable = new RunTable(database, parts.log)
     this.#gridTable = new GridTable(database, parts.log)
     this.#facts = new Facts(database)
-    this.#unwritten = new Unwritten({
-      ...parts,
-      commit: (changes) => inTransaction(database, () => changes.forEach((change) => change.write()))
-    })
     for (const run of this.#runTable.unsettled()) this.runs.set(run.id, run)
     for (const grid of this.#gridTable.active()) this.grids.set(grid.id, grid)
     for (const id of this.#gridsInUse()) this.#keepGrid(id)
@@ -72,14 +78,14 @@ export class SqliteStore extends Store {
   override create({ run, grids }: { run?: RunRecord; grids: readonly GridRecord[] }): void {
     try {
       inTransaction(this.database, () => {
-        for (const change of this.#unwritten.all) change.write()
+        for (const { write } of this.#changes.values()) write()
         for (const grid of grids) this.#gridTable.insert(grid)
         if (run) this.#runTable.insert(run)
       })
     } catch (thrown) {
       throw refuseWrite(thrown, run ? 'the run was not created' : 'the grid was not created')
     }
-    this.#unwritten.written()
+    this.#noteWritten()
     super.create({ ...(run && { run }), grids })
     if (!run) return
     this.#highestSequence = Math.max(this.#highestSequence, run.sequence)
@@ -91,8 +97,7 @@ export class SqliteStore extends Store {
     // One that is not in memory has settled before: it has got other thresholds.
     const isNews = this.runs.has(run.id)
     super.saveRun(run)
-    this.#unwritten.add({
-      key: `run ${run.id}`,
+    this.#change(`run ${run.id}`, {
       write: () => this.#runTable.update(run),
       onWritten: () => this.#forgetSettled(run, { isNews })
     })
@@ -100,8 +105,7 @@ export class SqliteStore extends Store {
 
   override saveGrid(grid: GridRecord): void {
     super.saveGrid(grid)
-    this.#unwritten.add({
-      key: `grid ${grid.id}`,
+    this.#change(`grid ${grid.id}`, {
       write: () => this.#gridTable.update(grid),
       onWritten: () => this.#forgetGrid(grid.id)
     })
@@ -109,17 +113,12 @@ export class SqliteStore extends Store {
 
   override saveProcess({ pid, startTime }: ProcessGroup): void {
     const sql = 'INSERT OR REPLACE INTO processes (pid, start_time) VALUES (?, ?)'
-    this.#unwritten.add({
-      key: `process ${pid}`,
-      write: () => this.database.prepare(sql).run(pid, startTime)
-    })
+    this.#change(`process ${pid}`, { write: () => this.database.prepare(sql).run(pid, startTime) })
   }
 
   override forgetProcess(pid: number): void {
-    this.#unwritten.add({
-      key: `process ${pid}`,
-      write: () => this.database.prepare('DELETE FROM processes WHERE pid = ?').run(pid)
-    })
+    const sql = 'DELETE FROM processes WHERE pid = ?'
+    this.#change(`process ${pid}`, { write: () => this.database.prepare(sql).run(pid) })
   }
 
   override leftoverProcesses(): ProcessGroup[] {
@@ -150,7 +149,7 @@ export class SqliteStore extends Store {
   }
 
   override flush(): void {
-    const failure = this.#unwritten.flush()
+    const failure = this.#writeChanges()
     if (failure !== undefined) throw refuseWrite(failure, 'it has been done, but is not written down yet')
   }
 
@@ -160,8 +159,9 @@ export class SqliteStore extends Store {
 
   override close(): void {
     if (this.#isClosed) return
+    this.#writeChanges()
+    this.#callOff?.()
     this.#isClosed = true
-    this.#unwritten.close()
     this.database.close()
     try {
       this.folder.discardUploads()
@@ -169,6 +169,45 @@ export class SqliteStore extends Store {
       // The next start tries again.
     }
     this.parts.lock.release()
+  }
+
+  #change(key: string, change: Change): void {
+    if (this.#isClosed) return
+    this.#changes.set(key, change)
+    this.#writeChanges()
+  }
+
+  /**
+   * Writes the state that things have now; returns why not, if so. A failed write, as on a full disk, is retried later: with the next
+   * change, after a while, or at the end. It never blocks anything else.
+   */
+  #writeChanges(): unknown {
+    const { clock, log } = this.parts
+    this.#callOff?.()
+    try {
+      if (this.#changes.size > 0)
+        inTransaction(this.database, () => [...this.#changes.values()].forEach(({ write }) => write()))
+      this.#noteWritten()
+      return undefined
+    } catch (failure) {
+      // Once when writing starts to fail: a full disk fails at every change.
+      if (!this.#isFailing)
+        log(
+          `the service's state cannot be written (${messageOf(failure)}); it stays in memory and is written as soon as possible`
+        )
+      this.#isFailing = true
+      this.#callOff = clock.after(RETRY_MS, () => void this.#writeChanges())
+      return failure
+    }
+  }
+
+  #noteWritten(): void {
+    this.#callOff?.()
+    const changes = [...this.#changes.values()]
+    this.#changes.clear()
+    for (const { onWritten } of changes) onWritten?.()
+    if (this.#isFailing) this.parts.log("the service's state can be written again")
+    this.#isFailing = false
   }
 
   #forgetSettled(run: RunRecord, { isNews }: { isNews: boolean }): void {
@@ -185,7 +224,7 @@ export class SqliteStore extends Store {
 
   #forgetGrid(id: string): void {
     const grid = this.grids.get(id)
-    if (grid && !isActive(grid) && !this.#unwritten.has(`grid ${id}`) && !this.#gridsInUse().has(id))
+    if (grid && !isActive(grid) && !this.#changes.has(`grid ${id}`) && !this.#gridsInUse().has(id))
       this.grids.delete(id)
   }
 
@@ -196,23 +235,15 @@ export class SqliteStore extends Store {
 
 /** Returns when a folder with all that is in it, and its name in the folders above, would survive a power failure. */
 async function syncTree(folder: string, top: string): Promise<void> {
-  await syncBelow(folder)
-  for (let above = dirname(folder); above.startsWith(top); above = dirname(above)) await sync(above)
-}
-
-async function syncBelow(folder: string): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((thrown: unknown) => {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch((thrown: unknown) => {
     // A run without samples has no results.
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw thrown
   })
-  if (entries === undefined) return
-  for (const entry of entries) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) await syncBelow(path)
-    else if (entry.isFile()) await sync(path)
-  }
-  await sync(folder)
+  for (const entry of entries ?? [])
+    if (entry.isFile() || entry.isDirectory()) await sync(join(entry.parentPath, entry.name))
+  for (let path = entries ? folder : dirname(folder); path.startsWith(top); path = dirname(path))
+    await sync(path)
 }
 
 async function sync(path: string): Promise<void> {
@@ -222,92 +253,4 @@ async function sync(path: string): Promise<void> {
   } finally {
     await handle.close()
   }
-}
-
-const RETRY_MS = 5000
-
-/**
- * Changes that have happened and are not in the database yet. A failed write, as on a full disk, is retried later: with the next
- * change, after a while, or at the end. It never blocks anything else.
- */
-export class Unwritten {
-  readonly #parts: { clock: Clock; log: (line: string) => void; commit: (changes: readonly Change[]) => void }
-  /** The newest change of each thing, by its kind and id. */
-  readonly #changes = new Map<string, Change>()
-  #callOff: (() => void) | undefined
-  #isFailing = false
-  #isClosed = false
-
-  constructor(parts: {
-    clock: Clock
-    log: (line: string) => void
-    /** Writes all of them in one transaction, or throws. */
-    commit: (changes: readonly Change[]) => void
-  }) {
-    this.#parts = parts
-  }
-
-  has(key: string): boolean {
-    return this.#changes.has(key)
-  }
-
-  get all(): readonly Change[] {
-    return [...this.#changes.values()]
-  }
-
-  /** Writes the state that the thing has when the write succeeds. */
-  add(change: Change): void {
-    if (this.#isClosed) return
-    this.#changes.set(change.key, change)
-    this.flush()
-  }
-
-  /** Writes everything that could not be written before; returns why not, if so. */
-  flush(): unknown {
-    this.#callOff?.()
-    this.#callOff = undefined
-    let failure: unknown
-    try {
-      if (this.#changes.size > 0) this.#parts.commit(this.all)
-      this.written()
-    } catch (thrown) {
-      failure = thrown
-      this.#tell(failure)
-      this.#callOff = this.#parts.clock.after(RETRY_MS, () => void this.flush())
-    }
-    return failure
-  }
-
-  /** They have been written together with something else. */
-  written(): void {
-    this.#callOff?.()
-    this.#callOff = undefined
-    const changes = this.all
-    this.#changes.clear()
-    for (const change of changes) change.onWritten?.()
-    if (this.#isFailing) this.#parts.log("the service's state can be written again")
-    this.#isFailing = false
-  }
-
-  /** The last attempt. */
-  close(): void {
-    this.flush()
-    this.#isClosed = true
-    this.#callOff?.()
-  }
-
-  /** Once when writing starts to fail: a full disk fails at every change. */
-  #tell(failure: unknown): void {
-    if (!this.#isFailing)
-      this.#parts.log(
-        `the service's state cannot be written (${messageOf(failure)}); it stays in memory and is written as soon as possible`
-      )
-    this.#isFailing = true
-  }
-}
-
-export interface Change {
-  readonly key: string
-  write(): unknown
-  onWritten?(): void
 }

@@ -102,16 +102,19 @@ export class Store {
   }
 
   /** Returns when a folder of a run would survive a power failure. Before the run's record claims that it is there. */
-  secure(_folder: string): Promise<void> {
+  secure(folder: string): Promise<void>
+  secure(): Promise<void> {
     return Promise.resolve()
   }
 
   /** A step's own state knows its processes. */
-  saveProcess(_group: ProcessGroup): void {
+  saveProcess(group: ProcessGroup): void
+  saveProcess(): void {
     return
   }
 
-  forgetProcess(_pid: number): void {
+  forgetProcess(pid: number): void
+  forgetProcess(): void {
     return
   }
 
