@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { fetchByPom } from '../__tests__/support/fetch-by-pom.ts'
 import { fetchJars } from '../src/service/engines/install/jars/fetch-jars.ts'
 import { findOnPath } from '../src/service/engines/install/run-to-end.ts'
-import { fetchByPom } from '../src/service/engines/jmeter/install.ts'
 import JMETER_JARS from '../src/service/engines/jmeter/jmeter-jars.json' with { type: 'json' }
 import { Processes } from '../src/service/nodes/machine/processes.ts'
 

@@ -3,7 +3,6 @@ import type { Regions } from '../contract/regions/regions.js'
 import { type Clock, systemClock } from '../contract/clock.js'
 import type { ServiceFacts } from './service-facts.js'
 import { Engines } from './engines/engine.js'
-import { withClassPath } from './engines/class-path.js'
 import { createBrowserEngine } from './engines/browser/browser.js'
 import { createGatlingEngine } from './engines/gatling/gatling.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
@@ -210,8 +209,8 @@ function createEngines(
   const packageNames = options.serviceName === undefined ? [] : [`@${options.serviceName}/element`]
   return new Engines([
     createJMeterEngine(ports),
-    withClassPath(createGatlingEngine(ports), ports.env),
-    withClassPath(createSeleniumEngine(ports), ports.env),
+    createGatlingEngine(ports),
+    createSeleniumEngine(ports),
     createBrowserEngine(ports, { packageNames })
   ])
 }

@@ -428,12 +428,6 @@ describe('a plan without an end', () => {
   })
 })
 
-test('a group that ends after its first loop', () => {
-  expect(check(jmx(group(HOME, { loops: '1' })), { durationSeconds: 60 })).toEqual([
-    expect.stringMatching(/^warning: The thread group "users" ends after one loop, long before its duration/)
-  ])
-})
-
 test('parts in other files and places that are used', () => {
   const module = `<collectionProp>${['Shop', 'Shop', 'parts', 'steps'].map((name, at) => text(String(at), name)).join('')}</collectionProp>`
   const steps = element('GenericController', 'steps', '', dataSet('a.csv'), ' enabled="false"')
@@ -511,12 +505,6 @@ describe('data files', () => {
   test('what a script may write is not certain to be missing', () => {
     expect(check(jmx(group(dataSet('made.csv') + script('1'))))).toEqual([
       expect.stringMatching(/^warning: .*made.csv/)
-    ])
-  })
-
-  test('a file that nobody names is worth a note', () => {
-    expect(check(jmx(group(HOME)), { files: ['users.csv', 'lib.jar'] })).toEqual([
-      'note: users.csv is listed under files, but the plan does not name it.'
     ])
   })
 })

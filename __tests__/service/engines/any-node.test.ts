@@ -116,7 +116,7 @@ function runSeleniumPlan(): Promise<NodeOutcome> {
     choice: ['main', 'Plan'] as const
   }
   const plan = {
-    ...{ compiled, java: '/usr/bin/java', node: '/usr/bin/node', jvm: {}, variables: {}, doubts: [] },
+    ...{ compiled, java: '/usr/bin/java', node: '/usr/bin/node', jvm: {}, variables: {} },
     browser: { kind: 'chrome', program, driver: program } as const
   }
   return runSelenium(plan, { order, signal, ports })

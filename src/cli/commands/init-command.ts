@@ -1,7 +1,14 @@
 import { lstat, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { labelOf, propertyName } from '../plans/plan-text.js'
-import { DEFAULT_TARGET, SourceError, addressOf, type PlanTarget, type RequestSet } from '../plans/request.js'
+import { labelOf } from '../plans/plan-text.js'
+import {
+  DEFAULT_TARGET,
+  SourceError,
+  addressOf,
+  propertiesOf,
+  type PlanTarget,
+  type RequestSet
+} from '../plans/request.js'
 import { readAddress, readUrls } from '../plans/url-requests.js'
 import { writePlan, describeLoad } from '../plans/write-plan.js'
 import { readHar } from '../plans/har/har-requests.js'
@@ -129,14 +136,10 @@ function configFacts(
   // Of a recording or an API, the first request may need values that are not there yet.
   const hasProperty = first?.path.some((part) => typeof part !== 'string') ?? true
   const page = source.kind === 'url' && first && !hasProperty ? labelOf(first.path) : '/'
-  const texts = requests
-    .filter(({ isEnabled }) => isEnabled)
-    .flatMap(({ path, headers, body = [] }) => [...path, ...headers.flatMap(({ value }) => value), ...body])
-  const properties = texts.flatMap((part) => (typeof part === 'string' ? [] : [propertyName(part.property)]))
   return {
     waitFor: addressOf(target) + page,
     label: first?.name ?? '',
-    properties: [...new Set(properties)]
+    properties: [...propertiesOf(requests)]
   }
 }
 

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
-import { link, lstat, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
-import { FolderError, makeFolder } from '../../contract/files.js'
+import { lstat, realpath } from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
+import { FolderError, makeFolder, replaceFile } from '../../contract/files.js'
 import { UsageError } from '../arguments.js'
 
 export interface NewFile {
@@ -44,75 +43,23 @@ async function checkParents(root: string, path: string): Promise<void> {
   }
 }
 
-/** All of them or none: what was written is removed, and what was there restored, if one fails. */
+/** Writes each file whole, or not at all; an error says which ones are there. */
 export async function writeFiles(folder: string, files: readonly NewFile[], force: boolean): Promise<void> {
   await checkPaths(
     folder,
     files.map(({ path }) => path),
     force
   )
-  const journal: Journal = { undo: [], backups: [] }
-  try {
-    const staged = []
-    // The bytes first, under other names: a full disk is found before anything is replaced.
-    for (const file of files) staged.push(await stage(folder, file, journal))
-    for (const { part, path } of staged) await putInPlace(part, path, { force, journal })
-  } catch (thrown) {
-    for (const step of journal.undo.reverse()) await step().catch(() => undefined)
-    throw explain(thrown as NodeJS.ErrnoException)
+  const written: string[] = []
+  for (const { path, text } of files) {
+    try {
+      makeFolder(dirname(resolve(folder, path)))
+      await replaceFile(resolve(folder, path), Buffer.from(text))
+      written.push(path)
+    } catch (thrown) {
+      throw explain(thrown as NodeJS.ErrnoException, written)
+    }
   }
-  for (const backup of journal.backups) await rm(backup, { force: true })
-}
-
-/** What was done so far. */
-interface Journal {
-  readonly undo: (() => Promise<unknown>)[]
-  readonly backups: string[]
-}
-
-interface Staged {
-  readonly part: string
-  readonly path: string
-}
-
-async function stage(folder: string, { path, text }: NewFile, { undo }: Journal): Promise<Staged> {
-  const target = resolve(folder, path)
-  for (const parent of await listMissing(folder, dirname(target))) {
-    makeFolder(parent)
-    undo.push(() => rmdir(parent))
-  }
-  const part = `${target}.${randomUUID()}.part`
-  undo.push(() => rm(part, { force: true }))
-  await writeFile(part, text, { flag: 'wx', flush: true })
-  return { part, path: target }
-}
-
-async function listMissing(folder: string, parent: string): Promise<string[]> {
-  if (relative(folder, parent) === '' || (await lstatIfThere(parent)) !== undefined) return []
-  return [...(await listMissing(folder, dirname(parent))), parent]
-}
-
-async function putInPlace(
-  part: string,
-  path: string,
-  { force, journal }: { force: boolean; journal: Journal }
-): Promise<void> {
-  if (force && (await lstatIfThere(path)) !== undefined) {
-    const backup = `${part}.old`
-    await rename(path, backup)
-    journal.undo.push(() => rename(backup, path))
-    journal.backups.push(backup)
-    await rename(part, path)
-    return
-  }
-  // Unlike a rename, it does not replace a file that has appeared since.
-  await link(part, path).catch((thrown: unknown) => {
-    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') throw thrown
-    // Some file systems have no links.
-    return rename(part, path)
-  })
-  journal.undo.push(() => rm(path, { force: true }))
-  await rm(part, { force: true })
 }
 
 async function lstatIfThere(path: string): Promise<Stats | undefined> {
@@ -124,15 +71,13 @@ async function lstatIfThere(path: string): Promise<Stats | undefined> {
   })
 }
 
-function explain(error: NodeJS.ErrnoException): Error {
+function explain(error: NodeJS.ErrnoException, written: readonly string[]): Error {
+  const done = written.length === 0 ? 'Nothing was written' : `Written: ${written.join(', ')}`
   // Folders have words of their own.
-  if (error instanceof FolderError)
-    return new Error(`${error.message}. Nothing was written`, { cause: error })
+  if (error instanceof FolderError) return new Error(`${error.message}. ${done}`, { cause: error })
   const advice =
     error.code === 'ENOSPC'
       ? 'the disk is full; free up space and try again'
       : 'check that you may write to this folder, and try again'
-  return new Error(`the files could not be written: ${error.message}; ${advice}. Nothing was written`, {
-    cause: error
-  })
+  return new Error(`the files could not be written: ${error.message}; ${advice}. ${done}`, { cause: error })
 }

@@ -72,3 +72,20 @@ export function readTarget(url: URL): PlanTarget | undefined {
   if (protocol === undefined || !isPlain) return undefined
   return { protocol, host: url.hostname, port: Number(url.port) || (protocol === 'http' ? 80 : 443) }
 }
+
+/** What the requests that are sent need at run time. */
+export function propertiesOf(requests: readonly PlanRequest[]): Set<string> {
+  const texts = requests
+    .filter(({ isEnabled }) => isEnabled)
+    .flatMap(({ path, headers, body = [] }) => [...path, ...headers.flatMap(({ value }) => value), ...body])
+  return new Set(texts.flatMap((part) => (typeof part === 'string' ? [] : [part.property])))
+}
+
+export function describeDisabled(requests: readonly PlanRequest[]): string[] {
+  const disabled = requests.filter(({ isEnabled }) => !isEnabled).length
+  return disabled === 0
+    ? []
+    : [
+        `${disabled} of ${requests.length} requests are disabled in the plan, each with a comment that says why.`
+      ]
+}

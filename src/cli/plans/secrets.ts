@@ -98,7 +98,11 @@ export function hideSecrets(value: unknown, name: string, depth = 0): unknown {
     )
   if (typeof value !== 'string' && typeof value !== 'number') return value
   const isSecret = value !== '' && (isConfidentialName(name) || isSecretValue(String(value)))
-  return isSecret ? `\ue000${propertyName(name)}\ue001` : value
+  return isSecret ? markProperty(propertyName(name)) : value
+}
+
+export function markProperty(name: string): string {
+  return `\ue000${name}\ue001`
 }
 
 /** The text with properties where something was hidden, and the rest of it encoded. */

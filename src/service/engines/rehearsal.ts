@@ -153,27 +153,14 @@ function normal(random: () => number): number {
 const JVM_SOURCE = /\.(?:java|scala|kt)$/i
 const SCRIPT = /\.[cm]?[jt]s$/i
 
-const LITERAL = String.raw`(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|` + '`((?:[^`\\\\]|\\\\.)*)`)'
+/** One of three kinds of quotes, and what is between them. */
+const LITERAL = String.raw`(["'\x60])((?:(?!\1)[^\\\n]|\\.)*)\1`
 /** A literal is kept as it is: an address in it contains what looks like a comment. */
-const LITERAL_OR_COMMENT = new RegExp(String.raw`(${LITERAL})|/\*[^]*?\*/|//.*`, 'g')
-
-/** What names a row of the results. A literal that is only a part of an expression is no name. */
-const IN_JVM_SOURCE = named([
-  // Gatling.
-  String.raw`\bhttp\s*\(\s*`,
-  // Selenium.
-  String.raw`\bstart_transaction\s*\(\s*`,
-  String.raw`\b(?:passed|failed)_transaction\s*\(\s*\w+\s*,\s*`,
-  String.raw`@DisplayName\s*\(\s*`
-])
-const IN_SCRIPT = named([
-  String.raw`\bstep(?:\.once)?\s*\(\s*`,
-  // The condition or the count comes first.
-  String.raw`\bstep\.(?:if|unless|while|repeat)\s*\([^'"\n]*?,\s*`
-])
-
-function named(calls: readonly string[]): RegExp {
-  return new RegExp(String.raw`(?:${calls.join('|')})${LITERAL}\s*[,)]`, 'g')
+const LITERAL_OR_COMMENT = new RegExp(String.raw`${LITERAL}|/\*[^]*?\*/|//.*`, 'g')
+/** What names a row of the results: requests of Gatling, transactions of Selenium, and steps; a condition or a count comes first. */
+const NAMING = {
+  jvm: String.raw`\bhttp\s*\(|\bstart_transaction\s*\(|\b(?:passed|failed)_transaction\s*\(\s*\w+\s*,|@DisplayName\s*\(`,
+  script: String.raw`\bstep(?:\.once)?\s*\(|\bstep\.(?:if|unless|while|repeat)\s*\([^'"\n]*?,`
 }
 
 /** Whether labels may be in a file of this name, beside those of the plan. */
@@ -181,15 +168,12 @@ function isSource(fileName: string): boolean {
   return JVM_SOURCE.test(fileName) || SCRIPT.test(fileName)
 }
 
-/** The labels that a plan's samples will have, as far as its text shows them. */
+/** The labels that a plan's samples will have, as far as its text shows them. A literal that is part of an expression is none. */
 export function readLabels(fileName: string, text: string): string[] {
   if (!isSource(fileName)) return readSamplerNames(text)
-  const code = text.replace(LITERAL_OR_COMMENT, (_, literal: string | undefined) => literal ?? '')
-  const matches = code.matchAll(JVM_SOURCE.test(fileName) ? IN_JVM_SOURCE : IN_SCRIPT)
-  const labels = [...matches].map(([, double, single, back]) => unescape(double ?? single ?? back ?? ''))
+  const code = text.replace(LITERAL_OR_COMMENT, (found, quote?: string) => (quote === undefined ? '' : found))
+  const naming = JVM_SOURCE.test(fileName) ? NAMING.jvm : NAMING.script
+  const matches = code.matchAll(new RegExp(String.raw`(?:${naming})\s*${LITERAL}\s*[,)]`, 'g'))
+  const labels = [...matches].map(([, , label = '']) => label.replace(/\\(["'`\\])/g, '$1'))
   return [...new Set(labels)].filter((label) => label !== '')
-}
-
-function unescape(literal: string): string {
-  return literal.replace(/\\(["'`\\])/g, '$1')
 }

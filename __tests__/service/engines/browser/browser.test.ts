@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createBrowserEngine } from '../../../../src/service/engines/browser/browser.js'
 import { findBrowser } from '../../../../src/service/engines/browser/find-browser.js'
+import { programsHere } from '../../../../src/service/engines/program-source.js'
 import type { PlanRequest } from '../../../../src/service/engines/engine.js'
 import { Processes } from '../../../../src/service/nodes/machine/processes.js'
 import { writeScript } from '../../stand-in.js'
@@ -33,37 +34,37 @@ describe('finding a browser', () => {
     install('google-chrome')
     const lean = install('chromium-headless-shell')
     install('chromium')
-    expect(await findBrowser(ports({ PATH: folder }))).toEqual({
-      ...{ path: lean, version: 'Chromium 1.2.3.4 of chromium-headless-shell', origin: 'on the PATH' },
-      kind: 'chromium-headless-shell'
+    expect(await findBrowser(programsHere(ports({ PATH: folder })))).toEqual({
+      ...{ path: lean, version: 'Chromium 1.2.3.4 of chromium-headless-shell', origin: 'on the PATH' }
     })
   })
 
   test('CHROME wins over the path, and the path over CHROME_BIN', async () => {
     const own = install('my-browser')
     const known = install('google-chrome')
-    const found = async (env: NodeJS.ProcessEnv): Promise<string> => (await findBrowser(ports(env))).path
+    const found = async (env: NodeJS.ProcessEnv): Promise<string> =>
+      (await findBrowser(programsHere(ports(env)))).path
     expect(await found({ PATH: folder, CHROME: own })).toBe(own)
     expect(await found({ PATH: folder, CHROME: '', CHROME_BIN: own })).toBe(known)
     expect(await found({ PATH: '', CHROME_BIN: own })).toBe(own)
   })
 
   test('none: the words that install one', async () => {
-    await expect(findBrowser(ports({ PATH: folder }))).rejects.toThrow(
+    await expect(findBrowser(programsHere(ports({ PATH: folder })))).rejects.toThrow(
       /There is no Chrome or Chromium.*On Debian: apt-get install chromium-headless-shell.*on macOS: brew install.*hosted by GitHub/
     )
   })
 
   test('a variable that leads nowhere is not ignored', async () => {
     install('chromium')
-    await expect(findBrowser(ports({ PATH: folder, CHROME: join(folder, 'gone') }))).rejects.toThrow(
-      /^CHROME is .*gone, but there is no program/
-    )
+    await expect(
+      findBrowser(programsHere(ports({ PATH: folder, CHROME: join(folder, 'gone') })))
+    ).rejects.toThrow(/^CHROME is .*gone, but there is no program/)
   })
 
   test('one that does not print a version does not start', async () => {
     install('chromium', 'echo "cannot open shared object file: libnss3.so" >&2', 'exit 127')
-    await expect(findBrowser(ports({ PATH: folder }))).rejects.toThrow(
+    await expect(findBrowser(programsHere(ports({ PATH: folder })))).rejects.toThrow(
       /does not start \(exit code 127\): cannot open shared object file: libnss3\.so/
     )
   })
@@ -72,13 +73,13 @@ describe('finding a browser', () => {
 describe('a browser that cannot be used', () => {
   test('one that never prints its version', async () => {
     const CHROME = install('chromium', 'exec sleep 600')
-    await expect(findBrowser(ports({ PATH: process.env.PATH, CHROME }), 300)).rejects.toThrow(
-      /chromium \(from CHROME\) does not start: .*chromium --version did not end within 0\.3 s.*apt-get install/
+    await expect(findBrowser(programsHere(ports({ PATH: process.env.PATH, CHROME }), 300))).rejects.toThrow(
+      /chromium \(from CHROME\) does not start \(no end within 0\.3 s\).*apt-get install/
     )
   })
 
   test('a folder', async () => {
-    await expect(findBrowser(ports({ PATH: '', CHROME: folder }))).rejects.toThrow(
+    await expect(findBrowser(programsHere(ports({ PATH: '', CHROME: folder })))).rejects.toThrow(
       /^CHROME is .*, but there is no program: .*apt-get install/
     )
   })
@@ -86,7 +87,7 @@ describe('a browser that cannot be used', () => {
   test('a file that is no program', async () => {
     const file = join(folder, 'notes')
     writeFileSync(file, '\u007fELF but not really', { mode: 0o755 })
-    await expect(findBrowser(ports({ PATH: '', CHROME: file }))).rejects.toThrow(
+    await expect(findBrowser(programsHere(ports({ PATH: '', CHROME: file })))).rejects.toThrow(
       /notes \(from CHROME\) does not start.*apt-get install/
     )
   })

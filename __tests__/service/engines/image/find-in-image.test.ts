@@ -170,8 +170,7 @@ describe('service-chrome', () => {
     expect(await findBrowserInImage(image)).toEqual({
       ...{ image: image.name, node: '/opt/node/bin/node' },
       browser: {
-        ...{ path: '/usr/bin/google-chrome', version: 'Google Chrome 141.0.2.3', origin: 'on the PATH' },
-        kind: 'chromium'
+        ...{ path: '/usr/bin/google-chrome', version: 'Google Chrome 141.0.2.3', origin: 'on the PATH' }
       }
     })
   })

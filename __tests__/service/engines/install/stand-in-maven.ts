@@ -32,14 +32,12 @@ export interface MavenLines {
 
 /** Reads what our arguments say. Shell builtins only: nothing else need be on the PATH. */
 const READ_ARGUMENTS = [
-  'list=; to=; outcome=; repository=; jars=; home=',
+  'list=; to=; outcome=; repository=;',
   'for argument in "$@"; do case "$argument" in',
   '  -Dloadgate.fetch.list=*) list=${argument#*=} ;;',
   '  -Dloadgate.fetch.to=*) to=${argument#*=} ;;',
   '  -Dloadgate.fetch.outcome=*) outcome=${argument#*=} ;;',
   '  -Dmaven.repo.local=*) repository=${argument#*=} ;;',
-  '  -Dloadgate.jars=*) jars=${argument#*=} ;;',
-  '  -Dloadgate.home=*) home=${argument#*=} ;;',
   'esac; done'
 ]
 

@@ -3,12 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join, relative } from 'node:path'
 import { cacheFolder } from '../../../../src/service/engines/install/install-once.js'
 import { type JarList, readJar } from '../../../../src/service/engines/install/jars/jar-list.js'
-import {
-  findJMeter,
-  type JMeter,
-  readVersion,
-  JMETER_POM
-} from '../../../../src/service/engines/jmeter/install.js'
+import { findJMeter, type JMeter, readVersion } from '../../../../src/service/engines/jmeter/install.js'
 import JMETER_JARS from '../../../../src/service/engines/jmeter/jmeter-jars.json' with { type: 'json' }
 import { Processes } from '../../../../src/service/nodes/machine/processes.js'
 import { createFolders } from '../../support.js'
@@ -66,16 +61,6 @@ const contentOf = (each: string): string | Buffer => (each.includes('_config:') 
 
 const servesAll = (): JarList =>
   publish(remote, 'jmeter-5.6.3', Object.fromEntries(coordinates.map((each) => [each, contentOf(each)])))
-
-/** A Maven without our extension, which "downloads" the dependencies of the project. */
-const asBuild = (lines: readonly string[] = []): readonly string[] => [
-  'if [ -n "$list" ]; then echo "[ERROR] no such extension"; echo "[ERROR] more"; exit 1; fi',
-  `/bin/cp pom.xml '${tools}/pom.xml'`,
-  ...lines,
-  `for jar in '${remote}'/*.jar; do /bin/cp "$jar" "$jars"; echo "Downloaded from somewhere: $jar"; done`,
-  '/bin/rm "$jars"/ApacheJMeter_config-*; /bin/mkdir -p "$home/bin"; : > "$home/bin/jmeter.properties"',
-  'exit 0'
-]
 
 const installed = (): string => join(cache, 'loadgate-jmeter', '5.6.3-r2')
 
@@ -185,7 +170,11 @@ describe('what is missing is named', () => {
       prepare: () => writeScript(join(tools, 'java'), ['echo "No Java runtime present" >&2', 'exit 1']),
       message: /does not run \(No Java runtime present\): install a JDK/
     },
-    { name: 'no Maven', prepare: writeJava, message: /installing it needs Maven: install Maven or JMeter/ },
+    {
+      name: 'no Maven',
+      prepare: writeJava,
+      message: /JMeter 5.6.3 is not installed, and installing it needs Maven/
+    },
     {
       name: 'a jmeter that does not run',
       prepare: () => writeScript(join(tools, 'jmeter'), ['echo "java: not found"', 'exit 127']),
@@ -287,12 +276,6 @@ describe('an installation', () => {
       message: /Could not resolve/
     },
     {
-      name: 'the build brings something else',
-      script: { first: ['[ -n "$jars" ] || exit 1', 'echo garbage > "$jars/jorphan-5.6.3.jar"; exit 0'] },
-      message:
-        /was not installed, because .*ApacheJMeter-5.6.3.jar is missing, and \d+ more are missing or wrong/
-    },
-    {
       name: 'what was installed does not run',
       script: {},
       java: ['if [ "$1" = -version ]; then exit 0; fi; echo "cannot run"; exit 1'],
@@ -356,50 +339,5 @@ describe('an installation', () => {
     expect(one).toEqual(other)
     expect(callsOf(tools)).toHaveLength(1)
     expectWhole()
-  })
-})
-
-describe('a Maven that cannot run the extension', () => {
-  test('installs JMeter as a build, which is told in one line', async () => {
-    writeJava()
-    writeMaven(tools, remote, { first: asBuild() })
-    expect(await find()).toMatchObject({ origin: installed() })
-    expectWhole()
-    expect(readFileSync(join(tools, 'pom.xml'), 'utf8')).toBe(JMETER_POM)
-    expect(lines).toEqual([
-      `Installing JMeter 5.6.3 with Maven into ${installed()}, once`,
-      'Maven could not download JMeter 5.6.3: it exited with 1: [ERROR] no such extension; trying again as a build, which may take a few minutes'
-    ])
-  })
-
-  test('because of its settings, is not asked again', async () => {
-    writeJava()
-    writeMaven(tools, remote, {
-      first: ['echo "[ERROR] building the effective settings"; echo "[FATAL] Non-parseable"; exit 1']
-    })
-    await expect(find()).rejects.toThrow(/\[FATAL\] Non-parseable/)
-    expect(callsOf(tools)).toHaveLength(1)
-  })
-
-  test('keeps secrets, and tells its reason, in the build too', async () => {
-    writeJava()
-    writeMaven(tools, remote, {
-      first: asBuild([
-        '[ -d .mvn ] || exit 1',
-        'echo "Picked up MAVEN_OPTS"; echo "[ERROR] by hunter2secret"; echo "[FATAL] no"; exit 1'
-      ])
-    })
-    await expect(find({ MAVEN_OPTS: '-Dproxy.password=hunter2secret' })).rejects.toThrow(
-      /^Maven could not download JMeter: \[FATAL\] no\n\[ERROR\] by \*\*\*$/
-    )
-  })
-
-  test('reports the progress of the build', async () => {
-    writeJava()
-    writeMaven(tools, remote, { first: asBuild(['/bin/sleep 0.5']) })
-    await find({}, 100)
-    expect(
-      lines.filter((line) => /^Installing JMeter: \d+ files downloaded in \d+ s$/.test(line)).length
-    ).toBeGreaterThan(1)
   })
 })

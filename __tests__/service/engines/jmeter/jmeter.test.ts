@@ -371,9 +371,8 @@ describe('the message of a failure', () => {
       'Error in NonGUIDriver com.thoughtworks.xstream.io.StreamException: ',
       'An error occurred: Error in NonGUIDriver '
     ]
-    const log =
-      'ERROR x\nCaused by: org.a.First: one\n\tat x\nCaused by: org.xmlpull.v1.XmlPullParserException: only whitespace @1:2\n'
-    expect(explain({ how: 'exit code 1', words, log, jmeter })).toBe(
+    const cause = 'org.xmlpull.v1.XmlPullParserException: only whitespace @1:2'
+    expect(explain({ how: 'exit code 1', words, cause, missingClass: undefined, jmeter })).toBe(
       'JMeter 5.6.3 could not run the plan (exit code 1):\nAn error occurred: Error in NonGUIDriver\nCaused by: org.xmlpull.v1.XmlPullParserException: only whitespace @1:2'
     )
   })

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { appendFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type LogEntry, readLogEntries, readTail } from '../../../../src/service/engines/jmeter/log.js'
+import { type LogEntry, readLogEntries } from '../../../../src/service/engines/jmeter/log.js'
 import { createFolders } from '../../support.js'
 
 const folders = createFolders()
@@ -98,25 +98,5 @@ describe('a log of 400 MB', () => {
     setImmediate(() => controller.abort())
     await reading
     expect(texts).not.toContain('o.a.j.Last: at the end')
-  })
-
-  test('has a tail that costs no more than itself', async () => {
-    let tail = ''
-    expect(await peakMb(async () => (tail = await readTail(file, 1 << 18)))).toBeLessThan(150)
-    expect(tail).toBe(last)
-  })
-})
-
-describe('the tail', () => {
-  test('of a short file is all of it', async () => {
-    expect(await readTail(writeLog('a\nb\n'), 100)).toBe('a\nb\n')
-  })
-
-  test('starts at a line', async () => {
-    expect(await readTail(writeLog('first\nsecond\nthird\n'), 10)).toBe('third\n')
-  })
-
-  test('of a missing file is empty', async () => {
-    expect(await readTail(join(folders.create(), 'none'), 10)).toBe('')
   })
 })

@@ -206,7 +206,7 @@ describe('load that was not generated', () => {
       loss: 'could not write all of its samples; is the disk full?'
     }
   ])('$name', ({ entry, loss }) => {
-    expect(findIn(entry)).toEqual({ losses: [`JMeter: ${loss}`], notes: [] })
+    expect(findIn(entry)).toMatchObject({ losses: [`JMeter: ${loss}`], notes: [] })
   })
 })
 

@@ -33,8 +33,6 @@ const KEYSTORES = ['javax.net.ssl.keyStore', 'javax.net.ssl.trustStore']
 const WINDOWS_PATH = /^[A-Za-z]:[\\/]|\\/
 /** Elements that may write the file that another one reads. */
 const WRITER = /^(?:SystemSampler|ResultSaver|FTPSampler)$|\./
-const MOST_LOOKED_FOR = 20
-const DATA_FILE = /\.(?:csv|tsv|txt|json|xml|dat)$/i
 
 /** Whether the files that the plan reads are among those of the run, where the plan looks for them. */
 export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
@@ -46,19 +44,16 @@ export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
   ]
   const names = new Set([request.plan, ...request.others].map(({ name }) => name))
   const alike = new Map([...names].map((name) => [name.toLowerCase(), name]))
-  const texts = [request.plan, ...request.others].flatMap(textsOf)
-  const linked = new Set(readSubPaths(texts, names))
+  const linked = new Set(readSubPaths([request.plan, ...request.others].flatMap(textsOf), names))
   const isWritten =
     plan.isOpaque || plan.hasScripts || plan.enabled.some(({ element }) => WRITER.test(element.kind))
   const seen = new Set<string>()
-  const findings = named.flatMap(({ path: written, by }) => {
+  return named.flatMap(({ path: written, by }) => {
     const path = plan.evaluate(written)?.trim()
     if (path === undefined || path === '' || seen.has(path)) return []
     seen.add(path)
     return checkPath({ path, by }, { request, names, alike, linked, isWritten })
   })
-  const isSure = named.every(({ path }) => plan.evaluate(path) !== undefined) && !isWritten
-  return [...findings, ...(isSure ? tellUnused(request, texts) : [])]
 }
 
 function filesOf({ kind, name, text, properties, parts }: PlanElement): NamedFile[] {
@@ -131,16 +126,4 @@ function checkPath(
       message: `${reads}, but files are next to the plan, without their folders; write ${base} in the plan.`
     }
   ]
-}
-
-/** Data that nobody reads is a misspelling, or left over. */
-function tellUnused({ others }: PlanRequest, texts: readonly string[]): Finding[] {
-  return others
-    .filter(({ name }) => DATA_FILE.test(name))
-    .slice(0, MOST_LOOKED_FOR)
-    .filter(({ name }) => !texts.some((text) => text.includes(name)))
-    .map(({ name }) => ({
-      level: 'note',
-      message: `${name} is listed under files, but the plan does not name it.`
-    }))
 }

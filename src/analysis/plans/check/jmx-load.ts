@@ -6,9 +6,6 @@ import type { JmxPlan } from './jmx-plan.js'
 const THREAD_GROUP = /(?:^|\.)\w*ThreadGroup$/
 /** Groups that prepare the load or clean up after it: their numbers are their own. */
 const BEFORE_OR_AFTER = /^(?:Setup|Post)ThreadGroup$/
-/** Elements that take no longer than their requests. */
-const ONCE =
-  /^(?:TestPlan|Arguments|ConfigTestElement|HTTPSamplerProxy|GenericController|TransactionController|IfController|HeaderManager|CookieManager|CacheManager|AuthManager|CSVDataSet|ResponseAssertion|\w*Extractor|ResultCollector)$/
 const LOOPS = 'LoopController.loops'
 const SCHEDULER = 'ThreadGroup.scheduler'
 /** What a thread group has for each setting of the run, in the words of its dialog. */
@@ -52,15 +49,8 @@ export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
     name === 'duration' && endless.length > 0 ? [] : checkSetting(plan, { name, value, groups, main })
   )
   const zero = main.filter((group) => isScheduled(group) && hasNoTime(group, plan))
-  const short = isOneLoop(plan, request, main) ? [tellOneLoop(main[0])] : []
   const nobody = groups.filter((group) => group.kind === OPEN_GROUP && hasNoArrivals(group, plan))
-  return [
-    ...unread,
-    ...tellEndless(endless, request),
-    ...zero.map(tellNoTime),
-    ...nobody.map(tellNoArrivals),
-    ...short
-  ]
+  return [...unread, ...tellEndless(endless, request), ...zero.map(tellNoTime), ...nobody.map(tellNoArrivals)]
 }
 
 function checkSetting(
@@ -131,38 +121,6 @@ function isEndless(group: PlanElement, plan: JmxPlan): boolean {
   const scheduler = group.properties.get(SCHEDULER) ?? 'false'
   const hasLoops = group.properties.has(LOOPS)
   return hasLoops && (loops === '-1' || goesOn === 'true') && scheduler.trim() === 'false'
-}
-
-/** Whether the run must end long before its duration has passed. In doubt it need not. */
-function isOneLoop(plan: JmxPlan, { durationSeconds }: PlanRequest, main: readonly PlanElement[]): boolean {
-  if (durationSeconds === undefined || main.length === 0 || plan.isOpaque || plan.hasScripts) return false
-  const number = ({ properties }: PlanElement, name: string): number => {
-    const value = plan.evaluate(properties.get(name) ?? '')?.trim()
-    return value === undefined || value === '' ? NaN : Number(value)
-  }
-  return (
-    plan.enabled.every(
-      ({ element }) =>
-        ONCE.test(element.kind) ||
-        element.kind === 'ThreadGroup' ||
-        (element.kind === 'ConstantTimer' && number(element, 'ConstantTimer.delay') < 1_000)
-    ) &&
-    main.every(
-      (group) =>
-        isScheduled(group) &&
-        number(group, LOOPS) === 1 &&
-        group.properties.get('LoopController.continue_forever')?.trim() === 'false' &&
-        number(group, 'ThreadGroup.ramp_time') < durationSeconds / 3 &&
-        !(number(group, 'ThreadGroup.delay') > 0)
-    )
-  )
-}
-
-function tellOneLoop(group: PlanElement | undefined): Finding {
-  return {
-    level: 'warning',
-    message: `The thread group ${quote(group?.name ?? '')} ends after one loop, long before its duration has passed; set its loop count to infinite.`
-  }
 }
 
 function isScheduled({ properties }: PlanElement): boolean {

@@ -81,11 +81,10 @@ export function readPlan(plan: string): ReadPlan {
   let closed: OpenTag | undefined
   let afterTag = { at: 0, line: 1 }
   let deepest = 0
-  let hasDocumentType = false
-  let failure: { error: XmlError } | undefined
+  const found: { hasDocumentType?: true; error?: XmlError } = {}
 
   parser.on('doctype', () => {
-    hasDocumentType = true
+    found.hasDocumentType = true
   })
   parser.on('opentag', ({ name, attributes }) => {
     afterTag = { at: parser.position, line: parser.line }
@@ -133,18 +132,16 @@ export function readPlan(plan: string): ReadPlan {
     const rest = plan.slice(afterTag.at)
     const bare = /entity|^un/.test(message) ? BARE.exec(rest) : null
     const line = bare ? afterTag.line + rest.slice(0, bare.index).split('\n').length - 1 : parser.line
-    failure = {
-      error: bare ? { line, reason: describeBare(bare) } : explain(message, line, { closed, open })
-    }
+    found.error = bare ? { line, reason: describeBare(bare) } : explain(message, line, { closed, open })
     throw new Error(message)
   })
   try {
     parser.write(plan).close()
   } catch (thrown) {
-    if (failure === undefined) throw thrown
-    return { root, elements: undefined, ...(hasDocumentType ? {} : failure) }
+    if (found.error === undefined) throw thrown
+    return { root, elements: undefined, ...(found.hasDocumentType ? {} : { error: found.error }) }
   }
-  return { root, elements: hasDocumentType || deepest > DEEPEST ? undefined : elements }
+  return { root, elements: found.hasDocumentType || deepest > DEEPEST ? undefined : elements }
 }
 
 function describeBare([, entity]: RegExpExecArray): string {

@@ -3,8 +3,10 @@ import {
   MOST_REQUESTS,
   SourceError,
   addressOf,
+  describeDisabled,
   isMethod,
   isSafe,
+  propertiesOf,
   readTarget,
   type PlanRequest,
   type RequestSet,
@@ -21,7 +23,7 @@ import {
   replaceBy
 } from '../without-secrets.js'
 import { isConfidentialName } from '../../../contract/secret-names.js'
-import { isPlainName, mayBeSecret } from '../secrets.js'
+import { isPlainName, markProperty, mayBeSecret, showProperties } from '../secrets.js'
 import { readRecording, type Recorded } from './recorded.js'
 
 export interface HarOptions {
@@ -154,7 +156,6 @@ function notesOf(
   elsewhere: number,
   { headers, properties }: Removed
 ): string[] {
-  const disabled = plan.filter(({ isEnabled }) => !isEnabled).length
   const isSignedIn = [...headers, ...properties].some((name) => /^(?:cookie|authorization)$/i.test(name))
   return [
     ...(headers.size > 0
@@ -170,23 +171,10 @@ function notesOf(
     ...(elsewhere > 0
       ? [`Redirects to other hosts are not followed: ${elsewhere} of ${plan.length} requests.`]
       : []),
-    ...describeProperties(propertiesOf(plan.filter(({ isEnabled }) => isEnabled))),
-    ...(disabled > 0
-      ? [
-          `${disabled} of ${plan.length} requests are disabled in the plan, each with a comment that says why.`
-        ]
-      : []),
+    ...describeProperties(propertiesOf(plan)),
+    ...describeDisabled(plan),
     'The plan contains recorded paths, queries and bodies: read it before you commit it.'
   ]
-}
-
-function propertiesOf(requests: readonly PlanRequest[]): Set<string> {
-  const texts = requests.flatMap(({ path, headers, body }) => [
-    path,
-    ...headers.map(({ value }) => value),
-    body ?? []
-  ])
-  return new Set(texts.flat().flatMap((part) => (typeof part === 'string' ? [] : part.property)))
 }
 
 function describeCounts(counts: ReadonlyMap<string, number>): string {
@@ -201,8 +189,6 @@ const MEDIA_PARAMETER =
 const LANGUAGE = /^(?:\*|[a-z]{2,3}(?:-[a-z0-9]{2,4}){0,3})(?:; ?q=[01](?:\.\d{1,3})?)?$/i
 const DEEPEST_JSON = 60
 const MOST_BODY_BYTES = 256 * 1024
-/** Stand around a property's name while a body is JSON; for private use, and no kept text contains them. */
-const [MARK_START, MARK_END] = ['\ue000', '\ue001']
 /** Stand around what is not a string: a number stays as it was written, for JavaScript would round it. */
 const [RAW_START, RAW_END] = ['\ue002', '\ue003']
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
@@ -255,9 +241,8 @@ function keepBody(body: NonNullable<Recorded['body']>, removed: Removed): PlanTe
     const value: unknown = JSON.parse(
       body.text.replace(STRING_OR_NUMBER, (text) => (text.startsWith('"') ? text : JSON.stringify(raw(text))))
     )
-    return splitMarks(
-      JSON.stringify(keepJson(value, { name: '', isSecret: false, depth: 0 }, removed), null, 2)
-    )
+    const kept = JSON.stringify(keepJson(value, { name: '', isSecret: false, depth: 0 }, removed), null, 2)
+    return showProperties(kept.replaceAll(`"${RAW_START}`, '').replaceAll(`${RAW_END}"`, ''))
   } catch {
     return undefined
   }
@@ -309,14 +294,5 @@ function raw(text: string): string {
 }
 
 function mark(name: string, value: string, removed: Removed): string {
-  return `${MARK_START}${replaceBy(name, value, removed).property}${MARK_END}`
-}
-
-function splitMarks(json: string): PlanText {
-  const text = json.replaceAll(`"${RAW_START}`, '').replaceAll(`${RAW_END}"`, '')
-  return text.split(MARK_START).flatMap((part, at): PlanText => {
-    if (at === 0) return [part]
-    const [property = '', rest = ''] = part.split(MARK_END)
-    return [{ property }, rest]
-  })
+  return markProperty(replaceBy(name, value, removed).property)
 }

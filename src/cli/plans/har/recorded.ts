@@ -1,3 +1,4 @@
+import { fieldIn, textIn } from '../openapi/api-document.js'
 import { SourceError } from '../request.js'
 
 /** A request of a recording, with what is needed of its response. */
@@ -21,7 +22,7 @@ const HOW =
 
 /** The requests of a HAR file over http, in the order in which they were sent; and the number of others. */
 export function readRecording(text: string): { requests: Recorded[]; others: number } {
-  const entries = fieldOf(fieldOf(parse(text), 'log'), 'entries')
+  const entries = fieldIn(fieldIn(parse(text), 'log'), 'entries')
   if (!Array.isArray(entries)) throw new SourceError(`it is not a HAR file: it has no log.entries; ${HOW}`)
   if (entries.length === 0)
     throw new SourceError('it contains no requests; open the network panel, reload the page, and save again')
@@ -42,34 +43,34 @@ function parse(text: string): unknown {
 }
 
 function readEntry(entry: unknown): Recorded | undefined {
-  const request = fieldOf(entry, 'request')
-  const response = fieldOf(entry, 'response')
-  const address = textOf(request, 'url')
+  const request = fieldIn(entry, 'request')
+  const response = fieldIn(entry, 'response')
+  const address = textIn(request, 'url')
   const url = URL.canParse(address) ? new URL(address) : undefined
   // Others are data:, blob:, ws: and chrome-extension:.
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
-  const startMs = Date.parse(textOf(entry, 'startedDateTime'))
-  const takenMs = fieldOf(entry, 'time')
+  const startMs = Date.parse(textIn(entry, 'startedDateTime'))
+  const takenMs = fieldIn(entry, 'time')
   return {
-    method: textOf(request, 'method').toUpperCase(),
+    method: textIn(request, 'method').toUpperCase(),
     url,
-    headers: pairsOf(fieldOf(request, 'headers')),
-    body: readBody(fieldOf(request, 'postData')),
+    headers: pairsOf(fieldIn(request, 'headers')),
+    body: readBody(fieldIn(request, 'postData')),
     startMs,
     endMs: startMs + (typeof takenMs === 'number' && takenMs > 0 ? takenMs : 0),
-    status: Number(fieldOf(response, 'status')) || 0,
-    redirect: textOf(response, 'redirectURL'),
-    responseType: textOf(fieldOf(response, 'content'), 'mimeType').toLowerCase(),
-    resource: textOf(entry, '_resourceType').toLowerCase()
+    status: Number(fieldIn(response, 'status')) || 0,
+    redirect: textIn(response, 'redirectURL'),
+    responseType: textIn(fieldIn(response, 'content'), 'mimeType').toLowerCase(),
+    resource: textIn(entry, '_resourceType').toLowerCase()
   }
 }
 
 function readBody(data: unknown): Recorded['body'] {
-  const type = textOf(data, 'mimeType')
-  const text = textOf(data, 'text')
+  const type = textIn(data, 'mimeType')
+  const text = textIn(data, 'text')
   if (type === '' && text === '') return undefined
   // Some browsers record a form as its fields only.
-  const fields = pairsOf(fieldOf(data, 'params'))
+  const fields = pairsOf(fieldIn(data, 'params'))
   const isForm = /^application\/x-www-form-urlencoded/i.test(type)
   return {
     type,
@@ -79,17 +80,6 @@ function readBody(data: unknown): Recorded['body'] {
 
 function pairsOf(value: unknown): (readonly [string, string])[] {
   return Array.isArray(value)
-    ? value.map((pair: unknown) => [textOf(pair, 'name'), textOf(pair, 'value')] as const)
+    ? value.map((pair: unknown) => [textIn(pair, 'name'), textIn(pair, 'value')] as const)
     : []
-}
-
-function textOf(value: unknown, key: string): string {
-  const text = fieldOf(value, key)
-  return typeof text === 'string' ? text : ''
-}
-
-function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? (value as Record<string, unknown>)[key]
-    : undefined
 }

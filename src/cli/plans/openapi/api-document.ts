@@ -11,7 +11,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function textIn(value: JsonObject, key: string): string {
+export function textIn(value: unknown, key: string): string {
   const text = fieldIn(value, key)
   return typeof text === 'string' ? text : ''
 }

@@ -3,8 +3,10 @@ import {
   MOST_REQUESTS,
   SourceError,
   addressOf,
+  describeDisabled,
   isMethod,
   isSafe,
+  propertiesOf,
   type PlanHeader,
   type PlanRequest,
   type PlanTarget,
@@ -35,8 +37,7 @@ export function readOpenApi(text: string, { allMethods }: OpenApiOptions): Reque
   const api = ApiDocument.read(text)
   const { all, here, target } = findOperations(api)
   const requests = here.slice(0, MOST_REQUESTS).map((operation) => toRequest(api, operation, allMethods))
-  const properties = new Set(requests.filter(({ isEnabled }) => isEnabled).flatMap(propertiesOf))
-  const disabled = requests.filter(({ isEnabled }) => !isEnabled).length
+  const properties = propertiesOf(requests)
   const notes = [
     ...(all.length > here.length
       ? [
@@ -54,19 +55,10 @@ export function readOpenApi(text: string, { allMethods }: OpenApiOptions): Reque
           `The API wants credentials, or values that may be secret, which are not in the plan; give them as override-parameters: ${[...properties].map((name) => `-J${name}=…`).join(', ')}`
         ]
       : []),
-    ...(disabled > 0
-      ? [
-          `${disabled} of ${requests.length} requests are disabled in the plan, each with a comment that says why.`
-        ]
-      : []),
+    ...describeDisabled(requests),
     'The values in paths, queries and bodies are those of the examples, or made up from the schemas: put ones into the plan that the application knows.'
   ]
   return { target, requests, notes }
-}
-
-function propertiesOf({ path, headers, body = [] }: PlanRequest): string[] {
-  const parts = [...path, ...headers.flatMap(({ value }) => value), ...body]
-  return parts.flatMap((part) => (typeof part === 'string' ? [] : [part.property]))
 }
 
 /** Those at one server: the document's own, or the first that an operation names if none is there. */

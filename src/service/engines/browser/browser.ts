@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { join, basename } from 'node:path'
+import { join } from 'node:path'
 import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
-import { describeCapacity } from '../browser-capacity.js'
 import {
   type Engine,
-  type NodeOrder,
   type PlanRequest,
   type PlanToPrepare,
   type PreparedPlan,
@@ -18,9 +16,9 @@ import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import { createMachineNode } from '../../nodes/machine/machine-place.js'
 import { toolEnvironment } from '../tool-environment.js'
-import { findPrograms, readVariables, runInImage, IN_OPT } from '../image/ask-image.js'
-import { requireImageNode } from '../image/image-node.js'
-import { findBrowser, type FoundBrowser, kindOf, NAMES } from './find-browser.js'
+import { requireImageNode } from '../image/image-program.js'
+import { programsHere, programsIn } from '../program-source.js'
+import { findBrowser, type FoundBrowser } from './find-browser.js'
 import { runScript, type CompiledScript } from './run-script.js'
 import { runTool } from './tool-process.js'
 
@@ -76,14 +74,13 @@ async function prepare(
     // Browsers update themselves: they are looked for in each run.
     here: findOnce(async () => ({
       ...{ kind: 'here', node: process.execPath },
-      browser: await findBrowser(ports)
+      browser: await findBrowser(programsHere(ports))
     })),
     inImage: async (image) => ({ kind: 'image', ...(await findBrowserInImage(image)) })
   }
   const nodes = await plan.nodes()
   const tools = await Promise.all(nodes.map((node) => node.find(search)))
   for (const words of new Set(tools.map(describeTool))) ports.log(`service-chrome: using ${words}`)
-  const crowd = new Crowd()
   const scriptPorts = { ...ports, ...(blockedAfterMs === undefined ? {} : { blockedAfterMs }) }
   return {
     version: `Playwright ${await readPlaywrightVersion(modules)}, ${joinVersions(tools.map(({ browser }) => browser.version))}`,
@@ -94,10 +91,7 @@ async function prepare(
         ...{ file, modules, browser: browser.path, node, variables },
         ...(tool.kind === 'image' ? { tempDir: IMAGE_TEMP } : {})
       }
-      // A pod has its own memory.
-      const warning = tool.kind === 'here' ? crowd.add(order, browser, ports.log) : undefined
-      const outcome = await runScript(script, order, { signal, ports: scriptPorts })
-      return warning === undefined ? outcome : { ...outcome, doubts: [...(outcome.doubts ?? []), warning] }
+      return runScript(script, order, { signal, ports: scriptPorts })
     }
   }
 }
@@ -110,23 +104,6 @@ function describeTool(tool: BrowserTool): string {
 async function readPlaywrightVersion(modules: string): Promise<string> {
   const text = await readFile(join(modules, 'node_modules', 'playwright-core', 'package.json'), 'utf8')
   return (JSON.parse(text) as { version: string }).version
-}
-
-/** The users of all nodes on this machine share it. */
-class Crowd {
-  #users = 0
-
-  /** Says how many users the machine carries; returns a warning if there are more. */
-  add(
-    { nodeName, threads }: NodeOrder,
-    { kind }: FoundBrowser,
-    log: (line: string) => void
-  ): string | undefined {
-    this.#users += threads ?? 1
-    const capacity = describeCapacity({ users: this.#users, browser: kind, sharing: 'contexts' })
-    if (capacity !== undefined) log(`${nodeName}: ${capacity.warning ?? capacity.line}`)
-    return capacity?.warning
-  }
 }
 
 /** playwright-core, which drives the browser, and esbuild, which compiles a script. */
@@ -176,36 +153,7 @@ export interface BrowserImage {
   readonly node: string
 }
 
-/** Finds Node and a browser in an image: `CHROME`, on the PATH, `CHROME_BIN`, or below /opt. */
 export async function findBrowserInImage(image: ImageShell): Promise<BrowserImage> {
   const node = await requireImageNode(image, 'service-chrome')
-  const { path, origin } = await locate(image)
-  const { code, lines, how } = await runInImage(image, [path, '--version'])
-  const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line))?.trim()
-  if (code !== 0 || version === undefined)
-    throw new ToolError(
-      `The browser ${path} of ${image.name} (${origin}) does not start (${how}): ${(lines[0] ?? 'no output').slice(0, 200)}; use an image in which it does`
-    )
-  return { image: image.name, node, browser: { path, origin, version, kind: kindOf(basename(path)) } }
-}
-
-async function locate(image: ImageShell): Promise<{ path: string; origin: string }> {
-  const { CHROME, CHROME_BIN } = await readVariables(image, ['CHROME', 'CHROME_BIN'])
-  if (CHROME) return { path: await check(image, 'CHROME', CHROME), origin: 'from CHROME' }
-  const [onPath] = await findPrograms(image, NAMES)
-  if (onPath !== undefined) return { path: onPath, origin: 'on the PATH' }
-  if (CHROME_BIN) return { path: await check(image, 'CHROME_BIN', CHROME_BIN), origin: 'from CHROME_BIN' }
-  const [inOpt] = await findPrograms(image, IN_OPT.CHROME ?? [])
-  if (inOpt !== undefined) return { path: inOpt, origin: 'in /opt' }
-  throw new ToolError(
-    `There is no Chrome or Chromium in ${image.name}: neither CHROME nor CHROME_BIN is set, and none of ${NAMES.join(', ')} is on its PATH; use an image that has one, or set CHROME in it`
-  )
-}
-
-async function check(image: ImageShell, variable: string, given: string): Promise<string> {
-  const [path] = await findPrograms(image, [given])
-  if (path !== undefined) return path
-  throw new ToolError(
-    `In ${image.name} ${variable} is ${given}, but there is no program: point it to a browser, or unset it`
-  )
+  return { image: image.name, node, browser: await findBrowser(programsIn(image)) }
 }

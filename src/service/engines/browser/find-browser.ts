@@ -1,14 +1,7 @@
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
-import { messageOf } from '../../../contract/text.js'
-import type { BrowserKind } from '../browser-capacity.js'
-import {
-  type InstallPorts,
-  runWithin,
-  VERSION_LIMIT_MS,
-  findOnPath,
-  isExecutable
-} from '../install/run-to-end.js'
+import { IN_OPT } from '../image/ask-image.js'
+import type { ProgramSource } from '../program-source.js'
 
 /** A browser that can be started. */
 export interface FoundBrowser {
@@ -17,11 +10,10 @@ export interface FoundBrowser {
   readonly version: string
   /** Why this one, for the log. */
   readonly origin: string
-  readonly kind: BrowserKind
 }
 
 /** The leanest first: many users fit into a machine. */
-export const NAMES = [
+const NAMES = [
   'chromium-headless-shell',
   'chromium',
   'chromium-browser',
@@ -35,55 +27,47 @@ const MAC_APPLICATIONS = [
 const ADVICE =
   'On Debian: apt-get install chromium-headless-shell (or chromium); on macOS: brew install --cask google-chrome; runners hosted by GitHub have google-chrome. Or set CHROME to the path of the browser'
 
-/** Finds the browser for scripts and asks it for its version. */
-export async function findBrowser(ports: InstallPorts, versionMs = VERSION_LIMIT_MS): Promise<FoundBrowser> {
-  const found = await locate(ports.env)
-  if (found === undefined)
-    throw new ToolError(
-      `There is no Chrome or Chromium: neither CHROME nor CHROME_BIN is set, and none of ${NAMES.join(', ')} is on the PATH. ${ADVICE}`
-    )
-  const version = await askVersion(found, ports, versionMs)
-  return { ...found, version, kind: kindOf(basename(found.path)) }
-}
-
-export function kindOf(fileName: string): BrowserKind {
-  return fileName.includes('headless') ? 'chromium-headless-shell' : 'chromium'
-}
-
-interface Located {
-  readonly path: string
-  readonly origin: string
-}
-
-async function askVersion({ path, origin }: Located, ports: InstallPorts, limitMs: number): Promise<string> {
-  const fail = (why: string): ToolError =>
-    new ToolError(`The browser ${path} (${origin}) does not start${why}. ${ADVICE}`)
-  const command = { file: path, args: ['--version'] }
-  const { code, lines, isLate } = await runWithin(limitMs, command, ports).catch((thrown: unknown) => {
-    throw ports.signal.aborted ? thrown : fail(`: ${messageOf(thrown)}`)
-  })
-  if (isLate) throw fail(`: ${path} --version did not end within ${limitMs / 1000} s`)
+/** Finds the browser for scripts: `CHROME`, on the PATH, `CHROME_BIN`, an application of macOS, or below /opt in an image. */
+export async function findBrowser(source: ProgramSource): Promise<FoundBrowser> {
+  const { path, origin } = await locate(source)
+  const { code, lines, how } = await source.askVersion(path)
   const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line))?.trim()
-  if (code === 0 && version !== undefined) return version
-  throw fail(` (exit code ${code ?? 'unknown'}): ${(lines[0] ?? 'no output').slice(0, 200)}`)
+  if (code === 0 && version !== undefined) return { path, origin, version }
+  const where = source.image === undefined ? '' : ` of ${source.image}`
+  throw failure(
+    source,
+    `The browser ${path}${where} (${origin}) does not start (${how}): ${(lines[0] ?? 'no output').slice(0, 200)}`
+  )
 }
 
-async function locate(env: NodeJS.ProcessEnv): Promise<Located | undefined> {
-  if (env.CHROME) return { path: await check(env.CHROME, 'CHROME'), origin: 'from CHROME' }
-  for (const name of NAMES) {
-    const path = await findOnPath(name, env)
-    if (path !== undefined) return { path, origin: 'on the PATH' }
+async function locate(source: ProgramSource): Promise<{ path: string; origin: string }> {
+  const { CHROME, CHROME_BIN } = await source.variables(['CHROME', 'CHROME_BIN'])
+  const { image } = source
+  const elsewhere = image === undefined ? MAC_APPLICATIONS : IN_OPT.CHROME
+  const chosen = async (variable: string, given: string): Promise<{ path: string; origin: string }> => {
+    const [path] = await source.find([image === undefined ? resolve(given) : given])
+    if (path !== undefined) return { path, origin: `from ${variable}` }
+    const where = image === undefined ? '' : `In ${image} `
+    throw failure(
+      source,
+      `${where}${variable} is ${given}, but there is no program: point it to a browser, or unset it`
+    )
   }
-  if (env.CHROME_BIN) return { path: await check(env.CHROME_BIN, 'CHROME_BIN'), origin: 'from CHROME_BIN' }
-  if (process.platform !== 'darwin') return undefined
-  for (const path of MAC_APPLICATIONS) if (await isExecutable(path)) return { path, origin: 'an application' }
-  return undefined
+  if (CHROME) return chosen('CHROME', CHROME)
+  const [onPath] = await source.find(NAMES)
+  if (onPath !== undefined) return { path: onPath, origin: 'on the PATH' }
+  if (CHROME_BIN) return chosen('CHROME_BIN', CHROME_BIN)
+  const [path] = await source.find(elsewhere ?? [])
+  if (path !== undefined) return { path, origin: image === undefined ? 'an application' : 'in /opt' }
+  const where = image === undefined ? '' : ` in ${image}`
+  throw failure(
+    source,
+    `There is no Chrome or Chromium${where}: neither CHROME nor CHROME_BIN is set, and none of ${NAMES.join(', ')} is on the PATH`
+  )
 }
 
-async function check(given: string, variable: string): Promise<string> {
-  const path = resolve(given)
-  if (await isExecutable(path)) return path
-  throw new ToolError(
-    `${variable} is ${given}, but there is no program: point it to a browser, or unset it. ${ADVICE}`
+function failure({ image }: ProgramSource, words: string): ToolError {
+  return new ToolError(
+    image === undefined ? `${words}. ${ADVICE}` : `${words}; use an image that has one, or set CHROME in it`
   )
 }

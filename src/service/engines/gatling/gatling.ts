@@ -8,9 +8,14 @@ import { installJars } from '../install/jars/fetch-jars.js'
 import { type InstallPorts, runToEnd, packageFile } from '../install/run-to-end.js'
 import { jarPaths } from '../install/jars/jar-list.js'
 import { requireJava, requireJdk } from '../install/java.js'
-import { refuseOlderJava } from '../class-path.js'
-import { findPrograms, listFiles, readVariables, realPath } from '../image/ask-image.js'
-import { type ImageJava, requireImageJava } from '../image/image-java.js'
+import { listFiles } from '../image/ask-image.js'
+import {
+  findHome,
+  type ImageJava,
+  refuseOlderJava,
+  requireImageJava,
+  type ToolHome
+} from '../image/image-program.js'
 import { makeFolder } from '../../../contract/files.js'
 import GATLING_JARS from './gatling-jars.json' with { type: 'json' }
 import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
@@ -217,27 +222,17 @@ export interface GatlingImage extends ImageJava {
   readonly gatling: { readonly version: string; readonly lib: string } | undefined
 }
 
-const IN_OPT = '/opt/gatling'
-
 /** Finds Java and Gatling in an image: `GATLING_HOME`, `gatling.sh` on the PATH, or /opt/gatling. */
 export async function findGatlingInImage(image: ImageShell): Promise<GatlingImage> {
   const java = await requireImageJava(image, 'Gatling')
-  return { ...java, image: image.name, gatling: await findJars(image) }
+  return { ...java, image: image.name, gatling: await findHome(image, homeIn(image)) }
 }
 
-async function findJars(image: ImageShell): Promise<GatlingImage['gatling']> {
-  const { GATLING_HOME } = await readVariables(image, ['GATLING_HOME'])
-  if (GATLING_HOME) {
-    const found = await jarsIn(image, GATLING_HOME)
-    if (found !== undefined) return found
-    throw new ToolError(
-      `In ${image.name} GATLING_HOME is ${GATLING_HOME}, but there is no gatling-core jar in its lib folder; point it to an installation of Gatling, or unset it`
-    )
-  }
-  const [script] = await findPrograms(image, ['gatling.sh'])
-  const home = script && posix.dirname(posix.dirname(await realPath(image, script)))
-  return (home === undefined ? undefined : await jarsIn(image, home)) ?? jarsIn(image, IN_OPT)
-}
+const homeIn = (image: ImageShell): ToolHome<NonNullable<GatlingImage['gatling']>> => ({
+  ...{ title: 'Gatling', variable: 'GATLING_HOME', script: 'gatling.sh', inOpt: '/opt/gatling' },
+  look: (home) => jarsIn(image, home),
+  missing: 'gatling-core jar in its lib folder'
+})
 
 async function jarsIn(image: ImageShell, home: string): Promise<GatlingImage['gatling']> {
   const lib = posix.join(home, 'lib')

@@ -1,7 +1,7 @@
-import { existsSync, readlinkSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { rename, rm, mkdtemp, readdir, stat, writeFile, readFile } from 'node:fs/promises'
 import { join, resolve, relative, sep } from 'node:path'
-import { homedir, hostname } from 'node:os'
+import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
 import { makeFolder } from '../../../contract/files.js'
@@ -41,11 +41,12 @@ export async function installOnce(installation: Installation, ports: InstallPort
   if (await isComplete(home, jars)) return home
   try {
     makeFolder(cache)
-    const lock = await holdLock(join(cache, `${name}.lock`), what, ports)
+    const lock = join(cache, `${name}.lock`)
+    await takeLock(lock, what, ports)
     try {
       if (!(await isComplete(home, jars))) await installNow(installation, home, ports)
     } finally {
-      await lock.release()
+      await rm(lock, { force: true })
     }
     return home
   } catch (thrown) {
@@ -65,7 +66,7 @@ async function installNow(
 ): Promise<void> {
   const damage = existsSync(home) ? await findDamage(home, jars) : undefined
   if (damage !== undefined) ports.log(`Installing ${what} again, because ${home} is damaged: ${damage}`)
-  const work = await makeDraft(cache)
+  const work = await mkdtemp(join(cache, DRAFT))
   try {
     const draft = { work, home: join(work, 'home') }
     makeFolder(draft.home)
@@ -110,54 +111,18 @@ export function cacheFolder(name: string, env: NodeJS.ProcessEnv): string {
   return resolve(home, process.platform === 'darwin' ? 'Library/Caches' : '.cache', name)
 }
 
-interface Owner extends ProcessGroup {
-  /** The process ids of another machine or container mean nothing here. */
-  readonly place: string
-}
-
 const DRAFT = 'installing-'
-const OWNER = 'owner'
 const ABANDONED_AFTER_MS = 24 * 3600 * 1000
 
-/** Makes a folder for an installation that is not complete yet, with the name of this process in it. */
-async function makeDraft(cache: string): Promise<string> {
-  const draft = await mkdtemp(join(cache, DRAFT))
-  const owner: Owner = { pid: process.pid, startTime: readStartTime(process.pid) ?? '', place: thisPlace() }
-  try {
-    await writeFile(join(draft, OWNER), JSON.stringify(owner))
-  } catch (thrown) {
-    await rm(draft, { recursive: true, force: true })
-    throw thrown
-  }
-  return draft
-}
-
-/** Removes the drafts whose processes were killed; never fails, because the cache may be read-only. */
+/** Removes the drafts of processes that were killed, a day later; never fails, because the cache may be read-only. */
 async function removeAbandonedDrafts(cache: string): Promise<void> {
   const names = await readdir(cache).catch(() => [])
   for (const name of names.filter((each) => each.startsWith(DRAFT))) {
     const draft = join(cache, name)
-    if (await isAbandoned(draft)) await rm(draft, { recursive: true, force: true }).catch(() => undefined)
+    const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Date.now() }))
+    if (Date.now() - mtimeMs > ABANDONED_AFTER_MS)
+      await rm(draft, { recursive: true, force: true }).catch(() => undefined)
   }
-}
-
-async function isAbandoned(draft: string): Promise<boolean> {
-  const owner: (Partial<Owner> & ProcessGroup) | undefined = await readOwner(join(draft, OWNER))
-  if (owner?.place === thisPlace()) return !isSameProcess(owner)
-  const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Date.now() }))
-  return Date.now() - mtimeMs > ABANDONED_AFTER_MS
-}
-
-export function thisPlace(): string {
-  try {
-    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`
-  } catch {
-    return hostname()
-  }
-}
-
-export interface Lock {
-  release(): Promise<void>
 }
 
 const LOOK_EVERY_MS = 200
@@ -168,11 +133,11 @@ const UNREADABLE_LOOKS = 10
  * Waits until no other process holds this lock, and takes it. One left behind by a killed process does not count. It saves
  * work and is no protection: two that find the same left-over lock at the same moment may both go on.
  */
-async function holdLock(
+async function takeLock(
   file: string,
   what: string,
   ports: Pick<InstallPorts, 'log' | 'signal'>
-): Promise<Lock> {
+): Promise<void> {
   let looks = 0
   let unreadable = 0
   const self = { pid: process.pid, startTime: readStartTime(process.pid) ?? '' }
@@ -188,7 +153,6 @@ async function holdLock(
       ports.log(`Process ${owner.pid} is installing ${what}; waiting for it`)
     await sleep(LOOK_EVERY_MS, undefined, { signal: ports.signal })
   }
-  return { release: () => rm(file, { force: true }) }
 }
 
 async function tryCreate(file: string, owner: ProcessGroup): Promise<boolean> {
@@ -285,7 +249,7 @@ async function listCode(home: string): Promise<string[]> {
 }
 
 /** Read as a whole, which for many small files is several times faster than a stream for each. */
-async function hashFile(file: string): Promise<string> {
+export async function hashFile(file: string): Promise<string> {
   return createHash('sha256')
     .update(await readFile(file))
     .digest('hex')

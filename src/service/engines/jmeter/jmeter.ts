@@ -18,11 +18,11 @@ import { redactLog, secretValues } from '../redact-log.js'
 import { refuseForJMeter, type RunFile } from '../../../analysis/plans/check/request.js'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
-import { findPrograms, listFiles, readVariables, realPath, runInImage } from '../image/ask-image.js'
-import { requireImageJava } from '../image/image-java.js'
+import { listFiles, runInImage } from '../image/ask-image.js'
+import { findHome, requireImageJava } from '../image/image-program.js'
 import { findJMeter, type JMeter, javaArguments, type JvmPlace, readVersion } from './install.js'
-import { readLogEntries, readTail } from './log.js'
-import { type LogFindings, LossFinder, type PlanPlace, readStops } from './losses.js'
+import { readLogEntries } from './log.js'
+import { type LogFindings, LossFinder, MISSING_CLASS, type PlanPlace, readStops } from './losses.js'
 import { MissingThreads } from './missing-threads.js'
 import { insertHostOverrides } from './plan.js'
 
@@ -53,8 +53,6 @@ const SETTINGS = [
 const NOISE = 'StatusConsoleListener The use of package scanning'
 const KEPT_LINES = 80
 const MAX_WORDS = 4000
-/** Of the end of the log, where a failure to start is reported. */
-const TAIL_BYTES = 1 << 18
 const SHOWN_NOTES = 3
 /** Printed by JMeter's logging if the disk is full, when the log itself cannot say so. */
 const DISK_FULL = /No space left on device|Unable to write to stream/
@@ -121,8 +119,11 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
     }
   }
   const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
-  const log = await readTail(order.logFile, TAIL_BYTES)
-  return { problem: redact(explain({ how, words, log, jmeter })), losses: losses.map(redact) }
+  const { cause, missingClass } = found
+  return {
+    problem: redact(explain({ how, words, cause, missingClass, jmeter })),
+    losses: losses.map(redact)
+  }
 }
 
 /** Runs JMeter to its end and keeps the last lines of its console output. */
@@ -236,13 +237,19 @@ function jmeterArguments(order: NodeOrder): string[] {
 }
 
 /** JMeter's error message, without what only its developers need, and what to do about it. */
-export function explain(end: { how: string; words: readonly string[]; log: string; jmeter: JMeter }): string {
+export function explain(
+  end: Pick<LogFindings, 'cause' | 'missingClass'> & {
+    readonly how: string
+    readonly words: readonly string[]
+    readonly jmeter: JMeter
+  }
+): string {
   const said = end.words.join('\n')
   const start = said.lastIndexOf('An error occurred:')
   const told = (start < 0 ? said : said.slice(start)).split(/\n\s*Detail:|\n---- Debugging/)[0]?.trim() ?? ''
   // Some errors have no message except that of their cause, which only the log has.
-  const cause = [...end.log.matchAll(/^Caused by: (.+)$/gm)].at(-1)?.[1]?.trim()
-  const missing = /CannotResolveClassException: ([\w.$-]+)/.exec(`${said}\n${end.log}`)?.[1]
+  const { cause } = end
+  const missing = MISSING_CLASS.exec(said)?.[1] ?? end.missingClass
   const parts = [
     `JMeter ${end.jmeter.version} could not run the plan (${end.how}):`,
     // What to do comes first: JMeter's message may be long.
@@ -279,7 +286,6 @@ export function refuseFiles({ fileNames }: PlanRequest): string[] {
   return problem === undefined ? [] : [problem]
 }
 
-const IN_OPT = '/opt/jmeter'
 /** Quick to start. */
 const FOR_A_MOMENT = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx128m']
 
@@ -303,30 +309,13 @@ export async function findJMeterInImage(image: ImageShell): Promise<JMeter> {
 
 /** JMeter's own start script sets a fixed heap, and may be a wrapper of the image: its jar is what is started. */
 async function findJar(image: ImageShell): Promise<string> {
-  const { JMETER_HOME } = await readVariables(image, ['JMETER_HOME'])
-  if (JMETER_HOME) {
-    const jar = await jarIn(image, JMETER_HOME)
-    if (jar !== undefined) return jar
-    throw new ToolError(
-      `In ${image.name} JMETER_HOME is ${JMETER_HOME}, but there is no bin/ApacheJMeter.jar in it; point it to an installation of JMeter, or unset it`
-    )
-  }
-  const [onPath] = await findPrograms(image, ['jmeter'])
-  const places = [
-    ...(onPath === undefined ? [] : [posix.dirname(posix.dirname(await realPath(image, onPath)))]),
-    IN_OPT
-  ]
-  for (const home of places) {
-    const jar = await jarIn(image, home)
-    if (jar !== undefined) return jar
-  }
-  const script = onPath === undefined ? 'no jmeter on its PATH' : `none where ${onPath} on its PATH leads to`
+  const place = { variable: 'JMETER_HOME', script: 'jmeter', inOpt: '/opt/jmeter' }
+  const jar = await findHome(image, {
+    ...{ title: 'JMeter', ...place, missing: 'bin/ApacheJMeter.jar in it' },
+    look: async (home) => (await listFiles(image, posix.join(home, 'bin'), 'ApacheJMeter.jar'))[0]
+  })
+  if (jar !== undefined) return jar
   throw new ToolError(
-    `There is no JMeter in ${image.name}: JMETER_HOME is not set, there is ${script}, and none in ${IN_OPT}; use an image that has one, or set JMETER_HOME in it`
+    `There is no JMeter in ${image.name}: JMETER_HOME is not set, there is no jmeter on its PATH, and none in ${place.inOpt}; use an image that has one, or set JMETER_HOME in it`
   )
-}
-
-async function jarIn(image: ImageShell, home: string): Promise<string | undefined> {
-  const [jar] = await listFiles(image, posix.join(home, 'bin'), 'ApacheJMeter.jar')
-  return jar
 }

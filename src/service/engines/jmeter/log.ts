@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import { splitLines } from '../../lines.js'
 
@@ -64,24 +63,5 @@ class EntryReader {
   end(): void {
     if (this.#entry !== undefined) this.onEntry(this.#entry)
     this.#entry = undefined
-  }
-}
-
-/** The last bytes of a file, from the start of a line; empty if there is no such file. */
-export async function readTail(file: string, maxBytes: number): Promise<string> {
-  const handle = await open(file).catch((thrown: unknown) => {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw thrown
-  })
-  if (handle === undefined) return ''
-  try {
-    const { size } = await handle.stat()
-    const start = Math.max(0, size - maxBytes)
-    const buffer = Buffer.alloc(Math.min(size, maxBytes))
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, start)
-    const text = buffer.toString('utf8', 0, bytesRead)
-    return start === 0 ? text : text.slice(text.indexOf('\n') + 1)
-  } finally {
-    await handle.close()
   }
 }

@@ -46,7 +46,13 @@ export interface LogFindings {
   readonly losses: readonly string[]
   /** Other errors in the log: they concern samples or listeners, and no load was lost. */
   readonly notes: readonly string[]
+  /** The root cause of the last exception that has one: some errors have no message but that of their cause. */
+  readonly cause: string | undefined
+  readonly missingClass: string | undefined
 }
+
+/** A class of a plugin that this JMeter does not have: it does not load the plan. */
+export const MISSING_CLASS = /CannotResolveClassException: ([\w.$-]+)/
 
 const MAX_DISTINCT = 20
 const MAX_QUOTE = 300
@@ -74,7 +80,7 @@ const MISSING_FILE = 'missing file'
 /**
  * What JMeter logs as an error when it skips part of the plan and still exits with code 0, and neither samples nor plan show. A pattern
  * is matched against the entry's text, its exception and its root cause, one per line; the first one counts. In a sentence, `$1` is a
- * group, `{1}` a group as a quote, and `{reason}` the innermost message. Anything else is not a loss: errors of assertions, extractors,
+ * group, `{1}` a group as a quote, `{exception}` the exception, and `{reason}` its innermost message. Anything else is not a loss: errors of assertions, extractors,
  * scripts and requests are in the samples, where the thresholds judge them.
  */
 const ERRORS: readonly (readonly [pattern: RegExp, sentence: string])[] = [
@@ -126,7 +132,7 @@ const ERRORS: readonly (readonly [pattern: RegExp, sentence: string])[] = [
   [/JMeterThread: Test failed!/, 'a thread ended with an error ({reason})'],
   [
     /Uncaught exception in thread Thread\[(?:.* \d+-\d+|StandardJMeterEngine.*|.*ThreadStarter.*?),\d+,/,
-    'a thread ended with an error ({reason})'
+    'a thread ended with an error ({exception})'
   ],
   [
     /JMeterThread: Error while processing sampler: '(.*)'/,
@@ -161,11 +167,15 @@ function isError({ level }: LogEntry): boolean {
 export class LossFinder {
   readonly #losses = new Map<string, number>()
   readonly #notes = new Map<string, number>()
+  #cause: string | undefined
+  #missingClass: string | undefined
 
   constructor(private readonly place: PlanPlace) {}
 
   push(entry: LogEntry): void {
-    const { level, text, exception } = entry
+    const { level, text, exception, rootCause } = entry
+    this.#cause = rootCause || this.#cause
+    this.#missingClass = MISSING_CLASS.exec(`${text}\n${exception}\n${rootCause}`)?.[1] ?? this.#missingClass
     // By JMeter itself, and not by a script of the plan.
     const loss = OWN_LOGGER.test(text) && !SCRIPT_LOGGER.test(text) ? this.#lossIn(entry) : undefined
     if (loss !== undefined) add(this.#losses, `JMeter: ${loss}`)
@@ -174,7 +184,12 @@ export class LossFinder {
   }
 
   end(): LogFindings {
-    return { losses: tellAll(this.#losses), notes: tellAll(this.#notes) }
+    return {
+      losses: tellAll(this.#losses),
+      notes: tellAll(this.#notes),
+      cause: this.#cause,
+      missingClass: this.#missingClass
+    }
   }
 
   #lossIn(entry: LogEntry): string | undefined {
@@ -211,8 +226,9 @@ function stopIn(text: string, { groups, actions }: ErrorStops): string | undefin
 }
 
 function fillIn(sentence: string, match: RegExpExecArray, { exception, rootCause }: LogEntry): string {
-  return sentence.replace(/\$(\d)|\{(\d|reason)\}/g, (_, plain?: string, quoted?: string) => {
+  return sentence.replace(/\$(\d)|\{(\d|reason|exception)\}/g, (_, plain?: string, quoted?: string) => {
     if (plain !== undefined) return match[Number(plain)] ?? ''
+    if (quoted === 'exception') return quote(exception)
     if (quoted !== 'reason') return quote(match[Number(quoted)])
     // The innermost message is the most useful one. Groovy numbers the scripts that it compiles.
     const reason = (rootCause || exception).replace(/^(?:[\w.$]+(?:Exception|Error): )+(?=.)/, '')

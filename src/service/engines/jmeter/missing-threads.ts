@@ -38,7 +38,9 @@ export class MissingThreads {
     const tree = readPlanTree(text)
     if (tree === undefined) return
     const plan = JmxPlan.read(tree, inputs)
-    const groups = plan.enabled.map(({ element }) => element).filter(({ kind }) => /ThreadGroup$/.test(kind))
+    const groups = plan.enabled
+      .map(({ element }) => element)
+      .filter(({ kind }) => kind.endsWith('ThreadGroup'))
     this.#groups = groups.map((group) => describeGroup(group, plan))
   }
 

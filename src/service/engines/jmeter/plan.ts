@@ -15,8 +15,7 @@ export function insertHostOverrides(plan: string, hosts: readonly HostOverride[]
     changed += change(plan.slice(copied, parser.position))
     copied = parser.position
   }
-  let isPlace = false
-  let isInserted = false
+  const found = { isPlace: false, isInserted: false }
   parser.on('error', () => undefined)
   parser.on('opentag', ({ name, isSelfClosing }) => {
     copy((tag) =>
@@ -25,18 +24,18 @@ export function insertHostOverrides(plan: string, hosts: readonly HostOverride[]
         ? tag.replace(/(\senabled\s*=\s*)(["'])true\2(?=[^<]*$)/, '$1$2false$2')
         : tag
     )
-    if (isPlace && name === 'hashTree' && !isSelfClosing && !isInserted) {
+    if (found.isPlace && name === 'hashTree' && !isSelfClosing && !found.isInserted) {
       changed += dnsElement(hosts)
-      isInserted = true
+      found.isInserted = true
     }
-    isPlace = false
+    found.isPlace = false
   })
   parser.on('closetag', ({ name }) => {
-    isPlace = name === 'TestPlan'
+    found.isPlace = name === 'TestPlan'
   })
   parser.write(plan).close()
   // Without a tree there are no samplers, so there is nothing to redirect.
-  return isInserted && hosts.length > 0 ? changed + plan.slice(copied) : plan
+  return found.isInserted && hosts.length > 0 ? changed + plan.slice(copied) : plan
 }
 
 function dnsElement(hosts: readonly HostOverride[]): string {

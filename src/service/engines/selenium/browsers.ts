@@ -1,14 +1,7 @@
-import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
-import type { BrowserKind as CapacityKind } from '../browser-capacity.js'
-import {
-  type InstallPorts,
-  runWithin,
-  VERSION_LIMIT_MS,
-  findOnPath,
-  isExecutable
-} from '../install/run-to-end.js'
+import { IN_OPT } from '../image/ask-image.js'
+import type { ProgramSource } from '../program-source.js'
 import type { BrowserKind } from '../../programs/selenium-hub/order.js'
 import { KINDS, type Place } from './browser-kinds.js'
 
@@ -26,41 +19,12 @@ export interface Browser {
   readonly driver: Program
 }
 
-/** Where programs are: this machine, or an image. */
-export interface ProgramSource {
-  /** All that can be started, in the order of preference; throws if a variable leads nowhere. */
-  find(place: Place): Promise<string[]>
-  askVersion(file: string): Promise<{ code: number | null; lines: readonly string[]; how: string }>
-  /** That there is none, and what to do. */
-  tellMissing(kind: BrowserKind, place: Place): string
-  /** Where a pair comes from, for advice. */
-  advise(kind: BrowserKind): string
-}
-
-/** Finds a browser and its driver on this machine, and sees that they fit; throws with what to install. */
-export function findBrowser(
-  kind: BrowserKind,
-  ports: InstallPorts,
-  { versionTimeoutMs = VERSION_LIMIT_MS } = {}
-): Promise<Browser> {
-  return findPair(kind, {
-    find: (place) => findAll(place, ports),
-    askVersion: async (file) => {
-      const { isLate, ...ended } = await runWithin(versionTimeoutMs, { file, args: ['--version'] }, ports)
-      return { ...ended, how: isLate ? `within ${versionTimeoutMs / 1000} s` : `(exit code ${ended.code})` }
-    },
-    tellMissing: (kind, { title, variable, names }) =>
-      `${KINDS[kind].title} needs ${title}, and there is none on the PATH (${names.join(', ')}): install it (${KINDS[kind].advice}), or set ${variable} to its path`,
-    advise: (kind) => `install a pair (${KINDS[kind].advice})`
-  })
-}
-
-/** Finds a browser and a driver that fits it. */
+/** Finds a browser and a driver that fits it; throws with what to install. */
 export async function findPair(kind: BrowserKind, source: ProgramSource): Promise<Browser> {
-  const { browser, driver, isPair } = KINDS[kind]
-  const [drivers, browsers] = [await source.find(driver), await source.find(browser)]
-  if (browsers.length === 0) throw new ToolError(source.tellMissing(kind, browser))
-  if (drivers.length === 0) throw new ToolError(source.tellMissing(kind, driver))
+  const { browser, driver, isPair, title } = KINDS[kind]
+  const [drivers, browsers] = [await findAll(driver, source), await findAll(browser, source)]
+  if (browsers.length === 0) throw new ToolError(tellMissing(kind, browser, source))
+  if (drivers.length === 0) throw new ToolError(tellMissing(kind, driver, source))
   const programs: Program[] = []
   for (const file of browsers) {
     const program = await readProgram(file, browser, source)
@@ -71,36 +35,45 @@ export async function findPair(kind: BrowserKind, source: ProgramSource): Promis
     }
   }
   const others = await Promise.all(drivers.map((file) => readProgram(file, driver, source)))
-  throw mismatch(kind, { browsers: programs, drivers: others, advice: source.advise(kind) })
+  const list = (found: readonly Program[]): string =>
+    found.map(({ name, file }) => `${name} (${file})`).join(', ')
+  const advice = source.image
+    ? `use another image than ${source.image}`
+    : `install a pair (${KINDS[kind].advice})`
+  throw new ToolError(
+    `${title} needs a browser and a driver of the same major version, and there are ${list(programs)} and ${list(others)}: ${advice}, or set ${browser.variable} and ${driver.variable} to one`
+  )
+}
+
+function tellMissing(kind: BrowserKind, { title, variable, names }: Place, { image }: ProgramSource): string {
+  const needs = `${KINDS[kind].title} needs ${title}, and`
+  return image === undefined
+    ? `${needs} there is none on the PATH (${names.join(', ')}): install it (${KINDS[kind].advice}), or set ${variable} to its path`
+    : `${needs} ${image} has none on its PATH (${names.join(', ')}): use an image that has it, or set ${variable} in the image to its path`
 }
 
 export function describeBrowser({ program, driver }: Browser): string {
   return `${program.name} (${program.file}) and ${driver.name} (${driver.file})`
 }
 
-export function capacityKind({ kind, program }: Browser): CapacityKind {
-  if (kind === 'firefox') return 'firefox'
-  return program.file.includes('headless-shell') ? 'chromium-headless-shell' : 'chromium'
-}
-
 /** A variable decides alone: whoever sets it wants that program and no other. */
-async function findAll(place: Place, { env }: InstallPorts): Promise<string[]> {
-  const chosen = env[place.variable]
+async function findAll(place: Place, source: ProgramSource): Promise<string[]> {
+  const { variable, folderVariable, names, files, title } = place
+  const { image } = source
+  const absolute = (path: string): string => (image === undefined ? resolve(path) : path)
+  const variables = await source.variables([variable, ...(folderVariable ? [folderVariable] : [])])
+  const chosen = variables[variable]
   if (chosen) {
-    if (await isExecutable(resolve(chosen))) return [resolve(chosen)]
-    const what = (await isFolder(resolve(chosen)))
-      ? 'that is a folder'
-      : 'there is no program that can be started'
+    const found = await source.find([absolute(chosen)])
+    if (found.length > 0) return found
     throw new ToolError(
-      `${place.variable} is ${chosen}, and ${what}; point it to the program of ${place.title}, or unset it`
+      `${image === undefined ? '' : `In ${image} `}${variable} is ${chosen}, and there is no program that can be started; point it to the program of ${title}, or unset it`
     )
   }
-  const folder = place.folderVariable && env[place.folderVariable]
-  const inFolder = folder ? place.names.map((name) => join(resolve(folder), name)) : []
-  const onPath = await Promise.all(place.names.map((name) => findOnPath(name, env)))
-  const all = [...inFolder, ...onPath.filter((file) => file !== undefined), ...place.files]
-  const areThere = await Promise.all(all.map(isExecutable))
-  return [...new Set(all.filter((_, index) => areThere[index]))]
+  const folder = folderVariable && variables[folderVariable]
+  const inFolder = folder ? names.map((name) => join(absolute(folder), name)) : []
+  const inOpt = image === undefined ? [] : (IN_OPT[variable] ?? [])
+  return source.find([...inFolder, ...names, ...files, ...inOpt])
 }
 
 async function readProgram(file: string, place: Place, source: ProgramSource): Promise<Program> {
@@ -113,25 +86,6 @@ async function readProgram(file: string, place: Place, source: ProgramSource): P
   if (code === 0 && name !== undefined) return { file, name, major: Number(major) }
   const said = lines.slice(-3).join(' ').slice(0, 300) || 'no output'
   throw new ToolError(
-    `${file} --version did not print a version ${how}: ${said}; is it ${place.title}? Set ${place.variable} to the program that is`
-  )
-}
-
-function mismatch(
-  kind: BrowserKind,
-  found: { browsers: readonly Program[]; drivers: readonly Program[]; advice: string }
-): ToolError {
-  const list = (programs: readonly Program[]): string =>
-    programs.map(({ name, file }) => `${name} (${file})`).join(', ')
-  const { browser, driver, title } = KINDS[kind]
-  return new ToolError(
-    `${title} needs a browser and a driver of the same major version, and there are ${list(found.browsers)} and ${list(found.drivers)}: ${found.advice}, or set ${browser.variable} and ${driver.variable} to one`
-  )
-}
-
-async function isFolder(file: string): Promise<boolean> {
-  return stat(file).then(
-    (found) => found.isDirectory(),
-    () => false
+    `${file}${source.image ? ` of ${source.image}` : ''} --version did not print a version (${how}): ${said}; is it ${place.title}? Set ${place.variable} to the program that is`
   )
 }

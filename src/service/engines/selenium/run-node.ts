@@ -28,8 +28,6 @@ export interface SeleniumPlan {
   readonly jvm?: NodeJS.ProcessEnv
   /** From an uploaded file. */
   readonly variables: Readonly<Record<string, string>>
-  /** What is said about the run as a whole. */
-  readonly doubts: readonly string[]
 }
 
 /** Small, because every user has a JVM, and a script has little to do there: the work is in the browser. */
@@ -81,8 +79,7 @@ export async function runSelenium(
   const users = order.threads ?? 1
   const problem = explainEnd(output, exit, users)
   const losses = problem === null ? await findLosses(order, output, signal) : []
-  const doubts = order.place.ordinal === 0 ? plan.doubts : []
-  return { problem: problem === null ? null : redact(problem), losses: losses.map(redact), doubts }
+  return { problem: problem === null ? null : redact(problem), losses: losses.map(redact) }
 }
 
 function toolOrder(

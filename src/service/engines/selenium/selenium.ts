@@ -1,7 +1,4 @@
-import { posix } from 'node:path'
 import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
-import { describeCapacity } from '../browser-capacity.js'
-import { refuseOlderJava } from '../class-path.js'
 import {
   type Engine,
   type PlanRequest,
@@ -15,13 +12,17 @@ import type { InstallPorts } from '../install/run-to-end.js'
 import { requireJdk } from '../install/java.js'
 import type { BrowserKind } from '../../programs/selenium-hub/order.js'
 import { ToolError } from '../../errors.js'
-import { findPrograms, readVariables, runInImage, IN_OPT } from '../image/ask-image.js'
-import { type ImageJava, requireImageJava } from '../image/image-java.js'
-import { requireImageNode } from '../image/image-node.js'
-import { type Browser, capacityKind, describeBrowser, findBrowser, findPair } from './browsers.js'
+import { programsHere, programsIn } from '../program-source.js'
+import {
+  type ImageJava,
+  refuseOlderJava,
+  requireImageJava,
+  requireImageNode
+} from '../image/image-program.js'
+import { type Browser, describeBrowser, findPair } from './browsers.js'
 import { type CompiledPlan, compilePlan } from './compile.js'
 import { runSelenium } from './run-node.js'
-import { KINDS, type Place } from './browser-kinds.js'
+import { KINDS } from './browser-kinds.js'
 
 const BROWSERS: Readonly<Record<string, BrowserKind>> = {
   'java-selenium-chrome': 'chrome',
@@ -62,7 +63,7 @@ async function prepare(plan: PlanToPrepare, engine: InstallPorts): Promise<Prepa
     // Browsers update themselves: they are looked for in each run.
     here: findOnce(async () => ({
       ...{ kind: 'here', java: jdk.java, node: process.execPath },
-      browser: await findBrowser(kind, ports)
+      browser: await findPair(kind, programsHere(ports))
     })),
     inImage: async (image) => ({ kind: 'image', ...(await findSeleniumInImage(kind, image)) })
   }
@@ -70,7 +71,6 @@ async function prepare(plan: PlanToPrepare, engine: InstallPorts): Promise<Prepa
   const tools = await Promise.all(nodes.map((node) => node.find(search)))
   for (const tool of tools) if (tool.kind === 'image') await refuseOlderJava(compiled.classesDir, tool)
   tellPlan(compiled, tools, ports.log)
-  const doubts = doubtCapacity(plan, tools, ports.log)
   return {
     // Browsers update themselves, and change the figures more than Selenium does.
     version: `${compiled.version}, ${joinVersions(tools.map(({ browser }) => browser.program.name))}`,
@@ -78,7 +78,7 @@ async function prepare(plan: PlanToPrepare, engine: InstallPorts): Promise<Prepa
       const tool = await order.node.find(search)
       const jvm = tool.kind === 'image' ? { jvm: tool.jvm } : {}
       const { browser, java, node } = tool
-      const shared = { compiled, browser, java, node, ...jvm, variables, doubts }
+      const shared = { compiled, browser, java, node, ...jvm, variables }
       return runSelenium(shared, { order, signal, ports: engine })
     }
   }
@@ -95,20 +95,6 @@ function tellPlan(
     (tool) => `${describeBrowser(tool.browser)}${tool.kind === 'image' ? ` of ${tool.image}` : ''}`
   )
   for (const browser of new Set(browsers)) log(`Selenium ${version} runs ${what} with ${browser}`)
-}
-
-/** What may be too much for this machine; a pod has its own memory. */
-function doubtCapacity(
-  { threads }: PlanToPrepare,
-  tools: readonly SeleniumTool[],
-  log: InstallPorts['log']
-): string[] {
-  const here = tools.find(({ kind }) => kind === 'here')
-  if (here === undefined) return []
-  const crowd = { users: threads ?? 1, browser: capacityKind(here.browser), sharing: 'browsers' } as const
-  const capacity = describeCapacity(crowd)
-  if (capacity !== undefined) log(capacity.warning ?? capacity.line)
-  return capacity?.warning === undefined ? [] : [capacity.warning]
 }
 
 /** What an image has for Selenium. */
@@ -130,32 +116,6 @@ export async function findSeleniumInImage(kind: BrowserKind, image: ImageShell):
       `${title} needs Java ${LEAST_JAVA} or later, and ${java.java} of ${image.name} is ${java.version}: use an image with a JRE 17`
     )
   const node = await requireImageNode(image, title)
-  const browser = await findPair(kind, {
-    find: (place) => findAll(image, place),
-    askVersion: async (file) => {
-      const { how, ...ended } = await runInImage(image, [file, '--version'])
-      return { ...ended, how: `in ${image.name} (${how})` }
-    },
-    tellMissing: (kind, { title, variable, names }) =>
-      `${KINDS[kind].title} needs ${title}, and ${image.name} has none on its PATH (${names.join(', ')}): use an image that has it, or set ${variable} in the image to its path`,
-    advise: () => `use another image than ${image.name}`
-  })
+  const browser = await findPair(kind, programsIn(image))
   return { ...java, image: image.name, browser, node }
-}
-
-/** The same places as on this machine, and those below /opt. */
-async function findAll(image: ImageShell, place: Place): Promise<string[]> {
-  const { variable, folderVariable, names, files, title } = place
-  const variables = await readVariables(image, [variable, ...(folderVariable ? [folderVariable] : [])])
-  const chosen = variables[variable]
-  if (chosen) {
-    const found = await findPrograms(image, [chosen])
-    if (found.length > 0) return found
-    throw new ToolError(
-      `In ${image.name} ${variable} is ${chosen}, and there is no program that can be started; point it to the program of ${title}, or unset it`
-    )
-  }
-  const folder = folderVariable && variables[folderVariable]
-  const inFolder = folder ? names.map((name) => posix.join(folder, name)) : []
-  return findPrograms(image, [...inFolder, ...names, ...files, ...(IN_OPT[variable] ?? [])])
 }

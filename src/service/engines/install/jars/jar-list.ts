@@ -40,14 +40,6 @@ export function jarPaths(folder: string, { jars }: JarList): string[] {
     .map((name) => join(folder, name))
 }
 
-/** The hashes of the jars by their paths in an installation. */
-export function jarHashes(
-  { jars }: JarList,
-  placeOf: (fileName: string) => string = (name) => name
-): Map<string, string> {
-  return new Map(jars.map(readJar).map(({ fileName, sha256 }) => [placeOf(fileName), sha256]))
-}
-
 /** Changes with any jar of the list, so that a folder named by it never holds another list's jars. */
 export function fingerprint(lines: readonly string[]): string {
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 12)

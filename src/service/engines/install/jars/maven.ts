@@ -5,11 +5,6 @@ import { mavenEnvironment } from '../../tool-environment.js'
 import { type InstallPorts, runToEnd, findOnPath, packageFile } from '../run-to-end.js'
 import { reportProgress, asSentence, redactWords, wordsOf } from '../tool-words.js'
 
-/** The extension did not do its work, for a reason that has nothing to do with the jars: another way may succeed. */
-export class ExtensionError extends ToolError {
-  override name = 'ExtensionError'
-}
-
 export interface MavenRequest {
   /** For people, such as `Gatling 3.15.1`. */
   readonly what: string
@@ -36,7 +31,7 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 const DOWNLOADS_AT_ONCE = 16
 const SHOWN_LINES = 5
 /** The place in a broken file is in a fatal line, after general ones. */
-export const MAVEN_ERRORS = [/^\[FATAL\]/, /^\[ERROR\]/]
+const MAVEN_ERRORS = [/^\[FATAL\]/, /^\[ERROR\]/]
 /** Wrong for any way of downloading. */
 const BROKEN_SETTINGS = /effective settings|Non-(?:parseable|readable) settings/i
 
@@ -79,15 +74,11 @@ interface Project {
 async function makeProject({ work, coordinates }: MavenRequest): Promise<Project> {
   const folder = await mkdtemp(join(work, 'maven-'))
   const list = join(folder, 'coordinates')
-  await markProjectRoot(folder)
+  // Maven takes options from the next `.mvn` above the project, and the cache may lie in somebody's project.
+  await mkdir(join(folder, '.mvn'))
   await writeFile(join(folder, 'pom.xml'), POM)
   await writeFile(list, coordinates.map((each) => `${each}\n`).join(''))
   return { folder, list, outcome: join(folder, 'outcome') }
-}
-
-/** Maven takes options from the next `.mvn` above the project, and the cache may lie in somebody's project. */
-export async function markProjectRoot(project: string): Promise<void> {
-  await mkdir(join(project, '.mvn'))
 }
 
 function mavenArguments({ to, localRepository }: MavenRequest, { list, outcome }: Project): string[] {
@@ -128,8 +119,7 @@ function judge(what: string, { code, lines, outcome }: MavenEnd, env: NodeJS.Pro
   const words = wordsOf(lines, MAVEN_ERRORS, env)
   const why = words.length > 0 ? `: ${words.join('\n')}` : ''
   const message = `Maven could not download ${what}: it exited with ${code}${why}`
-  if (BROKEN_SETTINGS.test(why)) throw new ToolError(`${asSentence(message)} Correct Maven's settings`)
-  throw new ExtensionError(message)
+  throw new ToolError(BROKEN_SETTINGS.test(why) ? `${asSentence(message)} Correct Maven's settings` : message)
 }
 
 function adviceFor(kind: 'missing' | 'failed', words: string): string {

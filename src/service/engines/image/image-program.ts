@@ -1,0 +1,141 @@
+import type { Dirent } from 'node:fs'
+import { open, readdir } from 'node:fs/promises'
+import { join, posix } from 'node:path'
+import { ToolError } from '../../errors.js'
+import type { ImageShell } from '../../nodes/load-node.js'
+import { findPrograms, readVariables, realPath, runInImage } from './ask-image.js'
+
+/** What runs tools in an image. */
+interface Runtime {
+  readonly title: 'Java' | 'Node'
+  readonly name: string
+  /** The variable with its folder. */
+  readonly home: string
+  readonly versionFlag: string
+  /** Its groups: the version, and twice its major number, of which one counts. */
+  readonly version: RegExp
+  readonly wanted: string
+}
+
+const JAVA: Runtime = {
+  ...{ title: 'Java', name: 'java', home: 'JAVA_HOME', versionFlag: '-version', wanted: 'a JRE 17' },
+  version: /version "((?:1\.(\d+)|(\d+))[^"]*)"/
+}
+const NODE: Runtime = {
+  ...{ title: 'Node', name: 'node', home: 'NODE_HOME', versionFlag: '--version', wanted: 'Node 24' },
+  version: /^(v(\d+)\.\d+\.\d+.*)$/m
+}
+const LEAST_NODE = 20
+
+/** Finds it for `what`, in the variable's folder, on the PATH or in /opt, and asks it for its version. */
+async function requireRuntime(
+  image: ImageShell,
+  { title, name, home, versionFlag, version, wanted }: Runtime,
+  what: string
+): Promise<{ file: string; version: string; major: number }> {
+  const given = (await readVariables(image, [home]))[home]
+  const inOpt = `/opt/${name}/bin/${name}`
+  const [file] = await findPrograms(image, given ? [`${given}/bin/${name}`] : [name, inOpt])
+  const needs = `${what} needs ${title}, and`
+  if (file === undefined)
+    throw new ToolError(
+      given
+        ? `${needs} in ${image.name} ${home} is ${given}, where there is no bin/${name}: correct the image's ${home}, or unset it to use the ${name} on the PATH`
+        : `${needs} ${image.name} has none: there is no ${name} on its PATH, and no ${inOpt}; use an image with ${wanted}`
+    )
+  const { lines, how } = await runInImage(image, [file, versionFlag])
+  const [, found, first, second] = version.exec(lines.join('\n')) ?? []
+  if (found === undefined)
+    throw new ToolError(
+      `${needs} ${file} of ${image.name} does not print its version (${how}): ${lines.slice(0, 3).join(' ').slice(0, 300) || 'no output'}`
+    )
+  return { file, version: found, major: Number(first ?? second) }
+}
+
+/** The Java of an image. */
+export interface ImageJava {
+  readonly java: string
+  /** As it says itself, such as `17.0.16`. */
+  readonly version: string
+  /** 8, 11, 17, … */
+  readonly major: number
+  /** `HEAP` and `JVM_ARGS`, as far as the image sets them. */
+  readonly jvm: Readonly<Record<string, string>>
+}
+
+export async function requireImageJava(image: ImageShell, what: string): Promise<ImageJava> {
+  const { file, ...java } = await requireRuntime(image, JAVA, what)
+  return { java: file, ...java, jvm: await readVariables(image, ['HEAP', 'JVM_ARGS']) }
+}
+
+export async function requireImageNode(image: ImageShell, what: string): Promise<string> {
+  const { file, version, major } = await requireRuntime(image, NODE, what)
+  if (major >= LEAST_NODE) return file
+  throw new ToolError(
+    `${what} needs Node ${LEAST_NODE} or later, and ${file} of ${image.name} is ${version}; use an image with ${NODE.wanted}`
+  )
+}
+
+/** An installation of a tool in an image: in a variable's folder, where a script on the PATH leads to, or in /opt. */
+export interface ToolHome<T> {
+  /** For messages. */
+  readonly title: string
+  readonly variable: string
+  readonly script: string
+  readonly inOpt: string
+  /** What is in a folder, if it is an installation. */
+  readonly look: (home: string) => Promise<T | undefined>
+  /** What is missing if it is none. */
+  readonly missing: string
+}
+
+/** Undefined if there is none; throws if the variable leads nowhere. */
+export async function findHome<T>(
+  image: ImageShell,
+  { title, variable, script, inOpt, look, missing }: ToolHome<T>
+): Promise<T | undefined> {
+  const given = (await readVariables(image, [variable]))[variable]
+  if (given) {
+    const found = await look(given)
+    if (found !== undefined) return found
+    throw new ToolError(
+      `In ${image.name} ${variable} is ${given}, but there is no ${missing}; point it to an installation of ${title}, or unset it`
+    )
+  }
+  const [onPath] = await findPrograms(image, [script])
+  const home = onPath && posix.dirname(posix.dirname(await realPath(image, onPath)))
+  return (home === undefined ? undefined : await look(home)) ?? look(inOpt)
+}
+
+/** The first bytes of a class: its magic number, then the versions of its format, the minor one first. */
+const HEADER_BYTES = 8
+const MAGIC = 0xcafebabe
+/** The format of Java 1 was number 45. */
+const BEFORE_JAVA_1 = 44
+
+/** Throws if a Java is older than the classes in this folder, which it would not load. */
+export async function refuseOlderJava(
+  classesDir: string,
+  { java, version, major, image }: { java: string; version: string; major: number; image: string }
+): Promise<void> {
+  const needed = await readClassVersion(classesDir)
+  if (needed !== undefined && major < needed)
+    throw new ToolError(
+      `The plan is compiled with Java ${needed} on this machine, and ${java} of ${image} is ${version}, which cannot run it: use an image with Java ${needed} or later, or set JAVA_HOME to a JDK ${major} here`
+    )
+}
+
+/** The oldest Java that loads the classes in a folder, by one of them: they are compiled together. */
+async function readClassVersion(folder: string): Promise<number | undefined> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch((): Dirent[] => [])
+  const first = entries.find((entry) => entry.isFile() && entry.name.endsWith('.class'))
+  if (first === undefined) return undefined
+  const file = await open(join(first.parentPath, first.name))
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0)
+    if (bytesRead < HEADER_BYTES || buffer.readUInt32BE(0) !== MAGIC) return undefined
+    return buffer.readUInt16BE(6) - BEFORE_JAVA_1
+  } finally {
+    await file.close()
+  }
+}
