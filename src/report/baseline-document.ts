@@ -1,48 +1,7 @@
 import type { BaselineFacts } from '../analysis/outcome.js'
 import type { Band, Trend } from '../analysis/baseline/trend.js'
-import type { Comparison, ComparisonOutcome } from '../analysis/thresholds/judge/judgement.js'
-
-/** What a line that names `baseline` has besides; null for what is not known. Lines with limits of their own have none of it. */
-export interface ComparisonDocument {
-  readonly outcome: ComparisonOutcome
-  /** In base units, like the actual value. */
-  readonly base: number | null
-  /** How many runs (the newest ones), or rounds, that is the mean of. */
-  readonly baseRuns: number
-  readonly changePct: number | null
-  readonly interval: readonly [low: number, high: number] | null
-  readonly resolutionPct: number | null
-  readonly p: number | null
-}
-
-export interface BaselineFactsDocument {
-  readonly state: BaselineFacts['state']
-  readonly kind: BaselineFacts['kind']
-  readonly branch: string | null
-  readonly commit: string | null
-  readonly runs: readonly string[]
-  readonly reason: string | null
-  readonly notes: readonly string[]
-  readonly fingerprint: Readonly<Record<string, string>> | null
-}
-
-export interface TrendDocument {
-  readonly branch: string
-  readonly points: readonly TrendPointDocument[]
-  readonly bands: Readonly<Record<keyof Trend['bands'], Band | null>>
-}
-
-export interface TrendPointDocument {
-  readonly atMs: number
-  readonly commit: string
-  readonly runId: string
-  readonly unusable: string | null
-  readonly isHead: boolean
-  readonly isAfterChange: boolean
-  readonly p95Ms: number | null
-  readonly throughput: number | null
-  readonly errorRate: number | null
-}
+import type { BaselineFactsDocument, ComparisonDocument, TrendDocument } from '../contract/verdict.js'
+import type { Comparison } from '../analysis/thresholds/judge/judgement.js'
 
 export function comparisonDocument(comparison: Comparison): ComparisonDocument {
   const { outcome, base, baseRuns, changePct, interval, resolutionPct, p } = comparison

@@ -1,35 +1,5 @@
+import type { BothFigures, FiguresDocument, MetricsDocument, ScopedFigures } from '../contract/verdict.js'
 import type { Figures, Measurements, Scope } from '../analysis/results/figures/measurements.js'
-
-/** One scope's figures, machine-readable; null for what the CSVs do not contain. */
-export interface FiguresDocument {
-  readonly samples: number
-  readonly failures: number
-  readonly error_rate: number | null
-  readonly throughput: number | null
-  readonly mean: number | null
-  readonly min: number | null
-  readonly max: number | null
-  readonly median: number | null
-  readonly p90: number | null
-  readonly p95: number | null
-  readonly p99: number | null
-  readonly apdex: number | null
-  readonly concurrency: number | null
-}
-
-interface BothFigures extends FiguresDocument {
-  /** The same for users who arrived at any moment, at best; absent if that is not known. */
-  readonly over_time?: Pick<FiguresDocument, 'median' | 'p90' | 'p95' | 'p99' | 'apdex'>
-}
-
-export type ScopedFigures = Scope & BothFigures
-
-export interface MetricsDocument {
-  readonly overall: BothFigures | null
-  readonly labels: readonly ScopedFigures[]
-  readonly regions: readonly ScopedFigures[]
-  readonly grids: readonly ScopedFigures[]
-}
 
 /** Labels with the most samples come first, so that truncation keeps what matters most. */
 export function metricsDocument(

@@ -1,3 +1,4 @@
+import type { StallsDocument } from '../contract/verdict.js'
 import type { Stall } from '../analysis/results/stalls/find-stalls.js'
 import type { OverTime } from '../analysis/results/stalls/over-time.js'
 import { formatActual, writeNumber, formatWait, formatMoment } from '../analysis/thresholds/format.js'
@@ -7,21 +8,6 @@ import { findOrigin } from './page/numbers.js'
 import { formatTime } from './headline.js'
 
 const MOST_STALLS = 20
-
-/** The times in which users waited and nothing was answered. */
-export interface StallsDocument {
-  readonly count: number
-  /** The longest ones, in order of time. */
-  readonly longest: readonly StallDocument[]
-}
-
-export interface StallDocument {
-  /** From the run's first start. */
-  readonly atMs: number
-  readonly ms: number
-  /** How many users waited. */
-  readonly waiting: number
-}
 
 type Measured = Partial<Pick<Outcome, 'measurements' | 'warmUp'>>
 

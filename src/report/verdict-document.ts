@@ -1,113 +1,24 @@
-import type {
-  ErrorCount,
-  Measurements,
-  Source,
-  TimeSeries
-} from '../analysis/results/figures/measurements.js'
+import type { ThresholdDocument, VerdictDocument } from '../contract/verdict.js'
+import type { Measurements } from '../analysis/results/figures/measurements.js'
 import { formatActual } from '../analysis/thresholds/format.js'
-import { asAbsolute, type Judgement, type OverTimeFigure } from '../analysis/thresholds/judge/judgement.js'
-import {
-  baselineFactsDocument,
-  comparisonDocument,
-  trendDocument,
-  type BaselineFactsDocument,
-  type ComparisonDocument,
-  type TrendDocument
-} from './baseline-document.js'
+import { asAbsolute, type Judgement } from '../analysis/thresholds/judge/judgement.js'
+import { baselineFactsDocument, comparisonDocument, trendDocument } from './baseline-document.js'
 import { topErrors, worstFirst } from './rows.js'
-import { metricsDocument, type MetricsDocument } from './figures-document.js'
-import {
-  type GridFacts,
-  type NodeFacts,
-  type Outcome,
-  type RunFacts,
-  type StoppedEarly,
-  type Verdict,
-  REHEARSAL
-} from '../analysis/outcome.js'
+import { metricsDocument } from './figures-document.js'
+import { type Outcome, REHEARSAL } from '../analysis/outcome.js'
 import { bytesOf, cutToBytes } from './escape.js'
-import { stallsDocument, type StallsDocument } from './stalls.js'
+import { stallsDocument } from './stalls.js'
 import { listSources } from './warm-up.js'
 
-/** Raised when a reader of the old format would misread the new one. */
-const SCHEMA = 1
 /** A larger output breaks the environment of the next step. */
 const MOST_OUTPUT_BYTES = 64 * 1024
 const MOST_ERRORS = 1000
 const MOST_TEXT_BYTES = 500
 
-export interface ThresholdDocument extends Partial<ComparisonDocument> {
-  readonly text: string
-  readonly level: 'fail' | 'warn'
-  readonly verdict: Judgement['verdict']
-  /** In base units: ms, a ratio, per second, or plain. */
-  readonly actual: number | null
-  readonly actual_text: string | null
-  /** Null for a line that names `baseline` when there is none. */
-  readonly limit: number | null
-  readonly margin: number | null
-  readonly scope: Judgement['scope'] | null
-  readonly reason: string
-  /** The figure that users who arrived at any moment would have seen at best, in base units; only where there were stalls. */
-  readonly over_time?: number
-  /** The figure of the requests that were sent. */
-  readonly by_samples?: number
-  readonly stall_effect?: OverTimeFigure['effect']
-}
-
-/** How often samples failed for one reason; the label is null for all other reasons combined. */
-export interface ErrorDocument extends Omit<ErrorCount, 'label'> {
-  readonly label: string | null
-}
-
-export interface WarmUpDocument {
-  readonly seconds: number
-  readonly samples: number
-  readonly failures: number
-}
-
-/** `verdict.json`, described by `schema/verdict.schema.json`. */
-export interface VerdictDocument {
-  readonly schema: number
-  readonly verdict: Verdict
-  readonly reason: string
-  readonly rehearsal: boolean
-  readonly note: string | null
-  readonly 'run-id': string | null
-  readonly 'run-url': string | null
-  readonly status: string | null
-  readonly run: RunFacts | null
-  readonly apdex: number | null
-  readonly 'apdex-target': number | null
-  readonly summary: string | null
-  readonly means: Readonly<Record<string, number>>
-  readonly metrics: MetricsDocument
-  readonly series: TimeSeries | null
-  readonly sources: readonly Source[]
-  readonly errors: readonly ErrorDocument[]
-  readonly thresholds: readonly ThresholdDocument[]
-  readonly grids: readonly GridFacts[]
-  /** Where the load came from, if the service says so. */
-  readonly nodes: readonly NodeFacts[]
-  readonly warnings: readonly string[]
-  readonly remote_errors: readonly string[]
-  readonly notes: readonly string[]
-  readonly baseline: BaselineFactsDocument | null
-  /** Where no line names `baseline`: how such lines would have come out. Not part of the verdict. */
-  readonly shown_comparisons: readonly ThresholdDocument[]
-  readonly trend: TrendDocument | null
-  /** What was left out of all figures; null without a warm-up. */
-  readonly warm_up: WarmUpDocument | null
-  /** When users waited and nothing was answered; null if that is not known. */
-  readonly stalls: StallsDocument | null
-  readonly stopped_early: StoppedEarly | null
-  readonly 'saved-seconds': number | null
-}
-
 export function verdictDocument(outcome: Outcome): VerdictDocument {
   const { measurements, apdex, run } = outcome
   return {
-    schema: SCHEMA,
+    schema: 1,
     verdict: outcome.verdict,
     reason: outcome.reason,
     rehearsal: outcome.rehearsal,
@@ -143,7 +54,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
   }
 }
 
-function warmUpDocument({ warmUp }: Outcome): WarmUpDocument | null {
+function warmUpDocument({ warmUp }: Outcome): VerdictDocument['warm_up'] {
   if (warmUp === undefined) return null
   const { ms, samples, failures } = warmUp
   return { seconds: ms / 1000, samples, failures }
@@ -151,7 +62,7 @@ function warmUpDocument({ warmUp }: Outcome): WarmUpDocument | null {
 
 function thresholdDocument(judgement: Judgement): ThresholdDocument {
   const { threshold, verdict, actual, margin, scope, reason, comparison, overTime } = judgement
-  return {
+  const document = {
     text: threshold.text,
     level: threshold.level,
     verdict,
@@ -168,6 +79,8 @@ function thresholdDocument(judgement: Judgement): ThresholdDocument {
       stall_effect: overTime.effect
     })
   }
+  // One that names no baseline has a limit.
+  return document as ThresholdDocument
 }
 
 /** The `metrics` output: everything, or as many labels as fit. */
@@ -199,7 +112,7 @@ function shorten(document: ThresholdDocument): ThresholdDocument {
     text: cutText(text),
     actual_text: actual_text === null ? null : cutText(actual_text),
     scope:
-      scope === null || scope === undefined
+      scope === null
         ? null
         : Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, cutText(String(value))])),
     reason: cutText(reason)
