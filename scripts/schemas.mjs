@@ -237,9 +237,5 @@ await writeSchema('verdict.schema.json', {
   title: 'verdict.json of loadgate',
   description:
     'What a gate found, for machines. Times are in ms, rates are ratios from 0 to 1, throughput is per second; null stands for what is not known.',
-  ...withoutDraft(toJsonSchema(verdictSchema, { target: 'draft-2020-12', definitions: VERDICT_PARTS }))
+  ...toJsonSchema(verdictSchema, { target: 'draft-2020-12', definitions: VERDICT_PARTS })
 })
-
-function withoutDraft({ $schema, ...schema }) {
-  return schema
-}

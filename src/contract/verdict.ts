@@ -44,7 +44,7 @@ const figures = {
 }
 const overTime = about(
   v.strictObject({ median: figure, p90: figure, p95: figure, p99: figure, apdex: share }),
-  'What users who arrived at any moment of the run would have seen at best, by its stalls; absent if that is not known.'
+  'What users who arrived at any moment of the run would have seen at best, by its stalls; absent if that is unknown.'
 )
 const overall = v.strictObject({ ...figures, over_time: v.optional(overTime) })
 const scope = { label: v.optional(text), region: v.optional(text), grid: v.optional(text) }
@@ -275,7 +275,7 @@ export const verdictSchema = v.strictObject({
   warm_up: about(v.nullable(warmUp), 'What was left out of all figures; null without a warm-up.'),
   stalls: about(
     v.nullable(stalls),
-    'The times in which users waited and nothing was answered; null if that is not known.'
+    'The times in which users waited and nothing was answered; null if that is unknown.'
   ),
   stopped_early: v.nullable(stoppedEarly),
   'saved-seconds': about(v.nullable(notNegative), 'What stopping the run early saved.')
