@@ -1,11 +1,13 @@
-// Writes the schemas of the config files for editors into schema/, from the code's own tables: npm run generate -- schema
+// Writes the schemas of the config files and of verdict.json into schema/, from the code's own tables and schemas: npm run generate -- schema
 //   --check writes nothing, and fails if a file differs
-// They are draft 7, which editors know best. Every plain value is read as text, so that 00123 stays an id; an editor reads numbers and
+// Those of the config files are draft 7, which editors know best. Every plain value is read as text, so that 00123 stays an id; an editor reads numbers and
 // booleans, and both are accepted here. What depends on several keys is left to `loadgate check`.
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
+import { toJsonSchema } from '@valibot/to-json-schema'
+import { VERDICT_PARTS, verdictSchema } from '../src/contract/verdict.ts'
 import { INPUTS, INPUT_NAMES, describeInput, mayBeInFile } from '../src/contract/inputs.ts'
 import {
   INFRASTRUCTURES,
@@ -229,4 +231,11 @@ await writeSchema('service.schema.json', {
   // Beyond loopback, tokens must not be on the wire in plain text.
   if: { properties: { listen: { pattern: LOOPBACK } } },
   else: { anyOf: [{ required: ['tls'] }, { required: ['behind-proxy'] }] }
+})
+await writeSchema('verdict.schema.json', {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'verdict.json of loadgate',
+  description:
+    'What a gate found, for machines. Times are in ms, rates are ratios from 0 to 1, throughput is per second; null stands for what is not known.',
+  ...toJsonSchema(verdictSchema, { target: 'draft-2020-12', definitions: VERDICT_PARTS })
 })

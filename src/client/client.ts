@@ -17,9 +17,9 @@ import { type Address, resolveLink } from './http/address.js'
 import type { Clock } from '../contract/clock.js'
 import { MalformedReplyError, ServiceError } from './errors.js'
 import { Http, isOfLoadgate, type HttpOptions, type Reply } from './http/http.js'
-import type { Call, PartsBefore } from './http/failures.js'
+import type { Call } from './http/failures.js'
 import { multipartOf } from './http/multipart.js'
-import { REDACTED } from './http/redact.js'
+import { REDACTED, type PartsBefore } from './http/redact.js'
 import { type GridSpecification, type RunRequest, gridFields, runFields } from './documents/requests.js'
 import { OPERATIONS, type Sending } from './operations.js'
 import { atOwnAddress, otherRunIn } from './own-links.js'
@@ -233,7 +233,6 @@ export class ServiceClient {
       url: this.#link(operation, href),
       responseTimeoutMs: OPERATIONS.result.responseTimeoutMs,
       headers: { accept: 'text/csv, */*;q=0.1' },
-      before: undefined,
       signal
     })
     reply.body.destroy()
@@ -296,7 +295,10 @@ export class ServiceClient {
         throw thrown
       }
     }
-    return retry(attempt, op.sending.retry, { clock: this.#clock, signal: op.signal })
+    const { retry: policy } = op.sending
+    return policy === undefined
+      ? attempt()
+      : retry(attempt, policy, { clock: this.#clock, signal: op.signal })
   }
 
   #link(operation: string, href: string): URL {

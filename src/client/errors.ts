@@ -104,11 +104,27 @@ export function isTransient(error: unknown): boolean {
   )
 }
 
+/** The download of a result ended, but the end cannot be trusted. */
+export class IncompleteError extends Error {
+  override name = 'IncompleteError'
+}
+
+/** What came is not a CSV: it is not ready, or the service sent an error page. */
+export class NotCsvError extends Error {
+  override name = 'NotCsvError'
+}
+
+/** A proxy encodes the response, and is unlikely to stop doing so. */
+export class EncodingError extends Error {
+  override name = 'EncodingError'
+}
+
 /** For a result these mean "not yet" rather than "no": the service knows the run, so the result is yet to be generated. */
 const NOT_READY: readonly number[] = [404, 409, 423]
 
 /** Whether a result that is not ready may be ready a little later. */
 export function isNotReady(error: unknown): boolean {
+  if (error instanceof IncompleteError || error instanceof NotCsvError) return true
   return isTransient(error) || (error instanceof RefusedError && NOT_READY.includes(error.status))
 }
 
@@ -180,7 +196,7 @@ const FOR_GOOD: readonly number[] = [401, 410, 451]
 
 /** Whether a refused request for a result may succeed later: a firewall (403) or a sign-in page may answer for the service for a while. */
 export function mayBecomeResult(error: unknown): boolean {
-  if (error instanceof RedirectError) return true
+  if (error instanceof RedirectError || error instanceof EncodingError) return true
   return error instanceof RefusedError && !FOR_GOOD.includes(error.status)
 }
 

@@ -1,7 +1,9 @@
 import type { Clock } from '../contract/clock.js'
+import { messageOf } from '../contract/text.js'
 import {
   CertificateError,
   MalformedReplyError,
+  NotCsvError,
   ProxyError,
   RefusedError,
   hadNoEffect,
@@ -70,6 +72,9 @@ const COLLECT: RetryPolicy = {
   refusalMs: MINUTE_MS
 }
 
+/** A name of an artifact can be used only once, and some servers have no artifact service: a retry cannot help. */
+const IS_FINAL_UPLOAD = /conflict|already exists|GHES/i
+
 function isUnknown(error: unknown): boolean {
   return error instanceof RefusedError && error.status === 404
 }
@@ -118,14 +123,28 @@ export const RETRY = {
     ...outage(2 * MINUTE_MS),
     isRefusal: (error) => mayBeMomentary(error) && !isUnknown(error)
   },
-  // Duplicates are rare: if the list cannot be read, do not wait long for it.
-  findTwins: outage(30 * SECOND_MS, 10 * SECOND_MS),
   stopRun: ending(30 * SECOND_MS),
   // A 404 may come from an ingress, and a grid wrongly considered gone keeps running: ask more than once.
   terminateGrid: ending(15 * SECOND_MS),
   collect: COLLECT,
   // Everything is downloaded by then; the service may still be down for a moment.
-  lastLook: { ...COLLECT, transientMs: MINUTE_MS }
+  lastLook: { ...COLLECT, transientMs: MINUTE_MS },
+  download: COLLECT,
+  // The service has everything in place: what is not a CSV now never will be.
+  downloadFinal: {
+    ...COLLECT,
+    isTransient: (error) => COLLECT.isTransient(error) && !(error instanceof NotCsvError)
+  },
+  // Whether a CSV has grown: the answer is almost always "no", so it is not worth more.
+  checkSize: outage(10 * SECOND_MS, 0),
+  upload: {
+    attempts: 3,
+    pauseMs: (failures) => 3 * SECOND_MS * failures,
+    isTransient: (error) => !IS_FINAL_UPLOAD.test(messageOf(error)),
+    transientMs: Infinity,
+    isRefusal: () => false,
+    refusalMs: 0
+  }
 } as const satisfies Record<string, RetryPolicy>
 
 /** Where something is asked for again for minutes, the pauses stop growing here. */

@@ -16,7 +16,7 @@ const listOrText = v.lazy((given) => (typeof given === 'string' ? text : texts))
 /** What its own reader understands. */
 const structure = v.pipe(
   v.unknown(),
-  v.check((given) => ![given].flat().every((each) => String(each ?? '').trim() === ''), EMPTY)
+  v.check((given) => ![given].flat().every((each) => typeof each === 'string' && each.trim() === ''), EMPTY)
 )
 
 /** Secrets and what the job sets never come from a committed file, and a config file cannot name another. */

@@ -117,7 +117,7 @@ function requestFor(
 
 async function readPlan(path: string): Promise<{ text: string; notes: Finding[] } | { finding: Finding }> {
   const name = basename(path)
-  const { bytes, size } = await readStart(path, LARGEST_PLAN_BYTES)
+  const { bytes, size } = await readIfSmall(path, LARGEST_PLAN_BYTES)
   if (size > LARGEST_PLAN_BYTES)
     return {
       finding: { level: 'note', message: `${name} is too large to be checked (${size >> 20} MB).` }
@@ -152,13 +152,13 @@ async function readOthers(paths: readonly string[], mostBytes: number): Promise<
 async function readOther(path: string, mostBytes: number): Promise<RunFile> {
   const name = basename(path)
   if (!PART_OF_PLAN.test(name)) return { name, text: undefined }
-  const { bytes, size } = await readStart(path, mostBytes)
+  const { bytes, size } = await readIfSmall(path, mostBytes)
   const decoded = size > mostBytes ? undefined : decodePlan(bytes)
   return { name, text: decoded !== undefined && 'text' in decoded ? decoded.text : undefined }
 }
 
 /** The file, or nothing of it if it is larger. */
-async function readStart(path: string, mostBytes: number): Promise<{ bytes: Buffer; size: number }> {
+async function readIfSmall(path: string, mostBytes: number): Promise<{ bytes: Buffer; size: number }> {
   const file = await open(path)
   try {
     const { size } = await file.stat()

@@ -1,3 +1,4 @@
+import type { BothFigures, FiguresDocument, MetricsDocument } from '../contract/verdict.js'
 import type { Figures, Measurements, Scope } from '../analysis/results/figures/measurements.js'
 import { factsOf, figureOf, METRIC_WORDS, metricNamed } from '../analysis/thresholds/metrics.js'
 
@@ -12,10 +13,11 @@ export function nulls<T extends object>(fields: T) {
   ) as { readonly [K in keyof T]: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K] }
 }
 
-export type FiguresDocument = ReturnType<typeof figuresDocument>
-
 /** Labels with the most samples come first, so that truncation keeps what matters most. */
-export function metricsDocument(measurements: Measurements | undefined, targetMs: number | undefined) {
+export function metricsDocument(
+  measurements: Measurements | undefined,
+  targetMs: number | undefined
+): MetricsDocument {
   const scoped = (scopes: readonly Scope[] = []) =>
     scopes.flatMap((scope) => {
       const figures = measurements?.figures(scope)
@@ -30,15 +32,14 @@ export function metricsDocument(measurements: Measurements | undefined, targetMs
 }
 
 /** One scope's figures; null for what the CSVs do not contain. */
-export function figuresDocument(figures: Figures, targetMs: number | undefined) {
+export function figuresDocument(figures: Figures, targetMs: number | undefined): FiguresDocument {
   return Object.fromEntries(
     NAMES.map((name) => [name, figureOf(name, figures, targetMs) ?? null])
-  ) as Readonly<Record<(typeof NAMES)[number], number | null>> &
-    Readonly<Record<'samples' | 'failures', number>>
+  ) as unknown as FiguresDocument
 }
 
 /** With the same for users who arrived at any moment, at best, if that is known. */
-function bothFigures(figures: Figures, targetMs: number | undefined) {
+function bothFigures(figures: Figures, targetMs: number | undefined): BothFigures {
   const overTime = figures.overTime()
   const bySamples = figuresDocument(figures, targetMs)
   const entries = NAMES.flatMap((name) => {
@@ -51,7 +52,7 @@ function bothFigures(figures: Figures, targetMs: number | undefined) {
   return {
     ...bySamples,
     ...(typeof overTime === 'object' && {
-      over_time: Object.fromEntries(entries) as Partial<typeof bySamples>
+      over_time: Object.fromEntries(entries) as unknown as NonNullable<BothFigures['over_time']>
     })
   }
 }

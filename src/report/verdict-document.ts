@@ -1,3 +1,4 @@
+import type { ThresholdDocument, VerdictDocument } from '../contract/verdict.js'
 import type { ErrorCount, Measurements } from '../analysis/results/figures/measurements.js'
 import { formatActual } from '../analysis/thresholds/format.js'
 import { asAbsolute, type Comparison, type Judgement } from '../analysis/thresholds/judge/judgement.js'
@@ -9,20 +10,16 @@ import { bytesOf, cutText } from './escape.js'
 import { stallsDocument } from './stalls.js'
 import { listSources } from './warm-up.js'
 
-/** Raised when a reader of the old format would misread the new one. */
-const SCHEMA = 1
 /** A larger output breaks the environment of the next step. */
 const MOST_OUTPUT_BYTES = 64 * 1024
 const MOST_ERRORS = 1000
 const MOST_TEXT_BYTES = 500
 
-export type VerdictDocument = ReturnType<typeof verdictDocument>
-
 /** `verdict.json`; `schema/verdict.schema.json` says what its fields mean. */
-export function verdictDocument(outcome: Outcome) {
+export function verdictDocument(outcome: Outcome): VerdictDocument {
   const { measurements, apdex, run, warmUp } = outcome
   return {
-    schema: SCHEMA,
+    schema: 1,
     verdict: outcome.verdict,
     reason: outcome.reason,
     rehearsal: outcome.rehearsal,
@@ -61,9 +58,9 @@ export function verdictDocument(outcome: Outcome) {
 }
 
 /** In base units: ms, a ratio, per second, or plain. */
-function thresholdDocument(judgement: Judgement) {
+function thresholdDocument(judgement: Judgement): ThresholdDocument {
   const { threshold, verdict, actual, margin, scope, reason, comparison, overTime } = judgement
-  return {
+  const document = {
     text: threshold.text,
     level: threshold.level,
     verdict,
@@ -80,6 +77,8 @@ function thresholdDocument(judgement: Judgement) {
       stall_effect: overTime.effect
     })
   }
+  // One that names no baseline has a limit.
+  return document as ThresholdDocument
 }
 
 function comparisonDocument(comparison: Comparison) {

@@ -3,7 +3,7 @@ import { reasonOf } from '../../contract/clock.js'
 import { CertificateError, ProxyError, ServiceError, UnreachableError } from '../errors.js'
 import { ProxyFailure } from './proxy.js'
 import { errors } from './undici.js'
-import type { HeldBytes } from './redact.js'
+import type { PartsBefore } from './redact.js'
 
 export const CONNECT_TIMEOUT_MS = 30_000
 
@@ -75,11 +75,6 @@ export interface Upload {
   readonly length: number
   open(): AsyncIterable<Uint8Array>
 }
-export interface PartsBefore {
-  readonly held?: HeldBytes | undefined
-  /** The total size, if they have stated it. */
-  readonly total?: number | undefined
-}
 export interface Call {
   /** What is being attempted: "creating the run". */
   readonly operation: string
@@ -92,6 +87,5 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
   /** Told where a download is redirected to; what it throws ends the download. */
   readonly onRedirect?: (target: string) => void
-  /** About the parts before the requested one. */
   readonly before?: PartsBefore | undefined
 }

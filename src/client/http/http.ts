@@ -4,9 +4,9 @@ import { createGunzip } from 'node:zlib'
 import { MalformedReplyError, RedirectError, RefusedError, ServiceError } from '../errors.js'
 import { isConfidential, isLoopback, readContentRange } from './address.js'
 import { describeErrorBody } from './error-body.js'
-import { CONNECT_TIMEOUT_MS, failureOf, type Call, type PartsBefore, type Upload } from './failures.js'
+import { CONNECT_TIMEOUT_MS, failureOf, type Call, type Upload } from './failures.js'
 import { mayBeProxied, openProxyAgent } from './proxy.js'
-import { Redactor, type PartPlace, type ReplyBody } from './redact.js'
+import { Redactor, type ReplyBody } from './redact.js'
 import { Agent } from './undici.js'
 
 /** The reply, with the token redacted everywhere. */
@@ -152,10 +152,9 @@ export class Http {
         return redactor.text(text)
       },
       get body() {
-        return (body ??= redactor.stream(
-          raw,
-          status === 206 ? placeOf(header('content-range'), call.before) : undefined
-        ))
+        if (status !== 206) return (body ??= redactor.stream(raw))
+        const { held, total } = call.before ?? {}
+        return (body ??= redactor.stream(raw, bytesToEnd(header('content-range'), total), held))
       },
       location: header('location'),
       raw,
@@ -169,7 +168,7 @@ export class Http {
       reply.status < 400 && location !== undefined
         ? `a redirect to ${location}, which is not followed; set base-url to the service's own address`
         : describeErrorBody(
-            this.#redactor.text(await readStart(reply.raw)),
+            this.#redactor.text(await readErrorText(reply.raw)),
             reply.header('content-type') ?? ''
           )
     return new RefusedError(call.operation, {
@@ -239,10 +238,9 @@ export function basicAuthorization(token: string): string {
 }
 
 /** A part may end anywhere, even within a secret; only the last part has nothing after it. */
-function placeOf(contentRange: string | undefined, { held, total }: PartsBefore = {}): PartPlace {
+function bytesToEnd(contentRange: string | undefined, total = Infinity): number {
   const range = readContentRange(contentRange)
-  const end = range?.total ?? total ?? Infinity
-  return { held, bytesToEnd: end - (range?.fromByte ?? 0) + (held?.length ?? 0) }
+  return (range?.total ?? total) - (range?.fromByte ?? 0)
 }
 
 async function readText(call: Call, body: Readable): Promise<string> {
@@ -258,7 +256,7 @@ async function readText(call: Call, body: Readable): Promise<string> {
 }
 
 /** As much of an error's body as anyone would read; of a truncated one, what arrived. */
-async function readStart(body: Readable): Promise<string> {
+async function readErrorText(body: Readable): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {

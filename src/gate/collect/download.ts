@@ -2,10 +2,9 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import type { ResultRange } from '../../client/client.js'
 import type { Clock } from '../../contract/clock.js'
 import { readContentRange, type ContentRange } from '../../client/http/address.js'
-import { RefusedError } from '../../client/errors.js'
+import { EncodingError, IncompleteError, NotCsvError, RefusedError } from '../../client/errors.js'
 import type { Reply } from '../../client/http/http.js'
-import type { HeldBytes } from '../../client/http/redact.js'
-import { RETRY, retry, type RetryPolicy } from '../../client/retry.js'
+import { RETRY, retry } from '../../client/retry.js'
 import { messageOf, shorten } from '../../contract/text.js'
 import { cutHeader, readHeader } from '../../analysis/results/csv/header.js'
 import { describeErrorBody } from '../../client/http/error-body.js'
@@ -21,27 +20,6 @@ export interface DownloadOptions {
   /** Receives the bytes as they arrive; `restart` when the download starts over. */
   readonly tap: { restart(): void; push(chunk: Uint8Array): void }
   readonly onRetry: (reason: string) => void
-}
-
-/** The download ended, but the end cannot be trusted. */
-class IncompleteError extends Error {
-  override name = 'IncompleteError'
-}
-
-/** A proxy encodes the response, and is unlikely to stop doing so. */
-class EncodingError extends Error {
-  override name = 'EncodingError'
-}
-
-function policyOf({ isFinal = false }: DownloadOptions): RetryPolicy {
-  return {
-    ...RETRY.collect,
-    isTransient: (thrown) =>
-      thrown instanceof NotCsvError
-        ? !isFinal
-        : thrown instanceof IncompleteError || RETRY.collect.isTransient(thrown),
-    isRefusal: (thrown) => thrown instanceof EncodingError || RETRY.collect.isRefusal(thrown)
-  }
 }
 
 /** Downloads a complete CSV: into `.part`, verified, then renamed. Retries until the signal is aborted. Returns its size. */
@@ -73,7 +51,8 @@ async function transferCsv(options: DownloadOptions): Promise<number> {
     }
   }
   const onRetry = (thrown: unknown): void => options.onRetry(messageOf(thrown))
-  return retry(attempt, policyOf(options), { clock, signal, onRetry, overWith: lastFailure })
+  const policy = options.isFinal ? RETRY.downloadFinal : RETRY.download
+  return retry(attempt, policy, { clock, signal, onRetry, overWith: lastFailure })
 }
 
 function lastFailure(failure: unknown): Error {
@@ -103,7 +82,7 @@ class Transfer {
   #start = new CsvStart()
   #bytes = 0
   /** The bytes after them, held back until the next part shows whether they begin a secret. */
-  #held: HeldBytes | undefined
+  #held: Buffer | undefined
   #version: string | undefined
   /** The version has changed since the last reply, so the size may have too. */
   #isOtherVersion = false
@@ -287,11 +266,6 @@ class Transfer {
 function versionOf(reply: Reply): string | undefined {
   const version = reply.header('etag')
   return version?.startsWith('"') ? version : undefined
-}
-
-/** The response is not a CSV: it is not ready, or the service sent an error page. */
-class NotCsvError extends Error {
-  override name = 'NotCsvError'
 }
 
 /** Longer than any header, and enough of an error page to quote. */

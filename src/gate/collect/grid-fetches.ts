@@ -2,10 +2,9 @@ import { rm } from 'node:fs/promises'
 import type { ServiceClient } from '../../client/client.js'
 import type { Clock } from '../../contract/clock.js'
 import type { Run } from '../../contract/api.js'
-import { isTransient } from '../../client/errors.js'
 import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
-import { pauseBetweenLooks, retry } from '../../client/retry.js'
-import { startDeadline } from '../deadline.js'
+import { RETRY, pauseBetweenLooks, retry } from '../../client/retry.js'
+import { withDeadline } from '../deadline.js'
 import {
   fetchGrid,
   nameOf,
@@ -19,10 +18,8 @@ import type { Gate } from '../gate.js'
 import { phaseOf } from '../run/run-status.js'
 
 const STILL_GROWING = 'it was still growing when the collection time ran out'
-/** Do not wait long for a newer link: the known one may still work. */
-const LONGEST_LOOK_MS = 10_000
-/** Whether a CSV has grown: the answer is almost always "no", so do not wait long for it. */
-const LONGEST_CHECK_MS = 10_000
+/** For a newer link, where the known one may still work, and for whether a CSV has grown, which it almost never has. */
+const LONGEST_REQUEST_MS = 10_000
 /** A CSV with only a header may still be in the process of being written. */
 const EMPTY_PATIENCE_MS = 30_000
 
@@ -126,14 +123,10 @@ export class GridFetches {
   /** A link may appear later than its grid, a built link may be wrong, and a signed link expires: use the newest one. */
   async #findAddress(run: Run, source: Source): Promise<string> {
     const { client, ports } = this.#gate
-    const deadline = startDeadline(ports.clock, LONGEST_LOOK_MS, {
-      error: new Error('no answer'),
-      others: [this.#place.signal]
-    })
-    const seen = await client
-      .showRun(run.id, deadline.signal)
-      .catch(() => run)
-      .finally(() => deadline.release())
+    const options = { error: new Error('no answer'), others: [this.#place.signal] }
+    const seen = await withDeadline(ports.clock, LONGEST_REQUEST_MS, options, (signal) =>
+      client.showRun(run.id, signal)
+    ).catch(() => run)
     return renewHref(source, sourcesIn(this.#gate, seen))
   }
 }
@@ -147,15 +140,12 @@ export async function hasGrown(
   href: string,
   { bytes, clock, signal }: { readonly bytes: number; readonly clock: Clock; readonly signal: AbortSignal }
 ): Promise<boolean> {
-  const deadline = startDeadline(clock, LONGEST_CHECK_MS, { error: new Error('no answer'), others: [signal] })
-  const policy = { isTransient, transientMs: LONGEST_CHECK_MS, isRefusal: () => false, refusalMs: 0 }
-  try {
-    const ask = () => client.resultSize(href, deadline.signal)
-    const size = await retry(ask, policy, { clock, signal: deadline.signal })
+  const options = { error: new Error('no answer'), others: [signal] }
+  return withDeadline(clock, LONGEST_REQUEST_MS, options, async (either) => {
+    const size = await retry(() => client.resultSize(href, either), RETRY.checkSize, {
+      clock,
+      signal: either
+    })
     return size !== undefined && size > bytes
-  } catch {
-    return false
-  } finally {
-    deadline.release()
-  }
+  }).catch(() => false)
 }

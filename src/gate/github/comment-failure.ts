@@ -35,11 +35,12 @@ export interface RetryOptions {
   readonly signal: AbortSignal
   readonly untilMs: number
   readonly onFailure: (failure: Failure) => void
+  readonly mostAttempts?: number
 }
 
 /** Retries transient failures while there is time. Each attempt must check first what is already there. */
 export async function retryWithin<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const { clock, signal, untilMs, onFailure } = options
+  const { clock, signal, untilMs, onFailure, mostAttempts = Infinity } = options
   for (let failures = 1; ; failures++) {
     try {
       return await attempt()
@@ -49,7 +50,8 @@ export async function retryWithin<T>(attempt: () => Promise<T>, options: RetryOp
       onFailure(failure)
       // A server that asks for no wait at all is still not hammered.
       const pauseMs = Math.max(failure.waitMs ?? pauseAfter(failures, failure.kind), FIRST_PAUSE_MS)
-      if (!TRANSIENT.includes(failure.kind) || clock.now() + pauseMs >= untilMs) throw thrown
+      const isOver = failures >= mostAttempts || clock.now() + pauseMs >= untilMs
+      if (isOver || !TRANSIENT.includes(failure.kind)) throw thrown
       await clock.sleep(pauseMs, signal)
     }
   }

@@ -11,25 +11,14 @@ export interface GridService {
   readonly serviceName: string | undefined
 }
 
-export interface GridStartSettings {
-  readonly service: GridService
-  readonly grids: readonly GridSpecification[]
-  readonly timeoutMs: number
-  /** Leave the grids running at the end of the job. */
-  readonly keep: boolean
-}
-
-export interface GridStopSettings {
-  readonly service: GridService
-  readonly ids: readonly string[]
-  readonly timeoutMs: number
-}
+export type GridStartSettings = Readonly<ReturnType<typeof readGridStartSettings>>
+export type GridStopSettings = Readonly<NonNullable<ReturnType<typeof readGridStopSettings>>>
 
 /** Gives the trimmed value of an input; empty if it was not given. */
 export type ReadGridInput = (name: GridInputName) => string
 
 /** Collects every problem, so that a workflow can be fixed in one push. */
-export function readGridStartSettings(read: ReadGridInput): GridStartSettings {
+export function readGridStartSettings(read: ReadGridInput) {
   const inputs = new Inputs(GRID_START_INPUTS, read)
   const service = readService(inputs)
   const grids = readGrids(
@@ -46,12 +35,14 @@ export function readGridStartSettings(read: ReadGridInput): GridStartSettings {
   return inputs.checked({
     service,
     grids: grids.filter((grid) => !isReference(grid)) as GridSpecification[],
-    ...{ timeoutMs, keep }
+    timeoutMs,
+    /** Leave the grids running at the end of the job. */
+    keep
   })
 }
 
 /** Undefined if there are no grids to stop; then nothing else is needed, so that the step also works after a start that never came that far. */
-export function readGridStopSettings(read: ReadGridInput): GridStopSettings | undefined {
+export function readGridStopSettings(read: ReadGridInput) {
   const given = read('grids')
   if (given === '' || /^\[\s*\]$/.test(given)) return undefined
   const inputs = new Inputs(GRID_STOP_INPUTS, read)
@@ -63,7 +54,7 @@ export function readGridStopSettings(read: ReadGridInput): GridStopSettings | un
       'grids',
       'contains a specification; a grid to stop is given by its uuid, as in the output grids of grid-start'
     )
-  const ids = [...new Set(grids.filter(isReference).map(({ id }) => id))]
+  const ids: readonly string[] = [...new Set(grids.filter(isReference).map(({ id }) => id))]
   return inputs.checked({ service, ids, timeoutMs })
 }
 

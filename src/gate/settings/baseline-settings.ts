@@ -5,17 +5,7 @@ import type { GateInputs, SettingsSources } from './inputs.js'
 import { changesParameters, findNoParameter, splitParameters } from './override-parameters.js'
 
 /** What to compare with. */
-export interface BaselineSettings {
-  readonly source: BaselineSource
-  /** Undefined: the base of the pull request or merge group, else the default branch. */
-  readonly branch: string | undefined
-  /** The assumed noise from run to run: 0.05 for `5%`. */
-  readonly noise: number
-  readonly onMissing: 'warn' | 'fail' | 'pass'
-  readonly onUnsure: 'warn' | 'fail' | 'pass'
-  /** Further runs (side by side: further blocks of rounds) when a line is broken or unsure. */
-  readonly confirm: number
-}
+export type BaselineSettings = Readonly<Awaited<ReturnType<typeof readBaseline>>>
 
 export type BaselineSource =
   | { readonly kind: 'auto' }
@@ -49,18 +39,17 @@ const SYNONYMS: ReadonlyMap<string, (typeof KEYWORDS)[number]> = new Map([
 ])
 const BRANCHES = ['main', 'master', 'develop', 'trunk']
 
-export async function readBaseline(
-  inputs: GateInputs,
-  sources: SettingsSources,
-  rules: RunRules
-): Promise<BaselineSettings> {
+export async function readBaseline(inputs: GateInputs, sources: SettingsSources, rules: RunRules) {
   const source = await readSource(inputs, sources, inputs.take('baseline-rounds'))
   const settings = {
     source,
+    /** Undefined: the base of the pull request or merge group, else the default branch. */
     branch: inputs.take('baseline-branch'),
+    /** The assumed noise from run to run: 0.05 for `5%`. */
     noise: inputs.take('noise'),
     onMissing: inputs.take('on-missing-baseline'),
     onUnsure: inputs.take('on-unsure'),
+    /** Further runs (side by side: further blocks of rounds) when a line is broken or unsure. */
     confirm: inputs.take('confirm')
   }
   if (source.kind === 'side-by-side') checkSideBySide(inputs, source.rounds, rules)

@@ -82,9 +82,11 @@ export class Inputs<T extends Facts> {
 
   /** What was given, or the default; an invalid value is added to the problems. Undefined if there is neither. */
   take<N extends keyof T & string>(name: N): ValueOf<T[N]> {
-    const { kind, byDefault = '' } = this.table[name] as InputFacts
-    const value = this.takeAs(name, (text) => kind.parse(text))
-    const parsed = value === undefined && byDefault !== '' ? kind.parse(byDefault) : undefined
+    const facts: InputFacts | undefined = this.table[name]
+    const { byDefault = '' } = facts ?? {}
+    const parse = (text: string): Parsed<unknown> => facts?.kind.parse(text) ?? { ok: true, value: text }
+    const value = this.takeAs(name, parse)
+    const parsed = value === undefined && byDefault !== '' ? parse(byDefault) : undefined
     return (parsed?.ok ? parsed.value : value) as ValueOf<T[N]>
   }
 

@@ -1,15 +1,14 @@
 import type { GridChoice } from '../../client/documents/requests.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
-import type { OnStall } from '../../analysis/thresholds/judge/judgement.js'
 import type { Regions } from '../../contract/regions/regions.js'
-import { readBaseline, totalSeconds, type BaselineSettings, type RunRules } from './baseline-settings.js'
+import { readBaseline, totalSeconds, type RunRules } from './baseline-settings.js'
 import { readGridList } from './grid-list.js'
 import { openInputs, type GateInputs, type SettingsSources } from './inputs.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Occasion } from '../ports.js'
 import { readRegions } from './region-settings.js'
-import { chooseService, readTarget, type Target, parseWaitFor, type WaitFor } from './target-settings.js'
+import { chooseService, readTarget, type Target, parseWaitFor } from './target-settings.js'
 import { listUnused } from './unused-inputs.js'
 
 /** Where the run comes from. */
@@ -18,50 +17,15 @@ export type Origin =
   | { readonly kind: 'existing'; readonly runId: string }
   | { readonly kind: 'repeat'; readonly runId: string }
 
-export interface Settings {
-  readonly target: Target
-  readonly serviceName: string | undefined
-  readonly origin: Origin
-  /** Where the nodes of the embedded service run; undefined if every region is this machine. */
-  readonly regions: Regions | undefined
-  readonly tool: string
-  readonly name: string
-  readonly notes: string | undefined
-  readonly project: string | undefined
-  readonly tags: readonly string[]
-  readonly privacy: 'public' | 'private'
-  readonly threads: number | undefined
-  readonly rampupSeconds: number | undefined
-  readonly durationSeconds: number | undefined
-  readonly overrideHosts: string | undefined
-  readonly overrideParameters: string | undefined
-  readonly thresholds: readonly Threshold[]
-  readonly baseline: BaselineSettings
-  /** Stop a run whose threshold is broken. */
-  readonly stopEarly: boolean
-  /** Samples that start within this time after the first one are in no figure; 0 if there is no warm-up. */
-  readonly warmUpMs: number
-  /** What a line does that stalls break. */
-  readonly onStall: OnStall
-  /** What must answer before the load starts. */
-  readonly waitFor: WaitFor | undefined
-  readonly wait: boolean
-  readonly timeoutMs: number
-  readonly pollIntervalMs: number
-  readonly stopOnCancel: boolean
-  readonly failOn: 'breach' | 'never'
-  readonly artifactName: string | undefined
-  readonly retentionDays: number | undefined
-  readonly comment: 'auto' | 'off'
-  readonly githubToken: string
-  readonly matrix: string
-  /** Inputs that were given and have no effect in combination with the others. */
-  readonly unused: readonly string[]
-}
+export type Settings = Readonly<Exclude<Awaited<ReturnType<typeof readAll>>, Skip>>
 
 /** There is no token, and the workflow says to skip the gate then. */
 export interface Skip {
   readonly skip: string
+}
+
+const SKIPPED: Skip = {
+  skip: 'no token was given (pull requests from forks get no secrets), and on-missing-token is skip'
 }
 
 /** Collects every problem, so that a workflow can be fixed in one push. */
@@ -70,7 +34,7 @@ export async function readSettings(sources: SettingsSources): Promise<Settings |
   return inputs.checked(await readAll(inputs, sources))
 }
 
-async function readAll(inputs: GateInputs, sources: SettingsSources): Promise<Settings | Skip> {
+async function readAll(inputs: GateInputs, sources: SettingsSources) {
   const missingToken = inputs.take('on-missing-token')
   const service = chooseService(inputs, sources)
   const { isLocal } = service
@@ -88,9 +52,10 @@ async function readAll(inputs: GateInputs, sources: SettingsSources): Promise<Se
   const regions = readRegions(inputs, service)
   const origin = await readOrigin(inputs, sources, { ...rules, regions, loadSeconds })
   const settings = {
+    /** Where the nodes of the embedded service run; undefined if every region is this machine. */
     regions,
     serviceName: inputs.take('service-name'),
-    tool: inputs.take('tool'),
+    tool: inputs.take('tool') as string,
     name: inputs.text('name') || sources.defaultName,
     notes: inputs.optional('notes'),
     project: inputs.optional('project'),
@@ -104,9 +69,13 @@ async function readAll(inputs: GateInputs, sources: SettingsSources): Promise<Se
     overrideParameters: inputs.optional('override-parameters'),
     thresholds,
     baseline,
+    /** Stop a run whose threshold is broken. */
     stopEarly,
+    /** Samples that start within this time after the first one are in no figure; 0 if there is no warm-up. */
     warmUpMs,
+    /** What a line does that stalls break. */
     onStall: inputs.take('on-stall'),
+    /** What must answer before the load starts. */
     waitFor: inputs.takeAs('wait-for', parseWaitFor),
     wait,
     timeoutMs: timeoutSeconds * 1000,
@@ -118,13 +87,11 @@ async function readAll(inputs: GateInputs, sources: SettingsSources): Promise<Se
     comment: inputs.take('comment'),
     githubToken: inputs.text('github-token'),
     matrix: inputs.text('matrix'),
+    /** Inputs that were given and have no effect in combination with the others. */
     unused: listUnused((name) => inputs.isGiven(name), { origin, wait, baseline, thresholds, stopEarly })
   }
-  if (isSkipped)
-    return {
-      skip: 'no token was given (pull requests from forks get no secrets), and on-missing-token is skip'
-    }
-  return { ...settings, origin, target: target ?? { kind: 'local' } }
+  if (isSkipped) return SKIPPED
+  return { ...settings, origin, target: target ?? ({ kind: 'local' } satisfies Target) }
 }
 
 /** Repository, ref and short commit: enough to find the run on the service. */

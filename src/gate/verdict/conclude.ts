@@ -63,9 +63,6 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     ...(collection?.warmUp !== undefined && { warmUp: collection.warmUp }),
     warnings: [
       ...warnings,
-      ...[findings, ...(findings.confirming ?? []).map((each) => each.findings)].flatMap(
-        (each) => each.warnings ?? []
-      ),
       ...(collection?.doubts ?? []),
       ...describeStarved(nodes),
       ...describeEarlyLabels(settings, collection),

@@ -1,5 +1,5 @@
 import type { Source, TimeSeries } from '../../analysis/results/figures/measurements.js'
-import type { FiguresDocument } from '../figures-document.js'
+import type { FiguresDocument } from '../../contract/verdict.js'
 import type { ErrorRow, JudgementRow, NodeRow } from '../rows.js'
 import type { StallBand, StallWords } from '../stalls.js'
 import type { Trend } from '../../analysis/baseline/trend.js'

@@ -1,7 +1,7 @@
 import { escapeHtml, formatBytes } from '../escape.js'
 import type { StallRow } from '../stalls.js'
 import { qualifyVerdict } from '../headline.js'
-import type { FiguresDocument } from '../figures-document.js'
+import type { FiguresDocument } from '../../contract/verdict.js'
 import type { CurrentFigures, Headline, LabelRow, PageDocument, View } from './document.js'
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
 import { sparkPicture, VERDICT_PICTURES, type Tone } from './pictures.js'

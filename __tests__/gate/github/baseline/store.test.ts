@@ -303,32 +303,12 @@ describe('artifacts that do not count', () => {
     )
   })
 
-  test('a workflow that GitHub does not know by its file: its runs are found among all', async () => {
-    record(1)
-    api.refuse(/performance\.yml\/runs/, 404, 'Not Found')
-    expect(runIdsOf(await find())).toEqual(['run1'])
-    for (const run of history.runs) run.path = '.github/workflows/other.yml'
-    expect(reasonOf(await find())).toContain('GitHub knows no workflow performance.yml')
-  })
-
-  test('a merge commit that only the list of commits knows', async () => {
-    record(1)
-    api.refuse(/git\/commits/, 404, 'Not Found')
-    expect(await find()).toMatchObject({ baseCommit: shaOf('2') })
-  })
-
   test('a workflow that GitHub does not know is named as the cause', async () => {
     record(1)
     api.refuse(/performance\.yml\/runs|actions\/runs$/, 404, 'Not Found')
     expect(reasonOf(await find())).toContain(
       'GitHub knows no workflow performance.yml in this repository (404)'
     )
-  })
-
-  test('a run that is no longer among the newest hundred is looked at itself', async () => {
-    record(1)
-    for (let runId = 1000; runId < 1100; runId++) history.addRun({ runId, event: 'workflow_run' })
-    expect(runIdsOf(await find())).toEqual(['run1'])
   })
 })
 
@@ -536,6 +516,13 @@ describe('documents that cannot be used are skipped with a warning', () => {
   })
 })
 
+/** Up to a quarter more or less, so that jobs do not retry in step. */
+function expectSleeps(...wantedMs: number[]): void {
+  expect(clock.sleeps).toHaveLength(wantedMs.length)
+  for (const [index, ms] of wantedMs.entries())
+    expect(Math.abs(clock.sleeps[index]! / ms - 1)).toBeLessThanOrEqual(0.25)
+}
+
 describe('faults', () => {
   const ARTIFACTS = /actions\/artifacts$/
   test.each([403, 404])('without actions: read (%i), the line to add', async (status) => {
@@ -563,7 +550,7 @@ describe('faults', () => {
     record(1)
     api.failOnce(ARTIFACTS, fault)
     expect(runIdsOf(await find())).toEqual(['run1'])
-    expect(clock.sleeps).toEqual([waitMs])
+    expectSleeps(waitMs)
   })
 
   test.each([
@@ -580,14 +567,14 @@ describe('faults', () => {
   test('an outage is not waited out for ever', async () => {
     api.refuse(ARTIFACTS, 502, 'Bad gateway')
     expect(reasonOf(await find())).toContain('GitHub itself failed; see githubstatus.com')
-    expect(clock.sleeps).toEqual([1000, 2000, 4000])
+    expectSleeps(1000, 2000, 4000)
   })
 
   test('the storage may break once, too', async () => {
     record(1)
     api.failOnce(/storage/, reset)
     expect(runIdsOf(await find())).toEqual(['run1'])
-    expect(clock.sleeps).toEqual([1000])
+    expectSleeps(1000)
   })
 
   test('a page instead of JSON', async () => {

@@ -41,23 +41,12 @@ function at(sha: string): Base {
 
 /** Undefined if the commit is not a merge. */
 async function readFirstParent(calls: Calls, sha: string): Promise<string | undefined> {
-  const { data } = await calls.make('read the merge commit', () => readCommit(calls, sha))
+  const { data } = await calls.make('read the merge commit', () =>
+    calls.octokit.rest.git.getCommit({ ...calls.repository, commit_sha: sha })
+  )
   const parents: unknown = data.parents
   if (!Array.isArray(parents) || parents.length < 2) return undefined
   return shaOf((parents[0] as { sha?: unknown } | null)?.sha) || undefined
-}
-
-/** By the short reply; a server that does not know the object may still know the commit. */
-async function readCommit(
-  { octokit, repository }: Calls,
-  sha: string
-): Promise<{ readonly data: { readonly parents?: unknown } }> {
-  try {
-    return await octokit.rest.git.getCommit({ ...repository, commit_sha: sha })
-  } catch (thrown) {
-    if ((thrown as { status?: unknown }).status !== 404) throw thrown
-    return octokit.rest.repos.getCommit({ ...repository, ref: sha })
-  }
 }
 
 /** What two commits have in common, and how many commits the second one has that the first one has not. */

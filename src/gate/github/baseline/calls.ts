@@ -1,5 +1,5 @@
 import type { Ports } from '../../ports.js'
-import { TRANSIENT, describeFailure, type Failure } from '../comment-failure.js'
+import { TRANSIENT, retryWithin, type Failure } from '../comment-failure.js'
 import { readRepository, type Octokit } from '../pull-request.js'
 import { messageOf } from '../../../contract/text.js'
 
@@ -32,8 +32,6 @@ export interface CallOptions {
 }
 
 const MOST_ATTEMPTS = 4
-const FIRST_PAUSE_MS = 1000
-const RATE_LIMIT_PAUSE_MS = 5000
 
 /** Calls to GitHub's API: retried a few times after an outage, and after a rate limit as soon as it allows. */
 export class Calls {
@@ -49,28 +47,18 @@ export class Calls {
 
   /** `action` completes "GitHub could not …". */
   async make<T>(action: string, attempt: () => Promise<T>): Promise<T> {
-    const { clock, signal, untilMs } = this.options
-    for (let failures = 1; ; failures++)
-      try {
-        signal.throwIfAborted()
-        return await attempt()
-      } catch (thrown) {
-        signal.throwIfAborted()
-        if (thrown instanceof UnusableArtifactError) throw thrown
-        const failure = describeFailure(thrown, clock.now())
-        const pauseMs = pauseAfter(failure, failures)
-        const isOver = failures === MOST_ATTEMPTS || pauseMs === undefined || clock.now() + pauseMs >= untilMs
-        if (isOver) throw new CallError(action, failure, { cause: thrown })
-        await clock.sleep(pauseMs, signal)
-      }
+    const { signal } = this.options
+    let failure: Failure | undefined
+    const onFailure = (last: Failure): void => void (failure = last)
+    try {
+      signal.throwIfAborted()
+      return await retryWithin(attempt, { ...this.options, onFailure, mostAttempts: MOST_ATTEMPTS })
+    } catch (thrown) {
+      signal.throwIfAborted()
+      if (failure === undefined || thrown instanceof UnusableArtifactError) throw thrown
+      throw new CallError(action, failure, { cause: thrown })
+    }
   }
-}
-
-/** Undefined if a retry cannot help. */
-function pauseAfter({ kind, waitMs }: Failure, failures: number): number | undefined {
-  if (!TRANSIENT.includes(kind)) return undefined
-  const first = kind === 'rate-limit' ? RATE_LIMIT_PAUSE_MS : FIRST_PAUSE_MS
-  return Math.max(waitMs ?? first * 2 ** (failures - 1), FIRST_PAUSE_MS)
 }
 
 const PERMISSIONS =

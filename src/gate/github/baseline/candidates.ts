@@ -34,7 +34,6 @@ interface WorkflowRun {
   readonly event?: unknown
   readonly head_branch?: unknown
   readonly head_sha?: unknown
-  readonly path?: unknown
   readonly repository?: { readonly id?: unknown } | null
   readonly head_repository?: { readonly id?: unknown } | null
 }
@@ -52,8 +51,6 @@ const PAGE = 100
 const ENOUGH = 3
 /** Where artifacts of others take up the page, the branch's newest runs are asked one by one, but not for ever. */
 const MOST_ASKED_RUNS = 20
-/** Runs that are no longer on the page of the newest ones are looked at one by one, but not many. */
-const MOST_OLDER_RUNS = 3
 
 interface Candidates {
   /** Newest first. */
@@ -73,18 +70,45 @@ export async function listCandidates(calls: Calls, query: Query): Promise<Candid
   const { sound, ignored } = sortOut(artifacts, query)
   const isFull = artifacts.length >= PAGE
   if (sound.length === 0 && !isFull) return { candidates: [], ignored, isCut: false }
-  const runs = await BranchRuns.list(calls, query, isFull ? undefined : sound)
-  const own = runs.filter(sound)
-  const older = own.length === 0 ? await runs.filterOlder(sound) : []
-  const isCrowded = isFull && own.length + older.length < ENOUGH
-  const { asked, isCut } = isCrowded ? await askRuns(calls, query, runs) : { asked: [], isCut: false }
-  const candidates = [...new Map([...own, ...older, ...asked].map((each) => [each.id, each])).values()]
-  const foreign = sound.filter(({ id }) => candidates.every((each) => each.id !== id))
+  const commits = await listOwnRuns(calls, query, isFull ? undefined : sound)
+  const own = withCommits(sound, commits)
+  const runIds = [...commits.keys()].sort((a, b) => b - a)
+  const asked = isFull && own.length < ENOUGH ? await askRuns(calls, query, runIds) : []
+  const candidates = [
+    ...new Map([...own, ...withCommits(asked, commits)].map((each) => [each.id, each])).values()
+  ]
+  const foreign = sound.length - own.length
   return {
     candidates: candidates.sort(newestFirst),
-    ignored: [...ignored, ...foreign.map(() => 'uploaded by another workflow or event')],
-    isCut: isCut && candidates.length === 0
+    ignored: [...ignored, ...Array<string>(foreign).fill('uploaded by another workflow or event')],
+    isCut: isFull && candidates.length === 0 && runIds.length > MOST_ASKED_RUNS
   }
+}
+
+/** Those of the runs that are known. */
+function withCommits(
+  candidates: readonly Candidate[],
+  commits: ReadonlyMap<number, string>
+): readonly Candidate[] {
+  return candidates.flatMap((each) => {
+    const commit = commits.get(each.runId)
+    return commit === undefined ? [] : [{ ...each, commit }]
+  })
+}
+
+/** The artifacts of the branch's newest runs, until there are enough. */
+async function askRuns(calls: Calls, query: Query, runIds: readonly number[]): Promise<Candidate[]> {
+  const asked: Candidate[] = []
+  for (const runId of runIds.slice(0, MOST_ASKED_RUNS)) {
+    if (asked.length >= ENOUGH) break
+    const artifacts = await calls.make('list the artifacts of an earlier run', async () => {
+      const one = { ...calls.repository, name: query.name, per_page: PAGE, run_id: runId }
+      const { data } = await calls.octokit.rest.actions.listWorkflowRunArtifacts(one)
+      return listIn<Listed>(data, 'artifacts')
+    })
+    asked.push(...sortOut(artifacts, query).sound)
+  }
+  return asked
 }
 
 function listArtifacts(calls: Calls, name: string): Promise<Listed[]> {
@@ -93,27 +117,6 @@ function listArtifacts(calls: Calls, name: string): Promise<Listed[]> {
     const { data } = await calls.octokit.rest.actions.listArtifactsForRepo(query)
     return listIn<Listed>(data, 'artifacts')
   })
-}
-
-/** The artifacts of the branch's newest runs, until there are enough. */
-async function askRuns(
-  calls: Calls,
-  query: Query,
-  runs: BranchRuns
-): Promise<{ readonly asked: readonly Candidate[]; readonly isCut: boolean }> {
-  const asked: Candidate[] = []
-  for (const runId of runs.newestIds.slice(0, MOST_ASKED_RUNS)) {
-    if (asked.length >= ENOUGH) break
-    const artifacts = await calls.make('list the artifacts of an earlier run', async () => {
-      const { data } = await calls.octokit.rest.actions.listWorkflowRunArtifacts({
-        ...{ ...calls.repository, name: query.name, per_page: PAGE },
-        run_id: runId
-      })
-      return listIn<Listed>(data, 'artifacts')
-    })
-    asked.push(...runs.filter(sortOut(artifacts, query).sound))
-  }
-  return { asked, isCut: runs.newestIds.length > MOST_ASKED_RUNS }
 }
 
 /** By what GitHub says of the artifacts themselves. */
@@ -163,82 +166,33 @@ function newestFirst(one: Candidate, other: Candidate): number {
   return (other.createdMs ?? 0) - (one.createdMs ?? 0) || other.id - one.id
 }
 
-/** The workflow's runs on the branch by events that only run the branch's own code. */
-class BranchRuns {
-  readonly #calls: Calls
-  readonly #query: Query
-  readonly #trusted = new Map<unknown, WorkflowRun>()
-  /** There are older ones. */
-  #isCut = false
-
-  private constructor(calls: Calls, query: Query) {
-    this.#calls = calls
-    this.#query = query
-  }
-
-  /** By event, because runs of other events may take up the page; until all of `wanted` are known. */
-  static async list(
-    calls: Calls,
-    query: Query,
-    wanted: readonly Candidate[] | undefined
-  ): Promise<BranchRuns> {
-    const runs = new BranchRuns(calls, query)
-    let isKnown = true
-    for (const event of RECORDED_EVENTS) {
-      const listed = await listRuns(calls, { ...query, event })
-      isKnown = listed !== undefined
-      const found = listed ?? (await listRunsOfAll(calls, { ...query, event }))
-      runs.#isCut ||= found.length >= PAGE
-      for (const run of found) runs.#add(run)
-      if (wanted?.every(({ runId }) => runs.#trusted.has(runId))) break
-    }
-    if (!isKnown && runs.#trusted.size === 0)
-      throw new Error(
-        `GitHub knows no workflow ${query.workflow} in this repository (404), so it is unclear which artifacts are from its own runs; set "baseline" to the path of a document`
+/**
+ * The commits of the workflow's newest runs on the branch, by their ids, by events that only run the branch's own code. One list per
+ * event, because runs of other events may take up a page; until all that are wanted are known.
+ */
+async function listOwnRuns(
+  calls: Calls,
+  query: Query,
+  wanted: readonly Candidate[] | undefined
+): Promise<ReadonlyMap<number, string>> {
+  const commits = new Map<number, string>()
+  for (const event of RECORDED_EVENTS) {
+    for (const run of await listRuns(calls, { ...query, event }))
+      if (
+        run.head_repository?.id === run.repository?.id &&
+        run.head_branch === query.branch &&
+        run.event === event
       )
-    return runs
+        commits.set(Number(run.id), shaOf(run.head_sha))
+    if (wanted?.every(({ runId }) => commits.has(runId))) break
   }
-
-  get newestIds(): number[] {
-    return [...this.#trusted.keys()].filter((id) => typeof id === 'number').sort((a, b) => b - a)
-  }
-
-  /** Those of the runs that are known, with the run's commit. */
-  filter(candidates: readonly Candidate[]): Candidate[] {
-    return candidates.flatMap((candidate) => {
-      const run = this.#trusted.get(candidate.runId)
-      return run === undefined ? [] : [{ ...candidate, commit: shaOf(run.head_sha) }]
-    })
-  }
-
-  /** The same for runs that may be too old for the lists. */
-  async filterOlder(candidates: readonly Candidate[]): Promise<Candidate[]> {
-    if (!this.#isCut) return []
-    for (const { runId } of candidates.slice(0, MOST_OLDER_RUNS)) {
-      const run = await readRun(this.#calls, runId)
-      if (isOf(run, this.#query.workflow)) this.#add(run)
-    }
-    return this.filter(candidates)
-  }
-
-  #add(run: WorkflowRun): void {
-    const isOwn =
-      run.head_repository?.id === run.repository?.id &&
-      run.head_branch === this.#query.branch &&
-      RECORDED_EVENTS.includes(String(run.event))
-    if (isOwn) this.#trusted.set(run.id, run)
-  }
+  return commits
 }
 
-interface RunQuery extends Query {
-  readonly event: string
-}
-
-/** Undefined if GitHub does not know the workflow by its file. */
 async function listRuns(
   calls: Calls,
-  { branch, workflow, event }: RunQuery
-): Promise<WorkflowRun[] | undefined> {
+  { branch, workflow, event }: Query & { readonly event: string }
+): Promise<WorkflowRun[]> {
   const query = { ...calls.repository, workflow_id: workflow, branch, event, per_page: PAGE }
   try {
     return await calls.make("list the workflow's runs", async () => {
@@ -247,35 +201,12 @@ async function listRuns(
     })
   } catch (thrown) {
     // The artifacts could be listed, so it is not the permission.
-    if (thrown instanceof CallError && thrown.failure.status === 404) return undefined
-    throw thrown
+    if (!(thrown instanceof CallError) || thrown.failure.status !== 404) throw thrown
+    throw new Error(
+      `GitHub knows no workflow ${workflow} in this repository (404), so it is unclear which artifacts are from its own runs; set "baseline" to the path of a document`,
+      { cause: thrown }
+    )
   }
-}
-
-/** The same from the list of all workflows' runs. */
-async function listRunsOfAll(calls: Calls, { branch, workflow, event }: RunQuery): Promise<WorkflowRun[]> {
-  const query = { ...calls.repository, branch, event, per_page: PAGE }
-  const runs = await calls
-    .make('list the workflow runs', async () => {
-      const { data } = await calls.octokit.rest.actions.listWorkflowRunsForRepo(query)
-      return listIn<WorkflowRun>(data, 'workflow_runs')
-    })
-    .catch((thrown: unknown) => {
-      if (thrown instanceof CallError) return []
-      throw thrown
-    })
-  return runs.filter((run) => isOf(run, workflow))
-}
-
-function isOf({ path }: WorkflowRun, workflow: string): boolean {
-  return String(path).split('@')[0]?.endsWith(`/${workflow}`) ?? false
-}
-
-async function readRun(calls: Calls, runId: number): Promise<WorkflowRun> {
-  const { data } = await calls.make('read a workflow run', () =>
-    calls.octokit.rest.actions.getWorkflowRun({ ...calls.repository, run_id: runId })
-  )
-  return data
 }
 
 function listIn<T extends object>(data: unknown, key: string): T[] {
