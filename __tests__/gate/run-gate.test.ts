@@ -401,7 +401,7 @@ describe('what the service says went wrong', () => {
     const said = ports.log.of('warning').filter((line) => line.startsWith('The service reports'))
     expect(said).toEqual([
       'The service reports an error for the run: load lost: node 2',
-      'The service reports an error for the run: java.lang.Error: a (30 lines of stack trace left out)',
+      'The service reports an error for the run: java.lang.Error: a',
       'The service reports an error for the run: b',
       'The service reports an error for the run: c',
       'The service reports 2 more errors for the run; verdict.json lists them all.'

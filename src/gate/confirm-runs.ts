@@ -6,8 +6,7 @@ import { findOut } from './follow-run.js'
 import type { ConfirmingRun, Findings } from './findings.js'
 import type { Gate } from './gate.js'
 import { hasEnded } from './run/run-status.js'
-import { describeGap } from './verdict/conclude.js'
-import { isInDoubt } from './verdict/doubt.js'
+import { describeGap, isInDoubt } from './verdict/conclude.js'
 
 /** Whether these runs of the head leave a line broken or unsure. */
 export type IsDoubtful = (heads: readonly ComparedRun[]) => boolean

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { decisiveLines, findBreach, findOutOfReach } from '../../../src/gate/live/early-stop.js'
 import { gatherEvidence, type LiveEvidence, type LiveTimes } from '../../../src/gate/live/live-evidence.js'
-import { LiveWarmUp } from '../../../src/gate/live/live-warm-up.js'
 import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import type { Measurements } from '../../../src/analysis/results/figures/measurements.js'
@@ -422,7 +421,7 @@ describe('whatever the run is like', () => {
       }))
       const counted = late.filter(({ atMs }) => atMs >= warmUpMs)
       const verdicts = judgeAll(LINES.join('\n'), counted)
-      const warmUp = new LiveWarmUp(warmUpMs)
+      const warmUp = { ms: warmUpMs, firstMs: Infinity }
       const feed = new Feed([slow, ...late], 'grid1', warmUp)
       const stopped = new Set<number>()
       for (let nowMs = 25_000; nowMs < 120_000; nowMs += 15_000) {
@@ -452,7 +451,7 @@ describe('with a warm-up', () => {
   const warm: LiveTimes = { durationMs: 4 * MINUTE, settledAfterMs: warmUpMs, warmUpMs }
 
   function stopWith(lines: string, runs: readonly (readonly TimedSample[])[]): number | undefined {
-    const warmUp = new LiveWarmUp(warmUpMs)
+    const warmUp = { ms: warmUpMs, firstMs: Infinity }
     const feeds = runs.map((samples, index) => new Feed(samples, `grid${index + 1}`, warmUp))
     const thresholds = decisiveLines(parseThresholds(lines).thresholds)
     for (let second = 25; second < 200; second += 10) {

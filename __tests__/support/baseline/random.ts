@@ -1,6 +1,11 @@
 import { Random as SeededRandom } from '../../../src/analysis/baseline/statistics/drift.js'
 
 export class Random extends SeededRandom {
+  /** A whole number from 0 to below `count`. */
+  below(count: number): number {
+    return Math.floor(this.uniform() * count)
+  }
+
   /** How many of `count` happen if each does with a small probability; by the gaps between them. */
   binomial(count: number, probability: number): number {
     if (probability >= 1) return count

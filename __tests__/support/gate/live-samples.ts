@@ -1,5 +1,4 @@
-import { LiveGrid } from '../../../src/gate/live/live-grid.js'
-import type { LiveWarmUp } from '../../../src/gate/live/live-warm-up.js'
+import { LiveGrid, type LiveWarmUp } from '../../../src/gate/live/live-grid.js'
 import { CSV_HEADER } from './gate-service.js'
 
 /** A sample, in ms from the start of the run. */

@@ -10,7 +10,7 @@ import {
 } from './statistics/classify.js'
 import type { ComparedRun } from './compared-run.js'
 import { isDrifting, Random, upperBoundOfSpread } from './statistics/drift.js'
-import { SHOWN_LINES } from './shown-lines.js'
+import { readLines, SHOWN_LINES } from './shown-lines.js'
 import { mostlyFailed } from '../thresholds/judge/failed-samples.js'
 import { listScopes } from './judge/sides.js'
 import { limitWithFloor } from './judge/judge-scope.js'
@@ -119,7 +119,7 @@ export function calibrate(
 ): Calibration {
   if (runs.length < LEAST_RUNS) throw new RangeError(`Calibration needs at least ${LEAST_RUNS} runs`)
   const random = new Random(seed)
-  const figures = measureFigures(runs, random)
+  const figures = measureFigures(runs)
   const problem = findProblem(runs)
   if (problem !== undefined) return leaveUncalibrated({ runs: runs.length, figures, problem })
   const lines = thresholds.length > 0 ? thresholds : SHOWN_LINES
@@ -183,19 +183,10 @@ function findWorst(scopes: readonly Test[]): Test | undefined {
   return smallest ?? [...scopes].sort((a, b) => b.spread - a.spread)[0]
 }
 
-const MEAN: BaselineThreshold = {
-  text: 'mean <= baseline + 10%',
-  line: 0,
-  level: 'warn',
-  metric: 'mean',
-  name: 'mean',
-  selector: {},
-  operator: '<=',
-  allowance: { ratio: 0.1 }
-}
+const MEASURED = [...SHOWN_LINES, ...readLines(['warn: mean <= baseline + 10%'])]
 
-function measureFigures(runs: readonly ComparedRun[], random: Random): FigureNoise[] {
-  return [...SHOWN_LINES, MEAN].flatMap((line) => {
+function measureFigures(runs: readonly ComparedRun[]): FigureNoise[] {
+  return MEASURED.flatMap((line) => {
     const readings = readAll(line, {}, runs)
     const ys = readings.map(({ y }) => y)
     if (ys.length < LEAST_RUNS) return []
@@ -204,7 +195,7 @@ function measureFigures(runs: readonly ComparedRun[], random: Random): FigureNoi
         name: line.name,
         typical: fromScale(scaleOf(line.metric), meanOf(ys)),
         noise: Math.sqrt(differenceVariance(ys)),
-        isDrifting: isDrifting(ys, random),
+        isDrifting: isDrifting(ys),
         runs: ys.length
       }
     ]

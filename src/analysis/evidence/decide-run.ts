@@ -1,6 +1,8 @@
 import type { NodeFacts } from '../outcome.js'
 import type { Judgement, OnStall } from '../thresholds/judge/judgement.js'
-import { formatDuration, capitalize } from '../../contract/text.js'
+import type { Evidence } from '../thresholds/judge/evidence.js'
+import { formatDuration, capitalize, joinClauses } from '../../contract/text.js'
+import type { Apdex } from './apdex.js'
 import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
 import { findLongPause } from './long-pause.js'
 import {
@@ -39,6 +41,26 @@ export interface RunEvidence {
   readonly gaps: readonly string[]
   /** Whether a long pause is one of them. */
   readonly onStall?: OnStall
+}
+
+/** What lines are judged by. An apdex may be why there is none; `missing` says in clauses what the results lack. */
+export function toJudge(
+  results: Pick<Results, 'measurements' | 'warmUp'> | undefined,
+  {
+    apdex,
+    missing,
+    onStall
+  }: { readonly apdex: Apdex | string; readonly missing: readonly string[]; readonly onStall: OnStall }
+): Evidence {
+  const { measurements, warmUp } = results ?? {}
+  return {
+    ...(typeof apdex === 'string' ? { apdex: undefined, apdexProblem: apdex } : { apdex }),
+    ...{ measurements, onStall },
+    ...(warmUp !== undefined && { warmUp }),
+    ...((measurements === undefined || missing.length > 0) && {
+      measurementsProblem: joinClauses(missing) || 'there are no result CSVs'
+    })
+  }
 }
 
 /** The verdict on a run. Without complete evidence it is never `passed`. */

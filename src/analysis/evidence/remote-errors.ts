@@ -12,6 +12,9 @@ const DEEPEST = 6
 const LOAD_LOST =
   /^\s*((?:\[[^\]]*\][\s:|-]*|(?:trace|debug|info|warn|warning|error|fatal|severe|caused by|suppressed)[\s:|-]+|\d[\dTZ:.,+/-]*\s+)*)load lost:\s*/i
 
+/** A line of a stack trace, or Java's note about those left out: nobody reads them here. */
+const FRAME = /^\s*(?:at\s+\S+\s*\(.*\)?|\.\.\. \d+ (?:more|common frames omitted))\s*$/
+
 /** What the embedded service says about a run that was stopped. */
 const STOPPED = /^\s*load lost:\s*stopped by a caller\b/i
 
@@ -72,7 +75,8 @@ function parse(text: string): unknown {
 function linesOf(value: unknown, depth = 0): string[] {
   if (value === null || value === undefined || value === false || value === 0) return []
   if (depth > DEEPEST) return ['…']
-  if (typeof value === 'string') return foldStackTraces(value.split(/[\r\n\u0085\u2028\u2029]+/), isLoss)
+  if (typeof value === 'string')
+    return value.split(/[\r\n\u0085\u2028\u2029]+/).filter((line, i) => i === 0 || !FRAME.test(line))
   if (Array.isArray(value)) return value.flatMap((inner) => linesOf(inner, depth + 1))
   if (typeof value === 'object')
     return Object.entries(value).flatMap(([key, inner]) =>
@@ -84,31 +88,4 @@ function linesOf(value: unknown, depth = 0): string[] {
 /** `load lost:` stays at the start. */
 function nameLine(key: string, line: string): string {
   return isLoss(line) ? `load lost: ${key}: ${line.replace(LOAD_LOST, '$1')}` : `${key}: ${line}`
-}
-
-/** A stack frame, or Java's note about frames left out. */
-const FRAME = /^\s*(?:at\s+\S+\s*\(.*\)?|\.\.\. \d+ (?:more|common frames omitted))\s*$/
-/** The cause of an exception, which usually says more than the exception itself. */
-const CAUSE = /^\s*(?:Caused by|Suppressed):/
-
-/**
- * The lines of one text with each stack trace folded into the line it belongs to: an error is one line, however deep its trace. A line
- * for which `staysAlone` is true always stays separate.
- */
-function foldStackTraces(
-  lines: readonly string[],
-  staysAlone: (line: string) => boolean = () => false
-): string[] {
-  const errors: { readonly words: string[]; frames: number }[] = []
-  for (const line of lines) {
-    const last = staysAlone(line) ? undefined : errors.at(-1)
-    if (last !== undefined && FRAME.test(line)) last.frames++
-    else if (last !== undefined && CAUSE.test(line)) last.words.push(line.trim())
-    else errors.push({ words: [line], frames: 0 })
-  }
-  return errors.map(({ words, frames }) => {
-    const trace =
-      frames === 0 ? '' : ` (${frames} ${frames === 1 ? 'line' : 'lines'} of stack trace left out)`
-    return `${words.join('; ')}${trace}`
-  })
 }

@@ -4,8 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { readResults } from '../../analysis/evidence/count-results.js'
 import { findLongPause } from '../../analysis/evidence/long-pause.js'
-import { describeEarlyLabels } from '../../gate/verdict/early-labels.js'
-import { describeForeign } from '../../analysis/evidence/decide-run.js'
+import { describeForeign, toJudge } from '../../analysis/evidence/decide-run.js'
 import { decideVerdict, gapInMeasurements } from '../../analysis/evidence/decide-verdict.js'
 import { formatDuration } from '../../contract/text.js'
 import { describeInput } from '../../contract/inputs.js'
@@ -180,13 +179,11 @@ async function judgeFiles(
   const pause = findLongPause(results, onStall)
   const score = foreign.length > 0 ? undefined : measurements?.figures({})?.apdex(targetMs)
   const apdex = score === undefined ? undefined : { score, targetMs }
-  const judgements = judgeThresholds(thresholds, {
-    apdex,
-    apdexProblem: foreign[0] ?? 'the CSVs have no individual response times',
-    ...results,
-    onStall,
-    ...(foreign.length > 0 && { measurementsProblem: foreign.join('; ') })
-  })
+  const told = apdex ?? foreign[0] ?? 'the CSVs have no individual response times'
+  const judgements = judgeThresholds(
+    thresholds,
+    toJudge({ measurements, warmUp }, { apdex: told, missing: foreign, onStall })
+  )
   const gap = describeForeign(foreign) ?? gaps[0] ?? pause.gap ?? gapInMeasurements(measurements)
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
   return {
@@ -203,7 +200,6 @@ async function judgeFiles(
     ...results,
     warnings: [
       ...doubts,
-      ...describeEarlyLabels({ thresholds }, results),
       ...[pause.warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],

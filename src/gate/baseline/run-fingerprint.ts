@@ -3,12 +3,7 @@ import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { arch, availableParallelism, cpus, platform } from 'node:os'
-import {
-  FINGERPRINT_KEYS,
-  dataFileKey,
-  parameterKey,
-  type Fingerprint
-} from '../../analysis/baseline/document/fingerprint.js'
+import { dataFileKey, parameterKey, type Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
 import type { Run } from '../../contract/api.js'
 import { TOOLS, vocabularyOf } from '../../contract/vocabulary.js'
 import { isReference } from '../../client/documents/requests.js'
@@ -28,12 +23,12 @@ export async function fingerprintOf(settings: Settings, machine: Machine): Promi
   const { tool, threads, rampupSeconds, durationSeconds, warmUpMs, overrideParameters, target } = settings
   const parts: readonly (readonly [string, string | undefined])[] = [
     ...(await planParts(settings)),
-    [FINGERPRINT_KEYS.tool, tool],
-    [FINGERPRINT_KEYS.threads, threads?.toString()],
-    [FINGERPRINT_KEYS.rampUp, rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
-    [FINGERPRINT_KEYS.duration, durationSeconds === undefined ? undefined : `${durationSeconds} s`],
-    [FINGERPRINT_KEYS.warmUp, warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
-    [FINGERPRINT_KEYS.regions, describeRegions(settings)],
+    ['tool', tool],
+    ['threads', threads?.toString()],
+    ['ramp-up', rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
+    ['duration', durationSeconds === undefined ? undefined : `${durationSeconds} s`],
+    ['warm-up', warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
+    ['regions', describeRegions(settings)],
     ...parameterParts(overrideParameters ?? ''),
     ...(target.kind === 'local' && !areAllOnClusters(settings) ? machineParts(machine) : [])
   ]
@@ -48,9 +43,9 @@ export function withFactsOf(
 ): Fingerprint {
   const version = versionIn(run.tool ?? '', serviceName)
   return {
-    [FINGERPRINT_KEYS.grids]: describeGrids(run.grids),
+    grids: describeGrids(run.grids),
     ...fingerprint,
-    ...(version !== undefined && { [FINGERPRINT_KEYS.toolVersion]: version })
+    ...(version !== undefined && { 'tool version': version })
   }
 }
 
@@ -63,12 +58,12 @@ function versionIn(tool: string, serviceName: string | undefined): string | unde
 
 /** The repeated run stands for its plan and its grids. */
 async function planParts({ origin }: Settings): Promise<[string, string][]> {
-  if (origin.kind !== 'files') return [[FINGERPRINT_KEYS.plan, `run ${origin.runId}`]]
+  if (origin.kind !== 'files') return [['plan', `run ${origin.runId}`]]
   const [plan, ...data] = origin.paths
-  const parts: [string, string][] = plan === undefined ? [] : [[FINGERPRINT_KEYS.plan, await hashFile(plan)]]
+  const parts: [string, string][] = plan === undefined ? [] : [['plan', await hashFile(plan)]]
   for (const path of data) parts.push([dataFileKey(basename(path)), await hashFile(path)])
   const grids = origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid]))
-  if (grids.length === origin.grids.length) parts.push([FINGERPRINT_KEYS.grids, describeGrids(grids)])
+  if (grids.length === origin.grids.length) parts.push(['grids', describeGrids(grids)])
   return parts
 }
 
@@ -98,9 +93,9 @@ function parameterParts(text: string): [string, string][] {
 
 function machineParts({ system, cpu, cores }: Machine): [string, string][] {
   return [
-    [FINGERPRINT_KEYS.system, system],
-    [FINGERPRINT_KEYS.cpu, cpu],
-    [FINGERPRINT_KEYS.cores, String(cores)]
+    ['system', system],
+    ['CPU', cpu],
+    ['cores', String(cores)]
   ]
 }
 

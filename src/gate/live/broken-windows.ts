@@ -1,12 +1,11 @@
 import type { Scope } from '../../analysis/results/figures/measurements.js'
 import { compareToLimit, holds } from '../../analysis/thresholds/judge/judgement.js'
 import { readFigure } from '../../analysis/thresholds/judge/evidence.js'
-import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
 import { formatActual, formatLimit } from '../../analysis/thresholds/format.js'
 import { factsOf } from '../../analysis/thresholds/metrics.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
-import { type Breach, WINDOWS, type LiveEvidence } from './live-evidence.js'
+import { type Breach, findBroken, WINDOWS, type LiveEvidence } from './live-evidence.js'
 import { WINDOW_MS } from './live-grid.js'
 
 const WINDOW_SECONDS = WINDOW_MS / 1000
@@ -19,21 +18,12 @@ export function findBrokenWindows(threshold: AbsoluteThreshold, evidence: LiveEv
   if (!isJudgedByWindows(threshold) || evidence.windows.length < WINDOWS) return undefined
   // How many samples end in a window does not depend on when they started, but how long they took does.
   if (evidence.hasEarlyInWindows && factsOf(threshold).inWindows !== 'count') return undefined
-  const { total } = evidence
-  if (total.figures({}) === undefined) return undefined
-  for (const { scope, figures } of findScopes(threshold.selector, total)) {
-    const reading = readFigure(threshold, figures, { apdex: undefined, measurements: total })
-    if (!('actual' in reading) || holds(reading.actual, threshold)) continue
+  if (evidence.total.figures({}) === undefined) return undefined
+  for (const { scope, actual } of findBroken(threshold, evidence)) {
     const actuals = evidence.windows.map((window) => readWindow(threshold, scope, window))
     if (actuals.some((each) => each === undefined || holds(each, threshold))) continue
-    const { actual } = reading
-    return {
-      threshold,
-      scope,
-      actual,
-      words: describe(threshold, scope, { actual, actuals }),
-      isFinal: false
-    }
+    const words = describe(threshold, scope, { actual, actuals })
+    return { threshold, scope, actual, words, isFinal: false }
   }
   return undefined
 }

@@ -14,21 +14,18 @@ import type { EarlyStop } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import type { Settings } from '../settings/settings.js'
-import { holds } from '../../analysis/thresholds/judge/judgement.js'
-import { readFigure } from '../../analysis/thresholds/judge/evidence.js'
-import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
 import { formatActual, formatLimit } from '../../analysis/thresholds/format.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
 import {
   judgementOf,
   type Breach,
+  findBroken,
   gatherEvidence,
   type LiveEvidence,
   type LiveTimes
 } from './live-evidence.js'
 import { LiveCsv, LiveReadingError } from './live-csv.js'
-import { LiveGrid } from './live-grid.js'
-import { LiveWarmUp } from './live-warm-up.js'
+import { LiveGrid, type LiveWarmUp } from './live-grid.js'
 import { findBrokenWindows } from './broken-windows.js'
 
 /** Half a window; polls may be more frequent. */
@@ -81,7 +78,7 @@ export class EarlyStopper {
     this.#options = options
     this.#lines = decisiveLines(gate.settings.thresholds)
     const { warmUpMs } = gate.settings
-    this.#warmUp = warmUpMs > 0 ? new LiveWarmUp(warmUpMs) : undefined
+    this.#warmUp = warmUpMs > 0 ? { ms: warmUpMs, firstMs: Infinity } : undefined
     this.#sinceMs = gate.ports.clock.now()
     this.#isOver = this.#lines.length === 0
   }
@@ -271,17 +268,12 @@ export function findBreach(
 const LEAST_SAMPLES = 20
 
 /** A line that is broken for good: its figure only ever moves away from the limit, whatever the rest of the run brings. */
-export function findOutOfReach(
-  threshold: AbsoluteThreshold,
-  { total, hasTransactions }: LiveEvidence
-): Breach | undefined {
-  if ((total.figures({})?.samples ?? 0) < LEAST_SAMPLES) return undefined
+export function findOutOfReach(threshold: AbsoluteThreshold, evidence: LiveEvidence): Breach | undefined {
+  if ((evidence.total.figures({})?.samples ?? 0) < LEAST_SAMPLES) return undefined
   // Later rows may show that a transaction does not count in the overall figures.
-  if (hasTransactions && threshold.selector.label === undefined) return undefined
-  for (const { scope, figures } of findScopes(threshold.selector, total)) {
-    const reading = readFigure(threshold, figures, { apdex: undefined, measurements: total })
-    if (!('actual' in reading) || !isBeyond(reading.actual, threshold)) continue
-    const { actual } = reading
+  if (evidence.hasTransactions && threshold.selector.label === undefined) return undefined
+  for (const { scope, actual } of findBroken(threshold, evidence)) {
+    if (!isBeyond(actual, threshold)) continue
     const must = `must be ${threshold.operator} ${formatLimit(threshold)}`
     const now = formatActual({ threshold, actual })
     const words = `${threshold.name}${describeScope(scope)} ${must} and is already ${now}`
@@ -294,5 +286,5 @@ export function findOutOfReach(
 function isBeyond(actual: number, threshold: AbsoluteThreshold): boolean {
   const { operator, value } = threshold
   const isOver = operator === '==' ? actual > value : operator.startsWith('<')
-  return factsOf(threshold).onlyMoves === (isOver ? 'up' : 'down') && !holds(actual, threshold)
+  return factsOf(threshold).onlyMoves === (isOver ? 'up' : 'down')
 }

@@ -1,6 +1,9 @@
 import { mergeScans } from '../../analysis/results/figures/merge.js'
 import type { Measurements, Scope } from '../../analysis/results/figures/measurements.js'
-import { measureRoom, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
+import { holds, measureRoom, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
+import { readFigure } from '../../analysis/thresholds/judge/evidence.js'
+import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
+import { namedScope, shareOfLimit } from '../../analysis/thresholds/judge/weigh.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { LiveReadingError } from './live-csv.js'
 import { WINDOW_MS, type LiveGrid } from './live-grid.js'
@@ -77,15 +80,25 @@ export interface Breach {
   readonly isFinal: boolean
 }
 
+/** Where the line is broken so far, and by which figure. */
+export function* findBroken(
+  threshold: AbsoluteThreshold,
+  { total }: LiveEvidence
+): Generator<{ readonly scope: Scope; readonly actual: number }> {
+  for (const { scope, figures } of findScopes(threshold.selector, total)) {
+    const reading = readFigure(threshold, figures, { apdex: undefined, measurements: total })
+    if ('actual' in reading && !holds(reading.actual, threshold)) yield { scope, actual: reading.actual }
+  }
+}
+
 /** The judgement on the line that ended the run. */
 export function judgementOf({ threshold, scope, actual }: Breach, reason: string): Judgement {
-  const room = measureRoom(actual, threshold)
   return {
     threshold,
     verdict: 'failed',
     actual,
-    margin: threshold.value === 0 ? undefined : room / threshold.value,
-    ...(Object.keys(scope).length > 0 && { scope }),
+    margin: shareOfLimit(measureRoom(actual, threshold), threshold.value),
+    ...namedScope(scope),
     scopesChecked: 1,
     reason
   }

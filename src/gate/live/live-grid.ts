@@ -4,13 +4,22 @@ import type { Scanner } from '../../analysis/results/scan/scanner.js'
 import { TimedRows } from '../../analysis/results/scan/timed-rows.js'
 import type { TimedRow } from '../../analysis/results/scan/timed-rows.js'
 import { LiveReadingError } from './live-csv.js'
-import type { LiveWarmUp } from './live-warm-up.js'
 
 export const WINDOW_MS = 10_000
 /** Tools write a row when its sample has ended, or up to half a second later; a service needs a moment to pass it on. */
 const SETTLE_MS = 2_000
 /** Grids that are ten minutes apart will not meet again, and open windows take memory. */
 const MOST_WINDOWS = 60
+
+/**
+ * Which samples belong to the warm-up, as far as that is known while they arrive; shared by all grids. A slow request may yet show that
+ * the run began earlier, so some samples may seem to belong that do not in the end, but never the other way round.
+ */
+export interface LiveWarmUp {
+  readonly ms: number
+  /** The earliest start in any grid. */
+  firstMs: number
+}
 
 interface Place {
   readonly grid: string
@@ -97,9 +106,9 @@ export class LiveGrid {
 
   #leaveOut(warmUp: LiveWarmUp, rows: readonly TimedRow[]): void {
     // Not by the rows themselves: some are no samples.
-    for (const { startMs } of this.scan().parts) warmUp.see(startMs)
+    for (const { startMs } of this.scan().parts) warmUp.firstMs = Math.min(warmUp.firstMs, startMs)
     for (const { bytes, startMs, endMs } of rows)
-      if (warmUp.has(startMs)) this.#lastEarlyEndMs = Math.max(this.#lastEarlyEndMs, endMs)
+      if (startMs < warmUp.firstMs + warmUp.ms) this.#lastEarlyEndMs = Math.max(this.#lastEarlyEndMs, endMs)
       else this.#count(bytes)
   }
 

@@ -1,4 +1,4 @@
-import { capitalize, joinClauses } from '../../contract/text.js'
+import { capitalize } from '../../contract/text.js'
 import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../../analysis/outcome.js'
 import type { Run } from '../../contract/api.js'
 import { describeStarved } from '../../report/rows.js'
@@ -16,7 +16,8 @@ import {
   describeCut,
   describeGap as describeGapIn,
   type RunEvidence,
-  findOtherRows
+  findOtherRows,
+  toJudge
 } from '../../analysis/evidence/decide-run.js'
 import { decideVerdict, type Decision } from '../../analysis/evidence/decide-verdict.js'
 import { hasEnded, phaseOf, runUrl } from '../run/run-status.js'
@@ -28,7 +29,6 @@ import type { ConfirmingRun, EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
 import type { Watched } from '../run/watch-run.js'
 import { requestedLoad, requestedSeconds, describeDifference } from './reached-load.js'
-import { describeEarlyLabels } from './early-labels.js'
 
 const NOT_COMPARED: ComparisonEvidence = {
   kind: 'none',
@@ -65,7 +65,6 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
       ...warnings,
       ...(collection?.doubts ?? []),
       ...describeStarved(nodes),
-      ...describeEarlyLabels(settings, collection),
       ...[findLongPause(collection, settings.onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
@@ -147,16 +146,11 @@ function judge(
     comparison ?? NOT_COMPARED,
     rulesOf(settings, isOnBaselineBranch)
   )
-  const absolute = judgeThresholds(settings.thresholds.filter(isAbsoluteThreshold), {
-    apdex: typeof apdex === 'string' || !hasRunEnded ? undefined : apdex,
-    apdexProblem: hasRunEnded && typeof apdex === 'string' ? apdex : 'the run did not finish',
-    measurements: collection?.measurements,
-    onStall: settings.onStall,
-    ...(collection?.warmUp !== undefined && { warmUp: collection.warmUp }),
-    ...(collection?.measurements === undefined || missing.length > 0
-      ? { measurementsProblem: joinClauses(missing) || 'there are no result CSVs' }
-      : {})
-  })
+  const told = hasRunEnded ? apdex : 'the run did not finish'
+  const absolute = judgeThresholds(
+    settings.thresholds.filter(isAbsoluteThreshold),
+    toJudge(collection, { apdex: told, missing, onStall: settings.onStall })
+  )
   // In the order in which they were written.
   return [...absolute, ...compared]
     .map((judgement) => decidedEarly(judgement, difference === undefined ? stoppedEarly : undefined))
@@ -187,6 +181,14 @@ function differenceOf({ stoppedEarly, collection }: Findings): string | undefine
 function rulesOf({ baseline, onStall }: Settings, isOnBaselineBranch = false): ComparisonRules {
   const rules = { ...baseline, onStall }
   return baseline.onMissing === 'fail' && isOnBaselineBranch ? { ...rules, onMissing: 'warn' } : rules
+}
+
+/** Whether a line that names `baseline` is broken or unsure, so that more evidence is worth its time. */
+export function isInDoubt(settings: Settings, evidence: ComparisonEvidence): boolean {
+  const lines = settings.thresholds.filter(isBaselineThreshold)
+  return judgeBaselineLines(lines, evidence, rulesOf(settings)).some(
+    ({ comparison }) => comparison?.outcome === 'broken' || comparison?.outcome === 'unsure'
+  )
 }
 
 /** Where no line names `baseline`, the comparison is shown all the same. */

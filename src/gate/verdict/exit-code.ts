@@ -4,19 +4,8 @@ import type { Settings } from '../settings/settings.js'
 
 /** Whether the step fails. `fail-on: never` covers `failed` and `inconclusive` only, not a timeout, an error or a cancelled run. */
 export function failsStep(verdict: Verdict, failOn: Settings['failOn']): boolean {
-  switch (verdict) {
-    case 'passed':
-    case 'skipped':
-    case 'detached':
-      return false
-    case 'failed':
-    case 'inconclusive':
-      return failOn !== 'never'
-    case 'timed-out':
-    case 'error':
-    case 'cancelled':
-      return true
-  }
+  if (verdict === 'failed' || verdict === 'inconclusive') return failOn !== 'never'
+  return verdict !== 'passed' && verdict !== 'skipped' && verdict !== 'detached'
 }
 
 /** The exit code of the command line. */

@@ -1,6 +1,6 @@
 import { apdexOf } from '../../analysis/evidence/apdex.js'
 import { type CountedRun, readResults as readRows } from '../../analysis/evidence/count-results.js'
-import { decideRun, findOtherRows, knowsRows } from '../../analysis/evidence/decide-run.js'
+import { decideRun, findOtherRows, knowsRows, toJudge } from '../../analysis/evidence/decide-run.js'
 import { findLongPause } from '../../analysis/evidence/long-pause.js'
 import type { RunTimes } from '../../analysis/evidence/own-rows.js'
 import {
@@ -22,7 +22,7 @@ import {
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
 import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
-import { capitalize, joinClauses } from '../../contract/text.js'
+import { capitalize } from '../../contract/text.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
@@ -76,16 +76,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
   const changes = problems.length > 0 ? [] : findChanges(run, results)
   const missing = [...problems.map(({ words }) => words), ...changes, ...results.foreign]
   const apdex = apdexToJudge(run, thresholds, results)
-  const judgements = judgeThresholds(own, {
-    apdex: typeof apdex === 'string' ? undefined : apdex,
-    ...(typeof apdex === 'string' && { apdexProblem: apdex }),
-    measurements: results.measurements,
-    onStall,
-    ...(results.warmUp && { warmUp: results.warmUp }),
-    ...((results.measurements === undefined || missing.length > 0) && {
-      measurementsProblem: joinClauses(missing) || 'there are no result CSVs'
-    })
-  })
+  const judgements = judgeThresholds(own, toJudge(results, { apdex, missing, onStall }))
   const remoteErrors = listRemoteErrors(run.remoteErrors ?? undefined)
   const hasEndedWell = run.status === 'finished'
   const load = loadOf(run, grids, remoteErrors.length > 0)

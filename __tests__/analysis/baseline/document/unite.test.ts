@@ -66,16 +66,6 @@ describe('adding a run', () => {
     )
   })
 
-  test('never drops that run, even if the clock of its service is behind', () => {
-    const full = makeDocument(makeRuns(50))
-    const late = makeRun({ runId: 'late', atMs: 1 })
-    const { runs } = addRun(full, late, 'main')
-    expect(runs).toHaveLength(50)
-    expect(runs.map(({ runId }) => runId)).toContain('late')
-    const again = addRun(makeDocument(runs), { ...late, runId: 'later' }, 'main').runs
-    expect(again.map(({ runId }) => runId)).toEqual(expect.arrayContaining(['late', 'later', 'run49']))
-  })
-
   test('to the document of another branch is refused', () => {
     expect(() => addRun(makeDocument(), makeRun(), 'next')).toThrow('different branches, main and next')
   })

@@ -26,9 +26,6 @@ export function withoutHistogram(scope: RecordedScope): RecordedScope {
 export const MOST_BYTES = 1024 * 1024
 /** Decompressed. */
 export const MOST_TEXT_BYTES = 16 * 1024 * 1024
-/** Objects and arrays in a whole document. */
-export const MOST_BRACKETS = 1_000_000
-export const DEEPEST = 8
 
 /** The clock of the service that gave the times may be ahead. */
 const CLOCK_SLACK_MS = 3_600_000

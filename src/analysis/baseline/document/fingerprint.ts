@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { LONGEST_FINGERPRINT_TEXT, MOST_FINGERPRINT_PARTS } from '../../../contract/baseline.js'
 import { shorten } from '../../../contract/text.js'
 
@@ -6,22 +7,6 @@ import { shorten } from '../../../contract/text.js'
  * "the plan changed".
  */
 export type Fingerprint = Readonly<Record<string, string>>
-
-/** The names of the parts. Those of data files and parameters have the file's or the parameter's own name in them. */
-export const FINGERPRINT_KEYS = {
-  plan: 'plan',
-  tool: 'tool',
-  toolVersion: 'tool version',
-  threads: 'threads',
-  rampUp: 'ramp-up',
-  duration: 'duration',
-  warmUp: 'warm-up',
-  grids: 'grids',
-  regions: 'regions',
-  system: 'system',
-  cpu: 'CPU',
-  cores: 'cores'
-} as const
 
 const DATA_FILE = 'data file '
 const PARAMETER = 'parameter '
@@ -37,40 +22,33 @@ export function parameterKey(name: string): string {
 const SHOWN_DIFFERENCES = 4
 const SHOWN_LENGTH = 60
 
-/** In the order in which differences are told: the plan first, because it explains most of the others. */
-const ORDER: readonly string[] = [
-  FINGERPRINT_KEYS.plan,
-  DATA_FILE,
-  FINGERPRINT_KEYS.tool,
-  FINGERPRINT_KEYS.toolVersion,
-  FINGERPRINT_KEYS.threads,
-  FINGERPRINT_KEYS.rampUp,
-  FINGERPRINT_KEYS.duration,
-  FINGERPRINT_KEYS.warmUp,
-  FINGERPRINT_KEYS.grids,
-  FINGERPRINT_KEYS.regions,
-  PARAMETER,
-  FINGERPRINT_KEYS.system,
-  FINGERPRINT_KEYS.cpu,
-  FINGERPRINT_KEYS.cores
-]
+/** How a difference is told: by both values, or by a phrase; else only that there is one, as the values are hashes. */
+type Telling = 'values' | 'change' | { readonly phrase: string }
 
-/** Parts whose values are shown. Those of others are hashes, or nobody's business. */
-const SETTINGS: readonly string[] = [
-  FINGERPRINT_KEYS.threads,
-  FINGERPRINT_KEYS.rampUp,
-  FINGERPRINT_KEYS.duration,
-  FINGERPRINT_KEYS.warmUp,
-  FINGERPRINT_KEYS.grids,
-  FINGERPRINT_KEYS.regions
-]
-const PHRASES: Readonly<Record<string, string>> = {
-  [FINGERPRINT_KEYS.tool]: 'the tool changed',
-  [FINGERPRINT_KEYS.toolVersion]: "the tool's version changed",
-  [FINGERPRINT_KEYS.system]: "the runner's system differs",
-  [FINGERPRINT_KEYS.cpu]: "the runner's CPU differs",
-  [FINGERPRINT_KEYS.cores]: "the runner's number of cores differs"
-}
+/**
+ * The names of the parts, in the order in which differences are told: the plan first, because it explains most of the others. Those that
+ * end with a space are followed by the name of the file or the parameter.
+ */
+const PARTS: ReadonlyMap<string, Telling> = new Map(
+  Object.entries<Telling>({
+    plan: 'change',
+    [DATA_FILE]: 'change',
+    tool: { phrase: 'the tool changed' },
+    'tool version': { phrase: "the tool's version changed" },
+    threads: 'values',
+    'ramp-up': 'values',
+    duration: 'values',
+    'warm-up': 'values',
+    grids: 'values',
+    regions: 'values',
+    [PARAMETER]: 'change',
+    system: { phrase: "the runner's system differs" },
+    CPU: { phrase: "the runner's CPU differs" },
+    cores: { phrase: "the runner's number of cores differs" }
+  })
+)
+
+const ORDER: readonly string[] = [...PARTS.keys()]
 
 /** What differs, in one phrase: "the plan changed; threads: 10, was 5". Undefined if the runs are comparable. */
 export function describeDifference(base: Fingerprint, head: Fingerprint): string | undefined {
@@ -108,13 +86,8 @@ function boundText(text: string): string {
   return `${text.slice(0, LONGEST_FINGERPRINT_TEXT / 2)}… ${hash(text)}`
 }
 
-/** FNV-1a with 128 bits. It only has to tell texts apart, and the report page, which has no crypto module, imports this file's types. */
 function hash(text: string): string {
-  const [offset, prime] = [0x6c62272e07bb014262b821756295c58dn, 0x1000000000000000000013bn]
-  let sum = offset
-  for (let at = 0; at < text.length; at++)
-    sum = BigInt.asUintN(128, (sum ^ BigInt(text.charCodeAt(at))) * prime)
-  return sum.toString(16).padStart(32, '0')
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
 function byOrder(a: string, b: string): number {
@@ -127,13 +100,13 @@ function placeOf(key: string): number {
 }
 
 function describePart(key: string, was: string | undefined, is: string | undefined): string {
-  const phrase = new Map(Object.entries(PHRASES)).get(key)
+  const telling = PARTS.get(key)
   const isReadable = [was, is].every((value) => value === undefined || !isHash(value))
-  if (SETTINGS.includes(key) && isReadable) return `${key}: ${show(is)}, was ${show(was)}`
+  if (telling === 'values' && isReadable) return `${key}: ${show(is)}, was ${show(was)}`
   // A service tells it or does not; nobody sets it.
-  const missing = key === FINGERPRINT_KEYS.toolVersion ? 'unknown' : 'not set'
-  if (phrase !== undefined)
-    return isReadable ? `${phrase} (${show(is, missing)}, was ${show(was, missing)})` : phrase
+  const missing = key === 'tool version' ? 'unknown' : 'not set'
+  if (typeof telling === 'object')
+    return isReadable ? `${telling.phrase} (${show(is, missing)}, was ${show(was, missing)})` : telling.phrase
   return `${nameOf(key)} ${was === undefined ? 'is new' : is === undefined ? 'is gone' : 'changed'}`
 }
 

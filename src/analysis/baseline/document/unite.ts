@@ -31,14 +31,7 @@ export function addRun(
   if (document !== undefined && document.branch !== branch) throw differentBranches(document.branch, branch)
   const others = (document?.runs ?? []).filter((known) => keyOf(known) !== keyOf(run))
   // What is written must be accepted when it is read again.
-  return arrange(branch, [...others, readRun(atPlausibleTime(run, others), others.length)])
-}
-
-/** A service's clock may be behind: a run before all those of a full document would be dropped at once, so it counts as the newest. */
-function atPlausibleTime(run: RecordedRun, others: readonly RecordedRun[]): RecordedRun {
-  const times = others.map(({ atMs }) => atMs)
-  const isDropped = times.length >= MOST_RUNS && run.atMs <= Math.min(...times)
-  return isDropped ? { ...run, atMs: Math.max(...times) } : run
+  return arrange(branch, [...others, readRun(run, others.length)])
 }
 
 function arrange(branch: string, runs: readonly RecordedRun[]): BaselineDocument {
@@ -63,16 +56,10 @@ function byTime(a: RecordedRun, b: RecordedRun): number {
 
 /** Documents are trimmed by their size, so one may know more of a run than another. What speaks against a run is never lost. */
 function choose(a: RecordedRun, b: RecordedRun): RecordedRun {
-  const order =
-    Number(b.unusable !== null) - Number(a.unusable !== null) ||
-    b.scopes.length - a.scopes.length ||
-    countHistograms(b) - countHistograms(a) ||
-    (JSON.stringify(a) <= JSON.stringify(b) ? -1 : 1)
+  if ((a.unusable === null) !== (b.unusable === null)) return a.unusable === null ? b : a
+  const [one, other] = [a, b].map((run) => JSON.stringify(run)) as [string, string]
+  const order = other.length - one.length || (one <= other ? -1 : 1)
   return order <= 0 ? a : b
-}
-
-function countHistograms({ scopes }: RecordedRun): number {
-  return scopes.filter(({ histogram }) => histogram !== undefined).length
 }
 
 function differentBranches(one: string, other: string): BaselineDocumentError {

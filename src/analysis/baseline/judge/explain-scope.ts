@@ -11,21 +11,7 @@ import type { ComparedScope } from './compare-scope.js'
 import type { JudgedScope } from './judge-scope.js'
 
 /** A base has 20 runs at most. */
-const COUNTS = [
-  '',
-  'one',
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-  'ten',
-  'eleven',
-  'twelve'
-]
+const COUNTS = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ')
 /** From so many base runs on, further ones hardly help. */
 const ENOUGH_BASE_RUNS = 10
 
@@ -110,7 +96,7 @@ function describeStep({ metric, name }: BaselineThreshold, { beforeStep, head }:
   const { base, runs, size, branch = 'the baseline branch', change } = beforeStep
   const scale = scaleOf(metric)
   const by = formatSize(metric, asChangePct(scale, size))
-  const others = runs < COUNTS.length ? (COUNTS[runs] ?? '') : String(runs)
+  const others = COUNTS[runs] ?? String(runs)
   const step =
     scale.kind === 'time'
       ? `the newest run of ${shorten(branch)} is ${by} slower than the ${others} before it`

@@ -1,5 +1,5 @@
 import type { Figures, Scope } from '../../results/figures/measurements.js'
-import { factsOf, isWorse } from '../../thresholds/metrics.js'
+import { factsOf } from '../../thresholds/metrics.js'
 import type { BaselineThreshold, Threshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement, OnStall, OverTimeFigure } from '../../thresholds/judge/judgement.js'
 import {
@@ -116,34 +116,9 @@ export function addStalls(
   const does = effectOf(onStall, stalled.isFew)
   const overTime: OverTimeFigure = { ...stalled.figure, effect: isBroken ? does : 'none' }
   if (does === 'ignored') return { ...bySamples, overTime }
-  if (!isBroken)
-    return { ...bySamples, overTime, ...warnOfOldRuns(bySamples, { overTime, evidence, stalled }) }
+  if (!isBroken) return { ...bySamples, overTime }
   const reason = `${felt.reason}; it is ${writeFigures(threshold, overTime, stalled.startMs)}`
   return does === 'fails' ? { ...felt, reason, overTime } : { ...bySamples, overTime, warning: `${reason}.` }
-}
-
-/** Where no earlier run says how it was over time, a line can only be judged by samples. */
-function warnOfOldRuns(
-  { threshold, scope = {} }: Judgement,
-  {
-    overTime,
-    evidence,
-    stalled
-  }: { readonly overTime: OverTimeFigure; readonly evidence: Compared; readonly stalled: Stalled }
-): Pick<Judgement, 'warning'> {
-  const { value, bySamples } = overTime
-  const { base } = sidesOf(evidence)
-  if (
-    !isWorse(threshold, value, bySamples) ||
-    !canBreak(threshold) ||
-    base.length === 0 ||
-    base.some(isKnownIn(scope))
-  )
-    return {}
-  const figures = writeFigures(threshold, { ...overTime, effect: 'warns' }, stalled.startMs)
-  return {
-    warning: `\`${threshold.text}\` is compared by the requests that were sent alone, since the earlier runs were recorded without figures over time: it is ${figures}.`
-  }
 }
 
 interface Stalled {

@@ -1,44 +1,22 @@
 import jstat from 'jstat'
+import { meanOf } from './evidence-of-change.js'
 
-const ORDERS = 999
-/** Five runs in a row that only rise or only fall are just enough. */
-const LEVEL = 0.02
 const LEAST_RUNS = 5
+/** So far below its mean, by its standard deviations, the ratio is in one of fifty random orders. */
+const DEVIATIONS = 2.05
 
-/** Whether neighbours are closer to each other than in a random order: the figures drift or step. */
-export function isDrifting(ys: readonly number[], random: Random): boolean {
-  if (ys.length < LEAST_RUNS) return false
-  const observed = sumOfSteps(ys)
-  const shuffled = [...ys]
-  let asSmooth = 0
-  for (let order = 0; order < ORDERS; order++) {
-    if (sumOfSteps(shuffle(shuffled, random)) <= observed * (1 + 1e-12)) asSmooth++
-  }
-  return (asSmooth + 1) / (ORDERS + 1) <= LEVEL
+/** Whether neighbours are closer to each other than in a random order: the figures drift or step (von Neumann's ratio, 1941). */
+export function isDrifting(ys: readonly number[]): boolean {
+  const n = ys.length
+  if (n < LEAST_RUNS) return false
+  const mean = meanOf(ys)
+  const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value * value, 0)
+  const steps = sumOf(ys.slice(1).map((y, i) => y - (ys[i] ?? y)))
+  const ratio = steps / sumOf(ys.map((y) => y - mean))
+  return ratio <= 2 - DEVIATIONS * Math.sqrt((4 * (n - 2)) / (n * n - 1))
 }
 
-function sumOfSteps(ys: readonly number[]): number {
-  let sum = 0
-  let last = ys[0] ?? 0
-  for (const y of ys) {
-    sum += (y - last) * (y - last)
-    last = y
-  }
-  return sum
-}
-
-/** In place (Fisher and Yates). */
-function shuffle(values: number[], random: Random): number[] {
-  for (let end = values.length - 1; end > 0; end--) {
-    const other = random.below(end + 1)
-    const moved = values[end] ?? NaN
-    values[end] = values[other] ?? NaN
-    values[other] = moved
-  }
-  return values
-}
-
-const { imul, floor, sqrt, log, cos, PI } = Math
+const { imul, sqrt, log, cos, PI } = Math
 
 /** A small generator with a seed (mulberry32): the same numbers on every machine. */
 export class Random {
@@ -54,11 +32,6 @@ export class Random {
     let mixed = imul(this.state ^ (this.state >>> 15), this.state | 1)
     mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61)
     return (((mixed ^ (mixed >>> 14)) >>> 0) + 0.5) / 2 ** 32
-  }
-
-  /** A whole number from 0 to below `count`. */
-  below(count: number): number {
-    return floor(this.uniform() * count)
   }
 
   /** Standard normal (Box and Muller). */

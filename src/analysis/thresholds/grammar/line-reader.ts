@@ -36,24 +36,19 @@ export class LineReader {
 
   /** Consumes what the sticky pattern matches here. */
   take(pattern: RegExp): string | undefined {
-    const text = this.#match(pattern)
+    const text = this.peek(pattern)
     this.at += text?.length ?? 0
     return text
   }
 
   /** Whether the sticky pattern matches here; consumes nothing. */
   sees(pattern: RegExp): boolean {
-    return this.#match(pattern) !== undefined
-  }
-
-  /** What the sticky pattern matches here; consumes nothing. */
-  peek(pattern: RegExp): string | undefined {
-    return this.#match(pattern)
+    return this.peek(pattern) !== undefined
   }
 
   /** What comes next, for a message. */
   describeNext(): string {
-    const word = this.#match(/\S{1,30}/y)
+    const word = this.peek(/\S{1,30}/y)
     return word === undefined ? 'the line ends' : `found ${quote(word)}`
   }
 
@@ -75,7 +70,8 @@ export class LineReader {
     this.at = this.#code.length
   }
 
-  #match(pattern: RegExp): string | undefined {
+  /** What the sticky pattern matches here; consumes nothing. */
+  peek(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at
     return pattern.exec(this.#code)?.[0]
   }
