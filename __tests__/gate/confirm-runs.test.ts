@@ -96,6 +96,7 @@ describe('further runs', () => {
     expect(gate.ports.outputs.get('run-id')).toBe('run1')
     expect(findings.run?.id).toBe('run1')
     expect(gate.ports.states.at(-1)).toMatchObject({ cleanupDue: false, runId: 'run3' })
+    expect(gate.ports.states.at(-1)?.earlier?.map(({ runId }) => runId)).toEqual(['run1', 'run2'])
   })
 
   test('have their CSVs in folders of their own; the figures shown are those of the first run', async () => {

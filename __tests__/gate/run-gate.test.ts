@@ -125,6 +125,7 @@ describe('a run that comes to its end', () => {
     expect(outcome).toMatchObject({ verdict: 'passed', reason: 'The threshold holds.' })
     expect([...new Set(service.order())].sort()).toEqual([
       'createRun',
+      'listRuns',
       'report',
       'result',
       'resultSize',
@@ -486,6 +487,76 @@ describe('a parameter that is marked as secret', () => {
   })
 })
 
+describe('a run that was made twice by something in between', () => {
+  const twice: Fault = (res, commit) => {
+    commit()
+    faults.none(res, commit)
+  }
+
+  test('the second one is stopped, with a warning; the first one is judged', async () => {
+    service.nextStatuses = ['queued', 'running']
+    service.addRun({ id: 'theirs', tags: ['loadgate-0'] })
+    service.meet('createRun', twice)
+    const gating = gate()
+    await service.reached('showRun', 3)
+    const [judged, twin] = service.runs
+    judged!.statuses = ['finished']
+    expect(await gating).toMatchObject({
+      verdict: 'passed',
+      warnings: [
+        `The run was created twice (${twin!.id} has the same tag), and both may have generated load for a time, so the load was not the requested one.`
+      ]
+    })
+    expect(ports.outputs.get('run-id')).toBe(judged!.id)
+    expect(twin!.statuses).toEqual(['finished'])
+    expect(running()).toEqual(['theirs'])
+    expect(ports.log.of('warning')).toEqual([
+      `Run ${twin!.id} has the same tag as run ${judged!.id}: the run was created twice, and both generated load.`,
+      expect.stringMatching(/^The run was created twice/)
+    ])
+  })
+
+  test('the verdict warns of a second one that has ended too', async () => {
+    service.meet('createRun', twice)
+    expect(await gate()).toMatchObject({
+      verdict: 'passed',
+      warnings: [expect.stringContaining(`created twice (${service.runs[1]!.id} has the same tag)`)]
+    })
+  })
+
+  test('a list that cannot be read leaves the look to post', async () => {
+    service.meet('listRuns', ...many(faults.answer(403)))
+    expect((await gate()).verdict).toBe('passed')
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: true })
+    expect(ports.log.of('warning')).toEqual([])
+    expect(ports.log.of('info')).toContainEqual(
+      expect.stringMatching(/The list of runs was not read to its end .*403.* post step looks again/)
+    )
+  })
+
+  test('the second one is stopped where the list has it on its fourth page', async () => {
+    service.nextStatuses = ['queued', 'running']
+    service.pageSize = 2
+    service.meet('createRun', twice)
+    const gating = gate()
+    await service.reached('showRun', 3)
+    const [judged, twin] = service.runs
+    for (let count = 0; count < 6; count++) service.addRun({ tags: [`loadgate-${count}`] })
+    judged!.statuses = ['finished']
+    expect((await gating).verdict).toBe('passed')
+    expect(twin!.statuses).toEqual(['finished'])
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
+  })
+
+  test('a list that fails costs a gate some seconds, not more', async () => {
+    await gate()
+    const usualMs = ports.clock.elapsedMs
+    service.meet('listRuns', ...many(faults.answer(500)))
+    expect((await gate()).verdict).toBe('passed')
+    expect(ports.clock.elapsedMs - 2 * usualMs).toBeLessThan(6_000)
+  })
+})
+
 describe('the timeout', () => {
   beforeEach(() => {
     service.nextStatuses = ['queued', 'running']
@@ -652,6 +723,21 @@ describe('a cancelled job', () => {
     expect(ports.outputs.get('verdict')).toBe('cancelled')
     expect(ports.summaries).toHaveLength(1)
     expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
+  })
+
+  test('within seconds of the creation: post looks once more, for a list that lags may hide a second run', async () => {
+    const gating = gate()
+    await service.reached('showRun', 2)
+    cancel()
+    await gating
+    expect(running()).toEqual([])
+    const state = ports.states.at(-1)!
+    expect(state).toMatchObject({ runId: 'run1', cleanupDue: true })
+    const late = service.addRun({ tags: [state.marker!], statuses: ['running'] })
+    const { log, clock } = ports
+    await clock.run(cleanUpStep(state, { log, clock, ...NOTHING_LEFT }))
+    expect(late.statuses).toEqual(['finished'])
+    expect(clock.elapsedMs).toBeLessThan(15_000)
   })
 
   test('while the run is being made: found by its marker and stopped', async () => {

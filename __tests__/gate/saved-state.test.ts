@@ -22,15 +22,30 @@ describe('another run of the step', () => {
     return saved.state
   }
 
-  test('knows nothing of the one before, which has ended', () => {
-    expect(begin({ marker: 'm2', runId: 'r2', leaveIfKilled: false })).toEqual(
-      makeState({ repeat: undefined, leaveIfKilled: true })
+  test('leaves the marker of the one before to be checked', () => {
+    const earlier = [{ marker: 'm1', runId: 'r1' }]
+    expect(begin({ marker: 'm2', runId: 'r2', earlier, leaveIfKilled: false })).toEqual(
+      makeState({
+        earlier: [...earlier, { marker: 'm2', runId: 'r2' }],
+        repeat: undefined,
+        leaveIfKilled: true
+      })
     )
   })
 
   test('forgets grids only if they were terminated', () => {
     expect(begin({ madeGrids: ['g'], cleanupDue: true }).madeGrids).toEqual(['g'])
     expect(begin({ madeGrids: ['g'], cleanupDue: false }).madeGrids).toEqual([])
+  })
+
+  test('does not let the state grow without end', () => {
+    const saved = new SavedState(makeState(), () => undefined)
+    for (let run = 1; run <= 80; run++) {
+      saved.note({ marker: `m${run}`, runId: `r${run}` })
+      saved.beginAnotherRun({ leaveIfKilled: false })
+    }
+    expect(saved.state.earlier).toHaveLength(50)
+    expect(saved.state.earlier?.at(-1)).toEqual({ marker: 'm80', runId: 'r80' })
   })
 })
 

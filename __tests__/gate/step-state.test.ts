@@ -30,8 +30,9 @@ test.each(['', '{', 'null', '[]', '7', '{}', '{"address":1,"token":"t"}', '{"add
   }
 )
 
-test('a state of an earlier version is read', () => {
+test('a state of an earlier version, which knew of one run only, is read', () => {
   const text =
     '{"address":"https://service.example/api","token":"t","marker":"loadgate-1","askedMs":7,"runId":"r1","madeGrids":["g1"],"processGroups":[],"cleanupDue":true,"leaveIfKilled":false}'
   expect(decodeState(text)).toMatchObject({ marker: 'loadgate-1', runId: 'r1', madeGrids: ['g1'] })
+  expect(decodeState(text)?.earlier).toBeUndefined()
 })

@@ -49,6 +49,8 @@ export interface Findings {
   /** Runs that ended badly besides the one that the outputs name; their logs are kept in a folder of that name. */
   readonly badRuns?: readonly { readonly runId: string; readonly folder: string }[]
   readonly stoppedEarly?: EarlyStop
+  /** What cleaning up has shown about the load. */
+  readonly warnings?: readonly string[]
   /** When following the run ended, by the clock. */
   readonly endedMs?: number
 }

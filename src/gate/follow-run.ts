@@ -3,7 +3,7 @@ import type { Run } from '../contract/api.js'
 import type { GridChoice } from '../client/documents/requests.js'
 import { GridHealth } from '../analysis/evidence/grid-health.js'
 import type { CollectOptions } from './collect/collect.js'
-import { startDeadline, withDeadline, type Deadline } from './deadline.js'
+import { startDeadline, type Deadline } from './deadline.js'
 import { DeadlineError, failureOf, type Failure } from './errors.js'
 import type { Findings } from './findings.js'
 import type { Gate } from './gate.js'
@@ -212,20 +212,23 @@ async function collectResults(
   const { ports, settings } = gate
   show?.({ status: 'collecting the results', elapsedMs: 0, durationMs: undefined })
   const usualMs = longestCollectionMs(settings, findings.run)
-  const limits = {
+  const deadline = startDeadline(ports.clock, Math.min(settings.timeoutMs, usualMs, longestMs), {
     error: new DeadlineError('Collecting the results timed out.'),
     others: [ports.cancelled, ...(within === undefined ? [] : [within])]
-  }
-  const withinMs = Math.min(settings.timeoutMs, usualMs, longestMs)
+  })
   try {
     const { collect } = await loadAfterRun()
-    const collection = await withDeadline(ports.clock, withinMs, limits, (signal) =>
-      collect(gate, findings.run, { ...options, resultsFolder, signal })
-    )
+    const collection = await collect(gate, findings.run, {
+      ...options,
+      resultsFolder,
+      signal: deadline.signal
+    })
     const collected = { ...findings, run: collection.run, collection }
     return ports.cancelled.aborted ? { ...collected, failure: failureOf(ports.cancelled.reason) } : collected
   } catch (thrown) {
     return { ...findings, failure: failureOf(thrown) }
+  } finally {
+    deadline.release()
   }
 }
 
@@ -255,17 +258,18 @@ async function collectAfterTimeout(gate: Gate, what: Collecting, failure: Failur
 
 async function stopRun({ ports, client, saved }: Gate, run: Run): Promise<Followed> {
   const { clock, cancelled } = ports
-  const limits = {
+  const deadline = startDeadline(clock, LONGEST_STOP_MS, {
     error: new Error('the run did not end in time after the stop request'),
     others: [cancelled]
-  }
+  })
   // A run that is over for the gate is stopped, regardless of stop-on-cancel.
   saved.noteDone({ leaveIfKilled: false })
   try {
-    const end = (signal: AbortSignal): Promise<Run> => endRun(client, run.id, { clock, signal })
-    return { run: await withDeadline(clock, LONGEST_STOP_MS, limits, end) }
+    return { run: await endRun(client, run.id, { clock, signal: deadline.signal }) }
   } catch (thrown) {
     return { run, failure: failureOf(thrown) }
+  } finally {
+    deadline.release()
   }
 }
 
@@ -286,16 +290,18 @@ export async function collectPartial(gate: Gate, findings: Findings): Promise<Fi
   const { run } = findings
   const withinMs = leftMs(gate, findings)
   if (run === undefined || withinMs <= 0 || !isCutOff(gate, findings)) return findings
-  const error = new Error('there was no time left')
-  return withDeadline(ports.clock, withinMs, { error }, async (signal) => {
+  const deadline = startDeadline(ports.clock, withinMs, { error: new Error('there was no time left') })
+  try {
     const { collect } = await loadAfterRun()
-    const shown = await client.showRun(run.id, signal)
+    const shown = await client.showRun(run.id, deadline.signal)
     // A CSV that still grows is not a result.
     if (!hasEnded(shown.status)) return findings
-    const collection = await collect(gate, shown, { signal, isPatient: false })
+    const collection = await collect(gate, shown, { signal: deadline.signal, isPatient: false })
     return { ...findings, run: shown, collection }
-  }).catch((thrown: unknown) => {
+  } catch (thrown) {
     ports.log.info(`The partial results could not be read: ${messageOf(thrown)}`)
     return findings
-  })
+  } finally {
+    deadline.release()
+  }
 }

@@ -5,7 +5,7 @@ import type { Regions } from '../contract/regions/regions.js'
 import { formatDuration } from '../contract/text.js'
 import { vocabularyOf } from '../contract/vocabulary.js'
 import { serviceFolder } from './cleanup/service-folder.js'
-import { withDeadline } from './deadline.js'
+import { startDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
 import { type Gate, openClient as openClientFor } from './gate.js'
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
@@ -49,10 +49,15 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
     places: Regions
   ): Promise<LocalService> {
     const words = `The clusters of regions could not be checked within the timeout of ${formatDuration(settings.timeoutMs)}.`
-    const options = { error: new DeadlineError(words), others: [ports.cancelled] }
-    return withDeadline(ports.clock, settings.timeoutMs, options, (signal) =>
-      start(requestRegions(places, { ports, saved, signal }))
-    )
+    const deadline = startDeadline(ports.clock, settings.timeoutMs, {
+      error: new DeadlineError(words),
+      others: [ports.cancelled]
+    })
+    try {
+      return await start(requestRegions(places, { ports, saved, signal: deadline.signal }))
+    } finally {
+      deadline.release()
+    }
   }
 
   function openClient(address: Address, token: string): ServiceClient {

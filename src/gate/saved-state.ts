@@ -1,6 +1,9 @@
 import type { StepState } from './step-state.js'
 import { messageOf } from '../contract/text.js'
 
+/** A duplicate shows up within seconds: the runs long before need no second look, and the state must stay small. */
+const MOST_EARLIER_RUNS = 50
+
 /** The saved state of the step; every change is saved at once. */
 export class SavedState {
   #state: StepState
@@ -39,8 +42,10 @@ export class SavedState {
 
   /** Moves on to another run of the step, once the one before has ended. What is not noted as cleaned up stays in the state. */
   beginAnotherRun(changes: Pick<StepState, 'leaveIfKilled'>): void {
-    const { cleanupDue, madeGrids } = this.#state
+    const { marker, runId, askedMs, earlier = [], cleanupDue, madeGrids } = this.#state
     this.note({
+      earlier:
+        marker === undefined ? earlier : [...earlier, { marker, runId, askedMs }].slice(-MOST_EARLIER_RUNS),
       marker: undefined,
       runId: undefined,
       repeat: undefined,

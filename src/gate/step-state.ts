@@ -8,7 +8,11 @@ export interface StepState {
   readonly serviceName: string | undefined
   /** Sent as a tag of the run, so that the run can be found if the reply to its creation is lost. */
   readonly marker: string | undefined
+  /** When the run was requested, by this machine's clock. */
+  readonly askedMs?: number | undefined
   readonly runId: string | undefined
+  /** The step's runs before this one, the newest last: they have ended, but something in between may have created one twice. */
+  readonly earlier?: readonly EarlierRun[]
   /** A repeat that was requested: what identifies its run if the reply is lost. */
   readonly repeat?: RepeatAttempt | undefined
   /** Grids that were requested and have no reply yet: the service has no list of grids to look them up in. */
@@ -27,6 +31,18 @@ export interface StepState {
   readonly cleanupDue: boolean
   /** `stop-on-cancel: false`, while only a cancelled job can have ended main: a kill looks the same. */
   readonly leaveIfKilled?: boolean
+}
+
+/** Whether something is left to check once the run itself needs no cleanup. */
+export function hasMoreToCheck({ madeGrids, earlier = [] }: StepState): boolean {
+  return madeGrids.length > 0 || earlier.length > 0
+}
+
+export interface EarlierRun {
+  readonly marker: string
+  readonly runId: string | undefined
+  /** When it was requested. */
+  readonly askedMs?: number | undefined
 }
 
 /** What a person needs to find a grid on the service. */

@@ -1,6 +1,6 @@
 import { type ProbeResult, probe } from '../client/http/probe.js'
 import { formatDuration } from '../contract/text.js'
-import { withDeadline } from './deadline.js'
+import { startDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
 import type { Ports } from './ports.js'
 import { withoutSecrets } from './settings/service-values.js'
@@ -30,26 +30,30 @@ export async function waitForTarget(
   const { clock, cancelled } = ports
   let last = 'it did not reply'
   const isWholeTimeout = timeoutMs < waitFor.timeoutMs
-  const error = (): Error =>
-    isWholeTimeout
-      ? new DeadlineError(
-          describe(waitFor, last, {
-            limit: `the timeout of ${formatDuration(timeoutMs)}`,
-            remedy: 'raise `timeout`, which is shorter than that of wait-for'
-          })
-        )
-      : new NotReadyError(
-          describe(waitFor, last, {
-            limit: formatDuration(waitFor.timeoutMs),
-            remedy: `give it more time: \`wait-for: ${withoutSecrets(waitFor.url.href)} ${longer(waitFor)}\``
-          })
-        )
-  const startedMs = clock.now()
-  const options = { error, others: [cancelled] }
-  await withDeadline(clock, Math.min(timeoutMs, waitFor.timeoutMs), options, (signal) =>
-    poll(ports, waitFor, { signal, onFailure: (failure) => (last = failure) })
-  )
-  return clock.now() - startedMs
+  const deadline = startDeadline(clock, Math.min(timeoutMs, waitFor.timeoutMs), {
+    error: () =>
+      isWholeTimeout
+        ? new DeadlineError(
+            describe(waitFor, last, {
+              limit: `the timeout of ${formatDuration(timeoutMs)}`,
+              remedy: 'raise `timeout`, which is shorter than that of wait-for'
+            })
+          )
+        : new NotReadyError(
+            describe(waitFor, last, {
+              limit: formatDuration(waitFor.timeoutMs),
+              remedy: `give it more time: \`wait-for: ${withoutSecrets(waitFor.url.href)} ${longer(waitFor)}\``
+            })
+          ),
+    others: [cancelled]
+  })
+  try {
+    const startedMs = clock.now()
+    await poll(ports, waitFor, { signal: deadline.signal, onFailure: (failure) => (last = failure) })
+    return clock.now() - startedMs
+  } finally {
+    deadline.release()
+  }
 }
 
 async function poll(
@@ -79,12 +83,14 @@ async function poll(
 /** A server that accepts the connection and says nothing is not ready either. */
 async function attemptOnce(clock: Ports['clock'], url: URL, signal: AbortSignal): Promise<ProbeResult> {
   const slow = new Error('slow')
-  const options = { error: slow, others: [signal] }
+  const deadline = startDeadline(clock, LONGEST_ATTEMPT_MS, { error: slow, others: [signal] })
   try {
-    return await withDeadline(clock, LONGEST_ATTEMPT_MS, options, (either) => probe(url, { signal: either }))
+    return await probe(url, { signal: deadline.signal })
   } catch (thrown) {
     if (thrown !== slow) throw thrown
     return { kind: 'other', failure: `${url.host} did not answer within ${LONGEST_ATTEMPT_MS / 1000} s` }
+  } finally {
+    deadline.release()
   }
 }
 

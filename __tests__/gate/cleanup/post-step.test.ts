@@ -50,6 +50,16 @@ describe('from the saved state alone', () => {
     expect(service.runs[0]?.statuses).toEqual(['finished'])
   })
 
+  test('a list that cannot be read is said: a second run may be running', async () => {
+    service.addRun({ id: 'mine', tags: ['loadgate-1'], statuses: ['finished'] })
+    service.meet('listRuns', ...Array.from({ length: 100 }, () => faults.answer(500, { error: 'the db' })))
+    await clean({ runId: 'mine', marker: 'loadgate-1' })
+    expect(log.of('warning')).toEqual([
+      'The list of runs was not read to its end (listing the runs: the service answered 500), so that it is unclear whether the run was created twice, and a second one with its tag loadgate-1 is running. Check the service.'
+    ])
+    expect(clock.elapsedMs).toBeLessThanOrEqual(60_000)
+  })
+
   test('the grids that were made are terminated', async () => {
     service.grids.set('g1', { id: 'g1', statuses: ['started'], fields: [], isTerminated: false })
     await clean({ madeGrids: ['g1'] })

@@ -412,6 +412,16 @@ describe('a bad segment', () => {
     expect(outcome.judgements[1]?.comparison?.outcome).toBe('not comparable')
     expect(left()).toEqual([])
   })
+
+  test('a run that something in between has created twice drops its pair, and the other one is stopped', async () => {
+    spoil({ 3: ({ tags }) => void service.addRun({ tags, statuses: ['running'] }) })
+    const outcome = await gate({ rounds: 1 })
+    expect(outcome).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining('round 1: base: the run was created twice (run5 has the same tag)')
+    })
+    expect(left()).toEqual([])
+  })
 })
 
 describe('a service that is slow to answer', () => {
@@ -564,6 +574,19 @@ describe('nothing is left running', () => {
       await clock.run(cleanUpStep(state, { log, clock, ...NOTHING_LEFT }))
       expect(left().filter((id) => id.startsWith('run') || state.madeGrids.includes(id))).toEqual([])
     }
+  })
+
+  test('the post step ends duplicates of all segments with one listing', async () => {
+    await gate({ rounds: 2 })
+    const state = ports.states.at(-2)
+    expect(state?.earlier).toHaveLength(5)
+    for (const { marker } of state?.earlier ?? []) service.addRun({ tags: [marker], statuses: ['running'] })
+    await ports.clock.advance(60_000)
+    const before = service.count('listRuns')
+    const { log, clock } = ports
+    await clock.run(cleanUpStep({ ...state!, cleanupDue: true }, { log, clock, ...NOTHING_LEFT }))
+    expect(left()).toEqual([])
+    expect(service.count('listRuns')).toBe(before + 1)
   })
 })
 

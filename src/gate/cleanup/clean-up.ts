@@ -3,6 +3,7 @@ import type { Clock } from '../../contract/clock.js'
 import type { Run } from '../../contract/api.js'
 import { endGrid, endRun } from '../run/end-run.js'
 import { MAY_BE_RUNNING, VERY_PATIENT_MS, findMarkedRuns, isForeign } from '../run/find-run.js'
+import { findTwins, type MarkedRuns, type Twin } from '../run/find-twins.js'
 import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
 import type { RepeatAttempt, StepState } from '../step-state.js'
@@ -15,6 +16,10 @@ export interface CleanUpOptions {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
+  /** No cleanup follows this one: wait for what may show up a little later. */
+  readonly isLast?: boolean
+  /** Told of every duplicate of a run of the step, whether it still runs or not. */
+  readonly onTwin?: (twin: Twin) => void
   /** Describes a failure; by default with the service's message. */
   readonly describe?: (thrown: unknown) => string
 }
@@ -30,26 +35,52 @@ export async function cleanUp(state: StepState, options: CleanUpOptions): Promis
 }
 
 async function endRuns(state: StepState, options: CleanUpOptions): Promise<boolean> {
-  const { runId, marker } = state
+  const { runId } = state
   if (runId !== undefined) {
-    const ended = await Promise.all([endAndTell(runId, options, marker), endOthers(state, options)])
+    const ended = await Promise.all([endAndTell(runId, options, state.marker), endLateTwins(state, options)])
     return ended.every((isEnded) => isEnded)
   }
   const ids = await findRunIds(state, options)
   if (ids === undefined) return false
   const ended = await Promise.all(ids.map((id) => endAndTell(id, options)))
-  return ended.every((isEnded) => isEnded)
+  const hasTwins = ids.length > 0 || (state.earlier ?? []).length > 0
+  return (!hasTwins || (await endLateTwins(state, options))) && ended.every((isEnded) => isEnded)
 }
 
-/** Every run with the marker belongs to this step: something in between may have sent the request twice, or mixed up the replies. */
-async function endOthers({ runId, marker }: StepState, options: CleanUpOptions): Promise<boolean> {
-  if (marker === undefined) return true
-  const look = findMarkedRuns(options.client, marker, { ...options, pausesMs: [0] })
-  const found = await look.catch(() => undefined)
-  if (found === undefined) return false
-  const others = found.filter(({ id, status }) => id !== runId && !hasEnded(status))
-  const ended = await Promise.all(others.map(({ id }) => endAndTell(id, options)))
-  return ended.every((isEnded) => isEnded)
+/** A duplicate is in the list by then, if there is one. */
+const LISTED_WITHIN_MS = 10_000
+
+/** Every run with a marker belongs to this step. False if one may be left. */
+export async function endTwins(runs: MarkedRuns, options: CleanUpOptions): Promise<boolean> {
+  const { log, isLast = false, describe = messageOf } = options
+  const { twins, unread } = await findTwins(runs, options)
+  for (const twin of twins) options.onTwin?.(twin)
+  const running = twins.filter(({ run }) => !hasEnded(run.status))
+  for (const { run, runId } of running)
+    if (runId !== undefined)
+      log.warning(
+        `Run ${run.id} has the same tag as run ${runId}: the run was created twice, and both generated load.`
+      )
+  const ended = await Promise.all(running.map(({ run }) => endAndTell(run.id, options)))
+  if (unread !== undefined) {
+    const words = `The list of runs was not read to its end (${describe(unread)}), so that it is unclear whether the run was created twice, and a second one with its tag ${runs.marker ?? ''} is running.`
+    if (isLast) log.warning(`${words} Check the service.`)
+    else log.info(`${words} The action's post step looks again; on the command line, check the service.`)
+  }
+  return unread === undefined && ended.every((isEnded) => isEnded)
+}
+
+/** As above, and once more when the list is up to date; only the last cleanup waits for that. */
+async function endLateTwins(state: StepState, options: CleanUpOptions): Promise<boolean> {
+  const { clock, signal } = options
+  const isDone = await endTwins(state, options)
+  const leftMs = (state.askedMs ?? -Infinity) + LISTED_WITHIN_MS - clock.now()
+  if (state.marker === undefined || leftMs <= 0) return isDone
+  if (!options.isLast) return false
+  return clock.sleep(leftMs, signal).then(
+    () => endTwins(state, options),
+    () => false
+  )
 }
 
 /** Undefined if this could not be determined. */

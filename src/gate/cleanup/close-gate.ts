@@ -6,7 +6,7 @@ import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { kubectlDelete } from '../../contract/regions/regions.js'
 import { orAborted } from '../../contract/clock.js'
-import { withDeadline } from '../deadline.js'
+import { startDeadline } from '../deadline.js'
 import type { LocalServiceEnd } from '../ports.js'
 import type { StartedPods } from '../step-state.js'
 
@@ -49,9 +49,14 @@ async function closeInTime(gate: Gate, findings: Findings): Promise<void> {
   if (local === undefined) return
   const how = howToClose(gate, findings)
   const longestMs = how.withinMs === undefined ? LONGEST_CLOSE_MS : how.withinMs + GRACE_MS
-  const error = (): Error =>
-    new Error(`it is not done after ${longestMs / 1000} s.${describePods(saved.state.clusters)}`)
-  await withDeadline(ports.clock, longestMs, { error }, (signal) => orAborted(local.close(how), signal))
+  const deadline = startDeadline(ports.clock, longestMs, {
+    error: () => new Error(`it is not done after ${longestMs / 1000} s.${describePods(saved.state.clusters)}`)
+  })
+  try {
+    await orAborted(local.close(how), deadline.signal)
+  } finally {
+    deadline.release()
+  }
 }
 
 function describePods(pods: StartedPods | undefined): string {

@@ -1,5 +1,5 @@
 import { kubectlDelete } from '../../contract/regions/regions.js'
-import { withDeadline } from '../deadline.js'
+import { startDeadline } from '../deadline.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { Log } from '../ports.js'
 import { type Clock, orAborted } from '../../contract/clock.js'
@@ -35,11 +35,13 @@ async function deleteIn(
   { marker, isClosed }: StartedPods,
   { log, clock, deletePods }: DeletePodsPorts
 ): Promise<void> {
-  const error = new Error(`the cluster did not answer within ${LONGEST_MS / 1000} s`)
+  const deadline = startDeadline(clock, LONGEST_MS, {
+    error: new Error(`the cluster did not answer within ${LONGEST_MS / 1000} s`)
+  })
   try {
-    const count = await withDeadline(clock, LONGEST_MS, { error }, (signal) =>
-      orAborted(deletePods(address, marker, { signal, isUnclear: isClosed !== true }), signal)
-    )
+    const { signal } = deadline
+    const options = { signal, isUnclear: isClosed !== true }
+    const count = await orAborted(deletePods(address, marker, options), signal)
     const what = count === 1 ? '1 Job and its pods' : `${count} Jobs and their pods`
     if (count > 0) log.info(`Deleted ${what} in ${nameOf(address)}.`)
   } catch (thrown) {
@@ -52,6 +54,8 @@ async function deleteIn(
       log.warning(
         `Pods of this step may still be running in ${nameOf(address)}: ${why} They end by their own deadline. Delete them with: ${command}`
       )
+  } finally {
+    deadline.release()
   }
 }
 

@@ -1,8 +1,9 @@
-import { cleanUp, LEFT_RUNNING, wasRequested } from './clean-up.js'
+import { cleanUp, endTwins, type CleanUpOptions, LEFT_RUNNING, wasRequested } from './clean-up.js'
 import type { Findings } from '../findings.js'
 import { startDeadline } from '../deadline.js'
 import type { Gate } from '../gate.js'
 import type { Log } from '../ports.js'
+import type { Twin } from '../run/find-twins.js'
 import { hasEnded } from '../run/run-status.js'
 
 /** The runner sends SIGTERM 7.5 s after SIGINT: everything must be stopped by then. */
@@ -34,16 +35,28 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   })
   // After a lost reply the search for the run is already done; if the list lags even more, the post step checks it.
   const wasLookedFor = findings.run === undefined && findings.failure?.kind === 'error'
-  const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined }
+  const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined, earlier: [] }
   const left = !isRunning || wasLookedFor ? grids : state
   const { clock } = ports
   // Closing the embedded service ends what could not be ended here; nobody can stop it by hand.
   const log = gate.local === undefined ? ports.log : withoutWarnings(ports.log)
-  const isClean = await cleanUp(left, { client, clock, log, signal: deadline.signal })
+  const warnings = new Set<string>()
+  const onTwin = ({ run, runId }: Twin): void => {
+    // Those of earlier runs of the step were told with these.
+    if (runId !== undefined && runId === findings.run?.id) warnings.add(describeTwin(run.id))
+  }
+  const options = { client, clock, log, signal: deadline.signal, onTwin }
+  const isClean = await Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
   deadline.release()
   // The post step ends whatever could not be ended here.
-  if (isClean && !(wasLookedFor && wasRequested(state))) saved.noteDone({ cleanupDue: false })
-  return isRunning && !wasLookedFor ? { ...findings, isStoppedHere: true } : findings
+  if (isClean.every((each) => each) && !(wasLookedFor && wasRequested(state)))
+    saved.noteDone({ cleanupDue: false })
+  const found = { ...findings, ...(warnings.size > 0 && { warnings: [...warnings] }) }
+  return isRunning && !wasLookedFor ? { ...found, isStoppedHere: true } : found
+}
+
+function describeTwin(id: string): string {
+  return `The run was created twice (${id} has the same tag), and both may have generated load for a time, so the load was not the requested one.`
 }
 
 function withoutWarnings(log: Log): Log {
@@ -54,4 +67,12 @@ function withoutWarnings(log: Log): Log {
     error: (line) => log.error(line),
     debug: (line) => log.debug(line)
   }
+}
+
+/** The run has ended; a duplicate may not have. With the embedded service there is no proxy that could cause one. */
+async function endTwinsOf({ saved, local }: Gate, options: CleanUpOptions): Promise<boolean> {
+  const { state } = saved
+  const isAlone = state.runId === undefined && (state.earlier ?? []).length === 0
+  if (local !== undefined || isAlone) return true
+  return endTwins(state, options)
 }

@@ -47,7 +47,7 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
     if (await isLeftRunning(state, options)) return
     // The state contains no secret parameters, so they could not be redacted from the service's messages: do not quote them.
     const describe = (thrown: unknown): string => describeWithoutQuote(thrown) ?? messageOf(thrown)
-    await cleanUp(state, { ...options, describe })
+    await cleanUp(state, { ...options, isLast: true, describe })
   } finally {
     deadline.release()
     await client.close()

@@ -3,12 +3,11 @@ import type { ServiceClient } from '../../client/client.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
 import { cleanUp } from '../cleanup/clean-up.js'
 import { STOP_AFTER_FAILURE_MS, STOP_ON_CANCEL_MS } from '../cleanup/main-step.js'
-import { delayAbort, startDeadline, withDeadline } from '../deadline.js'
+import { delayAbort, startDeadline } from '../deadline.js'
 import { CancelledError, DeadlineError } from '../errors.js'
 import { asSentence, formatDuration } from '../../contract/text.js'
 import { openClient } from '../gate.js'
 import type { Log, Ports } from '../ports.js'
-import { LONGEST_GRID_POLL_MS } from '../run/poll-interval.js'
 import { settleGrids } from '../run/make-grids.js'
 import { gridPhaseOf } from '../run/run-status.js'
 import { SavedState } from '../saved-state.js'
@@ -26,6 +25,7 @@ export interface GridStartPorts extends Pick<Ports, 'openClient'> {
 
 /** A grid whose creation is cut off is unknown and runs on, so its reply is given this long; the runner kills the step 7.5 s after a cancel. */
 const CREATE_GRACE_MS = 2_000
+const LONGEST_LOOK_MS = 10_000
 
 /** Creates the grids and waits until all of them have started; if that fails, it terminates what it created. */
 export async function startGrids(ports: GridStartPorts, settings: GridStartSettings): Promise<void> {
@@ -67,7 +67,7 @@ async function createAndAwait({ ports, settings, saved, client }: Start): Promis
     others: [ports.cancelled, given.signal]
   })
   const { signal } = deadline
-  const maker = { client, saved, ports, settings: { pollIntervalMs: LONGEST_GRID_POLL_MS } }
+  const maker = { client, saved, ports, settings: { pollIntervalMs: LONGEST_LOOK_MS } }
   const onStatus = (id: string, status: string): void => {
     const isNew = !statuses.has(id)
     statuses.set(id, { status, isLooked: !isNew })
@@ -140,13 +140,11 @@ async function terminateAll({
 }: Omit<Start, 'settings'> & { readonly isCancelled: boolean }): Promise<void> {
   const { log, clock } = ports
   if (!saved.state.cleanupDue) return
-  const withinMs = isCancelled ? STOP_ON_CANCEL_MS : STOP_AFTER_FAILURE_MS
-  const isClean = await withDeadline(
-    clock,
-    withinMs,
-    { error: new Error('there was no time left') },
-    (signal) => cleanUp(saved.state, { client, clock, log, signal })
-  )
+  const deadline = startDeadline(clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_AFTER_FAILURE_MS, {
+    error: new Error('there was no time left')
+  })
+  const isClean = await cleanUp(saved.state, { client, clock, log, signal: deadline.signal })
+  deadline.release()
   if (isClean) saved.noteDone({ madeGrids: [], cleanupDue: false })
 }
 

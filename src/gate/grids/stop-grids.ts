@@ -12,7 +12,7 @@ import { openClient } from '../gate.js'
 import type { Log, Ports } from '../ports.js'
 import { endGrid } from '../run/end-run.js'
 import { gridPhaseOf } from '../run/run-status.js'
-import { LONGEST_GRID_POLL_MS, nextPollMs } from '../run/poll-interval.js'
+import { nextPollMs } from '../run/poll-interval.js'
 import type { GridStopSettings } from './grid-settings.js'
 
 export interface GridStopPorts extends Pick<Ports, 'openClient'> {
@@ -21,6 +21,8 @@ export interface GridStopPorts extends Pick<Ports, 'openClient'> {
   /** Aborted when the job is cancelled. */
   readonly cancelled: AbortSignal
 }
+
+const LONGEST_LOOK_MS = 10_000
 
 /** Terminates the grids and waits until they have ended. Throws if one may still be running, once all have been tried. */
 export async function stopGrids(ports: GridStopPorts, settings: GridStopSettings | undefined): Promise<void> {
@@ -98,10 +100,7 @@ async function awaitEnd(
     onStatus(grid.status)
     if (gridPhaseOf(grid.status) === 'ended') return grid.status
     const elapsedMs = clock.now() - sinceMs
-    await clock.sleep(
-      nextPollMs({ elapsedMs, untilEndMs: undefined, longestMs: LONGEST_GRID_POLL_MS }),
-      signal
-    )
+    await clock.sleep(nextPollMs({ elapsedMs, untilEndMs: undefined, longestMs: LONGEST_LOOK_MS }), signal)
   }
 }
 

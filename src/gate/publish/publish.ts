@@ -19,8 +19,8 @@ import { type Settings, defaultName } from '../settings/settings.js'
 import { messageOf } from '../../contract/text.js'
 import type { Artifact, Ports } from '../ports.js'
 import { uploadFiles } from '../upload-files.js'
-import { renderComment, type CommentPlace } from '../../report/markdown/comment.js'
-import { withDeadline } from '../deadline.js'
+import { renderComment } from '../../report/markdown/comment.js'
+import { startDeadline } from '../deadline.js'
 import { withoutSecretValues } from '../settings/secret-parameters.js'
 
 const MOST_LOGGED_ERRORS = 4
@@ -186,21 +186,25 @@ export async function commentOnPullRequest(
     return
   }
   const untilMs = ports.clock.now() + LONGEST_COMMENT_MS
-  const request = {
-    token: githubToken,
-    matrix,
-    name: name === defaultName(ports.occasion) ? undefined : name,
-    subject: subjectOf(settings),
-    untilMs,
-    render: (place: CommentPlace) =>
-      renderComment(outcome, { ...links, workflowUrl: ports.occasion.url }, place)
-  }
-  const limits = { error: new Error('GitHub took too long to respond'), others: [ports.cancelled] }
-  await withDeadline(ports.clock, LONGEST_COMMENT_MS, limits, async (signal) =>
-    ports.comment?.({ ...request, signal })
-  ).catch((thrown: unknown) =>
+  const deadline = startDeadline(ports.clock, LONGEST_COMMENT_MS, {
+    error: new Error('GitHub took too long to respond'),
+    others: [ports.cancelled]
+  })
+  try {
+    await ports.comment({
+      token: githubToken,
+      matrix,
+      name: name === defaultName(ports.occasion) ? undefined : name,
+      subject: subjectOf(settings),
+      signal: deadline.signal,
+      untilMs,
+      render: (place) => renderComment(outcome, { ...links, workflowUrl: ports.occasion.url }, place)
+    })
+  } catch (thrown) {
     ports.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
-  )
+  } finally {
+    deadline.release()
+  }
 }
 
 /** Plan, service and thresholds. Not the run id, which differs each time. */

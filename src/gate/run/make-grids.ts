@@ -9,13 +9,15 @@ import {
 import { createSafely } from './outlast-restart.js'
 import type { ServiceClient } from '../../client/client.js'
 import { gridPhaseOf } from './run-status.js'
-import { LONGEST_GRID_POLL_MS, nextPollMs } from './poll-interval.js'
+import { nextPollMs } from './poll-interval.js'
 import { RETRY, retry } from '../../client/retry.js'
 import { messageOf } from '../../contract/text.js'
-import type { AskedGrid } from '../step-state.js'
+import { hasMoreToCheck, type AskedGrid } from '../step-state.js'
 import type { Ports } from '../ports.js'
 import type { SavedState } from '../saved-state.js'
 import type { Settings } from '../settings/settings.js'
+
+const LONGEST_LOOK_MS = 10_000
 
 /** What creating grids takes: a gate has all of it. */
 export interface GridMaker {
@@ -102,7 +104,7 @@ async function askForGrid(
   } catch (thrown) {
     // Grids have no list and no tags: there is no way to check on this one, and a retry might create a second.
     if (!hadNoEffect(thrown)) ports.log.warning(`${mayHaveBeenCreated(asked)} (${messageOf(thrown)})`)
-    saved.noteDone({ askedGrids: [], cleanupDue: saved.state.madeGrids.length > 0 })
+    saved.noteDone({ askedGrids: [], cleanupDue: hasMoreToCheck(saved.state) })
     throw thrown
   }
 }
@@ -132,7 +134,7 @@ async function awaitStart(
     if (gridPhaseOf(status) === 'usable') return
     if (gridPhaseOf(status) === 'ended')
       throw new Error(`Grid ${id} ended with status "${status}" before a run could use it`)
-    const longestMs = Math.min(settings.pollIntervalMs, LONGEST_GRID_POLL_MS)
+    const longestMs = Math.min(settings.pollIntervalMs, LONGEST_LOOK_MS)
     const pauseMs = nextPollMs({ elapsedMs: ports.clock.now() - sinceMs, untilEndMs: undefined, longestMs })
     await ports.clock.sleep(pauseMs, signal)
   }

@@ -13,9 +13,6 @@ const GROWTH = 1 / 4
 /** The same for an overdue run, by the time since its expected end. */
 const OVERDUE_GROWTH = 1 / 24
 
-/** Between two looks at a grid that starts or ends. */
-export const LONGEST_GRID_POLL_MS = 10_000
-
 /**
  * How long to wait before the next poll: short at first, then longer, up to the maximum, without sleeping past the expected end.
  * The jitter only shortens a wait, so that many jobs do not poll in step and none polls later than promised.

@@ -11,6 +11,7 @@ import { repeatRun } from './repeat-run.js'
 import { withoutMarks } from '../settings/override-parameters.js'
 import { markedNames } from '../settings/secret-parameters.js'
 import type { Origin } from '../settings/settings.js'
+import { hasMoreToCheck } from '../step-state.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 
 /** The run to watch: created from files, repeated, or an existing one. `grids` are the ones to request, if they exist already. */
@@ -34,11 +35,11 @@ async function createRun(
   origin: Extract<Origin, { kind: 'files' }>,
   signal: AbortSignal
 ): Promise<Run> {
-  const { settings, saved } = gate
+  const { settings, saved, ports } = gate
   const grids = await settleGrids(gate, origin.grids, signal)
   // Workflow, run, job and step are the same in all jobs of a matrix, so the marker is random.
   const marker = `loadgate-${randomUUID()}`
-  saved.note({ marker, cleanupDue: true })
+  saved.note({ marker, askedMs: ports.clock.now(), cleanupDue: true })
   const { overrideParameters } = settings
   const request: RunRequest = {
     ...{ ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] },
@@ -97,9 +98,9 @@ async function assertOwn(
   )
 }
 
-/** Nothing was created, so there is no run to look for; there may be grids. */
+/** Nothing was created, so there is no run to look for; there may be grids, and earlier runs. */
 function forgetMarker({ saved }: Gate): void {
-  saved.noteDone({ marker: undefined, cleanupDue: saved.state.madeGrids.length > 0 })
+  saved.noteDone({ marker: undefined, cleanupDue: hasMoreToCheck(saved.state) })
 }
 
 /** The reply was lost: a single run with the marker is ours; of several the oldest is kept; if there is none, the list may not show it yet. */

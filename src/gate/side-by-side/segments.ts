@@ -2,6 +2,8 @@ import type { Deadline } from '../deadline.js'
 import type { Findings } from '../findings.js'
 import { followRun, type RunOptions } from '../follow-run.js'
 import type { Gate } from '../gate.js'
+import { endTwins } from '../cleanup/clean-up.js'
+import { findTwins } from '../run/find-twins.js'
 import { settleGrids } from '../run/make-grids.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import { overlayParameters } from '../settings/override-parameters.js'
@@ -79,10 +81,14 @@ export class Segments {
       return { side, run, findings: {}, problem: failure.message }
     if (run === undefined || (failure !== undefined && !this.#isOnlyUncollected(findings)))
       throw new SegmentError(failure?.message ?? 'there is no run')
+    const twin = await this.#findTwin(run)
     const isDiscarded = request.resultsFolder === null
     const problem = isDiscarded
       ? badEndOf(run)
-      : (failure?.message ?? describeGap({ ...settings, ...own }, findings) ?? problemOf(side, findings))
+      : (failure?.message ??
+        describeGap({ ...settings, ...own }, findings) ??
+        twin ??
+        problemOf(side, findings))
     return { side, run, findings, problem }
   }
 
@@ -94,6 +100,23 @@ export class Segments {
   /** The run has ended, and only its results are missing. */
   #isOnlyUncollected({ run }: Findings): boolean {
     return run !== undefined && hasEnded(run.status) && !this.#deadline.signal.aborted
+  }
+
+  /** A duplicate doubles the load, and must not go on during the next segment. With the embedded service there is no proxy that could cause one. */
+  async #findTwin(run: Run): Promise<string | undefined> {
+    const { local, saved, client, ports } = this.#gate
+    if (local !== undefined) return undefined
+    const { signal } = this.#deadline
+    const options = { client, clock: ports.clock, log: ports.log, signal }
+    const { marker, askedMs } = saved.state
+    const runs = { runId: run.id, marker, askedMs }
+    // A duplicate that this look misses is found by the one at the end, or by the post step.
+    const { twins } = await findTwins(runs, options)
+    signal.throwIfAborted()
+    const [first] = twins
+    if (first === undefined) return undefined
+    if (twins.some((twin) => !hasEnded(twin.run.status))) await endTwins(runs, options)
+    return `the run was created twice (${first.run.id} has the same tag), so the load was not the requested one`
   }
 }
 

@@ -63,6 +63,9 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     ...(collection?.warmUp !== undefined && { warmUp: collection.warmUp }),
     warnings: [
       ...warnings,
+      ...[findings, ...(findings.confirming ?? []).map((each) => each.findings)].flatMap(
+        (each) => each.warnings ?? []
+      ),
       ...(collection?.doubts ?? []),
       ...describeStarved(nodes),
       ...[findLongPause(collection, settings.onStall).warning ?? []].flat(),
