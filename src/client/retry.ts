@@ -123,6 +123,8 @@ export const RETRY = {
     ...outage(2 * MINUTE_MS),
     isRefusal: (error) => mayBeMomentary(error) && !isUnknown(error)
   },
+  // Duplicates are rare: if the list cannot be read, do not wait long for it.
+  findTwins: outage(30 * SECOND_MS, 10 * SECOND_MS),
   stopRun: ending(30 * SECOND_MS),
   // A 404 may come from an ingress, and a grid wrongly considered gone keeps running: ask more than once.
   terminateGrid: ending(15 * SECOND_MS),

@@ -283,11 +283,6 @@ export const verdictSchema = v.strictObject({
 
 export type VerdictDocument = Decoded<typeof verdictSchema>
 export type ThresholdDocument = Decoded<typeof threshold>
-export type ComparisonDocument = Decoded<v.StrictObjectSchema<typeof comparison, undefined>>
 export type FiguresDocument = Decoded<v.StrictObjectSchema<typeof figures, undefined>>
 export type BothFigures = Decoded<typeof overall>
-export type ScopedFigures = Decoded<typeof scoped>
 export type MetricsDocument = Decoded<typeof metrics>
-export type BaselineFactsDocument = Decoded<typeof baseline>
-export type TrendDocument = Decoded<typeof trend>
-export type StallsDocument = Decoded<typeof stalls>

@@ -29,6 +29,21 @@ export function startDeadline(
   }
 }
 
+/** Does the work with such a signal. */
+export async function withDeadline<T>(
+  clock: Clock,
+  ms: number,
+  options: Parameters<typeof startDeadline>[2],
+  work: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
+  const deadline = startDeadline(clock, ms, options)
+  try {
+    return await work(deadline.signal)
+  } finally {
+    deadline.release()
+  }
+}
+
 /** Returns a signal that is aborted a while after the other one, with its reason: time to finish what has begun. */
 export function delayAbort(clock: Clock, signal: AbortSignal, ms: number): AbortSignal {
   const later = new AbortController()

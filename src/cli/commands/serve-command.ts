@@ -61,7 +61,7 @@ export async function runServeCommand(args: Arguments, ports: CommandPorts): Pro
 const TAKEN_NAMES = ['event', 'grid', 'user']
 
 function readServiceName(args: Arguments): string | undefined {
-  const name = valueOf(args, 'service-name', INPUTS['service-name'].kind.parse)
+  const name = valueOf(args, 'service-name', (text) => INPUTS['service-name'].kind.parse(text))
   if (name !== undefined && TAKEN_NAMES.includes(name))
     throw new UsageError(`--service-name: ${name} is a word of the API itself; choose another one`)
   return name

@@ -40,9 +40,9 @@ export function isForeign({ tags, name }: Run, marker: string, ownName?: string)
 }
 
 /** Whether the marker is among the tags, however the service joins or writes them. */
-function isMarked({ tags }: Pick<Run, 'tags'>, marker: string): boolean {
+export function isMarked({ tags }: Pick<Run, 'tags'>, ...markers: readonly string[]): boolean {
   // Markers are letters, digits and hyphens.
-  const isWhole = new RegExp(`(?<![a-z0-9])${marker}(?![a-z0-9])`, 'i')
+  const isWhole = new RegExp(`(?<![a-z0-9])(?:${markers.join('|')})(?![a-z0-9])`, 'i')
   return tags.some((tag) => isWhole.test(tag))
 }
 

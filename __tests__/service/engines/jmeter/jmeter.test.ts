@@ -264,6 +264,24 @@ describe('how JMeter ends', () => {
     })
   })
 
+  const LOST =
+    'load lost: JMeter exited before the end of the test, with exit code 0; does a script in the plan end it?'
+  const ENGINE = 'o.a.j.e.StandardJMeterEngine:'
+  const END = 'Notifying test listeners of end of test'
+  test.each([
+    ['a log without the end', [`INFO ${ENGINE} Running the test!`], LOST],
+    [
+      'a log in which a script says it',
+      [`INFO ${ENGINE} Running the test!`, `INFO o.a.j.p.j.s.J.stop: StandardJMeterEngine: ${END}`],
+      LOST
+    ],
+    ['a log with the end', [`INFO ${ENGINE} Running the test!`, `INFO ${ENGINE} ${END}`], null],
+    ['a log of warnings only', ['WARN o.a.j.x.Y: something'], null]
+  ])('with the words of the end on the console and %s', async (_, lines, remote_errors) => {
+    const service = await startStandIn([writeSample('home'), ...lines.map((line) => logLine(line))])
+    expect((await finishRun(service)).json).toMatchObject({ status: 'finished', remote_errors })
+  })
+
   test('without a start, as its log says: that is told, and not the end that is missing', async () => {
     const service = await startStandIn([
       logLine('ERROR o.a.j.e.StandardJMeterEngine: Error occurred compiling the tree:'),

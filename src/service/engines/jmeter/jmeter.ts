@@ -106,7 +106,9 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
     for (const note of found.notes.slice(0, SHOWN_NOTES))
       ports.log(redact(`${order.nodeName}: its log says: ${note}`))
     const threads = describePlan(order, plans)
-    losses.push(...(isEnded ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
+    // A script can print the words too; the log of a full disk has no end.
+    const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
+    losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
     // A loss tells why a group may have no samples.
     if (losses.length === 0 && threads.mayMiss())
       await readThreadNames(order.samplesFile, (thread) => threads.push(thread), signal)

@@ -49,6 +49,8 @@ export interface LogFindings {
   /** The root cause of the last exception that has one: some errors have no message but that of their cause. */
   readonly cause: string | undefined
   readonly missingClass: string | undefined
+  /** Whether the test ended, by JMeter's own words; undefined where the log leaves such words out. */
+  readonly isEnded: boolean | undefined
 }
 
 /** A class of a plugin that this JMeter does not have: it does not load the plan. */
@@ -156,6 +158,8 @@ const ERRORS: readonly (readonly [pattern: RegExp, sentence: string])[] = [
 /** An exception that ends the test, which JMeter logs as info; a regular end has none. */
 const STOPPED =
   /JMeterThread: Stopping Test(?: Now| with interruption of current samplers)?: (?:[\w.$]+(?:Exception|Error): )*(.+)/
+const STARTED = /\bStandardJMeterEngine: Running the test!/
+const ENDED = /\bStandardJMeterEngine: Notifying test listeners of end of test/
 const STOP_DETECTED =
   /JMeterThread: (Shutdown Test|Stop Test Now|Stop Thread) detected by thread: (.*?)(?: \d+-\d+)?$/
 
@@ -169,6 +173,7 @@ export class LossFinder {
   readonly #notes = new Map<string, number>()
   #cause: string | undefined
   #missingClass: string | undefined
+  #isEnded: boolean | undefined
 
   constructor(private readonly place: PlanPlace) {}
 
@@ -177,7 +182,10 @@ export class LossFinder {
     this.#cause = rootCause || this.#cause
     this.#missingClass = MISSING_CLASS.exec(`${text}\n${exception}\n${rootCause}`)?.[1] ?? this.#missingClass
     // By JMeter itself, and not by a script of the plan.
-    const loss = OWN_LOGGER.test(text) && !SCRIPT_LOGGER.test(text) ? this.#lossIn(entry) : undefined
+    const isOwn = OWN_LOGGER.test(text) && !SCRIPT_LOGGER.test(text)
+    if (isOwn && STARTED.test(text)) this.#isEnded = false
+    if (isOwn && ENDED.test(text)) this.#isEnded = true
+    const loss = isOwn ? this.#lossIn(entry) : undefined
     if (loss !== undefined) add(this.#losses, `JMeter: ${loss}`)
     else if (isError(entry) && !TOLD_TWICE.test(text))
       add(this.#notes, `${level} ${text} ${exception}`.trim().slice(0, 500))
@@ -188,7 +196,8 @@ export class LossFinder {
       losses: tellAll(this.#losses),
       notes: tellAll(this.#notes),
       cause: this.#cause,
-      missingClass: this.#missingClass
+      missingClass: this.#missingClass,
+      isEnded: this.#isEnded
     }
   }
 
