@@ -60,7 +60,8 @@ const OWNERS = {
   '@actions/': 'src/gate/github/',
   '(fastify|@fastify/)': 'src/service/',
   '(@kubernetes/|ws$)': 'src/service/',
-  'prom-client$': 'src/service/'
+  'prom-client$': 'src/service/',
+  'valibot(/|$)': 'src/contract/',
 }
 const IO = '^(node:)?(fs|fs/promises|net|http|http2|https|tls|dgram|dns|child_process|cluster)$'
 

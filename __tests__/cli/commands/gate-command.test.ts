@@ -46,7 +46,10 @@ let closed: number
 
 beforeAll(() => {
   workspace = mkdtempSync(join(tmpdir(), 'loadgate-terminal-'))
-  writeFileSync(join(workspace, 'plan.jmx'), '<HTTPSamplerProxy testname="home" enabled="true">')
+  writeFileSync(
+    join(workspace, 'plan.jmx'),
+    '<jmeterTestPlan><hashTree><HTTPSamplerProxy testname="home" enabled="true"/><hashTree/></hashTree></jmeterTestPlan>'
+  )
   writeFileSync(join(workspace, 'gate.yml'), 'files: plan.jmx\nthresholds:\n  - p95 < 1s\ncomment: off\n')
   writeFileSync(
     join(workspace, 'fork.yml'),

@@ -166,7 +166,7 @@ describe('what another process changes', () => {
     const program = `
       import { openDatabase } from './src/service/store/database.js'
       import { TeamAccounts } from './src/service/accounts/accounts.js'
-      import { systemClock } from './src/service/clock.js'
+      import { systemClock } from './src/contract/clock.js'
       const [dataDir, own] = process.argv.slice(1)
       const accounts = new TeamAccounts(openDatabase(dataDir), systemClock)
       let shared = 0

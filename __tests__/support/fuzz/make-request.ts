@@ -51,7 +51,8 @@ const QUERY_KEYS = [
   'next',
   'q'
 ]
-const PLAN = '<HTTPSamplerProxy testname="home" enabled="true">'
+const PLAN =
+  '<jmeterTestPlan><hashTree><HTTPSamplerProxy testname="home" enabled="true"/><hashTree/></hashTree></jmeterTestPlan>'
 
 const THRESHOLDS = [
   ['p95 < 800ms'],
