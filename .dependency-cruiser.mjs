@@ -61,7 +61,7 @@ const OWNERS = {
   '(fastify|@fastify/)': 'src/service/',
   '(@kubernetes/|ws$)': 'src/service/',
   'prom-client$': 'src/service/',
-  'valibot(/|$)': 'src/contract/',
+  'valibot(/|$)': 'src/contract/'
 }
 const IO = '^(node:)?(fs|fs/promises|net|http|http2|https|tls|dgram|dns|child_process|cluster)$'
 

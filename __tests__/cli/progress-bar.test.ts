@@ -45,6 +45,7 @@ test('where there is no terminal: a line every 30 s, whether or not there are po
   await clock.advance(30_000)
   expect(lines.at(-1)).toBe('round 1 of 2: base · queued: 25 s')
   progress.end()
+  await clock.advance(0)
   expect(clock.pendingCount).toBe(0)
 })
 

@@ -42,6 +42,7 @@ test('once released, it never comes and holds no timer', async () => {
   const clock = new ManualClock()
   const deadline = startDeadline(clock, 1000, { error })
   deadline.release()
+  await clock.advance(0)
   expect(clock.pendingCount).toBe(0)
   await clock.advance(5000)
   expect(deadline.signal.aborted).toBe(false)

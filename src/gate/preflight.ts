@@ -1,6 +1,7 @@
 import { existsSync, accessSync, constants, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { checkPlan } from '../analysis/plans/check/check-plan.js'
 import type { Target } from '../analysis/plans/check/jmx-target.js'
 import {
   decodePlan,
@@ -65,8 +66,6 @@ export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv)
   if ('finding' in read) return { findings: [...ofSettings, read.finding] }
   const others = await readOthers(otherPaths, LARGEST_PLAN_BYTES - read.text.length)
   const request = requestFor(settings, env, { plan: { name, text: read.text }, others })
-  // With a parser for XML in it, which nothing else needs.
-  const { checkPlan } = await import('../analysis/plans/check/check-plan.js')
   const { findings, labels, target } = checkPlan(request)
   return {
     findings: [
