@@ -82,5 +82,5 @@ test.each([
 test('commits are short, and anything else is cut', () => {
   expect(shortenCommit('8C5A0F1D2E3B')).toBe('8C5A0F1')
   expect(shortenCommit('local')).toBe('local')
-  expect(shortenCommit('🚀'.repeat(100))).toBe(`${'🚀'.repeat(39)}…`)
+  expect(shortenCommit('🚀'.repeat(100))).toBe(`${'🚀'.repeat(19)}…`)
 })

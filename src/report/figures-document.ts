@@ -52,7 +52,7 @@ function bothFigures(figures: Figures, targetMs: number | undefined): BothFigure
   return {
     ...bySamples,
     ...(typeof overTime === 'object' && {
-      over_time: Object.fromEntries(entries)
+      over_time: Object.fromEntries(entries) as unknown as BothFigures['over_time'] & object
     })
   }
 }
