@@ -42,7 +42,7 @@ export function figuresDocument(figures: Figures, targetMs: number | undefined):
 function bothFigures(figures: Figures, targetMs: number | undefined): BothFigures {
   const overTime = figures.overTime()
   const bySamples = figuresDocument(figures, targetMs)
-  const entries = NAMES.flatMap((name) => {
+  const entries = NAMES.flatMap((name): [string, number | null][] => {
     const line = metricNamed(name)
     const { readOverTime } = line ? factsOf(line) : {}
     return typeof overTime === 'object' && readOverTime
