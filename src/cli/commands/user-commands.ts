@@ -110,9 +110,7 @@ function tellToken(
 function noteEnd({ length }: readonly string[]): string[] {
   if (length === 0) return []
   const waiting = length === 1 ? '1 run of theirs that waits ends' : `${length} runs of theirs that wait end`
-  return [
-    `${waiting} without being started: within 10 seconds if they are in the queue, else once they have got ready, or when the service starts next.`
-  ]
+  return [`${waiting} without being started, when their turn comes or the service starts next.`]
 }
 
 function noteWork(ids: readonly string[]): string[] {

@@ -182,13 +182,13 @@ async function sendResults(
   const [only, ...others] = grids
   const name = only && others.length === 0 ? `${only.spec.region}-${only.id}` : run.id
   if (!hasEnded(run)) {
-    const bytes = only && others.length === 0 ? await live.bytesOf(run, only) : undefined
-    if (!only || bytes === undefined)
+    const shown = only && others.length === 0 ? await live.find(run, only) : undefined
+    if (shown === undefined)
       throw new RequestError(404, `run ${run.id} is ${run.status}: there are no samples yet`)
     // Another version than the results: with several nodes, the order of the rows differs, also if another service continues.
     const etag = `"${run.id}-${name}-live-${facts.startedMs}"`
     const content = { type: CSV, fileName: `${name}-live.csv`, etag }
-    return sendFile(request, reply, { ...content, file: folder.liveFile(run.id, only.id), bytes })
+    return sendFile(request, reply, { ...content, ...shown })
   }
   await runs.settle(run)
   const files = grids.map(({ id }) => folder.resultFile(run.id, id))

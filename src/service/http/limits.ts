@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse
+} from 'node:http'
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import { plainAddress } from '../config/addresses.js'
@@ -7,8 +13,9 @@ import { plainAddress } from '../config/addresses.js'
 export interface Limits {
   /** Until the headers of a request are there, from the start of the connection or the end of the request before. */
   readonly headersMs: number
-  /** Until all of a request is there: uploads take their time. */
+  /** Until all of a request is there: uploads take their time, and others do not. */
   readonly requestMs: number
+  readonly smallRequestMs: number
   /** Between two requests on a connection. */
   readonly keepAliveMs: number
   /** A connection on which nothing is sent or received, not even the beats of an event stream. */
@@ -22,6 +29,7 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   headersMs: 20_000,
   requestMs: 2 * 3_600_000,
+  smallRequestMs: 60_000,
   keepAliveMs: 72_000,
   silenceMs: 10 * 60_000,
   headerBytes: 16 * 1024,
@@ -53,6 +61,15 @@ export function createLimitedServer(
     ? createHttpsServer({ ...secure.pair, ...options, handshakeTimeout: headersMs }, handler)
     : createServer(options, handler)
   if (secure) answerPlainHttp(server, createServer(options, secure.redirect), headersMs)
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.headers['content-type']?.startsWith('multipart/')) return
+    const timer = setTimeout(() => {
+      if (!request.complete) request.destroy()
+    }, limits.smallRequestMs).unref()
+    response.once('close', () => {
+      if (request.complete) clearTimeout(timer)
+    })
+  })
   server.setTimeout(limits.silenceMs)
   server.maxConnections = limits.connections
   const counts = new Map<string, number>()
@@ -115,5 +132,7 @@ function answerPlainHttp(server: Server, plain: Server, headersMs: number): void
 export function redirectTo(baseUrl: string, url: string): string {
   // A request to a proxy has the whole address.
   const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
-  return `${baseUrl}${path.startsWith('/') ? '' : '/'}${path}`
+  // A token belongs into no address: histories and logs would keep it.
+  const safe = /[?&]token=/i.test(path) ? path.slice(0, path.indexOf('?')) : path
+  return `${baseUrl}${safe.startsWith('/') ? '' : '/'}${safe}`
 }

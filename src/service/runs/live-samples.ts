@@ -11,6 +11,11 @@ import type { Store } from '../store/store.js'
 
 const CHUNK_BYTES = 1 << 20
 
+interface ShownFile {
+  readonly file: string
+  readonly bytes: number
+}
+
 /** One node's file, as far as it was read. */
 interface Source extends GrowingFile {
   readonly cutter: RowCutter
@@ -31,8 +36,8 @@ export class LiveSamples {
 
   constructor(private readonly store: Store) {}
 
-  /** How many bytes of the grid's live file can be shown; undefined as long as there are none. */
-  async bytesOf(run: RunRecord, grid: GridRecord): Promise<number | undefined> {
+  /** The file of the grid, and how many bytes of it can be shown; undefined as long as there are none. */
+  async find(run: RunRecord, grid: GridRecord): Promise<ShownFile | undefined> {
     for (const [key, { run: other }] of this.#grids) if (hasEnded(other)) this.#grids.delete(key)
     const key = `${run.id} ${grid.id}`
     const live = this.#grids.get(key) ?? new LiveGrid(run, grid, this.store)
@@ -44,6 +49,9 @@ export class LiveSamples {
 class LiveGrid {
   #sources: readonly Source[] | undefined
   #bytes = 0
+  /** Of the only node, if its rows are shown as they are: a copy would take as much of the disk again. Else our own. */
+  #file = ''
+  #hasSecrets = false
   #header: Buffer | undefined
   #isBroken = false
   #reading: Promise<unknown> = Promise.resolve()
@@ -55,21 +63,22 @@ class LiveGrid {
   ) {}
 
   /** One after the other: two requests at a time must not add the same rows twice. */
-  read(): Promise<number | undefined> {
+  read(): Promise<ShownFile | undefined> {
     const reading = this.#reading.then(() => this.#readOn())
     this.#reading = reading.catch(() => undefined)
     return reading
   }
 
-  async #readOn(): Promise<number | undefined> {
+  async #readOn(): Promise<ShownFile | undefined> {
     this.#sources ??= await this.#open()
     for (const source of this.#sources) await this.#follow(source)
-    return this.#isBroken || this.#bytes === 0 ? undefined : this.#bytes
+    return this.#isBroken || this.#bytes === 0 ? undefined : { file: this.#file, bytes: this.#bytes }
   }
 
   async #open(): Promise<Source[]> {
     const { run } = this
     const secrets = await findRowSecrets(run, this.store)
+    this.#hasSecrets = secrets.length > 0
     const nodes = Array.from({ length: this.grid.spec.instanceQuantity }, (_, index) =>
       this.store.folder.nodeFiles({ runId: run.id, gridId: this.grid.id, index })
     )
@@ -97,12 +106,15 @@ class LiveGrid {
 
   async #add(source: Source, rows: Buffer): Promise<void> {
     const skipped = source.rewriter === undefined ? this.#skipHeader(rows) : 0
-    source.rewriter ??= this.#rewriterOf(source)
+    source.rewriter ??= this.#startRows(source)
+    if (this.#file === source.file) {
+      this.#bytes += rows.length
+      return
+    }
     source.redactor.cover(rows)
     // The header does not change.
     const shown = source.rewriter.push(rows).subarray(skipped)
-    const file = this.store.folder.liveFile(this.run.id, this.grid.id)
-    await appendFile(file, shown).catch((thrown: unknown) => {
+    await appendFile(this.#file, shown).catch((thrown: unknown) => {
       // Some of it may have been written, on a disk that is full: nobody knows at which offset the next rows would be.
       this.#isBroken = true
       throw thrown
@@ -110,9 +122,12 @@ class LiveGrid {
     this.#bytes += shown.length
   }
 
-  #rewriterOf({ index }: Source): RowRewriter {
+  #startRows({ index, file }: Source): RowRewriter {
     const offsetMs = findNode(this.run, this.grid.id, index)?.clockOffsetMs ?? 0
-    return new RowRewriter({ offsetMs, node: this.grid.spec.instanceQuantity > 1 ? index : undefined })
+    const node = this.grid.spec.instanceQuantity > 1 ? index : undefined
+    const isAsItIs = offsetMs === 0 && node === undefined && !this.#hasSecrets
+    this.#file = isAsItIs ? file : this.store.folder.liveFile(this.run.id, this.grid.id)
+    return new RowRewriter({ offsetMs, node })
   }
 
   /** The first header is shown; rows below another one cannot be shown with the others. */

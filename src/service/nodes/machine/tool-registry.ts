@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, readdirSync, readFileSync, readlinkSync, renameSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, renameSync } from 'node:fs'
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -114,6 +114,8 @@ function describePlace(): string {
 }
 
 function readNote(file: string): Note | undefined {
+  // To read a pipe would wait for whoever writes to it.
+  if (!lstatSync(file).isFile()) return undefined
   const note = JSON.parse(readFileSync(file, 'utf8')) as unknown
   return isNote(note) ? note : undefined
 }
