@@ -15,6 +15,12 @@ export const JUNIT_FLAG: Flag = {
 /** Writes the outcome to the file that the flag names; without the flag, nothing. */
 export type WriteJUnit = (outcome: JUnitOutcome) => Promise<void>
 
+export interface JUnitPorts {
+  readonly workspace: string
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string
+}
+
 const NOT_ENDED = 'The gate was started and has not ended: it was killed, or it is still running.'
 /** How the file of an earlier gate starts. */
 const OURS = /^\s*<\?xml [^>]*>\s*<testsuites name="loadgate"/
@@ -25,7 +31,7 @@ const OURS = /^\s*<\?xml [^>]*>\s*<testsuites name="loadgate"/
  */
 export async function withJUnit(
   args: Arguments,
-  { workspace, redact }: { readonly workspace: string; readonly redact: (text: string) => string },
+  { workspace, redact }: JUnitPorts,
   work: (write: WriteJUnit) => Promise<number>
 ): Promise<number> {
   if (!args.has(JUNIT_FLAG.name)) return work(() => Promise.resolve())
@@ -37,6 +43,33 @@ export async function withJUnit(
     await write({ verdict: 'error', reason: messageOf(thrown) }).catch(() => undefined)
     throw thrown
   })
+}
+
+/** After a mistake that keeps the arguments from being read: the file of an earlier gate must not stay green. */
+export async function noteInJUnit(
+  typed: readonly string[],
+  thrown: unknown,
+  { workspace, redact }: JUnitPorts
+): Promise<void> {
+  const value = findTyped(typed)
+  if (value === undefined) return
+  const text = renderJUnit({ verdict: 'error', reason: messageOf(thrown) }, { redact })
+  // What was typed is told anyway, and is the first thing to be corrected.
+  await findPlace(resolve(workspace, value))
+    .then((path) => writeFileAt(path, text))
+    .catch(() => undefined)
+}
+
+/** The flag's value, where it is given once. */
+function findTyped(typed: readonly string[]): string | undefined {
+  const end = typed.indexOf('--')
+  const args = end < 0 ? typed : typed.slice(0, end)
+  const flag = `--${JUNIT_FLAG.name}`
+  const [first = '', ...more] = args.flatMap((arg, at) => {
+    if (arg.startsWith(`${flag}=`)) return [arg.slice(flag.length + 1).trim()]
+    return arg === flag ? [(args[at + 1] ?? '').replace(/^-.*/s, '').trim()] : []
+  })
+  return first === '' || more.length > 0 ? undefined : first
 }
 
 /** Where to write: behind a link, what it leads to. Only a new file, an empty one or that of an earlier gate is replaced. */

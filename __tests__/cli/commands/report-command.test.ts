@@ -393,6 +393,24 @@ describe('a report of local CSVs', () => {
       expect(await read('out/junit.xml')).toContain('tests="1" failures="0" errors="0"')
     })
 
+    test.each([
+      ['--bogus', '--junit', 'junit.xml'],
+      ['--junit=junit.xml', '--thresholds'],
+      ['--junit', 'junit.xml', '--base-url', 'http://127.0.0.1:1'],
+      ['--junit', 'junit.xml', '']
+    ])('a mistake in the arguments leaves no green file: %s %s %s', async (...mistake) => {
+      await type('load.csv', '--thresholds', 'p95 < 8s', '--output', 'out', '--junit', 'junit.xml')
+      expect(await read('junit.xml')).toContain('errors="0"')
+      await expect(type('load.csv', ...mistake)).rejects.toThrow(UsageError)
+      expect(await read('junit.xml')).toContain('tests="1" failures="0" errors="1"')
+    })
+
+    test('a mistake in the command leaves none either', async () => {
+      const mistyped = runCommandLine(['rnu', '--junit', 'junit.xml'], makeCommandPorts({ workspace }))
+      await expect(mistyped).rejects.toThrow('did you mean run?')
+      expect(await read('junit.xml')).toContain('unknown command')
+    })
+
     test('a line that holds for failures only is not green', async () => {
       await put('load.csv', makeJtl(60))
       const lines = ['--thresholds', 'p95 < 8s', '--thresholds', 'error_rate < 1%', '--warm-up', '1s']
@@ -400,6 +418,13 @@ describe('a report of local CSVs', () => {
       expect(await read('junit.xml')).toMatch(
         /tests="2" failures="1" errors="0"[^]*<skipped>It holds, which means nothing: [^]*Warm-up: 1 s/
       )
+    })
+
+    test('a mistake in the arguments replaces nothing else either', async () => {
+      await expect(type('load.csv', '--bogus', '--junit', 'load.csv')).rejects.toThrow(UsageError)
+      await expect(type('load.csv', '--junit', '--output')).rejects.toThrow(UsageError)
+      await expect(type('load.csv', '--bogus', '--', '--junit', 'x.xml')).rejects.toThrow(UsageError)
+      expect([await readdir(workspace), await read('load.csv')]).toEqual([['load.csv'], makeJtl()])
     })
   })
 
