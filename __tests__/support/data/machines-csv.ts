@@ -101,9 +101,9 @@ export function makeMachinesCsv(
   })
   const rows = machines === 1 ? written.flat() : mergeRows(choice, written, merge)
   const columns = [...JMETER_COLUMNS, ...(hasHosts ? ['Hostname'] : [])]
-  const lines = rows.map((row) =>
-    columns.map((name) => quoteField(valuesOf(row)[name] ?? '0', ',')).join(',')
-  )
+  const lines = rows
+    .map(valuesOf)
+    .map((values) => columns.map((name) => quoteField(values[name] ?? '0', ',')).join(','))
   const about = JSON.stringify({
     ...{ seed, machines, hasHosts, merge, loops, threads, offsetsUs, ...options, pace: pace.name },
     plan: groups.map((elements) => elements.map(describe).join(' '))

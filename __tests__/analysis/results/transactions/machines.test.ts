@@ -23,8 +23,8 @@ function answer({ text, counted }: MachinesCsv): 'right' | 'problem' | 'wrong' {
   return isRight ? 'right' : 'wrong'
 }
 
-const answersOf = (given: Parameters<typeof makeMachinesCsv>[1]) =>
-  seeds.map((seed) => {
+const answersOf = (given: Parameters<typeof makeMachinesCsv>[1], of = seeds) =>
+  of.map((seed) => {
     const csv = makeMachinesCsv(seed, { loops: LOOPS, ...given })
     return { answer: answer(csv), about: csv.about }
   })
@@ -43,6 +43,12 @@ const mixed = [2, 3, 4].map((machines) => answersOf({ machines, hasHosts: false 
 
 test('what several machines wrote under the same thread names is right, or a problem', () => {
   expect(mixed.filter((one) => one.answer === 'wrong')).toEqual([])
+})
+
+test('so is a transaction that differs from all others of its controller: the last one, or one whose requests are in another block', () => {
+  const last = answersOf({ machines: 2, hasHosts: false }, [5034, 5049])
+  const torn = answersOf({ machines: 3, hasHosts: false }, [9100])
+  expect([...last, ...torn].map((one) => one.answer)).toEqual(['right', 'problem', 'problem'])
 })
 
 testMany('much of it is right', () => {

@@ -9,7 +9,8 @@ import type { SortedTransaction, Transaction } from './transaction-row.js'
 //    differs: JMeter adjusts its clock every five seconds. If a controller has many of both kinds, two of them share a label, and each
 //    transaction is sorted by itself.
 // 3. If rows begin within a transaction and end after it, several machines with the same thread names have written them, and they lie
-//    within a transaction by chance. Then whole controllers are sorted, or none of their transactions can be:
+//    within a transaction by chance. Where blocks of rows of several machines follow each other, the requests of a transaction may be
+//    in an earlier block, and so a few of a controller differ. Then whole controllers are sorted, or none of their transactions can be:
 //    - a controller whose rows have a latency generates no parent samples, so its requests have rows;
 //    - the requests of a transaction begin with it and end with it, and are as many as it says: nearly always if they have rows, and
 //      rarely by chance. How rarely shows in spans of the same length that begin a little earlier;
@@ -94,7 +95,7 @@ interface Controller {
   framed: number
   framedByChance: number
   empty: number
-  isEndKnown: boolean
+  unknownEnds: number
   /** The first ones, and those that differ from the others or are unsure. */
   waiting: Sorted[]
 }
@@ -111,6 +112,8 @@ export class TransactionSorter {
   #crossed = 0
   /** The same by less than clocks are adjusted by. */
   #touched = 0
+  /** Whether the rows of one machine follow those of another. */
+  #hasMachines = false
   /** Of the transactions without rows before them, how many have rows after them. */
   #followed = 0
   #alone = 0
@@ -153,24 +156,34 @@ export class TransactionSorter {
 
   /** The transactions that wait for others, as they are taken if none follow. */
   sortOpen(): SortedTransaction[] {
-    return this.#undecided.map((sorted) => ({ ...sorted, counts: this.#decide(sorted) ?? sorted.counts }))
+    return this.#withOpen((undecided) =>
+      undecided.map((sorted) => ({ ...sorted, counts: this.#decide(sorted) ?? sorted.counts }))
+    )
   }
 
   /** How many transactions are sorted by chance, or were before the others showed that they belong elsewhere. */
   get blind(): number {
-    let blind = this.#blind
-    for (const controller of this.#controllers.values()) {
-      if (!this.#isMixed(controller)) continue
-      const counts = sortMixed(controller)
-      if (counts !== true) blind += controller.finalCounting
-      if (counts !== false) blind += controller.finalCovered
-    }
-    return blind + this.#undecided.filter((sorted) => this.#isBlind(sorted)).length
+    return this.#withOpen((undecided) => {
+      let blind = this.#blind
+      for (const controller of this.#controllers.values()) {
+        if (!this.#isMixed(controller)) continue
+        const counts = sortMixed(controller)
+        if (counts !== true) blind += controller.finalCounting
+        if (counts !== false) blind += controller.finalCovered
+      }
+      return blind + undecided.filter((sorted) => this.#isBlind(sorted)).length
+    })
   }
 
-  get #undecided(): Sorted[] {
-    const open = [...this.#open.values()].flat().map((one) => this.#sortByRows(one))
-    return [...[...this.#controllers.values()].flatMap(({ waiting }) => waiting), ...open]
+  /** Open ones that have rows are counted with those of their controllers; the rows of others may be still to come. */
+  #withOpen<T>(conclude: (undecided: readonly Sorted[]) => T): T {
+    const open = [...this.#open.values()].flat().map((one) => [one, this.#sortByRows(one)] as const)
+    const covered = open.filter(([, { counts }]) => !counts)
+    for (const [one, sorted] of covered) this.#count(one, sorted, 1)
+    const waiting = [...this.#controllers.values()].flatMap((controller) => controller.waiting)
+    const result = conclude([...waiting, ...open.map(([, sorted]) => sorted)])
+    for (const [one, sorted] of covered) this.#count(one, sorted, -1)
+    return result
   }
 
   #see(thread: ThreadRows, startMs: number, endMs: number, weight: Weight): void {
@@ -178,7 +191,8 @@ export class TransactionSorter {
     if (endMs - startMs <= BRIEF_MS) this.#briefRows++
     const isNew = thread.beginsAnew(startMs, endMs)
     if (isNew) thread.beginAnew()
-    else if (thread.isBack(endMs)) this.#crossed++
+    this.#hasMachines ||= isNew
+    if (!isNew && thread.isBack(endMs)) this.#crossed++
     const open = this.#open.get(thread)
     if (open === undefined) return
     const left = open.filter((one) => {
@@ -193,29 +207,32 @@ export class TransactionSorter {
     else this.#open.delete(thread)
   }
 
-  #close(open: Open): void {
-    const { transaction, spans, before, isCrossed, isTouched } = open
+  #count({ transaction, spans, before, isCrossed, isTouched }: Open, sorted: Sorted, by: 1 | -1): void {
     const controller = this.#controllerOf(transaction)
-    this.#closed++
-    if (isCrossed) this.#crossed++
-    if (isTouched) this.#touched++
-    const sorted = this.#sortByRows(open)
+    this.#closed += by
+    if (isCrossed) this.#crossed += by
+    if (isTouched) this.#touched += by
     const isFollowed = !spans[0].isEmpty && before?.isEmpty === true
-    if (isFollowed) this.#followed++
-    if (isFollowed) controller.followed++
-    if (sorted.isSure && sorted.counts) this.#alone++
-    if (sorted.isSure) controller[sorted.counts ? 'counting' : 'covered']++
-    else if (!sorted.isBlind) controller[sorted.counts ? 'maybeCounting' : 'maybeCovered']++
-    if (transaction.kind === 'plain') controller.plain++
-    if (transaction.kind === 'parent') controller.parents++
-    controller.isEndKnown &&= transaction.isEndKnown
-    if (transaction.endMs - transaction.startMs >= MIN_SPAN_MS) {
-      const [own, ...others] = spans.map((span) => Number(isFramed(span, transaction)))
-      controller.long++
-      controller.framed += own!
-      controller.framedByChance += others.reduce((sum, framed) => sum + framed, 0) / others.length
-      controller.empty += Number(spans[0].isEmpty)
-    }
+    if (isFollowed) this.#followed += by
+    if (isFollowed) controller.followed += by
+    if (sorted.isSure && sorted.counts) this.#alone += by
+    if (sorted.isSure) controller[sorted.counts ? 'counting' : 'covered'] += by
+    else if (!sorted.isBlind) controller[sorted.counts ? 'maybeCounting' : 'maybeCovered'] += by
+    if (transaction.kind === 'plain') controller.plain += by
+    if (transaction.kind === 'parent') controller.parents += by
+    if (!transaction.isEndKnown) controller.unknownEnds += by
+    if (transaction.endMs - transaction.startMs < MIN_SPAN_MS) return
+    const [own, ...others] = spans.map((span) => by * Number(isFramed(span, transaction)))
+    controller.long += by
+    controller.framed += own!
+    controller.framedByChance += others.reduce((sum, framed) => sum + framed, 0) / others.length
+    if (spans[0].isEmpty) controller.empty += by
+  }
+
+  #close(open: Open): void {
+    const controller = this.#controllerOf(open.transaction)
+    const sorted = this.#sortByRows(open)
+    this.#count(open, sorted, 1)
     const total = controller.counting + controller.covered
     controller.waiting.push(sorted)
     this.#waiting++
@@ -257,30 +274,24 @@ export class TransactionSorter {
 
   #controllerOf({ controller }: Transaction): Controller {
     const known = this.#controllers.get(controller) ?? {
-      ...{
-        counting: 0,
-        covered: 0,
-        followed: 0,
-        maybeCounting: 0,
-        maybeCovered: 0,
-        finalCounting: 0,
-        finalCovered: 0,
-        plain: 0,
-        parents: 0
-      },
-      ...{ long: 0, framed: 0, framedByChance: 0, empty: 0, isEndKnown: true, waiting: [] }
+      ...{ counting: 0, covered: 0, followed: 0, maybeCounting: 0, maybeCovered: 0 },
+      ...{ finalCounting: 0, finalCovered: 0, plain: 0, parents: 0 },
+      ...{ long: 0, framed: 0, framedByChance: 0, empty: 0, unknownEnds: 0, waiting: [] }
     }
     this.#controllers.set(controller, known)
     return known
   }
 
   /** Whether its rows may be among those of other machines with the same thread names. */
-  #isMixed({ counting, covered, followed }: Controller): boolean {
+  #isMixed(controller: Controller): boolean {
+    const { counting, covered, followed } = controller
     // With `subresults` all parent samples have rows after them, without it none has.
     if (!isRare(followed, counting)) return true
     if (this.#crossed > Math.max(MAX_CROSSED, this.#closed * MAX_CROSSED_SHARE)) return true
     const isSuspicious = this.#touched + this.#crossed > 0 || this.#briefRows * 2 > this.#rows
-    return isSuspicious && !isRare(counting, covered)
+    // A few whose requests are in another block differ from the others.
+    const isTorn = this.#hasMachines && majorityOf(controller) !== undefined
+    return (isSuspicious || isTorn) && !isRare(counting, covered)
   }
 
   /** What the others of its controller say about one; undefined if it is sorted by itself. */
@@ -358,12 +369,12 @@ function majorityOf(controller: Controller): boolean | undefined {
 
 /** Whether the transactions of a controller count, by rows of several machines; undefined if that cannot be known. */
 function sortMixed(controller: Controller): boolean | undefined {
-  const { plain, parents, long, framed, framedByChance, empty, isEndKnown } = controller
+  const { plain, parents, long, framed, framedByChance, empty, unknownEnds } = controller
   if (plain > 0 && parents === 0) return false
   if (framedByChance > long / 2) return undefined
   if (framed >= MIN_FRAMED && framed >= long * 0.95) return false
   const isEmpty = long >= MIN_EMPTY && empty >= long * MIN_EMPTY_SHARE
-  return isEndKnown && isEmpty && framed <= framedByChance + long * 0.1 ? true : undefined
+  return unknownEnds === 0 && isEmpty && framed <= framedByChance + long * 0.1 ? true : undefined
 }
 
 /** The last rows of one thread, in CSV order. */
