@@ -34,13 +34,15 @@ let path: string
 let id: string
 let nodes: string[]
 
-/** A run of two nodes whose tools have started. */
-async function startRun(fields: Record<string, string> = {}): Promise<void> {
-  id = await createRun(service, runForm(fields, specFields({ instance_quantity: '2' })))
+/** A run of two nodes, or of one, whose tools have started. */
+async function startRun(fields: Record<string, string> = {}, quantity = 2): Promise<void> {
+  id = await createRun(service, runForm(fields, specFields({ instance_quantity: String(quantity) })))
   const run = await get(service, `/runs/${id}`)
   const grid = run.json._embedded.grids[0]!.uuid
   path = `/runs/${id}/result.csv?grid_id=${grid}`
-  nodes = [1, 2].map((node) => join(service.dataDir, 'runs', id, 'nodes', `${grid}-${node}.csv`))
+  nodes = [1, 2]
+    .slice(0, quantity)
+    .map((node) => join(service.dataDir, 'runs', id, 'nodes', `${grid}-${node}.csv`))
   await until(() => nodes.every((file) => existsSync(file) && readFileSync(file, 'utf8') === HEADER))
 }
 
@@ -125,4 +127,15 @@ test('secrets are masked, at the same offsets', async () => {
   const rest = await get(service, path, { headers: { range: `bytes=${HEADER.length}-` } })
   expect(rest.text).toBe(rowOf(1, 'a', masked) + rowOf(2, 'a', masked))
   await stop()
+})
+
+test('the rows of a single node are shown from its own file: a copy would take as much of the disk again', async () => {
+  await startRun({}, 1)
+  appendFileSync(nodes[0]!, row('a1') + row('a2').slice(0, 20))
+  expect((await get(service, path)).text).toBe(HEADER + row('a1'))
+  appendFileSync(nodes[0]!, row('a2').slice(20))
+  const rest = await get(service, path, { headers: { range: `bytes=${(HEADER + row('a1')).length}-` } })
+  expect([rest.status, rest.text]).toEqual([206, row('a2')])
+  expect(existsSync(nodes[0]!.replace(/-1\.csv$/, '-live.csv'))).toBe(false)
+  expect(await stop()).toBe(HEADER + row('a1') + row('a2'))
 })

@@ -39,7 +39,8 @@ afterEach(async () => {
 const SHORT: Limits = {
   ...DEFAULT_LIMITS,
   headersMs: 200,
-  requestMs: 400
+  requestMs: 2_000,
+  smallRequestMs: 300
 }
 const LOCAL = { host: '127.0.0.1', port: 0 }
 
@@ -139,7 +140,9 @@ describe('https', () => {
   test.each([
     ['GET http://evil.example/a?b HTTP/1.1', 'https://load.example.com/a?b'],
     ['GET //evil.example/a HTTP/1.1', 'https://load.example.com//evil.example/a'],
-    ['GET http://evil.example HTTP/1.1', 'https://load.example.com/']
+    ['GET http://evil.example HTTP/1.1', 'https://load.example.com/'],
+    // Histories and logs would keep a token.
+    ['GET /runs?page=2&token=secret HTTP/1.1', 'https://load.example.com/runs']
   ])('no redirect leads elsewhere: %s', async (line, location) => {
     const { port } = await start({ tls: first, externalUrl: 'https://load.example.com' })
     const reply = await send(port, `${line}\r\nHost: evil.example\r\n\r\n`)
@@ -172,6 +175,20 @@ describe('https', () => {
     expect(await reply).toBe('')
     clearInterval(drip)
   })
+
+  test.each(['GET /where', 'GET /probe', 'POST /json', 'POST /nowhere'])(
+    'so is a body that comes byte by byte: %s',
+    async (line) => {
+      const { port } = await start({}, { ...SHORT, requestMs: 3_600_000 })
+      const socket = connectPlain(port, '127.0.0.1')
+      const closed = readAll(socket)
+      const type = 'Content-Type: application/json'
+      socket.write(`${line} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${type}\r\nContent-Length: 100000\r\n\r\n`)
+      const drip = setInterval(() => socket.write(' '), 20)
+      await closed
+      clearInterval(drip)
+    }
+  )
 
   test.each([
     ['nothing', ''],

@@ -44,6 +44,8 @@ interface LimitedParts {
   readonly secure?: { readonly pair: ServerOptions; readonly redirect: RequestListener } | undefined
 }
 
+const TOO_SLOW = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
+
 /** Cuts off slow and silent connections, and refuses those beyond their number. */
 export function createLimitedServer(
   handler: RequestListener,
@@ -64,7 +66,9 @@ export function createLimitedServer(
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     if (request.headers['content-type']?.startsWith('multipart/')) return
     const timer = setTimeout(() => {
-      if (!request.complete) request.destroy()
+      if (request.complete) return
+      if (!response.headersSent) request.socket.write(TOO_SLOW)
+      request.socket.destroySoon()
     }, limits.smallRequestMs).unref()
     response.once('close', () => {
       if (request.complete) clearTimeout(timer)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -119,6 +120,8 @@ describe('a broken folder', () => {
         const mine = { pid: 1, startTime: 'x' }
         writeFileSync(name(50), JSON.stringify({ group: mine, owner: mine, place: 'here' }))
         mkdirSync(name(51))
+        // Without a writer.
+        execFileSync('mkfifo', [name(52)])
         writeFileSync(join(registryDir(), 'notes.txt'), 'mine')
       }
     }
