@@ -295,10 +295,55 @@ describe('samples far from all others', () => {
   const load = (fromMs: number): Row[] => Array.from({ length: 60 }, (_, i) => plain(fromMs + i * 1000))
   const read = (rows: Row[], ms = 10_000): Promise<CountedResults> => cut(new Map([['g1', csvOf(rows)]]), ms)
 
-  test('are where the warm-up begins, if nothing is known of the run', async () => {
-    const { gap, warmUp } = await read([plain(-300_000), ...load(0)])
+  test.each([
+    ['1970', [plain(-START_MS)], '20,2'],
+    ['1970 and in seconds', [plain(-START_MS), plain(START_MS / 1000 - START_MS)], '20,2'],
+    ['a week ago', [plain(-7 * 86_400_000)], '6']
+  ])('of %s: it is unknown when the warm-up began', async (_, rows, days) => {
+    const { gap } = await read([...rows, ...load(0)])
+    expect(gap).toMatch(
+      new RegExp(
+        `^The warm-up of 10 s is counted from the first sample, but there are samples that are more than ${days}\\d* days apart, so it is unknown when the run began\\. Check `
+      )
+    )
+  })
+
+  test('a few minutes earlier: a warning', async () => {
+    const { gap, doubts } = await read([plain(-300_000), ...load(0)])
     expect(gap).toBeUndefined()
-    expect(warmUp).toMatchObject({ startMs: START_MS - 300_000, samples: 1 })
+    expect(doubts).toEqual([
+      'The warm-up of 10 s is counted from the first sample, and soon after it there are none for 4 min 59 s, so the first ones of the load itself may be in the figures. Check the times in the CSVs, and that all of them are of the same run.'
+    ])
+  })
+
+  test('a grid that begins after it: a warning', async () => {
+    const late = load(11_000).map((row) => ({ ...row, grid: 'g2' }))
+    const { gap, doubts } = await cut(
+      new Map([
+        ['g1', csvOf(load(0))],
+        ['g2', csvOf(late)]
+      ]),
+      10_000
+    )
+    expect(gap).toBeUndefined()
+    expect(doubts).toEqual([
+      'The first sample of grid g2 starts 11 s after the first of all, so nothing of it is within the warm-up of 10 s. Make warm-up longer, or check the clocks.'
+    ])
+  })
+
+  test.each([
+    ['a steady load', load(0), 10_000],
+    ['a pause within it', [plain(-9000), ...load(0)], 10_000],
+    [
+      'requests that are far apart',
+      load(0).map((row, i) => ({ ...row, startMs: START_MS + i * 60_000 })),
+      5000
+    ],
+    ['a pause long after it', [...load(0), ...load(200_000)], 10_000],
+    ['a first request that takes minutes', [plain(-300_000, 300_000), ...load(0)], 10_000],
+    ['a few samples', [plain(0), plain(60_000), plain(61_000)], 10_000]
+  ])('no alarm for %s', async (_, rows, ms) => {
+    expect(await read(rows, ms)).toMatchObject({ gap: undefined, doubts: [] })
   })
 })
 
@@ -469,14 +514,22 @@ describe('a gate with a warm-up', () => {
       'no label matches "login"; there is "home"; all samples that match start within the warm-up'
     )
     const matched = await judge({ grid1: csvOf(rows) }, { lines: 'p95{label="*"} < 10s' })
-    expect(matched).toMatchObject({ verdict: 'passed', warnings: [] })
+    expect(matched).toMatchObject({
+      verdict: 'passed',
+      warnings: ['Samples within the warm-up only, so no threshold was judged on this label: "login".']
+    })
   })
 
   test('a label with samples within it only on one of the grids', async () => {
     const logins = [...rows.slice(0, 59), plain(59_000, 100, { label: 'login' })]
     const csvs = { grid1: csvOf(logins), grid2: csvOf(ofOther(rows)) }
     const lines = 'p95{label="login", grid="*"} < 10s\np95{label="home", grid="*"} < 10s'
-    expect(await judge(csvs, { lines })).toMatchObject({ verdict: 'passed', warnings: [] })
+    expect(await judge(csvs, { lines })).toMatchObject({
+      verdict: 'passed',
+      warnings: [
+        'Samples within the warm-up only, so no threshold was judged on this label: "login" on grid grid2.'
+      ]
+    })
     const named = await judge(csvs, { lines: 'p95{label="login", grid="grid2"} < 10s' })
     expect(named).toMatchObject({ verdict: 'inconclusive', warnings: [] })
     expect(named.judgements[0]?.reason).toBe(

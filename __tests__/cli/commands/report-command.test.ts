@@ -76,6 +76,30 @@ describe('a report of local CSVs', () => {
     )
   })
 
+  test('without a warm-up whose start a stray sample hides', async () => {
+    const [header = '', ...rows] = makeJtl().split('\n')
+    const stray = `${1_700_000_000_000 - 5 * 86_400_000},20,home,true`
+    await writeFile(join(workspace, 'load.jtl'), [header, stray, ...rows].join('\n'))
+    const { code, out } = await type(
+      ...['load.jtl', '--output', 'out', '--warm-up', '2s', '--thresholds', 'p95 < 8s']
+    )
+    expect(code).toBe(2)
+    expect(out).toContain('INCONCLUSIVE: The warm-up of 2 s is counted from the first sample')
+  })
+
+  test('with a label that is in the warm-up only', async () => {
+    const [header = '', ...rows] = makeJtl().split('\n')
+    const login = '1700000000000,20,login,true'
+    await writeFile(join(workspace, 'load.jtl'), [header, login, ...rows].join('\n'))
+    const { code } = await type(
+      ...['load.jtl', '--output', 'out', '--warm-up', '2s', '--thresholds', 'p95{label="*"} < 8s']
+    )
+    expect(code).toBe(0)
+    expect(await readVerdict()).toMatchObject({
+      warnings: ['Samples within the warm-up only, so no threshold was judged on this label: "login".']
+    })
+  })
+
   test('says why samples failed, without letting them control the terminal', async () => {
     const header = 'timeStamp,elapsed,label,responseCode,responseMessage,success,failureMessage'
     const rows = Array.from({ length: 9 }, (_, i) => [

@@ -7,12 +7,17 @@ import { makeRandom } from '../../support/data/seeded-random.js'
 const PLAIN = 'tk7Qx0123456789abcdef'
 /** Every character that JSON, addresses, CSV or HTML write in another way. */
 const ODD = 'p"q\\r/s+t=u&v<w>x y\'z-_.~!*()%é€'
+/** As many services make theirs. */
+const IN_BASE64 = 'tk7+Qx0/1234+abc/def=='
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 const percent = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 /** As an encoder does that leaves nothing but letters and digits. */
 const strictly = (text: string): string => text.replace(/[^A-Za-z0-9]/gu, percent)
+
+const escapeExcept = (plain: RegExp, text: string): string =>
+  Array.from(text, (sign) => (plain.test(sign) ? sign : percent(sign).toUpperCase())).join('')
 
 const FORMS: [string, (token: string) => string][] = [
   ['as it is', (token) => token],
@@ -23,6 +28,8 @@ const FORMS: [string, (token: string) => string][] = [
   ['in an address', (token) => encodeURIComponent(token)],
   ['in an address, every sign of it', strictly],
   ['in an address, in capitals', (token) => strictly(token).replace(/%../g, (code) => code.toUpperCase())],
+  ['in hex', (token) => Buffer.from(token).toString('hex')],
+  ['in hex, in capitals', (token) => Buffer.from(token).toString('hex').toUpperCase()],
   ['in an address within an address', (token) => encodeURIComponent(strictly(token))],
   ['in a form', (token) => new URLSearchParams({ t: token }).toString().slice(2)],
   ['the header in an address', (token) => encodeURIComponent(base64(`${token}:`))],
@@ -30,11 +37,9 @@ const FORMS: [string, (token: string) => string][] = [
   ['in JSON, slashes escaped', (token) => JSON.stringify(token).slice(1, -1).replace(/\//g, '\\/')],
   ['in JSON within JSON', (token) => JSON.stringify(JSON.stringify(token)).slice(3, -3)],
   [
-    'in JSON that is safe in HTML',
+    'in JSON, every sign escaped',
     (token) =>
-      JSON.stringify(token)
-        .slice(1, -1)
-        .replace(/[<>&'é€]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      token.replace(/[^A-Za-z0-9]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
   ],
   ['in CSV', (token) => token.replaceAll('"', '""')],
   [
@@ -46,6 +51,25 @@ const FORMS: [string, (token: string) => string][] = [
         .replaceAll('>', '&gt;')
         .replaceAll('"', '&quot;')
         .replaceAll("'", '&#39;')
+  ],
+  [
+    'in JSON by Gson',
+    (token) =>
+      JSON.stringify(token)
+        .slice(1, -1)
+        .replace(/[<>&='é€]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  ],
+  ["in an address by Python's quote", (token) => escapeExcept(/[A-Za-z0-9_.~/-]/, token)],
+  ["in an address by Go's PathEscape", (token) => escapeExcept(/[A-Za-z0-9_.~$&+=:@-]/, token)],
+  [
+    'in HTML by Mustache',
+    (token) =>
+      token.replace(
+        /[&<>"'/`=]/g,
+        (sign) =>
+          ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' })[sign] ??
+          `&#x${sign.charCodeAt(0).toString(16).toUpperCase()};`
+      )
   ]
 ]
 
@@ -66,7 +90,7 @@ function cut(bytes: Buffer, random: () => number): Buffer[] {
   return pieces
 }
 
-describe.each([20, 21, 22, PLAIN, ODD])('the token %s', (given) => {
+describe.each([20, 21, 22, PLAIN, ODD, IN_BASE64])('the token %s', (given) => {
   const token = typeof given === 'number' ? 'x7+'.repeat(20).slice(0, given) : given
 
   test.each(FORMS)('%s is taken out of a text', (_, form) => {
@@ -156,4 +180,31 @@ test('no part of the token gets out when the bytes break off within it', async (
   })()
   await expect(reading).rejects.toThrow('reset')
   expect(Buffer.concat(seen).toString()).not.toContain(PLAIN.slice(0, 4))
+})
+
+test.each([
+  ['every letter as in an address within an address', (token: string) => encodeURIComponent(percent(token))],
+  ['every letter as in an address', percent],
+  [
+    'every letter as in an address, in capitals',
+    (token: string) => percent(token).replace(/%../g, (code) => code.toUpperCase())
+  ],
+  ['some letters as in an address', (token: string) => token.replace(/[a-e]/g, percent)],
+  [
+    'letters escaped in JSON',
+    (token: string) =>
+      Array.from(token, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+  ],
+  [
+    'entities with zeros before them',
+    (token: string) => token.replaceAll("'", '&#039;').replaceAll('"', '&#034;')
+  ],
+  [
+    'doubled quotes of a CSV within JSON',
+    (token: string) => JSON.stringify(token.replaceAll('"', '""')).slice(1, -1)
+  ],
+  ['an apostrophe with a backslash', (token: string) => token.replaceAll("'", "\\'")]
+])('in a text, %s', (_, write) => {
+  for (const token of [PLAIN, `ab'cd"ef0123456789`])
+    expect(new Redactor(token).text(`before ${write(token)} after`)).toBe('before *** after')
 })

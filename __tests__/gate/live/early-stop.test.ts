@@ -173,6 +173,7 @@ describe('a run that breaks a threshold', () => {
   })
 
   test.each([
+    ['of other times', FINE],
     ['fewer', SLOW.filter(({ atMs }) => atMs % 2000 !== 0)],
     ['of another label', SLOW.map((sample) => ({ ...sample, label: 'other' }))],
     ['none', []]

@@ -73,7 +73,7 @@ export async function countResults(
     measurements: counted.measurements,
     warmUp: counted.warmUp,
     gaps: counted.gap === undefined ? [] : [counted.gap],
-    doubts
+    doubts: [...doubts, ...counted.doubts]
   }
 }
 

@@ -1,10 +1,11 @@
 import type { WarmUpFacts } from '../outcome.js'
 import { isUntimed, mergeScans } from '../results/figures/merge.js'
+import { samplesOf } from '../results/figures/tidy-figures.js'
 import type { Measurements } from '../results/figures/measurements.js'
 import type { ScanResult } from '../results/counts/scan-result.js'
 import { scanEach } from '../results/parallel/scan-files.js'
 import { formatDuration } from '../../contract/text.js'
-import { rowsOf } from './own-rows.js'
+import { describeSilence } from './long-pause.js'
 
 /** A complete CSV on disk, and all that was read from it. */
 export interface ScannedFile {
@@ -21,6 +22,8 @@ export interface CountedResults {
   readonly warmUp: WarmUpFacts
   /** Why what is left is not enough evidence, in a sentence. */
   readonly gap: string | undefined
+  /** What looks wrong without proving that something is, in sentences. */
+  readonly doubts: readonly string[]
 }
 
 /**
@@ -71,12 +74,41 @@ function withoutWarmUp(
     failures: (before?.failures ?? 0) - (after?.failures ?? 0),
     whole
   }
-  return { scans: counted, measurements, warmUp, gap: gapIn(measurements, warmUp) }
+  const { gap, doubt } = describeSilence(all, ms)
+  return {
+    scans: counted,
+    measurements,
+    warmUp,
+    gap: gap ?? gapIn(measurements, warmUp),
+    doubts: doubt === undefined ? describeLate(all, { ms, startMs }) : [doubt]
+  }
 }
 
-/** Over all CSVs; Infinity if none has a start. */
+/** A grid that began after the warm-up, or whose clock differs: nothing of its own start is left out. */
+function describeLate(
+  all: readonly ScanResult[],
+  { ms, startMs }: { ms: number; startMs: number }
+): string[] {
+  const late = [...new Set(all.map(({ grid }) => grid))].flatMap((grid) => {
+    const afterMs = firstStartMs(all.filter((scan) => scan.grid === grid)) - startMs
+    return Number.isFinite(afterMs) && afterMs >= ms ? [{ grid, afterMs }] : []
+  })
+  const [first] = late
+  if (first === undefined) return []
+  const others = late.length === 1 ? '' : ` (and ${late.length - 1} more like it)`
+  return [
+    `The first sample of grid ${first.grid}${others} starts ${formatDuration(first.afterMs)} after the first of all, so nothing of it is within the warm-up of ${formatDuration(ms)}. Make warm-up longer, or check the clocks.`
+  ]
+}
+
+/** Over all CSVs; Infinity if none has a start. A bucket without samples has none: tidy CSVs may begin before the load. */
 function firstStartMs(scans: readonly ScanResult[]): number {
-  return rowsOf(scans)?.firstMs ?? Infinity
+  return scans
+    .flatMap(({ parts, buckets }) => [
+      ...parts.filter(({ hasTimes }) => hasTimes).map(({ startMs }) => startMs),
+      ...buckets.filter((bucket) => samplesOf(bucket) > 0).map(({ atMs }) => atMs)
+    ])
+    .reduce((one, other) => Math.min(one, other), Infinity)
 }
 
 /**
@@ -115,7 +147,7 @@ function emptied(scan: ScanResult, text: string): ScanResult {
 
 /** Whether it is the gap of a warm-up, or of a pause: with another `warm-up` or `on-stall` the same CSVs may be enough evidence. */
 export function isGapOfSettings(reason: string): boolean {
-  return /^(The run is not longer than its warm-up: |All samples of grid .+ start within the warm-up of |No request was sent )/.test(
+  return /^(The run is not longer than its warm-up: |All samples of grid .+ start within the warm-up of |The warm-up of .+ is counted from the first sample, but |No request was sent )/.test(
     reason
   )
 }

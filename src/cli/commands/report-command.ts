@@ -8,6 +8,7 @@ import { describeForeign, toJudge } from '../../analysis/evidence/decide-run.js'
 import { decideVerdict, gapInMeasurements } from '../../analysis/evidence/decide-verdict.js'
 import { formatDuration } from '../../contract/text.js'
 import { describeInput } from '../../contract/inputs.js'
+import { describeEarlyLabels } from '../../gate/verdict/early-labels.js'
 import { exitCodeOf } from '../../gate/verdict/exit-code.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { renderPage } from '../../report/page/page.js'
@@ -200,6 +201,7 @@ async function judgeFiles(
     ...results,
     warnings: [
       ...doubts,
+      ...describeEarlyLabels(thresholds, results),
       ...[pause.warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],

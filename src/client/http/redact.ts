@@ -24,29 +24,37 @@ export const REDACTED = '***'
 /** Shorter ones occur in any text by chance: redacting them would destroy the text and protect nothing. */
 const LEAST_SECRET = 6
 
+/** A secret, character by character, each in the forms in which it may be written. */
+type Spelling = readonly (readonly string[])[]
+
 /**
  * Redacts the token and other secrets in the service's replies: as they are, as the value of the Basic header, and as written in JSON,
  * URLs, CSV and HTML. GitHub's masks cover logs only, and what a service echoes goes into files, outputs and the artifact too.
  */
 export class Redactor {
-  readonly #text: RegExp
-  readonly #bytes: RegExp
-  /** Longest first: if one is the start of another, the longer one must match. */
-  readonly #forms: readonly Buffer[]
+  readonly #text: RegExp | undefined
+  readonly #bytes: RegExp | undefined
+  /** For the bytes, one character per byte: the spellings by the characters that they may begin with. */
+  readonly #byFirst: ReadonlyMap<string, readonly Spelling[]>
+  /** Every form of a secret contains one of these unchanged, so bytes without them need no further check. */
+  readonly #clues: readonly Buffer[]
+  readonly #longestBytes: number
 
   /** `others`: secrets that were sent in requests. */
   constructor(token: string, others: readonly string[] = []) {
-    const secrets = [...formsOfToken(token), ...others.flatMap(formsOfOther)]
-    const forms = [...new Set(secrets.flatMap(writtenFormsOf))]
-      .filter((form) => form.length >= LEAST_SECRET)
-      .sort((one, other) => other.length - one.length)
-    this.#forms = forms.map((form) => Buffer.from(form))
-    this.#text = patternOf(forms)
-    this.#bytes = patternOf(this.#forms.map((form) => form.toString('latin1')))
+    const secrets = longestFirst([...secretsOf(token), ...others.flatMap(formsOfOther)])
+    const codes = longestFirst([token, ...others]).flatMap(hexOf)
+    const asTheyAre = codes.map((code) => Array.from(code, (character) => [character]))
+    const spellings = [...asTheyAre, ...secrets.map((secret) => spell(secret, latin1Of))]
+    this.#text = patternOf([...asTheyAre, ...secrets.map(spellForText)])
+    this.#bytes = patternOf(spellings)
+    this.#byFirst = byFirst(spellings)
+    this.#clues = [...new Set([...codes, ...secrets.map(longestWord)])].map((clue) => Buffer.from(clue))
+    this.#longestBytes = Math.max(0, ...spellings.map(longestLength))
   }
 
   text(text: string): string {
-    return this.#forms.length === 0 ? text : text.replace(this.#text, REDACTED)
+    return this.#text === undefined ? text : text.replace(this.#text, REDACTED)
   }
 
   /**
@@ -54,7 +62,7 @@ export class Redactor {
    * those of the whole from here on, without `held`.
    */
   stream(source: Readable, bytesToEnd = 0, held?: Buffer): ReplyBody {
-    if (this.#forms.length === 0) return source
+    if (this.#bytes === undefined) return source
     const left: { held?: Buffer } = {}
     // Not a separate stream: one that is destroyed when the connection breaks would lose the bytes it has buffered.
     return {
@@ -87,7 +95,7 @@ export class Redactor {
   }
 
   #find(bytes: Buffer): Stretch[] {
-    if (!this.#forms.some((form) => bytes.includes(form))) return []
+    if (this.#bytes === undefined || !this.#clues.some((clue) => bytes.includes(clue))) return []
     return Array.from(bytes.toString('latin1').matchAll(this.#bytes), ({ index, 0: { length } }) => ({
       start: index,
       end: index + length
@@ -96,21 +104,16 @@ export class Redactor {
 
   /** The start of a secret that may continue in the next bytes, and is held back until they arrive; else the end. */
   #openSecretIn(bytes: Buffer, found: readonly Stretch[]): number {
-    const longest = this.#forms[0]?.length ?? 0
-    for (let at = Math.max(0, bytes.length - longest); at < bytes.length; at++) {
+    const from = Math.max(0, bytes.length - this.#longestBytes)
+    const tail = bytes.toString('latin1', from)
+    for (let at = 0; at < tail.length; at++) {
       // A complete secret may contain its own beginning again.
-      const isWithin = found.some(({ start, end }) => start < at && at < end)
-      if (!isWithin && this.#forms.some((form) => isBegun(form, bytes, at))) return at
+      const isWithin = found.some(({ start, end }) => start < from + at && from + at < end)
+      const begun = this.#byFirst.get(tail.charAt(at)) ?? []
+      if (!isWithin && begun.some((spelling) => isBegun(spelling, tail, at))) return from + at
     }
     return bytes.length
   }
-}
-
-function isBegun(form: Buffer, bytes: Buffer, at: number): boolean {
-  const length = bytes.length - at
-  return (
-    length < form.length && form[0] === bytes[at] && form.compare(bytes, at, bytes.length, 0, length) === 0
-  )
 }
 
 interface Stretch {
@@ -127,10 +130,9 @@ function cover(bytes: Buffer, stretches: readonly Stretch[]): Buffer {
 }
 
 /** The token; the value of the Basic header, where a colon follows it; and the token alone in base64. */
-function formsOfToken(token: string): string[] {
-  if (token === '') return []
-  const encoded = [`${token}:`, token].map((text) => Buffer.from(text).toString('base64'))
-  return [token, ...encoded.flatMap((text) => [text, text.replace(/=+$/, '')])]
+function secretsOf(token: string): string[] {
+  const base64 = [`${token}:`, token].map((text) => Buffer.from(text).toString('base64').replace(/=+$/, ''))
+  return token === '' ? [] : [token, ...base64]
 }
 
 /** A secret as it is, and in base64 at any position, such as after a user name. */
@@ -144,41 +146,147 @@ function formsOfOther(secret: string): string[] {
   return secret.length < LEAST_SECRET ? [] : [secret, ...cores]
 }
 
-/** As libraries write a text into JSON, URLs, CSV and HTML, and into one of these within another of its kind. */
-function writtenFormsOf(text: string): string[] {
-  const inJson = JSON.stringify(text).slice(1, -1)
-  const inUrl = text.replace(/[^A-Za-z0-9]/gu, percent)
-  const inHtml = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  return [
-    text,
-    inJson,
-    inJson.replaceAll('/', '\\/'),
-    inJson.replace(/[<>&'\u0080-\uffff]/g, escapeUnit),
-    JSON.stringify(inJson).slice(1, -1),
-    ...[encodeURIComponent(text), inUrl]
-      .flatMap((url) => [url, lowerHex(url)])
-      .flatMap((url) => [url, encodeURIComponent(url)]),
-    new URLSearchParams({ t: text }).toString().slice(2),
-    // In base64 for URLs.
-    text.replaceAll('+', '-').replaceAll('/', '_'),
-    text.replaceAll('"', '""'),
-    inHtml.replaceAll('"', '&quot;').replaceAll("'", '&#39;'),
-    inHtml.replaceAll('"', '&#34;').replaceAll("'", '&#x27;')
-  ]
+/** If one secret is the start of another, the longer one must match. */
+function longestFirst(secrets: readonly string[]): string[] {
+  return [...new Set(secrets)]
+    .filter((secret) => secret.length >= LEAST_SECRET)
+    .sort((one, other) => other.length - one.length)
 }
 
-function percent(character: string): string {
-  return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&')
+function spell(secret: string, literalOf: (character: string) => string): Spelling {
+  return Array.from(secret, (character) => formsOf(character, literalOf(character)))
 }
 
-function lowerHex(url: string): string {
-  return url.replace(/%../g, (code) => code.toLowerCase())
+/** JSON and URL encoders may escape letters too. For bytes this is left out: it would rule out the quick search for clues. */
+function spellForText(secret: string): Spelling {
+  return Array.from(secret, (character) => [
+    ...new Set([...formsOf(character, character), ...escapesOf(character)])
+  ])
 }
 
-function patternOf(forms: readonly string[]): RegExp {
-  return new RegExp(forms.map((form) => form.replace(/[^A-Za-z0-9]/g, escapeUnit)).join('|'), 'g')
+function byFirst(spellings: readonly Spelling[]): Map<string, Spelling[]> {
+  const found = new Map<string, Spelling[]>()
+  for (const spelling of spellings)
+    for (const first of new Set(spelling[0]?.map((form) => form.charAt(0))))
+      found.set(first, [...(found.get(first) ?? []), spelling])
+  return found
+}
+
+function longestLength(spelling: Spelling): number {
+  return spelling.reduce((sum, forms) => sum + Math.max(...forms.map(({ length }) => length)), 0)
+}
+
+/** UTF-8 bytes, one character per byte. */
+function latin1Of(text: string): string {
+  return Buffer.from(text).toString('latin1')
+}
+
+function patternOf(spellings: readonly Spelling[]): RegExp | undefined {
+  if (spellings.length === 0) return undefined
+  const secrets = spellings.map((spelling) => spelling.map(alternativesOf).join(''))
+  // Leftover padding would show where the header's value was.
+  return new RegExp(`(?:${secrets.join('|')})${alternativesOf(formsOf('=', '='))}{0,2}`, 'g')
+}
+
+function alternativesOf(forms: readonly string[]): string {
+  return `(?:${forms.map((form) => form.replace(/[^A-Za-z0-9]/g, escapeUnit)).join('|')})`
 }
 
 function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** Whether the text ends within this secret, starting at this position. */
+function isBegun(spelling: Spelling, text: string, at: number, index = 0): boolean {
+  const forms = spelling[index]
+  if (forms === undefined) return false
+  if (at === text.length) return true
+  return forms.some((form) =>
+    text.startsWith(form, at)
+      ? isBegun(spelling, text, at + form.length, index + 1)
+      : form.startsWith(text.slice(at))
+  )
+}
+
+function longestWord(secret: string): string {
+  return (secret.match(/[A-Za-z0-9]+/g) ?? ['']).reduce((longest, word) =>
+    word.length > longest.length ? word : longest
+  )
+}
+
+const NAMED_ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;'
+}
+/** URL-safe base64 replaces two characters; forms write a space as a plus. */
+const IN_ADDRESSES: Readonly<Record<string, string>> = { '+': '-', '/': '_', ' ': '+' }
+/** What JSON writes with a backslash. */
+const ESCAPED_IN_JSON = ['"', '\\', '/', "'"]
+/** Encoded once, twice or three times, as in a URL within a URL. */
+const DEPTHS = [0, 1, 2]
+
+/** The ways in which an encoder may escape any character, even letters. */
+function escapesOf(character: string): readonly string[] {
+  return [
+    ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
+    ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
+    ...entitiesOf(character)
+  ]
+}
+
+/** The whole text in hex, in lower and in upper case. */
+function hexOf(text: string): readonly string[] {
+  return inBothCases(Buffer.from(text).toString('hex'))
+}
+
+/** The ways in which JSON, URLs, CSV and HTML write one character; letters and digits are usually written as they are. */
+function formsOf(character: string, literal: string): readonly string[] {
+  if (/^[A-Za-z0-9]$/.test(character)) return [character]
+  const forms = [
+    literal,
+    ...(ESCAPED_IN_JSON.includes(character) ? DEPTHS.map((depth) => backslashes(depth) + literal) : []),
+    // In a quoted field of a CSV.
+    ...(character === '"' ? ['""', '\\"\\"'] : []),
+    ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
+    ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
+    ...entitiesOf(character),
+    IN_ADDRESSES[character] ?? literal
+  ]
+  return [...new Set(forms)].sort((one, other) => other.length - one.length)
+}
+
+function backslashes(depth: number): string {
+  return '\\'.repeat(depth + 1)
+}
+
+function percentForm(character: string, depth: number): string {
+  return [...Buffer.from(character)].map((byte) => `%${'25'.repeat(depth)}${hex(byte, 2)}`).join('')
+}
+
+function unicodeForm(character: string, depth: number): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+  return units.map((unit) => `${backslashes(depth)}u${hex(unit, 4)}`).join('')
+}
+
+function entitiesOf(character: string): string[] {
+  const code = character.codePointAt(0) ?? 0
+  const named = NAMED_ENTITIES[character]
+  return [
+    ...[0, 3, 4, 5].map((digits) => `&#${String(code).padStart(digits, '0')};`),
+    ...inBothCases(`&#x${hex(code, 2)};`),
+    ...inBothCases(`&#x${hex(code, 4)};`),
+    ...(named === undefined ? [] : [named])
+  ]
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, '0')
+}
+
+/** Changes the case of the hex digits only. */
+function inBothCases(form: string): string[] {
+  return [form, form.replace(/[0-9a-f]+/g, (digits) => digits.toUpperCase())]
 }

@@ -29,6 +29,7 @@ import type { ConfirmingRun, EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
 import type { Watched } from '../run/watch-run.js'
 import { requestedLoad, requestedSeconds, describeDifference } from './reached-load.js'
+import { describeEarlyLabels } from './early-labels.js'
 
 const NOT_COMPARED: ComparisonEvidence = {
   kind: 'none',
@@ -68,6 +69,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
       ),
       ...(collection?.doubts ?? []),
       ...describeStarved(nodes),
+      ...describeEarlyLabels(settings.thresholds, collection),
       ...[findLongPause(collection, settings.onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],

@@ -85,7 +85,24 @@ function lackOf(before: Figures, after: Figures | undefined): string | undefined
     return `${count(samples)} samples instead of at least ${count(before.samples)}`
   if (failures < before.failures)
     return `${count(failures)} failures instead of at least ${count(before.failures)}`
-  return undefined
+  const [missing] = missingTimes(before, after)
+  return missing === undefined ? undefined : `too few response times of ${count(missing)} ms`
+}
+
+/** Response times that fewer samples have than before. */
+function missingTimes(before: Figures, after: Figures | undefined): number[] {
+  const [earlier, later] = [before.countTimes(), after?.countTimes()]
+  if (earlier === undefined || later === undefined) return []
+  const found = new Map(
+    later.valuesMs.map((value, at) => [
+      value,
+      { count: later.counts[at] ?? 0, failed: later.failed[at] ?? 0 }
+    ])
+  )
+  return earlier.valuesMs.filter((value, at) => {
+    const { count, failed } = found.get(value) ?? { count: 0, failed: 0 }
+    return count < (earlier.counts[at] ?? 0) || failed < (earlier.failed[at] ?? 0)
+  })
 }
 
 function count(value: number): string {
