@@ -83,7 +83,7 @@ const COUNT = { units: [], example: '100' } as const
 
 /**
  * What a threshold can check; every `pNN` is a `percentile`. A new metric is a row here, in docs/thresholds.md and in
- * schema/verdict.schema.json.
+ * src/contract/verdict.ts.
  */
 export const METRICS = {
   apdex: {
