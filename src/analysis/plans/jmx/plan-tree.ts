@@ -68,7 +68,7 @@ interface OpenTag {
   readonly name: string
   readonly line: number
   /** Where the elements in it go, if it is the first element or a tree. */
-  readonly siblings?: OpenElement[]
+  readonly siblings?: OpenElement[] | undefined
   readonly part?: OpenPart | undefined
   /** The name of a plain property. */
   readonly property?: string | undefined
@@ -103,10 +103,13 @@ export function readPlan(text: string): ReadPlan {
     afterTag = { at: parser.position, line: parser.line }
     const around = open.at(-1)
     if (open.length >= DEEPEST) stop(`its elements are nested more than ${DEEPEST} deep`)
-    const tag = { name, line: parser.line, text: '', hasTags: false }
+    // All of one shape, without a spread: there may be millions.
+    const enter = ({ siblings, part, property }: Pick<OpenTag, 'siblings' | 'part' | 'property'>): void => {
+      open.push({ name, line: parser.line, siblings, part, property, text: '', hasTags: false })
+    }
     if (around === undefined) {
       if (root !== undefined) stop()
-      open.push({ ...tag, siblings: elements })
+      enter({ siblings: elements })
       root = name
     } else if (around.siblings === undefined) {
       around.hasTags = true
@@ -115,13 +118,13 @@ export function readPlan(text: string): ReadPlan {
         ? { type: attributes.elementType ?? '', properties: new Map<string, string>() }
         : around.part
       if (isPart && part) element?.parts.push(part)
-      open.push({ ...tag, part, property: PLAIN_PROPERTY.test(name) ? attributes.name : undefined })
+      enter({ part, property: PLAIN_PROPERTY.test(name) ? attributes.name : undefined })
     } else if (name === TREE) {
-      open.push({ ...tag, siblings: around.siblings.at(-1)?.children ?? around.siblings })
+      enter({ siblings: around.siblings.at(-1)?.children ?? around.siblings })
     } else {
       element = startElement(name, attributes)
       around.siblings.push(element)
-      open.push(tag)
+      enter({})
     }
   })
   parser.on('closetag', () => {
