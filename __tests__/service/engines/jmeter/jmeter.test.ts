@@ -306,6 +306,40 @@ describe('how JMeter ends', () => {
     )
   })
 
+  test('after a failed sample, as a thread group says by a property', async () => {
+    const service = await startStandIn([
+      writeSample('home'),
+      logLine('INFO o.a.j.e.StandardJMeterEngine: Starting 4 threads for group users.'),
+      logLine('INFO o.a.j.e.StandardJMeterEngine: Test will stop on error'),
+      logLine('INFO o.a.j.t.JMeterThread: Shutdown Test detected by thread: users 1-1')
+    ])
+    const action = '<stringProp name="ThreadGroup.on_sample_error">${__P(onerr,stoptest)}</stringProp>'
+    const plan = PLAN.replace('</ThreadGroup>', `${action}</ThreadGroup>`)
+    expect((await finishRun(service, runForm({}, specFields(), plan))).json.remote_errors).toBe(
+      'load lost: JMeter: the whole test stopped after a failed sample, as the thread group users says'
+    )
+  })
+
+  test('with a plan that only JMeter could read: it is unknown whether all of it ran', async () => {
+    const service = await startStandIn([writeSample('home')])
+    const deep = '<hashTree>'.repeat(300) + '</hashTree>'.repeat(300)
+    const unread = 'its elements are nested more than 200 deep'
+    const tell = (name: string): string =>
+      `load lost: JMeter: loadgate could not read ${name} (${unread}), so it is unknown whether all of it ran`
+    const include = '<IncludeController testname="i" enabled="true"/><hashTree/>'
+    const part = {
+      name: 'run_files[]',
+      fileName: 'part.jmx',
+      content: `<jmeterTestPlan>${deep}</jmeterTestPlan>`
+    }
+    const errorsOf = async (plan: string, ...parts: FormPart[]): Promise<unknown> =>
+      (await finishRun(service, [...runForm({}, specFields(), plan), ...parts])).json.remote_errors
+    const end = '</hashTree></jmeterTestPlan>'
+    expect(await errorsOf(PLAN.replace(end, deep + end))).toBe(tell('plan.jmx'))
+    expect(await errorsOf(PLAN, part)).toBeNull()
+    expect(await errorsOf(PLAN.replace(end, include + end), part)).toBe(tell('part.jmx'))
+  })
+
   test('on a full disk: JMeter continues without writing samples, and one line says so', async () => {
     const service = await startStandIn([
       writeSample('home'),

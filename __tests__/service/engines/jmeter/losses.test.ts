@@ -1,11 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { LogEntry } from '../../../../src/service/engines/jmeter/log.js'
-import {
-  type ErrorStops,
-  type LogFindings,
-  LossFinder,
-  readStops
-} from '../../../../src/service/engines/jmeter/losses.js'
+import { type LogFindings, LossFinder, readStops } from '../../../../src/service/engines/jmeter/losses.js'
 import { readPlanTree } from '../../../../src/analysis/plans/jmx/plan-tree.js'
 import * as plans from '../../../support/data/jmeter-plans.js'
 
@@ -13,7 +8,7 @@ const place = {
   folder: '/data/nodes/g-1',
   files: new Set(['plan.jmx', 'users.csv']),
   samplesFile: '/data/nodes/g-1.csv',
-  stops: { groups: new Set<string>(), actions: new Set<string>() }
+  stops: new Set<string>()
 }
 
 /** Entries as `LEVEL logger: message`, then the exception's lines. */
@@ -211,10 +206,6 @@ describe('load that was not generated', () => {
 })
 
 describe('the stop that a plan asks for after a failed sample', () => {
-  const stopsOf = (...elements: string[]): ErrorStops =>
-    readStops(readPlanTree(plans.makePlan(...elements)) ?? [])
-  const group = (name: string, action: string, enabled = 'true'): string =>
-    `<ThreadGroup testname="${name}" enabled="${enabled}"><stringProp name="ThreadGroup.on_sample_error">${action}</stringProp></ThreadGroup><hashTree/>`
   const handler = (action: string, enabled = 'true'): string =>
     `<ResultAction guiclass="ResultActionGui" testname="stop" enabled="${enabled}">\n  <intProp name="OnError.action">${action}</intProp>\n</ResultAction><hashTree/>`
 
@@ -226,42 +217,48 @@ describe('the stop that a plan asks for after a failed sample', () => {
     { plan: handler('0') + handler('4') + handler('5'), actions: [] },
     { plan: handler('3', 'false') + handler('1'), actions: ['Stop Thread'] }
   ])('by a Result Status Action Handler: $actions', ({ plan, actions }) => {
-    expect([...stopsOf(plan).actions]).toEqual(actions)
-  })
-
-  test('by thread groups that are enabled', () => {
-    const { groups } = stopsOf(
-      group('a', 'stopthread'),
-      group('b', 'stoptestnow'),
-      group('c', 'continue'),
-      group('d', 'stoptest', 'false')
-    )
-    expect([...groups]).toEqual(['a', 'b'])
+    expect([...readStops(readPlanTree(plans.makePlan(plan)) ?? [])]).toEqual(actions)
   })
 
   const WHOLE = 'JMeter: the whole test stopped after a failed sample, as'
   const THREAD = 'JMeter: a thread of buyers stopped after a failed sample, as the plan says'
+  const starting = (group: string, action: string): string[] => [
+    `Starting 4 threads for group ${group}.`,
+    `${action} on error`
+  ]
+  const buyers = (action: string): string[] => [
+    ...starting('visitors', 'Thread will continue'),
+    ...starting('buyers', action),
+    ...starting('others', 'Thread will start next loop')
+  ]
   test.each([
-    { groups: ['buyers'], line: 'Shutdown Test', losses: [`${WHOLE} the thread group buyers says`] },
-    { groups: ['buyers'], line: 'Stop Test Now', losses: [`${WHOLE} the thread group buyers says`] },
-    { groups: ['buyers'], line: 'Stop Thread', losses: [THREAD] },
-    { groups: ['${name}'], line: 'Stop Thread', losses: [THREAD] },
-    // A script has asked for it: this is how the plan ends.
-    { groups: [], line: 'Shutdown Test', losses: [] },
-    // Another group stops on errors, not this one.
-    { groups: ['others'], line: 'Stop Thread', losses: [] },
-    { groups: [], actions: ['Stop Thread'], line: 'Stop Thread', losses: [THREAD] },
     {
-      groups: [],
+      said: buyers('Test will stop'),
+      line: 'Shutdown Test',
+      losses: [`${WHOLE} the thread group buyers says`]
+    },
+    {
+      said: buyers('Test will stop abruptly'),
+      line: 'Stop Test Now',
+      losses: [`${WHOLE} the thread group buyers says`]
+    },
+    { said: buyers('Thread will stop'), line: 'Stop Thread', losses: [THREAD] },
+    // A script has asked for it: this is how the plan ends.
+    { said: buyers('Thread will continue'), line: 'Shutdown Test', losses: [] },
+    // Another group stops on errors, not this one.
+    { said: starting('others', 'Thread will stop'), line: 'Stop Thread', losses: [] },
+    { actions: ['Stop Thread'], line: 'Stop Thread', losses: [THREAD] },
+    {
       actions: ['Shutdown Test'],
       line: 'Shutdown Test',
       losses: [`${WHOLE} a Result Status Action Handler of the plan says`]
     },
-    { groups: [], actions: ['Shutdown Test'], line: 'Stop Test Now', losses: [] }
-  ])('$line with groups $groups and handlers $actions', ({ groups, actions = [], line, losses }) => {
-    const finder = new LossFinder({ ...place, stops: { groups: new Set(groups), actions: new Set(actions) } })
-    const text = `o.a.j.t.JMeterThread: ${line} detected by thread: buyers 1-1`
-    finder.push({ level: 'INFO', text, exception: '', rootCause: '' })
+    { actions: ['Shutdown Test'], line: 'Stop Test Now', losses: [] }
+  ])('$line after $said with handlers $actions', ({ said = [], actions = [], line, losses }) => {
+    const finder = new LossFinder({ ...place, stops: new Set(actions) })
+    const texts = said.map((words) => `o.a.j.e.StandardJMeterEngine: ${words}`)
+    for (const text of [...texts, `o.a.j.t.JMeterThread: ${line} detected by thread: buyers 1-1`])
+      finder.push({ level: 'INFO', text, exception: '', rootCause: '' })
     expect(finder.end().losses).toEqual(losses)
   })
 })

@@ -30,7 +30,7 @@ function checkJmx(request: PlanRequest): PlanCheck {
   if (problem !== undefined) return { findings: [{ level: 'error', message: problem }] }
   // What is in it that this reader does not know is up to JMeter.
   if (tree === undefined || flatten(tree).length > MOST_ELEMENTS)
-    return { findings: searchParameters(request) }
+    return { findings: [...tellUnread(request, read.unread), ...searchParameters(request)] }
   const plan = JmxPlan.read(tree, request)
   return {
     findings: [
@@ -42,6 +42,12 @@ function checkJmx(request: PlanRequest): PlanCheck {
     labels: labelsOf(plan),
     target: targetOf(plan, request)
   }
+}
+
+function tellUnread({ plan, isEmbedded }: PlanRequest, unread: string | undefined): Finding[] {
+  if (unread === undefined || !isEmbedded) return []
+  const message = `loadgate cannot read ${plan.name} (${unread}), even if JMeter can: it would be unknown whether all of it ran, and the run would not pass.`
+  return [{ level: 'warning', message }]
 }
 
 function describeProblem(

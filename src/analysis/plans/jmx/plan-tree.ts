@@ -33,20 +33,28 @@ export interface ReadPlan {
   readonly error?: XmlError
   /** The name of the first element. */
   readonly root: string | undefined
-  /** Undefined if the text is not such a plan, or is nested deeper than any that JMeter loads. */
+  /** Undefined if the text cannot be read, for the reason below. */
   readonly elements: readonly PlanElement[] | undefined
+  readonly unread?: string
 }
 
 const TREE = 'hashTree'
 const PLAIN_PROPERTY = /^(?:string|int|long|bool)Prop$/
 const FOR_PEOPLE = /^(?:TestPlan\.comments|Argument\.desc)$/
 const DEEPEST = 200
+/** Of what XML does not allow; each costs time. */
+const MOST_ACCEPTED = 100_000
 
 /** What JMeter's parser accepts although XML does not. */
 const ACCEPTED =
-  /^disallowed character\.|"\]\]>" is disallowed|must (?:appear|be) at the start of the document/
+  /^disallowed character\.|^no whitespace between|"\]\]>" is disallowed|must (?:appear|be) at the start of the document/
+/** References to control characters, which JMeter reads, and writes. */
+const CONTROL = /&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));/gi
 /** An "&" that starts no entity of XML. One without an end is read as an entity up to the next semicolon, wherever that is. */
 const BARE = /&(?!(?:lt|gt|amp|quot|apos|#\d+|#x[\da-f]+);)(\w+;)?/i
+
+/** Thrown to read no further. */
+class Stop extends Error {}
 
 interface OpenElement extends PlanElement {
   readonly properties: Map<string, string>
@@ -60,7 +68,7 @@ interface OpenTag {
   readonly name: string
   readonly line: number
   /** Where the elements in it go, if it is the first element or a tree. */
-  readonly siblings?: OpenElement[]
+  readonly siblings?: OpenElement[] | undefined
   readonly part?: OpenPart | undefined
   /** The name of a plain property. */
   readonly property?: string | undefined
@@ -70,9 +78,10 @@ interface OpenTag {
 
 /**
  * Reads a plan. JMeter writes each element and then, next to it, the tree of its children, and reads no further than the end of the
- * first element. A text with a document type is not judged: it may define entities.
+ * first element. It skips a document type up to the first ">" outside of brackets, and knows no entity of it.
  */
-export function readPlan(plan: string): ReadPlan {
+export function readPlan(text: string): ReadPlan {
+  const plan = text.replace(CONTROL, (reference) => String.fromCharCode(Number(`0${reference.slice(2, -1)}`)))
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false })
   const elements: OpenElement[] = []
   const open: OpenTag[] = []
@@ -80,19 +89,28 @@ export function readPlan(plan: string): ReadPlan {
   let element: OpenElement | undefined
   let closed: OpenTag | undefined
   let afterTag = { at: 0, line: 1 }
-  let deepest = 0
-  const found: { hasDocumentType?: true; error?: XmlError } = {}
+  let accepted = 0
+  const found: { unread?: string; error?: XmlError } = {}
+  const stop = (unread?: string): never => {
+    if (unread !== undefined) found.unread = unread
+    throw new Stop()
+  }
 
-  parser.on('doctype', () => {
-    found.hasDocumentType = true
+  parser.on('doctype', (type) => {
+    if (/[[\]>]/.test(type.replace(/\[[^[\]]*\]/g, ''))) stop('its document type is unusual')
   })
   parser.on('opentag', ({ name, attributes }) => {
     afterTag = { at: parser.position, line: parser.line }
     const around = open.at(-1)
-    const tag = { name, line: parser.line, text: '', hasTags: false }
+    if (open.length >= DEEPEST) stop(`its elements are nested more than ${DEEPEST} deep`)
+    // All of one shape, without a spread: there may be millions.
+    const enter = ({ siblings, part, property }: Pick<OpenTag, 'siblings' | 'part' | 'property'>): void => {
+      open.push({ name, line: parser.line, siblings, part, property, text: '', hasTags: false })
+    }
     if (around === undefined) {
-      if (root === undefined) open.push({ ...tag, siblings: elements })
-      root ??= name
+      if (root !== undefined) stop()
+      enter({ siblings: elements })
+      root = name
     } else if (around.siblings === undefined) {
       around.hasTags = true
       const isPart = name === 'elementProp'
@@ -100,14 +118,13 @@ export function readPlan(plan: string): ReadPlan {
         ? { type: attributes.elementType ?? '', properties: new Map<string, string>() }
         : around.part
       if (isPart && part) element?.parts.push(part)
-      open.push({ ...tag, part, property: PLAIN_PROPERTY.test(name) ? attributes.name : undefined })
+      enter({ part, property: PLAIN_PROPERTY.test(name) ? attributes.name : undefined })
     } else if (name === TREE) {
-      open.push({ ...tag, siblings: around.siblings.at(-1)?.children ?? around.siblings })
-      deepest = Math.max(deepest, open.length)
+      enter({ siblings: around.siblings.at(-1)?.children ?? around.siblings })
     } else {
       element = startElement(name, attributes)
       around.siblings.push(element)
-      open.push(tag)
+      enter({})
     }
   })
   parser.on('closetag', () => {
@@ -128,20 +145,23 @@ export function readPlan(plan: string): ReadPlan {
     })
   parser.on('error', ({ message }) => {
     const isDone = root !== undefined && open.length === 0 && !message.startsWith('unexpected close')
-    if (isDone || ACCEPTED.test(message)) return
+    if (isDone) stop()
+    if (ACCEPTED.test(message)) {
+      if (++accepted > MOST_ACCEPTED) stop('it has too many characters that XML does not allow')
+      return
+    }
     const rest = plan.slice(afterTag.at)
     const bare = /entity|^un/.test(message) ? BARE.exec(rest) : null
     const line = bare ? afterTag.line + rest.slice(0, bare.index).split('\n').length - 1 : parser.line
     found.error = bare ? { line, reason: describeBare(bare) } : explain(message, line, { closed, open })
-    throw new Error(message)
+    stop(`line ${found.error.line}: ${found.error.reason}`)
   })
   try {
     parser.write(plan).close()
   } catch (thrown) {
-    if (found.error === undefined) throw thrown
-    return { root, elements: undefined, ...(found.hasDocumentType ? {} : { error: found.error }) }
+    if (!(thrown instanceof Stop)) throw thrown
   }
-  return { root, elements: found.hasDocumentType || deepest > DEEPEST ? undefined : elements }
+  return { root, elements: found.unread === undefined ? elements : undefined, ...found }
 }
 
 function describeBare([, entity]: RegExpExecArray): string {

@@ -11,7 +11,13 @@ import {
 } from '../engine.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
-import { isJmx, readPlanTree, readSubPaths, textsOf } from '../../../analysis/plans/jmx/plan-tree.js'
+import {
+  flatten,
+  isJmx,
+  readPlan,
+  readSubPaths,
+  type ReadPlan
+} from '../../../analysis/plans/jmx/plan-tree.js'
 import type { ToolExit } from '../../nodes/machine/processes.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
 import { redactLog, secretValues } from '../redact-log.js'
@@ -87,17 +93,17 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   const { order, signal, ports } = work
   const files = new Set(await readdir(dirname(order.planFile)))
   const plans = await readPlans(order, files)
-  await linkIntoFolders(dirname(order.planFile), readSubPaths(plans.flatMap(textsOf), files))
+  const trees = plans.map(({ text = '' }) => readPlan(text))
+  const elements = trees.flatMap((tree) => tree.elements ?? [])
+  const texts = flatten(elements).map(({ text }) => text)
+  await linkIntoFolders(dirname(order.planFile), readSubPaths(texts, files))
   await overrideHosts(order)
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   // The tool's output goes into the report, which anyone may read.
   const redact = (text: string): string => redactLog(text, secretValues(order.properties))
-  const found = await readFindings(work, {
-    files,
-    stops: readStops(plans.flatMap(({ text = '' }) => readPlanTree(text) ?? []))
-  })
+  const found = await readFindings(work, { files, stops: readStops(elements) })
   const losses = [
     ...found.losses,
     ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : [])
@@ -105,7 +111,8 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   if (exit.code === 0) {
     for (const note of found.notes.slice(0, SHOWN_NOTES))
       ports.log(redact(`${order.nodeName}: its log says: ${note}`))
-    const threads = describePlan(order, plans)
+    losses.push(...unreadPlans(plans, trees))
+    const threads = describePlan(order, trees[0]?.elements, plans.slice(1))
     // A script can print the words too; the log of a full disk has no end.
     const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
     losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
@@ -209,8 +216,23 @@ function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise
   )
 }
 
-function describePlan(order: NodeOrder, [plan, ...others]: readonly RunFile[]): MissingThreads {
-  return new MissingThreads(plan?.text ?? '', {
+/** JMeter has read these: what it does in them is not known. Other plans only run if one is included. */
+function unreadPlans(plans: readonly RunFile[], trees: readonly ReadPlan[]): string[] {
+  const all = trees.flatMap(({ elements = [] }) => flatten(elements))
+  const isIncluding = all.some(({ kind, isEnabled }) => isEnabled && kind === 'IncludeController')
+  return plans.flatMap(({ name }, index) => {
+    const unread = trees[index]?.unread
+    if (unread === undefined || (index > 0 && !isIncluding)) return []
+    return [`JMeter: loadgate could not read ${name} (${unread}), so it is unknown whether all of it ran`]
+  })
+}
+
+function describePlan(
+  order: NodeOrder,
+  tree: ReadPlan['elements'],
+  others: readonly RunFile[]
+): MissingThreads {
+  return new MissingThreads(tree, {
     others,
     parameters: order.properties.filter(({ kind }) => kind === 'J'),
     threads: order.threads ?? undefined,

@@ -9,15 +9,8 @@ export interface PlanPlace {
   /** The names of the files that were uploaded. */
   readonly files: ReadonlySet<string>
   readonly samplesFile: string
-  readonly stops: ErrorStops
-}
-
-/** What a plan stops after a failed sample. */
-export interface ErrorStops {
-  /** Thread groups that stop their thread or the test, by name. */
-  readonly groups: ReadonlySet<string>
-  /** What a Result Status Action Handler can ask for, in the words of JMeter's log. */
-  readonly actions: ReadonlySet<string>
+  /** What the Result Status Action Handlers of the plan can ask for, in the words of JMeter's log. */
+  readonly stops: ReadonlySet<string>
 }
 
 const ACTIONS = new Map([
@@ -26,19 +19,16 @@ const ACTIONS = new Map([
   ['3', 'Stop Test Now']
 ])
 
-export function readStops(elements: readonly PlanElement[]): ErrorStops {
-  const enabled = flatten(elements).filter(({ isEnabled }) => isEnabled)
-  const stopping = enabled.filter(({ properties }) =>
-    properties.get('ThreadGroup.on_sample_error')?.startsWith('stop')
-  )
-  const actions = enabled.flatMap(({ kind, properties }) => {
-    const action = kind === 'ResultAction' ? (properties.get('OnError.action')?.trim() ?? '') : ''
+export function readStops(elements: readonly PlanElement[]): Set<string> {
+  const stops = flatten(elements).flatMap(({ kind, isEnabled, properties }) => {
+    const isHandler = isEnabled && kind === 'ResultAction'
+    const action = isHandler ? (properties.get('OnError.action')?.trim() ?? '') : ''
     // The value of a property or variable is unknown here.
     return [...ACTIONS]
       .filter(([number]) => number === action || action.includes('${'))
       .map(([, stop]) => stop)
   })
-  return { groups: new Set(stopping.map(({ name }) => name)), actions: new Set(actions) }
+  return new Set(stops)
 }
 
 export interface LogFindings {
@@ -160,6 +150,9 @@ const STOPPED =
   /JMeterThread: Stopping Test(?: Now| with interruption of current samplers)?: (?:[\w.$]+(?:Exception|Error): )*(.+)/
 const STARTED = /\bStandardJMeterEngine: Running the test!/
 const ENDED = /\bStandardJMeterEngine: Notifying test listeners of end of test/
+/** What JMeter says of each thread group that it starts: its values are known by then. */
+const GROUP_STARTED = /\bStandardJMeterEngine: Starting \d+ threads for group (.*?)\.?$/
+const GROUP_STOPS = /\bStandardJMeterEngine: (?:Test|Thread) will stop (?:abruptly )?on error$/
 const STOP_DETECTED =
   /JMeterThread: (Shutdown Test|Stop Test Now|Stop Thread) detected by thread: (.*?)(?: \d+-\d+)?$/
 
@@ -174,6 +167,9 @@ export class LossFinder {
   #cause: string | undefined
   #missingClass: string | undefined
   #isEnded: boolean | undefined
+  #startedGroup = ''
+  /** Thread groups that stop their thread or the test after a failed sample, by name. */
+  readonly #stoppingGroups = new Set<string>()
 
   constructor(private readonly place: PlanPlace) {}
 
@@ -203,7 +199,7 @@ export class LossFinder {
 
   #lossIn(entry: LogEntry): string | undefined {
     const { level, text, exception, rootCause } = entry
-    if (!isError(entry) && level !== 'WARN') return stopIn(text, this.place.stops)
+    if (!isError(entry) && level !== 'WARN') return this.#stopIn(text)
     // The only listener that matters is ours: on a full disk JMeter does not fail, it just stops writing samples.
     if (LISTENER.test(text))
       return text.includes(`Problem detected during use of ${this.place.samplesFile}`)
@@ -217,21 +213,23 @@ export class LossFinder {
     }
     return undefined
   }
-}
 
-/**
- * "Action to be taken after a sampler error", of a thread group or a Result Status Action Handler: the load that a thread or the test
- * would have generated after a failed sample is lost. A script that stops the test without an error does so on purpose.
- */
-function stopIn(text: string, { groups, actions }: ErrorStops): string | undefined {
-  const words = STOPPED.exec(text)?.[1]
-  if (words !== undefined) return `the test was stopped before its end (${quote(words)})`
-  const [, what, group = ''] = STOP_DETECTED.exec(text) ?? []
-  const isOfGroup = [...groups].some((name) => name === group || name.includes('${'))
-  if (what === undefined || (!isOfGroup && !actions.has(what))) return undefined
-  if (what === 'Stop Thread') return `a thread of ${group} stopped after a failed sample, as the plan says`
-  const who = isOfGroup ? `the thread group ${group}` : 'a Result Status Action Handler of the plan'
-  return `the whole test stopped after a failed sample, as ${who} says`
+  /**
+   * "Action to be taken after a sampler error", of a thread group or a Result Status Action Handler: the load that a thread or the test
+   * would have generated after a failed sample is lost. A script that stops the test without an error does so on purpose.
+   */
+  #stopIn(text: string): string | undefined {
+    const words = STOPPED.exec(text)?.[1]
+    if (words !== undefined) return `the test was stopped before its end (${quote(words)})`
+    this.#startedGroup = GROUP_STARTED.exec(text)?.[1] ?? this.#startedGroup
+    if (GROUP_STOPS.test(text)) this.#stoppingGroups.add(this.#startedGroup)
+    const [, what, group = ''] = STOP_DETECTED.exec(text) ?? []
+    const isOfGroup = this.#stoppingGroups.has(group)
+    if (what === undefined || (!isOfGroup && !this.place.stops.has(what))) return undefined
+    if (what === 'Stop Thread') return `a thread of ${group} stopped after a failed sample, as the plan says`
+    const who = isOfGroup ? `the thread group ${group}` : 'a Result Status Action Handler of the plan'
+    return `the whole test stopped after a failed sample, as ${who} says`
+  }
 }
 
 function fillIn(sentence: string, match: RegExpExecArray, { exception, rootCause }: LogEntry): string {

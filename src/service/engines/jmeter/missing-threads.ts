@@ -1,7 +1,7 @@
 import { JmxPlan } from '../../../analysis/plans/check/jmx-plan.js'
 import type { PlanInputs } from '../../../analysis/plans/check/request.js'
 import { OPEN_GROUP, SCHEDULE, countArrivals } from '../../../analysis/plans/jmx/open-model.js'
-import { readPlanTree, type PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
+import type { PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
 
 /** JMeter's own kinds, which number their groups from 1. Plugins differ. */
 const NUMBERED = /^(?:Setup|Post)?ThreadGroup$/
@@ -34,8 +34,7 @@ export class MissingThreads {
   /** The numbers of the threads that have rows, by the name and the number of their group. */
   readonly #seen = new Map<string, Map<string, NumberSet>>()
 
-  constructor(text: string, inputs: PlanInputs) {
-    const tree = readPlanTree(text)
+  constructor(tree: readonly PlanElement[] | undefined, inputs: PlanInputs) {
     if (tree === undefined) return
     const plan = JmxPlan.read(tree, inputs)
     const groups = plan.enabled
@@ -131,7 +130,11 @@ function describe(name: string, count: number, of: number): string {
 
 function groupBy(groups: readonly ThreadGroup[]): Map<string, ThreadGroup[]> {
   const byName = new Map<string, ThreadGroup[]>()
-  for (const group of groups) byName.set(group.name, [...(byName.get(group.name) ?? []), group])
+  for (const group of groups) {
+    const alike = byName.get(group.name)
+    if (alike) alike.push(group)
+    else byName.set(group.name, [group])
+  }
   return byName
 }
 
