@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { lstat, realpath } from 'node:fs/promises'
+import { lstat, realpath, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { FolderError, makeFolder, replaceFile } from '../../contract/files.js'
 import { UsageError } from '../arguments.js'
@@ -57,6 +57,8 @@ export async function writeFiles(folder: string, files: readonly NewFile[], forc
       await replaceFile(resolve(folder, path), Buffer.from(text))
       written.push(path)
     } catch (thrown) {
+      // Only if nothing is in it.
+      await rmdir(dirname(resolve(folder, path))).catch(() => undefined)
       throw explain(thrown as NodeJS.ErrnoException, written)
     }
   }
