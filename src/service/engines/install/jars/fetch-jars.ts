@@ -1,8 +1,6 @@
-import { createWriteStream } from 'node:fs'
-import { mkdtemp, rename } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, writeFile } from 'node:fs/promises'
 import { join, dirname } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { openPromise } from 'yauzl'
+import { inflateRawSync } from 'node:zlib'
 import { makeFolder } from '../../../../contract/files.js'
 import { ToolError } from '../../../errors.js'
 import type { InstallPorts } from '../run-to-end.js'
@@ -106,13 +104,38 @@ export function installJars(list: JarList, ports: InstallPorts, layout?: Layout)
   return installOnce({ what, cache, name, jars, install }, ports)
 }
 
-/** Unpacks the files of a jar whose paths start with a prefix, as a JRE has no command for it. */
+const END_OF_DIRECTORY = 0x06054b50
+const END_BYTES = 22
+const ENTRY_BYTES = 46
+const LOCAL_BYTES = 30
+const DEFLATED = 8
+
+/**
+ * Unpacks the files of a jar whose paths start with a prefix, as a JRE has no command for it. Only for jars whose hash was checked: it
+ * trusts what they say about themselves. By hand, for images install tools where no package of npm is.
+ */
 async function unpackJar(file: string, prefix: string, to: string): Promise<void> {
-  const jar = await openPromise(file)
-  for await (const entry of jar.eachEntry()) {
-    const name = entry.fileName
-    if (!name.startsWith(prefix) || name.endsWith('/')) continue
-    makeFolder(join(to, dirname(name)))
-    await pipeline(await jar.openReadStreamPromise(entry), createWriteStream(join(to, name)))
+  const jar = await readFile(file)
+  const end = jar.subarray(-END_BYTES)
+  if (end.length < END_BYTES || end.readUInt32LE(0) !== END_OF_DIRECTORY)
+    throw new Error('this is not a jar, or one with a comment')
+  let at = end.readUInt32LE(16)
+  for (let left = end.readUInt16LE(10); left > 0; left--) {
+    const nameBytes = jar.readUInt16LE(at + 28)
+    const name = jar.toString('utf8', at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes)
+    if (name.startsWith(prefix) && !name.endsWith('/')) {
+      makeFolder(join(to, dirname(name)))
+      await writeFile(join(to, name), readEntry(jar, at))
+    }
+    at += ENTRY_BYTES + nameBytes + jar.readUInt16LE(at + 30) + jar.readUInt16LE(at + 32)
   }
+}
+
+/** The file of an entry of the directory. */
+function readEntry(jar: Buffer, at: number): Buffer {
+  const offset = jar.readUInt32LE(at + 42)
+  // The local header has extra fields of its own.
+  const start = offset + LOCAL_BYTES + jar.readUInt16LE(offset + 26) + jar.readUInt16LE(offset + 28)
+  const bytes = jar.subarray(start, start + jar.readUInt32LE(at + 20))
+  return jar.readUInt16LE(at + 10) === DEFLATED ? inflateRawSync(bytes) : bytes
 }
