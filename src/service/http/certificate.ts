@@ -51,6 +51,7 @@ export function followCertificate(
 ): void {
   let used = pair
   let said: string | undefined
+  let failure: string | undefined
   let cancel = (): void => undefined
   const say = (words: string | undefined): void => {
     if (words !== undefined && words !== said) log(words)
@@ -59,6 +60,7 @@ export function followCertificate(
   const look = async (): Promise<void> => {
     try {
       const found = await readCertificate(files)
+      failure = undefined
       if (!found.cert.equals(used.cert) || !found.key.equals(used.key)) {
         used = found
         server.setSecureContext(found)
@@ -66,7 +68,10 @@ export function followCertificate(
       }
       say(warnOfDates(used.cert, files.certificate, clock.now()))
     } catch (thrown) {
-      say(`the changed certificate is not used, the one before stays: ${clauseOf(thrown)}`)
+      const words = `the changed certificate is not used, the one before stays: ${clauseOf(thrown)}`
+      // The files are replaced one after the other: only what is still so at the next look is wrong.
+      if (words === failure) say(words)
+      failure = words
     }
     if (server.listening) plan()
   }
