@@ -108,7 +108,10 @@ test('a form without an origin, and one that is far too long, sign nobody in', a
   const post = (call: { headers: Record<string, string>; body: string }): Promise<Reply> =>
     send(team.service, 'POST', '/login', { token: null, ...call })
   expect((await post({ headers, body })).status).toBe(403)
-  const long = { headers: { ...headers, origin: team.service.url }, body: `${body}&x=${'x'.repeat(1_100_000)}` }
+  const long = {
+    headers: { ...headers, origin: team.service.url },
+    body: `${body}&x=${'x'.repeat(1_100_000)}`
+  }
   expect((await post(long)).status).toBe(413)
 })
 

@@ -38,8 +38,9 @@ export function breachesOf(request: FuzzRequest, reply: RawReply, parts: RulePar
 }
 
 /** What is not HTTP never reaches the application. */
-const isUnread = ({ status, headers }: RawReply): boolean =>
-  [400, 408, 413, 417, 431].includes(status) && headers.get('connection')?.[0] === 'close'
+const isUnread = ({ status, headers, text }: RawReply): boolean =>
+  [400, 408, 413, 417, 431].includes(status) &&
+  (headers.get('connection')?.[0] === 'close' || text.includes(`"statusCode":${status}`))
 
 function holds({ text, headers }: RawReply, secret: string): boolean {
   return text.includes(secret) || [...headers.values()].flat().some((value) => value.includes(secret))

@@ -196,7 +196,8 @@ export class Queue {
   #call({ entry, enteredMs, start }: Waiting): void {
     const { clock, log } = this.parts
     const waitedMs = Math.max(0, steadyNow(clock) - enteredMs)
-    if (waitedMs >= 1000) log(`${entry.kind} ${entry.id} starts after ${formatDuration(waitedMs)} in the queue`)
+    if (waitedMs >= 1000)
+      log(`${entry.kind} ${entry.id} starts after ${formatDuration(waitedMs)} in the queue`)
     start()
     for (const listener of this.#listeners) listener(waitedMs)
   }
