@@ -73,6 +73,8 @@ export function createLimitedServer(
     response.once('close', () => {
       if (request.complete) clearTimeout(timer)
     })
+    // Also if the caller is gone.
+    request.once('close', () => clearTimeout(timer))
   })
   server.setTimeout(limits.silenceMs)
   server.maxConnections = limits.connections
