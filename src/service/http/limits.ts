@@ -64,16 +64,13 @@ export function createLimitedServer(
     : createServer(options, handler)
   if (secure) answerPlainHttp(server, createServer(options, secure.redirect), headersMs)
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.headers['content-type']?.startsWith('multipart/')) return
+    const { 'content-length': length, 'transfer-encoding': encoding, 'content-type': type } = request.headers
+    if ((length ?? encoding) === undefined || type?.startsWith('multipart/')) return
     const timer = setTimeout(() => {
       if (request.complete) return
       if (!response.headersSent) request.socket.write(TOO_SLOW)
       request.socket.destroySoon()
     }, limits.smallRequestMs).unref()
-    response.once('close', () => {
-      if (request.complete) clearTimeout(timer)
-    })
-    // Also if the caller is gone.
     request.once('close', () => clearTimeout(timer))
   })
   server.setTimeout(limits.silenceMs)
