@@ -107,7 +107,7 @@ describe('one run, ours', () => {
     'a stop that is refused since the run has just ended: what it brought is in the artifact',
     async (stage) => {
       stage.service.statuses = ['running']
-      stage.step.inputs.timeout = '2s'
+      stage.step.inputs.timeout = '5s'
       stage.service.faults.push((seen, response) => {
         if (!seen.path.endsWith('/stop')) return false
         for (const run of stage.service.runList) run.statuses = ['finished']
