@@ -40,7 +40,7 @@ const longProject = (displayName, testMatch, more = {}) =>
 /** One file after the other, when all others are through. */
 const alone = { runner: '<rootDir>/__tests__/support/one-by-one.mjs' }
 
-const OTHERS = ['tools', 'browser', 'e2e/team', 'e2e/faults', 'kubernetes']
+const OTHERS = ['tools', 'browser', 'e2e/gates', 'e2e/team', 'e2e/faults', 'kubernetes']
 
 export default {
   projects: [
@@ -51,9 +51,9 @@ export default {
     longProject('tools alone', ['**/__tests__/tools/alone/*.test.ts'], alone),
     // `npm run test:browser`: the report's and the service's pages in Chromium, with keyboard and axe; the summary's charts in Mermaid
     project('browser', ['**/__tests__/browser/**/*.test.ts']),
-    // `npm run test:team`: a service for a team with real gates as processes; users, queue, restarts, crashes, a full disk, a fuzz of
-    // every route; a selection of the faults of `npm run faults`. With LOADGATE_ALL_SEEDS=1 in their full counts.
-    longProject('team', ['**/__tests__/e2e/{team,faults}/*.test.ts']),
+    // `npm run test:e2e`: more gates as processes; a service for a team: users, queue, restarts, crashes, a full disk, a fuzz of every route;
+    // a selection of the faults of `npm run faults`. With LOADGATE_ALL_SEEDS=1 in their full counts.
+    longProject('e2e', ['**/__tests__/e2e/{gates,team,faults}/*.test.ts']),
     // `npm run test:kubernetes`: with a real cluster, the one of KUBECONFIG (scripts/cluster/up); some disturb it
     longProject('kubernetes', ['**/__tests__/kubernetes/*.test.ts']),
     longProject('kubernetes alone', ['**/__tests__/kubernetes/alone/*.test.ts'], alone)
@@ -61,7 +61,7 @@ export default {
   // For knip; jest asks the projects.
   testMatch: ['**/*.test.ts'],
   // For a busy machine: the slowest takes a tenth of it on a quiet one, or says otherwise.
-  testTimeout: 120_000,
+  testTimeout: process.env.LOADGATE_ALL_SEEDS === undefined ? 120_000 : 600_000,
   testSequencer: '<rootDir>/__tests__/support/mixed-order.mjs',
   // Twice the cores of a small machine, for half of the files wait more than they work (mixed-order.mjs).
   maxWorkers: 4,

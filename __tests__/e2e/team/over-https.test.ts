@@ -5,9 +5,9 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { makeCertificate } from '../support/certificate.js'
-import { parseMetrics } from '../support/parse-metrics.js'
-import { removeFolder } from '../support/remove-folder.js'
+import { makeCertificate } from '../../support/certificate.js'
+import { parseMetrics } from '../../support/parse-metrics.js'
+import { removeFolder } from '../../support/remove-folder.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'loadgate-team-'))
 const METRICS_TOKEN = 'figures-0123456789abcdef'

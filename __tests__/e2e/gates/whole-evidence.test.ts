@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import type { ServerResponse } from 'node:http'
-import { json, sampleCsv } from '../support/fake-service.js'
-import { GRID, onStage, testOnStage } from '../support/gate/gate-stage.js'
-import type { Stage } from '../support/gate/gate-stage.js'
-import type { StepResult } from '../support/step/step.js'
+import { json, sampleCsv } from '../../support/fake-service.js'
+import { GRID, onStage, testOnStage } from '../../support/gate/gate-stage.js'
+import type { Stage } from '../../support/gate/gate-stage.js'
+import type { StepResult } from '../../support/step/step.js'
 
 type OnStage = (stage: Stage) => Promise<void>
 

@@ -1,8 +1,8 @@
 import { describe, expect } from '@jest/globals'
-import { json } from '../support/fake-service.js'
-import { GRID, testOnStage } from '../support/gate/gate-stage.js'
-import type { Stage } from '../support/gate/gate-stage.js'
-import { commandsIn } from '../support/step/runner-commands.js'
+import { json } from '../../support/fake-service.js'
+import { GRID, testOnStage } from '../../support/gate/gate-stage.js'
+import type { Stage } from '../../support/gate/gate-stage.js'
+import { commandsIn } from '../../support/step/runner-commands.js'
 
 describe('a service that answers badly', () => {
   const refuse = (

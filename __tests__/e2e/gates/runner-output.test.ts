@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CSV_HEADER } from '../support/fake-service.js'
-import { onStage, testOnStage } from '../support/gate/gate-stage.js'
-import type { Stage } from '../support/gate/gate-stage.js'
-import { readCommands } from '../support/step/raw-runner.js'
-import { commandsIn } from '../support/step/runner-commands.js'
-import { runCommand } from './cli-command.js'
-import type { Ended } from './cli-command.js'
+import { CSV_HEADER } from '../../support/fake-service.js'
+import { onStage, testOnStage } from '../../support/gate/gate-stage.js'
+import type { Stage } from '../../support/gate/gate-stage.js'
+import { readCommands } from '../../support/step/raw-runner.js'
+import { commandsIn } from '../../support/step/runner-commands.js'
+import { runCommand } from '../cli-command.js'
+import type { Ended } from '../cli-command.js'
 
 /** The commands that a step may give: its own masks and annotations, and debug lines. */
 const OWN = ['add-mask', 'debug', 'error', 'notice', 'warning']
