@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { slice } from '../../support/slice.js'
 import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { Redactor } from '../../../src/client/http/redact.js'
@@ -107,7 +108,7 @@ describe.each([20, 21, 22, PLAIN, ODD, IN_BASE64])('the token %s', (given) => {
       const whole = Buffer.concat([rows, secret, Buffer.from(',y\n'), rows, secret])
       const covered = `${rows.toString()}${'*'.repeat(secret.length)},y\n${rows.toString()}${'*'.repeat(secret.length)}`
       const random = makeRandom(secret.length)
-      for (let times = 0; times < 20; times++)
+      for (let times = 0; times < slice(4, 20); times++)
         expect(await redactInPieces(token, cut(whole, random))).toBe(covered)
       expect(await redactInPieces(token, [whole])).toBe(covered)
     }

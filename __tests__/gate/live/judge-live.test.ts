@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { slice } from '../../support/slice.js'
 import { decisiveLines, findBreach, findOutOfReach } from '../../../src/gate/live/early-stop.js'
 import { gatherEvidence, type LiveEvidence, type LiveTimes } from '../../../src/gate/live/live-evidence.js'
 import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
@@ -364,7 +365,7 @@ describe('whatever the run is like', () => {
   test.each(RESTS)('no rest of a run makes a line hold that is out of reach: %s', (_name, next) => {
     const found = { stops: 0, passed: 0 }
     const { thresholds } = parseAbsolute(LINES.join('\n'))
-    for (let seed = 1; seed <= 6; seed++) {
+    for (let seed = 1; seed <= slice(2, 6); seed++) {
       const random = makeRandom(seed)
       const samples = makeRun(random)
       const nowMs = 25_000 + Math.round(random() * 80_000)
@@ -387,7 +388,7 @@ describe('whatever the run is like', () => {
   test('a line that ends a run is broken by what was measured until then', () => {
     const found = { stops: 0, holding: 0 }
     const { thresholds } = parseAbsolute(LINES.join('\n'))
-    for (let seed = 1; seed <= 8; seed++) {
+    for (let seed = 1; seed <= slice(3, 8); seed++) {
       const feed = new Feed(makeRun(makeRandom(seed)))
       for (let nowMs = 25_000; nowMs < 120_000; nowMs += 15_000) {
         feed.readUntil(nowMs)
@@ -408,7 +409,7 @@ describe('whatever the run is like', () => {
     const warmUpMs = 30_000
     const found = { stops: 0, passed: 0 }
     const { thresholds } = parseAbsolute(LINES.join('\n'))
-    for (let seed = 1; seed <= 6; seed++) {
+    for (let seed = 1; seed <= slice(2, 6); seed++) {
       const random = makeRandom(seed)
       // The first request of all takes longest, and until it ends the others seem to have begun the run.
       const slow = { atMs: 0, elapsedMs: 20_000 + Math.round(random() * 60_000), label: 'a' }
