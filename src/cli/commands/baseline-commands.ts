@@ -17,9 +17,9 @@ import { gapInMeasurements } from '../../analysis/evidence/decide-verdict.js'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
-import { type Arguments, type Flag, UsageError } from '../arguments.js'
+import { flagsOf, type Arguments, UsageError } from '../arguments.js'
 import { findBaselineFile, readBaselineFile, writeBaselineFile } from './baseline-file.js'
-import type { CommandPorts } from '../ports.js'
+import type { CommandPorts, Runnable } from '../ports.js'
 import { say, table } from '../screen.js'
 import { fieldsOf, listOf, readEarlierVerdict, warmUpMsIn, type Fields } from '../earlier-verdict.js'
 import { RESULT_FILE } from '../result-files.js'
@@ -28,29 +28,19 @@ const DEFAULT_BRANCH = 'main'
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/i
 const LONGEST_REASON = 60
 
-export const JSON_FLAG: Flag = { name: 'json', about: 'Print JSON on standard output.' }
+export const JSON_FLAG = { json: 'Print JSON on standard output.' }
 
-export const RECORD_FLAGS: readonly Flag[] = [
-  {
-    name: 'baseline',
-    value: 'file',
-    about: 'Baseline document (.json.gz) to add the run to; created if it is missing. Required.'
-  },
-  {
-    name: 'branch',
-    value: 'name',
-    about: `Branch that the document is of. Default: that of the document, or ${DEFAULT_BRANCH} for a new one.`
-  },
-  {
-    name: 'commit',
-    value: 'sha',
-    about: 'Commit that ran, as a full SHA. Default: HEAD of the working directory.'
-  },
-  JSON_FLAG
-]
+const RECORD_FLAGS = flagsOf({
+  'baseline <file>': 'Baseline document (.json.gz) to add the run to; created if it is missing. Required.',
+  'branch <name>': `Branch that the document is of. Default: that of the document, or ${DEFAULT_BRANCH} for a new one.`,
+  'commit <sha>': 'Commit that ran, as a full SHA. Default: HEAD of the working directory.',
+  ...JSON_FLAG
+})
 
 /** `loadgate baseline record <folder>`: adds a finished run to a document. */
-export async function runRecordCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export const record: Runnable = { flags: RECORD_FLAGS, run: runRecordCommand }
+
+async function runRecordCommand(args: Arguments, ports: CommandPorts): Promise<number> {
   const { screen, workspace } = ports
   if (!args.has('baseline')) throw new UsageError('give the baseline document with --baseline <file>')
   const file = resolve(workspace, args.text('baseline'))
@@ -106,7 +96,9 @@ async function readCommit(given: string, workspace: string): Promise<string> {
 }
 
 /** `loadgate baseline show <file>`: what a document has, and what can be compared with what. */
-export async function runShowCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export const show: Runnable = { flags: flagsOf(JSON_FLAG), run: runShowCommand }
+
+async function runShowCommand(args: Arguments, ports: CommandPorts): Promise<number> {
   const place = resolve(ports.workspace, args.words[0] ?? '')
   const { path, document } = await findBaselineFile(place, ports.screen)
   say(ports, args, document, () => describeDocument(path, document))

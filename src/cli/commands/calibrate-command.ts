@@ -14,7 +14,7 @@ import { metricNamed } from '../../analysis/thresholds/metrics.js'
 import { formatChange, formatSize, formatValue } from '../../analysis/thresholds/format.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
 import { parseInteger } from '../../contract/setting-values.js'
-import { UsageError, type Arguments, type Flag, valueOf } from '../arguments.js'
+import { flagsOf, UsageError, type Arguments, valueOf } from '../arguments.js'
 import { countRuns } from './baseline-commands.js'
 import { gateFlags, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
 import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
@@ -28,19 +28,8 @@ const MOST_RUNS = 50
 
 /** Flags of `loadgate run` that mean nothing where nothing is judged, or that are about a single run. */
 const NOT_FLAGS = [
-  'run-id',
-  'wait',
-  'fail-on',
-  'on-missing-token',
-  'baseline',
-  'baseline-parameters',
-  'baseline-rounds',
-  'on-missing-baseline',
-  'on-unsure',
-  'confirm',
-  'stop-early',
-  'on-stall',
-  'junit'
+  ...['run-id', 'wait', 'fail-on', 'on-missing-token', 'confirm', 'stop-early', 'on-stall', 'junit'],
+  ...['baseline', 'baseline-parameters', 'baseline-rounds', 'on-missing-baseline', 'on-unsure']
 ]
 const ABOUT: Readonly<Record<string, string>> = {
   thresholds: 'The lines that name `baseline`, to find out what they can find; the others have no effect.',
@@ -48,18 +37,18 @@ const ABOUT: Readonly<Record<string, string>> = {
   json: 'Print the calibration as JSON on standard output, and progress on standard error.'
 }
 
-export const CALIBRATE_FLAGS: readonly Flag[] = [
-  {
-    name: 'runs',
-    group: 'What to run',
-    value: 'number',
-    about: `How often to run the plan, at least ${LEAST_RUNS} times. Default: ${DEFAULT_RUNS}.`
-  },
+export const flags = [
+  ...flagsOf(
+    {
+      'runs <number>': `How often to run the plan, at least ${LEAST_RUNS} times. Default: ${DEFAULT_RUNS}.`
+    },
+    'What to run'
+  ),
   ...gateFlags(NOT_FLAGS, ABOUT)
 ]
 
 /** `loadgate calibrate`: the same plan several times against the same server, and how much its figures vary. */
-export async function runCalibrateCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const count =
     valueOf(args, 'runs', (text) => parseInteger(text, { least: LEAST_RUNS, most: MOST_RUNS })) ??
     DEFAULT_RUNS

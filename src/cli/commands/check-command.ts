@@ -8,7 +8,7 @@ import { markedValues } from '../../gate/settings/secret-parameters.js'
 import type { Settings, Skip } from '../../gate/settings/settings.js'
 import type { Finding } from '../../analysis/plans/check/request.js'
 import { systemClock } from '../../contract/clock.js'
-import { UsageError, type Arguments, type Flag } from '../arguments.js'
+import { UsageError, type Arguments } from '../arguments.js'
 import { checkTarget } from '../check/target.js'
 import { gateFlags, readGateSettings } from './gate-command.js'
 import type { CommandPorts } from '../ports.js'
@@ -17,7 +17,7 @@ import { plain, say, strikeOut } from '../screen.js'
 /** Flags of `loadgate run` that change nothing in what is checked. */
 const NOT_FLAGS = ['run-id', 'repeat', 'name', 'notes', 'project', 'tags', 'output', 'junit']
 
-export const CHECK_FLAGS: readonly Flag[] = gateFlags(NOT_FLAGS, {
+export const flags = gateFlags(NOT_FLAGS, {
   rehearse: 'Check for a rehearsal, which needs no tool and no target.',
   json: 'Print the findings as JSON.'
 })
@@ -25,7 +25,7 @@ export const CHECK_FLAGS: readonly Flag[] = gateFlags(NOT_FLAGS, {
 const NOTHING_FOUND = 'No problems found.'
 
 /** `loadgate check`: what would go wrong with a run of these settings, found in seconds. Returns the exit code. */
-export async function runCheckCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const findings = await findProblems(args, ports)
   const count = (level: Finding['level']): number => findings.filter((found) => found.level === level).length
   const errors = count('error')
@@ -140,7 +140,7 @@ async function checkJava({ tool, plan }: Wanted, env: NodeJS.ProcessEnv): Promis
   ]
   const { JAVA_HOME } = env
   const java = JAVA_HOME ? resolve(JAVA_HOME, 'bin', 'java') : 'java'
-  const { output, isThere } = await run(java, env)
+  const { output, isThere } = await askJava(java, env)
   if (!isThere)
     return refuse(
       `Java, and ${JAVA_HOME ? `JAVA_HOME is ${JAVA_HOME}, where no bin/java runs` : 'there is no java on the PATH'}`
@@ -163,7 +163,7 @@ async function readFreeMb(folder: string): Promise<number | undefined> {
   return facts && (facts.bavail * facts.bsize) / 2 ** 20
 }
 
-function run(java: string, env: NodeJS.ProcessEnv): Promise<{ output: string; isThere: boolean }> {
+function askJava(java: string, env: NodeJS.ProcessEnv): Promise<{ output: string; isThere: boolean }> {
   return new Promise((done) => {
     execFile(java, ['-version'], { env, timeout: LONGEST_MS }, (error, stdout, stderr) =>
       done({ output: `${stderr}${stdout}`, isThere: error === null })

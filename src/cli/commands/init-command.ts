@@ -13,9 +13,9 @@ import { readAddress, readUrls } from '../plans/url-requests.js'
 import { writePlan, describeLoad } from '../plans/write-plan.js'
 import { readHar } from '../plans/har/har-requests.js'
 import { readOpenApi } from '../plans/openapi/openapi-requests.js'
-import { UsageError, type Arguments, type Flag } from '../arguments.js'
+import { flagsOf, UsageError, type Arguments } from '../arguments.js'
 import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
-import { CHOICE_FLAGS, readChoices, type Choices, type Source } from '../init/choices.js'
+import { CHOICES, readChoices, type Choices, type Source } from '../init/choices.js'
 import { writeConfig } from '../init/config-text.js'
 import {
   CONFIG_PATH,
@@ -35,15 +35,15 @@ const PATHS = [PLAN_PATH, CONFIG_PATH, WORKFLOW_PATH]
 const MOST_JOB_MINUTES = 360
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/
 
-export const INIT_FLAGS: readonly Flag[] = [
-  ...CHOICE_FLAGS,
-  { name: 'yes', about: 'Ask nothing, and take the defaults; so it is without a terminal.' },
-  { name: 'force', about: 'Overwrite files that exist.' },
-  { name: 'json', about: 'Print what was written as JSON, and ask nothing.' }
-]
+export const flags = flagsOf({
+  ...CHOICES,
+  yes: 'Ask nothing, and take the defaults; so it is without a terminal.',
+  force: 'Overwrite files that exist.',
+  json: 'Print what was written as JSON, and ask nothing.'
+})
 
 /** `loadgate init`: a plan, a config file and a workflow for this repository. */
-export async function runInitCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const force = args.has('force')
   // Nobody should answer questions in vain.
   await checkPaths(ports.workspace, PATHS, force)

@@ -4,9 +4,9 @@ import { buildTrend } from '../../analysis/baseline/build-trend.js'
 import type { Trend } from '../../analysis/baseline/trend.js'
 import { shorten } from '../../contract/text.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
-import { type Arguments, UsageError } from '../arguments.js'
+import { flagsOf, type Arguments, UsageError } from '../arguments.js'
 import { findBaselineFile } from './baseline-file.js'
-import { countRuns, describeChange } from './baseline-commands.js'
+import { countRuns, describeChange, JSON_FLAG } from './baseline-commands.js'
 import { wrap } from '../help.js'
 import type { CommandPorts } from '../ports.js'
 import { say } from '../screen.js'
@@ -30,8 +30,10 @@ const FIGURES = [
   { key: 'errorRate', title: 'error rate', metric: 'error_rate' }
 ] as const
 
+export const flags = flagsOf(JSON_FLAG)
+
 /** `loadgate trend <file or folder>`: the last runs of a branch as charts. */
-export async function runTrendCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const { out } = ports.screen
   const place = resolve(ports.workspace, args.words[0] ?? '')
   const { path, document } = await findBaselineFile(place, ports.screen)

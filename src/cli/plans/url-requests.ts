@@ -1,8 +1,13 @@
 import { labelOf, readableName } from './plan-text.js'
-import { SourceError, addressOf, readTarget } from './request.js'
-import type { PlanRequest, PlanTarget, RequestSet } from './request.js'
-import { TYPED, describeProperties, keepPath, nothingRemoved } from './without-secrets.js'
-import type { Removed } from './without-secrets.js'
+import {
+  SourceError,
+  addressOf,
+  readTarget,
+  type PlanRequest,
+  type PlanTarget,
+  type RequestSet
+} from './request.js'
+import { TYPED, describeProperties, keepPath, nothingRemoved, type Removed } from './without-secrets.js'
 
 /** One GET per address, all of the same application. */
 export function readUrls(addresses: readonly string[]): RequestSet {
