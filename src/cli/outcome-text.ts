@@ -2,12 +2,24 @@ import { shorten } from '../contract/text.js'
 import type { Outcome, Verdict } from '../analysis/outcome.js'
 import type { Figures, Measurements } from '../analysis/results/figures/measurements.js'
 import { formatFigure, formatValue } from '../analysis/thresholds/format.js'
-import { baselineSentences } from '../report/baseline-sentences.js'
-import type { ComparisonCells } from '../report/comparison-cells.js'
-import { describeVerdict, explainEarlyStop, reasonBelowHeading, rehearsalMark } from '../report/headline.js'
-import { errorRows, judgementRows, shownRows, slowestLabels, type ShownRow } from '../report/rows.js'
+import {
+  baselineSentences,
+  describeVerdict,
+  explainEarlyStop,
+  reasonBelowHeading,
+  rehearsalMark,
+  warmUpSentence,
+  listWarnings
+} from '../report/sentences.js'
+import {
+  type ComparisonCells,
+  errorRows,
+  judgementRows,
+  shownRows,
+  slowestLabels,
+  type ShownRow
+} from '../report/rows.js'
 import { describeStalls } from '../report/stalls.js'
-import { warmUpSentence, listWarnings } from '../report/warm-up.js'
 import { plain, table, shortenMiddle } from './screen.js'
 
 /** The outcome for people: what was measured, what failed, the thresholds, and last the verdict, with where its files are. */

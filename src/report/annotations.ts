@@ -2,7 +2,7 @@ import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isNotJudged } from '../analysis/thresholds/judge/judge.js'
 import { replaceControls, cutToBytes } from './escape.js'
 import type { Outcome } from '../analysis/outcome.js'
-import { rehearsalMark } from './headline.js'
+import { rehearsalMark } from './sentences.js'
 
 export interface Annotation {
   readonly level: 'error' | 'warning' | 'notice'

@@ -3,7 +3,7 @@ import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isDecisive, isNotJudged } from '../analysis/thresholds/judge/judge.js'
 import { REHEARSAL, type Outcome, type Verdict } from '../analysis/outcome.js'
 import { describeStalls } from './stalls.js'
-import { warmUpSentence, listWarnings } from './warm-up.js'
+import { warmUpSentence, listWarnings } from './sentences.js'
 
 /** What a test case ended with; a case that passed has none. */
 interface CaseResult {

@@ -1,10 +1,13 @@
-import { formatActual, formatMargin, formatValue } from '../analysis/thresholds/format.js'
-import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
+import { formatActual, formatChange, formatMargin, formatValue } from '../analysis/thresholds/format.js'
+import type { Comparison, ComparisonOutcome, Judgement } from '../analysis/thresholds/judge/judgement.js'
 import type { Metric } from '../analysis/thresholds/metrics.js'
 import type { ErrorCount, Figures, Measurements } from '../analysis/results/figures/measurements.js'
 import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
-import { comparisonCells, type ComparisonCells } from './comparison-cells.js'
+import { shortenCommit } from './escape.js'
+import { count } from './sentences.js'
 import { overTimeCells, type OverTimeCells } from './stalls.js'
+
+const NONE = '–'
 
 export interface JudgementRow {
   readonly threshold: string
@@ -35,24 +38,86 @@ function rank({ verdict, threshold }: Judgement): number {
 }
 
 function rowOf(judgement: Judgement, baseline: BaselineFacts | undefined): JudgementRow {
-  const { threshold, reason } = judgement
   const comparison = comparisonCells(judgement, baseline)
   const overTime = overTimeCells(judgement)
   return {
-    threshold: threshold.level === 'warn' ? `warn: ${threshold.text}` : threshold.text,
-    actual: formatActual(judgement) || '–',
-    margin: formatMargin(judgement) || '–',
+    threshold: lineOf(judgement),
+    actual: formatActual(judgement) || NONE,
+    margin: formatMargin(judgement) || NONE,
     verdict: wordOf(judgement),
-    reason,
+    reason: judgement.reason,
     ...(comparison && { comparison }),
     ...(overTime && { overTime })
   }
+}
+
+/** The line as it was written. */
+export function lineOf({ threshold: { level, text } }: Judgement): string {
+  return level === 'warn' ? `warn: ${text}` : text
 }
 
 function wordOf({ verdict, threshold, comparison }: Judgement): string {
   const isWarning = verdict === 'failed' && threshold.level === 'warn'
   if (comparison === undefined) return isWarning ? 'warning' : verdict
   return isWarning ? `warning: ${comparison.outcome}` : comparison.outcome
+}
+
+/** The texts of a line that was compared with a baseline. */
+export interface ComparisonCells {
+  readonly outcome: ComparisonOutcome
+  /** The sign of the outcome; it never appears without the word. */
+  readonly sign: string
+  readonly base: string
+  /** How many runs that is based on, and the commit of the newest one, which is untrusted text. */
+  readonly baseFrom: string
+  readonly head: string
+  /** With its interval: `+12.3 % (+2.1 to +22.5)`. */
+  readonly change: string
+}
+
+/** Outcomes that are no judgement share a sign, which is never that of a line that holds. */
+export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
+  holds: '✅',
+  broken: '❌',
+  unsure: '⚠️',
+  'no baseline': '⚠️',
+  'not comparable': '⚠️'
+}
+
+/** Undefined for a line with a limit of its own. */
+export function comparisonCells(
+  judgement: Judgement,
+  baseline: BaselineFacts | undefined
+): ComparisonCells | undefined {
+  const { comparison, threshold } = judgement
+  if (comparison === undefined) return undefined
+  const { outcome, base } = comparison
+  const isOnlyWarned = outcome === 'broken' && threshold.level === 'warn'
+  return {
+    outcome,
+    sign: isOnlyWarned ? OUTCOME_SIGNS.unsure : OUTCOME_SIGNS[outcome],
+    base: base === undefined ? NONE : formatValue(threshold.metric, base),
+    baseFrom: base === undefined ? '' : describeBase(comparison, baseline),
+    head: formatActual(judgement) || NONE,
+    change: describeChange(threshold.metric, comparison)
+  }
+}
+
+function describeBase(
+  { baseRuns, knownBaseRuns = baseRuns }: Comparison,
+  baseline: BaselineFacts | undefined
+): string {
+  const unit = baseline?.kind === 'side-by-side' ? 'round' : 'run'
+  const known = count(knownBaseRuns, unit)
+  const used = baseRuns === knownBaseRuns ? known : `newest ${baseRuns} of ${known}`
+  return baseline?.commit === undefined ? used : `${used}, ${shortenCommit(baseline.commit)}`
+}
+
+function describeChange(metric: Metric, { changePct, interval }: Comparison): string {
+  if (changePct === undefined) return NONE
+  const change = formatChange(metric, changePct)
+  const [low, high] = (interval ?? []).map((end) => formatChange(metric, end).replace(/ .*$/, ''))
+  return high === undefined ? change : `${change} (${low} to ${high})`
 }
 
 /** The comparisons where no line asked for one: with something to compare, and not put as judgements. */
@@ -148,7 +213,6 @@ export const EVERY_REGION_IS_HERE =
   'Every region is this machine: its processes generated the load of all grids. With the setting regions, grids run on clusters.'
 
 const HERE = 'this machine'
-const NONE = '–'
 /** Less is noise: the kernel throttles in whole periods of 100 ms. */
 const LEAST_STARVED = 0.01
 
@@ -170,10 +234,10 @@ export function nodeRows(nodes: readonly NodeFacts[], most: number): NodeRow[] {
     name: nameOf(node),
     place: node.place,
     start: node.startedMs === null ? NONE : formatStart(node.startedMs - firstMs),
-    rows: count(node.rows),
-    threads: count(node.threads),
+    rows: counted(node.rows),
+    threads: counted(node.threads),
     cpuLimit: node.cpuLimit === null ? NONE : String(Number(node.cpuLimit.toFixed(3))),
-    restarts: count(node.restarts),
+    restarts: counted(node.restarts),
     throttled: describeThrottling(node.throttled),
     isStarved: isStarved(node.throttled),
     lost: node.lost ?? ''
@@ -221,6 +285,6 @@ function formatStart(afterMs: number): string {
   return afterMs < 1000 ? `+${Math.round(afterMs)} ms` : `+${(afterMs / 1000).toFixed(1)} s`
 }
 
-function count(value: number | null): string {
+function counted(value: number | null): string {
   return value === null ? NONE : formatValue('samples', value)
 }

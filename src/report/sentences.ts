@@ -1,8 +1,19 @@
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isNotJudged } from '../analysis/thresholds/judge/judge.js'
 import { formatDuration } from '../contract/text.js'
-import { replaceControls } from './escape.js'
-import { type Outcome, type StoppedEarly, type Verdict, REHEARSAL } from '../analysis/outcome.js'
+import { cutToBytes, replaceControls, shortenCommit } from './escape.js'
+import type { Source } from '../analysis/results/figures/measurements.js'
+import {
+  type BaselineFacts,
+  type Outcome,
+  type StoppedEarly,
+  type Verdict,
+  REHEARSAL
+} from '../analysis/outcome.js'
+
+/** More than anyone reads; verdict.json has all of them. */
+const MOST_LINES = 10
+const MOST_SENTENCE_BYTES = 1_000
 
 /** Of a gate that passed, with lines that nothing was found out about: not the sign of one that simply passed. */
 const PARTLY_JUDGED = '☑️'
@@ -27,10 +38,7 @@ export function qualifyVerdict(facts: {
   readonly stoppedEarly?: StoppedEarly | null | undefined
 }): string {
   const { verdict, notJudged, stoppedEarly } = facts
-  const unjudged =
-    verdict === 'passed' && notJudged > 0
-      ? `, ${notJudged} ${notJudged === 1 ? 'line' : 'lines'} not judged`
-      : ''
+  const unjudged = verdict === 'passed' && notJudged > 0 ? `, ${count(notJudged, 'line')} not judged` : ''
   const early = stoppedEarly == null ? '' : `, ${describeEarlyStop(stoppedEarly)}`
   return unjudged + early
 }
@@ -76,4 +84,90 @@ export function rehearsalMark(rehearsal: boolean): string {
 /** In UTC, like the run's other times. */
 export function formatTime(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ') + ' UTC'
+}
+
+/** The figures of what counts are always shown; this says what is not among them. Undefined without a warm-up. */
+export function warmUpSentence({
+  warmUp,
+  measurements
+}: Partial<Pick<Outcome, 'warmUp' | 'measurements'>>): string | undefined {
+  if (warmUp === undefined) return undefined
+  const { ms, samples } = warmUp
+  const start = `Warm-up: ${formatDuration(ms)};`
+  if (samples === 0) return `${start} there were no samples to leave out.`
+  const isAll = measurements?.figures({}) === undefined
+  const those = `${isAll ? 'all ' : ''}${describeCounts(warmUp)}`
+  return isAll
+    ? `${start} ${those} left out, so there are no figures.`
+    : `${start} ${those} left out of all figures.`
+}
+
+/** The CSVs with all of their rows, and with what keeps them from being evidence, the warm-up included. */
+export function listSources({ warmUp, measurements }: Pick<Outcome, 'warmUp' | 'measurements'>): Source[] {
+  const all = warmUp?.whole.sources ?? []
+  return (measurements?.sources ?? all).map((source, i) => {
+    const whole = all[i]
+    return whole?.grid === source.grid ? { ...source, rows: whole.rows } : source
+  })
+}
+
+function describeCounts({ samples, failures }: { samples: number; failures: number }): string {
+  const noun = samples === 1 ? 'sample' : 'samples'
+  const failed = failures === 0 ? 'none failed' : `${failures.toLocaleString('en-US')} failed`
+  return `${samples.toLocaleString('en-US')} ${noun} (${failed})`
+}
+
+/** Warnings besides the verdict: load that was not reached, and the service's own error messages. */
+export function listWarnings({
+  warnings,
+  remoteErrors
+}: Pick<Outcome, 'warnings' | 'remoteErrors'>): readonly string[] {
+  return first([...warnings, ...remoteErrors.map((line) => `The service says: ${line}`)])
+}
+
+/** What the run was compared with, or why it was not, and what to know about it. Branch, commit and notes are untrusted text. */
+export function baselineSentences(baseline: BaselineFacts | undefined): string[] {
+  if (baseline === undefined) return []
+  return [...describeState(baseline), ...first(baseline.notes)]
+    .filter((sentence) => sentence.trim() !== '')
+    .map(asSentence)
+}
+
+function asSentence(words: string): string {
+  const text = cutToBytes(replaceControls(words).trim(), MOST_SENTENCE_BYTES)
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.')
+}
+
+function describeState(baseline: BaselineFacts): string[] {
+  const { state, reason } = baseline
+  if (state === 'compared') return [describeBase(baseline), ...(reason === undefined ? [] : [reason])]
+  if (state === 'off') return reason === undefined ? [] : [reason]
+  return [nameState(state, reason ?? '')]
+}
+
+/** A reason that has the word already does not get it twice. */
+function nameState(state: string, reason: string): string {
+  if (reason === '') return state
+  return reason.toLowerCase().includes(state) ? reason : `${state}: ${reason}`
+}
+
+function describeBase({ kind, runs, branch, commit }: BaselineFacts): string {
+  const newest = commit === undefined ? '' : shortenCommit(commit)
+  if (kind === 'side-by-side') {
+    const at = newest === '' ? '' : ` (${newest})`
+    return `Compared side by side with the base${at} in ${count(runs.length, 'round')}.`
+  }
+  const place = branch === undefined ? '' : ` of ${branch}`
+  const at = newest === '' ? '' : runs.length === 1 ? `, at ${newest}` : `, the newest at ${newest}`
+  return `Compared with ${count(runs.length, 'run')}${place}${at}.`
+}
+
+/** `1 run`, `2 runs`. */
+export function count(number: number, unit: string): string {
+  return `${number} ${number === 1 ? unit : `${unit}s`}`
+}
+
+function first(lines: readonly string[]): readonly string[] {
+  const more = lines.length - MOST_LINES
+  return more <= 0 ? lines : [...lines.slice(0, MOST_LINES), `${more} more are in verdict.json.`]
 }

@@ -5,7 +5,7 @@ import { formatActual, writeNumber, formatWait, formatMoment } from '../analysis
 import { asAbsolute, type Judgement } from '../analysis/thresholds/judge/judgement.js'
 import type { Outcome } from '../analysis/outcome.js'
 import { findOrigin } from './page/numbers.js'
-import { formatTime } from './headline.js'
+import { formatTime } from './sentences.js'
 
 const MOST_STALLS = 20
 

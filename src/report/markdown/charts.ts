@@ -1,7 +1,7 @@
 import type { TimeSeries } from '../../analysis/results/figures/measurements.js'
 import type { StallBand } from '../stalls.js'
 import { REHEARSAL } from '../../analysis/outcome.js'
-import { rehearsalMark } from '../headline.js'
+import { rehearsalMark } from '../sentences.js'
 import { joinSections, BLUE, drawChart, GREY, ORANGE, RED } from './markdown.js'
 
 interface Chart {

@@ -2,7 +2,7 @@ import type { Figures } from '../../analysis/results/figures/measurements.js'
 import { formatFigure, formatValue } from '../../analysis/thresholds/format.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { formatBytes } from '../escape.js'
-import { rehearsalMark } from '../headline.js'
+import { rehearsalMark } from '../sentences.js'
 import {
   EVERY_REGION_IS_HERE,
   errorRows,

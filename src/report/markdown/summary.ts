@@ -5,11 +5,12 @@ import {
   explainEarlyStop,
   reasonBelowHeading,
   signOf,
-  rehearsalMark
-} from '../headline.js'
+  rehearsalMark,
+  warmUpSentence,
+  listWarnings
+} from '../sentences.js'
 import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'
 import { placeStalls } from '../stalls.js'
-import { warmUpSentence, listWarnings } from '../warm-up.js'
 import type { Band, Trend, TrendPoint } from '../../analysis/baseline/trend.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
 import { showFigure } from '../rows.js'

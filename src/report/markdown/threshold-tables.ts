@@ -1,8 +1,6 @@
-import { baselineSentences } from '../baseline-sentences.js'
-import type { ComparisonCells } from '../comparison-cells.js'
-import { judgementRows, shownRows, type JudgementRow } from '../rows.js'
+import { baselineSentences, rehearsalMark } from '../sentences.js'
+import { type ComparisonCells, judgementRows, shownRows, type JudgementRow } from '../rows.js'
 import type { Outcome } from '../../analysis/outcome.js'
-import { rehearsalMark } from '../headline.js'
 import { describeStalls } from '../stalls.js'
 import { fold, foreign, joinSections, table, tableSection } from './markdown.js'
 

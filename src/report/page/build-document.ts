@@ -2,15 +2,22 @@ import type { Figures, Measurements, Scope, TimeSeries } from '../../analysis/re
 import { asAbsolute, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { matchesPattern } from '../../analysis/thresholds/judge/scopes.js'
 import { factsOf, metricNamed } from '../../analysis/thresholds/metrics.js'
-import { baselineSentences } from '../baseline-sentences.js'
+import {
+  baselineSentences,
+  countNotJudged,
+  explainEarlyStop,
+  reasonBelowHeading,
+  formatTime,
+  listSources,
+  warmUpSentence,
+  listWarnings
+} from '../sentences.js'
 import { errorRows, judgementRows, worstFirst, EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../rows.js'
 import { safeLink } from '../escape.js'
 import type { FiguresDocument } from '../../contract/verdict.js'
-import { figuresDocument } from '../figures-document.js'
-import { countNotJudged, explainEarlyStop, reasonBelowHeading, formatTime } from '../headline.js'
+import { figuresDocument } from '../verdict-document.js'
 import { REHEARSAL, type Outcome, type RunFacts, type WarmUpFacts } from '../../analysis/outcome.js'
 import { boundTrend } from '../trend-points.js'
-import { listSources, warmUpSentence, listWarnings } from '../warm-up.js'
 import { describeStalls, placeStalls } from '../stalls.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
 import type {

@@ -4,7 +4,7 @@ import { REHEARSAL } from '../../analysis/outcome.js'
 import { LIST_SCRIPT, LIST_SCRIPT_HASH } from './assets.js'
 import type { RunStatus } from './document.js'
 import { formatElapsed, formatNumber, formatPercent, renderTable } from './numbers.js'
-import { formatTime } from '../headline.js'
+import { formatTime } from '../sentences.js'
 import { pagePolicy } from './page.js'
 import type { RenderedPage } from './run-page.js'
 

@@ -1,6 +1,6 @@
 import { escapeHtml, formatBytes } from '../escape.js'
 import type { StallRow } from '../stalls.js'
-import { qualifyVerdict } from '../headline.js'
+import { qualifyVerdict } from '../sentences.js'
 import type { FiguresDocument } from '../../contract/verdict.js'
 import type { CurrentFigures, Headline, LabelRow, PageDocument, View } from './document.js'
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'

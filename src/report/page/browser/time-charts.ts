@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import type { Limit, PageDocument } from '../document.js'
 import { formatElapsed, formatNumber, renderTable } from '../numbers.js'
-import { formatTime } from '../../headline.js'
+import { formatTime } from '../../sentences.js'
 import { fillWhenOpen, find, make, makeLegendItem, makePlot } from './elements.js'
 import { axisLook, CHART_FONT, readPalette, type ColourName, type Palette } from './palette.js'
 import { bandsOf, countBands, describeBand, drawBands, NOTHING_ANSWERED } from './stall-bands.js'

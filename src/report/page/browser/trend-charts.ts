@@ -8,9 +8,9 @@ import {
   describeTrend,
   planTrend,
   renderTrendTable,
-  startOfBand
+  startOfBand,
+  type TrendPlan
 } from '../trend-plan.js'
-import type { TrendPlan } from '../trend-plan.js'
 import { formatNumber } from '../numbers.js'
 import { fillWhenOpen, find, make, makePlot } from './elements.js'
 import { axisLook, readPalette, type Palette } from './palette.js'
