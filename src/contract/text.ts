@@ -54,3 +54,8 @@ export function shorten(text: string, most = 80): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
   return line.length > most ? `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : line
 }
+
+/** Lines that are said only then. */
+export function when(isSo: boolean, ...lines: string[]): string[] {
+  return isSo ? lines : []
+}

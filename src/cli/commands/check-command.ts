@@ -4,12 +4,15 @@ import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { checkBeforeRun } from '../../gate/preflight.js'
 import { SettingsError } from '../../gate/errors.js'
+import { startDeadline } from '../../gate/deadline.js'
+import { withoutSecrets } from '../../gate/settings/service-values.js'
 import { markedValues } from '../../gate/settings/secret-parameters.js'
 import type { Settings, Skip } from '../../gate/settings/settings.js'
 import type { Finding } from '../../analysis/plans/check/request.js'
-import { systemClock } from '../../contract/clock.js'
+import type { Target } from '../../analysis/plans/check/jmx-target.js'
+import { systemClock, type Clock } from '../../contract/clock.js'
+import { probe, type ProbeResult } from '../../client/http/probe.js'
 import { UsageError, type Arguments } from '../arguments.js'
-import { checkTarget } from '../check/target.js'
 import { gateFlags, readGateSettings } from './gate-command.js'
 import type { CommandPorts } from '../ports.js'
 import { plain, say, strikeOut } from '../screen.js'
@@ -169,4 +172,67 @@ function askJava(java: string, env: NodeJS.ProcessEnv): Promise<{ output: string
       done({ output: `${stderr}${stdout}`, isThere: error === null })
     )
   })
+}
+
+const LONGEST_TRY_MS = 5_000
+
+/** It accepted the connection, and said nothing yet. */
+type Slow = { readonly kind: 'slow'; readonly failure: string }
+
+interface Options {
+  /** What the plan's first request is sent to, if it is known. */
+  readonly target: Target | undefined
+  readonly clock: Clock
+  readonly cancelled: AbortSignal
+}
+
+/** Sends the target one request: that of `wait-for`, or the plan's first GET. */
+async function checkTarget(
+  { waitFor, overrideHosts }: Pick<Settings, 'waitFor' | 'overrideHosts'>,
+  { target, clock, cancelled }: Options
+): Promise<Finding[]> {
+  const url = waitFor?.url ?? target?.url
+  const find = (level: Finding['level'], message: string): Finding[] => [{ level, message }]
+  if (url === undefined)
+    return find(
+      'note',
+      'The target was not tried: its address is only known when the plan runs. `--wait-for <address>` tries that one.'
+    )
+  if (waitFor === undefined && overrideHosts?.toLowerCase().includes(url.hostname.toLowerCase()))
+    return find('note', `The target was not tried: override-hosts gives ${url.hostname} another address.`)
+  const shown = withoutSecrets(waitFor === undefined && target ? target.shown : url.href)
+  const result = await tryOnce(url, { clock, cancelled })
+  if ('failure' in result) {
+    const message = `The target ${shown} does not answer: ${result.failure}. ${ADVICE[result.kind]}`
+    // A plan with slow requests may pass.
+    return find(result.kind === 'slow' ? 'warning' : 'error', message)
+  }
+  if (result.status < 500) return find('note', `The target ${shown} answers (${result.status}).`)
+  // Nobody says that the plan asks for this path.
+  const isAsked = waitFor !== undefined || target?.isOfPlan === true
+  const message = `The target ${shown} answers ${result.status}, an error of the server; look into its log before a run.`
+  return find(isAsked ? 'error' : 'warning', message)
+}
+
+async function tryOnce(url: URL, { clock, cancelled }: Omit<Options, 'target'>): Promise<ProbeResult | Slow> {
+  const slow = new Error('slow')
+  const deadline = startDeadline(clock, LONGEST_TRY_MS, { error: slow, others: [cancelled] })
+  try {
+    // The tools accept any certificate too.
+    return await probe(url, { signal: deadline.signal, acceptsAnyCertificate: true })
+  } catch (thrown) {
+    if (thrown !== slow) throw thrown
+    return { kind: 'slow', failure: `${url.host} did not reply within ${LONGEST_TRY_MS / 1000} s` }
+  } finally {
+    deadline.release()
+  }
+}
+
+const CHECK_NETWORK = 'Check the address and the network between this machine and the target.'
+const ADVICE = {
+  'no-server':
+    'Start the server first, or correct host and port: in the plan, or with override-parameters. If it is still starting, `wait-for` waits for it.',
+  'unknown-host': 'Correct the host: in the plan, or with override-parameters.',
+  slow: 'Is it busy, or still starting?',
+  ...{ certificate: CHECK_NETWORK, other: CHECK_NETWORK }
 }

@@ -9,7 +9,7 @@ import {
 } from '../../contract/setting-values.js'
 import { UsageError, type Arguments } from '../arguments.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
-import type { Asker } from './asker.js'
+import type { Asker, Question } from './asker.js'
 
 /** What the plan is made from. */
 export type Source =
@@ -118,14 +118,11 @@ function parseLength(text: string, least: number): Parsed<number> {
   return parsed.ok && parsed.value > MOST_SECONDS ? { ok: false, accepted: 'at most 24h' } : parsed
 }
 
-interface Choice<T> {
-  readonly flag: string
-  readonly question: string
-  readonly fallback: string
-  readonly parse: (text: string) => Parsed<T>
-}
-
-async function choose<T>(args: Arguments, asker: Asker, { flag, ...choice }: Choice<T>): Promise<T> {
+async function choose<T>(
+  args: Arguments,
+  asker: Asker,
+  { flag, ...choice }: Question<T> & { flag: string }
+): Promise<T> {
   return args.has(flag) ? readFlag(flag, args.text(flag), choice.parse) : asker.ask(choice)
 }
 

@@ -1,13 +1,6 @@
-import { labelOf, readableName } from './plan-text.js'
-import {
-  SourceError,
-  addressOf,
-  readTarget,
-  type PlanRequest,
-  type PlanTarget,
-  type RequestSet
-} from './request.js'
-import { TYPED, describeProperties, keepPath, nothingRemoved, type Removed } from './without-secrets.js'
+import { addressOf, labelOf, readableName, readTarget, SourceError } from './request.js'
+import type { PlanRequest, PlanTarget, RequestSet } from './request.js'
+import { describeProperties, keepPath, nothingRemoved, TYPED, type Removed } from './secrets.js'
 
 /** One GET per address, all of the same application. */
 export function readUrls(addresses: readonly string[]): RequestSet {

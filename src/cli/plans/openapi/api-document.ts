@@ -1,4 +1,5 @@
 import type { Document } from 'yaml'
+import { isObject } from '../../../contract/decode.js'
 import { parseYaml } from '../../../contract/yaml-text.js'
 import { SourceError } from '../request.js'
 
@@ -6,10 +7,6 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 const MOST_ALIASES = 1000
 const MOST_HOPS = 50
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 export function textIn(value: unknown, key: string): string {
   const text = fieldIn(value, key)
