@@ -30,13 +30,11 @@ export function flagsOf(spelled: Readonly<Record<string, string>>, group?: strin
 
 export interface Arguments {
   readonly words: readonly string[]
-  /** The names of the flags that were given. */
   readonly flags: readonly string[]
   text(name: string): string
   has(name: string): boolean
 }
 
-/** Reads the words and flags after a command. */
 export function readArguments(args: readonly string[], flags: readonly Flag[]): Arguments {
   if (args.some((arg) => /^--(token|github-token)(=|$)/.test(arg)))
     throw new UsageError('A flag would show the token in every process list; set LOADGATE_TOKEN instead.')

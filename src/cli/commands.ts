@@ -18,7 +18,6 @@ import * as serve from './commands/serve-command.js'
 import * as trend from './commands/trend-command.js'
 import * as user from './commands/user-commands.js'
 
-/** What a command does with the words after it. */
 interface Form extends FormText, Runnable {
   /** What to type instead if a flag is given that has no effect here. */
   readonly instead?: string
@@ -100,7 +99,6 @@ export const COMMANDS: readonly Command[] = TABLE.map(([usage, about, what]) => 
   return { name, operands: OPERANDS[name] ?? operands, about, flags, forms }
 })
 
-/** Runs what was typed and returns the exit code. */
 export async function runCommandLine(args: readonly string[], ports: CommandPorts): Promise<number> {
   const { out, err } = ports.screen
   const [first = ''] = args

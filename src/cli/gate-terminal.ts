@@ -1,12 +1,10 @@
 import { join } from 'node:path'
 import { maskToken } from '../gate/settings/service-values.js'
-import type { Ports, Progress } from '../gate/ports.js'
-import { systemClock, type Clock } from '../contract/clock.js'
-import { describeStatus } from '../gate/run/run-status.js'
-import { formatDuration } from '../contract/text.js'
+import type { Ports } from '../gate/ports.js'
+import { systemClock } from '../contract/clock.js'
 import type { Arguments } from './arguments.js'
 import type { CommandPorts } from './ports.js'
-import { ProgressBar } from './progress-bar.js'
+import { ProgressBar, ProgressLines } from './progress-bar.js'
 import { plain, widthOf } from './screen.js'
 import { createTerminalLog } from './terminal-log.js'
 
@@ -20,7 +18,6 @@ const NO_RUNNER = {
   uploadArtifact: undefined
 } satisfies Partial<Ports>
 
-/** A terminal on which gates run. */
 export interface GateTerminal {
   readonly isJson: boolean
   /** How wide the lines of the result may be; undefined if any. */
@@ -33,7 +30,6 @@ export interface GateTerminal {
   tell(line: string): void
   /** What a gate works with that keeps its files in the folder. */
   portsIn(scratchDir: string): Ports
-  /** Ends the display of progress. */
   end(): void
 }
 
@@ -72,51 +68,4 @@ export function openGateTerminal(args: Arguments, ports: CommandPorts): GateTerm
         })
     })
   }
-}
-
-const LINE_EVERY_MS = 30_000
-
-/** Progress where there is no terminal: a line now and then, so that a log shows that the gate is alive, and CI systems do not end it. */
-export class ProgressLines {
-  readonly #clock: Clock
-  readonly #print: (line: string) => void
-  readonly #ended = new AbortController()
-  #latest: (Progress & { readonly atMs: number }) | undefined
-
-  constructor(clock: Clock, print: (line: string) => void) {
-    this.#clock = clock
-    this.#print = print
-  }
-
-  show(progress: Progress): void {
-    const isFirst = this.#latest === undefined
-    this.#latest = { ...progress, atMs: this.#clock.now() }
-    if (isFirst) void this.#printOn()
-  }
-
-  end(): void {
-    this.#ended.abort()
-  }
-
-  /** By the clock rather than by polls of the run: there are none while files are sent or results are downloaded. */
-  async #printOn(): Promise<void> {
-    const { signal } = this.#ended
-    try {
-      for (;;) {
-        await this.#clock.sleep(LINE_EVERY_MS, signal)
-        if (this.#latest !== undefined) this.#print(describe(this.#latest, this.#clock.now()))
-      }
-    } catch {
-      // The end.
-    }
-  }
-}
-
-function describe(
-  { stage, elapsedMs, durationMs, atMs, ...progress }: Progress & { readonly atMs: number },
-  nowMs: number
-): string {
-  const soFar = formatDuration(elapsedMs + nowMs - atMs)
-  const time = durationMs === undefined ? soFar : `${soFar} of ${formatDuration(durationMs)}`
-  return `${stage === undefined ? '' : `${stage} · `}${describeStatus(progress)}: ${time}`
 }

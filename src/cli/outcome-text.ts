@@ -2,23 +2,10 @@ import { shorten } from '../contract/text.js'
 import type { Outcome, Verdict } from '../analysis/outcome.js'
 import type { Figures, Measurements } from '../analysis/results/figures/measurements.js'
 import { formatFigure, formatValue } from '../analysis/thresholds/format.js'
-import {
-  baselineSentences,
-  describeVerdict,
-  explainEarlyStop,
-  reasonBelowHeading,
-  rehearsalMark,
-  warmUpSentence,
-  listWarnings
-} from '../report/sentences.js'
-import {
-  type ComparisonCells,
-  errorRows,
-  judgementRows,
-  shownRows,
-  slowestLabels,
-  type ShownRow
-} from '../report/rows.js'
+import { baselineSentences, describeVerdict, explainEarlyStop } from '../report/sentences.js'
+import { reasonBelowHeading, rehearsalMark, warmUpSentence, listWarnings } from '../report/sentences.js'
+import { errorRows, judgementRows, shownRows, slowestLabels } from '../report/rows.js'
+import type { ComparisonCells, ShownRow } from '../report/rows.js'
 import { describeStalls } from '../report/stalls.js'
 import { plain, table, shortenMiddle } from './screen.js'
 

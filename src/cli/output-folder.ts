@@ -58,7 +58,6 @@ export async function readRegionsFlag(args: Arguments, workspace: string): Promi
   return given
 }
 
-/** The same, parsed; every problem is reported. */
 export async function readRegions(args: Arguments, workspace: string): Promise<Regions | undefined> {
   const text = await readRegionsFlag(args, workspace)
   if (!args.has('regions')) return undefined

@@ -11,11 +11,9 @@ import { UsageError } from './arguments.js'
 export interface TerminalLog {
   readonly log: Log
   readonly mask: (secret: string) => void
-  /** Redacts what was masked, for text that goes elsewhere. */
   readonly strike: (text: string) => string
 }
 
-/** Lines on a terminal, above the progress bar if there is one. */
 export function createTerminalLog(stream: Stream, bar: ProgressBar | undefined): TerminalLog {
   const secrets: string[] = []
   const strike = (text: string): string => strikeOut(text, secrets)
@@ -66,7 +64,6 @@ function kindOf(thrown: unknown): Kind {
 }
 
 export interface OutputWatch {
-  /** Whether any output was lost. */
   isLost(): boolean
 }
 

@@ -1,15 +1,5 @@
-import {
-  LineCounter,
-  isAlias,
-  isMap,
-  isScalar,
-  parseDocument,
-  visit,
-  type Document,
-  type Node,
-  type Scalar,
-  type SchemaOptions
-} from 'yaml'
+import { LineCounter, isAlias, isMap, isScalar, parseDocument, visit } from 'yaml'
+import type { Document, Node, Scalar, SchemaOptions } from 'yaml'
 import { messageOf } from './text.js'
 
 export interface YamlText {

@@ -5,11 +5,9 @@ import { REHEARSAL, type Outcome, type Verdict } from '../analysis/outcome.js'
 import { describeStalls } from './stalls.js'
 import { warmUpSentence, listWarnings } from './sentences.js'
 
-/** What a test case ended with; a case that passed has none. */
 interface CaseResult {
   readonly kind: 'failure' | 'error' | 'skipped'
   readonly type: string
-  /** One sentence. */
   readonly message: string
   readonly details?: readonly string[]
 }

@@ -56,13 +56,13 @@ export function lineOf({ threshold: { level, text } }: Judgement): string {
   return level === 'warn' ? `warn: ${text}` : text
 }
 
-function wordOf({ verdict, threshold, comparison }: Judgement): string {
+/** The verdict; of a line that names `baseline`, its outcome. */
+export function wordOf({ verdict, threshold, comparison }: Judgement): string {
   const isWarning = verdict === 'failed' && threshold.level === 'warn'
   if (comparison === undefined) return isWarning ? 'warning' : verdict
   return isWarning ? `warning: ${comparison.outcome}` : comparison.outcome
 }
 
-/** The texts of a line that was compared with a baseline. */
 export interface ComparisonCells {
   readonly outcome: ComparisonOutcome
   /** The sign of the outcome; it never appears without the word. */
@@ -137,7 +137,6 @@ export interface ShownRow {
 
 const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
 
-/** A figure, or a dash where it is not known. */
 export function showFigure(metric: Metric, value: number | undefined): string {
   return value === undefined ? NONE : formatValue(metric, value)
 }
@@ -161,7 +160,6 @@ export interface LabelFigures {
   readonly timeMs: number | undefined
 }
 
-/** One reason why samples failed, for display. */
 export interface ErrorRow {
   readonly count: number
   /** Of all failed samples, 0 to 1. */
@@ -193,7 +191,6 @@ export function topErrors(measurements: Measurements | undefined, most: number):
   return [...shown, { label: undefined, code: '', message: 'other errors', count: sum(all) - sum(shown) }]
 }
 
-/** A node in words. */
 export interface NodeRow {
   readonly name: string
   readonly place: string

@@ -3,13 +3,8 @@ import { isNotJudged } from '../analysis/thresholds/judge/judge.js'
 import { formatDuration } from '../contract/text.js'
 import { cutToBytes, replaceControls, shortenCommit } from './escape.js'
 import type { Source } from '../analysis/results/figures/measurements.js'
-import {
-  type BaselineFacts,
-  type Outcome,
-  type StoppedEarly,
-  type Verdict,
-  REHEARSAL
-} from '../analysis/outcome.js'
+import { REHEARSAL } from '../analysis/outcome.js'
+import type { BaselineFacts, Outcome, StoppedEarly, Verdict } from '../analysis/outcome.js'
 
 /** More than anyone reads; verdict.json has all of them. */
 const MOST_LINES = 10

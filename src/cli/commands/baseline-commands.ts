@@ -145,7 +145,6 @@ function describeRun(run: RecordedRun): string[] {
   ]
 }
 
-/** A finished run, read back from the folder that `loadgate run --output` wrote. */
 interface FinishedRun {
   readonly facts: Omit<RunToRecord, 'commit'>
   readonly measurements: Measurements

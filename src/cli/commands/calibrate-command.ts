@@ -1,10 +1,6 @@
 import { join, resolve } from 'node:path'
-import {
-  calibrate,
-  type Calibration,
-  type FigureNoise,
-  type LineCalibration
-} from '../../analysis/baseline/calibration.js'
+import { calibrate } from '../../analysis/baseline/calibration.js'
+import type { Calibration, FigureNoise, LineCalibration } from '../../analysis/baseline/calibration.js'
 import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
 import { runGate } from '../../gate/run-gate.js'
 import type { Settings } from '../../gate/settings/settings.js'
@@ -14,6 +10,7 @@ import { metricNamed } from '../../analysis/thresholds/metrics.js'
 import { formatChange, formatSize, formatValue } from '../../analysis/thresholds/format.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
 import { parseInteger } from '../../contract/setting-values.js'
+import { when } from '../../contract/text.js'
 import { flagsOf, UsageError, type Arguments, valueOf } from '../arguments.js'
 import { countRuns } from './baseline-commands.js'
 import { gateFlags, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
@@ -131,7 +128,6 @@ function asComparedRun({ apdex, measurements }: Outcome): ComparedRun {
 
 export interface CalibrationReport {
   readonly calibration: Calibration
-  /** One after another. */
   readonly runs: readonly Outcome[]
   readonly settings: Settings
   readonly folder: string
@@ -162,7 +158,7 @@ function describeFindings({ lines, falseAlarms, unmatched }: Calibration): strin
   return [
     ...describeLines(lines),
     ...unmatched.map((text) => `Matches nothing in these runs: ${text}`),
-    ...(unmatched.length > 0 ? [''] : []),
+    ...when(unmatched.length > 0, ''),
     `False alarms to expect in 1,000 runs without a change: ${shares.join(', ')}.`,
     ''
   ]
@@ -200,7 +196,7 @@ function describeLines(lines: readonly LineCalibration[]): string[] {
     table(headings, rows),
     '',
     ...never,
-    ...(never.length > 0 ? [''] : [])
+    ...when(never.length > 0, '')
   ]
 }
 
@@ -220,12 +216,11 @@ function advise({ calibration, runs, settings }: CalibrationReport): string[] {
   const drifting = figures.filter((figure) => figure.isDrifting).map(({ name }) => name)
   const unusable = runs.length - calibration.runs
   return [
-    ...(unusable > 0 ? [`${countRuns(unusable)} could not be used; the log says why.`] : []),
-    ...(drifting.length > 0
-      ? [
-          `${drifting.join(', ')}: neighbouring runs are more alike than others. Something warms up, fills up, or changed meanwhile: warm the server up first, and reset its data before each run.`
-        ]
-      : []),
+    ...when(unusable > 0, `${countRuns(unusable)} could not be used; the log says why.`),
+    ...when(
+      drifting.length > 0,
+      `${drifting.join(', ')}: neighbouring runs are more alike than others. Something warms up, fills up, or changed meanwhile: warm the server up first, and reset its data before each run.`
+    ),
     ...adviseNoise(suggestedNoise, settings.baseline.noise),
     ...adviseLines(lines),
     'All runs were made from one machine, one after another. On runners that differ from job to job, more noise comes on top: compare side by side there.'
@@ -243,8 +238,8 @@ function adviseLines(lines: readonly LineCalibration[]): string[] {
       ? `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${quoted(tooNoisy)}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
       : 'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.'
   return [
-    ...(never.length > 0 ? [`Too few samples for ${quoted(never)}: raise \`duration\` or \`threads\`.`] : []),
-    ...(judged.length > 0 ? [noise] : [])
+    ...when(never.length > 0, `Too few samples for ${quoted(never)}: raise \`duration\` or \`threads\`.`),
+    ...when(judged.length > 0, noise)
   ]
 }
 
@@ -254,7 +249,6 @@ function adviseNoise(suggested: number | undefined, present: number): string[] {
   return [wanted === now ? `\`noise: ${now}\` fits.` : `Set \`noise: ${wanted}\`; it is ${now} now.`]
 }
 
-/** For scripts. */
 export function calibrationDocument({ calibration, runs, folder }: CalibrationReport): unknown {
   return {
     ...calibration,

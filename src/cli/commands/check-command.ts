@@ -121,12 +121,10 @@ const INSTALL =
 
 interface Wanted {
   readonly tool: string
-  /** Its path. */
   readonly plan: string
   readonly workspace: string
 }
 
-/** What the tool needs on this machine: Java, and space for what it writes. */
 export async function checkMachine(
   wanted: Wanted,
   { env = process.env, freeMb = readFreeMb }: { env?: NodeJS.ProcessEnv; freeMb?: typeof readFreeMb } = {}

@@ -164,7 +164,6 @@ async function readOutcomes(folder: string): Promise<string[]> {
   return thresholds.flatMap(({ outcome = '' }) => (COMPARED.includes(outcome) ? [outcome] : []))
 }
 
-/** What was to be found, beside what was found. */
 export function describeEnd(outcomes: readonly string[], slowerPercent: number): string {
   const truth =
     slowerPercent === 0

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve, dirname } from 'node:path'
 import { exitCodeOf } from '../../gate/verdict/exit-code.js'
 import { INPUT_GROUPS, INPUTS, INPUT_NAMES, type InputName, describeInput } from '../../contract/inputs.js'
+import { when } from '../../contract/text.js'
 import { resolvePlanFiles } from '../../gate/settings/plan-files.js'
 import { runGate } from '../../gate/run-gate.js'
 import { defaultName, readSettings, type Settings, type Skip } from '../../gate/settings/settings.js'
@@ -167,23 +168,23 @@ async function describeFiles(outcome: Outcome, settings: Settings, folder: strin
   const hasCsvs = names.some((name) => /^results\b.*\.csv$/.test(name))
   const csvs = verdict === 'cancelled' ? 'the CSVs so far' : 'the CSVs'
   const found = [
-    ...(names.includes('report.html') ? ['the report'] : []),
-    ...(hasCsvs ? [csvs] : []),
-    ...(names.includes('verdict.json') ? ['verdict.json'] : [])
+    ...when(names.includes('report.html'), 'the report'),
+    ...when(hasCsvs, csvs),
+    ...when(names.includes('verdict.json'), 'verdict.json')
   ]
   const isKept = run && measurements === undefined && settings.target.kind !== 'local' && settings.wait
   const lines = [
-    ...(found.length === 3 ? [`The report, ${csvs} and verdict.json are in ${folder}`] : []),
-    ...(found.length === 1 || found.length === 2
-      ? [`In ${folder} there are only ${found.join(' and ')}`]
-      : []),
+    ...when(found.length === 3, `The report, ${csvs} and verdict.json are in ${folder}`),
+    ...when([1, 2].includes(found.length), `In ${folder} there are only ${found.join(' and ')}`),
     // Only kept if the run failed.
-    ...(names.some((name) => /^logs\b./.test(name))
-      ? [`The tool's logs are in ${join(folder, 'logs')}`]
-      : []),
-    ...(hasCsvs && measurements === undefined
-      ? [`\`loadgate report ${folder} --output <folder>\` shows their figures`]
-      : [])
+    ...when(
+      names.some((name) => /^logs\b./.test(name)),
+      `The tool's logs are in ${join(folder, 'logs')}`
+    ),
+    ...when(
+      hasCsvs && measurements === undefined,
+      `\`loadgate report ${folder} --output <folder>\` shows their figures`
+    )
   ]
   return [
     ...(lines.length === 0 ? [`There are no files of this run in ${folder}`] : lines),

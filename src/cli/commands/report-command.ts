@@ -18,11 +18,8 @@ import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
 import { ON_STALL, type OnStall } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
-import {
-  isAbsoluteThreshold,
-  isBaselineThreshold,
-  type AbsoluteThreshold
-} from '../../analysis/thresholds/grammar/threshold.js'
+import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { parseChoice, parseDurationSeconds, parsePattern } from '../../contract/setting-values.js'
 import { flagsOf, type Arguments, UsageError, valueOf } from '../arguments.js'
 import { readEarlierVerdict, type EarlierVerdict, type EarlierWarmUp } from '../earlier-verdict.js'

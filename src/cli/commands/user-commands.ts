@@ -21,7 +21,6 @@ interface Answer {
   readonly text: string
 }
 
-/** A command on the users in the data folder of a service. */
 function userCommand(act: (users: Users, name: string) => Answer): Runnable {
   const run: Runnable['run'] = async (args, ports) => {
     if (!args.has('config'))

@@ -1,17 +1,12 @@
 import { readRate, type Load, type Rate } from '../plans/write-plan.js'
 import { SourceError } from '../plans/request.js'
 import { readUrls } from '../plans/url-requests.js'
-import {
-  parseChoice,
-  parseDurationSeconds,
-  parseInteger,
-  type Parsed
-} from '../../contract/setting-values.js'
+import { parseChoice, parseDurationSeconds, parseInteger } from '../../contract/setting-values.js'
+import type { Parsed } from '../../contract/setting-values.js'
 import { UsageError, type Arguments } from '../arguments.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import type { Asker, Question } from './asker.js'
 
-/** What the plan is made from. */
 export type Source =
   | { readonly kind: 'url'; readonly addresses: readonly string[] }
   | { readonly kind: 'openapi' | 'har'; readonly path: string }

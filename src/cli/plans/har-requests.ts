@@ -277,7 +277,6 @@ function mark(name: string, value: string, removed: Removed): string {
   return markProperty(replaceBy(name, value, removed).property)
 }
 
-/** A request of a recording, with what is needed of its response. */
 interface Recorded {
   readonly method: string
   readonly url: URL

@@ -32,7 +32,6 @@ export interface PlanTarget {
   readonly port: number
 }
 
-/** What a source says about an application. */
 export interface RequestSet {
   /** Undefined if the source does not say. */
   readonly target: PlanTarget | undefined
@@ -75,7 +74,6 @@ export function readTarget(url: URL): PlanTarget | undefined {
   return { protocol, host: url.hostname, port: Number(url.port) || (protocol === 'http' ? 80 : 443) }
 }
 
-/** What the requests that are sent need at run time. */
 export function propertiesOf(requests: readonly PlanRequest[]): Set<string> {
   const texts = requests
     .filter(({ isEnabled }) => isEnabled)

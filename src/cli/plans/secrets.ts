@@ -144,7 +144,6 @@ export const TYPED: Rules = {
   isSecretName: isSecretValue
 }
 
-/** Path and query. */
 export function keepPath({ pathname, search }: URL, removed: Removed, rules = RECORDED): PlanText {
   const segments = pathname.split('/')
   const path = segments.flatMap((segment, at): PlanText => {
@@ -227,7 +226,6 @@ function decode(text: string): string {
   }
 }
 
-/** The sentence about what has to be given at run time. */
 export function describeProperties(properties: ReadonlySet<string>): string[] {
   if (properties.size === 0) return []
   const given = [...properties].slice(0, MOST_LISTED).map((name) => `-J${name}=…`)

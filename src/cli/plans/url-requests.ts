@@ -18,7 +18,6 @@ export function readUrls(addresses: readonly string[]): RequestSet {
   return { target: first.target, requests, notes: describeProperties(removed.properties) }
 }
 
-/** The application at an address. */
 export function readAddress(
   address: string,
   path: 'without a path' | 'with any path' = 'with any path'

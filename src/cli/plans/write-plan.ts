@@ -238,7 +238,6 @@ function commented(comment: string, lines: Lines): Lines {
   return [`<!-- ${escapeComment(comment)} -->`, ...lines]
 }
 
-/** How many users arrive in a time. */
 export interface Rate {
   readonly arrivals: number
   readonly per: 's' | 'min' | 'h'

@@ -105,7 +105,6 @@ function drawOverTime({ title, lines }: Chart, { unit, end }: ChartPoints, facts
   })
 }
 
-/** A run over time in a few points of equal width. */
 export interface ChartPoints {
   readonly widthMs: number
   /** Of the axis of time. */

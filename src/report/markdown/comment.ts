@@ -21,10 +21,8 @@ export interface CommentPlace {
   readonly writer?: CommentWriter | undefined
   /** What the key stands for, in words. */
   readonly title: string
-  /** The head commit of the pull request. */
   readonly commit: string
   readonly repositoryUrl: string | undefined
-  /** The existing comment; undefined if there is none. */
   readonly previous: string | undefined
 }
 

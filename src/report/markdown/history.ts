@@ -4,7 +4,6 @@ import { showFigure } from '../rows.js'
 import { table } from './markdown.js'
 import type { Outcome, Verdict } from '../../analysis/outcome.js'
 
-/** The outcome of one commit. */
 export interface HistoryEntry {
   readonly commit: string
   readonly verdict: Verdict

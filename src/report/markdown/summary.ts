@@ -1,14 +1,6 @@
 import { escapeMarkdown, safeLink, bytesOf, cutToBytes } from '../escape.js'
-import {
-  countNotJudged,
-  describeVerdict,
-  explainEarlyStop,
-  reasonBelowHeading,
-  signOf,
-  rehearsalMark,
-  warmUpSentence,
-  listWarnings
-} from '../sentences.js'
+import { countNotJudged, describeVerdict, explainEarlyStop, reasonBelowHeading } from '../sentences.js'
+import { signOf, rehearsalMark, warmUpSentence, listWarnings } from '../sentences.js'
 import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'
 import { placeStalls } from '../stalls.js'
 import type { Band, Trend, TrendPoint } from '../../analysis/baseline/trend.js'
@@ -17,24 +9,10 @@ import { showFigure } from '../rows.js'
 import { boundTrend, remarkOn, timeOf } from '../trend-points.js'
 import { renderCharts } from './charts.js'
 import { keyFigures, renderErrorTable, renderGrids, renderLabelTables, renderNodes } from './figure-tables.js'
-import {
-  renderStalls,
-  comparisonTable,
-  comparisonWords,
-  shownComparisons,
-  thresholdTable
-} from './threshold-tables.js'
-import {
-  foreign,
-  foreignParagraphs,
-  joinSections,
-  table,
-  warningBox,
-  fold,
-  drawChart,
-  GREY,
-  ORANGE
-} from './markdown.js'
+import { renderStalls, comparisonTable, comparisonWords, shownComparisons } from './threshold-tables.js'
+import { thresholdTable } from './threshold-tables.js'
+import { foreign, foreignParagraphs, joinSections, table, warningBox, fold, drawChart } from './markdown.js'
+import { GREY, ORANGE } from './markdown.js'
 
 export interface SummaryLinks {
   readonly artifactUrl: string | undefined
@@ -86,7 +64,6 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   ])}\n`
 }
 
-/** The verdict and its reason. */
 function headline(outcome: Outcome): string {
   const { rehearsal, run } = outcome
   const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
@@ -107,7 +84,6 @@ export function earlyStop({ stoppedEarly }: Outcome): string {
   return stoppedEarly === undefined ? '' : foreign(explainEarlyStop(stoppedEarly))
 }
 
-/** What is in none of the figures. */
 export function warmUpLine(outcome: Outcome): string {
   const sentence = warmUpSentence(outcome)
   return sentence === undefined ? '' : sentence + rehearsalMark(outcome.rehearsal)
@@ -126,7 +102,6 @@ function serviceWords({ summary, rehearsal }: Outcome): string {
   return [`### The service's report${rehearsalMark(rehearsal)}`, '', ...lines].join('\n')
 }
 
-/** Links to the evidence. */
 export function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: SummaryLinks): string {
   const runLink = shortLink(run?.url)
   const artifactLink = shortLink(artifactUrl)

@@ -1,4 +1,4 @@
-import { renderHead, renderTop, type Visitor, formatPosition } from './served-parts.js'
+import { formatPosition, renderHead, renderTop, type RenderedPage, type Visitor } from './served-parts.js'
 import { escapeHtml, cutToBytes } from '../escape.js'
 import { REHEARSAL } from '../../analysis/outcome.js'
 import { LIST_SCRIPT, LIST_SCRIPT_HASH } from './assets.js'
@@ -6,9 +6,7 @@ import type { RunStatus } from './document.js'
 import { formatElapsed, formatNumber, formatPercent, renderTable } from './numbers.js'
 import { formatTime } from '../sentences.js'
 import { pagePolicy } from './page.js'
-import type { RenderedPage } from './run-page.js'
 
-/** A run in the list. */
 export interface RunLine {
   readonly path: string
   readonly id: string
@@ -27,13 +25,11 @@ export interface RunLine {
   /** It ended, but part of the requested load was not generated. */
   readonly isLoadLost?: boolean
   readonly project?: string | undefined
-  /** Who started it. */
   readonly user?: string | undefined
   /** From 1, while it waits for its turn. */
   readonly queuePosition?: number | undefined
   /** By its thresholds; `pending` until it is known. */
   readonly verdict?: 'passed' | 'failed' | 'inconclusive' | 'left to the gate' | 'pending' | undefined
-  /** The reason of the verdict. */
   readonly reason?: string | undefined
 }
 
@@ -46,7 +42,6 @@ export interface ListFilter {
   readonly status?: string
 }
 
-/** What surrounds the list. */
 export interface ListView {
   readonly eventsPath: string
   readonly homePath: string
@@ -104,7 +99,6 @@ ${renderFilter(view)}
   return { html, policy }
 }
 
-/** The list itself, in the given order. */
 export function renderRunList(list: RunListPage): string {
   const { runs } = list
   if (runs.length === 0)

@@ -3,7 +3,6 @@ import { escapeHtml } from '../escape.js'
 import { remarkOn, timeOf } from '../trend-points.js'
 import { formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
 
-/** One chart of the trend. */
 export interface TrendPlan {
   readonly title: string
   readonly unit: string
@@ -91,7 +90,6 @@ export function startOfBand(points: readonly TrendPoint[]): number {
   return Math.max(0, points.map(({ isAfterChange }) => isAfterChange).lastIndexOf(true))
 }
 
-/** What the charts show, in words. */
 export function describeTrend({ branch, points, bands }: Trend): string {
   const hasHead = points.some(({ isHead }) => isHead)
   const others = points.length - (hasHead ? 1 : 0)
@@ -119,7 +117,6 @@ export function describePoint(point: TrendPoint): string {
     .join(' · ')
 }
 
-/** A chart in words. */
 export function describePlan(
   { title, values, band, write }: TrendPlan,
   points: readonly TrendPoint[]

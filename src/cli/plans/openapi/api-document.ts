@@ -25,7 +25,6 @@ export function listIn(value: unknown, key: string): readonly unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-/** A description of an API, with the references in it. */
 export class ApiDocument {
   /** References to other files, which are not read. */
   readonly foreign = new Set<string>()
@@ -62,7 +61,6 @@ export class ApiDocument {
     return undefined
   }
 
-  /** Each of a list, resolved. */
   resolveList(holder: unknown, key: string): JsonObject[] {
     return listIn(holder, key)
       .map((value) => this.resolve(value))

@@ -262,7 +262,6 @@ const SEPARATORS: Readonly<Record<string, string>> = {
   ...{ spaceDelimited: ' ', pipeDelimited: '|', ssv: ' ', tsv: '\t', pipes: '|' }
 }
 
-/** The value of a parameter in a path or a header. */
 function valueText(api: ApiDocument, parameter: JsonObject): string {
   const { value, isJson } = valueOf(api, parameter)
   if (isJson) return JSON.stringify(value)

@@ -37,7 +37,6 @@ export function plainText(value: unknown): string {
 }
 
 interface Place {
-  /** Of the parameter or property that has the value. */
   readonly name: string
   readonly depth: number
   readonly budget: { left: number }
@@ -146,7 +145,6 @@ function sampleText(schema: JsonObject): string {
   return (known ?? 'text').padEnd(length, 'x')
 }
 
-/** What an operation sends, and what to know about it. */
 export interface RequestBody {
   readonly text?: PlanText
   readonly headers?: readonly PlanHeader[]

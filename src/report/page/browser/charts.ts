@@ -28,7 +28,6 @@ export function readPalette(): Palette {
 
 const FONT = 'ui-sans-serif, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
-/** How all axes look. */
 export function axisLook(palette: Palette): uPlot.Axis {
   return {
     ...{ stroke: palette.muted, font: `12px ${FONT}`, ticks: { show: false } },
@@ -36,7 +35,6 @@ export function axisLook(palette: Palette): uPlot.Axis {
   }
 }
 
-/** An axis of numbers, on the left. */
 export function numberAxis(palette: Palette, size: number, space: number): uPlot.Axis {
   const values: uPlot.Axis.Values = (_, splits) => splits.map((value) => formatNumber(value))
   return { ...axisLook(palette), size, space, values }
@@ -51,7 +49,6 @@ export function tint(colour: string, opacity: number): string {
   return colour.replace(/^rgb\((.*)\)$/, `rgba($1, ${opacity})`)
 }
 
-/** A chart with its title and unit, beside which there is space for a legend. */
 export function makeFigure({ title, unit }: { title: string; unit: string }, words: string) {
   const figure = make('figure', { className: 'chart' })
   const caption = make('figcaption')

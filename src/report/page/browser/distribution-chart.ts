@@ -20,7 +20,6 @@ const LOGARITHMIC: uPlot.Scale.Distr = 3
 /** The apdex tolerates up to this many times its target. */
 const TOLERATED = 4
 
-/** The distribution of response times, with the zones of the apdex, the percentiles and the thresholds. */
 export class DistributionChart {
   readonly #box = find('distribution-chart', HTMLDivElement)
   readonly #refreshTable = fillWhenOpen(find('distribution-table', HTMLDetailsElement), () =>

@@ -5,7 +5,6 @@ export function find<Kind extends HTMLElement>(id: string, kind: new () => Kind)
   return element
 }
 
-/** Creates an element with a class and text. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   { className = '', text = '' } = {}

@@ -3,15 +3,8 @@ import type { Limit, PageDocument } from '../document.js'
 import { formatElapsed, formatNumber, renderTable } from '../numbers.js'
 import { formatTime } from '../../sentences.js'
 import { fillWhenOpen, find, make } from './elements.js'
-import {
-  axisLook,
-  limitColour,
-  makeFigure,
-  makeLegendItem,
-  numberAxis,
-  pointAt,
-  readPalette
-} from './charts.js'
+import { axisLook, limitColour, makeFigure, makeLegendItem, numberAxis, pointAt } from './charts.js'
+import { readPalette } from './charts.js'
 import { strokeLine, tint, writeOnChart, type ColourName, type Palette } from './charts.js'
 import { bandsOf, countBands, describeBand, drawBand, drawBands, NOTHING_ANSWERED } from './bands.js'
 import { greyPart, isInWarmUp, NOT_COUNTED } from './bands.js'
@@ -44,7 +37,6 @@ interface Drawn {
 
 type Series = NonNullable<PageDocument['series']>
 type SeriesName = Exclude<keyof Series, 'bucketMs' | 'atMs'>
-/** A page with a series. */
 type Timed = PageDocument & { readonly series: Series }
 
 /** Natural steps of a time axis, in seconds. */
@@ -58,7 +50,6 @@ const WIDEST_GUTTER = 184
 const LETTER_WIDTH = 7
 const GAP = 6
 
-/** The charts over time, with a common crosshair and zoom. */
 export class TimeCharts {
   readonly #box = find('time-charts', HTMLDivElement)
   readonly #slider = find('moment', HTMLInputElement)
@@ -277,7 +268,6 @@ function outlineOf(plans: readonly ChartPlan[], page: Timed): string {
   return JSON.stringify([plans.map(({ title, limits }) => [title, limits]), bandsOf(page).length > 0])
 }
 
-/** What is special about a moment. */
 function notesOn(page: Timed, index: number): string[] {
   const band = describeBand(page, index)
   return [...(isInWarmUp(page, index) ? [NOT_COUNTED] : []), ...(band === undefined ? [] : [band])]

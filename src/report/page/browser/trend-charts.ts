@@ -21,7 +21,6 @@ const HEAD = 6
 /** Dates of so many runs fit below a small chart. */
 const DATES = 3
 
-/** The last runs: p95, throughput and error rate side by side, with a common crosshair. */
 export class TrendCharts {
   readonly #box = find('trend-charts', HTMLDivElement)
   readonly #slider = find('trend-run', HTMLInputElement)
