@@ -18,22 +18,7 @@ const NO_RUNNER = {
   uploadArtifact: undefined
 } satisfies Partial<Ports>
 
-export interface GateTerminal {
-  readonly isJson: boolean
-  /** How wide the lines of the result may be; undefined if any. */
-  readonly width: number | undefined
-  /** Prints the result on standard output, without secrets. */
-  say(text: string): void
-  /** Takes secrets out of a text that goes elsewhere. */
-  readonly redact: (text: string) => string
-  /** Prints a line of progress: above the bar if there is one, on standard error with `--json`. */
-  tell(line: string): void
-  /** What a gate works with that keeps its files in the folder. */
-  portsIn(scratchDir: string): Ports
-  end(): void
-}
-
-export function openGateTerminal(args: Arguments, ports: CommandPorts): GateTerminal {
+export function openGateTerminal(args: Arguments, ports: CommandPorts) {
   const isJson = args.has('json')
   const stream = isJson ? ports.screen.err : ports.screen.out
   const bar = stream.isTTY ? new ProgressBar(stream) : undefined
@@ -43,12 +28,15 @@ export function openGateTerminal(args: Arguments, ports: CommandPorts): GateTerm
   maskToken({ mask }, ports.token)
   return {
     isJson,
+    /** Of the lines of the result; undefined if any. */
     width: widthOf(ports.screen.out),
     redact: strike,
-    say: (text) => void ports.screen.out.write(strike(text)),
-    tell: (line) => log.info(line),
+    /** Prints the result on standard output, without secrets. */
+    say: (text: string) => void ports.screen.out.write(strike(text)),
+    /** Prints a line of progress: above the bar if there is one, on standard error with `--json`. */
+    tell: (line: string) => log.info(line),
     end: () => progress.end(),
-    portsIn: (scratchDir) => ({
+    portsIn: (scratchDir: string): Ports => ({
       ...NO_RUNNER,
       clock,
       log,
@@ -69,3 +57,5 @@ export function openGateTerminal(args: Arguments, ports: CommandPorts): GateTerm
     })
   }
 }
+
+export type GateTerminal = ReturnType<typeof openGateTerminal>

@@ -59,3 +59,8 @@ export function shorten(text: string, most = 80): string {
 export function when(isSo: boolean, ...lines: string[]): string[] {
   return isSo ? lines : []
 }
+
+/** `1 run`, `2 runs`. */
+export function count(number: number, unit: string): string {
+  return `${number} ${number === 1 ? unit : `${unit}s`}`
+}

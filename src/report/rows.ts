@@ -1,10 +1,10 @@
 import { formatActual, formatChange, formatMargin, formatValue } from '../analysis/thresholds/format.js'
 import type { Comparison, ComparisonOutcome, Judgement } from '../analysis/thresholds/judge/judgement.js'
 import type { Metric } from '../analysis/thresholds/metrics.js'
-import type { ErrorCount, Figures, Measurements } from '../analysis/results/figures/measurements.js'
+import type { ErrorCount, Measurements } from '../analysis/results/figures/measurements.js'
 import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
 import { shortenCommit } from './escape.js'
-import { count } from './sentences.js'
+import { count } from '../contract/text.js'
 import { overTimeCells, type OverTimeCells } from './stalls.js'
 
 const NONE = '–'
@@ -121,7 +121,7 @@ function describeChange(metric: Metric, { changePct, interval }: Comparison): st
 }
 
 /** The comparisons where no line asked for one: with something to compare, and not put as judgements. */
-export function shownRows({ shownComparisons = [], judgements, baseline }: Outcome): ShownRow[] {
+export function shownRows({ shownComparisons = [], judgements, baseline }: Outcome) {
   if (judgements.some(({ comparison }) => comparison !== undefined)) return []
   return judgementRows(shownComparisons, baseline).flatMap(({ threshold, comparison }) => {
     if (comparison === undefined || comparison.baseFrom === '') return []
@@ -129,20 +129,17 @@ export function shownRows({ shownComparisons = [], judgements, baseline }: Outco
   })
 }
 
-export interface ShownRow {
-  readonly threshold: string
-  readonly comparison: ComparisonCells
-  readonly finding: string
-}
+export type ShownRow = ReturnType<typeof shownRows>[number]
 
-const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
+/** A comparison that nobody asked for is not put as a judgement. */
+export const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
 
 export function showFigure(metric: Metric, value: number | undefined): string {
   return value === undefined ? NONE : formatValue(metric, value)
 }
 
 /** The figures of each label, the slowest first. Some CSVs have no individual response times: then by their means. */
-export function slowestLabels(measurements: Measurements): LabelFigures[] {
+export function slowestLabels(measurements: Measurements) {
   return measurements.labels
     .flatMap((label) => {
       const figures = measurements.figures({ label })
@@ -154,24 +151,10 @@ export function slowestLabels(measurements: Measurements): LabelFigures[] {
     .sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0))
 }
 
-export interface LabelFigures {
-  readonly label: string
-  readonly figures: Figures
-  readonly timeMs: number | undefined
-}
+export type LabelFigures = ReturnType<typeof slowestLabels>[number]
 
-export interface ErrorRow {
-  readonly count: number
-  /** Of all failed samples, 0 to 1. */
-  readonly share: number
-  readonly code: string
-  readonly message: string
-  /** Empty if several labels are combined. */
-  readonly label: string
-}
-
-/** The most frequent errors; the rest, if any, as the last row. */
-export function errorRows(measurements: Measurements | undefined, mostRows: number): ErrorRow[] {
+/** The most frequent errors, with their share of all failed samples; the rest, if any, as the last row, without a label. */
+export function errorRows(measurements: Measurements | undefined, mostRows: number) {
   const errors = topErrors(measurements, mostRows)
   const failures = errors.reduce((sum, { count }) => sum + count, 0)
   return errors.map(({ label, code, message, count }) => ({
@@ -181,6 +164,8 @@ export function errorRows(measurements: Measurements | undefined, mostRows: numb
   }))
 }
 
+export type ErrorRow = ReturnType<typeof errorRows>[number]
+
 /** At most the given number of errors, plus one row for all the others. */
 export function topErrors(measurements: Measurements | undefined, most: number): readonly ErrorCount[] {
   const all = measurements?.errors({}) ?? []
@@ -189,21 +174,6 @@ export function topErrors(measurements: Measurements | undefined, most: number):
   const shown = named.slice(0, most)
   const sum = (errors: readonly ErrorCount[]): number => errors.reduce((total, { count }) => total + count, 0)
   return [...shown, { label: undefined, code: '', message: 'other errors', count: sum(all) - sum(shown) }]
-}
-
-export interface NodeRow {
-  readonly name: string
-  readonly place: string
-  /** Relative to the node that started first. */
-  readonly start: string
-  readonly rows: string
-  readonly threads: string
-  readonly cpuLimit: string
-  readonly restarts: string
-  readonly throttled: string
-  /** Its figures are doubtful: it had to wait for its own CPU. */
-  readonly isStarved: boolean
-  readonly lost: string
 }
 
 export const EVERY_REGION_IS_HERE =
@@ -222,7 +192,7 @@ export function nodesToShow(nodes: readonly NodeFacts[] = []): readonly NodeFact
 }
 
 /** Where only some are shown, those with something to say come first. */
-export function nodeRows(nodes: readonly NodeFacts[], most: number): NodeRow[] {
+export function nodeRows(nodes: readonly NodeFacts[], most: number) {
   const startsMs = nodes.flatMap(({ startedMs }) => startedMs ?? [])
   const firstMs = startsMs.reduce((first, ms) => Math.min(first, ms), Infinity)
   const shown = nodes.length <= most ? nodes : [...nodes].sort(byWeight).slice(0, most)
@@ -240,6 +210,8 @@ export function nodeRows(nodes: readonly NodeFacts[], most: number): NodeRow[] {
     lost: node.lost ?? ''
   }))
 }
+
+export type NodeRow = ReturnType<typeof nodeRows>[number]
 
 /** One sentence if load generators had to wait for their own CPU. */
 export function describeStarved(nodes: readonly NodeFacts[] = []): string[] {

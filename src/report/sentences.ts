@@ -1,6 +1,6 @@
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isNotJudged } from '../analysis/thresholds/judge/judge.js'
-import { formatDuration } from '../contract/text.js'
+import { count, formatDuration } from '../contract/text.js'
 import { cutToBytes, replaceControls, shortenCommit } from './escape.js'
 import type { Source } from '../analysis/results/figures/measurements.js'
 import { REHEARSAL } from '../analysis/outcome.js'
@@ -155,11 +155,6 @@ function describeBase({ kind, runs, branch, commit }: BaselineFacts): string {
   const place = branch === undefined ? '' : ` of ${branch}`
   const at = newest === '' ? '' : runs.length === 1 ? `, at ${newest}` : `, the newest at ${newest}`
   return `Compared with ${count(runs.length, 'run')}${place}${at}.`
-}
-
-/** `1 run`, `2 runs`. */
-export function count(number: number, unit: string): string {
-  return `${number} ${number === 1 ? unit : `${unit}s`}`
 }
 
 function first(lines: readonly string[]): readonly string[] {

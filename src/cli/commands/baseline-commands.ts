@@ -5,11 +5,10 @@ import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
 import { BaselineDocumentError } from '../../analysis/baseline/document/baseline-document.js'
 import { asComparedRun } from '../../analysis/baseline/document/compared.js'
 import { describeDifference } from '../../analysis/baseline/document/fingerprint.js'
-import { recordRun, whyNotRecorded, type RunToRecord } from '../../analysis/baseline/document/record-run.js'
+import { recordRun, whyNotRecorded } from '../../analysis/baseline/document/record-run.js'
 import { addRun } from '../../analysis/baseline/document/unite.js'
 import { formatFigure, formatValue } from '../../analysis/thresholds/format.js'
-import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
-import { shorten } from '../../contract/text.js'
+import { count, shorten } from '../../contract/text.js'
 import { quote } from '../../analysis/thresholds/quoting.js'
 import { regionName } from '../../contract/regions/regions.js'
 import { readResults } from '../../analysis/evidence/count-results.js'
@@ -66,7 +65,7 @@ async function runRecordCommand(args: Arguments, ports: CommandPorts): Promise<n
     args,
     { runId, commit, unusable, branch, file, runs, usableRuns },
     () =>
-      `Recorded run ${runId} of ${commit.slice(0, 7)} on ${branch}${state}. ${file} has ${countRuns(runs)}, ${usableRuns} usable.`
+      `Recorded run ${runId} of ${commit.slice(0, 7)} on ${branch}${state}. ${file} has ${count(runs, 'run')}, ${usableRuns} usable.`
   )
   return 0
 }
@@ -105,10 +104,6 @@ async function runShowCommand(args: Arguments, ports: CommandPorts): Promise<num
   return 0
 }
 
-export function countRuns(count: number): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}`
-}
-
 /** Before which runs nothing is comparable, and why: another plan, another load. */
 export function describeChange(runs: readonly RecordedRun[], at: number): string | undefined {
   const [before, run] = [runs[at - 1], runs[at]]
@@ -126,7 +121,7 @@ function describeDocument(path: string, document: BaselineDocument): string {
   const headings = ['started', 'commit', 'run', 'samples', 'errors', 'p95', 'throughput', 'apdex', 'usable']
   const changes = runs.flatMap((_, at) => describeChange(runs, at) ?? [])
   return [
-    `${path}: ${countRuns(runs.length)} on ${shorten(branch)}, ${usable} usable`,
+    `${path}: ${count(runs.length, 'run')} on ${shorten(branch)}, ${usable} usable`,
     '',
     table(headings, runs.map(describeRun)),
     ...(changes.length > 0 ? ['', ...changes] : [])
@@ -145,12 +140,6 @@ function describeRun(run: RecordedRun): string[] {
   ]
 }
 
-interface FinishedRun {
-  readonly facts: Omit<RunToRecord, 'commit'>
-  readonly measurements: Measurements
-  readonly thresholds: readonly Threshold[]
-}
-
 const REHEARSAL = 'a rehearsal with synthetic samples'
 const ADVICE = 'only complete runs can be part of a baseline'
 
@@ -159,7 +148,7 @@ function refuse(why: string, cause?: unknown): never {
 }
 
 /** Reads a run back, and refuses one that must not be part of a baseline. */
-async function readFinishedRun(folder: string): Promise<FinishedRun> {
+async function readFinishedRun(folder: string) {
   const verdict = await readVerdict(folder)
   checkVerdict(verdict, folder)
   const files = await listCsvs(folder, verdict)
@@ -253,10 +242,7 @@ function readFingerprint({ baseline }: Fields, folder: string): Readonly<Record<
 }
 
 /** Those of the run itself: runs that confirmed it are in folders of their own. */
-async function listCsvs(
-  folder: string,
-  verdict: Fields
-): Promise<{ path: string; grid: string; region: string }[]> {
+async function listCsvs(folder: string, verdict: Fields) {
   const results = join(folder, 'results')
   const names = (await readdir(results).catch(() => [])).filter((name) => RESULT_FILE.test(name)).sort()
   if (names.length === 0)

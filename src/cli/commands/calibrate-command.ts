@@ -10,9 +10,8 @@ import { metricNamed } from '../../analysis/thresholds/metrics.js'
 import { formatChange, formatSize, formatValue } from '../../analysis/thresholds/format.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
 import { parseInteger } from '../../contract/setting-values.js'
-import { when } from '../../contract/text.js'
+import { count, when } from '../../contract/text.js'
 import { flagsOf, UsageError, type Arguments, valueOf } from '../arguments.js'
-import { countRuns } from './baseline-commands.js'
 import { gateFlags, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
 import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
 import { checkOutputFolder } from '../output-folder.js'
@@ -46,7 +45,7 @@ export const flags = [
 
 /** `loadgate calibrate`: the same plan several times against the same server, and how much its figures vary. */
 export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
-  const count =
+  const wanted =
     valueOf(args, 'runs', (text) => parseInteger(text, { least: LEAST_RUNS, most: MOST_RUNS })) ??
     DEFAULT_RUNS
   const terminal = openGateTerminal(args, ports)
@@ -55,16 +54,16 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   checkSettings(settings)
   const folder = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(folderOf(folder, 1))
-  const runs = await runAll(terminal, { settings, folder, count }).finally(() => terminal.end())
+  const runs = await runAll(terminal, settings, folder, wanted).finally(() => terminal.end())
   const last = runs.at(-1)
   if (last?.verdict === 'cancelled') {
-    terminal.tell(`Cancelled in run ${runs.length} of ${count}: nothing was calibrated.`)
+    terminal.tell(`Cancelled in run ${runs.length} of ${wanted}: nothing was calibrated.`)
     return 130
   }
   const usable = runs.filter(isUsable)
   if (usable.length < LEAST_RUNS)
     throw new Error(
-      `Only ${usable.length} of ${count} runs can be used, and calibration needs ${LEAST_RUNS}: ${last?.reason ?? 'there was none'}`
+      `Only ${usable.length} of ${wanted} runs can be used, and calibration needs ${LEAST_RUNS}: ${last?.reason ?? 'there was none'}`
     )
   const calibration = calibrate(usable.map(asComparedRun), {
     thresholds: settings.thresholds.filter(isBaselineThreshold),
@@ -89,7 +88,9 @@ function checkSettings({ origin, wait }: Settings): void {
 /** Like `loadgate run`, but with nothing to judge: one after another, each cleaned up before the next one starts. */
 async function runAll(
   terminal: GateTerminal,
-  { settings, folder, count }: { settings: Settings; folder: string; count: number }
+  settings: Settings,
+  folder: string,
+  wanted: number
 ): Promise<Outcome[]> {
   const runs: Outcome[] = []
   const plain: Settings = {
@@ -98,8 +99,8 @@ async function runAll(
     baseline: { ...settings.baseline, source: { kind: 'off' }, confirm: 0 },
     stopEarly: false
   }
-  for (let number = 1; number <= count; number++) {
-    terminal.tell(`Run ${number} of ${count}`)
+  for (let number = 1; number <= wanted; number++) {
+    terminal.tell(`Run ${number} of ${wanted}`)
     const outcome = await runGate(terminal.portsIn(folderOf(folder, number)), plain)
     runs.push(outcome)
     if (!isUsable(outcome)) terminal.tell(`Run ${number} is not used: ${outcome.reason}`)
@@ -153,7 +154,7 @@ export function describeCalibration(report: CalibrationReport): string {
 
 function describeFindings({ lines, falseAlarms, unmatched }: Calibration): string[] {
   const shares = falseAlarms.map(
-    ({ recordedRuns, share }) => `${perThousand(share)} with ${countRuns(recordedRuns)}`
+    ({ recordedRuns, share }) => `${perThousand(share)} with ${count(recordedRuns, 'run')}`
   )
   return [
     ...describeLines(lines),
@@ -176,7 +177,7 @@ function describeLines(lines: readonly LineCalibration[]): string[] {
   const headings = [
     'line',
     'noise',
-    ...first.recorded.map(({ runs }) => countRuns(runs)),
+    ...first.recorded.map(({ runs }) => count(runs, 'run')),
     ...first.sideBySide.map(({ rounds }) => `${rounds} rounds`)
   ]
   const rows = lines.map(({ threshold, scope, noise, recorded, sideBySide, needsSamples }) => {
@@ -216,7 +217,7 @@ function advise({ calibration, runs, settings }: CalibrationReport): string[] {
   const drifting = figures.filter((figure) => figure.isDrifting).map(({ name }) => name)
   const unusable = runs.length - calibration.runs
   return [
-    ...when(unusable > 0, `${countRuns(unusable)} could not be used; the log says why.`),
+    ...when(unusable > 0, `${count(unusable, 'run')} could not be used; the log says why.`),
     ...when(
       drifting.length > 0,
       `${drifting.join(', ')}: neighbouring runs are more alike than others. Something warms up, fills up, or changed meanwhile: warm the server up first, and reset its data before each run.`
@@ -269,6 +270,5 @@ function isRehearsal(runs: readonly Outcome[]): boolean {
 
 /** A simulation of some thousand runs cannot tell less than one in a thousand from none. */
 function perThousand(share: number): string {
-  const count = Math.round(share * 1000)
-  return count === 0 ? 'less than 1' : String(count)
+  return String(Math.round(share * 1000) || 'less than 1')
 }

@@ -10,6 +10,7 @@ import { markedValues } from '../../gate/settings/secret-parameters.js'
 import type { Settings, Skip } from '../../gate/settings/settings.js'
 import type { Finding } from '../../analysis/plans/check/request.js'
 import type { Target } from '../../analysis/plans/check/jmx-target.js'
+import { count } from '../../contract/text.js'
 import { systemClock, type Clock } from '../../contract/clock.js'
 import { probe, type ProbeResult } from '../../client/http/probe.js'
 import { UsageError, type Arguments } from '../arguments.js'
@@ -30,9 +31,9 @@ const NOTHING_FOUND = 'No problems found.'
 /** `loadgate check`: what would go wrong with a run of these settings, found in seconds. Returns the exit code. */
 export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const findings = await findProblems(args, ports)
-  const count = (level: Finding['level']): number => findings.filter((found) => found.level === level).length
-  const errors = count('error')
-  const warnings = count('warning')
+  const [errors = 0, warnings = 0] = ['error', 'warning'].map(
+    (wanted) => findings.filter(({ level }) => level === wanted).length
+  )
   say(ports, args, { errors, warnings, findings }, () => render(findings, errors, warnings))
   return errors > 0 ? 2 : 0
 }
@@ -100,12 +101,8 @@ function render(findings: readonly Finding[], errors: number, warnings: number):
   const total =
     errors + warnings === 0
       ? NOTHING_FOUND
-      : `${plural(errors, 'error')}, ${plural(warnings, 'warning')}.${errors > 0 ? ' Fix the errors before a run.' : ''}`
+      : `${count(errors, 'error')}, ${count(warnings, 'warning')}.${errors > 0 ? ' Fix the errors before a run.' : ''}`
   return [...lines, total].join('\n')
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 const LEAST_JAVA: Readonly<Record<string, number>> = {
@@ -174,9 +171,6 @@ function askJava(java: string, env: NodeJS.ProcessEnv): Promise<{ output: string
 
 const LONGEST_TRY_MS = 5_000
 
-/** It accepted the connection, and said nothing yet. */
-type Slow = { readonly kind: 'slow'; readonly failure: string }
-
 interface Options {
   /** What the plan's first request is sent to, if it is known. */
   readonly target: Target | undefined
@@ -212,7 +206,10 @@ async function checkTarget(
   return find(isAsked ? 'error' : 'warning', message)
 }
 
-async function tryOnce(url: URL, { clock, cancelled }: Omit<Options, 'target'>): Promise<ProbeResult | Slow> {
+async function tryOnce(
+  url: URL,
+  { clock, cancelled }: Omit<Options, 'target'>
+): Promise<ProbeResult | { kind: 'slow'; failure: string }> {
   const slow = new Error('slow')
   const deadline = startDeadline(clock, LONGEST_TRY_MS, { error: slow, others: [cancelled] })
   try {
@@ -220,6 +217,7 @@ async function tryOnce(url: URL, { clock, cancelled }: Omit<Options, 'target'>):
     return await probe(url, { signal: deadline.signal, acceptsAnyCertificate: true })
   } catch (thrown) {
     if (thrown !== slow) throw thrown
+    // It accepted the connection, and said nothing yet.
     return { kind: 'slow', failure: `${url.host} did not reply within ${LONGEST_TRY_MS / 1000} s` }
   } finally {
     deadline.release()

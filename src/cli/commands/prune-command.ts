@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { readServiceConfig } from '../../service/config/parse-config.js'
+import { count } from '../../contract/text.js'
 import { formatBytes } from '../../report/escape.js'
 import { flagsOf, type Arguments, UsageError } from '../arguments.js'
 import { JSON_FLAG } from './baseline-commands.js'
@@ -34,6 +35,6 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
 function describe(pruned: Pruned, { isDry, bytes }: { isDry: boolean; bytes: number }): string {
   if (pruned.length === 0) return 'No run is beyond the limits of the config file.'
   const lines = pruned.map(({ run, why }) => `  ${run.id}  ${formatBytes(run.bytes)}  ${why}`)
-  const count = `${pruned.length} ${pruned.length === 1 ? 'run' : 'runs'}, ${formatBytes(bytes)}`
-  return `${isDry ? 'Would delete' : 'Deleted'} ${count}:\n${lines.join('\n')}`
+  const all = `${count(pruned.length, 'run')}, ${formatBytes(bytes)}`
+  return `${isDry ? 'Would delete' : 'Deleted'} ${all}:\n${lines.join('\n')}`
 }

@@ -104,14 +104,11 @@ function readThresholds(text: string): AbsoluteThreshold[] {
   return thresholds.filter(isAbsoluteThreshold)
 }
 
-interface ChosenWarmUp {
-  readonly ms: number
-  /** Where it comes from, if nobody asked for it. */
-  readonly note?: string
-}
-
-/** Unless one is asked for, that of the run: otherwise its own verdict and a report of its CSVs would have different figures. */
-function chooseWarmUp(askedMs: number | undefined, { warmUps }: EarlierVerdict): ChosenWarmUp {
+/** Unless one is asked for, that of the run, with a note: otherwise its own verdict and a report of its CSVs would have different figures. */
+function chooseWarmUp(
+  askedMs: number | undefined,
+  { warmUps }: EarlierVerdict
+): { ms: number; note?: string } {
   const [first] = warmUps
   if (askedMs !== undefined || first === undefined) return { ms: askedMs ?? 0 }
   // One that cannot be read is not even the same as itself.
@@ -146,7 +143,7 @@ async function judgeFiles(
     thresholds: readonly AbsoluteThreshold[]
     targetMs: number
     onStall: OnStall
-    warmUp: ChosenWarmUp
+    warmUp: ReturnType<typeof chooseWarmUp>
     earlier: EarlierVerdict
   }
 ): Promise<Outcome> {

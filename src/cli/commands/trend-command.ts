@@ -2,11 +2,11 @@ import { resolve } from 'node:path'
 import type { BaselineDocument } from '../../contract/baseline.js'
 import { buildTrend } from '../../analysis/baseline/build-trend.js'
 import type { Trend } from '../../analysis/baseline/trend.js'
-import { shorten } from '../../contract/text.js'
+import { count, shorten } from '../../contract/text.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
 import { flagsOf, type Arguments, UsageError } from '../arguments.js'
 import { findBaselineFile } from './baseline-file.js'
-import { countRuns, describeChange, JSON_FLAG } from './baseline-commands.js'
+import { describeChange, JSON_FLAG } from './baseline-commands.js'
 import { wrap } from '../help.js'
 import type { CommandPorts } from '../ports.js'
 import { say } from '../screen.js'
@@ -57,7 +57,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
 
 function titleOf({ branch, points }: Trend, total: number): string {
   const day = (atMs: number | undefined): string => new Date(atMs ?? 0).toISOString().slice(0, 10)
-  const runs = total === 1 ? 'The only run' : `The last ${countRuns(points.length)}`
+  const runs = total === 1 ? 'The only run' : `The last ${count(points.length, 'run')}`
   return `${runs} on ${shorten(branch)}, ${day(points[0]?.atMs)} to ${day(points.at(-1)?.atMs)}`
 }
 

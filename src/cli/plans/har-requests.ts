@@ -105,10 +105,11 @@ function toRequest(
 ): PlanRequest {
   const { method, url } = recorded
   const path = keepPath(url, removed)
-  const body = recorded.body === undefined || isSafe(method) ? undefined : keepBody(recorded.body, removed)
-  const lacksBody = recorded.body !== undefined && !isSafe(method) && body === undefined
+  const sent = isSafe(method) ? undefined : recorded.body
+  const body = sent && keepBody(sent, removed)
+  const lacksBody = sent !== undefined && body === undefined
   const note = lacksBody
-    ? `The recorded body (${mediaType(recorded.body.type) ?? 'of unknown type'}) is not in the plan: only forms and JSON of up to 256 KiB are. Add one before you enable this.`
+    ? `The recorded body (${mediaType(sent.type) ?? 'of unknown type'}) is not in the plan: only forms and JSON of up to 256 KiB are. Add one before you enable this.`
     : isSafe(method) || allMethods
       ? undefined
       : 'Disabled, because it changes data. `loadgate init --all-methods` enables it.'
@@ -277,20 +278,7 @@ function mark(name: string, value: string, removed: Removed): string {
   return markProperty(replaceBy(name, value, removed).property)
 }
 
-interface Recorded {
-  readonly method: string
-  readonly url: URL
-  readonly headers: readonly (readonly [name: string, value: string])[]
-  readonly body: { readonly type: string; readonly text: string } | undefined
-  readonly startMs: number
-  readonly endMs: number
-  readonly status: number
-  /** Where the response sent the browser next. */
-  readonly redirect: string
-  readonly responseType: string
-  /** What the browser requested it for; not every browser says. */
-  readonly resource: string
-}
+type Recorded = NonNullable<ReturnType<typeof readEntry>>
 
 const HOW =
   'save it from the network panel of the browser’s developer tools: "Save all as HAR", or "Export HAR (sanitized)"'
@@ -317,7 +305,7 @@ function parse(text: string): unknown {
   }
 }
 
-function readEntry(entry: unknown): Recorded | undefined {
+function readEntry(entry: unknown) {
   const request = fieldIn(entry, 'request')
   const response = fieldIn(entry, 'response')
   const address = textIn(request, 'url')
@@ -334,13 +322,15 @@ function readEntry(entry: unknown): Recorded | undefined {
     startMs,
     endMs: startMs + (typeof takenMs === 'number' && takenMs > 0 ? takenMs : 0),
     status: Number(fieldIn(response, 'status')) || 0,
+    /** Where the response sent the browser next. */
     redirect: textIn(response, 'redirectURL'),
     responseType: textIn(fieldIn(response, 'content'), 'mimeType').toLowerCase(),
+    /** What the browser requested it for; not every browser says. */
     resource: textIn(entry, '_resourceType').toLowerCase()
   }
 }
 
-function readBody(data: unknown): Recorded['body'] {
+function readBody(data: unknown): { type: string; text: string } | undefined {
   const type = textIn(data, 'mimeType')
   const text = textIn(data, 'text')
   if (type === '' && text === '') return undefined

@@ -6,6 +6,7 @@ import type { RunStatus } from './document.js'
 import { formatElapsed, formatNumber, formatPercent, renderTable } from './numbers.js'
 import { formatTime } from '../sentences.js'
 import { pagePolicy } from './page.js'
+import { HEADLINE_TONES } from './sections.js'
 
 export interface RunLine {
   readonly path: string
@@ -34,13 +35,7 @@ export interface RunLine {
 }
 
 /** What the list is limited to, as it was typed in. */
-export interface ListFilter {
-  readonly name?: string
-  readonly project?: string
-  readonly tag?: string
-  readonly user?: string
-  readonly status?: string
-}
+type ListFilter = Readonly<Partial<Record<'name' | 'project' | 'tag' | 'user' | 'status', string>>>
 
 export interface ListView {
   readonly eventsPath: string
@@ -51,15 +46,13 @@ export interface ListView {
 }
 
 /** One page of the list, with links to the others. */
-export interface RunListPage {
+export interface RunListPage extends Readonly<
+  Partial<Record<'newestPath' | 'newerPath' | 'olderPath' | 'oldestPath', string>>
+> {
   readonly runs: readonly RunLine[]
   /** The position of the first of them in the whole list, from 1. */
   readonly first: number
   readonly total: number
-  readonly newestPath?: string
-  readonly newerPath?: string
-  readonly olderPath?: string
-  readonly oldestPath?: string
   /** Set if the list is filtered: it shows all runs again. */
   readonly clearPath?: string
 }
@@ -71,12 +64,6 @@ const HEADINGS = [
   ...['Run', 'Status', 'Verdict', 'Apdex', 'Duration', 'Samples', 'Errors', 'Project', 'Started by'],
   'Created'
 ]
-const VERDICT_TONES = {
-  passed: 'good',
-  failed: 'bad',
-  inconclusive: 'doubtful',
-  'left to the gate': 'neutral'
-} as const
 
 /** The list of runs as a page that updates from `eventsPath` whenever the list changes. */
 export function renderListPage(list: RunListPage, view: ListView): RenderedPage {
@@ -175,7 +162,7 @@ function renderVerdict({ verdict, reason }: RunLine): string {
   if (verdict === undefined) return '–'
   if (verdict === 'pending') return '<span class="hint">judging…</span>'
   const title = reason === undefined ? '' : ` title="${escapeHtml(cutToBytes(reason, MOST_TITLE_BYTES))}"`
-  return `<span class="pill ${VERDICT_TONES[verdict]}"${title}>${verdict}</span>`
+  return `<span class="pill ${HEADLINE_TONES[verdict]}"${title}>${verdict}</span>`
 }
 
 function text(words: string | undefined): string {

@@ -6,21 +6,15 @@ import type { CurrentFigures, Headline, LabelRow, PageDocument, View } from './d
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
 import { sparkPicture, VERDICT_PICTURES, type Tone } from './pictures.js'
 
-const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
+export const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
   passed: 'good',
   failed: 'bad',
   error: 'bad',
   inconclusive: 'doubtful',
   'timed-out': 'doubtful',
-  cancelled: 'neutral',
-  skipped: 'neutral',
-  detached: 'neutral',
-  'left to the gate': 'neutral',
-  queued: 'neutral',
-  running: 'neutral',
-  stopping: 'neutral',
-  finished: 'neutral',
-  problem: 'bad'
+  problem: 'bad',
+  ...{ cancelled: 'neutral', skipped: 'neutral', detached: 'neutral', 'left to the gate': 'neutral' },
+  ...{ queued: 'neutral', running: 'neutral', stopping: 'neutral', finished: 'neutral' }
 }
 /** More of them would push the charts off the screen. */
 const MOST_OPEN_STALLS = 5

@@ -7,21 +7,10 @@ import { showProperties } from '../secrets.js'
 import { ApiDocument, fieldIn, listIn, textIn, type JsonObject } from './api-document.js'
 import { plainText, readBody, sampleOf } from './sample-value.js'
 
-export interface OpenApiOptions {
-  /** Also send what is not GET or HEAD. */
-  readonly allMethods: boolean
-}
-
-interface Operation {
-  readonly path: string
-  readonly method: string
-  readonly facts: JsonObject
-  readonly parameters: readonly JsonObject[]
-  readonly server: ApiServer
-}
+type Operation = ReturnType<typeof listOperations>[number]
 
 /** One request per operation of an API, with the values of its examples, or ones made from its schemas. */
-export function readOpenApi(text: string, { allMethods }: OpenApiOptions): RequestSet {
+export function readOpenApi(text: string, { allMethods }: { allMethods: boolean }): RequestSet {
   const api = ApiDocument.read(text)
   const { all, here, target } = findOperations(api)
   const requests = here.slice(0, MOST_REQUESTS).map((operation) => toRequest(api, operation, allMethods))
@@ -65,7 +54,7 @@ function findOperations(api: ApiDocument) {
   return { all, here: all.filter(({ server }) => isAt(server, other)), target: other.target }
 }
 
-function listOperations(api: ApiDocument, main: ApiServer): Operation[] {
+function listOperations(api: ApiDocument, main: ApiServer) {
   const paths = fieldIn(api.root, 'paths')
   return Object.entries(isObject(paths) ? paths : {}).flatMap(([path, value]) => {
     const item = api.resolve(value)
