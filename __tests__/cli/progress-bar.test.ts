@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { ProgressBar, drawBar } from '../../src/cli/progress-bar.js'
-import { ProgressLines } from '../../src/cli/gate-terminal.js'
+import { ProgressBar, ProgressLines, drawBar } from '../../src/cli/progress-bar.js'
 import { ManualClock } from '../support/manual-clock.js'
 import { Page } from './command-ports.js'
 

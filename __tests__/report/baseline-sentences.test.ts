@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { baselineSentences } from '../../src/report/baseline-sentences.js'
+import { baselineSentences } from '../../src/report/sentences.js'
 import { makeBaselineFacts } from '../support/data/make-outcome.js'
 
 const none = { commit: undefined, runs: [] }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { comparisonCells, OUTCOME_SIGNS, shortenCommit } from '../../src/report/comparison-cells.js'
-import { judgementRows } from '../../src/report/rows.js'
+import { shortenCommit } from '../../src/report/escape.js'
+import { comparisonCells, OUTCOME_SIGNS, judgementRows } from '../../src/report/rows.js'
 import type { ComparisonOutcome } from '../../src/analysis/thresholds/judge/judgement.js'
 import { makeBaselineFacts, makeCompared } from '../support/data/make-outcome.js'
 

@@ -5,7 +5,7 @@ import {
   explainEarlyStop,
   signOf,
   VERDICT_SIGNS
-} from '../../src/report/headline.js'
+} from '../../src/report/sentences.js'
 import { makeCompared, makeJudgement, makeOutcome, makeStoppedEarly } from '../support/data/make-outcome.js'
 
 describe('the heading', () => {

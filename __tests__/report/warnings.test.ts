@@ -4,7 +4,7 @@ import type { Outcome } from '../../src/analysis/outcome.js'
 import { renderPage } from '../../src/report/page/page.js'
 import { renderSummary } from '../../src/report/markdown/summary.js'
 import { terminalLines } from '../../src/cli/outcome-text.js'
-import { listWarnings } from '../../src/report/warm-up.js'
+import { listWarnings } from '../../src/report/sentences.js'
 import { HOSTILE, makeOutcome } from '../support/data/make-outcome.js'
 
 const LINKS = { artifactUrl: undefined, artifactProblem: undefined, workflowUrl: undefined }

@@ -20,15 +20,21 @@ export interface Flag {
   readonly group?: string
 }
 
+/** Flags as the help spells them, `'files <path>…'`, with what it says about each; `…` may be repeated, a line for each value. */
+export function flagsOf(spelled: Readonly<Record<string, string>>, group?: string): Flag[] {
+  return Object.entries(spelled).map(([spelling, about]) => {
+    const [, name = '', value, repeated] = /^([a-z-]+)(?: <(.+)>(…)?)?$/.exec(spelling) ?? []
+    return { name, about, ...(value && { value }), ...(repeated && { joint: '\n' }), ...(group && { group }) }
+  })
+}
+
 export interface Arguments {
   readonly words: readonly string[]
-  /** The names of the flags that were given. */
   readonly flags: readonly string[]
   text(name: string): string
   has(name: string): boolean
 }
 
-/** Reads the words and flags after a command. */
 export function readArguments(args: readonly string[], flags: readonly Flag[]): Arguments {
   if (args.some((arg) => /^--(token|github-token)(=|$)/.test(arg)))
     throw new UsageError('A flag would show the token in every process list; set LOADGATE_TOKEN instead.')

@@ -2,27 +2,25 @@ import { isId } from '../contract/vocabulary.js'
 import { suggestName } from '../contract/nearest.js'
 import * as api from './commands/api-commands.js'
 import { UsageError, asksForHelp, readArguments, type Arguments } from './arguments.js'
-import { JSON_FLAG, RECORD_FLAGS, runRecordCommand, runShowCommand } from './commands/baseline-commands.js'
-import { CALIBRATE_FLAGS, runCalibrateCommand } from './commands/calibrate-command.js'
-import { CHECK_FLAGS, runCheckCommand } from './commands/check-command.js'
-import { DEMO_FLAGS, runDemoCommand } from './commands/demo-command.js'
-import { GATE_FLAGS, runGateCommand } from './commands/gate-command.js'
+import * as baseline from './commands/baseline-commands.js'
+import * as calibrate from './commands/calibrate-command.js'
+import * as check from './commands/check-command.js'
+import * as demo from './commands/demo-command.js'
+import * as gate from './commands/gate-command.js'
 import { renderHelp, renderOverview, type FormText, type HelpText } from './help.js'
-import { INIT_FLAGS, runInitCommand } from './commands/init-command.js'
+import * as init from './commands/init-command.js'
 import { noteInJUnit } from './junit-file.js'
-import type { CommandPorts } from './ports.js'
-import { PRUNE_FLAGS, runPruneCommand } from './commands/prune-command.js'
-import { REPORT_FLAGS, nameFiles, runReportCommand } from './commands/report-command.js'
+import type { CommandPorts, Runnable } from './ports.js'
+import * as prune from './commands/prune-command.js'
+import * as report from './commands/report-command.js'
 import { strikeOut } from './screen.js'
-import { SERVE_FLAGS, runServeCommand } from './commands/serve-command.js'
-import { runTrendCommand } from './commands/trend-command.js'
+import * as serve from './commands/serve-command.js'
+import * as trend from './commands/trend-command.js'
 import * as user from './commands/user-commands.js'
 
-/** What a command does with the words after it. */
-interface Form extends FormText {
+interface Form extends FormText, Runnable {
   /** What to type instead if a flag is given that has no effect here. */
   readonly instead?: string
-  readonly run: api.RunCommand
 }
 
 interface Command extends HelpText {
@@ -33,110 +31,74 @@ interface Command extends HelpText {
 const REPORT_OPERANDS = '<id | folder | CSV…>'
 const JUDGE_A_RUN = '`loadgate run --run-id <id> --thresholds …` judges a run of the service'
 
-const showReport: api.RunCommand = async (args, ports) => {
-  // Without a service it was meant as a path.
-  if (!api.namesService(args, ports))
-    throw new UsageError(
-      `there is no file or folder "${args.words[0] ?? ''}"; if it is the id of a run, give the address of the service with --base-url or LOADGATE_BASE_URL`
-    )
-  return api.showReport(args, ports)
+const showReport: Runnable = {
+  ...api.showReport,
+  run: (args, ports) => {
+    // Without a service it was meant as a path.
+    if (!api.namesService(args, ports))
+      throw new UsageError(
+        `there is no file or folder "${args.words[0] ?? ''}"; if it is the id of a run, give the address of the service with --base-url or LOADGATE_BASE_URL`
+      )
+    return api.showReport.run(args, ports)
+  }
 }
 
-/** Of two forms, the words say which is meant. */
-const FORMS: readonly [about: string, form: Form, ...others: Form[]][] = [
+const TABLE: readonly [usage: string, about: string, what: Runnable][] = [
+  ['run', 'run the gate; with an id: show that run', gate],
+  ['init', 'write a plan, a config file and a workflow for this repository', init],
+  ['check', 'check settings, plan and target before a run, in seconds', check],
+  ['calibrate', 'run the plan several times, and find out how much its figures vary', calibrate],
+  ['serve', 'run the embedded service on loopback until Ctrl-C', serve],
+  ['user add <name>', 'add a user to a service, and show the token', user.add],
+  ['user list', 'list the users of a service', user.list],
+  ['user rotate <name>', 'give a user another token; the earlier one ends at once', user.rotate],
+  ['user remove <name>', 'remove a user; the token ends at once', user.remove],
+  ['prune', 'delete the runs of a service that are beyond its retention', prune],
+  ['runs', 'list the runs', api.listRuns],
+  ['stop <id>', 'stop a run', api.stopRun],
+  ['repeat <id>', 'repeat a run', api.repeatRun],
+  ['report <id>', 'show the report of a run; with local CSVs: create the page and judge them', showReport],
+  ['results <id>', 'download the CSVs of a run', api.downloadResults],
+  ['grid create', 'create a grid', api.createGrid],
+  ['grid show <id>', 'show a grid', api.showGrid],
+  ['grid terminate <id>', 'terminate a grid', api.terminateGrid],
+  ['account', 'show the account', api.showAccount],
   [
-    'run the gate; with an id: show that run',
-    { usage: 'run', flags: GATE_FLAGS, run: runGateCommand },
-    { usage: 'run <id>', flags: api.CONNECTION_FLAGS, instead: JUDGE_A_RUN, run: api.showRun }
-  ],
-  [
-    'write a plan, a config file and a workflow for this repository',
-    { usage: 'init', flags: INIT_FLAGS, run: runInitCommand }
-  ],
-  [
-    'check settings, plan and target before a run, in seconds',
-    { usage: 'check', flags: CHECK_FLAGS, run: runCheckCommand }
-  ],
-  [
-    'run the plan several times, and find out how much its figures vary',
-    { usage: 'calibrate', flags: CALIBRATE_FLAGS, run: runCalibrateCommand }
-  ],
-  [
-    'run the embedded service on loopback until Ctrl-C',
-    { usage: 'serve', flags: SERVE_FLAGS, run: runServeCommand }
-  ],
-  [
-    'add a user to a service, and show the token',
-    { usage: 'user add <name>', flags: user.USER_ADD_FLAGS, run: user.runUserAddCommand }
-  ],
-  [
-    'list the users of a service',
-    { usage: 'user list', flags: user.USER_FLAGS, run: user.runUserListCommand }
-  ],
-  [
-    'give a user another token; the earlier one ends at once',
-    { usage: 'user rotate <name>', flags: user.USER_FLAGS, run: user.runUserRotateCommand }
-  ],
-  [
-    'remove a user; the token ends at once',
-    { usage: 'user remove <name>', flags: user.USER_FLAGS, run: user.runUserRemoveCommand }
-  ],
-  [
-    'delete the runs of a service that are beyond its retention',
-    { usage: 'prune', flags: PRUNE_FLAGS, run: runPruneCommand }
-  ],
-  ['list the runs', { usage: 'runs', flags: api.CONNECTION_FLAGS, run: api.listRuns }],
-  ['stop a run', { usage: 'stop <id>', flags: api.CONNECTION_FLAGS, run: api.stopRun }],
-  ['repeat a run', { usage: 'repeat <id>', flags: api.CONNECTION_FLAGS, run: api.repeatRun }],
-  [
-    'show the report of a run; with local CSVs: create the page and judge them',
-    {
-      usage: 'report <id>',
-      flags: api.CONNECTION_FLAGS,
-      instead: `${JUDGE_A_RUN}, and there is no file or folder of that name`,
-      run: showReport
-    },
-    {
-      usage: 'report <folder | CSV…>',
-      flags: REPORT_FLAGS,
-      instead: 'it reads local files and contacts no service',
-      run: runReportCommand
-    }
-  ],
-  [
-    'download the CSVs of a run',
-    { usage: 'results <id>', flags: api.RESULTS_FLAGS, run: api.downloadResults }
-  ],
-  ['create a grid', { usage: 'grid create', flags: api.GRID_FLAGS, run: api.createGrid }],
-  ['show a grid', { usage: 'grid show <id>', flags: api.CONNECTION_FLAGS, run: api.showGrid }],
-  ['terminate a grid', { usage: 'grid terminate <id>', flags: api.CONNECTION_FLAGS, run: api.terminateGrid }],
-  ['show the account', { usage: 'account', flags: api.CONNECTION_FLAGS, run: api.showAccount }],
-  [
+    'baseline record <folder>',
     'add a run of `loadgate run --output` to a baseline document',
-    { usage: 'baseline record <folder>', flags: RECORD_FLAGS, run: runRecordCommand }
+    baseline.record
   ],
-  [
-    'list the runs of a baseline document',
-    { usage: 'baseline show <file>', flags: [JSON_FLAG], run: runShowCommand }
-  ],
-  [
-    'draw the last runs of a baseline document',
-    { usage: 'trend <file | folder>', flags: [JSON_FLAG], run: runTrendCommand }
-  ],
-  ['try the gate on a demo shop', { usage: 'demo', flags: DEMO_FLAGS, run: runDemoCommand }]
+  ['baseline show <file>', 'list the runs of a baseline document', baseline.show],
+  ['trend <file | folder>', 'draw the last runs of a baseline document', trend],
+  ['demo', 'try the gate on a demo shop', demo]
 ]
 
+/** Of two forms, the words say which is meant. */
+const SECOND_FORMS: Readonly<Record<string, Form>> = {
+  run: { usage: 'run <id>', instead: JUDGE_A_RUN, ...api.showRun },
+  report: {
+    usage: 'report <folder | CSV…>',
+    instead: 'it reads local files and contacts no service',
+    ...report
+  }
+}
+const INSTEAD: Readonly<Record<string, string>> = {
+  report: `${JUDGE_A_RUN}, and there is no file or folder of that name`
+}
 /** The operands of the two commands with two forms. */
 const OPERANDS: Readonly<Record<string, string>> = { run: '[id]', report: REPORT_OPERANDS }
 
-export const COMMANDS: readonly Command[] = FORMS.map(([about, ...forms]) => {
-  const [, name = '', operands = ''] = /^([a-z ]*[a-z])\s*(.*)$/.exec(forms[0].usage) ?? []
+export const COMMANDS: readonly Command[] = TABLE.map(([usage, about, what]) => {
+  const [, name = '', operands = ''] = /^([a-z ]*[a-z])\s*(.*)$/.exec(usage) ?? []
+  const { [name]: second } = SECOND_FORMS
+  const { [name]: instead } = INSTEAD
+  const first: Form = { usage, ...what, ...(instead && { instead }) }
+  const forms: Command['forms'] = second ? [first, second] : [first]
   const all = forms.flatMap((form) => form.flags)
   const flags = all.filter((flag, at) => all.findIndex((other) => other.name === flag.name) === at)
   return { name, operands: OPERANDS[name] ?? operands, about, flags, forms }
 })
 
-/** Runs what was typed and returns the exit code. */
 export async function runCommandLine(args: readonly string[], ports: CommandPorts): Promise<number> {
   const { out, err } = ports.screen
   const [first = ''] = args
@@ -180,7 +142,7 @@ function readForm(
   // As a path it would be the working directory, with whatever is there.
   if (given.words.includes(''))
     throw new UsageError(`an argument of \`loadgate ${command.name}\` is empty; is a variable not set?`)
-  const areFiles = command.operands === REPORT_OPERANDS && nameFiles(given.words, ports)
+  const areFiles = command.operands === REPORT_OPERANDS && report.nameFiles(given.words, ports)
   if (!areFiles) checkWords(command, given.words)
   const [first, second = first] = command.forms
   const form = areFiles || (command.name === 'run' && given.words.length > 0) ? second : first

@@ -10,7 +10,6 @@ export interface EarlierVerdict {
   readonly rehearsal: boolean
   /** Why the CSVs are not the complete evidence; undefined if nothing says so. */
   readonly gap: string | undefined
-  /** What each verdict.json left out of its figures. */
   readonly warmUps: readonly EarlierWarmUp[]
   /** When the run took place, if all CSVs are of one run and its verdict.json says so. */
   readonly times?: RunTimes | undefined
@@ -75,7 +74,6 @@ function timesIn({ run, baseline }: Fields): RunTimes | undefined {
   return { startedMs, stoppedMs, durationMs }
 }
 
-/** How much was left out of the figures of a verdict.json. */
 export function warmUpMsIn({ warm_up: warmUp }: Fields): number {
   if (warmUp === undefined || warmUp === null) return 0
   const { seconds } = fieldsOf(warmUp)

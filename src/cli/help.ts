@@ -1,6 +1,5 @@
 import type { Flag } from './arguments.js'
 
-/** What the help shows about a command. */
 export interface HelpText {
   /** As typed, for example `grid create`. */
   readonly name: string
@@ -21,7 +20,6 @@ export interface FormText {
 const WIDTH = 100
 const INDENT = '  '
 
-/** Every command, one per line. */
 export function renderOverview(commands: readonly HelpText[]): string {
   const width = Math.max(...commands.map(({ name, operands }) => `${name} ${operands}`.length))
   const lines = commands.map(

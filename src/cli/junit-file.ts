@@ -3,14 +3,10 @@ import { dirname, resolve } from 'node:path'
 import { FolderError, makeFolder, readStart, replaceFile } from '../contract/files.js'
 import { messageOf } from '../contract/text.js'
 import { renderJUnit, type JUnitOutcome } from '../report/junit.js'
-import { UsageError, type Arguments, type Flag } from './arguments.js'
+import { UsageError, type Arguments } from './arguments.js'
 
-export const JUNIT_FLAG: Flag = {
-  name: 'junit',
-  value: 'file',
-  about:
-    'Write the verdict as JUnit XML for other CI systems: one test case per threshold. Replaces nothing but a file that loadgate wrote for it.'
-}
+export const ABOUT_JUNIT =
+  'Write the verdict as JUnit XML for other CI systems: one test case per threshold. Replaces nothing but a file that loadgate wrote for it.'
 
 /** Writes the outcome to the file that the flag names; without the flag, nothing. */
 export type WriteJUnit = (outcome: JUnitOutcome) => Promise<void>
@@ -34,8 +30,8 @@ export async function withJUnit(
   { workspace, redact }: JUnitPorts,
   work: (write: WriteJUnit) => Promise<number>
 ): Promise<number> {
-  if (!args.has(JUNIT_FLAG.name)) return work(() => Promise.resolve())
-  const path = await findPlace(resolve(workspace, args.text(JUNIT_FLAG.name)))
+  if (!args.has('junit')) return work(() => Promise.resolve())
+  const path = await findPlace(resolve(workspace, args.text('junit')))
   const write: WriteJUnit = (outcome) => writeFileAt(path, renderJUnit(outcome, { redact }))
   await write({ verdict: 'error', reason: NOT_ENDED })
   return work(write).catch(async (thrown: unknown) => {
@@ -64,7 +60,7 @@ export async function noteInJUnit(
 function findTyped(typed: readonly string[]): string | undefined {
   const end = typed.indexOf('--')
   const args = end < 0 ? typed : typed.slice(0, end)
-  const flag = `--${JUNIT_FLAG.name}`
+  const flag = '--junit'
   const [first = '', ...more] = args.flatMap((arg, at) => {
     if (arg.startsWith(`${flag}=`)) return [arg.slice(flag.length + 1).trim()]
     return arg === flag ? [(args[at + 1] ?? '').replace(/^-.*/s, '').trim()] : []

@@ -2,7 +2,7 @@ import { readFile, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseRegionsText } from '../gate/settings/region-settings.js'
 import type { Regions } from '../contract/regions/regions.js'
-import { UsageError, type Arguments, type Flag } from './arguments.js'
+import { UsageError, type Arguments } from './arguments.js'
 
 /** What a run leaves behind, even a killed one. */
 const OF_A_RUN = ['results', 'logs', 'service', 'report.html', 'verdict.json']
@@ -35,12 +35,8 @@ function isOfReport(text: string): boolean {
   }
 }
 
-export const REGIONS_FLAG: Flag & { readonly value: string } = {
-  name: 'regions',
-  value: 'file|yaml',
-  about:
-    'File with a YAML map from the names of regions to the places where their grids run, or the YAML itself: `kubernetes: { … }` for pods of a cluster, `processes: {}` for this machine. A grid in a region that is not in the map is refused. Default: none, and every region is this machine.'
-}
+export const ABOUT_REGIONS =
+  'File with a YAML map from the names of regions to the places where their grids run, or the YAML itself: `kubernetes: { … }` for pods of a cluster, `processes: {}` for this machine. A grid in a region that is not in the map is refused. Default: none, and every region is this machine.'
 
 /** The text of `--regions`: that of the file if it names one. */
 export async function readRegionsFlag(args: Arguments, workspace: string): Promise<string> {
@@ -62,7 +58,6 @@ export async function readRegionsFlag(args: Arguments, workspace: string): Promi
   return given
 }
 
-/** The same, parsed; every problem is reported. */
 export async function readRegions(args: Arguments, workspace: string): Promise<Regions | undefined> {
   const text = await readRegionsFlag(args, workspace)
   if (!args.has('regions')) return undefined

@@ -3,6 +3,7 @@ import type { LocalService, LocalServiceRequest } from '../gate/ports.js'
 import type { FindFiles } from '../gate/settings/plan-files.js'
 import type { Retention } from '../service/config/config.js'
 import type * as service from '../service/embedded-service.js'
+import type { Arguments, Flag } from './arguments.js'
 import type { Prompt } from './init/asker.js'
 import type { Screen } from './screen.js'
 
@@ -10,6 +11,12 @@ export type Users = ReturnType<typeof service.openUsers>
 export type Pruned = Awaited<ReturnType<typeof service.pruneBeside>>
 export type ServeRequest = Parameters<typeof service.serve>[0]
 export type ServedService = Awaited<ReturnType<typeof service.serve>>
+
+/** What a command takes, and what it does; it returns the exit code. */
+export interface Runnable {
+  readonly flags: readonly Flag[]
+  readonly run: (args: Arguments, ports: CommandPorts) => Promise<number>
+}
 
 /** What only the entry can provide. The service is loaded by the commands that need it. */
 export interface CommandPorts {

@@ -1,6 +1,5 @@
 import type { Arguments } from './arguments.js'
 
-/** An output stream. */
 export interface Stream {
   write(text: string): unknown
   readonly isTTY?: boolean
@@ -55,7 +54,6 @@ export function widthOf({ isTTY, columns = 0 }: Stream): number | undefined {
   return isTTY && columns > 0 ? columns : undefined
 }
 
-/** Columns as wide as their widest cell. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

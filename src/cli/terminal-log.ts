@@ -8,15 +8,7 @@ import type { ProgressBar } from './progress-bar.js'
 import { plain, strikeOut, type Stream, safeJson } from './screen.js'
 import { UsageError } from './arguments.js'
 
-export interface TerminalLog {
-  readonly log: Log
-  readonly mask: (secret: string) => void
-  /** Redacts what was masked, for text that goes elsewhere. */
-  readonly strike: (text: string) => string
-}
-
-/** Lines on a terminal, above the progress bar if there is one. */
-export function createTerminalLog(stream: Stream, bar: ProgressBar | undefined): TerminalLog {
+export function createTerminalLog(stream: Stream, bar: ProgressBar | undefined) {
   const secrets: string[] = []
   const strike = (text: string): string => strikeOut(text, secrets)
   const write = (prefix: string, text: string): void => {
@@ -26,19 +18,17 @@ export function createTerminalLog(stream: Stream, bar: ProgressBar | undefined):
     if (bar === undefined) put()
     else bar.above(put)
   }
-  return {
-    log: {
-      info: (line) => write('', line),
-      notice: (line) => write('note: ', line),
-      warning: (line) => write('warning: ', line),
-      error: (line) => write('error: ', line),
-      debug: () => undefined
-    },
-    mask: (secret) => {
-      if (secret !== '') secrets.push(secret)
-    },
-    strike
+  const log: Log = {
+    info: (line) => write('', line),
+    notice: (line) => write('note: ', line),
+    warning: (line) => write('warning: ', line),
+    error: (line) => write('error: ', line),
+    debug: () => undefined
   }
+  const mask = (secret: string): void => {
+    if (secret !== '') secrets.push(secret)
+  }
+  return { log, mask, strike }
 }
 
 /** `usage`: what was typed; `input`: the value of a setting; the others are failures of the command itself. */
@@ -65,16 +55,11 @@ function kindOf(thrown: unknown): Kind {
   return thrown instanceof DeadlineError ? 'timed-out' : 'error'
 }
 
-export interface OutputWatch {
-  /** Whether any output was lost. */
-  isLost(): boolean
-}
-
 /**
  * Keeps errors on standard output from ending the command, so that it finishes its work and stops its processes. A closed pipe
  * (`| head`) is not a failure; after any other error, such as a full disk, output is missing.
  */
-export function watchOutput(stream: Pick<Writable, 'on'>, tell: (words: string) => void): OutputWatch {
+export function watchOutput(stream: Pick<Writable, 'on'>, tell: (words: string) => void) {
   let isLost = false
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' || isLost) return

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { decode, document, isObject } from './decode.js'
-import type { Decoded, DeepReadonly } from './decode.js'
+import { decode, document, isObject, type Decoded, type DeepReadonly } from './decode.js'
 import { isId, type Vocabulary } from './vocabulary.js'
 
 // The documents of the API, one schema each: in as the service sends them, out under our names. What a verdict does not need may be odd.

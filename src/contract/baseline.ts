@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import type { Decoded } from './decode.js'
-import { document, isObject } from './decode.js'
+import { type Decoded, document, isObject } from './decode.js'
 
 // The recorded runs of a branch, also described by `schema/baseline.schema.json`. Anybody may have written them: what is not exactly as
 // expected is refused.

@@ -1,13 +1,7 @@
 import { BRANCH_NAME, ID, SERVICE_NAME, TOOLS } from './vocabulary.js'
-import {
-  parseBoolean,
-  parseChoice,
-  parseDurationSeconds,
-  parseInteger,
-  parsePattern,
-  parsePercent,
-  type Parsed
-} from './setting-values.js'
+import { parseBoolean, parseChoice, parseDurationSeconds, parseInteger } from './setting-values.js'
+import { parsePattern, parsePercent } from './setting-values.js'
+import type { Parsed } from './setting-values.js'
 
 /** The groups of inputs, in the order in which the help shows them. */
 export const INPUT_GROUPS = ['What to run', 'Where', 'How long', 'What must hold', 'Output'] as const
@@ -35,9 +29,8 @@ export interface InputFacts {
 
 interface Input extends InputFacts {
   readonly group: InputGroup
+  /** Says what applies without a value, unless that is a value itself. */
   readonly about: string
-  /** What applies without a value, if there is no such value. Empty if there is nothing to say. */
-  readonly otherwise?: string
   readonly only?: 'new run' | 'waiting'
 }
 
@@ -113,145 +106,90 @@ const serviceName = matching(SERVICE_NAME, 'a word of lowercase letters, digits,
 /** Every input of the contract: used for the settings, action.yml, the table in the README, the help of the command line and the config file's schema. */
 export const INPUTS = {
   config: {
-    group: 'What to run',
-    kind: text('file'),
-    inFile: 'refused',
+    ...{ group: 'What to run', kind: text('file'), inFile: 'refused' },
     about:
-      'YAML file whose keys are these inputs. A value given directly wins over the file. Unknown keys are an error, and so are `token`, `github-token`, `matrix` and `config`.',
-    otherwise: 'none'
+      'YAML file whose keys are these inputs. A value given directly wins over the file. Unknown keys are an error, and so are `token`, `github-token`, `matrix` and `config`. Default: none.'
   },
   'base-url': {
-    group: 'Where',
-    kind: address,
+    ...{ group: 'Where', kind: address },
     about:
-      'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this runner. Required, here or in the config file: an empty value is never taken for `local`.',
-    otherwise: ''
+      'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this runner. Required, here or in the config file: an empty value is never taken for `local`.'
   },
   token: {
-    group: 'Where',
-    kind: text('token'),
-    inFile: 'refused',
+    ...{ group: 'Where', kind: text('token'), inFile: 'refused' },
     elsewhere: 'set it in the workflow, from a secret, or set LOADGATE_TOKEN on the command line',
     about:
-      'API token of the service. Required unless `base-url` is `local`, refused when it is. Pass it from a secret.',
-    otherwise: ''
+      'API token of the service. Required unless `base-url` is `local`, refused when it is. Pass it from a secret.'
   },
   tool: {
-    group: 'What to run',
-    kind: oneOf(TOOLS, 'tool'),
-    byDefault: 'jmeter',
-    only: 'new run',
+    ...{ group: 'What to run', kind: oneOf(TOOLS, 'tool'), byDefault: 'jmeter', only: 'new run' },
     about:
       'Tool that runs the plan: `jmeter`, `gatling`, `java-selenium-chrome`, `java-selenium-firefox` or `service-chrome`.'
   },
   files: {
-    group: 'What to run',
-    kind: text('path'),
-    inFile: 'list',
+    ...{ group: 'What to run', kind: text('path'), inFile: 'list' },
     about:
-      'One path or glob per line, relative to the workspace. The first line must match exactly one file, the plan; its data files follow in the order of the lines. A line that starts with `!` excludes files. Two files with the same base name are an error. Required unless `run-id` or `repeat` is given.',
-    otherwise: ''
+      'One path or glob per line, relative to the workspace. The first line must match exactly one file, the plan; its data files follow in the order of the lines. A line that starts with `!` excludes files. Two files with the same base name are an error. Required unless `run-id` or `repeat` is given.'
   },
   grids: {
-    group: 'Where',
-    kind: text('yaml'),
-    only: 'new run',
-    inFile: 'structure',
+    ...{ group: 'Where', kind: text('yaml'), only: 'new run', inFile: 'structure' },
     about:
-      'YAML or JSON list of the grids to run on. Each element is a specification (`region`, `instance_quantity`, `instance_type`, `infrastructure`, `stop_after` in minutes, and the optional keys of the service) or a reference to an existing grid (`uuid: …`, or just the uuid); the two can be mixed.',
-    otherwise:
-      'one node with `base-url: local`, unless `regions` has several regions; required with a service, unless `run-id` or `repeat` is given'
+      'YAML or JSON list of the grids to run on. Each element is a specification (`region`, `instance_quantity`, `instance_type`, `infrastructure`, `stop_after` in minutes, and the optional keys of the service) or a reference to an existing grid (`uuid: …`, or just the uuid); the two can be mixed. Default: one node with `base-url: local`, unless `regions` has several regions; required with a service, unless `run-id` or `repeat` is given.'
   },
   regions: {
-    group: 'Where',
-    kind: text('yaml'),
-    inFile: 'structure',
+    ...{ group: 'Where', kind: text('yaml'), inFile: 'structure' },
     about:
-      'With `base-url: local`: YAML map from the names of regions to the places where their grids run, `kubernetes: { … }` for pods of a cluster or `processes: {}` for this machine. A grid in a region that is not in the map is an error.',
-    otherwise: 'none, and every region is this machine'
+      'With `base-url: local`: YAML map from the names of regions to the places where their grids run, `kubernetes: { … }` for pods of a cluster or `processes: {}` for this machine. A grid in a region that is not in the map is an error. Default: none, and every region is this machine.'
   },
   name: {
-    group: 'What to run',
-    kind: text(),
-    only: 'new run',
-    about: 'Name of the run.',
-    otherwise: 'repository, ref and short commit'
+    ...{ group: 'What to run', kind: text(), only: 'new run' },
+    about: 'Name of the run. Default: repository, ref and short commit.'
   },
   notes: {
-    group: 'What to run',
-    kind: text(),
-    only: 'new run',
-    about: 'Notes kept with the run.',
-    otherwise: 'none'
+    ...{ group: 'What to run', kind: text(), only: 'new run' },
+    about: 'Notes kept with the run. Default: none.'
   },
   project: {
-    group: 'What to run',
-    kind: text(),
-    only: 'new run',
-    about: 'Project of the service that the run belongs to.',
-    otherwise: 'none'
+    ...{ group: 'What to run', kind: text(), only: 'new run' },
+    about: 'Project of the service that the run belongs to. Default: none.'
   },
   tags: {
-    group: 'What to run',
-    kind: text('tags'),
-    only: 'new run',
-    inFile: 'list',
-    about: 'Tags of the run, separated by commas or newlines.',
-    otherwise: 'none'
+    ...{ group: 'What to run', kind: text('tags'), only: 'new run', inFile: 'list' },
+    about: 'Tags of the run, separated by commas or newlines. Default: none.'
   },
   privacy: {
-    group: 'What to run',
-    kind: oneOf(['public', 'private'], 'privacy'),
-    byDefault: 'private',
-    only: 'new run',
+    ...{ group: 'What to run', kind: oneOf(['public', 'private'], 'privacy') },
+    ...{ byDefault: 'private', only: 'new run' },
     about: 'Who can see the run on the service: `private` or `public`.'
   },
   threads: {
-    group: 'What to run',
-    kind: integer(1),
-    only: 'new run',
-    about: 'Number of threads, passed to the plan.',
-    otherwise: 'what the plan says'
+    ...{ group: 'What to run', kind: integer(1), only: 'new run' },
+    about: 'Number of threads, passed to the plan. Default: what the plan says.'
   },
   rampup: {
-    group: 'What to run',
-    kind: duration(0),
-    only: 'new run',
-    about: 'Ramp-up time, passed to the plan: whole seconds or a duration such as `90s` or `5m`.',
-    otherwise: 'what the plan says'
+    ...{ group: 'What to run', kind: duration(0), only: 'new run' },
+    about:
+      'Ramp-up time, passed to the plan: whole seconds or a duration such as `90s` or `5m`. Default: what the plan says.'
   },
   duration: {
-    group: 'What to run',
-    kind: duration(1),
-    only: 'new run',
+    ...{ group: 'What to run', kind: duration(1), only: 'new run' },
     about:
-      'Duration, passed to the plan: whole seconds or a duration such as `90s` or `5m`. A run whose samples cover less than 90 % of it is inconclusive.',
-    otherwise: 'what the plan says'
+      'Duration, passed to the plan: whole seconds or a duration such as `90s` or `5m`. A run whose samples cover less than 90 % of it is inconclusive. Default: what the plan says.'
   },
   'override-hosts': {
-    group: 'What to run',
-    kind: text('hosts'),
-    only: 'new run',
+    ...{ group: 'What to run', kind: text('hosts'), only: 'new run' },
     about:
-      'Host names to resolve differently during the run, as `example.com/10.0.0.1, other.example/10.0.0.2`.',
-    otherwise: 'none'
+      'Host names to resolve differently during the run, as `example.com/10.0.0.1, other.example/10.0.0.2`. Default: none.'
   },
   'override-parameters': {
-    group: 'What to run',
-    kind: text('parameters'),
-    only: 'new run',
+    ...{ group: 'What to run', kind: text('parameters'), only: 'new run' },
     about:
-      'Parameters passed to the tool, as `-Jname=value, -Dname=value`. `-Jname=secret:value` passes a value that is shown nowhere.',
-    otherwise: 'none'
+      'Parameters passed to the tool, as `-Jname=value, -Dname=value`. `-Jname=secret:value` passes a value that is shown nowhere. Default: none.'
   },
   thresholds: {
-    group: 'What must hold',
-    kind: text('line'),
-    only: 'waiting',
-    inFile: 'list',
+    ...{ group: 'What must hold', kind: text('line'), only: 'waiting', inFile: 'list' },
     about:
-      'What must hold, one threshold per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`, `p95 <= baseline + 10%`.',
-    otherwise: 'none, which reports and judges nothing'
+      'What must hold, one threshold per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`, `p95 <= baseline + 10%`. Default: none, which reports and judges nothing.'
   },
   baseline: {
     group: 'What must hold',
@@ -265,73 +203,49 @@ export const INPUTS = {
     group: 'What must hold',
     kind: matching(BRANCH_NAME, 'the name of a branch such as main, without refs/heads/', 'branch'),
     only: 'waiting',
-    about: 'Branch whose recorded runs are the baseline.',
-    otherwise: 'the base of the pull request or merge group, else the default branch'
+    about:
+      'Branch whose recorded runs are the baseline. Default: the base of the pull request or merge group, else the default branch.'
   },
   'baseline-parameters': {
-    group: 'What must hold',
-    kind: text('parameters'),
-    only: 'waiting',
+    ...{ group: 'What must hold', kind: text('parameters'), only: 'waiting' },
     about:
-      'With `baseline: side-by-side`: the `override-parameters` that lead the plan to the server of the base instead of that of the head. Required there.',
-    otherwise: 'none'
+      'With `baseline: side-by-side`: the `override-parameters` that lead the plan to the server of the base instead of that of the head. Required there. Default: none.'
   },
   'baseline-rounds': {
-    group: 'What must hold',
     // Two rounds leave one degree of freedom (t = 31.8 at 1 %), with which hardly any change could be found.
-    kind: integer(3, 100),
-    byDefault: '10',
-    only: 'waiting',
+    ...{ group: 'What must hold', kind: integer(3, 100), byDefault: '10', only: 'waiting' },
     about:
       'With `baseline: side-by-side`: how many pairs of runs to compare, each run as long as `duration`; from 3 to 100.'
   },
   noise: {
-    group: 'What must hold',
-    kind: percent,
-    byDefault: '5%',
-    only: 'waiting',
+    ...{ group: 'What must hold', kind: percent, byDefault: '5%', only: 'waiting' },
     about:
       'Noise from run to run that is assumed for times and throughput until enough runs are recorded. Above 0% and at most 100%; `loadgate calibrate` measures it.'
   },
   'on-missing-baseline': {
-    group: 'What must hold',
-    kind: oneOf(['warn', 'fail', 'pass']),
-    byDefault: 'warn',
-    only: 'waiting',
+    ...{ group: 'What must hold', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
     about:
       'What a line that names `baseline` does when there is nothing to compare with: `warn`, `fail` (inconclusive) or `pass` (a notice).'
   },
   'on-unsure': {
-    group: 'What must hold',
-    kind: oneOf(['warn', 'fail', 'pass']),
-    byDefault: 'warn',
-    only: 'waiting',
+    ...{ group: 'What must hold', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
     about:
       'What a line that names `baseline` does when the runs are too few or too noisy to tell: `warn`, `fail` (inconclusive) or `pass` (a notice).'
   },
   confirm: {
-    group: 'What must hold',
-    kind: integer(0, 10),
-    byDefault: '0',
-    only: 'waiting',
+    ...{ group: 'What must hold', kind: integer(0, 10), byDefault: '0', only: 'waiting' },
     about:
       'Further runs when a line that names `baseline` is broken or unsure; such lines are judged by all of them together, others by each run on its own, and the worst counts; at most 10. Side by side they are further blocks of rounds; with `base-url: local` only there.'
   },
   'stop-early': {
-    group: 'What must hold',
-    kind: flag,
-    byDefault: 'false',
-    only: 'waiting',
+    ...{ group: 'What must hold', kind: flag, byDefault: 'false', only: 'waiting' },
     about:
       '`true` stops a run for a threshold with an absolute limit that is broken for good (`max`, `min`, `failures`, `samples`), or so far and in each of the last six 10-second windows, although it might recover. The gate fails, judged by what was measured until then. Needs `duration` and live samples; never stops a run given by `run-id`.'
   },
   'warm-up': {
-    group: 'What must hold',
-    kind: duration(0),
-    only: 'waiting',
+    ...{ group: 'What must hold', kind: duration(0), only: 'waiting' },
     about:
-      'Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. A run that is not longer is inconclusive.',
-    otherwise: 'none'
+      'Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. A run that is not longer is inconclusive. Default: none.'
   },
   'on-stall': {
     group: 'What must hold',
@@ -342,113 +256,78 @@ export const INPUTS = {
       'What a line on a percentile, `median` or `apdex` does when it holds for the requests that were sent, but not for users who arrived while nothing was answered: `fail`, `warn` (it holds, with a warning) or `ignore`. With `fail`, a run is inconclusive if no request was sent for more than half of its time.'
   },
   'run-id': {
-    group: 'What to run',
-    kind: id,
+    ...{ group: 'What to run', kind: id },
     about:
-      'Judge this existing run, waiting for it to end if it is still running. Nothing is created and nothing is stopped.',
-    otherwise: 'none'
+      'Judge this existing run, waiting for it to end if it is still running. Nothing is created and nothing is stopped. Default: none.'
   },
   repeat: {
-    group: 'What to run',
-    kind: id,
-    about: 'Repeat this finished run instead of creating one from `files`.',
-    otherwise: 'none'
+    ...{ group: 'What to run', kind: id },
+    about: 'Repeat this finished run instead of creating one from `files`. Default: none.'
   },
   'wait-for': {
     group: 'How long',
     kind: text('address', { pattern: '^\\s*https?://\\S+(\\s+[0-9][0-9hms]*)?\\s*$' }),
     about:
-      'An http or https address that must answer with a status below 500 before the load starts; `<address> 5m` waits for up to 5 minutes instead of 2.',
-    otherwise: 'none'
+      'An http or https address that must answer with a status below 500 before the load starts; `<address> 5m` waits for up to 5 minutes instead of 2. Default: none.'
   },
   wait: {
-    group: 'How long',
-    kind: flag,
-    byDefault: 'true',
+    ...{ group: 'How long', kind: flag, byDefault: 'true' },
     about: '`false` starts the run and does not wait for it; nothing stops it later.'
   },
   timeout: {
-    group: 'How long',
-    kind: duration(1),
-    byDefault: '2h',
+    ...{ group: 'How long', kind: duration(1), byDefault: '2h' },
     about:
       'Deadline for everything up to the end of the run: whole seconds or `90s`, `5m`, `2h`, `1h30m`. When it passes, the run is stopped. Collecting the report and the CSVs may take as long again, up to 10 minutes.'
   },
   'poll-interval': {
-    group: 'How long',
-    kind: duration(1),
-    byDefault: '15s',
-    only: 'waiting',
+    ...{ group: 'How long', kind: duration(1), byDefault: '15s', only: 'waiting' },
     about:
       'Longest interval between two polls of the run. It starts at one second, grows as the run goes on, and shrinks when the end is near.'
   },
   'stop-on-cancel': {
-    group: 'How long',
-    kind: flag,
-    byDefault: 'true',
-    only: 'waiting',
+    ...{ group: 'How long', kind: flag, byDefault: 'true', only: 'waiting' },
     about: 'Stop the run when the job is cancelled.'
   },
   'fail-on': {
-    group: 'What must hold',
-    kind: oneOf(['breach', 'never']),
-    byDefault: 'breach',
-    only: 'waiting',
+    ...{ group: 'What must hold', kind: oneOf(['breach', 'never']), byDefault: 'breach', only: 'waiting' },
     about:
       '`breach` fails the step when a threshold is broken or inconclusive; `never` does not fail it for these two.'
   },
   'on-missing-token': {
-    group: 'Where',
-    kind: oneOf(['fail', 'skip']),
-    byDefault: 'fail',
+    ...{ group: 'Where', kind: oneOf(['fail', 'skip']), byDefault: 'fail' },
     about:
       'What to do without a token, as in a pull request from a fork: `fail`, or `skip`, which ends with the verdict `skipped` and a notice.'
   },
   'artifact-name': {
-    group: 'Output',
+    ...{ group: 'Output', only: 'waiting' },
     kind: matching(
       /^[^":<>|*?\r\n\\/]{1,200}$/,
       'at most 200 characters without " : < > | * ? \\ / or line breaks',
       'text'
     ),
-    only: 'waiting',
-    about: 'Name of the artifact with the CSVs and the report.',
-    otherwise: '`loadgate-` and the run id'
+    about: 'Name of the artifact with the CSVs and the report. Default: `loadgate-` and the run id.'
   },
   'retention-days': {
-    group: 'Output',
-    kind: integer(1, 400, 'days'),
-    only: 'waiting',
-    about: 'How many days the artifact is kept.',
-    otherwise: "the repository's setting"
+    ...{ group: 'Output', kind: integer(1, 400, 'days'), only: 'waiting' },
+    about: "How many days the artifact is kept. Default: the repository's setting."
   },
   comment: {
-    group: 'Output',
-    kind: oneOf(['auto', 'off']),
-    byDefault: 'auto',
-    only: 'waiting',
+    ...{ group: 'Output', kind: oneOf(['auto', 'off']), byDefault: 'auto', only: 'waiting' },
     about: '`auto` keeps one sticky comment on the pull request; `off` writes none.'
   },
   'github-token': {
-    group: 'Output',
-    kind: text('token'),
-    inFile: 'refused',
-    about: 'Token for the comment and the baseline.',
-    otherwise: "the job's token"
+    ...{ group: 'Output', kind: text('token'), inFile: 'refused' },
+    about: "Token for the comment and the baseline. Default: the job's token."
   },
   matrix: {
-    group: 'Output',
-    kind: text('json'),
-    inFile: 'refused',
-    about: 'Set automatically: tells the legs of a matrix apart in the comment and in annotations.',
-    otherwise: "the job's matrix as JSON"
+    ...{ group: 'Output', kind: text('json'), inFile: 'refused' },
+    about:
+      "Set automatically: tells the legs of a matrix apart in the comment and in annotations. Default: the job's matrix as JSON."
   },
   'service-name': {
-    group: 'Where',
-    kind: serviceName,
+    ...{ group: 'Where', kind: serviceName },
     about:
-      "The service's own word, where its identifiers contain one: `acme` makes it `/acmes`, `acme[tool]`, `acme_files[]` and `application/vnd.acme.v2+json`.",
-    otherwise: 'none'
+      "The service's own word, where its identifiers contain one: `acme` makes it `/acmes`, `acme[tool]`, `acme_files[]` and `application/vnd.acme.v2+json`. Default: none."
   }
 } as const satisfies Record<string, Input>
 
@@ -490,7 +369,6 @@ export function mayBeInFile(name: InputName): boolean {
 
 /** The full description, including the default. */
 export function describeInput(name: InputName): string {
-  const { about, byDefault, otherwise = '' }: Input = INPUTS[name]
-  const words = byDefault === undefined ? otherwise : `\`${byDefault}\``
-  return words === '' ? about : `${about} Default: ${words}.`
+  const { about, byDefault }: Input = INPUTS[name]
+  return byDefault === undefined ? about : `${about} Default: \`${byDefault}\`.`
 }

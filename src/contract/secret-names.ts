@@ -1,41 +1,11 @@
-/** `userPin` has the word `pin` in it, and `spinner` has not. */
-const WORDS = [
-  'pin',
-  'pincode',
-  'otp',
-  'otpcode',
-  'pat',
-  'sas',
-  'totp',
-  'mfa',
-  'jwt',
-  'bearer',
-  'salt',
-  'private',
-  'creds?',
-  'cvc',
-  'cvv',
-  'dsn'
-]
 const PARTS = [
-  'pass(?!eng|ing|ive|age|ed)',
-  'pw(?![a-z])',
-  'pwd',
-  'secret',
-  'token',
-  'credential',
-  'key(?!word|board|frame|note|stroke)',
-  'auth(?!or(?!i))',
-  'session',
-  'cookie',
-  'signature',
-  'csrf',
-  'xsrf',
-  'hmac',
-  '(?:access|security|login|sms|unlock|backup|recovery|verification)[-_. ]?code',
-  'connection[-_. ]?string'
+  /pass(?!eng|ing|ive|age|ed)|pw(?![a-z])|pwd|secret|token|credential|key(?!word|board|frame|note|stroke)/,
+  /auth(?!or(?!i))|session|cookie|signature|csrf|xsrf|hmac|connection[-_. ]?string/,
+  /(?:access|security|login|sms|unlock|backup|recovery|verification)[-_. ]?code/,
+  // Whole words: `userPin` has the word `pin` in it, and `spinner` has not.
+  /(?<![a-z])(?:pin|pincode|otp|otpcode|pat|sas|totp|mfa|jwt|bearer|salt|private|creds?|cvc|cvv|dsn)(?![a-z])/
 ]
-const SECRET = new RegExp(`${PARTS.join('|')}|(?<![a-z])(?:${WORDS.join('|')})(?![a-z])`, 'i')
+const SECRET = new RegExp(PARTS.map(({ source }) => source).join('|'), 'i')
 
 /** What a browser sends is confidential under more names than those of parameters: personal data, and what is good for one request. */
 const CONFIDENTIAL =

@@ -54,3 +54,13 @@ export function shorten(text: string, most = 80): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
   return line.length > most ? `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : line
 }
+
+/** Lines that are said only then. */
+export function when(isSo: boolean, ...lines: string[]): string[] {
+  return isSo ? lines : []
+}
+
+/** `1 run`, `2 runs`. */
+export function count(number: number, unit: string): string {
+  return `${number} ${number === 1 ? unit : `${unit}s`}`
+}

@@ -1,39 +1,20 @@
-import {
-  LineCounter,
-  isAlias,
-  isMap,
-  isScalar,
-  parseDocument,
-  visit,
-  type Document,
-  type Node,
-  type Scalar,
-  type SchemaOptions
-} from 'yaml'
+import { LineCounter, isAlias, isMap, isScalar, parseDocument, visit } from 'yaml'
+import type { Document, Node, Scalar, SchemaOptions } from 'yaml'
 import { messageOf } from './text.js'
-
-export interface YamlText {
-  /** Undefined if there are problems. */
-  readonly value: unknown
-  readonly problems: readonly string[]
-}
 
 /**
  * Reads YAML with the failsafe schema, so that an id such as 00123 or 123e45 stays unchanged.
  * The library's `parse` prints warnings, and the runner interprets what is printed. Here warnings are problems like
- * errors: an unresolved tag or an unknown directive means that part of the text would be ignored.
+ * errors: an unresolved tag or an unknown directive means that part of the text would be ignored. Undefined if there are problems.
  */
-export function readYaml(text: string): YamlText {
+export function readYaml(text: string): { value: unknown; problems: readonly string[] } {
   try {
     const document = parseYaml(text, { schema: 'failsafe' })
     const problems = document.warnings.map(({ message }) => firstLine(message))
     return problems.length > 0 ? { value: undefined, problems } : { value: document.toJS(), problems }
   } catch (thrown) {
     // Also too many aliases.
-    return {
-      value: undefined,
-      problems: [firstLine(messageOf(thrown))]
-    }
+    return { value: undefined, problems: [firstLine(messageOf(thrown))] }
   }
 }
 

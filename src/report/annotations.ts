@@ -2,7 +2,8 @@ import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isNotJudged } from '../analysis/thresholds/judge/judge.js'
 import { replaceControls, cutToBytes } from './escape.js'
 import type { Outcome } from '../analysis/outcome.js'
-import { rehearsalMark } from './headline.js'
+import { count } from '../contract/text.js'
+import { rehearsalMark } from './sentences.js'
 
 export interface Annotation {
   readonly level: 'error' | 'warning' | 'notice'
@@ -18,47 +19,39 @@ const MOST_BYTES = 3_500
 export function annotate({ verdict: overall, judgements, rehearsal }: Outcome, leg = ''): Annotation[] {
   const mark = (leg === '' ? '' : ` [${leg}]`) + rehearsalMark(rehearsal)
   if (!['passed', 'failed', 'inconclusive'].includes(overall)) return []
-  const broken = judgements.filter(
-    ({ verdict, threshold }) => verdict === 'failed' && threshold.level === 'fail'
-  )
-  const warned = judgements.filter(
-    (judgement) =>
-      judgement.verdict !== 'passed' && judgement.threshold.level === 'warn' && !isNotJudged(judgement)
-  )
+  const of = (level: 'fail' | 'warn'): Judgement[] =>
+    judgements.filter(({ threshold }) => threshold.level === level)
+  const broken = of('fail').filter(({ verdict }) => verdict === 'failed')
+  const warned = of('warn').filter((line) => line.verdict !== 'passed' && !isNotJudged(line))
   const open = judgements.filter(isNotJudged)
+  const passed = open.filter(({ comparison }) => comparison?.ifNotJudged === 'pass')
   return [
     ...ofOneKind('error', broken, mark),
     ...ofOneKind('warning', warned, mark),
     ...together('warning', open.filter(isWarnedOf), mark),
-    ...together(
-      'notice',
-      open.filter(({ comparison }) => comparison?.ifNotJudged === 'pass'),
-      mark
-    )
+    ...together('notice', passed, mark)
   ]
 }
 
 /** Where `fail` was asked for, the message of the step says it, unless the line only warns. */
 function isWarnedOf({ comparison, threshold }: Judgement): boolean {
-  return (
-    comparison?.ifNotJudged === 'warn' || (comparison?.ifNotJudged === 'fail' && threshold.level === 'warn')
-  )
+  const { ifNotJudged } = comparison ?? {}
+  return ifNotJudged === 'warn' || (ifNotJudged === 'fail' && threshold.level === 'warn')
 }
 
 /** Lines that are no judgement: often all of them, for one and the same reason. */
 function together(level: Annotation['level'], judgements: readonly Judgement[], mark: string): Annotation[] {
   if (judgements.length === 0) return []
-  const count = judgements.length === 1 ? '1 line was' : `${judgements.length} lines were`
+  const verb = judgements.length === 1 ? 'was' : 'were'
   const shown = judgements
     .slice(0, MOST_OF_A_KIND)
     .map(({ threshold, comparison, reason }) =>
       replaceControls(`${threshold.text}: ${startWith(comparison?.outcome ?? '', reason)}`)
     )
+  const words = `${count(judgements.length, 'line')} ${verb} not judged: ${shown.join('; ')}`
   const more = judgements.length - shown.length
   const rest = more > 0 ? `; ${more} more in the job summary` : ''
-  return [
-    { level, message: cutToBytes(`${count} not judged: ${shown.join('; ')}`, MOST_BYTES) + rest + mark }
-  ]
+  return [{ level, message: cutToBytes(words, MOST_BYTES) + rest + mark }]
 }
 
 /** A label may contain the word, so only a reason that begins with it says the outcome. */

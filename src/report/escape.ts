@@ -1,3 +1,5 @@
+import { shorten } from '../contract/text.js'
+
 const MARKDOWN = /[&<>|[\]@#`*_~$\\]|:(?=\/\/)|(?<=www)\./gi
 /** What would start a list, a rule or an underlined heading. */
 const BLOCK_START = /^[-+=]|(?<=^\d{1,9})[.)](?=\s|$)/
@@ -73,4 +75,14 @@ export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1)
   const value = bytes / 1000 ** power
   return `${value.toFixed(power > 0 && value < 10 ? 1 : 0)} ${units[power]}`
+}
+
+const COMMIT = /^[0-9a-f]{7,64}$/i
+const SHORT_COMMIT = 7
+const MOST_COMMIT = 40
+
+/** As people know it; anything that is no commit is only cut. */
+export function shortenCommit(commit: string): string {
+  if (COMMIT.test(commit)) return commit.slice(0, SHORT_COMMIT)
+  return shorten(replaceControls(commit), MOST_COMMIT)
 }

@@ -2,22 +2,20 @@ import { formatActual, formatMargin } from '../analysis/thresholds/format.js'
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isDecisive, isNotJudged } from '../analysis/thresholds/judge/judge.js'
 import { REHEARSAL, type Outcome, type Verdict } from '../analysis/outcome.js'
+import { when } from '../contract/text.js'
+import { lineOf } from './rows.js'
 import { describeStalls } from './stalls.js'
-import { warmUpSentence, listWarnings } from './warm-up.js'
+import { warmUpSentence, listWarnings } from './sentences.js'
 
-/** What a test case ended with; a case that passed has none. */
+/** How a test case ended that did not pass. */
 interface CaseResult {
   readonly kind: 'failure' | 'error' | 'skipped'
   readonly type: string
-  /** One sentence. */
   readonly message: string
   readonly details?: readonly string[]
 }
 
-interface Case {
-  readonly name: string
-  readonly result?: CaseResult | undefined
-}
+type Case = readonly [name: string, result: CaseResult | undefined]
 
 export interface JUnitOptions {
   /** Takes secrets out of a text. */
@@ -37,10 +35,13 @@ const CUT_OFF: readonly Verdict[] = ['timed-out', 'error', 'cancelled']
  * of Jenkins' schema accepts.
  */
 export function renderJUnit(outcome: JUnitOutcome, { redact = (text) => text }: JUnitOptions = {}): string {
-  const write = (text: string, most = MOST_TEXT): string => escapeXml(shorten(redact(text), most))
-  const cases = listCases(outcome)
+  const write: typeof shorten = (text, most) => escapeXml(shorten(redact(text), most))
+  const cases = [
+    ...runCase(outcome),
+    ...(outcome.judgements ?? []).map((line): Case => [lineOf(line), resultOf(line, outcome)])
+  ]
   const count = (kind: CaseResult['kind']): number =>
-    cases.filter(({ result }) => result?.kind === kind).length
+    cases.filter(([, result]) => result?.kind === kind).length
   const totals = `tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}"`
   const seconds = secondsOf(outcome).toFixed(3)
   const { startedMs } = outcome.run ?? {}
@@ -64,11 +65,7 @@ export function renderJUnit(outcome: JUnitOutcome, { redact = (text) => text }: 
   ].join('\n')}\n`
 }
 
-function renderCase(
-  { name, result }: Case,
-  className: string,
-  write: (text: string, most?: number) => string
-): string[] {
+function renderCase([name, result]: Case, className: string, write: typeof shorten): string[] {
   const start = `    <testcase name="${write(name, MOST_NAME)}" classname="${className}" time="0"`
   if (result === undefined) return [`${start}/>`]
   const { kind, type, message, details = [] } = result
@@ -78,21 +75,16 @@ function renderCase(
   return [`${start}>`, `      <${kind}${attributes}>${text}</${kind}>`, '    </testcase>']
 }
 
-function listCases(outcome: JUnitOutcome): Case[] {
-  const { judgements = [] } = outcome
-  return [...runCase(outcome), ...judgements.map((judgement) => caseOf(judgement, outcome))]
-}
-
 /** Only where the thresholds do not say it all. */
 function runCase(outcome: JUnitOutcome): Case[] {
   const { verdict, reason, judgements = [] } = outcome
-  const name = 'the run'
-  if (verdict === 'skipped' || verdict === 'detached')
-    return [{ name, result: { kind: 'skipped', type: verdict, message: reason } }]
-  if (isNoEvidence(outcome)) return [{ name, result: { kind: 'error', type: verdict, message: reason } }]
+  const end = (kind: CaseResult['kind'], type: string, message = reason): Case[] => [
+    ['the run', { kind, type, message }]
+  ]
+  if (verdict === 'skipped' || verdict === 'detached') return end('skipped', verdict)
+  if (isNoEvidence(outcome)) return end('error', verdict)
   if (judgements.length > 0) return []
-  const message = `Nothing was judged: ${reason} Give at least one threshold.`
-  return [{ name, result: { kind: 'error', type: 'no thresholds', message } }]
+  return end('error', 'no thresholds', `Nothing was judged: ${reason} Give at least one threshold.`)
 }
 
 /** Cut off, or inconclusive for another reason than a threshold. */
@@ -104,22 +96,15 @@ function isNoEvidence({ verdict, reason, judgements = [] }: JUnitOutcome): boole
   )
 }
 
-function caseOf(judgement: Judgement, outcome: JUnitOutcome): Case {
-  const { threshold } = judgement
-  const name = threshold.level === 'warn' ? `warn: ${threshold.text}` : threshold.text
-  return { name, result: resultOf(judgement, outcome) }
-}
-
 function resultOf(judgement: Judgement, outcome: JUnitOutcome): CaseResult | undefined {
   const { verdict, threshold, reason, comparison } = judgement
-  const isPartial = isNoEvidence(outcome)
   const base = { type: 'threshold', message: reason, details: detailsOf(judgement, outcome) }
   if (verdict === 'passed') return unlessReal(judgement, outcome)
   if (threshold.level === 'warn') return { ...base, kind: 'skipped', message: `Warning only: ${reason}` }
   if (isNotJudged(judgement) && !isDecisive(judgement))
     return { ...base, kind: 'skipped', message: `Not judged: ${reason}` }
   // What is missing from the run may be the very difference from the baseline.
-  const isBroken = verdict === 'failed' && !(isPartial && comparison !== undefined)
+  const isBroken = verdict === 'failed' && !(comparison !== undefined && isNoEvidence(outcome))
   return { ...base, kind: isBroken ? 'failure' : 'error' }
 }
 
@@ -138,9 +123,9 @@ function detailsOf(judgement: Judgement, { run }: JUnitOutcome): string[] {
   const actual = formatActual(judgement)
   const margin = formatMargin(judgement)
   return [
-    ...(actual === '' ? [] : [`Actual value: ${actual}${margin === '' ? '' : `, ${margin}`}`]),
-    ...(judgement.scopesChecked > 1 ? [`Scopes checked: ${judgement.scopesChecked}`] : []),
-    ...(run?.url === undefined ? [] : [`Run: ${run.url}`])
+    ...when(actual !== '', `Actual value: ${actual}${margin === '' ? '' : `, ${margin}`}`),
+    ...when(judgement.scopesChecked > 1, `Scopes checked: ${judgement.scopesChecked}`),
+    ...when(run?.url !== undefined, `Run: ${run?.url}`)
   ]
 }
 
@@ -180,7 +165,7 @@ function secondsOf({ run, measurements }: JUnitOutcome): number {
   return throughput === undefined || throughput === 0 ? 0 : samples / throughput
 }
 
-function shorten(text: string, most: number): string {
+function shorten(text: string, most = MOST_TEXT): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }
 

@@ -1,10 +1,13 @@
-import { formatActual, formatMargin, formatValue } from '../analysis/thresholds/format.js'
-import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
+import { formatActual, formatChange, formatMargin, formatValue } from '../analysis/thresholds/format.js'
+import type { Comparison, ComparisonOutcome, Judgement } from '../analysis/thresholds/judge/judgement.js'
 import type { Metric } from '../analysis/thresholds/metrics.js'
-import type { ErrorCount, Figures, Measurements } from '../analysis/results/figures/measurements.js'
+import type { ErrorCount, Measurements } from '../analysis/results/figures/measurements.js'
 import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
-import { comparisonCells, type ComparisonCells } from './comparison-cells.js'
+import { shortenCommit } from './escape.js'
+import { count } from '../contract/text.js'
 import { overTimeCells, type OverTimeCells } from './stalls.js'
+
+const NONE = '–'
 
 export interface JudgementRow {
   readonly threshold: string
@@ -35,28 +38,90 @@ function rank({ verdict, threshold }: Judgement): number {
 }
 
 function rowOf(judgement: Judgement, baseline: BaselineFacts | undefined): JudgementRow {
-  const { threshold, reason } = judgement
   const comparison = comparisonCells(judgement, baseline)
   const overTime = overTimeCells(judgement)
   return {
-    threshold: threshold.level === 'warn' ? `warn: ${threshold.text}` : threshold.text,
-    actual: formatActual(judgement) || '–',
-    margin: formatMargin(judgement) || '–',
+    threshold: lineOf(judgement),
+    actual: formatActual(judgement) || NONE,
+    margin: formatMargin(judgement) || NONE,
     verdict: wordOf(judgement),
-    reason,
+    reason: judgement.reason,
     ...(comparison && { comparison }),
     ...(overTime && { overTime })
   }
 }
 
-function wordOf({ verdict, threshold, comparison }: Judgement): string {
+/** The line as it was written. */
+export function lineOf({ threshold: { level, text } }: Judgement): string {
+  return level === 'warn' ? `warn: ${text}` : text
+}
+
+/** The verdict; of a line that names `baseline`, its outcome. */
+export function wordOf({ verdict, threshold, comparison }: Judgement): string {
   const isWarning = verdict === 'failed' && threshold.level === 'warn'
   if (comparison === undefined) return isWarning ? 'warning' : verdict
   return isWarning ? `warning: ${comparison.outcome}` : comparison.outcome
 }
 
+export interface ComparisonCells {
+  readonly outcome: ComparisonOutcome
+  /** The sign of the outcome; it never appears without the word. */
+  readonly sign: string
+  readonly base: string
+  /** How many runs that is based on, and the commit of the newest one, which is untrusted text. */
+  readonly baseFrom: string
+  readonly head: string
+  /** With its interval: `+12.3 % (+2.1 to +22.5)`. */
+  readonly change: string
+}
+
+/** Outcomes that are no judgement share a sign, which is never that of a line that holds. */
+export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
+  holds: '✅',
+  broken: '❌',
+  unsure: '⚠️',
+  'no baseline': '⚠️',
+  'not comparable': '⚠️'
+}
+
+/** Undefined for a line with a limit of its own. */
+export function comparisonCells(
+  judgement: Judgement,
+  baseline: BaselineFacts | undefined
+): ComparisonCells | undefined {
+  const { comparison, threshold } = judgement
+  if (comparison === undefined) return undefined
+  const { outcome, base } = comparison
+  const isOnlyWarned = outcome === 'broken' && threshold.level === 'warn'
+  return {
+    outcome,
+    sign: isOnlyWarned ? OUTCOME_SIGNS.unsure : OUTCOME_SIGNS[outcome],
+    base: base === undefined ? NONE : formatValue(threshold.metric, base),
+    baseFrom: base === undefined ? '' : describeBase(comparison, baseline),
+    head: formatActual(judgement) || NONE,
+    change: describeChange(threshold.metric, comparison)
+  }
+}
+
+function describeBase(
+  { baseRuns, knownBaseRuns = baseRuns }: Comparison,
+  baseline: BaselineFacts | undefined
+): string {
+  const unit = baseline?.kind === 'side-by-side' ? 'round' : 'run'
+  const known = count(knownBaseRuns, unit)
+  const used = baseRuns === knownBaseRuns ? known : `newest ${baseRuns} of ${known}`
+  return baseline?.commit === undefined ? used : `${used}, ${shortenCommit(baseline.commit)}`
+}
+
+function describeChange(metric: Metric, { changePct, interval }: Comparison): string {
+  if (changePct === undefined) return NONE
+  const change = formatChange(metric, changePct)
+  const [low, high] = (interval ?? []).map((end) => formatChange(metric, end).replace(/ .*$/, ''))
+  return high === undefined ? change : `${change} (${low} to ${high})`
+}
+
 /** The comparisons where no line asked for one: with something to compare, and not put as judgements. */
-export function shownRows({ shownComparisons = [], judgements, baseline }: Outcome): ShownRow[] {
+export function shownRows({ shownComparisons = [], judgements, baseline }: Outcome) {
   if (judgements.some(({ comparison }) => comparison !== undefined)) return []
   return judgementRows(shownComparisons, baseline).flatMap(({ threshold, comparison }) => {
     if (comparison === undefined || comparison.baseFrom === '') return []
@@ -64,21 +129,17 @@ export function shownRows({ shownComparisons = [], judgements, baseline }: Outco
   })
 }
 
-export interface ShownRow {
-  readonly threshold: string
-  readonly comparison: ComparisonCells
-  readonly finding: string
-}
+export type ShownRow = ReturnType<typeof shownRows>[number]
 
-const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
+/** A comparison that nobody asked for is not put as a judgement. */
+export const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
 
-/** A figure, or a dash where it is not known. */
 export function showFigure(metric: Metric, value: number | undefined): string {
   return value === undefined ? NONE : formatValue(metric, value)
 }
 
 /** The figures of each label, the slowest first. Some CSVs have no individual response times: then by their means. */
-export function slowestLabels(measurements: Measurements): LabelFigures[] {
+export function slowestLabels(measurements: Measurements) {
   return measurements.labels
     .flatMap((label) => {
       const figures = measurements.figures({ label })
@@ -90,25 +151,10 @@ export function slowestLabels(measurements: Measurements): LabelFigures[] {
     .sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0))
 }
 
-export interface LabelFigures {
-  readonly label: string
-  readonly figures: Figures
-  readonly timeMs: number | undefined
-}
+export type LabelFigures = ReturnType<typeof slowestLabels>[number]
 
-/** One reason why samples failed, for display. */
-export interface ErrorRow {
-  readonly count: number
-  /** Of all failed samples, 0 to 1. */
-  readonly share: number
-  readonly code: string
-  readonly message: string
-  /** Empty if several labels are combined. */
-  readonly label: string
-}
-
-/** The most frequent errors; the rest, if any, as the last row. */
-export function errorRows(measurements: Measurements | undefined, mostRows: number): ErrorRow[] {
+/** The most frequent errors, with their share of all failed samples; the rest, if any, as the last row, without a label. */
+export function errorRows(measurements: Measurements | undefined, mostRows: number) {
   const errors = topErrors(measurements, mostRows)
   const failures = errors.reduce((sum, { count }) => sum + count, 0)
   return errors.map(({ label, code, message, count }) => ({
@@ -117,6 +163,8 @@ export function errorRows(measurements: Measurements | undefined, mostRows: numb
     label: label === undefined ? '' : label || '(no name)'
   }))
 }
+
+export type ErrorRow = ReturnType<typeof errorRows>[number]
 
 /** At most the given number of errors, plus one row for all the others. */
 export function topErrors(measurements: Measurements | undefined, most: number): readonly ErrorCount[] {
@@ -128,27 +176,10 @@ export function topErrors(measurements: Measurements | undefined, most: number):
   return [...shown, { label: undefined, code: '', message: 'other errors', count: sum(all) - sum(shown) }]
 }
 
-/** A node in words. */
-export interface NodeRow {
-  readonly name: string
-  readonly place: string
-  /** Relative to the node that started first. */
-  readonly start: string
-  readonly rows: string
-  readonly threads: string
-  readonly cpuLimit: string
-  readonly restarts: string
-  readonly throttled: string
-  /** Its figures are doubtful: it had to wait for its own CPU. */
-  readonly isStarved: boolean
-  readonly lost: string
-}
-
 export const EVERY_REGION_IS_HERE =
   'Every region is this machine: its processes generated the load of all grids. With the setting regions, grids run on clusters.'
 
 const HERE = 'this machine'
-const NONE = '–'
 /** Less is noise: the kernel throttles in whole periods of 100 ms. */
 const LEAST_STARVED = 0.01
 
@@ -161,7 +192,7 @@ export function nodesToShow(nodes: readonly NodeFacts[] = []): readonly NodeFact
 }
 
 /** Where only some are shown, those with something to say come first. */
-export function nodeRows(nodes: readonly NodeFacts[], most: number): NodeRow[] {
+export function nodeRows(nodes: readonly NodeFacts[], most: number) {
   const startsMs = nodes.flatMap(({ startedMs }) => startedMs ?? [])
   const firstMs = startsMs.reduce((first, ms) => Math.min(first, ms), Infinity)
   const shown = nodes.length <= most ? nodes : [...nodes].sort(byWeight).slice(0, most)
@@ -170,15 +201,17 @@ export function nodeRows(nodes: readonly NodeFacts[], most: number): NodeRow[] {
     name: nameOf(node),
     place: node.place,
     start: node.startedMs === null ? NONE : formatStart(node.startedMs - firstMs),
-    rows: count(node.rows),
-    threads: count(node.threads),
+    rows: counted(node.rows),
+    threads: counted(node.threads),
     cpuLimit: node.cpuLimit === null ? NONE : String(Number(node.cpuLimit.toFixed(3))),
-    restarts: count(node.restarts),
+    restarts: counted(node.restarts),
     throttled: describeThrottling(node.throttled),
     isStarved: isStarved(node.throttled),
     lost: node.lost ?? ''
   }))
 }
+
+export type NodeRow = ReturnType<typeof nodeRows>[number]
 
 /** One sentence if load generators had to wait for their own CPU. */
 export function describeStarved(nodes: readonly NodeFacts[] = []): string[] {
@@ -221,6 +254,6 @@ function formatStart(afterMs: number): string {
   return afterMs < 1000 ? `+${Math.round(afterMs)} ms` : `+${(afterMs / 1000).toFixed(1)} s`
 }
 
-function count(value: number | null): string {
+function counted(value: number | null): string {
   return value === null ? NONE : formatValue('samples', value)
 }

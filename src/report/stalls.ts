@@ -5,7 +5,7 @@ import { formatActual, writeNumber, formatWait, formatMoment } from '../analysis
 import { asAbsolute, type Judgement } from '../analysis/thresholds/judge/judgement.js'
 import type { Outcome } from '../analysis/outcome.js'
 import { findOrigin } from './page/numbers.js'
-import { formatTime } from './headline.js'
+import { formatTime } from './sentences.js'
 
 const MOST_STALLS = 20
 
@@ -56,27 +56,6 @@ export function overTimeCells(judgement: Judgement): OverTimeCells | undefined {
   }
 }
 
-/** When users waited and nothing was answered, in words. */
-export interface StallWords {
-  /** How often, how long at most, when, and for how many users. */
-  readonly sentence: string
-  /** The longest, in order of time. */
-  readonly rows: readonly StallRow[]
-  /** How many more there were, none of them longer. */
-  readonly others: number
-  /** For those who have never heard of it. */
-  readonly explanation: { readonly words: string; readonly link: string; readonly url: string }
-}
-
-export interface StallRow {
-  /** From the first sample: `0:08`; in UTC, if there were several runs. */
-  readonly when: string
-  /** In UTC, to look for in the logs of the server. */
-  readonly clock: string
-  readonly howLong: string
-  readonly waiting: number
-}
-
 /** A stall on the axis of a series. */
 export type StallBand = readonly [atMs: number, ms: number]
 
@@ -98,7 +77,7 @@ const LEAST_SHARE = 0.01
  * Undefined without any that matter. Most runs have a few short ones; they matter if one took a second, if all took a hundredth of the
  * time, or if a threshold has another figure because of them.
  */
-export function describeStalls(outcome: Told, mostRows = MOST_STALLS): StallWords | undefined {
+export function describeStalls(outcome: Told, mostRows = MOST_STALLS) {
   const found = findStalls(outcome)
   if (found === undefined) return undefined
   const ranked = longestFirst(found.stalls)
@@ -113,6 +92,9 @@ export function describeStalls(outcome: Told, mostRows = MOST_STALLS): StallWord
     explanation: EXPLANATION
   }
 }
+
+/** The longest ones as rows, in order of time, and how many others there were, none of them longer. */
+export type StallWords = NonNullable<ReturnType<typeof describeStalls>>
 
 /** The same on the axis of the series of these measurements, in order of time; none if they are several runs'. */
 export function placeStalls(outcome: Told, shown: Outcome['measurements']): StallBand[] {
@@ -137,15 +119,18 @@ function inOrder(stalls: readonly Stall[]): Stall[] {
 }
 
 /** Times are from the first sample of the run, its warm-up included, as in the charts of the page. */
-function createRows({ measurements, warmUp }: Told): (stall: Stall) => StallRow {
+function createRows({ measurements, warmUp }: Told) {
   const whole = warmUp?.whole ?? measurements
   const firstMs = whole && findOrigin(whole) !== undefined ? whole.startMs : undefined
-  return ({ startMs, ms, waiting }) => {
+  return ({ startMs, ms, waiting }: Stall) => {
+    // In UTC, to look for in the logs of the server; so is when it was, if there were several runs.
     const clock = formatTime(startMs)
     const when = firstMs === undefined ? clock : formatMoment(startMs - firstMs)
     return { when, clock, howLong: formatWait(ms), waiting }
   }
 }
+
+export type StallRow = ReturnType<ReturnType<typeof createRows>>
 
 function describe({ when, howLong, waiting }: StallRow, { stalls }: OverTime): string {
   const users = `${writeNumber(waiting, 0)} users waited`

@@ -1,6 +1,5 @@
 import type { Band, Trend, TrendPoint } from '../analysis/baseline/trend.js'
-import { shortenCommit } from './comparison-cells.js'
-import { cutText, replaceControls } from './escape.js'
+import { cutText, replaceControls, shortenCommit } from './escape.js'
 
 const MOST_POINTS = 30
 const MOST_TEXT_BYTES = 300

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { figuresDocument, metricsDocument } from '../../../src/report/figures-document.js'
+import { figuresDocument, metricsDocument } from '../../../src/report/verdict-document.js'
 import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
 import {
   factsOf,

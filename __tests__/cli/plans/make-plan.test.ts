@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { flatten, readPlanTree, type PlanElement } from '../../../src/analysis/plans/jmx/plan-tree.js'
-import { readHar } from '../../../src/cli/plans/har/har-requests.js'
+import { readHar } from '../../../src/cli/plans/har-requests.js'
 import { readOpenApi } from '../../../src/cli/plans/openapi/openapi-requests.js'
-import { encodePath, encodeText, propertyName, readableName } from '../../../src/cli/plans/plan-text.js'
+import { encodePath, encodeText, propertyName, readableName } from '../../../src/cli/plans/request.js'
 import {
   DEFAULT_TARGET,
   addressOf,

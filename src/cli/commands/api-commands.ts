@@ -13,46 +13,33 @@ import type { Account, Grid, Run } from '../../contract/api.js'
 import { isReference } from '../../client/documents/requests.js'
 import { readRunList } from '../../client/run-list.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
-import { type Arguments, type Flag, UsageError, valueOf } from '../arguments.js'
-import type { CommandPorts } from '../ports.js'
+import { flagsOf, type Arguments, UsageError, valueOf } from '../arguments.js'
+import type { CommandPorts, Runnable } from '../ports.js'
 import { say, table } from '../screen.js'
 import { createTerminalLog } from '../terminal-log.js'
 
-export const CONNECTION_FLAGS: readonly Flag[] = [
-  {
-    name: 'base-url',
-    value: 'address',
-    about:
-      'Address of the service, with or without `/api`. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL.'
-  },
-  {
-    name: 'service-name',
-    value: 'word',
-    about: "The service's own word, where its identifiers contain one."
-  },
-  { name: 'json', about: 'Print JSON.' }
-]
-
-export const GRID_FLAGS: readonly Flag[] = [
-  ...CONNECTION_FLAGS,
-  {
-    name: 'grids',
-    value: 'yaml',
-    about: 'Specification of the grid: one element of the list that `run --grids` takes.'
-  }
-]
+const CONNECTION = {
+  'base-url <address>':
+    'Address of the service, with or without `/api`. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL.',
+  'service-name <word>': "The service's own word, where its identifiers contain one.",
+  json: 'Print JSON.'
+}
+const CONNECTION_FLAGS = flagsOf(CONNECTION)
+const GRID_FLAGS = flagsOf({
+  ...CONNECTION,
+  'grids <yaml>': 'Specification of the grid: one element of the list that `run --grids` takes.'
+})
+const RESULTS_FLAGS = flagsOf({
+  ...CONNECTION,
+  'output <folder>': 'Folder for the CSVs. Default: loadgate-results/<run id>.',
+  'timeout <duration>': 'How long to wait for them. Default: 10m.'
+})
 
 /** A service that always has another page must not keep the command busy forever. */
 const MOST_PAGES = 1_000
 
 /** Wait for a CSV that is not ready yet, but not forever. */
 const RESULTS_TIMEOUT_SECONDS = 600
-
-export const RESULTS_FLAGS: readonly Flag[] = [
-  ...CONNECTION_FLAGS,
-  { name: 'output', value: 'folder', about: 'Folder for the CSVs. Default: loadgate-results/<run id>.' },
-  { name: 'timeout', value: 'duration', about: 'How long to wait for them. Default: 10m.' }
-]
 
 interface ApiCall {
   readonly client: ServiceClient
@@ -65,11 +52,9 @@ interface ApiCall {
   readonly tell: (document: unknown, words: () => string) => void
 }
 
-export type RunCommand = (args: Arguments, ports: CommandPorts) => Promise<number>
-
 /** A command that opens a client, runs one operation with it, and closes it. */
-function operation(run: (call: ApiCall) => Promise<void>): RunCommand {
-  return async (args, ports) => {
+function operation(act: (call: ApiCall) => Promise<void>, flags = CONNECTION_FLAGS): Runnable {
+  const run: Runnable['run'] = async (args, ports) => {
     const address = takeAddress(args.text('base-url'), ports.baseUrl)
     if (ports.token === '')
       throw new UsageError("LOADGATE_TOKEN is not set; set it to the service's API token")
@@ -78,12 +63,13 @@ function operation(run: (call: ApiCall) => Promise<void>): RunCommand {
     const client = new ServiceClient({ address, token: ports.token, words, clock })
     const tell: ApiCall['tell'] = (document, text) => say(ports, args, document, text)
     try {
-      await run({ client, id: args.words[0] ?? '', args, ports, clock, cancelled, tell })
+      await act({ client, id: args.words[0] ?? '', args, ports, clock, cancelled, tell })
       return 0
     } finally {
       await client.close()
     }
   }
+  return { flags, run }
 }
 
 /** Whether a service is named; not whether the name is right. */
@@ -116,7 +102,7 @@ export const listRuns = operation(async ({ client, tell, ports, cancelled }) => 
   )
 })
 
-function runOperation(name: 'showRun' | 'stopRun' | 'repeatRun'): RunCommand {
+function runOperation(name: 'showRun' | 'stopRun' | 'repeatRun'): Runnable {
   return operation(async ({ client, id, cancelled, tell }) => {
     const run = await client[name](id, cancelled)
     tell(run, () => describeRun(run))
@@ -158,7 +144,7 @@ export const downloadResults = operation(async ({ client, id, args, tell, ports,
     )
   )
   if (results.some(({ path }) => path === undefined)) throw new Error('not every CSV could be downloaded')
-})
+}, RESULTS_FLAGS)
 
 export const createGrid = operation(async ({ client, args, tell, cancelled }) => {
   const text = args.text('grids')
@@ -171,7 +157,7 @@ export const createGrid = operation(async ({ client, args, tell, cancelled }) =>
     throw new UsageError('--grids takes one specification here, not a reference')
   const grid = await client.createGrid(specification, cancelled)
   tell(grid, () => describeGrid(grid))
-})
+}, GRID_FLAGS)
 
 export const showGrid = operation(async ({ client, id, tell, cancelled }) => {
   const grid = await client.showGrid(id, cancelled)

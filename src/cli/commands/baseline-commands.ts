@@ -5,11 +5,10 @@ import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
 import { BaselineDocumentError } from '../../analysis/baseline/document/baseline-document.js'
 import { asComparedRun } from '../../analysis/baseline/document/compared.js'
 import { describeDifference } from '../../analysis/baseline/document/fingerprint.js'
-import { recordRun, whyNotRecorded, type RunToRecord } from '../../analysis/baseline/document/record-run.js'
+import { recordRun, whyNotRecorded } from '../../analysis/baseline/document/record-run.js'
 import { addRun } from '../../analysis/baseline/document/unite.js'
 import { formatFigure, formatValue } from '../../analysis/thresholds/format.js'
-import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
-import { shorten } from '../../contract/text.js'
+import { count, shorten } from '../../contract/text.js'
 import { quote } from '../../analysis/thresholds/quoting.js'
 import { regionName } from '../../contract/regions/regions.js'
 import { readResults } from '../../analysis/evidence/count-results.js'
@@ -17,9 +16,9 @@ import { gapInMeasurements } from '../../analysis/evidence/decide-verdict.js'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
-import { type Arguments, type Flag, UsageError } from '../arguments.js'
+import { flagsOf, type Arguments, UsageError } from '../arguments.js'
 import { findBaselineFile, readBaselineFile, writeBaselineFile } from './baseline-file.js'
-import type { CommandPorts } from '../ports.js'
+import type { CommandPorts, Runnable } from '../ports.js'
 import { say, table } from '../screen.js'
 import { fieldsOf, listOf, readEarlierVerdict, warmUpMsIn, type Fields } from '../earlier-verdict.js'
 import { RESULT_FILE } from '../result-files.js'
@@ -28,29 +27,19 @@ const DEFAULT_BRANCH = 'main'
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/i
 const LONGEST_REASON = 60
 
-export const JSON_FLAG: Flag = { name: 'json', about: 'Print JSON on standard output.' }
+export const JSON_FLAG = { json: 'Print JSON on standard output.' }
 
-export const RECORD_FLAGS: readonly Flag[] = [
-  {
-    name: 'baseline',
-    value: 'file',
-    about: 'Baseline document (.json.gz) to add the run to; created if it is missing. Required.'
-  },
-  {
-    name: 'branch',
-    value: 'name',
-    about: `Branch that the document is of. Default: that of the document, or ${DEFAULT_BRANCH} for a new one.`
-  },
-  {
-    name: 'commit',
-    value: 'sha',
-    about: 'Commit that ran, as a full SHA. Default: HEAD of the working directory.'
-  },
-  JSON_FLAG
-]
+const RECORD_FLAGS = flagsOf({
+  'baseline <file>': 'Baseline document (.json.gz) to add the run to; created if it is missing. Required.',
+  'branch <name>': `Branch that the document is of. Default: that of the document, or ${DEFAULT_BRANCH} for a new one.`,
+  'commit <sha>': 'Commit that ran, as a full SHA. Default: HEAD of the working directory.',
+  ...JSON_FLAG
+})
 
 /** `loadgate baseline record <folder>`: adds a finished run to a document. */
-export async function runRecordCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export const record: Runnable = { flags: RECORD_FLAGS, run: runRecordCommand }
+
+async function runRecordCommand(args: Arguments, ports: CommandPorts): Promise<number> {
   const { screen, workspace } = ports
   if (!args.has('baseline')) throw new UsageError('give the baseline document with --baseline <file>')
   const file = resolve(workspace, args.text('baseline'))
@@ -76,7 +65,7 @@ export async function runRecordCommand(args: Arguments, ports: CommandPorts): Pr
     args,
     { runId, commit, unusable, branch, file, runs, usableRuns },
     () =>
-      `Recorded run ${runId} of ${commit.slice(0, 7)} on ${branch}${state}. ${file} has ${countRuns(runs)}, ${usableRuns} usable.`
+      `Recorded run ${runId} of ${commit.slice(0, 7)} on ${branch}${state}. ${file} has ${count(runs, 'run')}, ${usableRuns} usable.`
   )
   return 0
 }
@@ -106,15 +95,13 @@ async function readCommit(given: string, workspace: string): Promise<string> {
 }
 
 /** `loadgate baseline show <file>`: what a document has, and what can be compared with what. */
-export async function runShowCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export const show: Runnable = { flags: flagsOf(JSON_FLAG), run: runShowCommand }
+
+async function runShowCommand(args: Arguments, ports: CommandPorts): Promise<number> {
   const place = resolve(ports.workspace, args.words[0] ?? '')
   const { path, document } = await findBaselineFile(place, ports.screen)
   say(ports, args, document, () => describeDocument(path, document))
   return 0
-}
-
-export function countRuns(count: number): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}`
 }
 
 /** Before which runs nothing is comparable, and why: another plan, another load. */
@@ -134,7 +121,7 @@ function describeDocument(path: string, document: BaselineDocument): string {
   const headings = ['started', 'commit', 'run', 'samples', 'errors', 'p95', 'throughput', 'apdex', 'usable']
   const changes = runs.flatMap((_, at) => describeChange(runs, at) ?? [])
   return [
-    `${path}: ${countRuns(runs.length)} on ${shorten(branch)}, ${usable} usable`,
+    `${path}: ${count(runs.length, 'run')} on ${shorten(branch)}, ${usable} usable`,
     '',
     table(headings, runs.map(describeRun)),
     ...(changes.length > 0 ? ['', ...changes] : [])
@@ -153,13 +140,6 @@ function describeRun(run: RecordedRun): string[] {
   ]
 }
 
-/** A finished run, read back from the folder that `loadgate run --output` wrote. */
-interface FinishedRun {
-  readonly facts: Omit<RunToRecord, 'commit'>
-  readonly measurements: Measurements
-  readonly thresholds: readonly Threshold[]
-}
-
 const REHEARSAL = 'a rehearsal with synthetic samples'
 const ADVICE = 'only complete runs can be part of a baseline'
 
@@ -168,7 +148,7 @@ function refuse(why: string, cause?: unknown): never {
 }
 
 /** Reads a run back, and refuses one that must not be part of a baseline. */
-async function readFinishedRun(folder: string): Promise<FinishedRun> {
+async function readFinishedRun(folder: string) {
   const verdict = await readVerdict(folder)
   checkVerdict(verdict, folder)
   const files = await listCsvs(folder, verdict)
@@ -262,10 +242,7 @@ function readFingerprint({ baseline }: Fields, folder: string): Readonly<Record<
 }
 
 /** Those of the run itself: runs that confirmed it are in folders of their own. */
-async function listCsvs(
-  folder: string,
-  verdict: Fields
-): Promise<{ path: string; grid: string; region: string }[]> {
+async function listCsvs(folder: string, verdict: Fields) {
   const results = join(folder, 'results')
   const names = (await readdir(results).catch(() => [])).filter((name) => RESULT_FILE.test(name)).sort()
   if (names.length === 0)

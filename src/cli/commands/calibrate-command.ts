@@ -1,10 +1,6 @@
 import { join, resolve } from 'node:path'
-import {
-  calibrate,
-  type Calibration,
-  type FigureNoise,
-  type LineCalibration
-} from '../../analysis/baseline/calibration.js'
+import { calibrate } from '../../analysis/baseline/calibration.js'
+import type { Calibration, FigureNoise, LineCalibration } from '../../analysis/baseline/calibration.js'
 import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
 import { runGate } from '../../gate/run-gate.js'
 import type { Settings } from '../../gate/settings/settings.js'
@@ -14,8 +10,8 @@ import { metricNamed } from '../../analysis/thresholds/metrics.js'
 import { formatChange, formatSize, formatValue } from '../../analysis/thresholds/format.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
 import { parseInteger } from '../../contract/setting-values.js'
-import { UsageError, type Arguments, type Flag, valueOf } from '../arguments.js'
-import { countRuns } from './baseline-commands.js'
+import { count, when } from '../../contract/text.js'
+import { flagsOf, UsageError, type Arguments, valueOf } from '../arguments.js'
 import { gateFlags, nameOutputFolder, readGateSettings, sayWhySkipped } from './gate-command.js'
 import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
 import { checkOutputFolder } from '../output-folder.js'
@@ -28,19 +24,8 @@ const MOST_RUNS = 50
 
 /** Flags of `loadgate run` that mean nothing where nothing is judged, or that are about a single run. */
 const NOT_FLAGS = [
-  'run-id',
-  'wait',
-  'fail-on',
-  'on-missing-token',
-  'baseline',
-  'baseline-parameters',
-  'baseline-rounds',
-  'on-missing-baseline',
-  'on-unsure',
-  'confirm',
-  'stop-early',
-  'on-stall',
-  'junit'
+  ...['run-id', 'wait', 'fail-on', 'on-missing-token', 'confirm', 'stop-early', 'on-stall', 'junit'],
+  ...['baseline', 'baseline-parameters', 'baseline-rounds', 'on-missing-baseline', 'on-unsure']
 ]
 const ABOUT: Readonly<Record<string, string>> = {
   thresholds: 'The lines that name `baseline`, to find out what they can find; the others have no effect.',
@@ -48,19 +33,19 @@ const ABOUT: Readonly<Record<string, string>> = {
   json: 'Print the calibration as JSON on standard output, and progress on standard error.'
 }
 
-export const CALIBRATE_FLAGS: readonly Flag[] = [
-  {
-    name: 'runs',
-    group: 'What to run',
-    value: 'number',
-    about: `How often to run the plan, at least ${LEAST_RUNS} times. Default: ${DEFAULT_RUNS}.`
-  },
+export const flags = [
+  ...flagsOf(
+    {
+      'runs <number>': `How often to run the plan, at least ${LEAST_RUNS} times. Default: ${DEFAULT_RUNS}.`
+    },
+    'What to run'
+  ),
   ...gateFlags(NOT_FLAGS, ABOUT)
 ]
 
 /** `loadgate calibrate`: the same plan several times against the same server, and how much its figures vary. */
-export async function runCalibrateCommand(args: Arguments, ports: CommandPorts): Promise<number> {
-  const count =
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
+  const wanted =
     valueOf(args, 'runs', (text) => parseInteger(text, { least: LEAST_RUNS, most: MOST_RUNS })) ??
     DEFAULT_RUNS
   const terminal = openGateTerminal(args, ports)
@@ -69,16 +54,16 @@ export async function runCalibrateCommand(args: Arguments, ports: CommandPorts):
   checkSettings(settings)
   const folder = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(folderOf(folder, 1))
-  const runs = await runAll(terminal, { settings, folder, count }).finally(() => terminal.end())
+  const runs = await runAll(terminal, settings, folder, wanted).finally(() => terminal.end())
   const last = runs.at(-1)
   if (last?.verdict === 'cancelled') {
-    terminal.tell(`Cancelled in run ${runs.length} of ${count}: nothing was calibrated.`)
+    terminal.tell(`Cancelled in run ${runs.length} of ${wanted}: nothing was calibrated.`)
     return 130
   }
   const usable = runs.filter(isUsable)
   if (usable.length < LEAST_RUNS)
     throw new Error(
-      `Only ${usable.length} of ${count} runs can be used, and calibration needs ${LEAST_RUNS}: ${last?.reason ?? 'there was none'}`
+      `Only ${usable.length} of ${wanted} runs can be used, and calibration needs ${LEAST_RUNS}: ${last?.reason ?? 'there was none'}`
     )
   const calibration = calibrate(usable.map(asComparedRun), {
     thresholds: settings.thresholds.filter(isBaselineThreshold),
@@ -103,7 +88,9 @@ function checkSettings({ origin, wait }: Settings): void {
 /** Like `loadgate run`, but with nothing to judge: one after another, each cleaned up before the next one starts. */
 async function runAll(
   terminal: GateTerminal,
-  { settings, folder, count }: { settings: Settings; folder: string; count: number }
+  settings: Settings,
+  folder: string,
+  wanted: number
 ): Promise<Outcome[]> {
   const runs: Outcome[] = []
   const plain: Settings = {
@@ -112,8 +99,8 @@ async function runAll(
     baseline: { ...settings.baseline, source: { kind: 'off' }, confirm: 0 },
     stopEarly: false
   }
-  for (let number = 1; number <= count; number++) {
-    terminal.tell(`Run ${number} of ${count}`)
+  for (let number = 1; number <= wanted; number++) {
+    terminal.tell(`Run ${number} of ${wanted}`)
     const outcome = await runGate(terminal.portsIn(folderOf(folder, number)), plain)
     runs.push(outcome)
     if (!isUsable(outcome)) terminal.tell(`Run ${number} is not used: ${outcome.reason}`)
@@ -142,7 +129,6 @@ function asComparedRun({ apdex, measurements }: Outcome): ComparedRun {
 
 export interface CalibrationReport {
   readonly calibration: Calibration
-  /** One after another. */
   readonly runs: readonly Outcome[]
   readonly settings: Settings
   readonly folder: string
@@ -168,12 +154,12 @@ export function describeCalibration(report: CalibrationReport): string {
 
 function describeFindings({ lines, falseAlarms, unmatched }: Calibration): string[] {
   const shares = falseAlarms.map(
-    ({ recordedRuns, share }) => `${perThousand(share)} with ${countRuns(recordedRuns)}`
+    ({ recordedRuns, share }) => `${perThousand(share)} with ${count(recordedRuns, 'run')}`
   )
   return [
     ...describeLines(lines),
     ...unmatched.map((text) => `Matches nothing in these runs: ${text}`),
-    ...(unmatched.length > 0 ? [''] : []),
+    ...when(unmatched.length > 0, ''),
     `False alarms to expect in 1,000 runs without a change: ${shares.join(', ')}.`,
     ''
   ]
@@ -191,7 +177,7 @@ function describeLines(lines: readonly LineCalibration[]): string[] {
   const headings = [
     'line',
     'noise',
-    ...first.recorded.map(({ runs }) => countRuns(runs)),
+    ...first.recorded.map(({ runs }) => count(runs, 'run')),
     ...first.sideBySide.map(({ rounds }) => `${rounds} rounds`)
   ]
   const rows = lines.map(({ threshold, scope, noise, recorded, sideBySide, needsSamples }) => {
@@ -211,7 +197,7 @@ function describeLines(lines: readonly LineCalibration[]): string[] {
     table(headings, rows),
     '',
     ...never,
-    ...(never.length > 0 ? [''] : [])
+    ...when(never.length > 0, '')
   ]
 }
 
@@ -231,12 +217,11 @@ function advise({ calibration, runs, settings }: CalibrationReport): string[] {
   const drifting = figures.filter((figure) => figure.isDrifting).map(({ name }) => name)
   const unusable = runs.length - calibration.runs
   return [
-    ...(unusable > 0 ? [`${countRuns(unusable)} could not be used; the log says why.`] : []),
-    ...(drifting.length > 0
-      ? [
-          `${drifting.join(', ')}: neighbouring runs are more alike than others. Something warms up, fills up, or changed meanwhile: warm the server up first, and reset its data before each run.`
-        ]
-      : []),
+    ...when(unusable > 0, `${count(unusable, 'run')} could not be used; the log says why.`),
+    ...when(
+      drifting.length > 0,
+      `${drifting.join(', ')}: neighbouring runs are more alike than others. Something warms up, fills up, or changed meanwhile: warm the server up first, and reset its data before each run.`
+    ),
     ...adviseNoise(suggestedNoise, settings.baseline.noise),
     ...adviseLines(lines),
     'All runs were made from one machine, one after another. On runners that differ from job to job, more noise comes on top: compare side by side there.'
@@ -254,8 +239,8 @@ function adviseLines(lines: readonly LineCalibration[]): string[] {
       ? `Too noisy for recorded runs: even ten of them find only changes far beyond the limit of ${quoted(tooNoisy)}. Run longer (\`duration\`), or compare side by side (\`baseline: side-by-side\`), where the noise of the machine cancels.`
       : 'Quiet enough for recorded runs (`baseline: auto`): choose limits above the changes in the table, or compare side by side to find smaller ones.'
   return [
-    ...(never.length > 0 ? [`Too few samples for ${quoted(never)}: raise \`duration\` or \`threads\`.`] : []),
-    ...(judged.length > 0 ? [noise] : [])
+    ...when(never.length > 0, `Too few samples for ${quoted(never)}: raise \`duration\` or \`threads\`.`),
+    ...when(judged.length > 0, noise)
   ]
 }
 
@@ -265,7 +250,6 @@ function adviseNoise(suggested: number | undefined, present: number): string[] {
   return [wanted === now ? `\`noise: ${now}\` fits.` : `Set \`noise: ${wanted}\`; it is ${now} now.`]
 }
 
-/** For scripts. */
 export function calibrationDocument({ calibration, runs, folder }: CalibrationReport): unknown {
   return {
     ...calibration,
@@ -286,6 +270,5 @@ function isRehearsal(runs: readonly Outcome[]): boolean {
 
 /** A simulation of some thousand runs cannot tell less than one in a thousand from none. */
 function perThousand(share: number): string {
-  const count = Math.round(share * 1000)
-  return count === 0 ? 'less than 1' : String(count)
+  return String(Math.round(share * 1000) || 'less than 1')
 }

@@ -4,12 +4,16 @@ import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { checkBeforeRun } from '../../gate/preflight.js'
 import { SettingsError } from '../../gate/errors.js'
+import { startDeadline } from '../../gate/deadline.js'
+import { withoutSecrets } from '../../gate/settings/service-values.js'
 import { markedValues } from '../../gate/settings/secret-parameters.js'
 import type { Settings, Skip } from '../../gate/settings/settings.js'
 import type { Finding } from '../../analysis/plans/check/request.js'
-import { systemClock } from '../../contract/clock.js'
-import { UsageError, type Arguments, type Flag } from '../arguments.js'
-import { checkTarget } from '../check/target.js'
+import type { Target } from '../../analysis/plans/check/jmx-target.js'
+import { count } from '../../contract/text.js'
+import { systemClock, type Clock } from '../../contract/clock.js'
+import { probe, type ProbeResult } from '../../client/http/probe.js'
+import { UsageError, type Arguments } from '../arguments.js'
 import { gateFlags, readGateSettings } from './gate-command.js'
 import type { CommandPorts } from '../ports.js'
 import { plain, say, strikeOut } from '../screen.js'
@@ -17,7 +21,7 @@ import { plain, say, strikeOut } from '../screen.js'
 /** Flags of `loadgate run` that change nothing in what is checked. */
 const NOT_FLAGS = ['run-id', 'repeat', 'name', 'notes', 'project', 'tags', 'output', 'junit']
 
-export const CHECK_FLAGS: readonly Flag[] = gateFlags(NOT_FLAGS, {
+export const flags = gateFlags(NOT_FLAGS, {
   rehearse: 'Check for a rehearsal, which needs no tool and no target.',
   json: 'Print the findings as JSON.'
 })
@@ -25,11 +29,11 @@ export const CHECK_FLAGS: readonly Flag[] = gateFlags(NOT_FLAGS, {
 const NOTHING_FOUND = 'No problems found.'
 
 /** `loadgate check`: what would go wrong with a run of these settings, found in seconds. Returns the exit code. */
-export async function runCheckCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const findings = await findProblems(args, ports)
-  const count = (level: Finding['level']): number => findings.filter((found) => found.level === level).length
-  const errors = count('error')
-  const warnings = count('warning')
+  const [errors = 0, warnings = 0] = ['error', 'warning'].map(
+    (wanted) => findings.filter(({ level }) => level === wanted).length
+  )
   say(ports, args, { errors, warnings, findings }, () => render(findings, errors, warnings))
   return errors > 0 ? 2 : 0
 }
@@ -97,12 +101,8 @@ function render(findings: readonly Finding[], errors: number, warnings: number):
   const total =
     errors + warnings === 0
       ? NOTHING_FOUND
-      : `${plural(errors, 'error')}, ${plural(warnings, 'warning')}.${errors > 0 ? ' Fix the errors before a run.' : ''}`
+      : `${count(errors, 'error')}, ${count(warnings, 'warning')}.${errors > 0 ? ' Fix the errors before a run.' : ''}`
   return [...lines, total].join('\n')
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 const LEAST_JAVA: Readonly<Record<string, number>> = {
@@ -118,12 +118,10 @@ const INSTALL =
 
 interface Wanted {
   readonly tool: string
-  /** Its path. */
   readonly plan: string
   readonly workspace: string
 }
 
-/** What the tool needs on this machine: Java, and space for what it writes. */
 export async function checkMachine(
   wanted: Wanted,
   { env = process.env, freeMb = readFreeMb }: { env?: NodeJS.ProcessEnv; freeMb?: typeof readFreeMb } = {}
@@ -140,7 +138,7 @@ async function checkJava({ tool, plan }: Wanted, env: NodeJS.ProcessEnv): Promis
   ]
   const { JAVA_HOME } = env
   const java = JAVA_HOME ? resolve(JAVA_HOME, 'bin', 'java') : 'java'
-  const { output, isThere } = await run(java, env)
+  const { output, isThere } = await askJava(java, env)
   if (!isThere)
     return refuse(
       `Java, and ${JAVA_HOME ? `JAVA_HOME is ${JAVA_HOME}, where no bin/java runs` : 'there is no java on the PATH'}`
@@ -163,10 +161,74 @@ async function readFreeMb(folder: string): Promise<number | undefined> {
   return facts && (facts.bavail * facts.bsize) / 2 ** 20
 }
 
-function run(java: string, env: NodeJS.ProcessEnv): Promise<{ output: string; isThere: boolean }> {
+function askJava(java: string, env: NodeJS.ProcessEnv): Promise<{ output: string; isThere: boolean }> {
   return new Promise((done) => {
     execFile(java, ['-version'], { env, timeout: LONGEST_MS }, (error, stdout, stderr) =>
       done({ output: `${stderr}${stdout}`, isThere: error === null })
     )
   })
+}
+
+const LONGEST_TRY_MS = 5_000
+
+interface Options {
+  /** What the plan's first request is sent to, if it is known. */
+  readonly target: Target | undefined
+  readonly clock: Clock
+  readonly cancelled: AbortSignal
+}
+
+/** Sends the target one request: that of `wait-for`, or the plan's first GET. */
+async function checkTarget(
+  { waitFor, overrideHosts }: Pick<Settings, 'waitFor' | 'overrideHosts'>,
+  { target, clock, cancelled }: Options
+): Promise<Finding[]> {
+  const url = waitFor?.url ?? target?.url
+  const find = (level: Finding['level'], message: string): Finding[] => [{ level, message }]
+  if (url === undefined)
+    return find(
+      'note',
+      'The target was not tried: its address is only known when the plan runs. `--wait-for <address>` tries that one.'
+    )
+  if (waitFor === undefined && overrideHosts?.toLowerCase().includes(url.hostname.toLowerCase()))
+    return find('note', `The target was not tried: override-hosts gives ${url.hostname} another address.`)
+  const shown = withoutSecrets(waitFor === undefined && target ? target.shown : url.href)
+  const result = await tryOnce(url, { clock, cancelled })
+  if ('failure' in result) {
+    const message = `The target ${shown} does not answer: ${result.failure}. ${ADVICE[result.kind]}`
+    // A plan with slow requests may pass.
+    return find(result.kind === 'slow' ? 'warning' : 'error', message)
+  }
+  if (result.status < 500) return find('note', `The target ${shown} answers (${result.status}).`)
+  // Nobody says that the plan asks for this path.
+  const isAsked = waitFor !== undefined || target?.isOfPlan === true
+  const message = `The target ${shown} answers ${result.status}, an error of the server; look into its log before a run.`
+  return find(isAsked ? 'error' : 'warning', message)
+}
+
+async function tryOnce(
+  url: URL,
+  { clock, cancelled }: Omit<Options, 'target'>
+): Promise<ProbeResult | { kind: 'slow'; failure: string }> {
+  const slow = new Error('slow')
+  const deadline = startDeadline(clock, LONGEST_TRY_MS, { error: slow, others: [cancelled] })
+  try {
+    // The tools accept any certificate too.
+    return await probe(url, { signal: deadline.signal, acceptsAnyCertificate: true })
+  } catch (thrown) {
+    if (thrown !== slow) throw thrown
+    // It accepted the connection, and said nothing yet.
+    return { kind: 'slow', failure: `${url.host} did not reply within ${LONGEST_TRY_MS / 1000} s` }
+  } finally {
+    deadline.release()
+  }
+}
+
+const CHECK_NETWORK = 'Check the address and the network between this machine and the target.'
+const ADVICE = {
+  'no-server':
+    'Start the server first, or correct host and port: in the plan, or with override-parameters. If it is still starting, `wait-for` waits for it.',
+  'unknown-host': 'Correct the host: in the plan, or with override-parameters.',
+  slow: 'Is it busy, or still starting?',
+  ...{ certificate: CHECK_NETWORK, other: CHECK_NETWORK }
 }

@@ -2,8 +2,8 @@ import { join, relative, resolve } from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { TOOLS } from '../../contract/vocabulary.js'
 import { parseChoice } from '../../contract/setting-values.js'
-import { type Arguments, type Flag, readArguments, UsageError, valueOf } from '../arguments.js'
-import { GATE_FLAGS, nameOutputFolder, runGateCommand } from './gate-command.js'
+import { flagsOf, type Arguments, readArguments, UsageError, valueOf } from '../arguments.js'
+import * as gate from './gate-command.js'
 import type { CommandPorts } from '../ports.js'
 
 type Tool = (typeof TOOLS)[number]
@@ -17,37 +17,23 @@ const DEMOS: Readonly<Record<Tool, { example: string; java?: string }>> = {
   'service-chrome': { example: 'service-chrome' }
 }
 
-export const DEMO_FLAGS: readonly Flag[] = [
-  {
-    name: 'tool',
-    value: 'tool',
-    about: `The tool that makes the load: ${TOOLS.join(', ')}. Default: jmeter.`
-  },
-  { name: 'slow', about: 'Make the shop slow, so that the gate fails.' },
-  {
-    name: 'stall',
-    about:
-      'Let the shop stand still for 3 s in the middle: almost every request is fast, and the gate fails all the same.'
-  },
-  {
-    name: 'compare',
-    about:
-      'Open two shops, base and head, and find out whether the head is slower. Takes about three minutes.'
-  },
-  {
-    name: 'slower',
-    value: 'percent',
-    about: 'With --compare: how much slower the head is; 0 for no difference. Default: 20.'
-  },
-  { name: 'rehearse', about: 'Generate synthetic samples instead of load.' }
-]
+export const flags = flagsOf({
+  'tool <tool>': `The tool that makes the load: ${TOOLS.join(', ')}. Default: jmeter.`,
+  slow: 'Make the shop slow, so that the gate fails.',
+  stall:
+    'Let the shop stand still for 3 s in the middle: almost every request is fast, and the gate fails all the same.',
+  compare:
+    'Open two shops, base and head, and find out whether the head is slower. Takes about three minutes.',
+  'slower <percent>': 'With --compare: how much slower the head is; 0 for no difference. Default: 20.',
+  rehearse: 'Generate synthetic samples instead of load.'
+})
 
 const STALL = { afterMs: 4000, ms: 3000 }
 const STALL_STORY = `It stands still for 3 s, 4 s after the first request. While users wait, nothing more is asked, so only a few requests are slow.
 `
 
 /** `npm start`: a demo shop on loopback, and the gate of the tool's example on it; with `--compare`, two shops. */
-export async function runDemoCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const shops: Shop[] = []
   const open: Open = async (options) => {
     const shop = await ports.startShop(options)
@@ -80,7 +66,7 @@ async function visitShop(args: Arguments, ports: CommandPorts, open: Open): Prom
       `Java was not found, so this is a rehearsal with synthetic samples. Install ${java} for a real load test.\n`
     )
   const rehearse = args.has('rehearse') || lacksJava
-  const folder = resolve(ports.workspace, nameOutputFolder())
+  const folder = resolve(ports.workspace, gate.nameOutputFolder())
   const code = await runExample(ports, { example, folder, rehearse }, [
     ...['--tool', tool],
     ...['--override-parameters', `-Jport=${shop.port}`]
@@ -100,7 +86,7 @@ function runExample(
   const all = ['--config', config, '--output', folder, ...args, ...(rehearse ? ['--rehearse'] : [])]
   // What happens to be in the environment is for another service; the embedded one needs none of it.
   const demoPorts = { ...ports, workspace: root, token: '', baseUrl: '' }
-  return runGateCommand(readArguments(all, GATE_FLAGS), demoPorts)
+  return gate.run(readArguments(all, gate.flags), demoPorts)
 }
 
 const DEFAULT_SLOWER_PERCENT = 20
@@ -124,7 +110,7 @@ async function compareShops(args: Arguments, ports: CommandPorts, open: Open): P
     out.write('Java was not found. Install Java 17 and Maven for a real comparison; until then it is ')
   const rehearse = args.has('rehearse') || lacksJava
   out.write(rehearse ? REHEARSAL : STORY)
-  const folder = resolve(ports.workspace, nameOutputFolder())
+  const folder = resolve(ports.workspace, gate.nameOutputFolder())
   const code = await runExample(withoutToolOutput(ports), { example: 'side-by-side', folder, rehearse }, [
     ...['--override-parameters', `-Jport=${head}`],
     ...['--baseline-parameters', `-Jport=${base}`]
@@ -178,7 +164,6 @@ async function readOutcomes(folder: string): Promise<string[]> {
   return thresholds.flatMap(({ outcome = '' }) => (COMPARED.includes(outcome) ? [outcome] : []))
 }
 
-/** What was to be found, beside what was found. */
 export function describeEnd(outcomes: readonly string[], slowerPercent: number): string {
   const truth =
     slowerPercent === 0

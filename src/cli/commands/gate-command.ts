@@ -1,14 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve, dirname } from 'node:path'
 import { exitCodeOf } from '../../gate/verdict/exit-code.js'
-import {
-  INPUT_GROUPS,
-  INPUTS,
-  INPUT_NAMES,
-  type InputGroup,
-  type InputName,
-  describeInput
-} from '../../contract/inputs.js'
+import { INPUT_GROUPS, INPUTS, INPUT_NAMES, type InputName, describeInput } from '../../contract/inputs.js'
+import { when } from '../../contract/text.js'
 import { resolvePlanFiles } from '../../gate/settings/plan-files.js'
 import { runGate } from '../../gate/run-gate.js'
 import { defaultName, readSettings, type Settings, type Skip } from '../../gate/settings/settings.js'
@@ -17,10 +11,10 @@ import type { Outcome } from '../../analysis/outcome.js'
 import { verdictDocument } from '../../report/verdict-document.js'
 import { resolveBaselinePath, type BaselinePath } from '../../gate/settings/baseline-path.js'
 import { isBranchWord } from '../../gate/settings/baseline-settings.js'
-import { UsageError, type Arguments, type Flag } from '../arguments.js'
-import { REGIONS_FLAG, readRegionsFlag, checkOutputFolder } from '../output-folder.js'
+import { flagsOf, UsageError, type Arguments, type Flag } from '../arguments.js'
+import { ABOUT_REGIONS, readRegionsFlag, checkOutputFolder } from '../output-folder.js'
 import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
-import { JUNIT_FLAG, withJUnit, type WriteJUnit } from '../junit-file.js'
+import { ABOUT_JUNIT, withJUnit, type WriteJUnit } from '../junit-file.js'
 import { describeOutcome } from '../outcome-text.js'
 import type { CommandPorts } from '../ports.js'
 
@@ -33,7 +27,7 @@ const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
   files:
     'Path or glob, relative to the current directory. The first must match exactly one file, the plan; repeat the flag for its data files. One that starts with `!` excludes files. Two files with the same base name are an error. Required unless `run-id` or `repeat` is given.',
   name: 'Name of the run. Default: `loadgate`.',
-  regions: REGIONS_FLAG.about,
+  regions: ABOUT_REGIONS,
   'on-missing-token':
     'What to do if LOADGATE_TOKEN is not set and the service needs it: `fail`, or `skip`, which ends with the verdict `skipped` and exit code 0. Default: `fail`.',
   'stop-on-cancel': 'Stop the run on Ctrl-C. Default: `true`.',
@@ -45,69 +39,58 @@ const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
 
 /** Inputs that mean nothing outside a workflow, or must not be on a command line. */
 const NOT_FLAGS: readonly InputName[] = [
-  'token',
-  'github-token',
-  'matrix',
-  'comment',
-  'artifact-name',
-  'retention-days',
-  'baseline-branch'
+  ...(['token', 'github-token', 'matrix', 'comment'] as const),
+  ...(['artifact-name', 'retention-days', 'baseline-branch'] as const)
 ]
 const OUTPUT_FOLDER = 'loadgate-results'
 
 /** Flags that can be repeated, and how their values are joined for the input. */
 const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
-  files: '\n',
-  grids: '\n',
-  tags: '\n',
-  thresholds: '\n',
-  'override-hosts': ', ',
-  'override-parameters': ', ',
-  'baseline-parameters': ', '
+  ...{ files: '\n', grids: '\n', tags: '\n', thresholds: '\n' },
+  ...{ 'override-hosts': ', ', 'override-parameters': ', ', 'baseline-parameters': ', ' }
 }
 
-const FLAGS: readonly (Flag & { readonly group: InputGroup })[] = [
+const FLAGS: readonly Flag[] = [
   ...INPUT_NAMES.filter((name) => !NOT_FLAGS.includes(name)).map((name) => ({
     name,
     group: INPUTS[name].group,
-    value: name === 'regions' ? REGIONS_FLAG.value : INPUTS[name].kind.value,
+    value: name === 'regions' ? 'file|yaml' : INPUTS[name].kind.value,
     about: ABOUT_HERE[name] ?? describeInput(name),
     ...(JOINTS[name] !== undefined && { joint: JOINTS[name] })
   })),
-  {
-    name: 'rehearse',
-    group: 'Where',
-    about: 'Generate synthetic samples from a fixed seed instead of load; with `base-url` `local` only.'
-  },
-  {
-    name: 'output',
-    group: 'Output',
-    value: 'folder',
-    about: `Folder for CSVs, report.html and verdict.json. Default: ${OUTPUT_FOLDER}/<time and process>.`
-  },
-  { ...JUNIT_FLAG, group: 'Output' },
-  {
-    name: 'json',
-    group: 'Output',
-    about: 'Print verdict.json on standard output, and progress on standard error.'
-  }
+  ...flagsOf(
+    {
+      rehearse: 'Generate synthetic samples from a fixed seed instead of load; with `base-url` `local` only.'
+    },
+    'Where'
+  ),
+  ...flagsOf(
+    {
+      'output <folder>': `Folder for CSVs, report.html and verdict.json. Default: ${OUTPUT_FOLDER}/<time and process>.`,
+      'junit <file>': ABOUT_JUNIT,
+      json: 'Print verdict.json on standard output, and progress on standard error.'
+    },
+    'Output'
+  )
 ]
 
 /** In the order of their groups. */
-export const GATE_FLAGS: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
+export const flags: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
   FLAGS.filter((flag) => flag.group === group)
 )
 
 /** For a command that takes most of these flags: without some, and with other words for others. */
 export function gateFlags(without: readonly string[], about: Readonly<Record<string, string>>): Flag[] {
-  return GATE_FLAGS.filter(({ name }) => !without.includes(name)).map((flag) => ({
-    ...flag,
-    about: about[flag.name] ?? flag.about
-  }))
+  return flags
+    .filter(({ name }) => !without.includes(name))
+    .map((flag) => ({
+      ...flag,
+      about: about[flag.name] ?? flag.about
+    }))
 }
 
 /** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */
-export async function runGateCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const terminal = openGateTerminal(args, ports)
   const { workspace } = ports
   return withJUnit(args, { workspace, redact: terminal.redact }, (writeJUnit) =>
@@ -185,23 +168,23 @@ async function describeFiles(outcome: Outcome, settings: Settings, folder: strin
   const hasCsvs = names.some((name) => /^results\b.*\.csv$/.test(name))
   const csvs = verdict === 'cancelled' ? 'the CSVs so far' : 'the CSVs'
   const found = [
-    ...(names.includes('report.html') ? ['the report'] : []),
-    ...(hasCsvs ? [csvs] : []),
-    ...(names.includes('verdict.json') ? ['verdict.json'] : [])
+    ...when(names.includes('report.html'), 'the report'),
+    ...when(hasCsvs, csvs),
+    ...when(names.includes('verdict.json'), 'verdict.json')
   ]
   const isKept = run && measurements === undefined && settings.target.kind !== 'local' && settings.wait
   const lines = [
-    ...(found.length === 3 ? [`The report, ${csvs} and verdict.json are in ${folder}`] : []),
-    ...(found.length === 1 || found.length === 2
-      ? [`In ${folder} there are only ${found.join(' and ')}`]
-      : []),
+    ...when(found.length === 3, `The report, ${csvs} and verdict.json are in ${folder}`),
+    ...when([1, 2].includes(found.length), `In ${folder} there are only ${found.join(' and ')}`),
     // Only kept if the run failed.
-    ...(names.some((name) => /^logs\b./.test(name))
-      ? [`The tool's logs are in ${join(folder, 'logs')}`]
-      : []),
-    ...(hasCsvs && measurements === undefined
-      ? [`\`loadgate report ${folder} --output <folder>\` shows their figures`]
-      : [])
+    ...when(
+      names.some((name) => /^logs\b./.test(name)),
+      `The tool's logs are in ${join(folder, 'logs')}`
+    ),
+    ...when(
+      hasCsvs && measurements === undefined,
+      `\`loadgate report ${folder} --output <folder>\` shows their figures`
+    )
   ]
   return [
     ...(lines.length === 0 ? [`There are no files of this run in ${folder}`] : lines),

@@ -1,31 +1,17 @@
+import { when } from '../../contract/text.js'
 import { lstat, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { labelOf } from '../plans/plan-text.js'
-import {
-  DEFAULT_TARGET,
-  SourceError,
-  addressOf,
-  propertiesOf,
-  type PlanTarget,
-  type RequestSet
-} from '../plans/request.js'
+import { addressOf, DEFAULT_TARGET, labelOf, propertiesOf, SourceError } from '../plans/request.js'
+import type { PlanTarget, RequestSet } from '../plans/request.js'
 import { readAddress, readUrls } from '../plans/url-requests.js'
 import { writePlan, describeLoad } from '../plans/write-plan.js'
-import { readHar } from '../plans/har/har-requests.js'
+import { readHar, type HarOptions } from '../plans/har-requests.js'
 import { readOpenApi } from '../plans/openapi/openapi-requests.js'
-import { UsageError, type Arguments, type Flag } from '../arguments.js'
+import { flagsOf, UsageError, type Arguments } from '../arguments.js'
 import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
-import { CHOICE_FLAGS, readChoices, type Choices, type Source } from '../init/choices.js'
-import { writeConfig } from '../init/config-text.js'
-import {
-  CONFIG_PATH,
-  PLAN_PATH,
-  WORKFLOW_PATH,
-  findStart,
-  describeStart,
-  type Start
-} from '../init/start-step.js'
-import { jobMinutes, writeWorkflow } from '../init/workflow-text.js'
+import { CHOICES, readChoices, type Choices, type Source } from '../init/choices.js'
+import { CONFIG_PATH, PLAN_PATH, WORKFLOW_PATH, writeConfig } from '../init/config-text.js'
+import { describeStart, findStart, jobMinutes, writeWorkflow, type Start } from '../init/workflow-text.js'
 import { checkPaths, writeFiles } from '../init/write-files.js'
 import type { CommandPorts } from '../ports.js'
 import { say } from '../screen.js'
@@ -35,15 +21,15 @@ const PATHS = [PLAN_PATH, CONFIG_PATH, WORKFLOW_PATH]
 const MOST_JOB_MINUTES = 360
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/
 
-export const INIT_FLAGS: readonly Flag[] = [
-  ...CHOICE_FLAGS,
-  { name: 'yes', about: 'Ask nothing, and take the defaults; so it is without a terminal.' },
-  { name: 'force', about: 'Overwrite files that exist.' },
-  { name: 'json', about: 'Print what was written as JSON, and ask nothing.' }
-]
+export const flags = flagsOf({
+  ...CHOICES,
+  yes: 'Ask nothing, and take the defaults; so it is without a terminal.',
+  force: 'Overwrite files that exist.',
+  json: 'Print what was written as JSON, and ask nothing.'
+})
 
 /** `loadgate init`: a plan, a config file and a workflow for this repository. */
-export async function runInitCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const force = args.has('force')
   // Nobody should answer questions in vain.
   await checkPaths(ports.workspace, PATHS, force)
@@ -60,28 +46,29 @@ export async function runInitCommand(args: Arguments, ports: CommandPorts): Prom
     [
       { path: PLAN_PATH, text: writePlan({ name: 'Load test', target, requests: set.requests, ...choices }) },
       { path: CONFIG_PATH, text: writeConfig({ ...choices, ...configFacts(set, target, choices) }) },
-      { path: WORKFLOW_PATH, text: writeWorkflow({ start, port: target.port, durationSeconds }) }
+      { path: WORKFLOW_PATH, text: writeWorkflow(start, target.port, durationSeconds) }
     ],
     force
   )
-  const result: InitResult = {
+  const namesOf = (are: boolean): string[] =>
+    set.requests.filter(({ isEnabled }) => isEnabled === are).map(({ name }) => name)
+  const result = {
     written: PATHS,
     target: addressOf(target),
-    requests: set.requests.filter(({ isEnabled }) => isEnabled).map(({ name }) => name),
-    disabled: set.requests.filter(({ isEnabled }) => !isEnabled).map(({ name }) => name),
+    requests: namesOf(true),
+    disabled: namesOf(false),
     thresholds: choices.thresholds,
     start,
     notes: [
       ...set.notes,
-      ...(jobMinutes(durationSeconds) > MOST_JOB_MINUTES
-        ? [
-            `GitHub ends jobs on its own runners after 6 hours, and this one may take ${jobMinutes(durationSeconds)} minutes: use a runner of your own, or a shorter duration.`
-          ]
-        : []),
-      ...notesOf(target, isLocal, await findRepositoryRoot(workspace), workspace)
+      ...when(
+        jobMinutes(durationSeconds) > MOST_JOB_MINUTES,
+        `GitHub ends jobs on its own runners after 6 hours, and this one may take ${jobMinutes(durationSeconds)} minutes: use a runner of your own, or a shorter duration.`
+      ),
+      ...(await notesOf(target, isLocal, workspace))
     ]
   }
-  say(ports, args, result, () => describeResult(result, choices))
+  say(ports, args, result, () => describeResult({ ...result, ...choices }))
   return 0
 }
 
@@ -143,23 +130,17 @@ function configFacts(
   }
 }
 
-function notesOf(
-  target: PlanTarget,
-  isLocal: boolean,
-  root: string | undefined,
-  workspace: string
-): string[] {
+async function notesOf(target: PlanTarget, isLocal: boolean, workspace: string): Promise<string[]> {
+  const root = (await findRepositoryRoot(workspace)) ?? workspace
   return [
-    ...(isLocal
-      ? []
-      : [
-          `The load goes to ${addressOf(target)}: make sure that you may test it. To test the application in the workflow instead, start it there, and give --target http://localhost:8080/, or -Jhost=… as override-parameters.`
-        ]),
-    ...(root === undefined || root === workspace
-      ? []
-      : [
-          `GitHub looks for workflows at the root of the repository, ${root}, and this folder is not it: run \`loadgate init\` there, or move the files.`
-        ])
+    ...when(
+      !isLocal,
+      `The load goes to ${addressOf(target)}: make sure that you may test it. To test the application in the workflow instead, start it there, and give --target http://localhost:8080/, or -Jhost=… as override-parameters.`
+    ),
+    ...when(
+      root !== workspace,
+      `GitHub looks for workflows at the root of the repository, ${root}, and this folder is not it: run \`loadgate init\` there, or move the files.`
+    )
   ]
 }
 
@@ -172,23 +153,13 @@ async function findRepositoryRoot(folder: string): Promise<string | undefined> {
   return parent === folder ? undefined : findRepositoryRoot(parent)
 }
 
-/** What `--json` prints. */
-export interface InitResult {
-  readonly written: readonly string[]
-  readonly target: string
-  /** The labels of what the plan sends. */
-  readonly requests: readonly string[]
-  readonly disabled: readonly string[]
-  readonly thresholds: readonly string[]
-  readonly start: Start
-  readonly notes: readonly string[]
-}
-
 const SHOWN_REQUESTS = 5
 
 /** What was written, what to know about it, and what to do next. */
-function describeResult(result: InitResult, { load, durationSeconds }: Choices): string {
-  const { target, requests, thresholds, start, notes } = result
+function describeResult(
+  result: Choices & { target: string; requests: readonly string[]; start: Start; notes: readonly string[] }
+): string {
+  const { target, requests, thresholds, start, notes, load, durationSeconds } = result
   // A user may visit the same page several times.
   const names = [...new Set(requests)]
   const shown = names.slice(0, SHOWN_REQUESTS).join(', ')
@@ -197,7 +168,7 @@ function describeResult(result: InitResult, { load, durationSeconds }: Choices):
     `Wrote ${PLAN_PATH}: ${shown}${more}, at ${target}.`,
     `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
-    ...(notes.length === 0 ? [] : ['', 'To know:', ...notes.map((note) => `- ${note}`)]),
+    ...when(notes.length > 0, '', 'To know:', ...notes.map((note) => `- ${note}`)),
     '',
     'Next:',
     `1. Start the application, and run \`loadgate check --config ${CONFIG_PATH}\`: it finds mistakes in seconds.`,
@@ -219,14 +190,8 @@ const SMALLER = {
   har: 'record fewer pages, or save it without the responses’ content'
 }
 
-export interface SourceOptions {
-  readonly workspace: string
-  readonly allMethods: boolean
-  readonly thinkTimes: boolean
-}
-
 /** The requests of the plan; a refusal names the file or the address. */
-async function readSource(source: Source, options: SourceOptions): Promise<RequestSet> {
+async function readSource(source: Source, options: HarOptions & { workspace: string }): Promise<RequestSet> {
   if (source.kind === 'url') return explained('', () => readUrls(source.addresses))
   const text = await readText(source, options.workspace)
   const set = explained(`${source.path}: `, () =>

@@ -1,24 +1,21 @@
 import { resolve } from 'node:path'
 import { readServiceConfig } from '../../service/config/parse-config.js'
+import { count } from '../../contract/text.js'
 import { formatBytes } from '../../report/escape.js'
-import { type Arguments, type Flag, UsageError } from '../arguments.js'
+import { flagsOf, type Arguments, UsageError } from '../arguments.js'
 import { JSON_FLAG } from './baseline-commands.js'
 import type { CommandPorts, Pruned } from '../ports.js'
 import { say } from '../screen.js'
 
-export const PRUNE_FLAGS: readonly Flag[] = [
-  {
-    name: 'config',
-    value: 'file',
-    about:
-      'Config file of the service (service.yml), which says where its data is and what to keep. Required.'
-  },
-  { name: 'dry-run', about: 'List what would be deleted, and delete nothing.' },
-  JSON_FLAG
-]
+export const flags = flagsOf({
+  'config <file>':
+    'Config file of the service (service.yml), which says where its data is and what to keep. Required.',
+  'dry-run': 'List what would be deleted, and delete nothing.',
+  ...JSON_FLAG
+})
 
 /** `loadgate prune`: what the service does by itself every hour, now. */
-export async function runPruneCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const file = args.text('config')
   if (file === '') throw new UsageError('`loadgate prune` needs the config file of the service, --config')
   const { dataDir, retention } = await readServiceConfig(resolve(ports.workspace, file))
@@ -38,6 +35,6 @@ export async function runPruneCommand(args: Arguments, ports: CommandPorts): Pro
 function describe(pruned: Pruned, { isDry, bytes }: { isDry: boolean; bytes: number }): string {
   if (pruned.length === 0) return 'No run is beyond the limits of the config file.'
   const lines = pruned.map(({ run, why }) => `  ${run.id}  ${formatBytes(run.bytes)}  ${why}`)
-  const count = `${pruned.length} ${pruned.length === 1 ? 'run' : 'runs'}, ${formatBytes(bytes)}`
-  return `${isDry ? 'Would delete' : 'Deleted'} ${count}:\n${lines.join('\n')}`
+  const all = `${count(pruned.length, 'run')}, ${formatBytes(bytes)}`
+  return `${isDry ? 'Would delete' : 'Deleted'} ${all}:\n${lines.join('\n')}`
 }

@@ -18,16 +18,13 @@ import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
 import { ON_STALL, type OnStall } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
-import {
-  isAbsoluteThreshold,
-  isBaselineThreshold,
-  type AbsoluteThreshold
-} from '../../analysis/thresholds/grammar/threshold.js'
+import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { parseChoice, parseDurationSeconds, parsePattern } from '../../contract/setting-values.js'
-import { type Arguments, type Flag, UsageError, valueOf } from '../arguments.js'
+import { flagsOf, type Arguments, UsageError, valueOf } from '../arguments.js'
 import { readEarlierVerdict, type EarlierVerdict, type EarlierWarmUp } from '../earlier-verdict.js'
 import { nameOutputFolder } from './gate-command.js'
-import { JUNIT_FLAG, withJUnit, type WriteJUnit } from '../junit-file.js'
+import { ABOUT_JUNIT, withJUnit, type WriteJUnit } from '../junit-file.js'
 import { describeOutcome } from '../outcome-text.js'
 import { checkReportFolder } from '../output-folder.js'
 import { RESULT_FILE, listResultFiles } from '../result-files.js'
@@ -39,34 +36,17 @@ const APDEX_TARGET_MS = 500
 /** As the artifact names its CSVs: region, then grid. */
 const REGION_AND_GRID = /^([a-z]{2}-[a-z]+-\d)-(.+)$/
 
-export const REPORT_FLAGS: readonly Flag[] = [
-  {
-    name: 'thresholds',
-    value: 'line',
-    joint: '\n',
-    about:
-      'For CSVs. What must hold, one threshold with an absolute limit per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`. Default: none, which reports and judges nothing.'
-  },
-  {
-    name: 'apdex-target',
-    value: 'ms',
-    about: `For CSVs. Samples up to this time count as satisfied. Default: ${APDEX_TARGET_MS}.`
-  },
-  {
-    name: 'warm-up',
-    value: 'time',
-    about:
-      'For CSVs. Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. Default: that of the run, by the verdict.json beside its CSVs; otherwise none. 0 leaves nothing out.'
-  },
-  {
-    name: 'on-stall',
-    value: 'fail|warn|ignore',
-    about: `For CSVs. ${describeInput('on-stall')}`
-  },
-  { name: 'output', value: 'folder', about: 'For CSVs. Folder for report.html and verdict.json.' },
-  { ...JUNIT_FLAG, about: `For CSVs. ${JUNIT_FLAG.about}` },
-  { name: 'json', about: 'Print JSON.' }
-]
+export const flags = flagsOf({
+  'thresholds <line>…':
+    'For CSVs. What must hold, one threshold with an absolute limit per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`. Default: none, which reports and judges nothing.',
+  'apdex-target <ms>': `For CSVs. Samples up to this time count as satisfied. Default: ${APDEX_TARGET_MS}.`,
+  'warm-up <time>':
+    'For CSVs. Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. Default: that of the run, by the verdict.json beside its CSVs; otherwise none. 0 leaves nothing out.',
+  'on-stall <fail|warn|ignore>': `For CSVs. ${describeInput('on-stall')}`,
+  'output <folder>': 'For CSVs. Folder for report.html and verdict.json.',
+  'junit <file>': `For CSVs. ${ABOUT_JUNIT}`,
+  json: 'Print JSON.'
+})
 
 /** Whether the words name files rather than a run: they are not an id, or they exist. */
 export function nameFiles(words: readonly string[], { workspace }: CommandPorts): boolean {
@@ -74,7 +54,7 @@ export function nameFiles(words: readonly string[], { workspace }: CommandPorts)
 }
 
 /** `loadgate report <folder or CSV…>`: page, verdict and a summary from local CSVs, without a service. */
-export function runReportCommand(args: Arguments, world: CommandPorts): Promise<number> {
+export function run(args: Arguments, world: CommandPorts): Promise<number> {
   const { workspace } = world
   return withJUnit(args, { workspace, redact: (text) => text }, (write) => reportFiles(args, world, write))
 }
@@ -124,14 +104,11 @@ function readThresholds(text: string): AbsoluteThreshold[] {
   return thresholds.filter(isAbsoluteThreshold)
 }
 
-interface ChosenWarmUp {
-  readonly ms: number
-  /** Where it comes from, if nobody asked for it. */
-  readonly note?: string
-}
-
-/** Unless one is asked for, that of the run: otherwise its own verdict and a report of its CSVs would have different figures. */
-function chooseWarmUp(askedMs: number | undefined, { warmUps }: EarlierVerdict): ChosenWarmUp {
+/** Unless one is asked for, that of the run, with a note: otherwise its own verdict and a report of its CSVs would have different figures. */
+function chooseWarmUp(
+  askedMs: number | undefined,
+  { warmUps }: EarlierVerdict
+): { ms: number; note?: string } {
   const [first] = warmUps
   if (askedMs !== undefined || first === undefined) return { ms: askedMs ?? 0 }
   // One that cannot be read is not even the same as itself.
@@ -166,7 +143,7 @@ async function judgeFiles(
     thresholds: readonly AbsoluteThreshold[]
     targetMs: number
     onStall: OnStall
-    warmUp: ChosenWarmUp
+    warmUp: ReturnType<typeof chooseWarmUp>
     earlier: EarlierVerdict
   }
 ): Promise<Outcome> {

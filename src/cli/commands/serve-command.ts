@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { type ServiceConfig, ConfigError, ConfigProblem } from '../../service/config/config.js'
 import { readServiceConfig } from '../../service/config/parse-config.js'
-import { type Arguments, type Flag, UsageError, valueOf } from '../arguments.js'
+import { flagsOf, type Arguments, UsageError, valueOf } from '../arguments.js'
 import { parseInteger } from '../../contract/setting-values.js'
 import { INPUTS } from '../../contract/inputs.js'
 import type { CommandPorts, ServedService, ServeRequest } from '../ports.js'
 import { plain } from '../screen.js'
-import { REGIONS_FLAG, readRegions } from '../output-folder.js'
+import { ABOUT_REGIONS, readRegions } from '../output-folder.js'
 
 type SingleUser = Exclude<ServeRequest['setUp'], ServiceConfig>
 
@@ -14,27 +14,19 @@ const DATA_FOLDER = '.loadgate'
 /** The config file decides these. */
 const DECIDED = { port: 'listen', data: 'data', regions: 'regions' } as const
 
-export const SERVE_FLAGS: readonly Flag[] = [
-  {
-    name: 'config',
-    value: 'file',
-    about:
-      'YAML file of a service for a team: address, TLS, users, limits. Default: none, and the service is for one person on this machine.'
-  },
-  { name: 'port', value: 'number', about: 'Port on 127.0.0.1. Default: any free port.' },
-  { name: 'data', value: 'folder', about: `Folder for runs, grids and results. Default: ${DATA_FOLDER}.` },
-  { name: 'rehearse', about: 'Generate synthetic samples from a fixed seed instead of load.' },
-  {
-    name: 'service-name',
-    value: 'word',
-    about: "The service's own word in paths and parameters. Default: none."
-  },
-  REGIONS_FLAG,
-  { name: 'json', about: 'Print address, token and page as JSON; with --config, url and listening.' }
-]
+export const flags = flagsOf({
+  'config <file>':
+    'YAML file of a service for a team: address, TLS, users, limits. Default: none, and the service is for one person on this machine.',
+  'port <number>': 'Port on 127.0.0.1. Default: any free port.',
+  'data <folder>': `Folder for runs, grids and results. Default: ${DATA_FOLDER}.`,
+  rehearse: 'Generate synthetic samples from a fixed seed instead of load.',
+  'service-name <word>': "The service's own word in paths and parameters. Default: none.",
+  'regions <file|yaml>': ABOUT_REGIONS,
+  json: 'Print address, token and page as JSON; with --config, url and listening.'
+})
 
 /** `loadgate serve`: the service until a signal. Prints once how it is reached. */
-export async function runServeCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const setUp = args.has('config') ? await readTeam(args, ports) : await readSingle(args, ports)
   const { out, err } = ports.screen
   const options: ServeRequest = {

@@ -2,11 +2,11 @@ import { resolve } from 'node:path'
 import type { BaselineDocument } from '../../contract/baseline.js'
 import { buildTrend } from '../../analysis/baseline/build-trend.js'
 import type { Trend } from '../../analysis/baseline/trend.js'
-import { shorten } from '../../contract/text.js'
+import { count, shorten } from '../../contract/text.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
-import { type Arguments, UsageError } from '../arguments.js'
+import { flagsOf, type Arguments, UsageError } from '../arguments.js'
 import { findBaselineFile } from './baseline-file.js'
-import { countRuns, describeChange } from './baseline-commands.js'
+import { describeChange, JSON_FLAG } from './baseline-commands.js'
 import { wrap } from '../help.js'
 import type { CommandPorts } from '../ports.js'
 import { say } from '../screen.js'
@@ -30,8 +30,10 @@ const FIGURES = [
   { key: 'errorRate', title: 'error rate', metric: 'error_rate' }
 ] as const
 
+export const flags = flagsOf(JSON_FLAG)
+
 /** `loadgate trend <file or folder>`: the last runs of a branch as charts. */
-export async function runTrendCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const { out } = ports.screen
   const place = resolve(ports.workspace, args.words[0] ?? '')
   const { path, document } = await findBaselineFile(place, ports.screen)
@@ -55,7 +57,7 @@ export async function runTrendCommand(args: Arguments, ports: CommandPorts): Pro
 
 function titleOf({ branch, points }: Trend, total: number): string {
   const day = (atMs: number | undefined): string => new Date(atMs ?? 0).toISOString().slice(0, 10)
-  const runs = total === 1 ? 'The only run' : `The last ${countRuns(points.length)}`
+  const runs = total === 1 ? 'The only run' : `The last ${count(points.length, 'run')}`
   return `${runs} on ${shorten(branch)}, ${day(points[0]?.atMs)} to ${day(points.at(-1)?.atMs)}`
 }
 

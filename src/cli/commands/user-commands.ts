@@ -2,36 +2,27 @@ import { resolve } from 'node:path'
 import { readServiceConfig } from '../../service/config/parse-config.js'
 import { ROLES } from '../../service/config/config.js'
 import { parseChoice } from '../../contract/setting-values.js'
-import { type Flag, UsageError, valueOf } from '../arguments.js'
-import type { RunCommand } from './api-commands.js'
+import { flagsOf, UsageError, valueOf } from '../arguments.js'
 import { JSON_FLAG } from './baseline-commands.js'
-import type { Users } from '../ports.js'
+import type { Runnable, Users } from '../ports.js'
 import { say, table } from '../screen.js'
 
-const ROLE_FLAG: Flag = {
-  name: 'role',
-  value: 'role',
-  about:
+const USER_FLAGS = flagsOf({
+  'config <file>': 'Config file of the service (service.yml), which says where its data is. Required.',
+  ...JSON_FLAG
+})
+const ROLE_FLAG = {
+  'role <role>':
     'What the user may do: admin (everything), member (run, and stop what is theirs) or viewer (read). Required.'
 }
-export const USER_FLAGS: readonly Flag[] = [
-  {
-    name: 'config',
-    value: 'file',
-    about: 'Config file of the service (service.yml), which says where its data is. Required.'
-  },
-  JSON_FLAG
-]
-export const USER_ADD_FLAGS: readonly Flag[] = [ROLE_FLAG, ...USER_FLAGS]
 
 interface Answer {
   readonly json: unknown
   readonly text: string
 }
 
-/** A command on the users in the data folder of a service. */
-function userCommand(act: (users: Users, name: string) => Answer): RunCommand {
-  return async (args, ports) => {
+function userCommand(act: (users: Users, name: string) => Answer): Runnable {
+  const run: Runnable['run'] = async (args, ports) => {
     if (!args.has('config'))
       throw new UsageError(
         'give the config file of the service with --config <file>: it says where the users are'
@@ -46,21 +37,25 @@ function userCommand(act: (users: Users, name: string) => Answer): RunCommand {
       users.close()
     }
   }
+  return { flags: USER_FLAGS, run }
 }
 
 /** `loadgate user add <name>`: shows the token, this one time. */
-export const runUserAddCommand: RunCommand = async (args, ports) => {
-  const role = valueOf(args, 'role', (text) => parseChoice(text, ROLES))
-  if (role === undefined) throw new UsageError(`give the role of the user with --role: ${ROLES.join(', ')}`)
-  const add = userCommand((users, name) => {
-    const added = users.add(name, role)
-    return tellToken(added, `Added ${added.name} (${added.role}).`)
-  })
-  return add(args, ports)
+export const add: Runnable = {
+  flags: [...flagsOf(ROLE_FLAG), ...USER_FLAGS],
+  run: (args, ports) => {
+    const role = valueOf(args, 'role', (text) => parseChoice(text, ROLES))
+    if (role === undefined) throw new UsageError(`give the role of the user with --role: ${ROLES.join(', ')}`)
+    const { run } = userCommand((users, name) => {
+      const added = users.add(name, role)
+      return tellToken(added, `Added ${added.name} (${added.role}).`)
+    })
+    return run(args, ports)
+  }
 }
 
 /** `loadgate user rotate <name>`: another token for the same user. */
-export const runUserRotateCommand = userCommand((users, typed) => {
+export const rotate = userCommand((users, typed) => {
   const rotated = users.rotate(typed)
   const { name, role, waitingRuns, runsAtWork } = rotated
   const count = waitingRuns.length + runsAtWork.length
@@ -71,7 +66,7 @@ export const runUserRotateCommand = userCommand((users, typed) => {
   return tellToken(rotated, done, count === 0 ? [] : [note])
 })
 
-export const runUserRemoveCommand = userCommand((users, typed) => {
+export const remove = userCommand((users, typed) => {
   const { name, role, waitingRuns, runsAtWork } = users.remove(typed)
   const done = `Removed ${name} (${role}). Their runs are still there.`
   return {
@@ -80,7 +75,7 @@ export const runUserRemoveCommand = userCommand((users, typed) => {
   }
 })
 
-export const runUserListCommand = userCommand((users) => {
+export const list = userCommand((users) => {
   const listed = users.users().map(({ name, role, createdMs, signIns, currentSignInMs }) => {
     return { name, role, created: timeOf(createdMs), last_seen: timeOf(currentSignInMs), sign_ins: signIns }
   })

@@ -20,7 +20,6 @@ export class NoAnswerError extends Error {
   override name = 'NoAnswerError'
 }
 
-/** Asks again until an answer is accepted. */
 export function askAt(prompt: Prompt, out: Stream, cancelled: AbortSignal): Asker {
   return {
     ask: async ({ question, fallback, parse }) => {
@@ -45,7 +44,6 @@ export const takeDefaults: Asker = {
   }
 }
 
-/** Someone who answers questions. */
 export interface Prompt {
   /** The next line that is typed; undefined at the end of the input (Ctrl-D). Rejects with the signal's reason. */
   readLine(signal: AbortSignal): Promise<string | undefined>

@@ -1,17 +1,12 @@
 import { readRate, type Load, type Rate } from '../plans/write-plan.js'
 import { SourceError } from '../plans/request.js'
 import { readUrls } from '../plans/url-requests.js'
-import {
-  parseChoice,
-  parseDurationSeconds,
-  parseInteger,
-  type Parsed
-} from '../../contract/setting-values.js'
-import { UsageError, type Arguments, type Flag } from '../arguments.js'
+import { parseChoice, parseDurationSeconds, parseInteger } from '../../contract/setting-values.js'
+import type { Parsed } from '../../contract/setting-values.js'
+import { UsageError, type Arguments } from '../arguments.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
-import type { Asker } from './asker.js'
+import type { Asker, Question } from './asker.js'
 
-/** What the plan is made from. */
 export type Source =
   | { readonly kind: 'url'; readonly addresses: readonly string[] }
   | { readonly kind: 'openapi' | 'har'; readonly path: string }
@@ -29,55 +24,25 @@ const DEFAULT_THRESHOLDS = 'error_rate < 1%, p95 < 800ms'
 const MOST_THREADS = 1000
 const MOST_SECONDS = 24 * 60 * 60
 
-export const CHOICE_FLAGS: readonly Flag[] = [
-  {
-    name: 'from-url',
-    value: 'url',
-    joint: '\n',
-    about: `Make the plan from an address: one GET request. Give it several times for several pages. Default: ${DEFAULT_ADDRESS}.`
-  },
-  {
-    name: 'from-openapi',
-    value: 'file',
-    about: 'Make the plan from an OpenAPI 3 or Swagger 2 file, YAML or JSON: one request per operation.'
-  },
-  {
-    name: 'from-har',
-    value: 'file',
-    about:
-      'Make the plan from a recording of a browser: the requests to its main host, in order, without static files, cookies and secrets.'
-  },
-  {
-    name: 'target',
-    value: 'url',
-    about: 'With --from-openapi or --from-har: address of the application. Default: what the file says.'
-  },
-  {
-    name: 'all-methods',
-    about:
-      'With --from-openapi or --from-har: also enable requests that may change data. Default: GET and HEAD only; the others are in the plan, disabled.'
-  },
-  { name: 'think-times', about: 'With --from-har: wait between requests as in the recording.' },
-  { name: 'threads', value: 'number', about: 'Number of users at the same time. Default: 5.' },
-  {
-    name: 'rate',
-    value: 'rate',
-    about:
-      'Instead of --threads: users arrive at this rate, such as 20/s or 90/min, whether others are waiting or not (an open model).'
-  },
-  { name: 'duration', value: 'duration', about: 'How long the load lasts. Default: 60s.' },
-  {
-    name: 'rampup',
-    value: 'duration',
-    about: 'Time in which the users start. Default: a tenth of the duration, at most 30s.'
-  },
-  {
-    name: 'thresholds',
-    value: 'threshold',
-    joint: '\n',
-    about: `What must hold; can be given several times. Default: ${DEFAULT_THRESHOLDS}.`
-  }
-]
+/** The flags, and what the help says about them. */
+export const CHOICES = {
+  'from-url <url>…': `Make the plan from an address: one GET request. Give it several times for several pages. Default: ${DEFAULT_ADDRESS}.`,
+  'from-openapi <file>':
+    'Make the plan from an OpenAPI 3 or Swagger 2 file, YAML or JSON: one request per operation.',
+  'from-har <file>':
+    'Make the plan from a recording of a browser: the requests to its main host, in order, without static files, cookies and secrets.',
+  'target <url>':
+    'With --from-openapi or --from-har: address of the application. Default: what the file says.',
+  'all-methods':
+    'With --from-openapi or --from-har: also enable requests that may change data. Default: GET and HEAD only; the others are in the plan, disabled.',
+  'think-times': 'With --from-har: wait between requests as in the recording.',
+  'threads <number>': 'Number of users at the same time. Default: 5.',
+  'rate <rate>':
+    'Instead of --threads: users arrive at this rate, such as 20/s or 90/min, whether others are waiting or not (an open model).',
+  'duration <duration>': 'How long the load lasts. Default: 60s.',
+  'rampup <duration>': 'Time in which the users start. Default: a tenth of the duration, at most 30s.',
+  'thresholds <threshold>…': `What must hold; can be given several times. Default: ${DEFAULT_THRESHOLDS}.`
+}
 
 const SOURCE_FLAGS = { 'from-url': 'url', 'from-openapi': 'openapi', 'from-har': 'har' } as const
 /** Which ways in a flag is for. */
@@ -148,14 +113,11 @@ function parseLength(text: string, least: number): Parsed<number> {
   return parsed.ok && parsed.value > MOST_SECONDS ? { ok: false, accepted: 'at most 24h' } : parsed
 }
 
-interface Choice<T> {
-  readonly flag: string
-  readonly question: string
-  readonly fallback: string
-  readonly parse: (text: string) => Parsed<T>
-}
-
-async function choose<T>(args: Arguments, asker: Asker, { flag, ...choice }: Choice<T>): Promise<T> {
+async function choose<T>(
+  args: Arguments,
+  asker: Asker,
+  { flag, ...choice }: Question<T> & { flag: string }
+): Promise<T> {
   return args.has(flag) ? readFlag(flag, args.text(flag), choice.parse) : asker.ask(choice)
 }
 

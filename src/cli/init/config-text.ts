@@ -1,6 +1,10 @@
 import { describeLoad } from '../plans/write-plan.js'
 import type { Choices } from './choices.js'
-import { PLAN_PATH } from './start-step.js'
+
+/** Relative to the folder in which `loadgate init` runs, with slashes on every system. */
+export const PLAN_PATH = 'load/plan.jmx'
+export const CONFIG_PATH = '.github/loadgate.yml'
+export const WORKFLOW_PATH = '.github/workflows/loadgate.yml'
 
 /** Editors that know it complete and check the keys. */
 const SCHEMA_URL = 'https://raw.githubusercontent.com/loadgate/loadgate/v1/schema/config.schema.json'

@@ -1,5 +1,6 @@
-import { type Start, CONFIG_PATH } from './start-step.js'
-import { timeoutMinutes } from './config-text.js'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CONFIG_PATH, timeoutMinutes } from './config-text.js'
 
 const CHECKOUT = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1'
 const SETUP_JAVA = 'actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0'
@@ -10,18 +11,12 @@ const GATE = 'loadgate/loadgate@v1 # zizmor: ignore[unpinned-uses]'
 const JOB_OVERHEAD_MINUTES = 15
 const LOG = '"$RUNNER_TEMP/application.log"'
 
-export interface WorkflowFacts {
-  readonly start: Start
-  readonly port: number
-  readonly durationSeconds: number
-}
-
 export function jobMinutes(durationSeconds: number): number {
   return timeoutMinutes(durationSeconds) + JOB_OVERHEAD_MINUTES
 }
 
 /** `.github/workflows/loadgate.yml`: the gate on every pull request. */
-export function writeWorkflow({ start, port, durationSeconds }: WorkflowFacts): string {
+export function writeWorkflow(start: Start, port: number, durationSeconds: number): string {
   const steps = [
     [`- uses: ${CHECKOUT}`, '  with:', '    persist-credentials: false'],
     [`- uses: ${SETUP_JAVA}`, '  with:', '    distribution: temurin', "    java-version: '17'"],
@@ -109,9 +104,48 @@ function logSteps(start: Start): Steps {
     compose: 'docker compose logs --tail 100',
     dockerfile: 'docker logs --tail 100 application',
     node: `tail -n 100 ${LOG}`,
-    unknown: undefined,
-    elsewhere: undefined
+    ...{ unknown: undefined, elsewhere: undefined }
   }[start.kind]
   if (command === undefined) return []
   return [['- name: Show the log of the application', '  if: ${{ failure() }}', `  run: ${command}`]]
+}
+
+/** How the workflow starts the application: found in the folder, or left open. */
+export type Start =
+  | { readonly kind: 'compose' | 'dockerfile' | 'unknown' | 'elsewhere' }
+  | { readonly kind: 'node'; readonly manager: 'npm' | 'pnpm' | 'yarn'; readonly hasLock: boolean }
+
+const COMPOSE_FILES = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml']
+const MOST_BYTES = 1024 * 1024
+
+/** Compose comes first: where there is one, the application needs more than itself. */
+export async function findStart(folder: string): Promise<Start> {
+  const has = async (name: string): Promise<boolean> =>
+    (await stat(join(folder, name)).catch(() => undefined))?.isFile() ?? false
+  for (const name of COMPOSE_FILES) if (await has(name)) return { kind: 'compose' }
+  if ((await has('package.json')) && (await hasStartScript(join(folder, 'package.json')))) {
+    if (await has('pnpm-lock.yaml')) return { kind: 'node', manager: 'pnpm', hasLock: true }
+    if (await has('yarn.lock')) return { kind: 'node', manager: 'yarn', hasLock: true }
+    return { kind: 'node', manager: 'npm', hasLock: await has('package-lock.json') }
+  }
+  return { kind: (await has('Dockerfile')) ? 'dockerfile' : 'unknown' }
+}
+
+async function hasStartScript(path: string): Promise<boolean> {
+  if ((await stat(path)).size > MOST_BYTES) return false
+  try {
+    const { scripts } = JSON.parse(await readFile(path, 'utf8')) as { scripts?: { start?: unknown } }
+    return typeof scripts?.start === 'string'
+  } catch {
+    // Not ours to complain about.
+    return false
+  }
+}
+
+export function describeStart(start: Start): string {
+  if (start.kind === 'node') return `${start.manager} start`
+  return {
+    ...{ compose: 'docker compose', dockerfile: 'the Dockerfile' },
+    ...{ elsewhere: 'nothing: it runs elsewhere', unknown: 'nothing yet' }
+  }[start.kind]
 }

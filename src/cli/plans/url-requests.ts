@@ -1,8 +1,6 @@
-import { labelOf, readableName } from './plan-text.js'
-import { SourceError, addressOf, readTarget } from './request.js'
+import { addressOf, labelOf, readableName, readTarget, SourceError } from './request.js'
 import type { PlanRequest, PlanTarget, RequestSet } from './request.js'
-import { TYPED, describeProperties, keepPath, nothingRemoved } from './without-secrets.js'
-import type { Removed } from './without-secrets.js'
+import { describeProperties, keepPath, nothingRemoved, TYPED, type Removed } from './secrets.js'
 
 /** One GET per address, all of the same application. */
 export function readUrls(addresses: readonly string[]): RequestSet {
@@ -20,7 +18,6 @@ export function readUrls(addresses: readonly string[]): RequestSet {
   return { target: first.target, requests, notes: describeProperties(removed.properties) }
 }
 
-/** The application at an address. */
 export function readAddress(
   address: string,
   path: 'without a path' | 'with any path' = 'with any path'

@@ -1,6 +1,6 @@
 import { OPEN_GROUP, SCHEDULE } from '../../analysis/plans/jmx/open-model.js'
-import { encodeText, escapeComment, escapeXml, readableName } from './plan-text.js'
-import { addressOf, isSafe, type PlanRequest, type PlanTarget } from './request.js'
+import { addressOf, encodeText, escapeComment, escapeXml, isSafe, readableName } from './request.js'
+import type { PlanRequest, PlanTarget } from './request.js'
 
 export interface PlanOptions {
   readonly name: string
@@ -11,14 +11,12 @@ export interface PlanOptions {
   readonly durationSeconds: number
 }
 
-/** Lines of XML; the writer below indents them. */
+/** Lines of XML; `inside` indents them. */
 type Lines = readonly string[]
 
 const CONNECT_TIMEOUT_MS = 5000
 const RESPONSE_TIMEOUT_MS = 30_000
 const THINK_MS = 200
-/** With recorded think times there is none on top of them. */
-const NO_THINK_MS = 0
 
 /** After the last arrival an open group ends when this has passed, and interrupts whoever is not done yet. */
 const SETTLE_SECONDS = 5
@@ -26,11 +24,12 @@ const SETTLE_SECONDS = 5
 /** A JMeter plan: users who send the requests in order, over and over, or once each if they arrive at a rate. */
 export function writePlan(options: PlanOptions): string {
   const { name, target, requests } = options
-  const hasThinkTimes = requests.some(({ thinkMs }) => thinkMs !== undefined)
+  // With recorded think times there is none on top of them.
+  const thinkMs = requests.some((request) => request.thinkMs !== undefined) ? 0 : THINK_MS
   const group = [
     ...commented(
-      `Wait before each request, in milliseconds: -Jthink=0 sends as fast as the application answers.`,
-      timer('Think time', `\${__P(think,${hasThinkTimes ? NO_THINK_MS : THINK_MS})}`)
+      'Wait before each request, in milliseconds: -Jthink=0 sends as fast as the application answers.',
+      timer('Think time', `\${__P(think,${thinkMs})}`)
     ),
     ...requests.flatMap(sampler)
   ]
@@ -43,23 +42,17 @@ export function writePlan(options: PlanOptions): string {
       '<collectionProp name="CookieManager.cookies"/>',
       bool('CookieManager.clearEachIteration', false)
     ]),
-    '<hashTree/>',
-    ...threadGroup(options),
-    ...tree(group)
+    ...threadGroup(options, group)
   ]
-  const content = [
-    ...element('TestPlan', { gui: 'TestPlanGui', name: readableName(name) }, [
-      text('TestPlan.comments', 'Written by `loadgate init`; open it with JMeter, or edit it here.'),
-      ...emptyArguments('TestPlan.user_defined_variables', 'ArgumentsPanel')
-    ]),
-    ...tree(plan)
+  const properties = [
+    text('TestPlan.comments', 'Written by `loadgate init`; open it with JMeter, or edit it here.'),
+    ...emptyArguments('TestPlan.user_defined_variables', 'ArgumentsPanel')
   ]
+  const content = element('TestPlan', { gui: 'TestPlanGui', name: readableName(name) }, properties, plan)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     ...header(options),
-    '<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3">',
-    ...indent(tree(content)),
-    '</jmeterTestPlan>',
+    ...inside('jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"', tree(content)),
     ''
   ].join('\n')
 }
@@ -78,33 +71,31 @@ function header({ target, load }: PlanOptions): Lines {
 }
 
 function defaults({ protocol, host, port }: PlanTarget): Lines {
-  return [
-    ...element('ConfigTestElement', { gui: 'HttpDefaultsGui', name: 'The application' }, [
-      ...emptyArguments('HTTPsampler.Arguments', 'HTTPArgumentsPanel'),
-      text('HTTPSampler.protocol', `\${__P(protocol,${protocol})}`),
-      text('HTTPSampler.domain', `\${__P(host,${host})}`),
-      text('HTTPSampler.port', `\${__P(port,${port})}`),
-      text('HTTPSampler.connect_timeout', String(CONNECT_TIMEOUT_MS)),
-      text('HTTPSampler.response_timeout', String(RESPONSE_TIMEOUT_MS))
-    ]),
-    '<hashTree/>'
-  ]
+  return element('ConfigTestElement', { gui: 'HttpDefaultsGui', name: 'The application' }, [
+    ...emptyArguments('HTTPsampler.Arguments', 'HTTPArgumentsPanel'),
+    text('HTTPSampler.protocol', `\${__P(protocol,${protocol})}`),
+    text('HTTPSampler.domain', `\${__P(host,${host})}`),
+    text('HTTPSampler.port', `\${__P(port,${port})}`),
+    text('HTTPSampler.connect_timeout', String(CONNECT_TIMEOUT_MS)),
+    text('HTTPSampler.response_timeout', String(RESPONSE_TIMEOUT_MS))
+  ])
 }
 
-function threadGroup(options: PlanOptions): Lines {
+function threadGroup(options: PlanOptions, children: Lines): Lines {
   return options.load.kind === 'open'
     ? commented(
         'Users arrive at this rate, whether others are waiting or not (an open model), and send each request once. The settings rampup and duration of loadgate arrive as properties, and -Jrate=50 is another rate. Each node has the whole rate. Whoever is not done when the last pause ends is interrupted: -Jsettle=30 waits longer.',
-        openGroup(options, options.load.rate)
+        openGroup(options, options.load.rate, children)
       )
     : commented(
         'The settings threads, rampup and duration of loadgate arrive as properties; the number is used without them.',
-        closedGroup(options, options.load.threads)
+        closedGroup(options, options.load.threads, children)
       )
 }
 
 /** The duration contains the ramp-up, as that of other thread groups does. */
-function openGroup({ requests, rampupSeconds, durationSeconds }: PlanOptions, rate: Rate): Lines {
+function openGroup(options: PlanOptions, rate: Rate, children: Lines): Lines {
+  const { requests, rampupSeconds, durationSeconds } = options
   const thinkMs = requests.reduce((sum, request) => sum + (request.thinkMs ?? THINK_MS), 0)
   const settleSeconds = SETTLE_SECONDS + Math.ceil(thinkMs / 1000)
   const [rampup, duration] = [`\${__P(rampup,${rampupSeconds})}`, `\${__P(duration,${durationSeconds})}`]
@@ -113,140 +104,126 @@ function openGroup({ requests, rampupSeconds, durationSeconds }: PlanOptions, ra
     `rate(\${__P(rate,${rate.arrivals})}/${rate.per}) random_arrivals(\${__intSum(${duration},-${rampup})} s)`,
     `pause(\${__P(settle,${settleSeconds})} s)`
   ]
-  return element(OPEN_GROUP, { gui: 'OpenModelThreadGroupGui', name: 'Users' }, [
+  const properties = [
     text('ThreadGroup.on_sample_error', 'continue'),
     '<elementProp name="ThreadGroup.main_controller" elementType="OpenModelThreadGroupController"/>',
     text(SCHEDULE, schedule.join(' '))
-  ])
+  ]
+  return element(OPEN_GROUP, { gui: 'OpenModelThreadGroupGui', name: 'Users' }, properties, children)
 }
 
-function closedGroup({ rampupSeconds, durationSeconds }: PlanOptions, threads: number): Lines {
-  return element('ThreadGroup', { gui: 'ThreadGroupGui', name: 'Users' }, [
+function closedGroup(options: PlanOptions, threads: number, children: Lines): Lines {
+  const properties = [
     text('ThreadGroup.on_sample_error', 'continue'),
-    '<elementProp name="ThreadGroup.main_controller" elementType="LoopController" guiclass="LoopControlPanel" testclass="LoopController">',
-    ...indent([
-      bool('LoopController.continue_forever', false),
-      '<intProp name="LoopController.loops">-1</intProp>'
-    ]),
-    '</elementProp>',
+    ...inside(
+      'elementProp name="ThreadGroup.main_controller" elementType="LoopController" guiclass="LoopControlPanel" testclass="LoopController"',
+      [bool('LoopController.continue_forever', false), '<intProp name="LoopController.loops">-1</intProp>']
+    ),
     text('ThreadGroup.num_threads', `\${__P(threads,${threads})}`),
-    text('ThreadGroup.ramp_time', `\${__P(rampup,${rampupSeconds})}`),
+    text('ThreadGroup.ramp_time', `\${__P(rampup,${options.rampupSeconds})}`),
     bool('ThreadGroup.scheduler', true),
-    text('ThreadGroup.duration', `\${__P(duration,${durationSeconds})}`),
+    text('ThreadGroup.duration', `\${__P(duration,${options.durationSeconds})}`),
     text('ThreadGroup.delay', '0'),
     bool('ThreadGroup.same_user_on_next_iteration', true)
-  ])
+  ]
+  return element('ThreadGroup', { gui: 'ThreadGroupGui', name: 'Users' }, properties, children)
 }
 
 function sampler(request: PlanRequest): Lines {
   const { name, method, path, headers, body, isEnabled, note, thinkMs, expects } = request
+  const properties = [
+    ...(note === undefined ? [] : [text('TestPlan.comments', encodeText([note]))]),
+    ...(body === undefined
+      ? emptyArguments('HTTPsampler.Arguments', 'HTTPArgumentsPanel')
+      : rawBody(encodeText(body))),
+    text('HTTPSampler.path', encodeText(path)),
+    text('HTTPSampler.method', method),
+    // JMeter writes a row for each redirect that it follows itself, which would change all figures.
+    bool('HTTPSampler.follow_redirects', false),
+    bool('HTTPSampler.auto_redirects', expects === undefined && isSafe(method)),
+    bool('HTTPSampler.use_keepalive', true)
+  ]
   const children = [
     ...(headers.length === 0 ? [] : headerManager(headers)),
     ...(thinkMs === undefined ? [] : timer('Recorded think time', String(thinkMs))),
     ...(expects === undefined ? [] : statusAssertion(expects))
   ]
-  return [
-    ...element('HTTPSamplerProxy', { gui: 'HttpTestSampleGui', name: readableName(name), isEnabled }, [
-      ...(note === undefined ? [] : [text('TestPlan.comments', encodeText([note]))]),
-      ...(body === undefined
-        ? emptyArguments('HTTPsampler.Arguments', 'HTTPArgumentsPanel')
-        : rawBody(encodeText(body))),
-      text('HTTPSampler.path', encodeText(path)),
-      text('HTTPSampler.method', method),
-      // JMeter writes a row for each redirect that it follows itself, which would change all figures.
-      bool('HTTPSampler.follow_redirects', false),
-      bool('HTTPSampler.auto_redirects', expects === undefined && isSafe(method)),
-      bool('HTTPSampler.use_keepalive', true)
-    ]),
-    ...tree(children)
-  ]
+  const facts = { gui: 'HttpTestSampleGui', name: readableName(name), isEnabled }
+  return element('HTTPSamplerProxy', facts, properties, children)
 }
 
 function rawBody(body: string): Lines {
+  const argument = inside('elementProp name="" elementType="HTTPArgument"', [
+    bool('HTTPArgument.always_encode', false),
+    text('Argument.value', body),
+    text('Argument.metadata', '=')
+  ])
   return [
     bool('HTTPSampler.postBodyRaw', true),
-    '<elementProp name="HTTPsampler.Arguments" elementType="Arguments">',
-    ...indent([
-      '<collectionProp name="Arguments.arguments">',
-      ...indent([
-        '<elementProp name="" elementType="HTTPArgument">',
-        ...indent([
-          bool('HTTPArgument.always_encode', false),
-          text('Argument.value', body),
-          text('Argument.metadata', '=')
-        ]),
-        '</elementProp>'
-      ]),
-      '</collectionProp>'
-    ]),
-    '</elementProp>'
+    ...inside(
+      'elementProp name="HTTPsampler.Arguments" elementType="Arguments"',
+      inside('collectionProp name="Arguments.arguments"', argument)
+    )
   ]
 }
 
 function headerManager(headers: PlanRequest['headers']): Lines {
-  const entries = headers.flatMap(({ name, value }) => [
-    '<elementProp name="" elementType="Header">',
-    ...indent([text('Header.name', encodeText([name])), text('Header.value', encodeText(value))]),
-    '</elementProp>'
-  ])
-  return [
-    ...element('HeaderManager', { gui: 'HeaderPanel', name: 'Headers' }, [
-      '<collectionProp name="HeaderManager.headers">',
-      ...indent(entries),
-      '</collectionProp>'
-    ]),
-    '<hashTree/>'
-  ]
+  const entries = headers.flatMap(({ name, value }) =>
+    inside('elementProp name="" elementType="Header"', [
+      text('Header.name', encodeText([name])),
+      text('Header.value', encodeText(value))
+    ])
+  )
+  const list = inside('collectionProp name="HeaderManager.headers"', entries)
+  return element('HeaderManager', { gui: 'HeaderPanel', name: 'Headers' }, list)
 }
 
 function timer(name: string, delay: string): Lines {
-  return [
-    ...element('ConstantTimer', { gui: 'ConstantTimerGui', name }, [text('ConstantTimer.delay', delay)]),
-    '<hashTree/>'
-  ]
+  return element('ConstantTimer', { gui: 'ConstantTimerGui', name }, [text('ConstantTimer.delay', delay)])
 }
 
 /** Otherwise a redirect to a login would count as a success. */
 function statusAssertion(digit: 2 | 3): Lines {
-  return [
-    ...element('ResponseAssertion', { gui: 'AssertionGui', name: `Answered with ${digit}xx, as recorded` }, [
+  const words = `the recording has ${digit}xx here; a redirect may lead to a login, which the plan lacks`
+  return element(
+    'ResponseAssertion',
+    { gui: 'AssertionGui', name: `Answered with ${digit}xx, as recorded` },
+    [
       // Spelled so by JMeter.
-      '<collectionProp name="Asserion.test_strings">',
-      ...indent([text('0', `${digit}..`)]),
-      '</collectionProp>',
-      text(
-        'Assertion.custom_message',
-        `the recording has ${digit}xx here; a redirect may lead to a login, which the plan lacks`
-      ),
+      ...inside('collectionProp name="Asserion.test_strings"', [text('0', `${digit}..`)]),
+      text('Assertion.custom_message', words),
       text('Assertion.test_field', 'Assertion.response_code'),
       bool('Assertion.assume_success', false),
       '<intProp name="Assertion.test_type">1</intProp>'
-    ]),
-    '<hashTree/>'
-  ]
+    ]
+  )
 }
 
-interface ElementFacts {
-  readonly gui: string
-  readonly name: string
-  readonly isEnabled?: boolean
-}
-
-function element(kind: string, { gui, name, isEnabled = true }: ElementFacts, properties: Lines): Lines {
+/** An element of the tree of a plan, with those below it. */
+function element(
+  kind: string,
+  { gui, name, isEnabled = true }: { gui: string; name: string; isEnabled?: boolean },
+  properties: Lines,
+  children: Lines = []
+): Lines {
   const attributes = `guiclass="${gui}" testclass="${kind}" testname="${escapeXml(name)}" enabled="${String(isEnabled)}"`
-  return [`<${kind} ${attributes}>`, ...indent(properties), `</${kind}>`]
+  return [...inside(`${kind} ${attributes}`, properties), ...tree(children)]
 }
 
 function tree(children: Lines): Lines {
-  return children.length === 0 ? ['<hashTree/>'] : ['<hashTree>', ...indent(children), '</hashTree>']
+  return children.length === 0 ? ['<hashTree/>'] : inside('hashTree', children)
 }
 
 function emptyArguments(name: string, gui: string): Lines {
-  return [
-    `<elementProp name="${name}" elementType="Arguments" guiclass="${gui}" testclass="Arguments">`,
-    ...indent(['<collectionProp name="Arguments.arguments"/>']),
-    '</elementProp>'
-  ]
+  return inside(
+    `elementProp name="${name}" elementType="Arguments" guiclass="${gui}" testclass="Arguments"`,
+    ['<collectionProp name="Arguments.arguments"/>']
+  )
+}
+
+/** A line may contain line breaks of its own, in a body; these stay as they are. */
+function inside(tag: string, lines: Lines): Lines {
+  return [`<${tag}>`, ...lines.map((line) => `  ${line}`), `</${tag.replace(/ .*/, '')}>`]
 }
 
 function text(name: string, value: string): string {
@@ -261,12 +238,6 @@ function commented(comment: string, lines: Lines): Lines {
   return [`<!-- ${escapeComment(comment)} -->`, ...lines]
 }
 
-/** A line may contain line breaks of its own, in a body; these stay as they are. */
-function indent(lines: Lines): Lines {
-  return lines.map((line) => `  ${line}`)
-}
-
-/** How many users arrive in a time. */
 export interface Rate {
   readonly arrivals: number
   readonly per: 's' | 'min' | 'h'

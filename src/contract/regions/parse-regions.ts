@@ -1,19 +1,8 @@
-import { parsePattern, parseInteger } from '../setting-values.js'
-import {
-  readChoice,
-  readDurationMs,
-  readFlag,
-  readName,
-  readNamespace,
-  readText,
-  take,
-  isName,
-  readKeys,
-  readList,
-  readMap,
-  type Note,
-  describe
-} from './read-parts.js'
+import { parseBoolean, parseChoice, parseDurationSeconds, parseInteger } from '../setting-values.js'
+import { parsePattern } from '../setting-values.js'
+import { describe, listOf, matching, parsing, readFields, readKeys, readMap, readText } from './read-parts.js'
+import { take, within } from './read-parts.js'
+import type { Note } from './read-parts.js'
 import type { KubernetesPlace, Place, Regions } from './regions.js'
 
 export interface ParsedRegions {
@@ -23,20 +12,7 @@ export interface ParsedRegions {
 }
 
 const KINDS = ['kubernetes', 'processes'] as const
-export const KUBERNETES_KEYS = [
-  'context',
-  'namespace',
-  'image',
-  'service-account',
-  'node-selector',
-  'tolerations',
-  'image-pull-secrets',
-  'image-pull-policy',
-  'host-network',
-  'instance-types',
-  'start-timeout'
-] as const
-const DEFAULT_START_TIMEOUT_MS = 5 * 60_000
+const DEFAULT_START_TIMEOUT_SECONDS = 5 * 60
 
 /**
  * Reads the setting `regions`, parsed from YAML by the failsafe schema: every plain value is text. Collects every problem, so that
@@ -56,10 +32,7 @@ export function parseRegions(value: unknown): ParsedRegions {
   const regions = new Map<string, Place>()
   for (const [name, place] of named) {
     if (name.trim() === '') note('a region has an empty name')
-    regions.set(
-      name,
-      readPlace(place, (problem) => note(`${name}: ${problem}`))
-    )
+    regions.set(name, readPlace(place, within(note, name)))
   }
   return { regions, problems }
 }
@@ -70,36 +43,16 @@ function readPlace(value: unknown, note: Note): Place {
   if (others.length > 0) note(`is both ${KINDS.join(' and ')}; remove one of the two`)
   if (kind === undefined)
     note('must be `kubernetes: { … }`, or `processes: {}` for processes on the machine of the service')
-  const inner: Note = (problem) => note(`${kind ?? ''}: ${problem}`)
-  if (kind === 'kubernetes') return readKubernetes(kinds.get(kind), inner)
-  if (kind === 'processes') readKeys(kinds.get(kind), [], inner)
+  if (kind === 'kubernetes') return readKubernetes(kinds.get(kind), within(note, kind))
+  if (kind === 'processes') readKeys(kinds.get(kind), [], within(note, kind))
   return { kind: 'processes' }
 }
 
-function readKubernetes(value: unknown, note: Note): KubernetesPlace {
-  const keys = readKeys(value, KUBERNETES_KEYS, note)
-  const take = <T>(
-    key: (typeof KUBERNETES_KEYS)[number],
-    read: (value: unknown, note: Note) => T
-  ): T | undefined =>
-    keys.has(key) ? read(keys.get(key), (problem) => note(`${key}: ${problem}`)) : undefined
-  return {
-    kind: 'kubernetes',
-    context: take('context', readText),
-    namespace: take('namespace', readNamespace),
-    image: take('image', readImage),
-    serviceAccount: take('service-account', readName),
-    nodeSelector: take('node-selector', readNodeSelector) ?? {},
-    tolerations: take('tolerations', readTolerations) ?? [],
-    imagePullSecrets: take('image-pull-secrets', readSecretNames) ?? [],
-    imagePullPolicy: take('image-pull-policy', (given, noteIt) =>
-      readChoice(given, ['Always', 'IfNotPresent', 'Never'], noteIt)
-    ),
-    hostNetwork: take('host-network', readFlag) ?? false,
-    instanceTypes: take('instance-types', readInstanceTypes) ?? new Map(),
-    startTimeoutMs: take('start-timeout', readDurationMs) ?? DEFAULT_START_TIMEOUT_MS
-  }
-}
+/** A name of Kubernetes: a DNS subdomain. */
+const NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
+const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+const LABEL_VALUE = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/
+const OF_A_LABEL = 'at most 63 letters, digits, - _ and .'
 
 /** As registries and machines read it: a host, a path of lowercase names, a tag, a digest. */
 const IMAGE = new RegExp(
@@ -111,58 +64,79 @@ const IMAGE = new RegExp(
     .map(({ source }) => source)
     .join('')
 )
-
-function readImage(value: unknown, note: Note): string | undefined {
-  const image = readText(value, note)
-  if (image !== undefined && !IMAGE.test(image))
-    note(`"${image}" is not the name of an image, such as registry.example/loadgate-node:1.2`)
-  return image
-}
-
-/** Names, or objects with a name as in a pod's specification. */
-function readSecretNames(value: unknown, note: Note): string[] {
-  return readList(value, note).flatMap((element, index) => {
-    const inner: Note = (problem) => note(`element ${index + 1}: ${problem}`)
-    if (typeof element === 'string') return readName(element, inner) ?? []
-    const keys = readKeys(element, ['name'], inner)
-    return keys.has('name') ? (readName(keys.get('name'), inner) ?? []) : []
-  })
-}
-
 /** Above zero: cores, or thousandths of one. */
 const CPU = /^(?=.*[1-9])(\d{1,6}(\.\d{1,3})?|\d{1,9}m)$/
 /** With a unit: a bare number is bytes, which nobody means. */
 const MEMORY = /^(?=.*[1-9])\d{1,12}(\.\d{1,3})?([KMGTPE]i|[kMGTPE])$/
 
+const readName = matching(
+  (text) => NAME.test(text),
+  'a name in Kubernetes: lowercase letters, digits, - and .'
+)
+
+const KUBERNETES = {
+  context: readText,
+  namespace: matching(
+    (text) => LABEL.test(text),
+    'the name of a namespace: at most 63 lowercase letters, digits and -'
+  ),
+  image: matching(
+    (text) => IMAGE.test(text),
+    'the name of an image, such as registry.example/loadgate-node:1.2',
+    (image) => `"${String(image)}"`
+  ),
+  'service-account': readName,
+  'node-selector': readNodeSelector,
+  tolerations: listOf(readToleration),
+  // Names, or objects with a name as in a pod's specification.
+  'image-pull-secrets': listOf((element, note) =>
+    typeof element === 'string' ? readName(element, note) : readFields(element, { name: readName }, note).name
+  ),
+  'image-pull-policy': parsing((text) => parseChoice(text, ['Always', 'IfNotPresent', 'Never'])),
+  'host-network': parsing(parseBoolean),
+  'instance-types': readInstanceTypes,
+  'start-timeout': parsing((text) => parseDurationSeconds(text, 1))
+}
+export const KUBERNETES_KEYS = Object.keys(KUBERNETES)
+
+function readKubernetes(value: unknown, note: Note): KubernetesPlace {
+  const read = readFields(value, KUBERNETES, note)
+  return {
+    kind: 'kubernetes',
+    context: read.context,
+    namespace: read.namespace,
+    image: read.image,
+    serviceAccount: read['service-account'],
+    nodeSelector: read['node-selector'] ?? {},
+    tolerations: read.tolerations ?? [],
+    imagePullSecrets: read['image-pull-secrets'] ?? [],
+    imagePullPolicy: read['image-pull-policy'],
+    hostNetwork: read['host-network'] ?? false,
+    instanceTypes: read['instance-types'] ?? new Map(),
+    startTimeoutMs: (read['start-timeout'] ?? DEFAULT_START_TIMEOUT_SECONDS) * 1000
+  }
+}
+
 /** What the nodes of each instance type get. */
 function readInstanceTypes(value: unknown, note: Note): KubernetesPlace['instanceTypes'] {
   const types = new Map<string, { cpu: string; memory: string }>()
   for (const [name, given] of readMap(value, note) ?? []) {
-    const inner: Note = (problem) => note(`${name}: ${problem}`)
+    const inner = within(note, name)
     const keys = readKeys(given, ['cpu', 'memory'], inner)
-    const cpu = take(
-      keys.get('cpu'),
-      (text) => parsePattern(text, CPU, 'cores, such as 4, 0.5 or 500m'),
-      (problem) => inner(`cpu: ${problem}`)
-    )
-    const memory = take(
-      keys.get('memory'),
-      (text) => parsePattern(text, MEMORY, 'an amount of memory with its unit, such as 8Gi or 512Mi'),
-      (problem) => inner(`memory: ${problem}`)
-    )
+    const amount = (key: 'cpu' | 'memory', pattern: RegExp, words: string): string | undefined =>
+      take(keys.get(key), (text) => parsePattern(text, pattern, words), within(inner, key))
+    const cpu = amount('cpu', CPU, 'cores, such as 4, 0.5 or 500m')
+    const memory = amount('memory', MEMORY, 'an amount of memory with its unit, such as 8Gi or 512Mi')
     if (cpu !== undefined && memory !== undefined) types.set(name, { cpu, memory })
   }
   return types
 }
 
-const LABEL_VALUE = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/
-
 /** A name, or a DNS subdomain, a slash and a name. */
 function isLabelKey(text: string): boolean {
   const [name = '', prefix, ...more] = text.split('/').reverse()
-  return (
-    more.length === 0 && (prefix === undefined || isName(prefix)) && name !== '' && LABEL_VALUE.test(name)
-  )
+  const isPrefixed = prefix === undefined || NAME.test(prefix)
+  return more.length === 0 && isPrefixed && name !== '' && LABEL_VALUE.test(name)
 }
 
 /** Labels of the machines on which pods may be placed. */
@@ -171,64 +145,33 @@ function readNodeSelector(value: unknown, note: Note): Record<string, string> {
   for (const [key, given] of readMap(value, note) ?? []) {
     if (!isLabelKey(key)) note(`${describe(key)} is not the key of a label`)
     if (typeof given === 'string' && LABEL_VALUE.test(given)) labels.push([key, given])
-    else note(`${key}: ${describe(given)} is not the value of a label: at most 63 letters, digits, - _ and .`)
+    else note(`${key}: ${describe(given)} is not the value of a label: ${OF_A_LABEL}`)
   }
   return Object.fromEntries(labels)
 }
 
-const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const
-
-/** Taints that pods tolerate, as in a pod's specification. */
-function readTolerations(value: unknown, note: Note): Record<string, string | number>[] {
-  return readList(value, note).map((element, index) =>
-    readToleration(element, (problem) => note(`element ${index + 1}: ${problem}`))
-  )
-}
-
+/** A taint that pods tolerate, as in a pod's specification. Kubernetes would refuse contradictions too, but only after everything else was prepared. */
 function readToleration(value: unknown, note: Note): Record<string, string | number> {
   const problems: string[] = []
-  const toleration = readTolerationKeys(value, (problem) => void problems.push(problem))
-  for (const problem of problems.length > 0 ? problems : contradictionsIn(toleration)) note(problem)
-  return toleration
-}
-
-function readTolerationKeys(value: unknown, note: Note): Record<string, string | number> {
-  const keys = readKeys(value, ['key', 'operator', 'value', 'effect', 'tolerationSeconds'], note)
-  const toleration: Record<string, string | number> = {}
-  for (const [key, given] of keys) {
-    const noteIt: Note = (problem) => note(`${key}: ${problem}`)
-    const read = {
-      key: () => readMatching(given, isLabelKey, 'the key of a taint', noteIt),
-      operator: () => readChoice(given, ['Exists', 'Equal'], noteIt),
-      value: () => readMatching(given, (text) => LABEL_VALUE.test(text), 'the value of a taint', noteIt),
-      effect: () => readChoice(given, EFFECTS, noteIt),
-      tolerationSeconds: () => take(given, (text) => parseInteger(text, { least: 0 }), noteIt)
-    }[key]()
-    if (read !== undefined) toleration[key] = read
-  }
-  return toleration
-}
-
-function readMatching(
-  given: unknown,
-  isValid: (text: string) => boolean,
-  what: string,
-  note: Note
-): string | undefined {
-  const text = readText(given, note)
-  if (text === undefined || isValid(text)) return text
-  note(`${describe(text)} is not ${what}: at most 63 letters, digits, - _ and .`)
-  return undefined
-}
-
-/** Kubernetes would refuse them too, but only after everything else was prepared. */
-function contradictionsIn(toleration: Readonly<Record<string, string | number>>): string[] {
-  const { key, operator, value, effect, tolerationSeconds } = toleration
-  return [
-    ...(key === undefined && operator !== 'Exists' ? ['without a key, the operator must be Exists'] : []),
-    ...(operator === 'Exists' && value !== undefined ? ['with the operator Exists there is no value'] : []),
-    ...(tolerationSeconds !== undefined && effect !== 'NoExecute'
-      ? ['tolerationSeconds is for the effect NoExecute']
-      : [])
-  ]
+  const toleration = readFields(
+    value,
+    {
+      key: matching(isLabelKey, `the key of a taint: ${OF_A_LABEL}`),
+      operator: parsing((text) => parseChoice(text, ['Exists', 'Equal'])),
+      value: matching((text) => LABEL_VALUE.test(text), `the value of a taint: ${OF_A_LABEL}`),
+      effect: parsing((text) => parseChoice(text, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+      tolerationSeconds: parsing((text) => parseInteger(text, { least: 0 }))
+    },
+    (problem) => void problems.push(problem)
+  )
+  const { key, operator, value: wanted, effect, tolerationSeconds } = toleration
+  const contradictions = [
+    key === undefined && operator !== 'Exists' && 'without a key, the operator must be Exists',
+    operator === 'Exists' && wanted !== undefined && 'with the operator Exists there is no value',
+    tolerationSeconds !== undefined &&
+      effect !== 'NoExecute' &&
+      'tolerationSeconds is for the effect NoExecute'
+  ].filter((words) => words !== false)
+  for (const problem of problems.length > 0 ? problems : contradictions) note(problem)
+  return toleration as Record<string, string | number>
 }

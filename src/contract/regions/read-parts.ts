@@ -1,11 +1,17 @@
 import { describeUnknownKeys } from '../nearest.js'
 import { shorten } from '../text.js'
-import { parseBoolean, parseChoice, parseDurationSeconds, type Parsed } from '../setting-values.js'
+import type { Parsed } from '../setting-values.js'
 
 /** Receives a problem. */
 export type Note = (problem: string) => void
 
-/** Undefined, and noted, if it is not a map. */
+/** Undefined, and noted, if the value is not as expected. */
+export type Read<T> = (value: unknown, note: Note) => T | undefined
+
+export function within(note: Note, place: string | number): Note {
+  return (problem) => note(`${place}: ${problem}`)
+}
+
 export function readMap(value: unknown, note: Note): Map<string, unknown> | undefined {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return new Map(Object.entries(value as Record<string, unknown>))
@@ -19,21 +25,34 @@ export function readKeys<const K extends string>(
   known: readonly K[],
   note: Note
 ): Map<K, unknown> {
-  const found = new Map<K, unknown>()
-  const unknown: string[] = []
-  for (const [name, inner] of readMap(value, note) ?? []) {
-    const key = known.find((each) => each === name)
-    if (key === undefined) unknown.push(name)
-    else found.set(key, inner)
-  }
+  const given = readMap(value, note) ?? new Map<string, unknown>()
+  const unknown = [...given.keys()].filter((name) => !(known as readonly string[]).includes(name))
   if (unknown.length > 0) note(describeUnknownKeys(unknown, known))
-  return found
+  return new Map(known.filter((key) => given.has(key)).map((key) => [key, given.get(key)]))
+}
+
+/** The same, with each value read. */
+export function readFields<R extends Readonly<Record<string, Read<unknown>>>>(
+  value: unknown,
+  readers: R,
+  note: Note
+): { readonly [K in keyof R]?: ReturnType<R[K]> } {
+  const given = readKeys(value, Object.keys(readers), note)
+  const read = [...given].map(([key, field]) => [key, readers[key]?.(field, within(note, key))] as const)
+  return Object.fromEntries(read.filter(([, field]) => field !== undefined)) as {
+    [K in keyof R]?: ReturnType<R[K]>
+  }
 }
 
 export function readList(value: unknown, note: Note): unknown[] {
   if (Array.isArray(value)) return value as unknown[]
   note(`must be a list, found ${describe(value)}`)
   return []
+}
+
+export function listOf<T>(read: Read<T>): Read<T[]> {
+  return (value, note) =>
+    readList(value, note).flatMap((element, at) => read(element, within(note, `element ${at + 1}`)) ?? [])
 }
 
 const LONGEST_QUOTE = 60
@@ -45,16 +64,6 @@ export function describe(value: unknown): string {
   return `"${shorten(typeof value === 'string' ? value : JSON.stringify(value), LONGEST_QUOTE)}"`
 }
 
-/** A name of Kubernetes: a DNS subdomain. */
-const NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
-
-const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
-
-export function isName(text: string): boolean {
-  return NAME.test(text)
-}
-
-/** Undefined, and noted, if there is no text. */
 export function readText(value: unknown, note: Note): string | undefined {
   const text = typeof value === 'string' ? value.trim() : ''
   if (text !== '') return text
@@ -62,35 +71,14 @@ export function readText(value: unknown, note: Note): string | undefined {
   return undefined
 }
 
-export function readName(value: unknown, note: Note): string | undefined {
-  const text = readText(value, note)
-  if (text === undefined || isName(text)) return text
-  note(`${describe(text)} is not a name in Kubernetes: lowercase letters, digits, - and .`)
-  return undefined
-}
-
-export function readNamespace(value: unknown, note: Note): string | undefined {
-  const text = readText(value, note)
-  if (text === undefined || LABEL.test(text)) return text
-  note(`${describe(text)} is not the name of a namespace: at most 63 lowercase letters, digits and -`)
-  return undefined
-}
-
-export function readFlag(value: unknown, note: Note): boolean | undefined {
-  return take(value, parseBoolean, note)
-}
-
-export function readChoice<const T extends string>(
-  value: unknown,
-  choices: readonly T[],
-  note: Note
-): T | undefined {
-  return take(value, (text) => parseChoice(text, choices), note)
-}
-
-export function readDurationMs(value: unknown, note: Note): number | undefined {
-  const seconds = take(value, (text) => parseDurationSeconds(text, 1), note)
-  return seconds === undefined ? undefined : seconds * 1000
+/** Text of a kind, which `what` names. */
+export function matching(isValid: (text: string) => boolean, what: string, quote = describe): Read<string> {
+  return (value, note) => {
+    const text = readText(value, note)
+    if (text === undefined || isValid(text)) return text
+    note(`${quote(text)} is not ${what}`)
+    return undefined
+  }
 }
 
 export function take<T>(value: unknown, parse: (text: string) => Parsed<T>, note: Note): T | undefined {
@@ -100,4 +88,8 @@ export function take<T>(value: unknown, parse: (text: string) => Parsed<T>, note
   if (parsed.ok) return parsed.value
   note(`${describe(parsed.shown ?? text)} is invalid; expected ${parsed.accepted}`)
   return undefined
+}
+
+export function parsing<T>(parse: (text: string) => Parsed<T>): Read<T> {
+  return (value, note) => take(value, parse, note)
 }

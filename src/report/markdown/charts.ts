@@ -1,14 +1,12 @@
 import type { TimeSeries } from '../../analysis/results/figures/measurements.js'
 import type { StallBand } from '../stalls.js'
 import { REHEARSAL } from '../../analysis/outcome.js'
-import { rehearsalMark } from '../headline.js'
-import { joinSections, BLUE, drawChart, GREY, ORANGE, RED } from './markdown.js'
+import { rehearsalMark } from '../sentences.js'
+import { joinSections, BLUE, drawChart, GREY, ORANGE, RED, type MermaidChart } from './markdown.js'
 
-interface Chart {
-  readonly title: string
+interface Chart extends Pick<MermaidChart, 'title' | 'lines'> {
   /** A description of the chart, because Mermaid charts have no legend. */
   readonly words: string
-  readonly lines: readonly { readonly colour: string; readonly values: readonly number[] }[]
 }
 
 export interface ChartFacts {
@@ -105,22 +103,6 @@ function drawOverTime({ title, lines }: Chart, { unit, end }: ChartPoints, facts
   })
 }
 
-/** A run over time in a few points of equal width. */
-export interface ChartPoints {
-  readonly widthMs: number
-  /** Of the axis of time. */
-  readonly unit: 'seconds' | 'minutes'
-  /** Where the last point is on it. */
-  readonly end: number
-  readonly throughput: readonly number[]
-  readonly failures: readonly number[]
-  /** Undefined if no point has any. */
-  readonly p50Ms: readonly number[] | undefined
-  readonly p95Ms: readonly number[] | undefined
-  /** True if points without samples were interpolated from their neighbours. */
-  readonly hasGaps: boolean
-}
-
 /** More would only blur on a chart that is 700 pixels wide. */
 const MOST_POINTS = 60
 const SECOND = 1_000
@@ -128,7 +110,7 @@ const MINUTE = 60 * SECOND
 const LONGEST_IN_SECONDS = 10 * MINUTE
 
 /** Few enough points to draw; undefined if there are fewer than two, which make no line. */
-export function chartPoints(series: TimeSeries): ChartPoints | undefined {
+export function chartPoints(series: TimeSeries) {
   const { bucketMs, atMs } = series
   const inMinutes = atMs.length * bucketMs > LONGEST_IN_SECONDS
   const factor = chooseFactor(atMs.length, bucketMs, inMinutes ? MINUTE / 4 : SECOND)
@@ -140,6 +122,7 @@ export function chartPoints(series: TimeSeries): ChartPoints | undefined {
   return {
     widthMs: factor * bucketMs,
     unit: inMinutes ? 'minutes' : 'seconds',
+    /** Where the last point is on the axis. */
     end: ((groups.length - 1) * factor * bucketMs) / (inMinutes ? MINUTE : SECOND),
     throughput: groups.map((group) => sum(series.throughput, group) / group.length),
     failures: groups.map((group) => sum(series.failures, group)),
@@ -148,6 +131,8 @@ export function chartPoints(series: TimeSeries): ChartPoints | undefined {
     hasGaps: p95Ms.includes(undefined)
   }
 }
+
+export type ChartPoints = NonNullable<ReturnType<typeof chartPoints>>
 
 /**
  * How many buckets make a point. Its width is a multiple of the grain, which has no rounding error in the axis' unit: old

@@ -4,10 +4,9 @@ import { keyFigures, renderErrorTable, renderLabelTables } from './figure-tables
 import { fold, foreign, joinSections, warningBox } from './markdown.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { bytesOf } from '../escape.js'
-import { reasonBelowHeading, rehearsalMark } from '../headline.js'
+import { reasonBelowHeading, rehearsalMark, listWarnings } from '../sentences.js'
 import { renderStalls, comparisonTable, comparisonWords, thresholdTable } from './threshold-tables.js'
 import { earlyStop, linkLine, shortLink, verdictHeading, warmUpLine, type SummaryLinks } from './summary.js'
-import { listWarnings } from '../warm-up.js'
 
 export interface CommentLinks extends SummaryLinks {
   /** The workflow run, whose summary has everything. */
@@ -22,10 +21,8 @@ export interface CommentPlace {
   readonly writer?: CommentWriter | undefined
   /** What the key stands for, in words. */
   readonly title: string
-  /** The head commit of the pull request. */
   readonly commit: string
   readonly repositoryUrl: string | undefined
-  /** The existing comment; undefined if there is none. */
   readonly previous: string | undefined
 }
 

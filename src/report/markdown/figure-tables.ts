@@ -2,15 +2,9 @@ import type { Figures } from '../../analysis/results/figures/measurements.js'
 import { formatFigure, formatValue } from '../../analysis/thresholds/format.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { formatBytes } from '../escape.js'
-import { rehearsalMark } from '../headline.js'
-import {
-  EVERY_REGION_IS_HERE,
-  errorRows,
-  nodeRows,
-  nodesToShow,
-  slowestLabels,
-  type LabelFigures
-} from '../rows.js'
+import { rehearsalMark } from '../sentences.js'
+import { EVERY_REGION_IS_HERE, errorRows, nodeRows, nodesToShow, slowestLabels } from '../rows.js'
+import type { LabelFigures } from '../rows.js'
 import { fold, foreign, joinSections, tableSection } from './markdown.js'
 
 const MOST_LABELS = 10
@@ -73,7 +67,6 @@ const NODE_HEADINGS = [
   ...['Node', 'Where it ran', 'Start:', 'Rows:', 'Threads:', 'CPU limit:', 'Restarts:', 'Throttled', 'Lost']
 ]
 
-/** Where the load came from, node by node. */
 export function renderNodes({ nodes, isAllHere, rehearsal }: Outcome): string {
   const note = isAllHere ? EVERY_REGION_IS_HERE : ''
   const shown = nodesToShow(nodes)

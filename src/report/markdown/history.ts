@@ -1,10 +1,9 @@
 import { safeLink } from '../escape.js'
-import { countNotJudged, qualifyVerdict, signOf, VERDICT_SIGNS } from '../headline.js'
+import { countNotJudged, qualifyVerdict, signOf, VERDICT_SIGNS } from '../sentences.js'
 import { showFigure } from '../rows.js'
 import { table } from './markdown.js'
 import type { Outcome, Verdict } from '../../analysis/outcome.js'
 
-/** The outcome of one commit. */
 export interface HistoryEntry {
   readonly commit: string
   readonly verdict: Verdict

@@ -44,7 +44,6 @@ export function joinSections(sections: readonly string[]): string {
   return sections.filter((section) => section !== '').join('\n\n')
 }
 
-/** Highlighted lines of untrusted text. */
 export function warningBox(lines: readonly string[]): string {
   return lines.map((line) => `> ⚠️ ${foreign(line)}`).join('\n>\n')
 }

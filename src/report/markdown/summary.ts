@@ -1,39 +1,19 @@
 import { escapeMarkdown, safeLink, bytesOf, cutToBytes } from '../escape.js'
-import {
-  countNotJudged,
-  describeVerdict,
-  explainEarlyStop,
-  reasonBelowHeading,
-  signOf,
-  rehearsalMark
-} from '../headline.js'
+import { countNotJudged, describeVerdict, explainEarlyStop, reasonBelowHeading } from '../sentences.js'
+import { signOf, rehearsalMark, warmUpSentence, listWarnings } from '../sentences.js'
 import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'
 import { placeStalls } from '../stalls.js'
-import { warmUpSentence, listWarnings } from '../warm-up.js'
-import type { Band, Trend, TrendPoint } from '../../analysis/baseline/trend.js'
+import type { Trend, TrendPoint } from '../../analysis/baseline/trend.js'
+import { when } from '../../contract/text.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
 import { showFigure } from '../rows.js'
 import { boundTrend, remarkOn, timeOf } from '../trend-points.js'
 import { renderCharts } from './charts.js'
 import { keyFigures, renderErrorTable, renderGrids, renderLabelTables, renderNodes } from './figure-tables.js'
-import {
-  renderStalls,
-  comparisonTable,
-  comparisonWords,
-  shownComparisons,
-  thresholdTable
-} from './threshold-tables.js'
-import {
-  foreign,
-  foreignParagraphs,
-  joinSections,
-  table,
-  warningBox,
-  fold,
-  drawChart,
-  GREY,
-  ORANGE
-} from './markdown.js'
+import { renderStalls, comparisonTable, comparisonWords, shownComparisons } from './threshold-tables.js'
+import { thresholdTable } from './threshold-tables.js'
+import { foreign, foreignParagraphs, joinSections, table, warningBox, fold, drawChart } from './markdown.js'
+import { GREY, ORANGE } from './markdown.js'
 
 export interface SummaryLinks {
   readonly artifactUrl: string | undefined
@@ -85,7 +65,6 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   ])}\n`
 }
 
-/** The verdict and its reason. */
 function headline(outcome: Outcome): string {
   const { rehearsal, run } = outcome
   const name = run?.name === undefined ? '' : ` · ${foreign(run.name)}`
@@ -106,7 +85,6 @@ export function earlyStop({ stoppedEarly }: Outcome): string {
   return stoppedEarly === undefined ? '' : foreign(explainEarlyStop(stoppedEarly))
 }
 
-/** What is in none of the figures. */
 export function warmUpLine(outcome: Outcome): string {
   const sentence = warmUpSentence(outcome)
   return sentence === undefined ? '' : sentence + rehearsalMark(outcome.rehearsal)
@@ -125,18 +103,16 @@ function serviceWords({ summary, rehearsal }: Outcome): string {
   return [`### The service's report${rehearsalMark(rehearsal)}`, '', ...lines].join('\n')
 }
 
-/** Links to the evidence. */
 export function linkLine({ run }: Outcome, { artifactUrl, artifactProblem }: SummaryLinks): string {
   const runLink = shortLink(run?.url)
   const artifactLink = shortLink(artifactUrl)
+  const name = run && `Run ${foreign(run.id)}`
   const parts = [
-    ...(run === undefined
-      ? []
-      : [runLink === undefined ? `Run ${foreign(run.id)}` : `[Run ${foreign(run.id)}](${runLink})`]),
-    ...(artifactLink === undefined ? [] : [`[CSVs, report and verdict](${artifactLink})`]),
-    ...(artifactProblem === undefined ? [] : [foreign(artifactProblem)])
+    name && (runLink === undefined ? name : `[${name}](${runLink})`),
+    artifactLink && `[CSVs, report and verdict](${artifactLink})`,
+    artifactProblem && foreign(artifactProblem)
   ]
-  return parts.join(' · ')
+  return parts.filter((part) => part !== undefined).join(' · ')
 }
 
 /** Also undefined for a URL that would take up all the space. */
@@ -157,11 +133,10 @@ export function renderTrend(trend: Trend | undefined, rehearsal: boolean): strin
   const bounded = boundTrend(trend)
   const measured = bounded === undefined ? [] : drawnPoints(bounded.points)
   if (bounded === undefined || measured.length < 2) return ''
-  const leftOut = bounded.points.length - measured.length
   const band = bounded.bands.p95Ms
   return joinSections([
     `### Trend${rehearsalMark(rehearsal)}`,
-    describeChart(measured, { branch: bounded.branch, band, leftOut }),
+    describeChart(measured, bounded),
     drawChart({
       title: `p95 in ms${rehearsal ? `, ${REHEARSAL}` : ''}`,
       xAxis: `[${labelsOf(measured)
@@ -196,27 +171,22 @@ function level(value: number, length: number): { colour: string; values: number[
 
 function describeChart(
   points: readonly Measured[],
-  { branch, band, leftOut }: { branch: string; band: Band | undefined; leftOut: number }
+  { branch, bands: { p95Ms: band }, points: all }: Trend
 ): string {
+  const leftOut = all.length - points.length
   const last = points.at(-1)?.isHead === true ? '; the last point is this run' : ''
-  const range =
-    band === undefined
-      ? []
-      : [
-          `The next run is expected between the grey lines, from ${formatValue('percentile', Math.max(0, band.low))} to ${formatValue('percentile', band.high)}.`
-        ]
+  const [low, high] = [Math.max(0, band?.low ?? 0), band?.high ?? 0].map((ms) =>
+    formatValue('percentile', ms)
+  )
   const change = points.map(({ isAfterChange }) => isAfterChange).lastIndexOf(true)
   return [
     `**p95** (orange) of the last ${points.length} runs of ${foreign(branch, MOST_CELL_BYTES)}, oldest first${last}.`,
-    ...range,
-    ...(change > 0
-      ? [`What was run changed before run ${change + 1}: runs before it are not comparable.`]
-      : []),
-    ...(leftOut === 0
-      ? []
-      : [
-          `${leftOut === 1 ? '1 run is' : `${leftOut} runs are`} left out: not part of the baseline, or without a p95.`
-        ])
+    ...when(band !== undefined, `The next run is expected between the grey lines, from ${low} to ${high}.`),
+    ...when(change > 0, `What was run changed before run ${change + 1}: runs before it are not comparable.`),
+    ...when(
+      leftOut > 0,
+      `${leftOut === 1 ? '1 run is' : `${leftOut} runs are`} left out: not part of the baseline, or without a p95.`
+    )
   ].join(' ')
 }
 

@@ -1,15 +1,12 @@
-import { baselineSentences } from '../baseline-sentences.js'
-import type { ComparisonCells } from '../comparison-cells.js'
-import { judgementRows, shownRows, type JudgementRow } from '../rows.js'
+import { baselineSentences, rehearsalMark } from '../sentences.js'
+import { type ComparisonCells, judgementRows, shownRows, type JudgementRow } from '../rows.js'
 import type { Outcome } from '../../analysis/outcome.js'
-import { rehearsalMark } from '../headline.js'
 import { describeStalls } from '../stalls.js'
 import { fold, foreign, joinSections, table, tableSection } from './markdown.js'
 
 const MOST_SHOWN = 10
 const MOST_ORIGIN_BYTES = 100
 
-/** The lines with limits of their own. */
 export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: number): string {
   const absolute = judgements.filter(({ comparison }) => comparison === undefined)
   const rows = judgementRows(absolute)
@@ -25,7 +22,6 @@ export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: num
   return tableSection(`### Thresholds${rehearsalMark(rehearsal)}`, headings, rows, absolute.length)
 }
 
-/** The lines that name `baseline`. */
 export function comparisonTable({ judgements, baseline, rehearsal }: Outcome, mostRows: number): string {
   const compared = judgementRows(judgements, baseline).filter(({ comparison }) => comparison !== undefined)
   const rows = compared

@@ -1,29 +1,27 @@
-import type { Figures, Measurements, Scope, TimeSeries } from '../../analysis/results/figures/measurements.js'
+import type { Measurements, Scope, TimeSeries } from '../../analysis/results/figures/measurements.js'
 import { asAbsolute, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { matchesPattern } from '../../analysis/thresholds/judge/scopes.js'
 import { factsOf, metricNamed } from '../../analysis/thresholds/metrics.js'
-import { baselineSentences } from '../baseline-sentences.js'
-import { errorRows, judgementRows, worstFirst, EVERY_REGION_IS_HERE, nodeRows, nodesToShow } from '../rows.js'
+import { baselineSentences, countNotJudged, explainEarlyStop, reasonBelowHeading } from '../sentences.js'
+import { formatTime, listSources, warmUpSentence, listWarnings } from '../sentences.js'
+import {
+  errorRows,
+  judgementRows,
+  wordOf,
+  worstFirst,
+  EVERY_REGION_IS_HERE,
+  nodeRows,
+  nodesToShow
+} from '../rows.js'
 import { safeLink } from '../escape.js'
 import type { FiguresDocument } from '../../contract/verdict.js'
-import { figuresDocument } from '../figures-document.js'
-import { countNotJudged, explainEarlyStop, reasonBelowHeading, formatTime } from '../headline.js'
+import { figuresDocument } from '../verdict-document.js'
 import { REHEARSAL, type Outcome, type RunFacts, type WarmUpFacts } from '../../analysis/outcome.js'
 import { boundTrend } from '../trend-points.js'
-import { listSources, warmUpSentence, listWarnings } from '../warm-up.js'
 import { describeStalls, placeStalls } from '../stalls.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
-import type {
-  Change,
-  Headline,
-  LabelRow,
-  Limit,
-  PageDocument,
-  RunDocument,
-  ThresholdRow,
-  View,
-  CountedSeries
-} from './document.js'
+import type { Change, CountedSeries, Headline, LabelRow, Limit, PageDocument } from './document.js'
+import type { RunDocument, ThresholdRow, View } from './document.js'
 import { formatElapsed, bucketStart, findOrigin } from './numbers.js'
 
 /** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
@@ -39,7 +37,6 @@ const FARTHEST = 1e9
 /** An outcome, or what is known about a run without a verdict. */
 export type Shown = Omit<Outcome, 'verdict' | 'means'> & { readonly verdict: Headline }
 
-/** Collects what the page shows. */
 export function buildPageDocument(outcome: Shown): PageDocument {
   const { measurements, run, apdex } = outcome
   const shownNodes = nodesToShow(outcome.nodes)
@@ -98,13 +95,13 @@ function countLost(nodes: Shown['nodes'] = [], gridId: string): number {
 }
 
 function describeRun(run: RunFacts): RunDocument {
-  const { startedMs, stoppedMs, threads, durationSeconds, tool, status, user } = run
+  const { startedMs, stoppedMs, durationSeconds } = run
   const facts: [string, string | undefined][] = [
-    ['Status', status],
-    ['Tool', tool],
-    ['Threads', threads?.toString()],
+    ['Status', run.status],
+    ['Tool', run.tool],
+    ['Threads', run.threads?.toString()],
     ['Requested duration', durationSeconds === undefined ? undefined : formatElapsed(durationSeconds)],
-    ['Started by', user],
+    ['Started by', run.user],
     ['Started', startedMs === undefined ? undefined : formatTime(startedMs)],
     ['Stopped', stoppedMs === undefined ? undefined : formatTime(stoppedMs)]
   ]
@@ -120,14 +117,12 @@ function thresholdRows(judgements: readonly Judgement[], baseline: Shown['baseli
   const ordered = worstFirst(judgements)
   return judgementRows(ordered, baseline).map((row, i) => {
     const judgement = ordered[i]
-    const { threshold, actual } = judgement ?? {}
+    const actual = judgement?.actual
     const limit = judgement && asAbsolute(judgement)?.value
     const hasRatio = limit !== undefined && actual !== undefined && limit > 0
-    const sides = { '<': 'below', '>': 'above', '=': 'at' } as const
     return {
       ...row,
       ratio: hasRatio ? actual / limit : null,
-      side: sides[(threshold?.operator.charAt(0) ?? '=') as keyof typeof sides],
       change: (judgement && changeOf(judgement)) ?? null
     }
   })
@@ -160,10 +155,8 @@ function listViews(measurements: Measurements, outcome: Shown): View[] {
     ...(regions.length > 1 ? regions.map((name) => ({ kind: 'region' as const, name })) : []),
     ...(grids.length > 1 ? grids.map((name) => ({ kind: 'grid' as const, name })) : [])
   ]
-  const all = makeView(measurements, outcome, {
-    ...{ kind: 'all', name: 'all samples' },
-    labels: labelsBySamples(measurements).slice(0, MOST_LABELS)
-  })
+  const labelled = labelsBySamples(measurements).slice(0, MOST_LABELS)
+  const all = makeView(measurements, outcome, { kind: 'all', name: 'all samples', labels: labelled })
   if (all === undefined) return []
   const most = Math.ceil(MOST_PART_LABELS / Math.max(1, parts.length))
   const labels = all.labels.slice(0, most).map(({ label }) => label)
@@ -185,18 +178,19 @@ function makeView(
   const scope: Scope = kind === 'all' ? {} : { [kind]: name }
   const figures = measurements.figures(scope)
   if (figures === undefined) return undefined
-  const range = rangeOf(measurements.figures({}) ?? figures)
+  // That of all samples, so that the charts of different views are comparable.
+  const { minMs = 1, maxMs = 1 } = measurements.figures({}) ?? figures
   const rows = labels.flatMap((label): LabelRow[] => {
     const found = measurements.figures({ ...scope, label })
     if (found === undefined) return []
     const documented = shorten(figuresDocument(found, apdex?.targetMs))
-    return [{ label, ...documented, spark: makeSpark(found, range) }]
+    return [{ label, ...documented, spark: makeSpark(found, [minMs, maxMs]) }]
   })
   return {
     kind,
     name,
     figures: shorten(figuresDocument(figures, apdex?.targetMs)),
-    histogram: makeHistogram(figures, makeEdges(...range)) ?? null,
+    histogram: makeHistogram(figures, makeEdges(minMs, maxMs)) ?? null,
     zones: (apdex && makeZones(figures, apdex.targetMs)) ?? null,
     limits: limitsOf(judgements, { kind, name }),
     labels: rows.sort((a, b) => b.samples - a.samples),
@@ -204,12 +198,6 @@ function makeView(
   }
 }
 
-/** The range of all samples, so that the charts of different views are comparable. */
-function rangeOf(all: Figures): [number, number] {
-  return [all.minMs ?? 1, all.maxMs ?? 1]
-}
-
-/** Thresholds on times for exactly this view. */
 function limitsOf(judgements: readonly Judgement[], { kind, name }: Part): Limit[] {
   const aboutView = judgements.filter(({ threshold }) => {
     const { selector } = threshold
@@ -220,11 +208,9 @@ function limitsOf(judgements: readonly Judgement[], { kind, name }: Part): Limit
     return keys.length === 1 && pattern !== undefined && matchesPattern(pattern, name)
   })
   return aboutView.flatMap((judgement) => {
-    const [row] = judgementRows([judgement])
     const limit = asAbsolute(judgement)
     if (limit === undefined) return []
-    const { text, name: metricName, value } = limit
-    return [{ text, name: metricName, ms: value, verdict: row?.verdict ?? judgement.verdict }]
+    return [{ text: limit.text, name: limit.name, ms: limit.value, verdict: wordOf(judgement) }]
   })
 }
 
@@ -239,18 +225,6 @@ function shorten(figures: FiguresDocument): FiguresDocument {
   return Object.fromEntries(entries) as FiguresDocument
 }
 
-interface Aligned {
-  /** Where the warm-up ends on the axis of the whole run's series. */
-  readonly untilMs: number
-  readonly counted: CountedSeries
-}
-
-/** A series, and when its first bucket begins. */
-interface Placed {
-  readonly series: TimeSeries
-  readonly originMs: number
-}
-
 /**
  * What counts of a run, in the buckets of the whole run's series. Undefined if there is no common axis of time: runs that were
  * laid end to end have a warm-up each.
@@ -258,7 +232,7 @@ interface Placed {
 export function alignCounted(
   { ms, whole, startMs = whole.startMs }: WarmUpFacts,
   counted: Measurements | undefined
-): Aligned | undefined {
+): { untilMs: number; counted: CountedSeries } | undefined {
   const all = placeSeries(whole)
   if (all === undefined || startMs === undefined) return undefined
   const untilMs = startMs + ms - all.originMs
@@ -272,7 +246,7 @@ export function alignCounted(
   return { untilMs, counted: counts }
 }
 
-function placeSeries(measurements: Measurements): Placed | undefined {
+function placeSeries(measurements: Measurements) {
   const { series } = measurements
   const originMs = findOrigin(measurements)
   return series === undefined || originMs === undefined ? undefined : { series, originMs }

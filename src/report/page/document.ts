@@ -40,7 +40,6 @@ export interface PageDocument {
   /** Of the whole run, its warm-up too if the charts can show which part of it that is. */
   readonly series: TimeSeries | null
   readonly warmUp: WarmUpDocument | null
-  /** When nothing was answered; null if there is nothing to tell. */
   readonly stalls: StallDocument | null
   /** First all samples, then each region and each grid if there are several. */
   readonly views: readonly View[]
@@ -55,7 +54,6 @@ export interface PageDocument {
   readonly live?: Live
 }
 
-/** What was left out of all figures. */
 export interface WarmUpDocument {
   readonly sentence: string
   /** Where it ends on the axis of the series; null if it is not among what the series shows. */
@@ -75,11 +73,9 @@ export type CountedSeries = Readonly<
 >
 
 export interface GridRow extends GridFacts {
-  /** How many of its nodes were lost. */
   readonly lostNodes: number
 }
 
-/** The progress of a run that has not ended. */
 export interface Live {
   readonly elapsedMs: number | null
   /** Null if its duration is unknown. */
@@ -90,7 +86,6 @@ export interface Live {
   readonly quiet: string | null
 }
 
-/** The figures of the last seconds. */
 export interface CurrentFigures {
   /** For throughput and failures. */
   readonly windowMs: number
@@ -112,13 +107,10 @@ export interface RunDocument {
 export interface ThresholdRow extends JudgementRow {
   /** The actual value as a multiple of the limit; null if there is none. */
   readonly ratio: number | null
-  /** Whether the actual value must stay below the limit or above it. */
-  readonly side: 'below' | 'above' | 'at'
   /** In the units of a comparison; null without one. */
   readonly change: Change | null
 }
 
-/** How a figure changed against the baseline. */
 export interface Change {
   readonly pct: number
   readonly low: number
@@ -127,7 +119,6 @@ export interface Change {
   readonly limitPct: number | null
 }
 
-/** All figures of one scope. */
 export interface View {
   readonly kind: 'all' | 'region' | 'grid'
   readonly name: string
@@ -154,7 +145,6 @@ export interface Zones {
   readonly frustrated: number
 }
 
-/** A threshold on a time, as a line in the charts. */
 export interface Limit {
   readonly text: string
   readonly name: string

@@ -12,13 +12,11 @@ export function renderPage(outcome: Outcome): string {
   return renderPageDocument(buildPageDocument(outcome))
 }
 
-/** The paths of a served page, on its own origin. */
 export interface PagePaths {
   /** Each server-sent event has a complete new document, which replaces the previous one. */
   readonly eventsPath?: string
   /** A POST to it stops the run; absent if the visitor may not. */
   readonly stopPath?: string | undefined
-  /** The list of all runs. */
   readonly homePath?: string
   readonly visitor?: Visitor
   /** Absent if the visitor may not change the thresholds. */

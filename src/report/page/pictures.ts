@@ -22,7 +22,6 @@ function sign(path: string): string {
   return `<svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/>${path}</svg>`
 }
 
-/** The actual value as a bar, the limit as a mark. */
 export function gaugePicture({ ratio }: ThresholdRow, tone: string): string {
   if (ratio === null) return ''
   const limit = GAUGE_WIDTH * LIMIT_AT
@@ -44,7 +43,6 @@ export function changePicture({ change }: ThresholdRow, tone: string): string {
   return `<svg class="gauge ${tone}" viewBox="0 0 ${GAUGE_WIDTH} 16" width="${GAUGE_WIDTH}" height="16" aria-hidden="true"><rect class="track" y="7" width="${GAUGE_WIDTH}" height="2" rx="1"/><path class="zero" d="M${at(0)} 3v10"/><rect class="bar interval" x="${at(low)}" y="5" width="${width}" height="6" rx="3"/><circle class="bar" cx="${at(pct)}" cy="8" r="4"/>${limit}</svg>`
 }
 
-/** A sparkline of a label's response times, from fast to slow. */
 export function sparkPicture(heights: string): string {
   if (heights === '') return ''
   const { width, height } = SPARK

@@ -1,14 +1,13 @@
-import { renderHead, renderTop, type Visitor, formatPosition } from './served-parts.js'
+import { formatPosition, renderHead, renderTop, type RenderedPage, type Visitor } from './served-parts.js'
 import { escapeHtml, cutToBytes } from '../escape.js'
 import { REHEARSAL } from '../../analysis/outcome.js'
 import { LIST_SCRIPT, LIST_SCRIPT_HASH } from './assets.js'
 import type { RunStatus } from './document.js'
 import { formatElapsed, formatNumber, formatPercent, renderTable } from './numbers.js'
-import { formatTime } from '../headline.js'
+import { formatTime } from '../sentences.js'
 import { pagePolicy } from './page.js'
-import type { RenderedPage } from './run-page.js'
+import { HEADLINE_TONES } from './sections.js'
 
-/** A run in the list. */
 export interface RunLine {
   readonly path: string
   readonly id: string
@@ -27,26 +26,17 @@ export interface RunLine {
   /** It ended, but part of the requested load was not generated. */
   readonly isLoadLost?: boolean
   readonly project?: string | undefined
-  /** Who started it. */
   readonly user?: string | undefined
   /** From 1, while it waits for its turn. */
   readonly queuePosition?: number | undefined
   /** By its thresholds; `pending` until it is known. */
   readonly verdict?: 'passed' | 'failed' | 'inconclusive' | 'left to the gate' | 'pending' | undefined
-  /** The reason of the verdict. */
   readonly reason?: string | undefined
 }
 
 /** What the list is limited to, as it was typed in. */
-export interface ListFilter {
-  readonly name?: string
-  readonly project?: string
-  readonly tag?: string
-  readonly user?: string
-  readonly status?: string
-}
+type ListFilter = Readonly<Partial<Record<'name' | 'project' | 'tag' | 'user' | 'status', string>>>
 
-/** What surrounds the list. */
 export interface ListView {
   readonly eventsPath: string
   readonly homePath: string
@@ -56,15 +46,13 @@ export interface ListView {
 }
 
 /** One page of the list, with links to the others. */
-export interface RunListPage {
+export interface RunListPage extends Readonly<
+  Partial<Record<'newestPath' | 'newerPath' | 'olderPath' | 'oldestPath', string>>
+> {
   readonly runs: readonly RunLine[]
   /** The position of the first of them in the whole list, from 1. */
   readonly first: number
   readonly total: number
-  readonly newestPath?: string
-  readonly newerPath?: string
-  readonly olderPath?: string
-  readonly oldestPath?: string
   /** Set if the list is filtered: it shows all runs again. */
   readonly clearPath?: string
 }
@@ -76,12 +64,6 @@ const HEADINGS = [
   ...['Run', 'Status', 'Verdict', 'Apdex', 'Duration', 'Samples', 'Errors', 'Project', 'Started by'],
   'Created'
 ]
-const VERDICT_TONES = {
-  passed: 'good',
-  failed: 'bad',
-  inconclusive: 'doubtful',
-  'left to the gate': 'neutral'
-} as const
 
 /** The list of runs as a page that updates from `eventsPath` whenever the list changes. */
 export function renderListPage(list: RunListPage, view: ListView): RenderedPage {
@@ -104,7 +86,6 @@ ${renderFilter(view)}
   return { html, policy }
 }
 
-/** The list itself, in the given order. */
 export function renderRunList(list: RunListPage): string {
   const { runs } = list
   if (runs.length === 0)
@@ -181,7 +162,7 @@ function renderVerdict({ verdict, reason }: RunLine): string {
   if (verdict === undefined) return '–'
   if (verdict === 'pending') return '<span class="hint">judging…</span>'
   const title = reason === undefined ? '' : ` title="${escapeHtml(cutToBytes(reason, MOST_TITLE_BYTES))}"`
-  return `<span class="pill ${VERDICT_TONES[verdict]}"${title}>${verdict}</span>`
+  return `<span class="pill ${HEADLINE_TONES[verdict]}"${title}>${verdict}</span>`
 }
 
 function text(words: string | undefined): string {

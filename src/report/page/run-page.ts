@@ -1,59 +1,34 @@
 import type { Measurements, TimeSeries } from '../../analysis/results/figures/measurements.js'
-import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
-import type { GridFacts, NodeFacts, WarmUpFacts } from '../../analysis/outcome.js'
+import type { Outcome, RunFacts, WarmUpFacts } from '../../analysis/outcome.js'
+import { formatMoment } from '../../analysis/thresholds/format.js'
+import { formatDuration } from '../../contract/text.js'
 import { buildPageDocument } from './build-document.js'
 import type { CurrentFigures, Live, PageDocument, RunStatus, ThresholdRow } from './document.js'
-import { formatElapsed, formatNumber } from './numbers.js'
-import { formatPosition } from './served-parts.js'
-import { findQuiet, type Quiet } from './quiet.js'
+import { findOrigin, formatElapsed, formatNumber } from './numbers.js'
+import { formatPosition, type RenderedPage } from './served-parts.js'
 import { type PagePaths, pagePolicy, renderPageDocument } from './page.js'
 
-/** A page and its response header. */
-export interface RenderedPage {
-  readonly html: string
-  /** The Content-Security-Policy. */
-  readonly policy: string
-}
-
 /** How a run stands by the thresholds it was given. */
-export interface RunJudgement {
+export interface RunJudgement extends Pick<Outcome, 'reason' | 'judgements' | 'warnings' | 'notes'> {
   /** Undefined while the run goes on. */
   readonly verdict: 'passed' | 'failed' | 'inconclusive' | 'left to the gate' | undefined
-  readonly reason: string
-  readonly judgements: readonly Judgement[]
   /** Lines that only the gate can judge, as written. */
   readonly left: readonly string[]
   readonly warmUp?: WarmUpFacts | undefined
-  readonly warnings: readonly string[]
-  readonly notes: readonly string[]
 }
 
+type OfOutcome = Pick<Outcome, 'summary' | 'rehearsal' | 'warnings' | 'grids' | 'nodes' | 'measurements'>
+
 /** What a service knows about a run. */
-export interface RunState {
-  readonly id: string
-  readonly name: string | undefined
+export interface RunState extends Omit<RunFacts, 'url'>, OfOutcome {
   readonly status: RunStatus
   readonly tool: string
-  readonly threads: number | undefined
-  readonly durationSeconds: number | undefined
-  readonly startedMs: number | undefined
-  readonly stoppedMs: number | undefined
-  readonly user?: string | undefined
   readonly nowMs: number
   readonly apdexTargetMs: number | undefined
-  readonly summary: string | undefined
-  /** Why it failed. */
   readonly problem: string | undefined
-  readonly rehearsal: boolean
-  /** What to know when reading the figures. */
-  readonly warnings: readonly string[]
-  readonly grids: readonly GridFacts[]
-  /** Where the load comes from. */
-  readonly nodes?: readonly NodeFacts[] | undefined
   /** Whatever the grids' regions are, it all comes from the service's machine. */
   readonly isAllHere?: boolean
-  readonly measurements: Measurements | undefined
-  /** Why there are none, or not of every grid. */
+  /** Why there are no measurements, or not of every grid. */
   readonly resultsProblem?: string | undefined
   /** From 1, while it waits for its turn. */
   readonly queuePosition?: number | undefined
@@ -70,38 +45,30 @@ export function renderRunPage(page: PageDocument, paths: PagePaths): RenderedPag
   return { html: renderPageDocument(page, used), policy: pagePolicy(used) }
 }
 
-/** What a run's page shows. */
 export function describeRun(run: RunState): PageDocument {
   const { judged } = run
   const isLive = run.status !== 'finished' && run.status !== 'problem'
   const targetMs = run.apdexTargetMs
   const score = targetMs === undefined ? undefined : run.measurements?.figures({})?.apdex(targetMs)
   const document = buildPageDocument({
+    ...run,
     verdict: judged?.verdict ?? run.status,
     reason: judged?.verdict === undefined ? explain(run) : judged.reason,
     run: { ...run, url: undefined },
     apdex: score === undefined || targetMs === undefined ? undefined : { score, targetMs },
-    summary: run.summary,
-    rehearsal: run.rehearsal,
     judgements: judged?.judgements ?? [],
-    grids: run.grids,
-    nodes: run.nodes,
     isAllHere: run.isAllHere ?? false,
-    measurements: run.measurements,
     ...(judged?.warmUp && { warmUp: judged.warmUp }),
     warnings: [...run.warnings, ...(judged?.warnings ?? [])],
     // They explain a failed run; on a successful one they are a warning.
     remoteErrors: run.status === 'finished' ? (run.problem?.split('\n') ?? []) : [],
     notes: judged?.notes ?? []
   })
-  const thresholds = [
-    ...(isLive ? document.thresholds.map(asSoFar) : document.thresholds),
-    ...(judged?.left ?? []).map(leftToGate)
-  ]
-  if (!isLive) return { ...document, thresholds }
+  const left = (judged?.left ?? []).map(leftToGate)
+  if (!isLive) return { ...document, thresholds: [...document.thresholds, ...left] }
   return {
     ...document,
-    thresholds,
+    thresholds: [...document.thresholds.map(asSoFar), ...left],
     series: document.series && finishedPart(document.series),
     live: describeProgress(run)
   }
@@ -145,7 +112,7 @@ function leftToGate(line: string): ThresholdRow {
   return {
     ...{ threshold: line, actual: '–', margin: '–', verdict: 'judged by the gate' },
     reason: 'It compares with a baseline, which only the gate knows.',
-    ...{ ratio: null, side: 'at', change: null }
+    ...{ ratio: null, change: null }
   }
 }
 
@@ -179,7 +146,7 @@ function finishedPart(series: TimeSeries): TimeSeries {
 /** The series ends with the last answer. */
 function describeNow(
   { bucketMs, throughput, failures, p95Ms }: TimeSeries,
-  quiet: Quiet | undefined
+  quiet: ReturnType<typeof findQuiet>
 ): CurrentFigures {
   if (quiet !== undefined) return { windowMs: quiet.ms, throughput: 0, failures: 0, bucketMs, p95Ms: null }
   const points = Math.min(throughput.length, Math.ceil(WINDOW_MS / bucketMs))
@@ -191,4 +158,60 @@ function describeNow(
     bucketMs,
     p95Ms: p95Ms.at(-1) ?? null
   }
+}
+
+/** How far back a pause is still a usual one. */
+const USUAL_WINDOW_MS = 120_000
+const LEAST_MS = 2_000
+/** Of a run that has only begun, nobody knows what is usual. */
+const LEAST_AT_FIRST_MS = 30_000
+const FIRST_POINTS = 5
+/** Requests that arrive at random are this many mean distances apart once in twenty thousand times. */
+const MEAN_GAPS = 10
+const LONGEST_PAUSES = 3
+
+/** A time in which nothing has been answered, in whole seconds and in words; undefined while that is nothing unusual, by what the run was like before. */
+export function findQuiet(measurements: Measurements | undefined, nowMs: number) {
+  const { startMs, endMs } = measurements ?? {}
+  if (measurements === undefined || startMs === undefined || endMs === undefined) return undefined
+  const quietMs = nowMs - endMs
+  if (quietMs <= LEAST_MS || quietMs <= usualQuietMs(measurements)) return undefined
+  const seconds = Math.floor(quietMs / 1000)
+  return {
+    ms: seconds * 1000,
+    words: `Nothing answered for ${formatDuration(seconds * 1000)}; the last answer came at ${formatMoment(endMs - startMs)}.`
+  }
+}
+
+/** By the pauses of the last minutes, stalls left out: a second one is to be told as well. */
+function usualQuietMs(measurements: Measurements): number {
+  const { series } = measurements
+  const originMs = findOrigin(measurements)
+  if (series === undefined || originMs === undefined) return Infinity
+  const { bucketMs, atMs, throughput } = series
+  const overTime = measurements.figures({})?.overTime()
+  const stalls = typeof overTime === 'object' ? overTime.stalls : []
+  const isStalled = (index: number): boolean => {
+    const fromMs = originMs + (atMs[index] ?? 0)
+    return stalls.some(({ startMs, ms }) => startMs < fromMs + bucketMs && startMs + ms > fromMs)
+  }
+  const first = Math.max(0, atMs.length - Math.ceil(USUAL_WINDOW_MS / bucketMs))
+  let samples = 0
+  let seconds = 0
+  let emptyMs = 0
+  let longestMs = 0
+  for (let index = first; index < atMs.length; index++) {
+    const rate = throughput[index] ?? 0
+    const isEmpty = rate === 0 && !isStalled(index)
+    emptyMs = isEmpty ? (emptyMs === 0 ? 2 * bucketMs : emptyMs + bucketMs) : 0
+    longestMs = Math.max(longestMs, emptyMs)
+    if (rate === 0 && !isEmpty) continue
+    samples += (rate * bucketMs) / 1000
+    seconds += bucketMs / 1000
+  }
+  return Math.max(
+    atMs.length < FIRST_POINTS ? LEAST_AT_FIRST_MS : 0,
+    MEAN_GAPS * 1000 * (seconds / samples),
+    LONGEST_PAUSES * longestMs
+  )
 }

@@ -1,31 +1,24 @@
 import { escapeHtml, formatBytes } from '../escape.js'
 import type { StallRow } from '../stalls.js'
-import { qualifyVerdict } from '../headline.js'
+import { qualifyVerdict } from '../sentences.js'
 import type { FiguresDocument } from '../../contract/verdict.js'
 import type { CurrentFigures, Headline, LabelRow, PageDocument, View } from './document.js'
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
 import { sparkPicture, VERDICT_PICTURES, type Tone } from './pictures.js'
 
-const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
+export const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
   passed: 'good',
   failed: 'bad',
   error: 'bad',
   inconclusive: 'doubtful',
   'timed-out': 'doubtful',
-  cancelled: 'neutral',
-  skipped: 'neutral',
-  detached: 'neutral',
-  'left to the gate': 'neutral',
-  queued: 'neutral',
-  running: 'neutral',
-  stopping: 'neutral',
-  finished: 'neutral',
-  problem: 'bad'
+  problem: 'bad',
+  ...{ cancelled: 'neutral', skipped: 'neutral', detached: 'neutral', 'left to the gate': 'neutral' },
+  ...{ queued: 'neutral', running: 'neutral', stopping: 'neutral', finished: 'neutral' }
 }
 /** More of them would push the charts off the screen. */
 const MOST_OPEN_STALLS = 5
 
-/** Verdict, reason and the most important figures. */
 export function renderOverview(page: PageDocument): string {
   const { reason, rehearsal, warnings, notes, run, warmUp } = page
   const tone = toneOf(page)
@@ -91,7 +84,6 @@ function currentTiles(now: CurrentFigures, soFar: View['figures']): Tile[] {
   ]
 }
 
-/** When users waited and nothing was answered. */
 export function renderStalls({ stalls }: PageDocument): string {
   if (stalls === null) return ''
   const { sentence, rows, others, explanation } = stalls
@@ -108,7 +100,6 @@ function renderStall({ when, howLong, waiting, clock }: StallRow): string {
   return `<tr><th scope="row">${when}</th>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`
 }
 
-/** Why samples failed. */
 export function renderErrors({ errors }: PageDocument): string {
   if (errors.length === 0) return ''
   const headings = ['Failed', 'Share', 'Code', 'Message', 'Label']
@@ -126,7 +117,6 @@ function renderError({ count, share, code, message, label }: PageDocument['error
   return `<tr>${cells.join('')}</tr>`
 }
 
-/** Regions and grids side by side. */
 export function renderPlaces(page: PageDocument): string {
   const tables = [
     renderViews(page, 'region'),
@@ -206,7 +196,6 @@ function renderGrids({ grids, sources }: PageDocument): string {
   })
 }
 
-/** Where the load came from, node by node. */
 function renderNodes({ nodes, nodesLeftOut, placeNote }: PageDocument): string {
   const note = placeNote === null ? '' : `<p class="note">${escapeHtml(placeNote)}</p>`
   if (nodes.length === 0) return note
@@ -227,7 +216,6 @@ function renderNodes({ nodes, nodesLeftOut, placeNote }: PageDocument): string {
   return `${renderTable({ name: 'Where the load came from', headings, rows })}${others}${note}`
 }
 
-/** What the service says about the run, and a link to it. */
 export function renderRun({ run, summary }: PageDocument): string {
   if (run === null && summary === null) return ''
   const words =

@@ -1,27 +1,17 @@
 import { escapeHtml } from '../escape.js'
+import { FINDINGS } from '../rows.js'
 import type { Headline, PageDocument, ThresholdRow } from './document.js'
 import { changePicture, gaugePicture, type Tone } from './pictures.js'
 import { renderTable } from './numbers.js'
 
 const RUN_STATUSES: readonly Headline[] = ['queued', 'running', 'stopping', 'finished', 'problem']
 const ROW_TONES: Readonly<Record<string, Tone>> = {
-  passed: 'good',
-  holds: 'good',
-  failed: 'bad',
-  broken: 'bad',
-  warning: 'doubtful',
-  'warning: broken': 'doubtful',
-  inconclusive: 'doubtful',
-  unsure: 'doubtful',
-  'no baseline': 'doubtful',
-  'not comparable': 'doubtful',
+  ...{ passed: 'good', holds: 'good', failed: 'bad', broken: 'bad' },
+  ...{ warning: 'doubtful', 'warning: broken': 'doubtful', inconclusive: 'doubtful' },
+  ...{ unsure: 'doubtful', 'no baseline': 'doubtful', 'not comparable': 'doubtful' },
   // Nothing is decided while the run goes on.
-  'holds so far': 'neutral',
-  'broken so far': 'doubtful',
-  'not known yet': 'neutral'
+  ...{ 'holds so far': 'neutral', 'broken so far': 'doubtful', 'not known yet': 'neutral' }
 }
-/** A comparison that nobody asked for is not put as a judgement. */
-const FINDINGS: Readonly<Record<string, string>> = { holds: 'would hold', broken: 'would be broken' }
 
 /** The thresholds, broken ones first; a run without a verdict may have none. */
 export function renderThresholds(page: PageDocument): string {

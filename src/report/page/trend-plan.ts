@@ -1,9 +1,9 @@
 import type { Band, Trend, TrendPoint } from '../../analysis/baseline/trend.js'
 import { escapeHtml } from '../escape.js'
 import { remarkOn, timeOf } from '../trend-points.js'
+import { when } from '../../contract/text.js'
 import { formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
 
-/** One chart of the trend. */
 export interface TrendPlan {
   readonly title: string
   readonly unit: string
@@ -31,14 +31,8 @@ export function planTrend({ points, bands }: Trend): TrendPlan[] {
       values: points.map(({ p95Ms }) => p95Ms ?? null)
     },
     {
-      ...{
-        title: 'Throughput',
-        unit: '/s',
-        colour: 'throughput',
-        band: bands.throughput,
-        write: formatRate,
-        leastSpan: 0.2
-      },
+      ...{ title: 'Throughput', unit: '/s', colour: 'throughput', band: bands.throughput },
+      ...{ write: formatRate, leastSpan: 0.2 },
       values: points.map(({ throughput }) => throughput ?? null)
     },
     {
@@ -91,7 +85,6 @@ export function startOfBand(points: readonly TrendPoint[]): number {
   return Math.max(0, points.map(({ isAfterChange }) => isAfterChange).lastIndexOf(true))
 }
 
-/** What the charts show, in words. */
 export function describeTrend({ branch, points, bands }: Trend): string {
   const hasHead = points.some(({ isHead }) => isHead)
   const others = points.length - (hasHead ? 1 : 0)
@@ -102,13 +95,15 @@ export function describeTrend({ branch, points, bands }: Trend): string {
       : `The last ${runs} of ${branch}${hasHead ? ' and this one (◆)' : ''}`
   return [
     `${who}.`,
-    ...(Object.keys(bands).length > 0 ? ['Shaded: where the next run is expected.'] : []),
-    ...(points.some(({ unusable }) => unusable !== undefined)
-      ? ['Hollow: runs that are not part of the baseline.']
-      : []),
-    ...(points.some(({ isAfterChange }, index) => isAfterChange && index > 0)
-      ? ['Dotted line: what was run changed, so runs before it are not comparable.']
-      : [])
+    ...when(Object.keys(bands).length > 0, 'Shaded: where the next run is expected.'),
+    ...when(
+      points.some(({ unusable }) => unusable !== undefined),
+      'Hollow: runs that are not part of the baseline.'
+    ),
+    ...when(
+      points.some(({ isAfterChange }, index) => isAfterChange && index > 0),
+      'Dotted line: what was run changed, so runs before it are not comparable.'
+    )
   ].join(' ')
 }
 
@@ -119,7 +114,6 @@ export function describePoint(point: TrendPoint): string {
     .join(' · ')
 }
 
-/** A chart in words. */
 export function describePlan(
   { title, values, band, write }: TrendPlan,
   points: readonly TrendPoint[]

@@ -1,4 +1,5 @@
 import type { Document } from 'yaml'
+import { isObject } from '../../../contract/decode.js'
 import { parseYaml } from '../../../contract/yaml-text.js'
 import { SourceError } from '../request.js'
 
@@ -6,10 +7,6 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 const MOST_ALIASES = 1000
 const MOST_HOPS = 50
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 export function textIn(value: unknown, key: string): string {
   const text = fieldIn(value, key)
@@ -28,7 +25,6 @@ export function listIn(value: unknown, key: string): readonly unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-/** A description of an API, with the references in it. */
 export class ApiDocument {
   /** References to other files, which are not read. */
   readonly foreign = new Set<string>()
@@ -65,7 +61,6 @@ export class ApiDocument {
     return undefined
   }
 
-  /** Each of a list, resolved. */
   resolveList(holder: unknown, key: string): JsonObject[] {
     return listIn(holder, key)
       .map((value) => this.resolve(value))

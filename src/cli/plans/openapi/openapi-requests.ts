@@ -1,60 +1,34 @@
-import { encodePath, propertyName, readableName } from '../plan-text.js'
-import {
-  MOST_REQUESTS,
-  SourceError,
-  addressOf,
-  describeDisabled,
-  isMethod,
-  isSafe,
-  propertiesOf,
-  type PlanHeader,
-  type PlanRequest,
-  type PlanTarget,
-  type PlanText,
-  type RequestSet,
-  readTarget
-} from '../request.js'
-import { ApiDocument, fieldIn, isObject, textIn, type JsonObject, listIn } from './api-document.js'
+import { isObject } from '../../../contract/decode.js'
+import { when } from '../../../contract/text.js'
+import { addressOf, describeDisabled, encodePath, isMethod, isSafe, MOST_REQUESTS } from '../request.js'
+import { propertiesOf, propertyName, readableName, readTarget, SourceError } from '../request.js'
+import type { PlanHeader, PlanRequest, PlanTarget, PlanText, RequestSet } from '../request.js'
 import { showProperties } from '../secrets.js'
-import { readBody } from './request-body.js'
-import { plainText, sampleOf } from './sample-value.js'
+import { ApiDocument, fieldIn, listIn, textIn, type JsonObject } from './api-document.js'
+import { plainText, readBody, sampleOf } from './sample-value.js'
 
-export interface OpenApiOptions {
-  /** Also send what is not GET or HEAD. */
-  readonly allMethods: boolean
-}
-
-interface Operation {
-  readonly path: string
-  readonly method: string
-  readonly facts: JsonObject
-  readonly parameters: readonly JsonObject[]
-  readonly server: ApiServer
-}
+type Operation = ReturnType<typeof listOperations>[number]
 
 /** One request per operation of an API, with the values of its examples, or ones made from its schemas. */
-export function readOpenApi(text: string, { allMethods }: OpenApiOptions): RequestSet {
+export function readOpenApi(text: string, { allMethods }: { allMethods: boolean }): RequestSet {
   const api = ApiDocument.read(text)
   const { all, here, target } = findOperations(api)
   const requests = here.slice(0, MOST_REQUESTS).map((operation) => toRequest(api, operation, allMethods))
   const properties = propertiesOf(requests)
   const notes = [
-    ...(all.length > here.length
-      ? [
-          `Left out, because they have another server: ${all.length - here.length} of ${all.length} operations.`
-        ]
-      : []),
-    ...(here.length > MOST_REQUESTS ? [`Left out: all operations after the first ${MOST_REQUESTS}.`] : []),
-    ...(api.foreign.size > 0
-      ? [
-          `References to other files were not followed: ${[...api.foreign].slice(0, 5).map(readableName).join(', ')}.`
-        ]
-      : []),
-    ...(properties.size > 0
-      ? [
-          `The API wants credentials, or values that may be secret, which are not in the plan; give them as override-parameters: ${[...properties].map((name) => `-J${name}=…`).join(', ')}`
-        ]
-      : []),
+    ...when(
+      all.length > here.length,
+      `Left out, because they have another server: ${all.length - here.length} of ${all.length} operations.`
+    ),
+    ...when(here.length > MOST_REQUESTS, `Left out: all operations after the first ${MOST_REQUESTS}.`),
+    ...when(
+      api.foreign.size > 0,
+      `References to other files were not followed: ${[...api.foreign].slice(0, 5).map(readableName).join(', ')}.`
+    ),
+    ...when(
+      properties.size > 0,
+      `The API wants credentials, or values that may be secret, which are not in the plan; give them as override-parameters: ${[...properties].map((name) => `-J${name}=…`).join(', ')}`
+    ),
     ...describeDisabled(requests),
     'The values in paths, queries and bodies are those of the examples, or made up from the schemas: put ones into the plan that the application knows.'
   ]
@@ -62,12 +36,8 @@ export function readOpenApi(text: string, { allMethods }: OpenApiOptions): Reque
 }
 
 /** Those at one server: the document's own, or the first that an operation names if none is there. */
-function findOperations(api: ApiDocument): {
-  all: readonly Operation[]
-  here: readonly Operation[]
-  target: PlanTarget | undefined
-} {
-  const main = readServer(api) ?? { target: undefined, basePath: '', isRelative: true }
+function findOperations(api: ApiDocument) {
+  const main = readServer(api) ?? HERE
   const all = listOperations(api, main)
   const [first] = all
   if (first === undefined) {
@@ -84,7 +54,7 @@ function findOperations(api: ApiDocument): {
   return { all, here: all.filter(({ server }) => isAt(server, other)), target: other.target }
 }
 
-function listOperations(api: ApiDocument, main: ApiServer): Operation[] {
+function listOperations(api: ApiDocument, main: ApiServer) {
   const paths = fieldIn(api.root, 'paths')
   return Object.entries(isObject(paths) ? paths : {}).flatMap(([path, value]) => {
     const item = api.resolve(value)
@@ -147,34 +117,30 @@ function fillPath(api: ApiDocument, { path, parameters, server }: Operation): Pl
 }
 
 function queryOf(api: ApiDocument, { parameters }: Operation, credentials: readonly string[]): PlanText {
-  const pairs = requiredIn('query', parameters)
-    // Some documents describe a credential as a parameter too.
-    .filter((one) => !credentials.includes(textIn(one, 'name')))
-    .flatMap((one) => queryPairs(api, one))
-  const secret = credentials.map((name): PlanText => [
-    `${encodeValue(name)}=`,
-    { property: propertyName(name) }
-  ])
+  const pairs = requiredIn('query', parameters, credentials).flatMap((one) => queryPairs(api, one))
+  const secret = credentials.map((name) => [`${encodeValue(name)}=`, { property: propertyName(name) }])
   return [...pairs, ...secret].flatMap((pair, at) => [at === 0 ? '?' : '&', ...pair])
 }
 
-function requiredIn(place: string, parameters: readonly JsonObject[]): JsonObject[] {
-  return parameters.filter((one) => textIn(one, 'in') === place && fieldIn(one, 'required') === true)
+/** Some documents describe a credential as a parameter too. */
+function requiredIn(
+  place: string,
+  parameters: readonly JsonObject[],
+  credentials: readonly string[] = []
+): JsonObject[] {
+  const required = parameters.filter(
+    (one) => textIn(one, 'in') === place && fieldIn(one, 'required') === true
+  )
+  return required.filter((one) => !credentials.includes(textIn(one, 'name')))
 }
 
-function cookiesOf(
-  api: ApiDocument,
-  { parameters }: Operation,
-  credentials: readonly string[]
-): PlanHeader[] {
+function cookiesOf(api: ApiDocument, { parameters }: Operation, names: readonly string[]): PlanHeader[] {
   const cookies = [
-    ...credentials.map((name): [string, PlanText] => [name, [{ property: propertyName(name) }]]),
-    ...requiredIn('cookie', parameters)
-      .filter((one) => !credentials.includes(textIn(one, 'name')))
-      .map((one): [string, PlanText] => [
-        textIn(one, 'name'),
-        showProperties(valueText(api, one), encodeValue)
-      ])
+    ...names.map((name): [string, PlanText] => [name, [{ property: propertyName(name) }]]),
+    ...requiredIn('cookie', parameters, names).map((one): [string, PlanText] => [
+      textIn(one, 'name'),
+      showProperties(valueText(api, one), encodeValue)
+    ])
   ].filter(([name]) => isHeaderName(name))
   if (cookies.length === 0) return []
   const value = cookies.flatMap(([name, text], at) => [`${at === 0 ? '' : '; '}${name}=`, ...text])
@@ -203,16 +169,8 @@ function isHeaderName(name: string): boolean {
   return /^[\w.-]+$/.test(name)
 }
 
-/** What a request needs to be let in: properties, for a plan is committed and must not contain secrets. */
-export interface Credentials {
-  readonly headers: readonly PlanHeader[]
-  /** Names of query parameters. */
-  readonly query: readonly string[]
-  /** Names of cookies. */
-  readonly cookies: readonly string[]
-}
-
-function readCredentials(api: ApiDocument, operation: JsonObject): Credentials {
+/** What a request needs to be let in, by the names of parameters and cookies: a plan is committed and must not contain secrets. */
+function readCredentials(api: ApiDocument, operation: JsonObject) {
   const required = fieldIn(operation, 'security') ?? fieldIn(api.root, 'security')
   const [first] = Array.isArray(required) ? (required as unknown[]) : []
   const known = api.isSwagger
@@ -231,7 +189,7 @@ function readCredentials(api: ApiDocument, operation: JsonObject): Credentials {
 function headerOf(scheme: JsonObject): PlanHeader[] {
   if (!isKey(scheme)) return [{ name: 'Authorization', value: [{ property: 'authorization' }] }]
   const name = textIn(scheme, 'name')
-  if (textIn(scheme, 'in') !== 'header' || !/^[\w.-]+$/.test(name)) return []
+  if (textIn(scheme, 'in') !== 'header' || !isHeaderName(name)) return []
   return [{ name, value: [{ property: propertyName(name) }] }]
 }
 
@@ -240,13 +198,14 @@ function isKey(scheme: JsonObject): boolean {
 }
 
 /** Where an API is: the target, if the document says, and what all paths start with. */
-export interface ApiServer {
+interface ApiServer {
   readonly target: PlanTarget | undefined
   readonly basePath: string
   /** A path at the host of the document, whichever that is. */
   readonly isRelative: boolean
 }
 
+const HERE: ApiServer = { target: undefined, basePath: '', isRelative: true }
 /** Only for reading a relative address. */
 const NOWHERE = 'http://relative.invalid/'
 
@@ -255,7 +214,7 @@ function readServer(api: ApiDocument, holder: JsonObject = api.root): ApiServer 
   if (api.isSwagger) return holder === api.root ? readSwagger(holder) : undefined
   const [server] = listIn(holder, 'servers')
   if (isObject(server)) return readAddress(fillIn(server))
-  return holder === api.root ? { target: undefined, basePath: '', isRelative: true } : undefined
+  return holder === api.root ? HERE : undefined
 }
 
 function readSwagger(root: JsonObject): ApiServer {
@@ -289,14 +248,9 @@ function fillIn(server: JsonObject): string {
 
 /** What stands between the elements of a list that is one value. */
 const SEPARATORS: Readonly<Record<string, string>> = {
-  spaceDelimited: ' ',
-  pipeDelimited: '|',
-  ssv: ' ',
-  tsv: '\t',
-  pipes: '|'
+  ...{ spaceDelimited: ' ', pipeDelimited: '|', ssv: ' ', tsv: '\t', pipes: '|' }
 }
 
-/** The value of a parameter in a path or a header. */
 function valueText(api: ApiDocument, parameter: JsonObject): string {
   const { value, isJson } = valueOf(api, parameter)
   if (isJson) return JSON.stringify(value)

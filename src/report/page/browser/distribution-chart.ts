@@ -2,9 +2,9 @@ import uPlot from 'uplot'
 import { densities } from '../distribution.js'
 import type { Histogram, View } from '../document.js'
 import { formatMs, formatPercent, renderTable } from '../numbers.js'
-import { fillWhenOpen, find, make, makePlot } from './elements.js'
-import { axisLook, CHART_FONT, readPalette, type Palette } from './palette.js'
-import { limitColour, writeOnChart } from './time-charts.js'
+import { fillWhenOpen, find, make } from './elements.js'
+import { axisLook, limitColour, makePlot, readPalette, setFont, type Palette } from './charts.js'
+import { strokeLine, tint, writeOnChart } from './charts.js'
 
 interface Mark {
   readonly ms: number
@@ -20,7 +20,6 @@ const LOGARITHMIC: uPlot.Scale.Distr = 3
 /** The apdex tolerates up to this many times its target. */
 const TOLERATED = 4
 
-/** The distribution of response times, with the zones of the apdex, the percentiles and the thresholds. */
 export class DistributionChart {
   readonly #box = find('distribution-chart', HTMLDivElement)
   readonly #refreshTable = fillWhenOpen(find('distribution-table', HTMLDetailsElement), () =>
@@ -108,7 +107,7 @@ function chartOptions(
       {},
       {
         ...{ stroke: palette.p95, width: 1.5, points: { show: false } },
-        fill: palette.p95.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.22)'),
+        fill: tint(palette.p95, 0.22),
         ...(stepped && { paths: stepped({ align: 1 }) })
       }
     ],
@@ -164,7 +163,7 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], palette: Palette): void 
   const { ctx, bbox } = plot
   const ratio = uPlot.pxRatio
   ctx.save()
-  ctx.font = CHART_FONT.replace('12px', `${12 * ratio}px`)
+  setFont(ctx)
   marks.forEach(({ ms, text, colour, isDashed }, row) => {
     const x = plot.valToPos(onAxis(ms), 'x', true)
     if (x > bbox.left + bbox.width) return
@@ -172,10 +171,7 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], palette: Palette): void 
     ctx.strokeStyle = colour
     ctx.lineWidth = (isDashed ? 1.5 : 1) * ratio
     ctx.setLineDash(isDashed ? [6 * ratio, 4 * ratio] : [])
-    ctx.beginPath()
-    ctx.moveTo(x, y - 10 * ratio)
-    ctx.lineTo(x, bbox.top + bbox.height)
-    ctx.stroke()
+    strokeLine(ctx, [x, y - 10 * ratio], [x, bbox.top + bbox.height])
     const isLeft = x + ctx.measureText(text).width + 8 * ratio > bbox.left + bbox.width
     const at = { x: x + (isLeft ? -6 : 6) * ratio, y, align: isLeft ? ('right' as const) : ('left' as const) }
     writeOnChart(ctx, { text, ...at, colour, palette })

@@ -11,7 +11,6 @@ interface Column {
   readonly key: Key | undefined
 }
 
-/** The order of the cells in a row. */
 const COLUMNS: readonly Column[] = [
   { name: 'Label', key: 'label' },
   { name: 'Fast → slow', key: undefined },
@@ -20,7 +19,6 @@ const COLUMNS: readonly Column[] = [
 const ROWS_AT_FIRST = 100
 const collator = new Intl.Collator('en', { numeric: true })
 
-/** The labels, sortable and searchable. */
 export class LabelTable {
   readonly #table = find('label-table', HTMLTableElement)
   readonly #search = find('label-search', HTMLInputElement)

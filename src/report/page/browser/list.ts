@@ -1,6 +1,5 @@
 import { Connection } from './connection.js'
-import { find } from './elements.js'
-import { rewrite } from './keep-place.js'
+import { find, rewrite } from './elements.js'
 import { watchTheme } from './theme.js'
 
 watchTheme(() => undefined)

@@ -2,7 +2,6 @@ import type { Live, PageDocument } from '../document.js'
 import { formatElapsed } from '../numbers.js'
 import { find } from './elements.js'
 
-/** The run's progress, with a button to stop it. */
 export class LivePanel {
   readonly #box = find('live', HTMLElement)
   readonly #words = find('progress-words', HTMLElement)
@@ -52,7 +51,6 @@ export class LivePanel {
 
 type MakeRoom = (request: () => Promise<Response>) => Promise<Response>
 
-/** Stops the run after asking once. */
 class StopButton {
   readonly #stop = find('stop', HTMLButtonElement)
   readonly #question = find('confirm', HTMLElement)

@@ -1,11 +1,13 @@
 import uPlot from 'uplot'
 import type { Limit, PageDocument } from '../document.js'
 import { formatElapsed, formatNumber, renderTable } from '../numbers.js'
-import { formatTime } from '../../headline.js'
-import { fillWhenOpen, find, make, makeLegendItem, makePlot } from './elements.js'
-import { axisLook, CHART_FONT, readPalette, type ColourName, type Palette } from './palette.js'
-import { bandsOf, countBands, describeBand, drawBands, NOTHING_ANSWERED } from './stall-bands.js'
-import { drawBand, greyPart, isInWarmUp, NOT_COUNTED } from './warm-up.js'
+import { formatTime } from '../../sentences.js'
+import { fillWhenOpen, find, make } from './elements.js'
+import { axisLook, limitColour, makeFigure, makeLegendItem, numberAxis, pointAt } from './charts.js'
+import { readPalette } from './charts.js'
+import { strokeLine, tint, writeOnChart, type ColourName, type Palette } from './charts.js'
+import { bandsOf, countBands, describeBand, drawBand, drawBands, NOTHING_ANSWERED } from './bands.js'
+import { greyPart, isInWarmUp, NOT_COUNTED } from './bands.js'
 
 interface Line {
   readonly name: string
@@ -35,7 +37,6 @@ interface Drawn {
 
 type Series = NonNullable<PageDocument['series']>
 type SeriesName = Exclude<keyof Series, 'bucketMs' | 'atMs'>
-/** A page with a series. */
 type Timed = PageDocument & { readonly series: Series }
 
 /** Natural steps of a time axis, in seconds. */
@@ -49,7 +50,6 @@ const WIDEST_GUTTER = 184
 const LETTER_WIDTH = 7
 const GAP = 6
 
-/** The charts over time, with a common crosshair and zoom. */
 export class TimeCharts {
   readonly #box = find('time-charts', HTMLDivElement)
   readonly #slider = find('moment', HTMLInputElement)
@@ -115,14 +115,10 @@ export class TimeCharts {
     const { series, warmUp } = page
     const limits = limitsOf(page)
     const untilMs = warmUp?.untilMs ?? null
-    const figure = make('figure', { className: 'chart' })
-    const caption = make('figcaption')
-    caption.append(make('strong', { text: plan.title }), make('span', { className: 'unit', text: plan.unit }))
+    const { figure, caption, canvas } = makeFigure(plan, describeChart(plan, page))
     const values = plan.lines.map((line) => makeLegend(caption, line, plan.lines.length > 1))
     if (untilMs !== null) caption.append(makeLegendItem('warm-up', NOT_COUNTED))
     if (bandsOf(page).length > 0) caption.append(makeLegendItem('stall', NOTHING_ANSWERED))
-    const canvas = makePlot(describeChart(plan, page))
-    figure.append(caption, canvas)
     this.#box.append(figure)
     const options = chartOptions(plan, { palette, limits, width: this.#width() })
     const hooks = {
@@ -165,8 +161,7 @@ export class TimeCharts {
     if (at === undefined) return
     this.#moment = index
     this.#slider.value = String(index)
-    for (const { plot } of this.#drawn)
-      plot.setCursor({ left: plot.valToPos(at / 1000, 'x'), top: plot.over.clientHeight / 2 }, false)
+    pointAt(this.#drawn, at / 1000)
     this.#tell(index)
   }
 
@@ -273,7 +268,6 @@ function outlineOf(plans: readonly ChartPlan[], page: Timed): string {
   return JSON.stringify([plans.map(({ title, limits }) => [title, limits]), bandsOf(page).length > 0])
 }
 
-/** What is special about a moment. */
 function notesOn(page: Timed, index: number): string[] {
   const band = describeBand(page, index)
   return [...(isInWarmUp(page, index) ? [NOT_COUNTED] : []), ...(band === undefined ? [] : [band])]
@@ -305,7 +299,6 @@ function chartOptions(
   plan: ChartPlan,
   { palette, limits, width }: { palette: Palette; limits: readonly Limit[]; width: number }
 ): uPlot.Options {
-  const axis = axisLook(palette)
   return {
     width,
     height: plan.height,
@@ -313,13 +306,11 @@ function chartOptions(
     legend: { show: false },
     scales: { x: { time: false }, y: { range: (_, __, max) => [0, topOf(max, plan.limits)] } },
     axes: [
-      { ...axis, size: 28, incrs: TIME_STEPS, space: 70, values: (_, splits) => splits.map(formatElapsed) },
       {
-        ...axis,
-        size: AXIS_WIDTH,
-        space: 28,
-        values: (_, splits) => splits.map((value) => formatNumber(value))
-      }
+        ...{ ...axisLook(palette), size: 28, incrs: TIME_STEPS, space: 70 },
+        values: (_, splits) => splits.map(formatElapsed)
+      },
+      numberAxis(palette, AXIS_WIDTH, 28)
     ],
     series: [
       {},
@@ -335,8 +326,7 @@ function chartOptions(
 
 function seriesOptions({ shape }: ChartPlan, stroke: string): uPlot.Series {
   const base: uPlot.Series = { stroke, width: 1.75, points: { show: false } }
-  const tint = stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.14)')
-  if (shape === 'area') return { ...base, fill: tint }
+  if (shape === 'area') return { ...base, fill: tint(stroke, 0.14) }
   if (shape === 'line') return base
   const { bars } = uPlot.paths
   return { ...base, width: 0, fill: stroke, ...(bars && { paths: bars({ size: [0.7, 24] }) }) }
@@ -364,68 +354,19 @@ function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette)
   let lastY = Infinity
   for (const limit of limits.filter(isDrawn).sort((a, b) => a.ms - b.ms)) {
     const y = plot.valToPos(limit.ms, 'y', true)
+    const colour = limitColour(limit, palette)
     ctx.save()
-    ctx.strokeStyle = limitColour(limit, palette)
+    ctx.strokeStyle = colour
     ctx.setLineDash([6 * ratio, 4 * ratio])
     ctx.lineWidth = 1.25 * ratio
-    ctx.beginPath()
-    ctx.moveTo(bbox.left, y)
-    ctx.lineTo(bbox.left + bbox.width, y)
-    ctx.stroke()
+    const right = bbox.left + bbox.width
+    strokeLine(ctx, [bbox.left, y], [right, y])
     ctx.restore()
     if (plot.width <= WIDE) continue
-    const wordsY = Math.min(y + 4 * ratio, lastY - 15 * ratio)
-    const at = { x: bbox.left + bbox.width + GAP * ratio, y: wordsY }
-    writeOnChart(ctx, {
-      text: limit.text,
-      mostWidth: ctx.canvas.width - at.x,
-      ...at,
-      align: 'left',
-      colour: limitColour(limit, palette),
-      palette
-    })
-    lastY = wordsY
+    lastY = Math.min(y + 4 * ratio, lastY - 15 * ratio)
+    const at = { x: right + GAP * ratio, y: lastY, align: 'left' as const }
+    writeOnChart(ctx, { text: limit.text, mostWidth: ctx.canvas.width - at.x, ...at, colour, palette })
   }
-}
-
-interface Writing {
-  readonly text: string
-  /** Longer text is cut, and ends with `…`. */
-  readonly mostWidth?: number
-  readonly x: number
-  readonly y: number
-  readonly align: CanvasTextAlign
-  readonly colour: string
-  readonly palette: Palette
-}
-
-/** Text with an outline in the colour of the card, so that lines behind it do not make it hard to read. */
-export function writeOnChart(ctx: CanvasRenderingContext2D, writing: Writing): void {
-  const { x, y, align, colour, palette } = writing
-  ctx.save()
-  ctx.font = CHART_FONT.replace('12px', `${12 * uPlot.pxRatio}px`)
-  const text = cutToWidth(ctx, writing)
-  ctx.textAlign = align
-  ctx.lineJoin = 'round'
-  ctx.lineWidth = 4 * uPlot.pxRatio
-  ctx.strokeStyle = palette.card
-  ctx.strokeText(text, x, y)
-  ctx.fillStyle = colour
-  ctx.fillText(text, x, y)
-  ctx.restore()
-}
-
-function cutToWidth(ctx: CanvasRenderingContext2D, { text, mostWidth = Infinity }: Writing): string {
-  if (ctx.measureText(text).width <= mostWidth) return text
-  let kept = text
-  while (kept !== '' && ctx.measureText(`${kept}…`).width > mostWidth) kept = kept.slice(0, -1)
-  return `${kept}…`
-}
-
-/** Green if the limit holds, red if it does not. */
-export function limitColour({ verdict }: Limit, palette: Palette): string {
-  if (verdict === 'passed' || verdict === 'holds') return palette.good
-  return verdict === 'failed' || verdict === 'broken' ? palette.bad : palette.doubtful
 }
 
 function describeChart({ title, unit, lines }: ChartPlan, page: Timed): string {

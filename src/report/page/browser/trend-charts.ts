@@ -1,19 +1,9 @@
 import uPlot from 'uplot'
 import type { Trend, TrendPoint } from '../../../analysis/baseline/trend.js'
-import {
-  axisRange,
-  connectedStretches,
-  describePlan,
-  describePoint,
-  describeTrend,
-  planTrend,
-  renderTrendTable,
-  startOfBand
-} from '../trend-plan.js'
-import type { TrendPlan } from '../trend-plan.js'
-import { formatNumber } from '../numbers.js'
-import { fillWhenOpen, find, make, makePlot } from './elements.js'
-import { axisLook, readPalette, type Palette } from './palette.js'
+import { axisRange, connectedStretches, describePlan, describePoint, describeTrend } from '../trend-plan.js'
+import { planTrend, renderTrendTable, startOfBand, type TrendPlan } from '../trend-plan.js'
+import { fillWhenOpen, find, make } from './elements.js'
+import { axisLook, makeFigure, numberAxis, pointAt, readPalette, strokeLine, type Palette } from './charts.js'
 
 interface Drawn {
   readonly plan: TrendPlan
@@ -31,7 +21,6 @@ const HEAD = 6
 /** Dates of so many runs fit below a small chart. */
 const DATES = 3
 
-/** The last runs: p95, throughput and error rate side by side, with a common crosshair. */
 export class TrendCharts {
   readonly #box = find('trend-charts', HTMLDivElement)
   readonly #slider = find('trend-run', HTMLInputElement)
@@ -73,7 +62,7 @@ export class TrendCharts {
     const palette = readPalette()
     const plans = planTrend(trend)
     // All figures first: how many there are decides how wide each one is.
-    const figures = plans.map((plan) => makeFigure(plan, trend.points))
+    const figures = plans.map((plan) => makeParts(plan, trend.points))
     this.#box.append(...figures.map(({ figure }) => figure))
     this.#drawn = plans.flatMap((plan, i) => {
       const parts = figures[i]
@@ -82,7 +71,7 @@ export class TrendCharts {
     this.#tell(this.#chosen)
   }
 
-  #draw(plan: TrendPlan, { figure, canvas }: ReturnType<typeof makeFigure>, palette: Palette): uPlot {
+  #draw(plan: TrendPlan, { figure, canvas }: ReturnType<typeof makeParts>, palette: Palette): uPlot {
     const points = this.#trend?.points ?? []
     const hooks: uPlot.Hooks.Arrays = {
       setCursor: [(plot) => this.#follow(plot)],
@@ -127,8 +116,7 @@ export class TrendCharts {
   }
 
   #choose(index: number): void {
-    for (const { plot } of this.#drawn)
-      plot.setCursor({ left: plot.valToPos(index, 'x'), top: plot.over.clientHeight / 2 }, false)
+    pointAt(this.#drawn, index)
     this.#tell(index)
   }
 
@@ -156,26 +144,17 @@ function widthOf(figure: HTMLElement): number {
   return Math.max(LEAST_WIDTH, figure.clientWidth)
 }
 
-function makeFigure(
-  plan: TrendPlan,
-  points: readonly TrendPoint[]
-): { figure: HTMLElement; canvas: HTMLElement; reading: HTMLElement; tip: HTMLElement } {
-  const figure = make('figure', { className: 'chart' })
-  const caption = make('figcaption')
+function makeParts(plan: TrendPlan, points: readonly TrendPoint[]) {
+  const { figure, caption, canvas } = makeFigure(plan, describePlan(plan, points))
   const reading = make('span', { className: 'reading' })
   const legend = make('span', { className: 'legend' })
   legend.append(make('i', { className: `swatch ${plan.colour}` }), reading)
-  caption.append(
-    make('strong', { text: plan.title }),
-    make('span', { className: 'unit', text: plan.unit }),
-    legend
-  )
-  const canvas = makePlot(describePlan(plan, points))
+  caption.append(legend)
   // The slider tells the same to screen readers.
   const tip = make('div', { className: 'tip' })
   tip.hidden = true
   tip.setAttribute('aria-hidden', 'true')
-  figure.append(caption, canvas, tip)
+  figure.append(tip)
   return { figure, canvas, reading, tip }
 }
 
@@ -185,7 +164,6 @@ interface Look {
 }
 
 function chartOptions(plan: TrendPlan, { points, palette, width }: Look & { width: number }): uPlot.Options {
-  const axis = axisLook(palette)
   return {
     width,
     height: HEIGHT,
@@ -197,17 +175,12 @@ function chartOptions(plan: TrendPlan, { points, palette, width }: Look & { widt
     },
     axes: [
       {
-        ...{ ...axis, grid: { show: false }, size: 28 },
+        ...{ ...axisLook(palette), grid: { show: false }, size: 28 },
         splits: () => datedRuns(points.length),
         filter: (_, splits) => splits,
         values: (_, splits) => splits.map((index) => dayOf(points[index]))
       },
-      {
-        ...axis,
-        size: AXIS_WIDTH,
-        space: 36,
-        values: (_, splits) => splits.map((value) => formatNumber(value))
-      }
+      numberAxis(palette, AXIS_WIDTH, 36)
     ],
     // Lines with gaps and points of several kinds are drawn by hand.
     series: [{}, { paths: () => null, points: { show: false } }],
@@ -247,10 +220,7 @@ function drawBand(plot: uPlot, { plan, points, palette }: Drawing): void {
   ctx.strokeStyle = palette[plan.colour]
   ctx.lineWidth = uPlot.pxRatio
   ctx.setLineDash([4 * uPlot.pxRatio, 4 * uPlot.pxRatio])
-  strokeLine(ctx, [
-    [left, yOf(plan.band.centre)],
-    [right, yOf(plan.band.centre)]
-  ])
+  strokeLine(ctx, [left, yOf(plan.band.centre)], [right, yOf(plan.band.centre)])
   ctx.restore()
 }
 
@@ -269,15 +239,12 @@ function drawRuns(plot: uPlot, { plan, points, palette }: Drawing): void {
   points.forEach((point, index) => {
     if (!point.isAfterChange || index === 0) return
     const x = plot.valToPos(index - 0.5, 'x', true)
-    strokeLine(ctx, [
-      [x, bbox.top],
-      [x, bbox.top + bbox.height]
-    ])
+    strokeLine(ctx, [x, bbox.top], [x, bbox.top + bbox.height])
   })
   ctx.setLineDash([])
   ctx.lineWidth = 1.5 * uPlot.pxRatio
   ctx.strokeStyle = colour
-  for (const stretch of connectedStretches(plan, points)) strokeLine(ctx, stretch.map(placeOf))
+  for (const stretch of connectedStretches(plan, points)) strokeLine(ctx, ...stretch.map(placeOf))
   points.forEach((point, index) => {
     const value = plan.values[index] ?? null
     const { min = 0, max = 0 } = plot.scales.y ?? {}
@@ -285,12 +252,6 @@ function drawRuns(plot: uPlot, { plan, points, palette }: Drawing): void {
     if (value !== null) drawPoint(ctx, { at: placeOf(index), point, beyond, colour, palette })
   })
   ctx.restore()
-}
-
-function strokeLine(ctx: CanvasRenderingContext2D, places: readonly (readonly [number, number])[]): void {
-  ctx.beginPath()
-  for (const [x, y] of places) ctx.lineTo(x, y)
-  ctx.stroke()
 }
 
 interface DrawnPoint {

@@ -1,30 +1,11 @@
-import { labelOf, readableName } from '../plan-text.js'
-import {
-  MOST_REQUESTS,
-  SourceError,
-  addressOf,
-  describeDisabled,
-  isMethod,
-  isSafe,
-  propertiesOf,
-  readTarget,
-  type PlanRequest,
-  type RequestSet,
-  type PlanHeader,
-  type PlanText
-} from '../request.js'
-import {
-  describeProperties,
-  keepPath,
-  nothingRemoved,
-  type Removed,
-  keepPairs,
-  namesSecret,
-  replaceBy
-} from '../without-secrets.js'
-import { isConfidentialName } from '../../../contract/secret-names.js'
-import { isPlainName, markProperty, mayBeSecret, showProperties } from '../secrets.js'
-import { readRecording, type Recorded } from './recorded.js'
+import { labelOf, readableName, MOST_REQUESTS, SourceError, addressOf, describeDisabled } from './request.js'
+import { isMethod, isSafe, propertiesOf, readTarget } from './request.js'
+import type { PlanHeader, PlanRequest, PlanText, RequestSet } from './request.js'
+import { isConfidentialName } from '../../contract/secret-names.js'
+import { when } from '../../contract/text.js'
+import { fieldIn, textIn } from './openapi/api-document.js'
+import { describeProperties, keepPairs, keepPath, namesSecret, nothingRemoved, replaceBy } from './secrets.js'
+import { isPlainName, markProperty, mayBeSecret, showProperties, type Removed } from './secrets.js'
 
 export interface HarOptions {
   /** Also send what is not GET or HEAD. */
@@ -69,7 +50,7 @@ export function readHar(text: string, options: HarOptions): RequestSet {
     target,
     requests: plan,
     notes: [
-      ...(counts.size > 0 ? [describeCounts(counts)] : []),
+      ...when(counts.size > 0, describeCounts(counts)),
       ...notesOf(plan, first.filter(leadsElsewhere).length, removed)
     ]
   }
@@ -124,10 +105,11 @@ function toRequest(
 ): PlanRequest {
   const { method, url } = recorded
   const path = keepPath(url, removed)
-  const body = recorded.body === undefined || isSafe(method) ? undefined : keepBody(recorded.body, removed)
-  const lacksBody = recorded.body !== undefined && !isSafe(method) && body === undefined
+  const sent = isSafe(method) ? undefined : recorded.body
+  const body = sent && keepBody(sent, removed)
+  const lacksBody = sent !== undefined && body === undefined
   const note = lacksBody
-    ? `The recorded body (${mediaType(recorded.body.type) ?? 'of unknown type'}) is not in the plan: only forms and JSON of up to 256 KiB are. Add one before you enable this.`
+    ? `The recorded body (${mediaType(sent.type) ?? 'of unknown type'}) is not in the plan: only forms and JSON of up to 256 KiB are. Add one before you enable this.`
     : isSafe(method) || allMethods
       ? undefined
       : 'Disabled, because it changes data. `loadgate init --all-methods` enables it.'
@@ -158,19 +140,18 @@ function notesOf(
 ): string[] {
   const isSignedIn = [...headers, ...properties].some((name) => /^(?:cookie|authorization)$/i.test(name))
   return [
-    ...(headers.size > 0
-      ? [
-          `Not in the plan: ${[...headers].join(', ')}. Cookies that the application sets are kept by each user.`
-        ]
-      : []),
-    ...(isSignedIn
-      ? [
-          'Recorded with cookies or credentials: if it was recorded while signed in, add a login to the plan. A redirect where the recording has none counts as failed.'
-        ]
-      : []),
-    ...(elsewhere > 0
-      ? [`Redirects to other hosts are not followed: ${elsewhere} of ${plan.length} requests.`]
-      : []),
+    ...when(
+      headers.size > 0,
+      `Not in the plan: ${[...headers].join(', ')}. Cookies that the application sets are kept by each user.`
+    ),
+    ...when(
+      isSignedIn,
+      'Recorded with cookies or credentials: if it was recorded while signed in, add a login to the plan. A redirect where the recording has none counts as failed.'
+    ),
+    ...when(
+      elsewhere > 0,
+      `Redirects to other hosts are not followed: ${elsewhere} of ${plan.length} requests.`
+    ),
     ...describeProperties(propertiesOf(plan)),
     ...describeDisabled(plan),
     'The plan contains recorded paths, queries and bodies: read it before you commit it.'
@@ -295,4 +276,75 @@ function raw(text: string): string {
 
 function mark(name: string, value: string, removed: Removed): string {
   return markProperty(replaceBy(name, value, removed).property)
+}
+
+type Recorded = NonNullable<ReturnType<typeof readEntry>>
+
+const HOW =
+  'save it from the network panel of the browser’s developer tools: "Save all as HAR", or "Export HAR (sanitized)"'
+
+/** The requests of a HAR file over http, in the order in which they were sent; and the number of others. */
+function readRecording(text: string): { requests: Recorded[]; others: number } {
+  const entries = fieldIn(fieldIn(parse(text), 'log'), 'entries')
+  if (!Array.isArray(entries)) throw new SourceError(`it is not a HAR file: it has no log.entries; ${HOW}`)
+  if (entries.length === 0)
+    throw new SourceError('it contains no requests; open the network panel, reload the page, and save again')
+  const requests = entries.flatMap((entry: unknown) => readEntry(entry) ?? [])
+  // Browsers save them in order; tools that merge recordings may not.
+  if (requests.every(({ startMs }) => !Number.isNaN(startMs))) requests.sort((a, b) => a.startMs - b.startMs)
+  return { requests, others: entries.length - requests.length }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (thrown) {
+    // The parser quotes the text around the place, which may be part of a secret.
+    const message = (thrown as Error).message.replace(/,? ?(?:\.{3})?".*$/s, '')
+    throw new SourceError(`it is not a HAR file, which is JSON: ${message}; ${HOW}`)
+  }
+}
+
+function readEntry(entry: unknown) {
+  const request = fieldIn(entry, 'request')
+  const response = fieldIn(entry, 'response')
+  const address = textIn(request, 'url')
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  // Others are data:, blob:, ws: and chrome-extension:.
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
+  const startMs = Date.parse(textIn(entry, 'startedDateTime'))
+  const takenMs = fieldIn(entry, 'time')
+  return {
+    method: textIn(request, 'method').toUpperCase(),
+    url,
+    headers: pairsOf(fieldIn(request, 'headers')),
+    body: readBody(fieldIn(request, 'postData')),
+    startMs,
+    endMs: startMs + (typeof takenMs === 'number' && takenMs > 0 ? takenMs : 0),
+    status: Number(fieldIn(response, 'status')) || 0,
+    /** Where the response sent the browser next. */
+    redirect: textIn(response, 'redirectURL'),
+    responseType: textIn(fieldIn(response, 'content'), 'mimeType').toLowerCase(),
+    /** What the browser requested it for; not every browser says. */
+    resource: textIn(entry, '_resourceType').toLowerCase()
+  }
+}
+
+function readBody(data: unknown): { type: string; text: string } | undefined {
+  const type = textIn(data, 'mimeType')
+  const text = textIn(data, 'text')
+  if (type === '' && text === '') return undefined
+  // Some browsers record a form as its fields only.
+  const fields = pairsOf(fieldIn(data, 'params'))
+  const isForm = /^application\/x-www-form-urlencoded/i.test(type)
+  return {
+    type,
+    text: text === '' && isForm ? new URLSearchParams(fields.map(([...pair]) => pair)).toString() : text
+  }
+}
+
+function pairsOf(value: unknown): (readonly [string, string])[] {
+  return Array.isArray(value)
+    ? value.map((pair: unknown) => [textIn(pair, 'name'), textIn(pair, 'value')] as const)
+    : []
 }
