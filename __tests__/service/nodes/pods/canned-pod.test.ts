@@ -6,10 +6,8 @@ import type { Cluster, ExecStreams } from '../../../../src/service/nodes/kuberne
 import { copyIn } from '../../../../src/service/nodes/pods/work/copy-in.js'
 import { followFile } from '../../../../src/service/nodes/pods/work/follow-file.js'
 import { inspectTurn } from '../../../../src/service/nodes/pods/work/inspect-turn.js'
-import { PodContact } from '../../../../src/service/nodes/pods/work/pod-contact.js'
-import { podPaths } from '../../../../src/service/nodes/pods/work/pod-environment.js'
 import { type Clock, sleepBy } from '../../../../src/contract/clock.js'
-import { POD_TIMINGS } from '../../../../src/service/nodes/pods/timings.js'
+import { POD_TIMINGS, PodContact } from '../../../../src/service/nodes/pods/work/pod-contact.js'
 import { PodRecord, readFigures, readTurnState } from '../../../../src/service/nodes/pods/work/pod-record.js'
 
 const folders: string[] = []
@@ -53,6 +51,7 @@ function cannedPod(...answers: readonly Said[]) {
   const contact = new PodContact({
     cluster: { exec } as unknown as Cluster,
     pod: 'node-0',
+    home: '/pod',
     lost: never,
     whyLost: () => Promise.resolve(undefined),
     clock: { now: () => 1000, after, sleep: sleepBy(after) },
@@ -63,8 +62,7 @@ function cannedPod(...answers: readonly Said[]) {
 }
 
 describe('how far a turn is', () => {
-  const inspect = (said: Said) =>
-    inspectTurn(cannedPod(said).contact, { home: '/loadgate', turn: '/loadgate/turns/run1' }, never)
+  const inspect = (said: Said) => inspectTurn(cannedPod(said).contact, '/pod/turns/run1', never)
 
   test('not begun, begun, ended', async () => {
     expect(await inspect({ stdout: 'turn;;;0\n' })).toEqual({
@@ -98,7 +96,7 @@ describe('copying files into a pod', () => {
       folders: ['/pod/out'],
       lastCopy
     }
-    return copyIn(pod.contact, podPaths('/pod'), request, never)
+    return copyIn(pod.contact, request, never)
   }
 
   test('the archive is as long as announced, and puts each file into its place', async () => {

@@ -1,10 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { Cluster, ExecStreams } from '../../../../src/service/nodes/kubernetes/cluster.js'
-import { followFile } from '../../../../src/service/nodes/pods/work/follow-file.js'
-import { LineSink } from '../../../../src/service/nodes/pods/work/follow-turn.js'
-import { PodContact } from '../../../../src/service/nodes/pods/work/pod-contact.js'
+import { followFile, LineSink } from '../../../../src/service/nodes/pods/work/follow-file.js'
 import { PodDesk } from '../../../../src/service/nodes/pods/work/pod-desk.js'
-import { POD_TIMINGS } from '../../../../src/service/nodes/pods/timings.js'
+import { POD_TIMINGS, PodContact } from '../../../../src/service/nodes/pods/work/pod-contact.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 
 /** Longer than a stream may be silent, or a question may take. */
@@ -25,7 +23,7 @@ function prepare(): { contact: PodContact; clock: ManualClock; lines: string[]; 
     }
   } as Pick<Cluster, 'exec'> as Cluster
   const contact = new PodContact({
-    ...{ cluster, pod: 'pod-1', lost: NEVER, whyLost: () => Promise.resolve(undefined) },
+    ...{ cluster, pod: 'pod-1', home: '/', lost: NEVER, whyLost: () => Promise.resolve(undefined) },
     ...{ clock, timings: POD_TIMINGS, log: (line) => lines.push(line) }
   })
   return { contact, clock, lines, streams }
@@ -36,9 +34,7 @@ const kinds: [name: string, begin: (contact: PodContact) => Promise<unknown>, li
   [
     'a stream of questions',
     (contact) =>
-      contact.keepTrying(NEVER, async (either) =>
-        (await PodDesk.open(contact, { home: '/', turn: '/t' }, either)).ask('time')
-      ),
+      contact.keepTrying(NEVER, async (either) => (await PodDesk.open(contact, '/t', either)).ask('time')),
     POD_TIMINGS.silenceMs
   ],
   [

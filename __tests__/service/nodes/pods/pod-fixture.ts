@@ -8,7 +8,7 @@ import {
   type PodNode,
   type PodNodeParts
 } from '../../../../src/service/nodes/pods/pod-place.js'
-import { POD_TIMINGS } from '../../../../src/service/nodes/pods/timings.js'
+import { POD_TIMINGS } from '../../../../src/service/nodes/pods/work/pod-contact.js'
 import { type Cut, type LocalPods, startLocalPods } from '../../../support/kubernetes/local-pod.js'
 import { removeFolder } from '../../../support/remove-folder.js'
 

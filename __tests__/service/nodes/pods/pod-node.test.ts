@@ -19,7 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cluster, ClusterError } from '../../../../src/service/nodes/kubernetes/cluster.js'
 import { NodeError } from '../../../../src/service/nodes/load-node.js'
 import { type Clock, sleepBy, systemClock } from '../../../../src/contract/clock.js'
-import { POD_TIMINGS } from '../../../../src/service/nodes/pods/timings.js'
+import { POD_TIMINGS } from '../../../../src/service/nodes/pods/work/pod-contact.js'
 import { type PodFixture, shellCommand, startPod } from './pod-fixture.js'
 
 let fixture: PodFixture

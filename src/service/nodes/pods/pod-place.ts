@@ -18,12 +18,11 @@ import type { PodDocument } from './start/documents.js'
 import { jobManifest, jobName, gridSelector } from './start/job-manifest.js'
 import { waitForPods, type PodsToStart, type StartedPods, podsOf } from './start/start-pods.js'
 import { SUPERVISOR } from './work/supervisor.js'
-import { POD_TIMINGS, type PodTimings } from './timings.js'
 import { viewGrid, type GridView } from './start/pod-view.js'
 import { watchPods } from './start/pod-watch.js'
 import { limitOf, machineOf } from './start/pod-words.js'
-import { POD_HOME, exportLines, podEnvironment, podPaths } from './work/pod-environment.js'
-import { type ContactParts, PodContact } from './work/pod-contact.js'
+import { exportLines } from './work/pod-environment.js'
+import { type ContactParts, POD_TIMINGS, PodContact } from './work/pod-contact.js'
 import { PodRecord } from './work/pod-record.js'
 import { PodTurn } from './work/pod-turn.js'
 
@@ -209,37 +208,36 @@ export interface PodNode extends LoadNode {
   doubts(): readonly string[]
 }
 
-export interface PodNodeParts extends Omit<ContactParts, 'timings'> {
+/** The folder and the timings are other ones in tests. */
+export interface PodNodeParts
+  extends Omit<ContactParts, 'home' | 'timings'>, Partial<Pick<ContactParts, 'home' | 'timings'>> {
   /** The machine that it was scheduled to. */
   readonly nodeName: string
   readonly image: string
   readonly memoryBytes: number | undefined
   /** What was found in the image, for all nodes of the grid. */
   readonly found: Map<object, Promise<unknown>>
-  /** Of tests: where our folder is in the pod, and how long things may take. */
-  readonly home?: string
-  readonly timings?: PodTimings
 }
 
 /** A node that is a pod. It runs the supervisor, and everything else happens by exec. */
 export function createPodNode(parts: PodNodeParts): PodNode {
-  const paths = podPaths(parts.home ?? POD_HOME)
-  const { timings = POD_TIMINGS } = parts
-  const contact = new PodContact({ ...parts, timings })
-  const env = podEnvironment(paths.home)
+  const { timings = POD_TIMINGS, home = '/loadgate' } = parts
+  const contact = new PodContact({ ...parts, home, timings })
+  // Where tools can write although the user of a pod has no home and its image is read-only.
+  const env = { HOME: `${home}/home`, TMPDIR: '/tmp' }
   const shell = imageShell(contact, parts.image, env)
   let record = new PodRecord(parts.pod, parts.nodeName)
   return {
     env,
     memoryBytes: parts.memoryBytes,
     outageMs: timings.giveUpMs,
-    pathOf: (file) => paths.fileOf(file),
+    pathOf: (file) => contact.fileOf(file),
     find: <T>(search: ToolSearch<T>) => remember(parts.found, search, () => search.inImage(shell)),
     run: (command, signal) => {
       signal.throwIfAborted()
       record = new PodRecord(parts.pod, parts.nodeName)
-      const turn = paths.turnOf(turnName(command.id ?? randomUUID()))
-      return new PodTurn({ contact, paths, record, turn }, command, signal).run()
+      const turn = `${home}/turns/${turnName(command.id ?? randomUUID())}`
+      return new PodTurn({ contact, record, turn }, command, signal).run()
     },
     facts: () => record.facts(),
     doubts: () => record.doubts()

@@ -6,7 +6,6 @@ import { ClusterError } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import { quote } from '../../../../contract/regions/regions.js'
 import type { PodContact } from './pod-contact.js'
-import type { PodPaths } from './pod-environment.js'
 import { NAP } from './supervisor.js'
 
 /**
@@ -109,11 +108,10 @@ interface Entry {
 /** Puts files and the command of a turn into the pod, checked; nothing is held in memory. Returns false if the turn runs already. */
 export async function copyIn(
   contact: PodContact,
-  paths: PodPaths,
   request: CopyRequest,
   signal: AbortSignal
 ): Promise<boolean> {
-  const { entries, folders } = await listFiles(request.brings, paths)
+  const { entries, folders } = await listFiles(request.brings, contact)
   entries.push(textEntry('command', request.command, `${request.turn}/command`))
   const place = textEntry('place', placeScript(entries, [...folders, ...request.folders]))
   // A line of `sums`: the hash, two spaces, the name.
@@ -127,40 +125,24 @@ export async function copyIn(
   return contact.keepTrying(signal, (either) => {
     // Of several services, one after another, the last one has the highest number.
     number = Math.max(number + 1, contact.parts.clock.now())
-    return copyOnce(contact, {
-      args: [paths.home, request.turn, String(bytes), String(number)],
-      archive: writeArchive(entries, place),
-      limitMs: contact.parts.timings.askMs + bytes / SENT_BYTES_PER_MS,
-      signal: either
-    })
+    const args = [contact.parts.home, request.turn, String(bytes), String(number)]
+    const limitMs = contact.parts.timings.askMs + bytes / SENT_BYTES_PER_MS
+    return copyOnce(contact, args, writeArchive(entries, place), { limitMs, signal: either })
   })
 }
 
 async function copyOnce(
   contact: PodContact,
-  order: {
-    args: readonly string[]
-    archive: AsyncIterable<Uint8Array>
-    limitMs: number
-    signal: AbortSignal
-  }
+  args: readonly string[],
+  stdin: AsyncIterable<Uint8Array>,
+  limits: { limitMs: number; signal: AbortSignal }
 ): Promise<boolean> {
   let words = ''
   let reply = ''
-  const { code } = await contact.exec(
-    COPY,
-    order.args,
-    {
-      stdin: order.archive,
-      onStdout: (bytes) => {
-        reply += Buffer.from(bytes).toString('latin1')
-      },
-      onStderr: (bytes) => {
-        words = (words + Buffer.from(bytes).toString('utf8')).slice(0, 2000)
-      }
-    },
-    order
-  )
+  const onStdout = (bytes: Uint8Array): void => void (reply += Buffer.from(bytes).toString('latin1'))
+  const onStderr = (bytes: Uint8Array): void =>
+    void (words = (words + Buffer.from(bytes).toString('utf8')).slice(0, 2000))
+  const { code } = await contact.exec(COPY, args, { stdin, onStdout, onStderr }, limits)
   if (code === 0 && reply.includes('copied')) return true
   const { pod } = contact.parts
   const [, other] = /^busy;([^;]*);/m.exec(reply) ?? []
@@ -231,13 +213,13 @@ async function* writeEntry(
 /** Everything under these paths, links followed: what they lead to is what the tool reads here. The folders are the pod's. */
 async function listFiles(
   brings: readonly string[],
-  paths: PodPaths
+  contact: PodContact
 ): Promise<{ entries: Entry[]; folders: Set<string> }> {
   const entries = new Map<string, Entry>()
   const folders = new Set<string>()
   const visit = async (path: string, parents: readonly string[]): Promise<void> => {
     const found = await stat(path)
-    const target = paths.fileOf(path)
+    const target = contact.fileOf(path)
     if (found.isFile() && !entries.has(path))
       entries.set(path, {
         ...{ name: `f${entries.size}`, sizeBytes: found.size, target },

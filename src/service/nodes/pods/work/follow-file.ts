@@ -62,6 +62,21 @@ export interface Sink {
   finish(exists: boolean): Promise<void>
 }
 
+/** Calls back with the lines of a file of the pod. */
+export class LineSink extends LineSplitter implements Sink {
+  readonly isBusy = false
+  size = 0
+
+  add(bytes: Uint8Array): undefined {
+    this.size += bytes.length
+    this.push(bytes)
+  }
+
+  finish(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
 export interface FileToFollow {
   /** In the pod. */
   readonly file: string
@@ -77,103 +92,80 @@ export async function followFile(
   signal?: AbortSignal
 ): Promise<void> {
   const exists = await contact.keepTrying(signal, (either, alive) =>
-    new FollowStream(contact, request, alive).run(either)
+    followOnce(contact, request, { signal: either, alive })
   )
   await request.copy.finish(exists)
 }
 
-/** One stream, from the byte that is missing to its cut or to the end of the file. */
-class FollowStream {
-  readonly #over = new AbortController()
-  #cut: ClusterError | undefined
-  #heardMs = 0
-  #bytesMs = 0
-  readonly #lines = new LineSplitter((line) => this.#hear(line))
-  #words = ''
+/** One stream, from the byte that is missing to its cut or to the end of the file. Returns whether the file exists. */
+async function followOnce(
+  contact: PodContact,
+  { turn, file, copy, onState }: FileToFollow,
+  { signal, alive }: { signal: AbortSignal; alive: () => void }
+): Promise<boolean> {
+  const { clock, timings, pod } = contact.parts
+  const over = new AbortController()
+  let cut: ClusterError | undefined
+  let heardMs = 0
+  let bytesMs = 0
+  let words = ''
+  let exists = false
   /** Of the file, once the turn has ended: it does not grow any more. */
-  #finalSize: number | undefined
-  #exists = false
+  let finalSize: number | undefined
+  let cancelLook = (): void => undefined
+  const isComplete = (): boolean => finalSize !== undefined && copy.size >= finalSize
 
-  constructor(
-    private readonly contact: PodContact,
-    private readonly request: FileToFollow,
-    private readonly alive: () => void
-  ) {}
-
-  async run(signal: AbortSignal): Promise<boolean> {
-    const { turn, file, copy } = this.request
-    let stopLooking = (): void => undefined
-    try {
-      const { code } = await this.contact.exec(
-        FOLLOW,
-        [turn, file, String(copy.size + 1)],
-        {
-          stdin: 'hold',
-          onOpen: () => (stopLooking = this.#lookForSilence()),
-          onStdout: (bytes) => this.#take(bytes),
-          onStderr: (bytes) => this.#lines.push(bytes)
-        },
-        { signal: AbortSignal.any([signal, this.#over.signal]) }
-      )
-      if (!this.#isComplete)
-        throw new ClusterError(
-          `The command that follows ${file} exited with ${code}${this.#words && `: "${this.#words}"`}.`
-        )
-    } catch (thrown) {
-      if (!this.#isComplete) throw this.#cut ?? thrown
-    } finally {
-      stopLooking()
-    }
-    return this.#exists
-  }
-
-  #take(bytes: Uint8Array): Promise<void> | undefined {
-    if (this.#over.signal.aborted) return undefined
-    this.#heardMs = this.#bytesMs = this.contact.parts.clock.now()
-    this.alive()
-    const written = this.request.copy.add(bytes)
-    this.#endIfComplete()
+  const take = (bytes: Uint8Array): Promise<void> | undefined => {
+    if (over.signal.aborted) return undefined
+    heardMs = bytesMs = clock.now()
+    alive()
+    const written = copy.add(bytes)
+    if (isComplete()) over.abort()
     return written
   }
-
-  #hear(line: string): void {
+  const lines = new LineSplitter((line) => {
     const [word, started = '', ended = '', size = '-', figures = ''] = line.split(';')
     if (word !== 'beat') {
-      this.#words = line
+      words = line
       return
     }
-    this.#heardMs = this.contact.parts.clock.now()
-    this.alive()
+    heardMs = clock.now()
+    alive()
+    exists = size !== '-'
     const state = readTurnState(started, ended)
-    this.#exists = size !== '-'
-    if (state.ended !== undefined) this.#finalSize = this.#exists ? Number(size) : 0
-    this.request.onState?.(state, readFigures(figures.split(' ')))
-    this.#endIfComplete()
-  }
-
-  get #isComplete(): boolean {
-    return this.#finalSize !== undefined && this.request.copy.size >= this.#finalSize
-  }
-
-  #endIfComplete(): void {
-    if (this.#isComplete) this.#over.abort()
-  }
-
-  #lookForSilence(): () => void {
-    const { clock, timings, pod } = this.contact.parts
-    this.#heardMs = this.#bytesMs = clock.now()
-    const look = (): void => {
-      // While the disk is busy, nothing is read.
-      if (this.request.copy.isBusy) this.#heardMs = this.#bytesMs = clock.now()
-      const sinceMs = this.#finalSize === undefined ? this.#heardMs : this.#bytesMs
-      if (clock.now() - sinceMs >= timings.silenceMs) {
-        const silentSec = Math.round(timings.silenceMs / 1000)
-        this.#cut = new ClusterError(`The stream from the pod ${pod} was silent for ${silentSec} s.`)
-        this.#over.abort()
-      }
-      cancel = clock.after(timings.silenceMs / 5, look)
+    if (state.ended !== undefined) finalSize = exists ? Number(size) : 0
+    onState?.(state, readFigures(figures.split(' ')))
+    if (isComplete()) over.abort()
+  })
+  const lookForSilence = (): void => {
+    // While the disk is busy, nothing is read.
+    if (copy.isBusy) heardMs = bytesMs = clock.now()
+    if (clock.now() - (finalSize === undefined ? heardMs : bytesMs) >= timings.silenceMs) {
+      const silentSec = Math.round(timings.silenceMs / 1000)
+      cut = new ClusterError(`The stream from the pod ${pod} was silent for ${silentSec} s.`)
+      over.abort()
     }
-    let cancel = clock.after(timings.silenceMs / 5, look)
-    return () => cancel()
+    cancelLook = clock.after(timings.silenceMs / 5, lookForSilence)
   }
+  const onOpen = (): void => {
+    heardMs = bytesMs = clock.now()
+    cancelLook = clock.after(timings.silenceMs / 5, lookForSilence)
+  }
+  try {
+    const { code } = await contact.exec(
+      FOLLOW,
+      [turn, file, String(copy.size + 1)],
+      { stdin: 'hold', onOpen, onStdout: take, onStderr: (bytes) => lines.push(bytes) },
+      { signal: AbortSignal.any([signal, over.signal]) }
+    )
+    if (!isComplete())
+      throw new ClusterError(
+        `The command that follows ${file} exited with ${code}${words && `: "${words}"`}.`
+      )
+  } catch (thrown) {
+    if (!isComplete()) throw cut ?? thrown
+  } finally {
+    cancelLook()
+  }
+  return exists
 }

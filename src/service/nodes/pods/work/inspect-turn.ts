@@ -27,11 +27,11 @@ echo "turn;$started;$ended;$copy"
 /** How far a turn is. A pod that is not ready for it is a `NodeError`. */
 export async function inspectTurn(
   contact: PodContact,
-  { home, turn }: { home: string; turn: string },
+  turn: string,
   signal: AbortSignal
 ): Promise<TurnState & { lastCopy: number }> {
+  const { pod, home } = contact.parts
   const reply = await contact.ask(INSPECT, [home, turn], { signal })
-  const { pod } = contact.parts
   const [word, started = '', ended = '', lastCopy = '0'] = reply.stdout.trim().split(';')
   if (word !== 'turn')
     throw new NodeError(
@@ -62,13 +62,11 @@ echo stopped
 /** Returns whether the tool had started. Whoever stops it has no time to wait for permissions. */
 export async function stopTool(
   contact: PodContact,
-  { home, turn, canBeKilled }: { home: string; turn: string; canBeKilled: boolean },
+  { turn, canBeKilled }: { turn: string; canBeKilled: boolean },
   signal?: AbortSignal
 ): Promise<boolean> {
-  const reply = await contact.ask(STOP, [home, turn, canBeKilled ? 'KILL' : 'TERM'], {
-    signal,
-    refusedMs: 0
-  })
+  const args = [contact.parts.home, turn, canBeKilled ? 'KILL' : 'TERM']
+  const reply = await contact.ask(STOP, args, { signal, refusedMs: 0 })
   return reply.stdout.trim() !== 'never'
 }
 

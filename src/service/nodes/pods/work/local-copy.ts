@@ -1,23 +1,20 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { createReadStream, createWriteStream, type WriteStream } from 'node:fs'
-import { stat, truncate } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { finished } from 'node:stream/promises'
 import { makeFolder } from '../../../../contract/files.js'
 import { messageOf } from '../../../../contract/text.js'
 import { NodeError } from '../../load-node.js'
 import type { Sink } from './follow-file.js'
 
-/** More than that is not read from the network before it is on the disk. */
-const BUFFER_BYTES = 128 * 1024
-
 /** A file of this machine that grows with what arrives, and what has arrived so far. It exists from its first byte on. */
 export class LocalCopy implements Sink {
   readonly #hash = createHash('sha256')
   #size = 0
-  #stream: WriteStream | undefined
-  #failure: NodeError | undefined
+  #handle: Promise<FileHandle> | undefined
+  /** One after the other, in the order in which the bytes arrived. */
+  #written: Promise<unknown> = Promise.resolve()
+  #pending = 0
 
   private constructor(readonly file: string) {}
 
@@ -36,8 +33,7 @@ export class LocalCopy implements Sink {
     if (found === undefined) return copy
     // Up to here and no further: nobody else writes to it.
     if (found.size > 0)
-      for await (const bytes of createReadStream(file, { end: found.size - 1, highWaterMark: BUFFER_BYTES }))
-        copy.#count(bytes as Buffer)
+      for await (const bytes of createReadStream(file, { end: found.size - 1 })) copy.#count(bytes as Buffer)
     await copy.finish(true)
     return copy
   }
@@ -47,41 +43,25 @@ export class LocalCopy implements Sink {
   }
 
   get isBusy(): boolean {
-    return this.#stream?.writableNeedDrain ?? false
+    return this.#pending > 0
   }
 
   get sha256(): string {
     return this.#hash.copy().digest('hex')
   }
 
-  add(bytes: Uint8Array): Promise<void> | undefined {
-    const stream = this.#open()
+  add(bytes: Uint8Array): Promise<void> {
     this.#count(bytes)
-    return stream.write(bytes) ? undefined : this.flush()
-  }
-
-  /** Fulfilled when everything that arrived is written. */
-  async flush(): Promise<void> {
-    const stream = this.#stream
-    try {
-      if (stream?.pending && this.#failure === undefined) await once(stream, 'ready')
-      if (stream && stream.writableLength > 0)
-        await new Promise<void>((resolve, reject) => {
-          stream.write('', (error) => (error ? reject(error) : resolve()))
-        })
-    } catch (error) {
-      this.#failure ??= this.#notWritten(error)
-    }
-    if (this.#failure !== undefined) throw this.#failure
+    return this.#write(async (handle) => handle.appendFile(bytes))
   }
 
   async finish(exists: boolean): Promise<void> {
-    if (exists) this.#open()
-    await this.flush()
+    await (exists ? this.#write(() => Promise.resolve()) : this.#written)
   }
 
   async close(): Promise<void> {
-    if (this.#stream !== undefined) await finished(this.#stream.end()).catch(() => undefined)
+    await this.#written.catch(() => undefined)
+    await this.#handle?.then((handle) => handle.close()).catch(() => undefined)
   }
 
   #count(bytes: Uint8Array): void {
@@ -89,16 +69,23 @@ export class LocalCopy implements Sink {
     this.#size += bytes.length
   }
 
-  #open(): WriteStream {
-    if (this.#failure !== undefined) throw this.#failure
-    if (this.#stream !== undefined) return this.#stream
-    try {
-      makeFolder(dirname(this.file))
-    } catch (error) {
-      throw (this.#failure = this.#notWritten(error))
-    }
-    this.#stream = createWriteStream(this.file, { flags: 'a', mode: 0o600, highWaterMark: BUFFER_BYTES })
-    return this.#stream.on('error', (error) => (this.#failure ??= this.#notWritten(error)))
+  /** After a failure nothing more is written: every call fails in the same words. */
+  #write(act: (handle: FileHandle) => Promise<void>): Promise<void> {
+    this.#pending++
+    const written = this.#written
+      .then(async () => act(await (this.#handle ??= this.#open())))
+      .catch((error: unknown) => {
+        throw error instanceof NodeError ? error : this.#notWritten(error)
+      })
+      .finally(() => this.#pending--)
+    this.#written = written
+    written.catch(() => undefined)
+    return written
+  }
+
+  async #open(): Promise<FileHandle> {
+    makeFolder(dirname(this.file))
+    return open(this.file, 'a', 0o600)
   }
 
   #notWritten(error: unknown): NodeError {

@@ -1,29 +1,42 @@
+import { resolve } from 'node:path'
 import type { Clock } from '../../../../contract/clock.js'
 import { clauseOf } from '../../../errors.js'
-import { messageOf } from '../../../../contract/text.js'
 import { type Cluster, ClusterError, type ExecStreams, isRefusal } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
-import { type PodTimings, RefusedError } from '../timings.js'
+
+/** How long things may take; tests shorten them. */
+export const POD_TIMINGS = {
+  /** An open stream without a sign of life for so long is dead; the pod sends one every 5 s. */
+  silenceMs: 15_000,
+  /** How long the cluster may be out of reach while the load goes on. */
+  giveUpMs: 5 * 60_000,
+  /** How long it may say no to everything: tokens are renewed, permissions are not. */
+  refusedMs: 30_000,
+  firstRetryMs: 250,
+  lastRetryMs: 5_000,
+  /** For a short question, once its stream is open: a thousand others may be opened before it. */
+  askMs: 30_000,
+  /** After a stop, how long the last bytes may take without any arriving. */
+  lastBytesMs: 10_000
+}
+
+/** The node may well be working, but nobody here may use it any more. */
+export class RefusedError extends NodeError {
+  override name = 'RefusedError'
+}
 
 export interface ContactParts {
   readonly cluster: Cluster
   readonly pod: string
+  /** The folder of the pod that is ours. */
+  readonly home: string
   /** Aborted with a `NodeError` when the pod is lost. */
   readonly lost: AbortSignal
   /** Asks the cluster now. */
   readonly whyLost: () => Promise<NodeError | undefined>
   readonly clock: Clock
-  readonly timings: PodTimings
+  readonly timings: typeof POD_TIMINGS
   readonly log: (line: string) => void
-}
-
-/** One try; `alive` says that the cluster was reached. */
-export type Attempt<T> = (signal: AbortSignal, alive: () => void) => Promise<T>
-
-export interface Reply {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
 }
 
 /** 128 and the number of the signal. */
@@ -33,10 +46,15 @@ const KILLED = 137
 export class PodContact {
   constructor(readonly parts: ContactParts) {}
 
-  /** Whatever is tried must be harmless if it is done twice. */
+  /** Where a file of this machine is in the pod. */
+  fileOf(file: string): string {
+    return `${this.parts.home}/files${resolve(file)}`
+  }
+
+  /** Whatever is tried must be harmless if it is done twice. An attempt calls `alive` when the cluster was reached. */
   async keepTrying<T>(
     signal: AbortSignal | undefined,
-    attempt: Attempt<T>,
+    attempt: (signal: AbortSignal, alive: () => void) => Promise<T>,
     refusedMs = this.parts.timings.refusedMs
   ): Promise<T> {
     const { clock, lost, log, pod, timings } = this.parts
@@ -50,49 +68,53 @@ export class PodContact {
       delayMs = timings.firstRetryMs
     }
     for (;;) {
-      this.#throwIfOver(signal)
+      either.throwIfAborted()
       try {
         return await attempt(either, alive)
       } catch (thrown) {
-        this.#throwIfOver(signal)
+        either.throwIfAborted()
         if (!(thrown instanceof ClusterError)) throw thrown
-        refusedSinceMs = isRefusal(thrown) ? (refusedSinceMs ?? clock.now()) : undefined
-        if (refusedSinceMs !== undefined && clock.now() - refusedSinceMs >= refusedMs)
-          throw refused(pod, thrown)
+        const nowMs = clock.now()
+        refusedSinceMs = isRefusal(thrown) ? (refusedSinceMs ?? nowMs) : undefined
+        if (refusedSinceMs !== undefined && nowMs - refusedSinceMs >= refusedMs) throw refused(pod, thrown)
         if (failingSinceMs === undefined) log(`the pod ${pod}: ${thrown.message} Trying again.`)
-        failingSinceMs ??= clock.now()
-        await this.#throwIfLost(thrown, clock.now() - failingSinceMs)
+        failingSinceMs ??= nowMs
+        await this.#throwWhyLost()
+        if (nowMs - failingSinceMs >= timings.giveUpMs)
+          throw new NodeError(
+            `The pod ${pod} could not be reached for ${Math.round((nowMs - failingSinceMs) / 60_000)} minutes: "${thrown.message}"; ` +
+              'check the connection to the cluster.',
+            { cause: thrown }
+          )
         await this.pause(delayMs, either)
         delayMs = Math.min(2 * delayMs, timings.lastRetryMs)
       }
     }
   }
 
-  /** Runs a short script with arguments and returns what it says. */
+  /** Runs a short script with arguments and returns what it says. `refusedMs`: how long the cluster may refuse it, if not as long as usual. */
   ask(
     script: string,
     args: readonly string[],
-    options: {
-      signal?: AbortSignal | undefined
-      limitMs?: number
-      /** How long the cluster may refuse it, if not as long as usual. */
-      refusedMs?: number
-    } = {}
-  ): Promise<Reply> {
+    options: { signal?: AbortSignal | undefined; limitMs?: number; refusedMs?: number } = {}
+  ): Promise<{ code: number; stdout: string; stderr: string }> {
     const { limitMs = this.parts.timings.askMs } = options
-    const attempt = async (signal: AbortSignal): Promise<Reply> => {
-      const said = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
-      const streams: ExecStreams = {
-        onStdout: (bytes) => void said.stdout.push(bytes),
-        onStderr: (bytes) => void said.stderr.push(bytes)
-      }
-      const { code } = await this.exec(script, args, streams, { signal, limitMs })
-      // A command that is killed looks like this when its pod is deleted.
-      if (code === KILLED) await this.#throwWhyLost()
-      const text = (chunks: Uint8Array[]): string => Buffer.concat(chunks).toString('utf8')
-      return { code, stdout: text(said.stdout), stderr: text(said.stderr) }
-    }
-    return this.keepTrying(options.signal, attempt, options.refusedMs)
+    return this.keepTrying(
+      options.signal,
+      async (signal) => {
+        const said = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
+        const streams: ExecStreams = {
+          onStdout: (bytes) => void said.stdout.push(bytes),
+          onStderr: (bytes) => void said.stderr.push(bytes)
+        }
+        const { code } = await this.exec(script, args, streams, { signal, limitMs })
+        // A command that is killed looks like this when its pod is deleted.
+        if (code === KILLED) await this.#throwWhyLost()
+        const text = (chunks: Uint8Array[]): string => Buffer.concat(chunks).toString('utf8')
+        return { code, stdout: text(said.stdout), stderr: text(said.stderr) }
+      },
+      options.refusedMs
+    )
   }
 
   /** Runs a script once. Past its limit, which counts once the stream is open, that is a `ClusterError`, as if the stream had been cut. */
@@ -127,26 +149,10 @@ export class PodContact {
     return this.parts.clock.sleep(delayMs, signal).catch(() => undefined)
   }
 
-  #throwIfOver(signal: AbortSignal | undefined): void {
-    this.parts.lost.throwIfAborted()
-    signal?.throwIfAborted()
-  }
-
   /** The cluster may not be reachable for this question either. */
   async #throwWhyLost(): Promise<void> {
     const why = await this.parts.whyLost().catch(() => undefined)
     if (why !== undefined) throw why
-  }
-
-  async #throwIfLost(thrown: ClusterError, failingMs: number): Promise<void> {
-    const { timings, pod } = this.parts
-    await this.#throwWhyLost()
-    if (failingMs < timings.giveUpMs) return
-    throw new NodeError(
-      `The pod ${pod} could not be reached for ${Math.round(failingMs / 60_000)} minutes: "${messageOf(thrown)}"; ` +
-        'check the connection to the cluster.',
-      { cause: thrown }
-    )
   }
 }
 

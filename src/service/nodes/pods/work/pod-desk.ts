@@ -36,26 +36,23 @@ export class PodDesk {
 
   private constructor(private readonly contact: PodContact) {}
 
-  static async open(
-    contact: PodContact,
-    { home, turn }: { home: string; turn: string },
-    signal: AbortSignal
-  ): Promise<PodDesk> {
+  static async open(contact: PodContact, turn: string, signal: AbortSignal): Promise<PodDesk> {
     const desk = new PodDesk(contact)
     const answers = new LineSplitter((line) => desk.#questions.shift()?.(line))
-    await new Promise<void>((resolve, reject) => {
-      const streams = {
-        stdin: desk.#input,
-        onOpen: resolve,
-        onStdout: (bytes: Uint8Array) => answers.push(bytes)
-      }
+    await new Promise<void>((onOpen, reject) => {
+      const onStdout = (bytes: Uint8Array): void => answers.push(bytes)
+      const either = AbortSignal.any([signal, desk.#closed.signal])
       contact
-        .exec(ANSWER, [home, turn], streams, { signal: AbortSignal.any([signal, desk.#closed.signal]) })
+        .exec(
+          ANSWER,
+          [contact.parts.home, turn],
+          { stdin: desk.#input, onOpen, onStdout },
+          { signal: either }
+        )
         .then(({ code }) => {
           throw new ClusterError(`A command in the pod exited with ${code}.`)
         })
-        .catch((error: unknown) => {
-          const failure = error as Error
+        .catch((failure: Error) => {
           desk.#fail(failure)
           reject(failure)
         })

@@ -1,10 +1,5 @@
-import { posix, resolve } from 'node:path'
 import { quote } from '../../../../contract/regions/regions.js'
-
-/** Where tools can write although the user of a pod has no home and its image is read-only. */
-export function podEnvironment(home: string): NodeJS.ProcessEnv {
-  return { HOME: posix.join(home, 'home'), TMPDIR: '/tmp' }
-}
+import type { NodeCommand } from '../../load-node.js'
 
 /**
  * Java and others read and write text in the encoding of the locale; an image without a locale would mean ASCII. Where this one does
@@ -30,32 +25,7 @@ export function exportLines(env: NodeJS.ProcessEnv): string {
 }
 
 /** The script of a turn, which becomes the tool. */
-export function commandScript(command: {
-  file: string
-  args: readonly string[]
-  cwd: string
-  env: NodeJS.ProcessEnv
-}): string {
-  const words = [command.file, ...command.args].map(quote).join(' ')
-  return `${exportLines(command.env)}cd ${quote(command.cwd)} || exit 126\nexec ${words}\n`
-}
-
-/** The folder of a pod that is ours. */
-export const POD_HOME = '/loadgate'
-
-/** Where things are in a pod. */
-export interface PodPaths {
-  readonly home: string
-  /** The folder of one piece of work. */
-  turnOf(id: string): string
-  /** Where a file of this machine is. */
-  fileOf(file: string): string
-}
-
-export function podPaths(home: string): PodPaths {
-  return {
-    home,
-    turnOf: (id) => posix.join(home, 'turns', id),
-    fileOf: (file) => `${posix.join(home, 'files')}${resolve(file)}`
-  }
+export function commandScript({ file, args, cwd, env }: NodeCommand): string {
+  const words = [file, ...args].map(quote).join(' ')
+  return `${exportLines(env)}cd ${quote(cwd)} || exit 126\nexec ${words}\n`
 }

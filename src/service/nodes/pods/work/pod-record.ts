@@ -42,15 +42,10 @@ export class PodRecord {
   facts(): Pick<NodeFacts, 'startedMs' | 'endedMs' | 'throttled' | 'clockOffsetMs'> {
     const clockOffsetMs = offsetOf(this.#readings)
     const { started, ended } = this.#state
-    return {
-      startedMs: started === undefined ? null : Math.round(started.atMs - clockOffsetMs),
-      endedMs: ended === undefined ? null : Math.round(ended.atMs - clockOffsetMs),
-      throttled:
-        started === undefined || this.#figures === undefined
-          ? null
-          : throttledShare(started.figures, this.#figures),
-      clockOffsetMs
-    }
+    const here = (moment: Moment | undefined): number | null =>
+      moment === undefined ? null : Math.round(moment.atMs - clockOffsetMs)
+    const throttled = started && this.#figures ? throttledShare(started.figures, this.#figures) : null
+    return { startedMs: here(started), endedMs: here(ended), throttled, clockOffsetMs }
   }
 
   doubts(): string[] {
@@ -131,47 +126,37 @@ export interface PodFigures {
   readonly oomKills: number | null
 }
 
-/** How far a turn is, as the pod tells it. */
+interface Moment {
+  readonly atMs: number
+  readonly figures: PodFigures
+}
+
+/** How far a turn is, as the pod tells it. `diskTrouble`: why nothing more could be written there; empty if it could. */
 export interface TurnState {
-  readonly started: { readonly atMs: number; readonly figures: PodFigures } | undefined
-  readonly ended:
-    | {
-        readonly code: number
-        readonly atMs: number
-        readonly figures: PodFigures
-        /** Why nothing more could be written in the pod, in its words; empty if it could. */
-        readonly diskTrouble: string
-      }
-    | undefined
+  readonly started: Moment | undefined
+  readonly ended: (Moment & { readonly code: number; readonly diskTrouble: string }) | undefined
 }
 
 /** `<time> <periods> <throttled> <kills>`, with the exit code before it once it has ended, and what is wrong with the disk after it. */
 export function readTurnState(started: string, ended: string): TurnState {
   const [time = '', ...atStart] = started.split(' ')
   const [code = '', endTime = '', ...atEnd] = ended.split(' ')
+  const end = {
+    code: /^\d+$/.test(code) ? Number(code) : NaN,
+    atMs: readTimeMs(endTime).ms,
+    figures: readFigures(atEnd),
+    diskTrouble: atEnd.slice(3).join(' ').trim()
+  }
   return {
     started: started === '' ? undefined : { atMs: readTimeMs(time).ms, figures: readFigures(atStart) },
-    ended:
-      ended === ''
-        ? undefined
-        : {
-            code: /^\d+$/.test(code) ? Number(code) : NaN,
-            atMs: readTimeMs(endTime).ms,
-            figures: readFigures(atEnd),
-            diskTrouble: atEnd.slice(3).join(' ').trim()
-          }
+    ended: ended === '' ? undefined : end
   }
 }
 
 export function readFigures(words: readonly string[]): PodFigures {
-  const [periods, throttledPeriods, oomKills] = words.map((word) =>
-    /^\d+$/.test(word) ? Number(word) : null
-  )
-  return {
-    periods: periods ?? null,
-    throttledPeriods: throttledPeriods ?? null,
-    oomKills: oomKills ?? null
-  }
+  const numbers = words.map((word) => (/^\d+$/.test(word) ? Number(word) : null))
+  const [periods = null, throttledPeriods = null, oomKills = null] = numbers
+  return { periods, throttledPeriods, oomKills }
 }
 
 /** Of `date +%s%N`; small images have no `%N`, and a second is all they say. */

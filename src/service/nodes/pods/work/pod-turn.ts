@@ -4,19 +4,16 @@ import { orAborted } from '../../../../contract/clock.js'
 import { ClusterError } from '../../kubernetes/cluster.js'
 import { type NodeCommand, NodeError, type NodeExit } from '../../load-node.js'
 import { copyIn } from './copy-in.js'
-import { followFile } from './follow-file.js'
-import { FollowedFiles } from './follow-turn.js'
+import { followFile, LineSink } from './follow-file.js'
 import { inspectTurn, stopTool, HASHED_BYTES_PER_MS, verifyCopy } from './inspect-turn.js'
 import { LocalCopy } from './local-copy.js'
 import { type PodRecord, readPodClock, readTurnState } from './pod-record.js'
-import type { PodContact } from './pod-contact.js'
+import { type PodContact, RefusedError } from './pod-contact.js'
 import { LATE, PodDesk } from './pod-desk.js'
-import { commandScript, type PodPaths } from './pod-environment.js'
-import { RefusedError } from '../timings.js'
+import { commandScript } from './pod-environment.js'
 
 interface TurnParts {
   readonly contact: PodContact
-  readonly paths: PodPaths
   readonly record: PodRecord
   /** The folder of the turn in the pod. */
   readonly turn: string
@@ -31,13 +28,19 @@ const LAST_STEPS_MS = 60_000
 export class PodTurn {
   /** For everything after the start: it is not over when the run is stopped, for the last results are still to come. */
   readonly #bounds = new AbortController()
-  #files: FollowedFiles | undefined
+  /** The files that grow here as they grow in the pod, and the lines of its output. */
+  readonly #results: { file: string; copy: LocalCopy }[] = []
+  readonly #output: LineSink
+  /** Whether everything has arrived. */
+  #isComplete = false
 
   constructor(
     private readonly parts: TurnParts,
     private readonly command: NodeCommand,
     private readonly signal: AbortSignal
-  ) {}
+  ) {
+    this.#output = new LineSink(command.onLine)
+  }
 
   async run(): Promise<NodeExit> {
     const isTakenUp = !(await this.#bring())
@@ -48,32 +51,32 @@ export class PodTurn {
     if (this.signal.aborted) onStop()
     else this.signal.addEventListener('abort', onStop, { once: true })
     try {
-      return await this.#finish(isTakenUp)
-    } catch (thrown) {
-      if (!(thrown instanceof NodeError) || this.#files === undefined) throw thrown
-      throw new NodeError(
-        `${thrown.message} The ${this.#files.resultBytes} bytes of its results that had arrived are kept.`,
-        { cause: thrown }
-      )
+      await this.#openResults(isTakenUp)
+      return await this.#finish()
     } finally {
       over.abort()
       this.signal.removeEventListener('abort', onStop)
-      await this.#files?.close()
+      // What arrived is on the disk, and every line told.
+      for (const { copy } of this.#results) await copy.close()
+      this.#output.end()
     }
   }
 
   /** Copies everything there, unless the turn has started already. */
   async #bring(): Promise<boolean> {
-    const { contact, paths, record, turn } = this.parts
+    const { contact, record, turn } = this.parts
     const { brings, follows, collects, cwd, tempDir } = this.command
-    const { lastCopy, ...state } = await inspectTurn(contact, { home: paths.home, turn }, this.signal)
+    const { lastCopy, ...state } = await inspectTurn(contact, turn, this.signal)
     record.noteState(state)
     if (state.started !== undefined) return false
-    const written = [...follows, ...collects].map((file) => paths.fileOf(dirname(file)))
-    const temporary = tempDir === undefined ? [] : [paths.fileOf(tempDir)]
-    const folders = [...written, ...temporary, ...(isWithin(cwd, paths.home) ? [cwd] : [])]
-    const request = { turn, command: commandScript(this.command), brings, folders, lastCopy }
-    return copyIn(contact, paths, request, this.signal)
+    const folders = [...follows, ...collects].map((file) => contact.fileOf(dirname(file)))
+    if (tempDir !== undefined) folders.push(contact.fileOf(tempDir))
+    if (cwd.startsWith(`${contact.parts.home}/`)) folders.push(cwd)
+    return copyIn(
+      contact,
+      { turn, command: commandScript(this.command), brings, folders, lastCopy },
+      this.signal
+    )
   }
 
   /** Waits for the others, and starts the tool, unless it runs already or has ended. */
@@ -92,9 +95,9 @@ export class PodTurn {
 
   /** With the pod's clock read. */
   #openDesk(signal: AbortSignal): Promise<PodDesk> {
-    const { contact, paths, record, turn } = this.parts
+    const { contact, record, turn } = this.parts
     return contact.keepTrying(signal, async (either) => {
-      const desk = await PodDesk.open(contact, { home: paths.home, turn }, either)
+      const desk = await PodDesk.open(contact, turn, either)
       try {
         record.noteClock(await readPodClock(contact.parts.clock, () => desk.ask('time')))
         return desk
@@ -122,11 +125,11 @@ export class PodTurn {
 
   /** One small write on the open stream; if that is cut, again on another one, for the pod starts its turn once. */
   async #go(desk: PodDesk): Promise<void> {
-    const { contact, paths, record, turn } = this.parts
+    const { contact, record, turn } = this.parts
     this.signal.throwIfAborted()
     try {
       await contact.keepTrying(this.signal, async (either) => {
-        const open = desk.isOpen ? desk : await PodDesk.open(contact, { home: paths.home, turn }, either)
+        const open = desk.isOpen ? desk : await PodDesk.open(contact, turn, either)
         const started = await open.ask('go').finally(() => open.close())
         if (started === LATE) throw new ClusterError(`The pod ${contact.parts.pod} did not start its work.`)
         record.noteState(readTurnState(started, ''))
@@ -136,15 +139,67 @@ export class PodTurn {
     }
   }
 
-  async #finish(isTakenUp: boolean): Promise<NodeExit> {
+  /** Where the turn was taken up, files continue where an earlier process left them, if they are the pod's. */
+  async #openResults(isTakenUp: boolean): Promise<void> {
+    const { contact } = this.parts
+    for (const local of this.command.follows) {
+      const copy = await (isTakenUp ? LocalCopy.continue(local) : LocalCopy.start(local))
+      const file = contact.fileOf(local)
+      this.#results.push({ file, copy })
+      if (copy.size > 0) await verifyCopy(contact, { file, copy, isPart: true }, this.#bounds.signal)
+    }
+  }
+
+  async #finish(): Promise<NodeExit> {
+    const { contact } = this.parts
     const { signal } = this.#bounds
-    this.#files = await FollowedFiles.open(this.parts, this.command, { isTakenUp, signal })
-    await this.#files.follow(this.parts.record, signal)
-    await this.#files.verify(signal)
-    await this.#collect()
-    const desk = await this.#openDesk(signal)
-    desk.close()
-    return this.#exit()
+    try {
+      await this.#follow(signal)
+      for (const result of this.#results) await verifyCopy(contact, result, signal)
+      for (const local of this.command.collects) await this.#collect(local, signal)
+      const desk = await this.#openDesk(signal)
+      desk.close()
+      return await this.#exit()
+    } catch (thrown) {
+      if (!(thrown instanceof NodeError)) throw thrown
+      throw new NodeError(
+        `${thrown.message} The ${this.#resultBytes} bytes of its results that had arrived are kept.`,
+        { cause: thrown }
+      )
+    }
+  }
+
+  get #resultBytes(): number {
+    return this.#results.reduce((sum, { copy }) => sum + copy.size, 0)
+  }
+
+  /** Returns when the turn has ended and everything is here; one failure ends all of it. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { contact, record, turn } = this.parts
+    const failed = new AbortController()
+    const either = AbortSignal.any([signal, failed.signal])
+    const onState: PodRecord['noteState'] = (state, figures) => record.noteState(state, figures)
+    const all = [{ file: `${turn}/output`, copy: this.#output }, ...this.#results].map((file) =>
+      followFile(contact, { ...file, turn, onState }, either).catch((error: unknown) => {
+        failed.abort(error)
+        throw error
+      })
+    )
+    await Promise.allSettled(all)
+    await Promise.all(all)
+    this.#isComplete = true
+  }
+
+  async #collect(local: string, signal: AbortSignal): Promise<void> {
+    const { contact, turn } = this.parts
+    const copy = await LocalCopy.start(local)
+    const file = contact.fileOf(local)
+    try {
+      await followFile(contact, { file, turn, copy }, signal)
+      await verifyCopy(contact, { file, copy }, signal)
+    } finally {
+      await copy.close()
+    }
   }
 
   /** The results may take as long as they arrive; what comes after them, as long as checksums take. */
@@ -160,18 +215,14 @@ export class PodTurn {
       this.#bounds.abort(failure)
       return
     }
-    let before: number | undefined
+    const arrivedBytes = (): number => this.#resultBytes + this.#output.size
     let deadlineMs = Infinity
     while (!over.aborted && clock.now() < deadlineMs) {
-      before = this.#files?.arrivedBytes
+      const before = arrivedBytes()
       await contact.pause(timings.lastBytesMs, over)
-      const files = this.#files
-      if (files?.isComplete === true)
-        deadlineMs = Math.min(
-          deadlineMs,
-          clock.now() + LAST_STEPS_MS + files.resultBytes / HASHED_BYTES_PER_MS
-        )
-      else if (files?.arrivedBytes === before) break
+      const lastStepsMs = LAST_STEPS_MS + this.#resultBytes / HASHED_BYTES_PER_MS
+      if (this.#isComplete) deadlineMs = Math.min(deadlineMs, clock.now() + lastStepsMs)
+      else if (arrivedBytes() === before) break
     }
     if (over.aborted) return
     const words = `The last results of the pod ${pod} did not arrive in time after it was stopped: they are incomplete.`
@@ -180,43 +231,24 @@ export class PodTurn {
 
   /** Returns whether the tool had started. */
   #stop(): Promise<boolean> {
-    const { contact, paths, turn } = this.parts
+    const { contact, turn } = this.parts
     const late = new AbortController()
     const cancel = contact.parts.clock.after(LAST_STEPS_MS, () =>
       late.abort(new NodeError(`The tool in the pod ${contact.parts.pod} could not be stopped in time.`))
     )
     const { canBeKilled = false } = this.command
-    return stopTool(contact, { home: paths.home, turn, canBeKilled }, late.signal).finally(cancel)
-  }
-
-  async #collect(): Promise<void> {
-    const { contact, paths, turn } = this.parts
-    for (const local of this.command.collects) {
-      const copy = await LocalCopy.start(local)
-      const file = paths.fileOf(local)
-      try {
-        await followFile(contact, { file, turn, copy }, this.#bounds.signal)
-        await verifyCopy(contact, { file, copy }, this.#bounds.signal)
-      } finally {
-        await copy.close()
-      }
-    }
-  }
-
-  /** Tools do not always notice that what they wrote is not there. */
-  #throwIfDiskIsFull(): void {
-    const { contact, record, paths } = this.parts
-    if (record.diskTrouble === '') return
-    throw new NodeError(
-      `The disk of the pod ${contact.parts.pod} is full (${paths.home}: "${record.diskTrouble}"), so its results may be incomplete; ` +
-        'free space on the machine, or let the plan write less.'
-    )
+    return stopTool(contact, { turn, canBeKilled }, late.signal).finally(cancel)
   }
 
   async #exit(): Promise<NodeExit> {
     const { contact, record } = this.parts
-    this.#throwIfDiskIsFull()
-    const { pod, whyLost } = contact.parts
+    const { pod, whyLost, home } = contact.parts
+    // Tools do not always notice that what they wrote is not there.
+    if (record.diskTrouble !== '')
+      throw new NodeError(
+        `The disk of the pod ${pod} is full (${home}: "${record.diskTrouble}"), so its results may be incomplete; ` +
+          'free space on the machine, or let the plan write less.'
+      )
     if (record.exitCode === undefined || !Number.isSafeInteger(record.exitCode))
       throw new NodeError(`The pod ${pod} does not say how its tool ended: its results may be incomplete.`)
     const exit = readExit(record.exitCode)
@@ -235,8 +267,4 @@ export class PodTurn {
 function readExit(code: number): NodeExit {
   const [signal] = Object.entries(constants.signals).find(([, number]) => number === code - 128) ?? []
   return signal === undefined ? { code, signal: null } : { code: null, signal }
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path.startsWith(`${folder}/`)
 }
