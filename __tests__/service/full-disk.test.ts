@@ -8,6 +8,7 @@ import { openStore } from '../../src/service/serve.js'
 import type { SqliteStore } from '../../src/service/store/sqlite-store.js'
 import type { Store } from '../../src/service/store/store.js'
 import { readStartTime } from '../../src/service/nodes/machine/processes.js'
+import { ToolRegistry } from '../../src/service/nodes/machine/tool-registry.js'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.js'
 import { runEndlessly, writeJMeter, writeSample } from './stand-in.js'
 import {
@@ -143,9 +144,14 @@ describe('state that cannot be written', () => {
     const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
     const pid = child.pid!
     const store = openStore(dataDir, { log: () => undefined })
-    store.saveProcess({ pid, startTime: readStartTime(pid)! })
+    const env = { XDG_STATE_HOME: folders.create() }
+    ToolRegistry.open(env, () => undefined).note({ pid, startTime: readStartTime(pid)! })
+    const tools = join(env.XDG_STATE_HOME, 'loadgate', 'tools')
+    const note = join(tools, readdirSync(tools)[0]!)
+    const noted = JSON.parse(readFileSync(note, 'utf8')) as { owner: object }
+    writeFileSync(note, JSON.stringify({ ...noted, owner: { ...noted.owner, startTime: 'of another' } }))
     block(store)
-    await expect(services.start({ dataDir, store })).rejects.toThrow(
+    await expect(services.start({ dataDir, store, env })).rejects.toThrow(
       /cannot be used: it is read-only; make it writable, or choose another folder/
     )
     await until(() => child.signalCode !== null)

@@ -15,7 +15,7 @@ import type { Pages } from './pages/send-page.js'
 import type { ClusterAddress } from './nodes/kubernetes/cluster.js'
 import { createMachinePlace } from './nodes/machine/machine-place.js'
 import { toolEnvironment } from './engines/tool-environment.js'
-import { endLeftoverGroup, Processes, type ProcessGroup } from './nodes/machine/processes.js'
+import { Processes, type ProcessGroup } from './nodes/machine/processes.js'
 import { checkRegion, openPlaces, type Places } from './places.js'
 import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
@@ -106,22 +106,17 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const log = safeLog(options.log)
   const clock = options.clock ?? systemClock
   const store = options.store ?? new Store(options.dataDir)
-  // Before anything else: a folder that is not writable is no reason to leave a tool running.
-  await endLeftovers(store, log)
   const env = options.env ?? process.env
+  // Before anything else: a folder that is not writable is no reason to leave a tool running.
   const registry = options.registry ?? (await openRegistry(env, log))
   store.claim()
   const closing = new AbortController()
   const processes = new Processes({
     onStart: (group) => {
       registry.note(group)
-      store.saveProcess(group)
       options.onProcess?.(group)
     },
-    onEnd: (pid) => {
-      registry.forget(pid)
-      store.forgetProcess(pid)
-    }
+    onEnd: (pid) => registry.forget(pid)
   })
   const places =
     options.places ??
@@ -215,19 +210,7 @@ function createEngines(
   ])
 }
 
-/** The tools of a killed service are still running; nothing else would end them. */
-async function endLeftovers(store: Store, log: (line: string) => void): Promise<void> {
-  for (const group of store.leftoverProcesses()) {
-    if (await endLeftoverGroup(group))
-      log(`ended process group ${group.pid}, left behind by a service that was killed`)
-    store.forgetProcess(group.pid)
-  }
-}
-
-/**
- * For what tools and plans say: line by line, since each line must be escaped, and without the characters that would move the cursor
- * of a terminal or change its colours. They become spaces: what was redacted on both sides of one must not become a whole again.
- */
+/** For what tools and plans say: line by line, control characters as spaces, so that what was redacted on both sides of one does not become a whole again. */
 export function safeLog(log: (line: string) => void): (text: string) => void {
   return (text) => {
     // eslint-disable-next-line no-control-regex -- control characters are what is looked for

@@ -11,10 +11,7 @@ declare module 'fastify' {
 }
 
 /** Records every request with an effect, every login and every refusal: by what the routes declare, so none is forgotten. */
-export function auditRequests(
-  app: FastifyInstance,
-  { audit, clock }: { audit: AuditLog; clock: Clock }
-): void {
+export function auditRequests(app: FastifyInstance, { audit, clock }: { audit: AuditLog; clock: Clock }) {
   const frequent = new FrequentLines(audit, clock)
   app.addHook('preClose', (done) => {
     frequent.close()
@@ -39,10 +36,7 @@ export function auditRequests(
 }
 
 /** Undefined if it is not worth a line. Neither address nor headers are in it: they may have a token. */
-function describe(
-  request: FastifyRequest,
-  status: number
-): Pick<AuditEntry, 'action' | 'user' | 'target' | 'created'> | undefined {
+function describe(request: FastifyRequest, status: number) {
   const { effect } = request.routeOptions.config
   // Absent if the request was turned away before any guard saw it.
   const { login, created } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}

@@ -103,10 +103,7 @@ function tooLarge(maxBytes: number): RequestError {
 
 const LOOK_EVERY_MS = 100
 
-/**
- * A body that is not a valid multipart form is the client's mistake. The parser waits for ever at a part whose header has no end, for
- * nobody reads that part: so it is taken for stuck if there are bytes to be read, or the body has ended, and nothing happens.
- */
+/** The parser waits for ever at a part whose header has no end: it is taken for stuck if there are bytes to read, or the body has ended, and nothing happens. */
 async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
   const { raw } = request
   const parts = request.parts()

@@ -139,10 +139,7 @@ function ownerOf({ user: { id, name } }: FastifyRequest): UserReference {
   return { id, name }
 }
 
-async function createRun(
-  request: FastifyRequest,
-  { facts, runs, engines, maxUploadBytes }: ServicePorts
-): Promise<Document> {
+async function createRun(request: FastifyRequest, { facts, runs, engines, maxUploadBytes }: ServicePorts) {
   const { words, store } = facts
   let uploadDir: string | undefined
   try {
@@ -215,11 +212,7 @@ async function* joinFiles(files: readonly string[]): AsyncGenerator<Buffer> {
   }
 }
 
-async function sendUploaded(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  facts: ServiceFacts
-): Promise<FastifyReply> {
+async function sendUploaded(request: FastifyRequest, reply: FastifyReply, facts: ServiceFacts) {
   const run = findRun(request, facts)
   const { file: uuid } = request.params as { file: string }
   const found = run.files.find((candidate) => candidate.uuid === uuid)

@@ -40,10 +40,7 @@ export function describeFile(reply: FastifyReply, { type, fileName, etag }: Cont
 }
 
 /** Supports a single range; anything else gets the whole file, as the standard allows. */
-function readRange(
-  request: FastifyRequest,
-  whole: { total: number; etag: string }
-): { start: number; end: number } | 'unsatisfiable' | undefined {
+function readRange(request: FastifyRequest, whole: { total: number; etag: string }) {
   const { range, 'if-range': ifRange } = request.headers
   const match = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
   if (!match || range === 'bytes=-' || (ifRange !== undefined && ifRange !== whole.etag)) return undefined

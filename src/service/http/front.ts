@@ -160,10 +160,7 @@ function bracket(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/**
- * Some proxies write a port beside the address; what is counted and allowed by address must not see it. What is no address at all
- * says nothing, nor does anything before it: the caller is then known by the proxy that wrote it.
- */
+/** Some proxies write a port beside the address. What is no address says nothing, nor does anything before it: the caller is then known by the proxy that wrote it. */
 function tidyForwardedFor(server: Server): void {
   server.prependListener('request', ({ headers }: IncomingMessage) => {
     const given = String(headers['x-forwarded-for'] ?? '')
@@ -182,10 +179,7 @@ interface Proxy {
   readonly log: (line: string) => void
 }
 
-/**
- * Serves what the proxy got by https. Whoever does not come through it would send tokens in plain text, and could claim any
- * address. A proxy that says nothing of the protocol is taken for one that serves https alone, as the config file says.
- */
+/** Whoever does not come through the proxy would send tokens in plain text and could claim any address. Without a protocol it is taken for https, as the config file says. */
 function requireProxy(app: FastifyInstance, { isTrusted, baseUrl, log }: Proxy): void {
   let hasSaid = false
   app.addHook('onRequest', async (request, reply) => {

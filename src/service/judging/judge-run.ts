@@ -127,11 +127,7 @@ export function judgeSoFar(
 type Decided = Pick<Judged, 'verdict' | 'reason'>
 
 /** Without results it is unknown what the run's apdex would be without the warm-up. */
-function apdexToJudge(
-  run: RunRecord,
-  { warmUpSec = 0 }: RunThresholds,
-  results: CountedRun
-): ReturnType<typeof apdexOf> {
+function apdexToJudge(run: RunRecord, { warmUpSec = 0 }: RunThresholds, results: CountedRun) {
   return warmUpSec > 0 && results.warmUp === undefined
     ? 'there are no samples to compute it from without the warm-up'
     : apdexOf({ apdex: run.apdex }, results)

@@ -58,10 +58,7 @@ export interface LoadNode {
   pathOf(file: string): string
   /** Finds a tool on it; what was found is remembered for all nodes of its grid. */
   find<T>(search: ToolSearch<T>): Promise<T>
-  /**
-   * Runs a command to its end, with its files there before and here after. On abort all its processes get TERM and, if they do not
-   * exit, KILL (see `canBeKilled`). Rejects with a `NodeError` if the node was lost.
-   */
+  /** Runs a command to its end, with its files. On abort its processes get TERM and then KILL (see `canBeKilled`). Rejects with a `NodeError` if the node was lost. */
   run(command: NodeCommand, signal: AbortSignal): Promise<NodeExit>
 }
 

@@ -33,15 +33,8 @@ export function isPageRequest(request: FastifyRequest): boolean {
   return page === 'always' || asksForHtml(request)
 }
 
-/**
- * Lets a browser in by its cookie; without one it gets the login form in place of the page. The cookie is not a token: it opens the
- * pages, but not the API. Where there is one user, the token in the address of the first visit is a login too.
- */
-export async function admitToPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  ports: PagePorts
-): Promise<void> {
+/** Lets a browser in by its cookie, which opens the pages but not the API; without one it gets the login form. Where there is one user, a token in the address is a login too. */
+export async function admitToPage(request: FastifyRequest, reply: FastifyReply, ports: PagePorts) {
   const { accounts } = ports
   const { token } = request.query as { token?: unknown }
   if (token !== undefined && accounts.takesTokenInAddress) return admitByAddress(request, reply, ports)
@@ -73,11 +66,7 @@ export function endedSession(): RequestError {
 }
 
 /** The page in which a person types in a token. */
-async function sendLoginForm(
-  reply: FastifyReply,
-  form: LoginForm,
-  { loadPages }: PagePorts
-): Promise<FastifyReply> {
+async function sendLoginForm(reply: FastifyReply, form: LoginForm, { loadPages }: PagePorts) {
   return sendPage(reply, (await loadPages()).renderLoginPage(form))
 }
 
@@ -111,11 +100,7 @@ function readCookie(request: FastifyRequest, name: string): string {
 }
 
 /** The browser gets a cookie and is redirected to the same address without the token. */
-async function admitByAddress(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { accounts, front }: PagePorts
-): Promise<void> {
+async function admitByAddress(request: FastifyRequest, reply: FastifyReply, { accounts, front }: PagePorts) {
   const { token } = request.query as { token?: unknown }
   const isVisit = request.method === 'GET' && typeof token === 'string'
   const user = isVisit ? accounts.findByToken(token) : undefined

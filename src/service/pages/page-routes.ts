@@ -62,11 +62,7 @@ async function changeThresholds(
   return reply.headers(PAGE_HEADERS).redirect(`/${facts.words.runs}/${run.id}`, 303)
 }
 
-async function sendList(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  pages: RunPages
-): Promise<FastifyReply> {
+async function sendList(request: FastifyRequest, reply: FastifyReply, pages: RunPages) {
   const place = readPlace(request)
   // A form sends its empty fields too; an address that people share has only what matters.
   const isUntidy = Object.values(request.query as object).includes('')

@@ -21,7 +21,6 @@ import type { PageDocument } from '../../report/page/document.js'
 import type { PagePaths } from '../../report/page/page.js'
 import type {
   RenderedPage,
-  RunJudgement,
   RunLine,
   RunListPage,
   RunState,
@@ -323,11 +322,7 @@ function visitorOf({ name }: User): Visitor {
 }
 
 /** No verdict: a line that holds now may break later. */
-function describeSoFar(
-  run: RunRecord,
-  thresholds: RunThresholds,
-  measurements: Measurements | undefined
-): RunJudgement {
+function describeSoFar(run: RunRecord, thresholds: RunThresholds, measurements: Measurements | undefined) {
   const { warmUpSec } = thresholds
   const isWarm = warmUpSec === undefined || measurements === undefined
   return {

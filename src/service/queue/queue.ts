@@ -56,10 +56,7 @@ interface Waiting extends Job {
   readonly start: () => void
 }
 
-/**
- * Limits how many nodes are at work at a time. Without `maxNodes`, a run on this machine has it for itself and may use all its cores,
- * and a cluster has its own limit. With it, runs may share this machine.
- */
+/** Limits how many nodes are at work at a time. Without `maxNodes`, a run has this machine for itself, and a cluster has its own limit; with it, runs may share. */
 export class Queue {
   readonly #line = new WaitingLine<Waiting>()
   readonly #resources = new Map<NodePlace, Resource>()

@@ -29,11 +29,7 @@ export async function findPrunings(
   return planPruning(readRuns(data.database, measured), retention, nowMs)
 }
 
-/**
- * Deletes runs: the files first, the record last. Files go by way of a trash folder, so that whatever a kill leaves is found there
- * and finished by the next pruning. On a full disk a record can be deleted only when enough files have gone, so those of all runs go
- * before it is given up; throws if records are left nevertheless.
- */
+/** Deletes runs: files first, by way of a trash folder that the next pruning empties; records last, which on a full disk may need the space of all files. Throws if records are left. */
 export async function prune(
   data: PrunedData,
   prunings: readonly Pruning[],
@@ -111,10 +107,7 @@ function deleteRecord({ database, log }: PrunedData, id: string): void {
   })
 }
 
-/**
- * For a command, beside the service or without one: finds the runs beyond the limits, and deletes them unless told otherwise. Whoever
- * types it has the clock before their eyes, so its time counts.
- */
+/** For a command, beside the service or without one: finds the runs beyond the limits, and deletes them unless told otherwise. */
 export async function pruneBeside(
   dataDir: string,
   { retention, isDry, nowMs }: { retention: Retention; isDry: boolean; nowMs: number }

@@ -100,11 +100,7 @@ interface Look {
   readonly doubtedMs?: number | undefined
 }
 
-/**
- * Whether the age of runs can be told by the clock. A service looks every hour, so a clock that is more than a day ahead of the last look
- * was set wrong, or nobody was looking for so long: nothing is deleted by age until it has been going on like that for a day, which
- * leaves time to set it right. A clock that is set back deletes nothing. What is returned looks, and says when doubts begin.
- */
+/** Whether the clock tells the age of runs: a look every hour, and one more than a day after the last is doubted for a day, in which nothing is deleted by age. */
 function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boolean; doubt?: string } {
   const facts = new Facts(database)
   // Before anybody has looked, the newest run is what is known; a folder without runs has nothing to lose.

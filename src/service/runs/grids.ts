@@ -184,11 +184,7 @@ export class Grids {
     await Promise.all(grids.map((grid) => this.closeNodes(grid)))
   }
 
-  private async startNodes(
-    { id, spec, startedMs }: GridRecord,
-    wish: NodeWish,
-    signal: AbortSignal
-  ): Promise<NodeSet> {
+  private async startNodes({ id, spec, startedMs }: GridRecord, wish: NodeWish, signal: AbortSignal) {
     const place = this.parts.placeOf(spec.region)
     if (place === undefined) throw new NodeError(`there is no region ${spec.region} any more`)
     const { region, instanceQuantity: quantity, instanceType, stopAfterMin } = spec

@@ -62,11 +62,7 @@ async function readEnds(file: string, maxBytes: number): Promise<string> {
   }
 }
 
-/**
- * Moves the results of all runs into a folder, or their nodes' samples if there are no results yet. Moving needs no
- * space and hardly any time, whatever the size; the folder must be on the same disk. Only if the run has secrets must
- * samples that were not read yet be read and redacted first.
- */
+/** Moves the results of all runs, or their nodes' samples, into a folder on the same disk, which takes no space; only samples that were not read yet are redacted first. */
 export async function keepSamples(store: Store, folder: string): Promise<string[]> {
   const kept: string[] = []
   for (const run of store.listRuns({ offset: 0, limit: Infinity }).runs) {

@@ -18,10 +18,7 @@ const ENDED_UNOBSERVED: RunEnd = {
   endedMs: undefined
 }
 
-/**
- * Finishes what a killed or closed service left undone. Runs and grids whose nodes have outlived it are taken up again; runs that
- * had not started wait again, in their order. Returns the ids of the grids that are in use.
- */
+/** Continues with runs and grids whose nodes outlived their service; runs that had not started wait again; all others end. Returns the ids of the grids in use. */
 export async function adoptLeftovers(ports: RunPorts, { endings, launch }: Work): Promise<string[]> {
   const { store, grids, log } = ports
   const inUse = new Set<GridRecord>()

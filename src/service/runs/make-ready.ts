@@ -34,10 +34,7 @@ export interface ReadyRun {
   readonly grids: readonly RunGrid[]
 }
 
-/**
- * Starts the nodes of the run's own grids while the tool is installed and the plan compiled; what fails first ends the other. Undefined
- * if the run was stopped meanwhile, which does not wait for it. Whoever calls this gives the nodes back, in any case.
- */
+/** Starts the nodes of the run's own grids while its plan is prepared; what fails first ends the other. Undefined if the run was stopped. The caller gives the nodes back in any case. */
 export async function makeReady(ports: RunPorts, run: RunRecord, how: Manner): Promise<ReadyRun | undefined> {
   const failed = new AbortController()
   const signal = AbortSignal.any([how.signal, failed.signal])

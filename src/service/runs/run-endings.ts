@@ -24,10 +24,7 @@ export class RunEndings {
 
   constructor(private readonly ports: Pick<RunPorts, 'store' | 'engines' | 'clock' | 'log'>) {}
 
-  /**
-   * Everything is in place before the status says that the run is over: whoever sees `finished` can download it all.
-   * Whatever fails on the way, the run gets its final status.
-   */
+  /** Everything can be downloaded before the status says that the run is over. Whatever fails on the way, the run gets its final status. */
   async conclude(run: RunRecord, end: RunEnd): Promise<void> {
     let status: RunRecord['status'] = 'problem'
     try {
@@ -109,11 +106,7 @@ export class RunEndings {
 }
 
 /** By the nodes' own time spans if they have any, else by the work, or by the last sample if the end was not observed. */
-function spanOf(
-  run: RunRecord,
-  { nodes, endedMs }: RunEnd,
-  results: Results | undefined
-): Pick<RunRecord, 'startedMs' | 'stoppedMs'> {
+function spanOf(run: RunRecord, { nodes, endedMs }: RunEnd, results: Results | undefined) {
   const spans = nodes.flatMap(({ outcome }) => outcome.span ?? [])
   if (spans.length > 0) {
     return {

@@ -192,10 +192,7 @@ function startTogether(
   })
 }
 
-/**
- * Each node has its own folder and files: a plan may write to its data, and the upload, other nodes and repeats must not
- * see that. On file systems with copy-on-write the copies take no space until then.
- */
+/** Each node has its own files, which its plan may write to; with copy-on-write they take no space until then. */
 async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
   makeFolder(workDir)
   for (const { name } of run.files) {

@@ -78,11 +78,7 @@ export async function mergeResults(
 }
 
 /** The rows of a grid's only node are known even when they are in its result already. */
-function scanOf(
-  { isMerged = false }: NodeSamples,
-  scan: ScanResult | undefined,
-  nodeCount: number
-): ScanResult | undefined {
+function scanOf({ isMerged = false }: NodeSamples, scan: ScanResult | undefined, nodeCount: number) {
   return isMerged && nodeCount > 1 ? undefined : scan
 }
 

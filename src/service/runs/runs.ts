@@ -114,10 +114,7 @@ export class Runs {
     void told.then(() => this.callers.delete(told))
   }
 
-  /**
-   * Nobody starts any more; those at work get this time to end. Resolves as soon as none of them is left, and callers whose upload was on
-   * its way know that they have to come again.
-   */
+  /** Nobody starts any more; those at work get this time to end, and callers whose upload is on its way are told to come again. */
   async drain(forMs: number): Promise<void> {
     const { clock, log, queue } = this.ports
     this.refuse('the service is about to restart and starts no new runs or grids until then')
@@ -133,10 +130,7 @@ export class Runs {
     callOff()
   }
 
-  /**
-   * Ends all runs within the time limit; what cannot be merged by then is merged at the next start. Those that have not started wait for
-   * the next start, and their grids with them, whose ids are returned.
-   */
+  /** Ends all runs within the time limit; what is not merged by then is merged at the next start. Returns the grids of those that have not started, which wait for it. */
   async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
     const { clock, log } = this.ports
     this.refuse('the service is closing')

@@ -92,10 +92,7 @@ export class DataFolder {
     return join(this.path, 'trash')
   }
 
-  /**
-   * Removes the folders of runs that were never created, because the service was killed before. A folder with traces of a run is not
-   * touched: its record has been lost. If there are only such, so may be those of runs that were waiting. Returns how many there are.
-   */
+  /** Removes the folders of runs that were never created. One with traces of a run has lost its record and is not touched; if there are only such, so may have all. Returns how many. */
   discardUnborn(isKnown: (runId: string) => boolean): number {
     const ids = readdirSync(join(this.path, 'runs')).filter((id) => /^[a-f\d]{24}$/.test(id))
     const unknown = ids.filter((id) => !isKnown(id))

@@ -6,10 +6,7 @@ import { makeFolder } from '../../contract/files.js'
 import { databaseFile } from './data-folder.js'
 import { explainDatabase } from './database-errors.js'
 
-/**
- * How long to wait while another process is writing, which takes milliseconds. A service does nothing else meanwhile, so that it gives
- * up earlier: what it could not write is written later, or the caller tries again.
- */
+/** How long to wait while another process is writing. A service does nothing else meanwhile, so it gives up earlier, and writes later. */
 const BUSY_TIMEOUTS_MS = { service: 2000, command: 10_000 }
 
 /** The database in a data folder, brought to the version of this program. Several processes may have it open at a time. */
@@ -88,10 +85,7 @@ function withoutWarnings<T>(load: () => T): T {
   }
 }
 
-/**
- * Files that root or somebody else creates beside the database would keep the service from opening it. A folder may belong to
- * root and be the service's by its group, as a volume in a cluster: then the database's owner counts.
- */
+/** Files that somebody else creates beside the database would keep the service from opening it. The database's owner counts before the folder's, which may be a volume of root's. */
 function requireOwnFolder(dataDir: string, file: string): void {
   const user = process.getuid?.()
   if (user === undefined) return
@@ -176,7 +170,6 @@ const MIGRATIONS: readonly string[] = [
     record TEXT NOT NULL
   ) STRICT;
   CREATE INDEX active_grids ON grids (is_active) WHERE is_active = 1;
-  CREATE TABLE processes (pid INTEGER PRIMARY KEY, start_time TEXT NOT NULL) STRICT;
   CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `
 ]

@@ -30,10 +30,7 @@ const FILE = 'service.lock'
 /** Of this process, which may have a folder open twice. */
 const held = new Map<string, { lock: DatabaseSync; count: number }>()
 
-/**
- * Takes a lock of the system, which ends with its process and holds between containers too, where process ids say nothing. Undefined
- * if another process has it. SQLite is the one that can lock files here.
- */
+/** Takes a lock of the system by SQLite: it ends with its process and holds between containers too. Undefined if another process has it. */
 function lockFolder(dataDir: string): { release(): void } | undefined {
   const folder = realpathSync(dataDir)
   const known = held.get(folder) ?? takeLock(folder)

@@ -2,8 +2,7 @@ import { join, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { open, readdir } from 'node:fs/promises'
 import type { Clock } from '../../contract/clock.js'
-import type { ProcessGroup } from '../nodes/machine/processes.js'
-import { type GridRecord, isProcessGroup, isSettled, type RunRecord } from '../../contract/records.js'
+import { type GridRecord, isSettled, type RunRecord } from '../../contract/records.js'
 import { messageOf } from '../../contract/text.js'
 import { inTransaction } from './database.js'
 import { refuseWrite } from './database-errors.js'
@@ -15,14 +14,11 @@ import { Facts, GridTable, RunTable } from './tables.js'
 const RETRY_MS = 5000
 
 interface Change {
-  readonly write: () => unknown
-  readonly onWritten?: () => void
+  readonly write: () => void
+  readonly onWritten: () => void
 }
 
-/**
- * Runs and grids in a database. What can still change is in memory, and so is what could not be written; everything else is read
- * when it is asked for.
- */
+/** Runs and grids in a database. What can still change, or could not be written, is in memory; everything else is read when it is asked for. */
 export class SqliteStore extends Store {
   readonly #runTable: RunTable
   readonly #gridTable: GridTable
@@ -111,24 +107,6 @@ export class SqliteStore extends Store {
     })
   }
 
-  override saveProcess({ pid, startTime }: ProcessGroup): void {
-    const sql = 'INSERT OR REPLACE INTO processes (pid, start_time) VALUES (?, ?)'
-    this.#change(`process ${pid}`, { write: () => this.database.prepare(sql).run(pid, startTime) })
-  }
-
-  override forgetProcess(pid: number): void {
-    const sql = 'DELETE FROM processes WHERE pid = ?'
-    this.#change(`process ${pid}`, { write: () => this.database.prepare(sql).run(pid) })
-  }
-
-  override leftoverProcesses(): ProcessGroup[] {
-    const rows = this.database.prepare('SELECT pid, start_time AS startTime FROM processes ORDER BY pid')
-    return rows
-      .all()
-      .map((row): unknown => ({ ...row }))
-      .filter(isProcessGroup)
-  }
-
   override marker(): string {
     const known = this.#facts.get('marker') ?? ''
     if (/^[a-f\d]{24}$/.test(known)) return known
@@ -177,10 +155,7 @@ export class SqliteStore extends Store {
     this.#writeChanges()
   }
 
-  /**
-   * Writes the state that things have now; returns why not, if so. A failed write, as on a full disk, is retried later: with the next
-   * change, after a while, or at the end. It never blocks anything else.
-   */
+  /** Writes the state that things have now; returns why not, if so. A failed write is retried with the next change, after a while, or at the end; it blocks nothing. */
   #writeChanges(): unknown {
     const { clock, log } = this.parts
     this.#callOff?.()
@@ -205,7 +180,7 @@ export class SqliteStore extends Store {
     this.#callOff?.()
     const changes = [...this.#changes.values()]
     this.#changes.clear()
-    for (const { onWritten } of changes) onWritten?.()
+    for (const { onWritten } of changes) onWritten()
     if (this.#isFailing) this.parts.log("the service's state can be written again")
     this.#isFailing = false
   }

@@ -1,4 +1,3 @@
-import type { ProcessGroup } from '../nodes/machine/processes.js'
 import {
   type GridRecord,
   type GridSpec,
@@ -105,22 +104,6 @@ export class Store {
   secure(folder: string): Promise<void>
   secure(): Promise<void> {
     return Promise.resolve()
-  }
-
-  /** A step's own state knows its processes. */
-  saveProcess(group: ProcessGroup): void
-  saveProcess(): void {
-    return
-  }
-
-  forgetProcess(pid: number): void
-  forgetProcess(): void {
-    return
-  }
-
-  /** The tools' process groups that were recorded and never seen to end. */
-  leftoverProcesses(): ProcessGroup[] {
-    return []
   }
 
   /** Identifies what belongs to this data wherever it is, for as long as the data exists. */

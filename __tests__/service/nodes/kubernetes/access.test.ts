@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { parse, parseAllDocuments } from 'yaml'
-import { checkAccess, type Patience, grantManifest } from '../../../../src/service/nodes/kubernetes/access.js'
+import { type Clock, systemClock } from '../../../../src/contract/clock.js'
+import { checkAccess, grantManifest } from '../../../../src/service/nodes/kubernetes/access.js'
 import { ClusterError, type Cluster } from '../../../../src/service/nodes/kubernetes/cluster.js'
 
 interface Attributes {
@@ -55,14 +56,14 @@ function makeCluster({ version = CURRENT, namespace = {}, user = 'jane', isAllow
 }
 
 /** Time passes only while somebody waits. */
-function makePatience(): Patience & { readonly waits: number[] } {
+function makePatience(): Clock & { readonly waits: number[] } {
   const waits: number[] = []
   let nowMs = 0
   return {
+    ...systemClock,
     waits,
-    limitMs: 20_000,
     now: () => nowMs,
-    wait: async (delayMs) => {
+    sleep: async (delayMs) => {
       waits.push(delayMs)
       nowMs += delayMs
     }

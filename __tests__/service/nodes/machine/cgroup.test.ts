@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { readCgroup } from '../../../../src/service/nodes/machine/cgroup.js'
-import { readMemory } from '../../../../src/service/nodes/machine/load-sample.js'
+import { readCgroup, readMemory } from '../../../../src/service/nodes/machine/load-sample.js'
 import { writeSystem } from './system-files.js'
 
 const GB = 1024 ** 3
@@ -25,7 +24,7 @@ describe('the limits around a process', () => {
     })
     expect(readCgroup(root)).toEqual({
       cpu: { cores: 1.5, periods: 100, throttledPeriods: 40 },
-      memory: { limitBytes: 2 * GB, availableBytes: 1.5 * GB },
+      memory: { totalBytes: 2 * GB, availableBytes: 1.5 * GB },
       oomKills: 2
     })
   })
@@ -52,8 +51,8 @@ describe('the limits around a process', () => {
 })
 
 describe('the memory that can be used', () => {
-  const around = (limitBytes: number, availableBytes: number): ReturnType<typeof readMemory> =>
-    readMemory(writeSystem({ 'proc/meminfo': MEMINFO }), { memory: { limitBytes, availableBytes } })
+  const around = (totalBytes: number, availableBytes: number): ReturnType<typeof readMemory> =>
+    readMemory(writeSystem({ 'proc/meminfo': MEMINFO }), { memory: { totalBytes, availableBytes } })
 
   test('is the machine’s', () => {
     const memory = readMemory(writeSystem({ 'proc/meminfo': MEMINFO }))

@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import type { GroupUsage } from '../../../../src/service/nodes/machine/group-usage.js'
 import { nodeOf } from '../node-of.js'
 import type { LoadNode, NodeCommand } from '../../../../src/service/nodes/load-node.js'
 import { LoadRecorder } from '../../../../src/service/nodes/machine/load-recorder.js'
-import { type LoadReading, readLoad } from '../../../../src/service/nodes/machine/load-sample.js'
+import {
+  type GroupUsage,
+  type LoadReading,
+  readLoad
+} from '../../../../src/service/nodes/machine/load-sample.js'
 import { Processes, type ToolCommand } from '../../../../src/service/nodes/machine/processes.js'
 import { createFolders, createServices, finishRun, get, runForm, specFields, until } from '../../support.js'
 import { ManualClock } from '../../../support/manual-clock.js'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   endLeftoverGroup,
@@ -48,7 +48,7 @@ describe('a tool and what it started', () => {
     expect((await get(service, `/runs/${id}/stop`)).json.status).toBe('finished')
     expect(pids.map(isAlive)).toEqual([false, false])
     expect((await get(service, `/runs/${id}/result.csv`)).text).toContain(',endless,')
-    expect(service.store.leftoverProcesses()).toEqual([])
+    expect(readdirSync(join(process.env.XDG_STATE_HOME!, 'loadgate', 'tools'))).toEqual([])
   })
 
   test('closing the service leaves nothing behind', async () => {

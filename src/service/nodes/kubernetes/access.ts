@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { stringify } from 'yaml'
+import { type Clock, systemClock } from '../../../contract/clock.js'
 import { asSentence, messageOf } from '../../../contract/text.js'
 import { clauseOf } from '../../errors.js'
 import { ClusterError, type Cluster, isBusy } from './cluster.js'
@@ -20,9 +20,9 @@ const OLDEST_MINOR = 29
 export async function checkAccess(
   cluster: Cluster,
   signal?: AbortSignal,
-  patience = PATIENCE
+  clock = systemClock
 ): Promise<AccessProblem[]> {
-  const ask = askPatiently(cluster, signal, patience)
+  const ask = askPatiently(cluster, signal, clock)
   let version: Version | undefined
   try {
     version = await ask<Version>('GET', '/version')
@@ -130,29 +130,14 @@ async function whoAmI(ask: Ask): Promise<string | undefined> {
   return review?.status?.userInfo?.username
 }
 
-/** How long a busy cluster is asked again; tests replace the waiting. */
-export interface Patience {
-  readonly limitMs: number
-  readonly now: () => number
-  readonly wait: (delayMs: number, signal: AbortSignal | undefined) => Promise<unknown>
-}
-
-const PATIENCE: Patience = {
-  limitMs: 20_000,
-  now: () => Date.now(),
-  wait: (delayMs, signal) => sleep(delayMs, undefined, { ...(signal && { signal }) })
-}
-
+/** How long a busy cluster is asked again. */
+const LIMIT_MS = 20_000
 const FIRST_RETRY_MS = 500
 const LAST_RETRY_MS = 5_000
 
 /** Requests that the cluster is too busy for are repeated, all together no longer than the limit from now on. */
-function askPatiently(
-  cluster: Cluster,
-  signal: AbortSignal | undefined,
-  { limitMs, now, wait }: Patience
-): Ask {
-  const deadlineMs = now() + limitMs
+function askPatiently(cluster: Cluster, signal: AbortSignal | undefined, clock: Clock): Ask {
+  const deadlineMs = clock.now() + LIMIT_MS
   return async <T>(method: 'GET' | 'POST', path: string, body?: object) => {
     for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(2 * delayMs, LAST_RETRY_MS)) {
       try {
@@ -160,13 +145,13 @@ function askPatiently(
       } catch (error) {
         if (!isBusy(error)) throw error
         const waitMs = error.retryAfterMs ?? delayMs
-        if (now() + waitMs > deadlineMs)
+        if (clock.now() + waitMs > deadlineMs)
           throw new ClusterError(
-            `The cluster has been too busy for ${limitMs / 1000} s: ${clauseOf(error)}. Run again later.`,
+            `The cluster has been too busy for ${LIMIT_MS / 1000} s: ${clauseOf(error)}. Run again later.`,
             error.status,
             { cause: error }
           )
-        await wait(waitMs, signal)
+        await clock.sleep(waitMs, signal)
       }
     }
   }
@@ -206,7 +191,9 @@ export function grantManifest(
       ? { apiGroup, kind: 'User', name: user }
       : { kind: 'ServiceAccount', name, namespace: home }
   const rules = RULES.map(({ group, resource, verbs }) => ({
-    ...{ apiGroups: [group], resources: [resource], verbs }
+    apiGroups: [group],
+    resources: [resource],
+    verbs
   }))
   const binding = { roleRef: { apiGroup, kind: 'Role', name: 'loadgate' }, subjects: [subject] }
   return [

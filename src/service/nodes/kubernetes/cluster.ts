@@ -38,10 +38,7 @@ export interface Cluster {
     path: string,
     options?: { body?: unknown; signal?: AbortSignal }
   ): Promise<T>
-  /**
-   * Runs a command in the pod's only container and returns its exit code. Throws a `ClusterError` if the connection is cut before
-   * that, or could not be opened. An abort closes the connection.
-   */
+  /** Runs a command in the pod's only container and returns its exit code; a `ClusterError` if the connection is cut or cannot be opened. An abort closes it. */
   exec(
     pod: string,
     command: readonly string[],

@@ -179,11 +179,7 @@ function hangUp(socket: WebSocket, closeMs: number): void {
   socket.once('close', () => clearTimeout(timer))
 }
 
-async function sendStdin(
-  socket: WebSocket,
-  stdin: ExecStreams['stdin'],
-  isOver: () => boolean
-): Promise<void> {
+async function sendStdin(socket: WebSocket, stdin: ExecStreams['stdin'], isOver: () => boolean) {
   if (stdin === undefined || stdin === 'hold') return
   for await (const bytes of stdin) {
     for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {

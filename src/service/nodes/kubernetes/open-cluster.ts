@@ -35,11 +35,7 @@ function open(paths: string | undefined, choice: ClusterChoice, env: NodeJS.Proc
   }
 }
 
-function choose(
-  config: KubeConfig,
-  choice: ClusterChoice,
-  source: string
-): { context: string; server: string; namespace: string } {
+function choose(config: KubeConfig, choice: ClusterChoice, source: string) {
   const names = config.contexts.map(({ name }) => name)
   const there = names.length === 0 ? 'It has none' : `It has: ${names.join(', ')}`
   const name = choice.context ?? config.currentContext

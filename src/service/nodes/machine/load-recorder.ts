@@ -1,7 +1,6 @@
 import type { Clock } from '../../../contract/clock.js'
 import { type LoadNode, withRun } from '../load-node.js'
-import type { GroupUsage, ThreadWaits } from './group-usage.js'
-import { type LoadSample, type readLoad, TICK_MS } from './load-sample.js'
+import { type GroupUsage, type LoadSample, type readLoad, type ThreadWaits, TICK_MS } from './load-sample.js'
 
 const EVERY_MS = 2000
 const UNUSED: GroupUsage = { cpuTicks: 0, memoryBytes: 0, threads: new Map() }
@@ -106,10 +105,7 @@ const GB = 1024 ** 3
 
 type Stretch = ReturnType<typeof compare>
 
-/**
- * What the machine lacked for the load generator, one sentence each; empty if its response times are about the target.
- * The samples are of one run, in order.
- */
+/** What the machine lacked for the load generator in a run, one sentence each; empty if its response times are about the target. */
 export function judgeGeneratorLoad(samples: readonly LoadSample[]): string[] {
   const stretches = samples.slice(1).map((sample, index) => compare(samples[index] ?? sample, sample))
   const isLongEnough = timeOf(stretches) >= LEAST_MS

@@ -1,10 +1,13 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
-import { type CgroupReading, read, readCgroup, readCounts } from './cgroup.js'
-import { type GroupUsage, readGroupUsage, type ThreadWaits } from './group-usage.js'
+import { join, posix } from 'node:path'
+import { type ProcStat, readAllProcStats } from '../../proc-stat.js'
 
 /** Linux counts CPU time in hundredths of a second, whatever its own clock does. */
 export const TICK_MS = 10
+const PAGE_BYTES = 4096
+/** A browser has dozens of threads; this many tell enough, and looking must not cost what it measures. */
+const MAX_THREADS = 400
 
 /** How busy a machine is at one moment; what counts up starts anywhere. */
 export interface LoadSample {
@@ -29,6 +32,22 @@ export interface LoadSample {
 /** The machine, and each tool's processes by the id of their group. */
 export type LoadReading = Omit<LoadSample, 'generatorTicks' | 'generatorBytes' | 'generatorWaits'> & {
   readonly groups: ReadonlyMap<number, GroupUsage>
+}
+
+/** What a tool's processes use. */
+export interface GroupUsage {
+  /** Counts up, over those that have ended too. */
+  readonly cpuTicks: number
+  /** Without what they share with others, such as libraries. */
+  readonly memoryBytes: number
+  /** By the id of the thread; empty where the kernel does not say. */
+  readonly threads: ReadonlyMap<number, ThreadWaits>
+}
+
+/** How often a thread was given a CPU, and how long it was ready and waited for that; both count up. */
+export interface ThreadWaits {
+  readonly waitedMs: number
+  readonly runs: number
 }
 
 /** Undefined where the system has no `/proc`. */
@@ -68,16 +87,137 @@ export interface Memory {
 }
 
 /** Undefined where the system does not say, as on macOS. */
-export function readMemory(
-  fileSystem = '/',
-  cgroup: CgroupReading = readCgroup(fileSystem)
-): Memory | undefined {
+export function readMemory(fileSystem = '/', cgroup = readCgroup(fileSystem)): Memory | undefined {
   const facts = readCounts(join(fileSystem, 'proc/meminfo'))
   const [total, available] = [facts.get('MemTotal'), facts.get('MemAvailable')]
   if (total === undefined || available === undefined) return undefined
   const machine = { totalBytes: total * 1024, availableBytes: available * 1024 }
   const { memory } = cgroup
-  if (memory === undefined || memory.limitBytes >= machine.totalBytes) return machine
-  if (memory.availableBytes >= machine.availableBytes) return { ...machine, totalBytes: memory.limitBytes }
-  return { totalBytes: memory.limitBytes, availableBytes: memory.availableBytes }
+  if (memory === undefined || memory.totalBytes >= machine.totalBytes) return machine
+  return { ...memory, availableBytes: Math.min(memory.availableBytes, machine.availableBytes) }
+}
+
+/** The usage of each group: its processes, those in its session, and what they have started; a browser leaves the group of its driver. */
+function readGroupUsage(groupIds: readonly number[], fileSystem: string): Map<number, GroupUsage> {
+  const all = readAllProcStats(fileSystem)
+  const usageOf = (groupId: number): GroupUsage => {
+    const own = all.filter((stat) => stat.groupId === groupId || stat.session === groupId)
+    const members = withDescendants(own, all)
+    return {
+      cpuTicks: members.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0),
+      memoryBytes: members.reduce((sum, { pid }) => sum + ownBytes(pid, fileSystem), 0),
+      threads: readThreads(members, fileSystem)
+    }
+  }
+  return new Map(groupIds.map((groupId) => [groupId, usageOf(groupId)]))
+}
+
+function withDescendants(own: readonly ProcStat[], all: readonly ProcStat[]): ProcStat[] {
+  const found = new Map(own.map((stat) => [stat.pid, stat]))
+  // The map grows while it is walked through, and each process is in it once.
+  for (const pid of found.keys())
+    for (const child of all) if (child.parent === pid && !found.has(child.pid)) found.set(child.pid, child)
+  return [...found.values()]
+}
+
+function readThreads(members: readonly ProcStat[], fileSystem: string): Map<number, ThreadWaits> {
+  const threads = new Map<number, ThreadWaits>()
+  for (const { pid } of members) {
+    for (const id of listThreads(pid, fileSystem)) {
+      if (threads.size >= MAX_THREADS) return threads
+      const text = read(join(fileSystem, `proc/${pid}/task/${id}/schedstat`))
+      const [, waitedNs, runs] = text.split(' ').map(Number)
+      if (waitedNs !== undefined && runs !== undefined)
+        threads.set(Number(id), { waitedMs: waitedNs / 1e6, runs })
+    }
+  }
+  return threads
+}
+
+function listThreads(pid: number, fileSystem: string): string[] {
+  try {
+    return readdirSync(join(fileSystem, `proc/${pid}/task`))
+  } catch {
+    // It has just ended.
+    return []
+  }
+}
+
+function ownBytes(pid: number, fileSystem: string): number {
+  const pages = read(join(fileSystem, `proc/${pid}/statm`)).split(' ')
+  const [, resident = 0, shared = 0] = pages.map(Number)
+  return Math.max(0, resident - shared) * PAGE_BYTES
+}
+
+/** The limits of the container, service or job that this process runs in, and how much of them is used. */
+export interface CgroupReading {
+  readonly cpu?: {
+    /** How many cores' worth of time it may use. */
+    readonly cores: number
+    /** Of these periods, in so many it had used up its time and had to wait; both count up. */
+    readonly periods: number
+    readonly throttledPeriods: number
+  }
+  readonly memory?: Memory
+  /** Processes that the kernel killed for want of memory; counts up. */
+  readonly oomKills?: number
+}
+
+/** Reads Linux's control groups, version 2; empty where there are none. Each level may have a limit: the tightest counts. */
+export function readCgroup(fileSystem = '/'): CgroupReading {
+  const folders = findFolders(fileSystem)
+  const [cpu] = folders.flatMap((folder) => readCpu(folder) ?? []).sort((a, b) => a.cores - b.cores)
+  const [memory] = folders
+    .flatMap((folder) => readLimit(folder) ?? [])
+    .sort((a, b) => a.availableBytes - b.availableBytes)
+  const oomKills = readCounts(join(folders[0] ?? '', 'memory.events')).get('oom_kill')
+  return { ...(cpu && { cpu }), ...(memory && { memory }), ...(oomKills !== undefined && { oomKills }) }
+}
+
+/** The process's own group first, then those around it. Inside a container the path may be the host's and not exist; the root is the container's then. */
+function findFolders(fileSystem: string): string[] {
+  const path = /^0::(.*)$/m.exec(read(join(fileSystem, 'proc/self/cgroup')))?.[1]
+  const folders: string[] = []
+  for (let rest = posix.normalize(path ?? '/'); path !== undefined; rest = posix.dirname(rest)) {
+    folders.push(join(fileSystem, 'sys/fs/cgroup', rest))
+    if (rest === '/' || rest === '.' || rest.startsWith('/..')) break
+  }
+  return folders.filter((folder) => existsSync(join(folder, 'cgroup.procs')))
+}
+
+function readCpu(folder: string): CgroupReading['cpu'] {
+  const [quota = NaN, period = NaN] = read(join(folder, 'cpu.max')).trim().split(/\s+/).map(Number)
+  const cores = quota / period
+  if (!(cores > 0)) return undefined
+  const stat = readCounts(join(folder, 'cpu.stat'))
+  return { cores, periods: stat.get('nr_periods') ?? 0, throttledPeriods: stat.get('nr_throttled') ?? 0 }
+}
+
+function readLimit(folder: string): Memory | undefined {
+  const totalBytes = Number.parseInt(read(join(folder, 'memory.max')), 10)
+  const usedBytes = Number.parseInt(read(join(folder, 'memory.current')), 10)
+  if (Number.isNaN(totalBytes) || Number.isNaN(usedBytes)) return undefined
+  // The kernel drops its cache of files when it needs the memory.
+  const cacheBytes = readCounts(join(folder, 'memory.stat')).get('inactive_file') ?? 0
+  return { totalBytes, availableBytes: Math.max(0, totalBytes - usedBytes + cacheBytes) }
+}
+
+/** Lines of a name and a number. */
+function readCounts(file: string): Map<string, number> {
+  const lines = read(file).split('\n')
+  return new Map(
+    lines.map((line): [string, number] => {
+      const [name = '', count] = line.split(/[\s:]+/)
+      return [name, Number(count)]
+    })
+  )
+}
+
+/** Empty if there is no such file. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1')
+  } catch {
+    return ''
+  }
 }

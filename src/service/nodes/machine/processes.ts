@@ -92,10 +92,7 @@ export class Processes {
   }
 }
 
-/**
- * Becomes the tool, with the same process id, once it is told to. If this process is killed before that, nobody watches the
- * tool yet: the pipe ends, and there is no tool.
- */
+/** Becomes the tool, with the same process id, once it is told to: if this process is killed before anybody watches, the pipe ends, and there is no tool. */
 const WAIT_FOR_GO = 'read -r go <&3 || exit 1; exec 3<&-; unset go PWD OLDPWD SHLVL; exec "$@"'
 
 function startTool({ file, args, cwd, env }: ToolCommand): ChildProcessByStdio<null, Readable, Readable> {
@@ -149,10 +146,7 @@ export function isSameProcess(group: ProcessGroup): boolean {
   return group.startTime !== '' && readStartTime(group.pid) === group.startTime
 }
 
-/**
- * An id is not reused while a group has it. So if the leader has exited, members whose session is still the leader's are
- * its own children: a tool's shell script may die before the java that it started.
- */
+/** An id is not reused while a group has it: if the leader (a shell script) has exited, members whose session is still the leader's are its own children. */
 function isSameGroup(group: ProcessGroup): boolean {
   if (group.pid <= 1 || group.startTime === '') return false
   const leaderStart = readStartTime(group.pid)

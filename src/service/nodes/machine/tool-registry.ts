@@ -19,10 +19,7 @@ interface Note {
 const NOTE = /^\d+-[0-9a-f]{16}\.json(\.new)?$/
 const FORGOTTEN_AFTER_MS = 7 * 24 * 3600 * 1000
 
-/**
- * The user's running tools, one small file each, so that a later command finds what a killed one left behind. A second
- * line of defence behind the watchdog, best effort only: a problem with the folder never stops anything.
- */
+/** The user's running tools, one small file each, for a later command to find what a killed one left; behind the watchdog, best effort: it never stops anything. */
 export class ToolRegistry {
   private readonly files = new Map<number, string>()
   private readonly owner = { pid: process.pid, startTime: attempt(() => readStartTime(process.pid)) ?? '' }

@@ -54,11 +54,7 @@ export function createPodPlace(parts: PodPlaceParts): NodePlace {
 
 const BROWSER_TOOLS: readonly string[] = ['java-selenium-chrome', 'java-selenium-firefox', 'service-chrome']
 
-async function openGrid(
-  parts: PodPlaceParts,
-  request: NodeSetRequest,
-  signal: AbortSignal
-): Promise<NodeSet> {
+async function openGrid(parts: PodPlaceParts, request: NodeSetRequest, signal: AbortSignal) {
   const { cluster, clock, place, marker, log, onLeft = log } = parts
   const { gridId, quantity, region } = request
   const defaultImage = `${parts.defaultImage}${BROWSER_TOOLS.includes(request.tool ?? '') ? '-browsers' : ''}`
@@ -80,11 +76,7 @@ async function openGrid(
 }
 
 /** Whoever started the pods may have ended before all of them ran, or before the Job had created them. */
-async function resumeGrid(
-  grid: PodsToStart,
-  { isStarting = false }: NodeSetRequest,
-  signal: AbortSignal
-): Promise<StartedPods> {
+async function resumeGrid(grid: PodsToStart, { isStarting = false }: NodeSetRequest, signal: AbortSignal) {
   const found = await findPods(grid, signal)
   const isPending = found.pods.some((pod) => pod?.status?.phase === 'Pending')
   const { failed = 0, failedIndexes = '' } = found.view.job?.status ?? {}
@@ -95,10 +87,9 @@ async function resumeGrid(
 
 const RETRY_EVERY_MS = 2000
 /** How often a node failed before this pod was created: whatever this one is, it is not the first. */
-const FAILURE_COUNTS = [
-  'batch.kubernetes.io/job-index-failure-count',
-  'batch.kubernetes.io/job-index-ignored-failure-count'
-]
+const FAILURE_COUNTS = ['failure', 'ignored-failure'].map(
+  (what) => `batch.kubernetes.io/job-index-${what}-count`
+)
 
 /** A grid's pods that another process started, in the order of their nodes; undefined for those that are gone. */
 async function findPods(parts: PodsToStart, signal: AbortSignal): Promise<StartedPods> {
@@ -131,37 +122,28 @@ function isReplacement(pod: PodDocument): boolean {
   return FAILURE_COUNTS.some((name) => Number(pod.metadata.annotations?.[name] ?? '0') > 0)
 }
 
-export interface PodSetParts extends PodsToStart, StartedPods {
-  readonly jobName: string
-  readonly onLeft: (words: string) => void
-}
-
 /** The pods of a grid as its nodes, watched until they are given back. */
-function createPodSet(parts: PodSetParts): NodeSet {
+function createPodSet(
+  parts: PodsToStart & StartedPods & { jobName: string; onLeft: (words: string) => void }
+): NodeSet {
   const { cluster, clock, image, log } = parts
   const watch = watchPods(parts)
   const found = new Map<object, Promise<unknown>>()
   const nodes = parts.pods.map((pod, index) =>
     createPodNode({
-      cluster,
+      ...{ cluster, image, found, clock, log },
       pod: pod?.metadata.name ?? `${parts.jobName}-${index}`,
       nodeName: pod === undefined ? 'unknown' : machineOf(pod),
-      image,
       memoryBytes: pod && quantityOf(pod, 'memory'),
       lost: watch.lostOf(index),
-      whyLost: () => watch.whyLost(index),
-      found,
-      clock,
-      log
+      whyLost: () => watch.whyLost(index)
     })
   )
   let closing: Promise<void> | undefined
   return {
     nodes,
-    factsOf: (index) => {
-      const pod = watch.podOf(index)
-      return { ...podFacts(pod, cluster.name), ...nodes[index]?.facts() } as NodeFacts
-    },
+    factsOf: (index) =>
+      ({ ...podFacts(watch.podOf(index), cluster.name), ...nodes[index]?.facts() }) as NodeFacts,
     doubts: () => nodes.flatMap((node) => node.doubts()),
     close: () => {
       watch.stop()
@@ -170,10 +152,7 @@ function createPodSet(parts: PodSetParts): NodeSet {
   }
 }
 
-function podFacts(
-  pod: PodDocument | undefined,
-  place: string
-): Pick<NodeFacts, 'name' | 'place' | 'cpuLimit' | 'restarts'> {
+function podFacts(pod: PodDocument | undefined, place: string) {
   if (pod === undefined) return { place: `a pod that is gone (${place})`, cpuLimit: null, restarts: null }
   const restarts = pod.status?.containerStatuses?.map(({ restartCount = 0 }) => restartCount) ?? []
   return {
@@ -185,8 +164,7 @@ function podFacts(
 }
 
 function quantityOf(pod: PodDocument, resource: 'cpu' | 'memory'): number | undefined {
-  const limit = limitOf(pod, resource)
-  return limit === undefined ? undefined : parseQuantity(limit)
+  return parseQuantity(limitOf(pod, resource) ?? '')
 }
 
 /** The powers of 1000, or of 1024 with an `i`, from the third one below 1 on. */

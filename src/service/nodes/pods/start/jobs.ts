@@ -14,19 +14,9 @@ const GIVE_UP_AFTER_MS = 60_000
 /** The post step has a minute; the cluster's last words should be told before it is over. */
 const POST_STEP_MS = 50_000
 
-interface JobToCreate {
-  readonly cluster: Cluster
-  readonly clock: Clock
-  /** By then it must be there. */
-  readonly deadlineMs: number
-}
-
-/**
- * Creates a Job once. Where it is unclear whether it was created, the cluster is asked; its name is the same in every attempt, so there
- * is never a second one. A request on its way is not called off: nobody would know whether it was served.
- */
+/** Creates a Job once: its name is the same in every attempt, and where it is unclear the cluster is asked. A request on its way is not called off: it may be served. */
 export async function createJob(
-  { cluster, clock, deadlineMs }: JobToCreate,
+  { cluster, clock, deadlineMs }: { cluster: Cluster; clock: Clock; deadlineMs: number },
   manifest: JobManifest,
   signal: AbortSignal
 ): Promise<void> {

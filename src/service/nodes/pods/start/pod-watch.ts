@@ -4,13 +4,11 @@ import { NodeError } from '../../load-node.js'
 import type { PodDocument } from './documents.js'
 import { eventsOf, viewGrid, type GridView } from './pod-view.js'
 import { isReady, lastWarningOf, lossOf, machineOf, quoted, type Trouble } from './pod-words.js'
-import type { PodsToStart, StartedPods } from './start-pods.js'
+import { pauseFor, type PodsToStart, type StartedPods } from './start-pods.js'
 import { capitalize } from '../../../../contract/text.js'
 
 /** Often enough to see a pod that is being deleted before it is gone. */
 const EVERY_MS = 2000
-/** Large grids are asked for less often: each of their pods costs the cluster and this process something. */
-const EVERY_MS_PER_POD = 5
 /** A kubelet that restarts is back earlier. */
 const SILENT_MACHINE_MS = 60_000
 
@@ -29,6 +27,7 @@ export interface PodWatch {
 }
 
 interface Watched {
+  readonly index: number
   pod: PodDocument | undefined
   /** Since when it is not ready, by this machine's clock. */
   unreadyMs: number | undefined
@@ -37,38 +36,32 @@ interface Watched {
 
 export function watchPods(parts: PodsToWatch): PodWatch {
   const { clock, cluster } = parts
-  const watched = parts.pods.map((pod): Watched => ({
-    pod,
-    unreadyMs: undefined,
-    lost: new AbortController()
-  }))
+  const watched = parts.pods.map((pod, index): Watched => {
+    return { index, pod, unreadyMs: undefined, lost: new AbortController() }
+  })
   const ending = new AbortController()
-  const everyMs = Math.max(EVERY_MS, parts.pods.length * EVERY_MS_PER_POD)
+  const everyMs = pauseFor(parts.pods.length, EVERY_MS)
   let isAway = false
   let callOff = (): void => undefined
 
-  const lose = (index: number, trouble: Trouble): void => {
-    const one = watched[index]
-    if (one === undefined || one.lost.signal.aborted) return
-    one.lost.abort(lossError(parts, index, one.pod, trouble))
-  }
-  for (const [index, pod] of parts.pods.entries()) {
-    const loss = lossOf(pod, parts.view.job)
-    if (loss !== undefined) lose(index, loss)
+  const lose = (one: Watched, trouble: Trouble): void => one.lost.abort(lossError(parts, one, trouble))
+  for (const one of watched) {
+    const loss = lossOf(one.pod, parts.view.job)
+    if (loss !== undefined) lose(one, loss)
   }
   const judge = async (view: GridView): Promise<void> => {
-    for (const [index, one] of watched.entries()) {
+    for (const one of watched) {
       if (one.lost.signal.aborted) continue
       const pod = view.pods.find(({ metadata }) => metadata.uid === one.pod?.metadata.uid)
       const loss = lossOf(pod, view.job, one.pod)
       one.pod = pod ?? one.pod
-      if (loss !== undefined) lose(index, await explained(cluster, loss, one.pod, ending.signal))
+      if (loss !== undefined) lose(one, await explained(cluster, loss, one.pod, ending.signal))
       else if (pod === undefined || isReady(pod)) one.unreadyMs = undefined
       else if (clock.now() - (one.unreadyMs ??= clock.now()) >= SILENT_MACHINE_MS)
-        lose(index, await silence(cluster, pod, ending.signal))
+        lose(one, await silence(cluster, pod, ending.signal))
     }
   }
-  const look = async (): Promise<void> => {
+  const lookNow = oneAtATime(async () => {
     try {
       const view = await viewGrid(cluster, parts.selector, ending.signal)
       if (isAway) parts.log(`${capitalize(cluster.name)} answers again.`)
@@ -83,24 +76,19 @@ export function watchPods(parts: PodsToWatch): PodWatch {
         )
       isAway = true
     }
-  }
-  const lookNow = oneAtATime(look)
+  })
   const schedule = (): void => {
-    callOff = clock.after(everyMs, () => {
-      void lookNow().then(() => {
-        if (!ending.signal.aborted) schedule()
-      })
-    })
+    if (!ending.signal.aborted) callOff = clock.after(everyMs, () => void lookNow().then(schedule))
   }
   schedule()
 
   return {
-    podOf: (index) => at(watched, index).pod,
-    lostOf: (index) => at(watched, index).lost.signal,
+    podOf: (index) => watched[index]?.pod,
+    lostOf: (index) => watched[index]?.lost.signal ?? ending.signal,
     whyLost: async (index) => {
-      const { signal } = at(watched, index).lost
-      if (!signal.aborted) await lookNow()
-      return signal.aborted ? (signal.reason as NodeError) : undefined
+      const signal = watched[index]?.lost.signal
+      if (signal?.aborted === false) await lookNow()
+      return signal?.aborted ? (signal.reason as NodeError) : undefined
     },
     stop: () => {
       ending.abort()
@@ -126,12 +114,7 @@ function oneAtATime(act: () => Promise<void>): () => Promise<void> {
 }
 
 /** A pod that vanished between two looks leaves nothing but its events. */
-async function explained(
-  cluster: Cluster,
-  loss: Trouble,
-  pod: PodDocument | undefined,
-  signal: AbortSignal
-): Promise<Trouble> {
+async function explained(cluster: Cluster, loss: Trouble, pod: PodDocument | undefined, signal: AbortSignal) {
   if (loss.reason !== 'Deleted' || pod === undefined) return loss
   const { reason, message } = (await eventsOf(cluster, pod.metadata, signal)).at(-1) ?? {}
   if (reason === undefined) return loss
@@ -149,20 +132,9 @@ async function silence(cluster: Cluster, pod: PodDocument, signal: AbortSignal):
 }
 
 /** The message of every loss: which node, where it ran, the cluster's words, what to do. */
-function lossError(
-  { region, pods }: Pick<PodsToWatch, 'region' | 'pods'>,
-  index: number,
-  pod: PodDocument | undefined,
-  trouble: Trouble
-): NodeError {
+function lossError({ region, pods }: PodsToWatch, { index, pod }: Watched, trouble: Trouble): NodeError {
   const where = pod === undefined ? '' : ` (pod ${pod.metadata.name} on the machine ${machineOf(pod)})`
   return new NodeError(
     `Node ${index + 1} of ${pods.length} of the grid in ${region}${where} was lost: ${trouble.words}. ${trouble.advice}`
   )
-}
-
-function at<T>(list: readonly T[], index: number): T {
-  const found = list[index]
-  if (found === undefined) throw new RangeError(`there is no node ${index}`)
-  return found
 }

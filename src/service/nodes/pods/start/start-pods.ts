@@ -14,8 +14,6 @@ const RARELY_HEALS_MS = 5000
 const SAY_AFTER_MS = 10_000
 const EVERY_MS = 500
 const LATER_EVERY_MS = 2000
-/** Large grids are asked for less often: each of their pods costs the cluster and this process something. */
-const EVERY_MS_PER_POD = 5
 /** Pods that wait usually wait for the same thing. */
 const PODS_TO_EXPLAIN = 3
 
@@ -46,7 +44,7 @@ export async function waitForPods(parts: PodsToStart, signal: AbortSignal): Prom
   const { clock, deadlineMs, quantity } = parts
   const startMs = clock.now()
   const since = new Map<string, number>()
-  const seen = new Map<number, PodDocument>()
+  const seen: Seen = new Map()
   const say = sayOnce(parts, startMs)
   let unreachable: unknown
   for (;;) {
@@ -66,12 +64,14 @@ export async function waitForPods(parts: PodsToStart, signal: AbortSignal): Prom
     }
     say(waiting, unreachable)
     if (nowMs >= deadlineMs) throw notStarted(parts, waiting, unreachable)
-    const everyMs = Math.max(
-      nowMs - startMs < SAY_AFTER_MS ? EVERY_MS : LATER_EVERY_MS,
-      quantity * EVERY_MS_PER_POD
-    )
+    const everyMs = pauseFor(quantity, nowMs - startMs < SAY_AFTER_MS ? EVERY_MS : LATER_EVERY_MS)
     await clock.sleep(Math.min(everyMs, deadlineMs - nowMs), signal)
   }
+}
+
+/** Large grids are asked for less often: each of their pods costs the cluster and this process something. */
+export function pauseFor(quantity: number, leastMs: number): number {
+  return Math.max(leastMs, quantity * 5)
 }
 
 /** A grid's pods in the order of its nodes. */
@@ -84,12 +84,9 @@ export function podsOf(view: GridView, quantity: number): (PodDocument | undefin
   return Array.from({ length: quantity }, (_, index) => byIndex.get(index))
 }
 
-async function troublesOf(
-  parts: PodsToStart,
-  view: GridView,
-  seen: Map<number, PodDocument>,
-  signal: AbortSignal
-): Promise<Waiting[]> {
+type Seen = Map<number, PodDocument>
+
+async function troublesOf(parts: PodsToStart, view: GridView, seen: Seen, signal: AbortSignal) {
   const { cluster, quantity, image } = parts
   const place = { ...parts.place, image }
   const { job } = view
@@ -111,7 +108,7 @@ async function troublesOf(
 
 /** A pod that was there and is gone does not come back, and none that takes its place is used. */
 function replacedPod(
-  seen: Map<number, PodDocument>,
+  seen: Seen,
   index: number,
   pod: PodDocument | undefined,
   job: JobDocument | undefined
@@ -130,14 +127,12 @@ function isHopeless(trouble: Waiting, since: Map<string, number>, nowMs: number)
 }
 
 /** Says what is being waited for, when it takes long and whenever it changes. */
-function sayOnce(
-  parts: PodsToStart,
-  startMs: number
-): (waiting: readonly Waiting[], unreachable: unknown) => void {
+function sayOnce(parts: PodsToStart, startMs: number) {
   let said = ''
-  return (waiting, unreachable) => {
+  return (waiting: readonly Waiting[], unreachable: unknown): void => {
     if (parts.clock.now() - startMs < SAY_AFTER_MS) return
-    const key = unreachable === undefined ? keyOf(waiting) : 'unreachable'
+    const reasons = waiting.map(({ index, reason }) => `${index} ${reason}`).join(', ')
+    const key = unreachable === undefined ? reasons : 'unreachable'
     if (key === said) return
     said = key
     parts.log(
@@ -146,10 +141,6 @@ function sayOnce(
         : `The pods in ${parts.cluster.name} could not be listed: ${clauseOf(unreachable)}. Trying again.`
     )
   }
-}
-
-function keyOf(waiting: readonly Waiting[]): string {
-  return waiting.map(({ index, reason }) => `${index} ${reason}`).join(', ')
 }
 
 function notStarted(parts: PodsToStart, waiting: readonly Waiting[], unreachable: unknown): NodeError {
@@ -169,18 +160,14 @@ function notStarted(parts: PodsToStart, waiting: readonly Waiting[], unreachable
 
 /** One sentence and one piece of advice for all that wait for the same reason. */
 function explain(waiting: readonly Waiting[]): string {
-  return waiting
-    .filter(({ reason }, position) => waiting.findIndex((other) => other.reason === reason) === position)
-    .map(({ reason, words, advice }) => {
+  const reasons = [...new Set(waiting.map(({ reason }) => reason))]
+  return reasons
+    .map((reason) => {
       const same = waiting.filter((other) => other.reason === reason)
-      return `${namesOf(same)}: ${words}. ${advice}`
+      const numbers = same.map(({ index }) => index + 1).join(', ')
+      return `Node${same.length === 1 ? '' : 's'} ${numbers}: ${same[0]?.words ?? ''}. ${same[0]?.advice ?? ''}`
     })
     .join(' ')
-}
-
-function namesOf(waiting: readonly Waiting[]): string {
-  const numbers = waiting.map(({ index }) => index + 1)
-  return numbers.length === 1 ? `Node ${numbers.join()}` : `Nodes ${numbers.join(', ')}`
 }
 
 function countOf(some: number, all: number): string {

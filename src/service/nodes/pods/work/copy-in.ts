@@ -211,10 +211,7 @@ async function* writeEntry(
 }
 
 /** Everything under these paths, links followed: what they lead to is what the tool reads here. The folders are the pod's. */
-async function listFiles(
-  brings: readonly string[],
-  contact: PodContact
-): Promise<{ entries: Entry[]; folders: Set<string> }> {
+async function listFiles(brings: readonly string[], contact: PodContact) {
   const entries = new Map<string, Entry>()
   const folders = new Set<string>()
   const visit = async (path: string, parents: readonly string[]): Promise<void> => {

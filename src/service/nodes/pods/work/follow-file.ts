@@ -86,11 +86,7 @@ export interface FileToFollow {
 }
 
 /** Copies a file of the pod as it grows, and returns when the turn has ended and as many bytes are here as it has: `verifyCopy` compares them. */
-export async function followFile(
-  contact: PodContact,
-  request: FileToFollow,
-  signal?: AbortSignal
-): Promise<void> {
+export async function followFile(contact: PodContact, request: FileToFollow, signal?: AbortSignal) {
   const exists = await contact.keepTrying(signal, (either, alive) =>
     followOnce(contact, request, { signal: either, alive })
   )

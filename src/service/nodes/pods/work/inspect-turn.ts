@@ -41,10 +41,7 @@ export async function inspectTurn(
   return { ...readTurnState(started, ended), lastCopy: Number(lastCopy) }
 }
 
-/**
- * Ends the tool of a turn, or makes sure that it never starts: whoever moves \`command\` decides. The supervisor notes the end, once
- * everything has ended.
- */
+/** Ends the tool of a turn, or makes sure that it never starts: whoever moves `command` decides. The supervisor notes the end of everything. */
 const STOP = `${NAP}${END_DESCENDANTS}
 home=$1 turn=$2 signal=$3
 mv "$turn/command" "$turn/stopped" 2>/dev/null

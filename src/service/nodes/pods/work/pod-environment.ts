@@ -1,10 +1,7 @@
 import { quote } from '../../../../contract/regions/regions.js'
 import type { NodeCommand } from '../../load-node.js'
 
-/**
- * Java and others read and write text in the encoding of the locale; an image without a locale would mean ASCII. Where this one does
- * not exist either, some shells complain.
- */
+/** Java and others use the encoding of the locale; without one that is ASCII. Where this one does not exist either, some shells complain. */
 const UTF8 = `case "\${LC_ALL:-\${LC_CTYPE:-\${LANG:-}}}" in
   *UTF-8* | *utf-8* | *UTF8* | *utf8*) ;;
   *) [ -n "$(LC_ALL=C.UTF-8 sh -c : 2>&1)" ] || export LC_ALL=C.UTF-8 ;;

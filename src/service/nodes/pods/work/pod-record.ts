@@ -97,10 +97,7 @@ export async function readPodClock(clock: Clock, askTime: () => Promise<string>)
   return best ?? { offsetMs: 0, errorMs: Infinity }
 }
 
-/**
- * What to subtract from the pod's times: 0 if that is within the error. If the clock moved meanwhile, what is right in the middle of
- * the run.
- */
+/** What to subtract from the pod's times: 0 if that is within the error; if the clock moved, what is right in the middle of the run. */
 export function offsetOf(readings: readonly ClockReading[]): number {
   const [first, ...others] = readings
   if (first === undefined) return 0
