@@ -4,7 +4,6 @@ import { messageOf } from '../contract/text.js'
 /** A request that gets this status and an `error` that says what is wrong. */
 export class RequestError extends Error {
   override name = 'RequestError'
-  /** When to try again. */
   readonly retryAfterSec: number | undefined
   constructor(
     readonly statusCode: number,
@@ -45,7 +44,6 @@ export function clauseOf(thrown: unknown): string {
   return messageOf(thrown).replace(/\.$/, '')
 }
 
-/** Reads `?page=`; defaults to the first page. */
 export function readPageNumber(request: FastifyRequest): number {
   const { page } = request.query as { page?: unknown }
   if (page === undefined) return 1

@@ -42,7 +42,6 @@ export class LineSplitter {
   }
 }
 
-/** The same for a stream. */
 export function splitLines(stream: Readable, onLine: (line: string) => void): void {
   const splitter = new LineSplitter(onLine)
   stream.on('data', (chunk: Buffer) => splitter.push(chunk))

@@ -6,7 +6,6 @@ import type { NodePlace } from './nodes/load-node.js'
 import type * as clusters from './nodes/clusters.js'
 import type { Cluster, ClusterAddress } from './nodes/kubernetes/cluster.js'
 
-/** Where the nodes of grids run. */
 export interface Places {
   /** The regions there are; undefined if every region is this machine. */
   readonly regions: readonly string[] | undefined
@@ -27,7 +26,6 @@ export interface PlaceParts {
   readonly onClusters?: ((addresses: readonly ClusterAddress[]) => void) | undefined
   /** Called with what to do where something could not be deleted; without it, that is logged. */
   readonly onLeft?: ((words: string) => void) | undefined
-  /** Ends the start, with its reason. */
   readonly signal?: AbortSignal | undefined
   readonly loadKubernetes?: () => Promise<Kubernetes>
 }
@@ -63,7 +61,6 @@ export async function openPlaces(regions: Regions | undefined, parts: PlaceParts
   }
 }
 
-/** What is wrong with a region, if anything. */
 export function checkRegion(region: string, places: Places): string[] {
   if (places.placeOf(region) !== undefined) return []
   return [`there is no region ${region}: this service has ${places.regions?.join(', ') ?? 'none'}`]
@@ -72,7 +69,6 @@ export function checkRegion(region: string, places: Places): string[] {
 /** Of a place that does not say: processes of one machine. */
 const MOST_NODES = 64
 
-/** How many nodes a grid in a region may have. */
 export function mostNodesIn(region: string, places: Places): number {
   return places.placeOf(region)?.mostNodes ?? MOST_NODES
 }

@@ -13,7 +13,6 @@ export interface ProcStat {
   readonly startTicks: number
 }
 
-/** Undefined if there is no such process. */
 export function readProcStat(pid: number, fileSystem = '/'): ProcStat | undefined {
   try {
     const text = readFileSync(join(fileSystem, `proc/${pid}/stat`), 'latin1')
@@ -33,7 +32,6 @@ export function readProcStat(pid: number, fileSystem = '/'): ProcStat | undefine
   }
 }
 
-/** Every process that exists now. */
 export function readAllProcStats(fileSystem = '/'): ProcStat[] {
   return readdirSync(join(fileSystem, 'proc'))
     .filter((name) => /^\d+$/.test(name))

@@ -33,7 +33,6 @@ import { loginRoutes } from './pages/page-access.js'
 import { pageRoutes } from './pages/page-routes.js'
 
 export interface ServiceOptions {
-  /** Where the files of runs are kept. */
   readonly dataDir: string
   /** Runs and grids; by default they are forgotten when the service ends. */
   readonly store?: Store | undefined
@@ -101,7 +100,6 @@ export interface EmbeddedService extends Service {
 
 const DEFAULT_MAX_UPLOAD_BYTES = 2 * 1024 ** 3
 
-/** Starts the whole API. */
 export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
   const log = safeLog(options.log)
   const clock = options.clock ?? systemClock

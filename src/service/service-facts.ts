@@ -33,10 +33,8 @@ export type Route = readonly [
   handler: (request: FastifyRequest, reply: FastifyReply) => unknown
 ]
 
-/** A row of the table of routes. */
 export const route = (...row: Route): Route => row
 
-/** Runs in one page of the list. */
 export const PAGE_SIZE = 50
 
 /** A run's tool in the service's own word, with its version once that is known. */
@@ -45,7 +43,6 @@ export function describeTool({ request, toolVersion }: RunRecord, { words }: Ser
   return toolVersion === null ? name : `${name}-${toolVersion}`
 }
 
-/** The run that the address names. */
 export function findRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
   const run = facts.store.run((request.params as { id: string }).id)
   if (!run) throw cannotFind()

@@ -5,12 +5,10 @@ import type { Role } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
 import { clauseOf } from '../errors.js'
 
-/** Who did what, when, from where. */
 export interface AuditEntry {
   readonly action: string
   /** Undefined if nobody was recognized. */
   readonly user?: { readonly name: string; readonly role?: Role | 'operator' } | undefined
-  /** What it was done to. */
   readonly target?: string | undefined
   /** What came of it, for example the run that repeats another one. */
   readonly created?: string | undefined

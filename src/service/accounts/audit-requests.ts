@@ -63,7 +63,6 @@ const MOST_CALLERS = 1000
 
 /** For what anybody may send as often as they like: it must not fill the disk, nor hide the other lines. */
 export class FrequentLines {
-  /** Of each caller in this minute. */
   readonly #lines = new Map<string, number>()
   /** Those without a line of their own, by the caller and what they are. */
   readonly #others = new Map<string, AuditEntry & { readonly more: number }>()

@@ -10,11 +10,9 @@ import { findOperator, openAuditLog } from './audit-log.js'
 import type { Role } from '../config/config.js'
 import type { User } from './users.js'
 
-/** Their runs that have not ended. */
 interface Unfinished {
   /** The ids of those that have not started: without their user they never do. */
   readonly waitingRuns: readonly string[]
-  /** Of those that go on. */
   readonly runsAtWork: readonly string[]
 }
 

@@ -59,7 +59,6 @@ export function checkPermission(
   if (record) requireOwner(user, record, `${kind} ${record.id}`, accounts)
 }
 
-/** Viewers only read. */
 function requireMember(user: User): void {
   if (user.role === 'viewer')
     throw new RequestError(

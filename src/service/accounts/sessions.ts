@@ -4,7 +4,6 @@ import type { Clock } from '../../contract/clock.js'
 import { refuseWrite } from '../store/database-errors.js'
 import { hashSecret } from '../secrets.js'
 
-/** What is kept of a session. */
 interface SessionRow {
   readonly userId: number
   readonly tokenHash: Uint8Array

@@ -4,7 +4,6 @@ import type { Clock } from '../../contract/clock.js'
 import { hashSecret } from '../secrets.js'
 import { type SessionRows, Sessions } from './sessions.js'
 
-/** Who sends a request. */
 export interface User {
   readonly id: number
   readonly name: string
@@ -16,7 +15,6 @@ export interface UserDetails extends User {
   readonly createdMs: number
   /** How many hours had a login or a request to the API. */
   readonly signIns: number
-  /** Null before the first one. */
   readonly currentSignInMs: number | null
   readonly lastSignInMs: number | null
   /** Undefined where only its hash is known. */
@@ -27,7 +25,6 @@ export interface UserDetails extends User {
 export interface Accounts {
   /** Whether a browser may bring the token in an address; with several users it would be in the logs of proxies. */
   readonly takesTokenInAddress: boolean
-  /** The user whose token this is. */
   findByToken(token: string): User | undefined
   users(): readonly UserDetails[]
   /** Whether there is no such user any more. What a command beside the service does holds at once. */

@@ -16,7 +16,6 @@ const REQUEST_ID = 'x-request-id'
 const HARMLESS = /^[\w-]{1,64}$/
 const MAX_FIELD_BYTES = 1024 ** 2
 
-/** The web framework, without any route. */
 export function createApp(front: Front): FastifyInstance {
   const version = readPackageVersion()
   const app = fastify({

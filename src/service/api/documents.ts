@@ -132,7 +132,6 @@ function runFields(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 
   }
 }
 
-/** One page of the runs that match, newest first. */
 export function runListDocument(page: number, filter: RunFilter, facts: ServiceFacts): Sent<RunListDocument> {
   const { runs, total } = facts.store.listRuns({ filter, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE })
   const lastPage = Math.max(1, Math.ceil(total / PAGE_SIZE))

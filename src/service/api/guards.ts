@@ -18,7 +18,6 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sends it. */
     user: User
     /** Throws if the caller may not do this any more: until a body is there, hours may pass. */
     checkAgain(): void

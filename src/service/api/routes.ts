@@ -34,7 +34,6 @@ import { readBody } from './request-body.js'
 import { describeFile, sendFile } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
-/** Dependencies of the routes. */
 export interface ServicePorts {
   readonly facts: ServiceFacts
   readonly grids: Grids
@@ -42,7 +41,6 @@ export interface ServicePorts {
   readonly engines: Engines
   readonly verdicts: Verdicts
   readonly maxUploadBytes: number
-  /** Undefined if there are no web pages. */
   readonly pages: RunPages | undefined
 }
 
@@ -134,7 +132,6 @@ function noteCaller({ raw }: FastifyReply, runs: Runs): void {
   runs.noteCaller(new Promise((resolve) => (raw.closed ? resolve() : raw.once('close', resolve))))
 }
 
-/** Whose it will be. */
 function ownerOf({ user: { id, name } }: FastifyRequest): UserReference {
   return { id, name }
 }

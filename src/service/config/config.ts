@@ -45,6 +45,5 @@ export class ConfigProblem extends Error {
   override name = 'ConfigProblem'
 }
 
-/** What a user of a service may do. */
 export const ROLES = ['admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]

@@ -8,7 +8,6 @@ import { clauseOf } from '../errors.js'
 
 type Files = NonNullable<ServiceConfig['tls']>
 
-/** A certificate and its private key. */
 export interface Pair extends SecureContextOptions {
   readonly cert: Buffer
   readonly key: Buffer

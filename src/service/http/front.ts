@@ -10,9 +10,7 @@ import { RequestError } from '../errors.js'
 import { followCertificate, readCertificate } from './certificate.js'
 import { createLimitedServer, DEFAULT_LIMITS, type Limits, redirectTo } from './limits.js'
 
-/** How the service is reached. */
 export interface Front {
-  /** For the web framework. */
   readonly settings: FastifyServerOptions
   /** Before there is any route. */
   prepare(app: FastifyInstance): void
@@ -23,7 +21,6 @@ export interface Front {
   listening(): string
   /** Refuses what pages of other sites make a browser send. */
   check(request: FastifyRequest): void
-  /** For the cookie of the web pages. */
   cookie(): { readonly name: string; readonly attributes: string }
 }
 

@@ -9,7 +9,6 @@ import { createServer as createHttpsServer, type ServerOptions } from 'node:http
 import type { Socket } from 'node:net'
 import { plainAddress } from '../config/addresses.js'
 
-/** What one caller may take from the others. */
 export interface Limits {
   /** Until the headers of a request are there, from the start of the connection or the end of the request before. */
   readonly headersMs: number

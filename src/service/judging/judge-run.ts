@@ -28,7 +28,6 @@ import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../../con
 import type { Store } from '../store/store.js'
 import { readResults, type ResultsProblem } from './read-results.js'
 
-/** What became of a run's thresholds. */
 export interface Judged {
   readonly verdict: RunVerdict
   readonly reason: string
@@ -47,7 +46,6 @@ export interface Judged {
   readonly isFinal: boolean
 }
 
-/** The lines that this service can judge, and those that it cannot. */
 export function splitLines({ text }: RunThresholds): {
   readonly own: AbsoluteThreshold[]
   readonly left: BaselineThreshold[]

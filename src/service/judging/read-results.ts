@@ -56,7 +56,6 @@ async function findResults(run: RunRecord, store: Store): Promise<FoundResults> 
   return { files, problems }
 }
 
-/** For the log. */
 export function describeUnreadable({ id }: RunRecord, detail: string): string {
   return `the results of run ${id} cannot be read: ${detail}`
 }

@@ -40,7 +40,6 @@ export class Verdicts {
 
   constructor(private readonly ports: Ports) {}
 
-  /** Stores them, or removes them. */
   replace(run: RunRecord, thresholds: RunThresholds | undefined): void {
     if (thresholds === undefined) delete run.thresholds
     else run.thresholds = { ...thresholds, mark: createId() }

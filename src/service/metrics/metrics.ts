@@ -33,7 +33,6 @@ export function createMetrics({ store, version }: { store: SqliteStore; version:
     /** Counts what is sent and received, and how long requests take. */
     watch: (app: FastifyInstance) => watchRequests(registers, app),
     watchQueue: (queue: Queue) => addQueueFigures(registers, queue),
-    /** In Prometheus text format. */
     render: async () => ({ text: await registry.metrics(), type: registry.contentType })
   }
 }
@@ -132,7 +131,6 @@ function isEventStream({ routeOptions, method }: FastifyRequest): boolean {
   return method === 'GET' && (routeOptions.url ?? '').endsWith('/events')
 }
 
-/** Of all connections, open and closed. */
 function countBytes(registers: Registers, server: Server): void {
   const open = new Set<Socket>()
   const closed = { bytesRead: 0, bytesWritten: 0 }

@@ -1,4 +1,3 @@
-/** How a command ended. */
 export interface NodeExit {
   readonly code: number | null
   readonly signal: string | null
@@ -40,7 +39,6 @@ export interface ImageShell {
 
 /** Two ways to find a tool: the node knows which one applies. */
 export interface ToolSearch<T> {
-  /** Finds or installs it on this machine. */
   readonly here: () => Promise<T>
   /** Finds it in an image; a `ToolError` says what is missing there. */
   readonly inImage: (image: ImageShell) => Promise<T>
@@ -50,7 +48,6 @@ export interface ToolSearch<T> {
 export interface LoadNode {
   /** What every tool gets from its environment there; a tool's own variables are added to it. */
   readonly env: NodeJS.ProcessEnv
-  /** The memory it may use, if there is a limit of its own. */
   readonly memoryBytes: number | undefined
   /** For how long its files may stop growing here although its command goes on, because it cannot be reached; never, if undefined. */
   readonly outageMs?: number
@@ -86,7 +83,6 @@ export interface NodeFacts {
   readonly clockOffsetMs: number
 }
 
-/** The running nodes of a grid. */
 export interface NodeSet {
   readonly nodes: readonly LoadNode[]
   factsOf(index: number): NodeFacts
@@ -96,7 +92,6 @@ export interface NodeSet {
   close(): Promise<void>
 }
 
-/** Which nodes are wanted. */
 export interface NodeSetRequest {
   readonly gridId: string
   /** Undefined for a grid that is not part of a run. */

@@ -18,7 +18,6 @@ interface Source extends GrowingFile {
   shift: RowRewriter | undefined
 }
 
-/** A node's file. */
 export interface FollowedFile {
   readonly file: string
   readonly grid: string
@@ -49,7 +48,6 @@ export class SampleFollower {
     }))
   }
 
-  /** The figures so far; undefined before there are any. */
   async look(): Promise<Measurements | undefined> {
     this.#buffer ??= Buffer.alloc(CHUNK_BYTES)
     // A node that has not started has no file yet, and the files disappear when the run ends.

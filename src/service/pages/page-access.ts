@@ -21,7 +21,6 @@ declare module 'fastify' {
 /** How soon an open page notices that its session has ended. */
 const LOOK_AGAIN_MS = 10_000
 
-/** Of a service with pages. */
 export interface PagePorts extends ServiceFacts {
   readonly loadPages: NonNullable<ServiceFacts['loadPages']>
 }
@@ -53,7 +52,6 @@ export async function admitToPage(request: FastifyRequest, reply: FastifyReply, 
   else await sendLoginForm(reply, { next: readNextPath(request.originalUrl) }, ports)
 }
 
-/** Whose cookie it is. */
 export function findVisitor(
   request: FastifyRequest,
   { accounts, front }: Pick<PagePorts, 'accounts' | 'front'>
@@ -65,7 +63,6 @@ export function endedSession(): RequestError {
   return new RequestError(401, 'Your session has ended: log in at /login.')
 }
 
-/** The page in which a person types in a token. */
 async function sendLoginForm(reply: FastifyReply, form: LoginForm, { loadPages }: PagePorts) {
   return sendPage(reply, (await loadPages()).renderLoginPage(form))
 }
@@ -82,7 +79,6 @@ export async function refuseGuess(request: FastifyRequest, reply: FastifyReply):
   )
 }
 
-/** Starts a session in the browser. */
 function signIn(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -38,7 +38,6 @@ const HOME = '/'
 const LIST_EVENTS = '/events'
 const LOGOUT = '/logout'
 
-/** A part of the list. */
 export interface ListPlace {
   readonly page: number
   readonly filter: RunFilter
@@ -51,7 +50,6 @@ export interface RefusedThresholds {
   readonly problems: readonly string[]
 }
 
-/** What is known of a run's samples. */
 interface Measured {
   readonly measurements: Measurements | undefined
   readonly problems: readonly ResultsProblem[]
@@ -59,10 +57,8 @@ interface Measured {
 
 const NOT_MEASURED: Measured = { measurements: undefined, problems: [] }
 
-/** The page of an ended run. */
 interface Drawing {
   readonly document: PageDocument
-  /** With all of its results. */
   readonly isFinal: boolean
 }
 
@@ -74,7 +70,6 @@ interface Ports {
 
 /** The service's web pages: the list of runs, and a page per run, live while it runs. */
 export class RunPages {
-  /** By the addresses of the pages. */
   readonly #watches = new Map<string, Watch>()
   readonly #drawings = new Recent<Drawing>(KEPT_DRAWINGS, ({ isFinal }) => isFinal)
 
@@ -266,7 +261,6 @@ export class RunPages {
     }
   }
 
-  /** What every page says of a run. */
   #factsOf(run: RunRecord) {
     const { accounts, queue } = this.ports.facts
     const { id, status, user, request, remoteErrors } = run

@@ -32,7 +32,6 @@ const LONGEST = 2000
 /** Never leaves this service: browsers read a backslash as a slash and skip tabs and line feeds. */
 const OWN = 'http://service.invalid'
 
-/** The login that leads back to this address afterwards. */
 export function loginPath(address: string): string {
   const next = readNextPath(address)
   return next === '/' ? LOGIN : `${LOGIN}?next=${encodeURIComponent(next)}`

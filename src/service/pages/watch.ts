@@ -37,7 +37,6 @@ export class Watch {
     return this.#streams.size > 0
   }
 
-  /** Adds a watcher. */
   add(stream: EventStream): void {
     this.#streams.add(stream)
     stream.onClose(() => {
@@ -48,7 +47,6 @@ export class Watch {
     if (this.#callOff === undefined && !this.#isLooking) void this.#look()
   }
 
-  /** Ends all watching. */
   close(): void {
     this.#rest()
     for (const stream of this.#streams) stream.end()

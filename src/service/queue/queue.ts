@@ -73,7 +73,6 @@ export class Queue {
     this.#all = { most, isExclusive: false, isPlace: false }
   }
 
-  /** How many wait. */
   get length(): number {
     return this.#line.length
   }

@@ -6,10 +6,9 @@ import type { RunRecord } from '../../contract/records.js'
 import { Interruption, requireWritten } from './interruption.js'
 import { isOwn, makeReady, type Manner, type ReadyRun, type RunPorts } from './make-ready.js'
 import { NodeBook } from './node-book.js'
-import type { RunEndings } from './run-endings.js'
-import { type NodeEnd, runOnGrids } from './run-on-grids.js'
+import type { RunEnd, RunEndings } from './run-endings.js'
+import { runOnGrids } from './run-on-grids.js'
 
-/** How a run is executed. */
 export interface Execution extends Manner {
   /** Fulfilled when its nodes may start to work. */
   readonly turn: Promise<Turn>
@@ -17,13 +16,7 @@ export interface Execution extends Manner {
 }
 
 /** The work of a run, with its end. */
-interface Work {
-  readonly nodes?: readonly NodeEnd[]
-  readonly problems?: readonly string[]
-  readonly losses?: readonly string[]
-  readonly doubts?: readonly string[]
-  readonly reason?: Interruption
-}
+type Work = Partial<RunEnd> & { readonly reason?: Interruption }
 
 /** The service ends before the run has started: it stays in the queue for the next start. */
 export class Postponed extends Error {
@@ -37,40 +30,27 @@ export async function executeRun(ports: RunPorts, run: RunRecord, how: Execution
   let turn: Turn | undefined
   try {
     turn = await how.turn
-  } catch (thrown) {
-    if (thrown instanceof Postponed) {
-      postpone(ports, run)
-      return
-    }
-    await endRun(ports, run, { ...how, work: describeFailure(ports, run, thrown) })
-    return
-  }
-  try {
     const load = new LoadRecorder(ports)
     const work = await generateLoad(ports, run, { ...how, watch: (node) => load.watch(node) })
-    if (run.startedMs === null && how.signal.reason instanceof Postponed) {
-      await giveBack(ports, run)
-      postpone(ports, run)
-      return
+    if (run.startedMs === null && how.signal.reason instanceof Postponed) await postpone(ports, run)
+    else {
+      const doubts = [...load.judge(), ...(work.doubts ?? []), ...describeSharing(turn.endLoad())]
+      await endRun(ports, run, how, { ...work, doubts })
     }
-    const shared = describeSharing(turn.endLoad())
-    await endRun(ports, run, {
-      ...how,
-      work: { ...work, doubts: [...load.judge(), ...(work.doubts ?? []), ...shared] }
-    })
+  } catch (thrown) {
+    if (turn !== undefined) throw thrown
+    if (thrown instanceof Postponed) await postpone(ports, run)
+    else await endRun(ports, run, how, describeFailure(ports, run, thrown))
   } finally {
-    turn.leave()
+    turn?.leave()
   }
 }
 
 /** What was made ready for it is made again when its turn comes again: nothing ran on it. */
-async function giveBack({ store, grids }: RunPorts, run: RunRecord): Promise<void> {
+async function postpone({ store, grids, log }: RunPorts, run: RunRecord): Promise<void> {
   const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
   await Promise.all(own.map((grid) => grids.closeNodes(grid)))
   for (const grid of own) grids.postpone(grid)
-}
-
-function postpone({ log }: RunPorts, run: RunRecord): void {
   log(`run ${run.id} stays in the queue for the next start`)
 }
 
@@ -97,7 +77,7 @@ async function generateLoad(
     requireUser(ports, run)
     const book = begin(ports, run, ready)
     const nodes = await runOnGrids(ports, { run, ...ready, book, signal, watch })
-    return { nodes, ...judgeNodes(ports, run, { ready, book }) }
+    return { nodes, ...judgeNodes(ports, run, ready, book) }
   } catch (thrown) {
     return describeFailure(ports, run, thrown)
   }
@@ -128,10 +108,10 @@ function begin(ports: RunPorts, run: RunRecord, { plan, grids }: ReadyRun): Node
   return book
 }
 
-async function endRun(ports: RunPorts, run: RunRecord, how: Execution & { work: Work }): Promise<void> {
+async function endRun(ports: RunPorts, run: RunRecord, how: Execution, work: Work): Promise<void> {
   const { store, grids, clock } = ports
   const { signal, endings } = how
-  const { nodes = [], problems = [], losses = [], doubts = [], reason } = how.work
+  const { nodes = [], problems = [], losses = [], doubts = [], reason } = work
   const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
   const reasons = [...nodes.map(({ interruption }) => interruption), reason]
   if (run.startedMs === null && signal.reason instanceof Interruption) reasons.push(signal.reason)
@@ -148,12 +128,7 @@ async function endRun(ports: RunPorts, run: RunRecord, how: Execution & { work: 
 }
 
 /** What people should know of the nodes as a whole. */
-function judgeNodes(
-  { log }: RunPorts,
-  run: RunRecord,
-  { ready: { grids }, book }: { ready: ReadyRun; book: NodeBook }
-): { doubts: string[]; losses: string[] } {
-  const { spread } = book
+function judgeNodes({ log }: RunPorts, run: RunRecord, { grids }: ReadyRun, { spread }: NodeBook): Work {
   if (spread) log(`run ${run.id}: ${spread.words}`)
   const told = spread?.effect ? [`${spread.words}; ${spread.effect.words}`] : []
   const doubts = grids.flatMap(({ set }) => set?.doubts() ?? [])

@@ -8,7 +8,6 @@ import type { RunGrid } from './node-book.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 
-/** What runs are made with. */
 export interface RunPorts {
   readonly store: Store
   readonly grids: Grids
@@ -20,7 +19,6 @@ export interface RunPorts {
   readonly log: (line: string) => void
 }
 
-/** How a run is executed. */
 export interface Manner {
   /** Its nodes may be at work already, started by an earlier service. */
   readonly isTakenUp: boolean
@@ -28,7 +26,6 @@ export interface Manner {
   readonly signal: AbortSignal
 }
 
-/** What a run needs before it starts. */
 export interface ReadyRun {
   readonly plan: PreparedPlan
   readonly grids: readonly RunGrid[]
@@ -42,10 +39,8 @@ export async function makeReady(ports: RunPorts, run: RunRecord, how: Manner): P
     const opening = Promise.all(
       ports.store.gridsOf(run).map((grid) => openGrid(ports, { run, grid, ...how, signal }))
     )
-    const plan = prepare(ports, run, {
-      signal,
-      nodes: async () => (await opening).flatMap(({ set }) => set?.nodes[0] ?? [])
-    })
+    const nodes = async (): Promise<LoadNode[]> => (await opening).flatMap(({ set }) => set?.nodes[0] ?? [])
+    const plan = prepare(ports, run, nodes, signal)
     const ready = await Promise.race([Promise.all([plan, opening]), aborted(how.signal)])
     return how.signal.aborted || ready === undefined ? undefined : { plan: ready[0], grids: ready[1] }
   } catch (thrown) {
@@ -75,7 +70,8 @@ async function openGrid(
 async function prepare(
   { store, engines }: RunPorts,
   run: RunRecord,
-  { signal, nodes }: Pick<Manner, 'signal'> & { nodes: () => Promise<readonly LoadNode[]> }
+  nodes: () => Promise<readonly LoadNode[]>,
+  signal: AbortSignal
 ): Promise<PreparedPlan> {
   const buildDir = store.folder.buildDir(run.id)
   // An earlier service may have got this far.

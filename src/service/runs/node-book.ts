@@ -13,7 +13,6 @@ const SPREAD_TO_DOUBT_MS = 1000
 const SHARE_OF_DURATION_LOST = 0.1
 const SHORTEST_LOSS_MS = 2000
 
-/** How far apart the tools started. */
 export interface Spread {
   readonly words: string
   /** What it did to the load; undefined if nothing worth telling. */

@@ -7,7 +7,6 @@ import { findNode, nameOfNode } from './node-book.js'
 import type { NodeEnd } from './run-on-grids.js'
 import { describeResults, mergeResults, type Results, type NodeFile } from './run-report.js'
 
-/** How a run's work ended. */
 export interface RunEnd extends Findings {
   /** What may be a mistake or intended. */
   readonly doubts?: readonly string[]

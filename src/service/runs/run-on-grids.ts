@@ -11,7 +11,6 @@ import type { Interruption } from './interruption.js'
 import type { RunPorts } from './make-ready.js'
 import { nameOfNode, type NodeBook, type RunGrid, shareThreads } from './node-book.js'
 
-/** The whole work. */
 interface RunWork {
   readonly run: RunRecord
   readonly plan: PreparedPlan
@@ -22,8 +21,11 @@ interface RunWork {
   readonly watch: (node: LoadNode) => LoadNode
 }
 
+/** The work of one node; its signal aborts with its grid too. */
 interface NodeWork extends RunWork {
   readonly gate: StartGate
+  /** Whether it has gone through the gate. */
+  readonly start: { hasPassed: boolean }
   readonly node: LoadNode | undefined
   readonly grid: GridRecord
   /** Among the grids of the run. */
@@ -31,18 +33,18 @@ interface NodeWork extends RunWork {
   readonly index: number
   /** Among all nodes of the run. */
   readonly ordinal: number
+  /** Null where the plan decides. */
   readonly threads: number | null
+  /** Of all nodes with work. */
   readonly share: { readonly allThreads: number | null; readonly nodeCount: number }
 }
 
-/** How one node's part of the run ended. */
 export interface NodeEnd {
   readonly grid: GridRecord
   readonly index: number
   /** There was no thread left for it. */
   readonly isIdle: boolean
   readonly outcome: NodeOutcome
-  /** Set if the work was cut short. */
   readonly interruption: Interruption | undefined
 }
 
@@ -60,11 +62,13 @@ export async function runOnGrids(ports: RunPorts, work: RunWork): Promise<NodeEn
     const before = shares.slice(0, gridIndex).flat().length
     // The reason is that of the first signal to abort.
     const either = AbortSignal.any([signal, ports.grids.endSignal(grid)])
-    const nodes = (shares[gridIndex] ?? []).map((threads, index) => {
-      const share = { allThreads, nodeCount: working.length }
-      const position = { grid, gridIndex, index, ordinal: before + index, threads, share }
-      return endNode(ports, { ...work, ...position, gate, node: set?.nodes[index] }, either)
-    })
+    const nodes = (shares[gridIndex] ?? []).map((threads, index) =>
+      endNode(ports, {
+        ...{ ...work, signal: either, gate, start: { hasPassed: threads === 0 }, node: set?.nodes[index] },
+        ...{ grid, gridIndex, index, ordinal: before + index, threads },
+        share: { allThreads, nodeCount: working.length }
+      })
+    )
     return ports.grids.follow(grid, Promise.all(nodes))
   })
   return (await Promise.all(ofGrids)).flat()
@@ -81,12 +85,11 @@ function createGate({ store, clock }: RunPorts, { run, book }: RunWork, count: n
 }
 
 /** An exception is this node's problem; the others continue once all have started, and nothing is left running. */
-async function endNode(ports: RunPorts, work: NodeWork, signal: AbortSignal): Promise<NodeEnd> {
-  const { run, grid, index, threads, gate, book } = work
-  const start = { hasPassed: threads === 0 }
+async function endNode(ports: RunPorts, work: NodeWork): Promise<NodeEnd> {
+  const { run, grid, index, threads, gate, start, book, signal } = work
   let outcome: NodeOutcome
   try {
-    outcome = await runNode(ports, work, { signal, start })
+    outcome = await runNode(ports, work)
   } catch (thrown) {
     const isCalledOff = signal.aborted && thrown === signal.reason
     outcome = { problem: isCalledOff ? null : describeFailure(ports, work, thrown) }
@@ -122,12 +125,8 @@ function nodeErrorOf(thrown: unknown): NodeError | undefined {
   return thrown instanceof Error && thrown.cause !== undefined ? nodeErrorOf(thrown.cause) : undefined
 }
 
-async function runNode(
-  ports: RunPorts,
-  work: NodeWork,
-  { signal, start }: { signal: AbortSignal; start: { hasPassed: boolean } }
-): Promise<NodeOutcome> {
-  const { run, grid, index, threads, node } = work
+async function runNode(ports: RunPorts, work: NodeWork): Promise<NodeOutcome> {
+  const { run, grid, index, threads, node, signal } = work
   const nodeName = `${grid.spec.region} ${grid.id.slice(0, 6)} node ${index + 1}`
   if (threads === 0) {
     ports.log(`${nodeName}: no threads left for it, so it stays idle`)
@@ -137,11 +136,8 @@ async function runNode(
     signal.throwIfAborted()
     throw new NodeError('its grid has fewer nodes than it should have')
   }
-  const { workDir, samplesFile, logFile } = ports.store.folder.nodeFiles({
-    runId: run.id,
-    gridId: grid.id,
-    index
-  })
+  const files = ports.store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index })
+  const { workDir, samplesFile, logFile } = files
   makeFolder(dirname(logFile))
   await placeFiles(ports.store, run, workDir)
   if (signal.aborted) return { problem: null }
@@ -149,7 +145,7 @@ async function runNode(
   const planFile = join(workDir, run.files[0]?.name ?? '')
   return work.plan.runNode(
     {
-      node: startTogether(ports, { ...work, node }, start),
+      node: startTogether(ports, { ...work, node }),
       place: { region: grid.spec.region, gridIndex: work.gridIndex, nodeIndex: index, ordinal: work.ordinal },
       ...{ planFile, samplesFile, logFile, nodeName, mark: `${run.mark ?? run.id}${work.ordinal + 1}` },
       ...{ threads, rampupSec, durationSec, hosts, properties }
@@ -159,12 +155,9 @@ async function runNode(
 }
 
 /** The same node: its command is known by the run, and starts when those of all nodes can. */
-function startTogether(
-  { clock }: RunPorts,
-  { run, grid, index, node, gate, book, watch }: NodeWork & { node: LoadNode },
-  start: { hasPassed: boolean }
-): LoadNode {
-  const watched = watch(node)
+function startTogether({ clock }: RunPorts, work: NodeWork & { node: LoadNode }): LoadNode {
+  const { run, grid, index, node, gate, start, book } = work
+  const watched = work.watch(node)
   let commands = 0
   return withRun(node, async (command, signal) => {
     commands += 1
@@ -195,21 +188,14 @@ function startTogether(
 /** Each node has its own files, which its plan may write to; with copy-on-write they take no space until then. */
 async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
   makeFolder(workDir)
-  for (const { name } of run.files) {
+  for (const { name } of run.files)
     await copyFile(store.folder.uploadedFile(run.id, name), join(workDir, name), constants.COPYFILE_FICLONE)
-  }
 }
 
 /** What is gone with a node: `5 of 20 threads, 25% of the load, were lost after 32 s`. */
-export function describeLostShare(loss: {
-  /** Those of the node and of all nodes; null where the plan decides. */
-  readonly threads: number | null
-  readonly allThreads: number | null
-  /** All nodes with work. */
-  readonly nodeCount: number
-  /** Undefined if it had not started. */
-  readonly elapsedMs: number | undefined
-}): string {
+export function describeLostShare(
+  loss: Pick<NodeWork, 'threads'> & NodeWork['share'] & { readonly elapsedMs: number | undefined }
+): string {
   const { threads, allThreads, nodeCount, elapsedMs } = loss
   const isKnown = threads !== null && allThreads !== null
   const [lost, all, noun] = isKnown ? [threads, allThreads, 'thread'] : [1, nodeCount, 'node']

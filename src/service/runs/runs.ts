@@ -7,7 +7,6 @@ import { formatDuration, messageOf } from '../../contract/text.js'
 import type { GridUse, Queue } from '../queue/queue.js'
 import { executeRun, Postponed } from './execute-run.js'
 import { Interruption } from './interruption.js'
-import { adoptLeftovers } from './leftovers.js'
 import { isOwn, type RunPorts } from './make-ready.js'
 import type { GridWish } from '../store/store.js'
 import {
@@ -18,7 +17,7 @@ import {
   type RunRequest,
   type UserReference
 } from '../../contract/records.js'
-import { RunEndings } from './run-endings.js'
+import { type RunEnd, RunEndings } from './run-endings.js'
 import { createId } from '../store/data-folder.js'
 
 interface Execution {
@@ -33,12 +32,15 @@ interface Ports extends RunPorts {
   readonly checkRegion: (region: string) => string[]
 }
 
-/** What somebody wants to be run. */
 interface RunWish {
   readonly request: RunRequest
   readonly grids: readonly GridWish[]
   readonly files: readonly FileRecord[]
   readonly user?: UserReference | undefined
+}
+
+const ENDED_UNOBSERVED: RunEnd = {
+  ...{ problems: ['The service ended during this run.'], losses: [], nodes: [], endedMs: undefined }
 }
 
 /** The runner kills ten seconds after its first signal, and the tools need part of that to exit. */
@@ -95,12 +97,32 @@ export class Runs {
     await execution.done
   }
 
-  /** Finishes what a killed or closed service left undone. Returns the ids of the grids that are in use. */
-  adoptLeftovers(): Promise<string[]> {
-    return adoptLeftovers(this.ports, {
-      endings: this.endings,
-      launch: (run, how) => this.launch(run, how)
-    })
+  /** Continues with runs and grids whose nodes outlived their service; runs that had not started wait again; all others end. Returns the ids of the grids in use. */
+  async adoptLeftovers(): Promise<string[]> {
+    const { store, grids, log } = this.ports
+    const inUse = new Set<GridRecord>()
+    // After those that have their nodes already, in their order.
+    const waiting: { readonly createdMs: number; enter(): void }[] = []
+    for (const grid of store.activeGrids()) {
+      if (grid.batchId !== null || !grids.outlives(grid)) continue
+      inUse.add(grid)
+      const enter = (): void => grids.takeUp(grid)
+      if (grid.status === 'queued') waiting.push({ createdMs: grid.createdMs, enter })
+      else enter()
+    }
+    for (const run of store.unsettledRuns()) {
+      if (run.unmerged) await this.settle(run).catch((thrown: unknown) => log(messageOf(thrown)))
+      if (hasEnded(run)) continue
+      const fate = this.decideFate(run)
+      if (fate === 'end') await this.endings.conclude(run, ENDED_UNOBSERVED)
+      else for (const grid of store.gridsOf(run)) inUse.add(grid)
+      if (fate === 'wait') waiting.push({ createdMs: run.createdMs, enter: () => this.waitAgain(run) })
+      if (fate === 'take up') this.takeUp(run)
+    }
+    for (const { enter } of waiting.sort((one, other) => one.createdMs - other.createdMs)) enter()
+    const left = store.activeGrids().filter((grid) => !inUse.has(grid))
+    for (const grid of left) await grids.terminate(grid)
+    return [...inUse].filter(({ status }) => status !== 'stopped').map(({ id }) => id)
   }
 
   /** Merges the results of a run that had no space or no time for it when it ended. */
@@ -196,6 +218,35 @@ export class Runs {
     const isUser = (run: RunRecord | undefined): boolean =>
       run !== undefined && !hasEnded(run) && run.gridIds.includes(grid.id)
     return [...this.executions.keys()].find((id) => isUser(store.run(id)))
+  }
+
+  /** A run whose tools may have been started is never started again. */
+  private decideFate(run: RunRecord): 'wait' | 'take up' | 'end' {
+    const { store, grids } = this.ports
+    const all = store.gridsOf(run)
+    if (run.status === 'stopping' || all.length !== run.gridIds.length) return 'end'
+    // Pods that are on their way are its own: it goes on with them.
+    const hasPods = all.some((grid) => isOwn(run, grid) && grid.status !== 'queued' && grids.outlives(grid))
+    if (isUnstarted(run) && run.goMs === undefined && !hasPods) return 'wait'
+    return all.every((grid) => grids.outlives(grid)) ? 'take up' : 'end'
+  }
+
+  private takeUp(run: RunRecord): void {
+    const { store, grids, log } = this.ports
+    log(`continuing with run ${run.id}, which a service that ended left behind`)
+    for (const grid of store.gridsOf(run)) grids.revive(grid)
+    this.launch(run, { isTakenUp: true })
+  }
+
+  /** A standalone grid on this machine goes on for it: it has no nodes that could have been lost. */
+  private waitAgain(run: RunRecord): void {
+    const { store, grids, log } = this.ports
+    log(`run ${run.id} waits again: it had not started when the service ended`)
+    for (const grid of store.gridsOf(run)) {
+      if (isOwn(run, grid)) grids.postpone(grid)
+      else if (grid.status !== 'stopped' && !grids.outlives(grid) && !grids.nodesOf(grid)) grids.takeUp(grid)
+    }
+    this.launch(run, { isTakenUp: false })
   }
 
   private async begin(wish: RunWish, placeFiles: (folder: string) => Promise<unknown>): Promise<RunRecord> {

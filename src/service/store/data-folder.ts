@@ -4,13 +4,6 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 
-/** One node of a grid at work for a run. */
-export interface NodeKey {
-  readonly runId: string
-  readonly gridId: string
-  readonly index: number
-}
-
 /** A new identifier, in an alphabet that is safe in paths and URLs. */
 export function createId(): string {
   return randomBytes(12).toString('hex')
@@ -23,35 +16,27 @@ export function databaseFile(dataDir: string): string {
 
 /** Where the files of runs are: uploads, nodes' work, logs and results. */
 export class DataFolder {
-  readonly path: string
-
-  constructor(path: string) {
-    this.path = path
+  constructor(readonly path: string) {
     for (const name of ['runs', 'uploads', 'trash']) makeFolder(join(path, name), { mode: 0o700 })
   }
 
-  runDir(runId: string): string {
-    return join(this.path, 'runs', runId)
-  }
-
-  /** Where a run's uploaded files are. */
-  uploadDir(runId: string): string {
-    return join(this.runDir(runId), 'files')
-  }
-
+  readonly runDir = (runId: string): string => join(this.path, 'runs', runId)
+  readonly uploadDir = (runId: string): string => join(this.runDir(runId), 'files')
+  readonly uploadedFile = (runId: string, name: string): string => join(this.uploadDir(runId), name)
   /** For what a run's plan is compiled to. */
-  buildDir(runId: string): string {
-    return join(this.runDir(runId), 'build')
-  }
-
-  uploadedFile(runId: string, name: string): string {
-    return join(this.uploadDir(runId), name)
-  }
-
+  readonly buildDir = (runId: string): string => join(this.runDir(runId), 'build')
   /** The working folder of a run's nodes; removed when the run has ended. */
-  nodesDir(runId: string): string {
-    return join(this.runDir(runId), 'nodes')
-  }
+  readonly nodesDir = (runId: string): string => join(this.runDir(runId), 'nodes')
+  /** The tools' logs; they stay with the run. */
+  readonly logsDir = (runId: string): string => join(this.runDir(runId), 'logs')
+  /** The samples so far, for whoever follows them; removed with the nodes' files. */
+  readonly liveFile = (runId: string, gridId: string): string =>
+    join(this.nodesDir(runId), `${gridId}-live.csv`)
+  readonly resultsDir = (runId: string): string => join(this.runDir(runId), 'results')
+  readonly resultFile = (runId: string, gridId: string): string =>
+    join(this.resultsDir(runId), `${gridId}.csv`)
+  /** What is about to be removed; nobody looks at it. */
+  readonly trashDir = (): string => join(this.path, 'trash')
 
   /** Renamed first: a kill during the removal must not leave some of the nodes' samples as if they were all. */
   async discardNodes(runId: string): Promise<void> {
@@ -60,36 +45,11 @@ export class DataFolder {
     await rm(gone, { recursive: true, force: true })
   }
 
-  nodeFiles(node: NodeKey): { workDir: string; samplesFile: string; logFile: string } {
-    const name = `${node.gridId}-${node.index + 1}`
-    return {
-      workDir: join(this.nodesDir(node.runId), name),
-      samplesFile: join(this.nodesDir(node.runId), `${name}.csv`),
-      logFile: join(this.logsDir(node.runId), `${name}.log`)
-    }
-  }
-
-  /** The tools' logs; they stay with the run. */
-  logsDir(runId: string): string {
-    return join(this.runDir(runId), 'logs')
-  }
-
-  /** The samples so far, for whoever follows them; removed with the nodes' files. */
-  liveFile(runId: string, gridId: string): string {
-    return join(this.nodesDir(runId), `${gridId}-live.csv`)
-  }
-
-  resultsDir(runId: string): string {
-    return join(this.runDir(runId), 'results')
-  }
-
-  resultFile(runId: string, gridId: string): string {
-    return join(this.resultsDir(runId), `${gridId}.csv`)
-  }
-
-  /** What is about to be removed; nobody looks at it. */
-  trashDir(): string {
-    return join(this.path, 'trash')
+  /** Of one node of a grid at work for a run. */
+  nodeFiles({ runId, gridId, index }: { runId: string; gridId: string; index: number }) {
+    const name = `${gridId}-${index + 1}`
+    const workDir = join(this.nodesDir(runId), name)
+    return { workDir, samplesFile: `${workDir}.csv`, logFile: join(this.logsDir(runId), `${name}.log`) }
   }
 
   /** Removes the folders of runs that were never created. One with traces of a run has lost its record and is not touched; if there are only such, so may have all. Returns how many. */

@@ -25,7 +25,6 @@ export interface RunListRequest {
 
 export interface RunPage {
   readonly runs: readonly RunRecord[]
-  /** Of all that match, on every page. */
   readonly total: number
 }
 

@@ -19,7 +19,6 @@ class RecordTable<T extends { readonly id: string }> {
     private readonly kind: { readonly name: string; readonly isRecord: (value: unknown) => value is T }
   ) {}
 
-  /** Each is prepared once. */
   protected sql(text: string): StatementSync {
     const statement = this.#statements.get(text) ?? this.database.prepare(text)
     this.#statements.set(text, statement)
@@ -176,7 +175,6 @@ export class GridTable extends RecordTable<GridRecord> {
   }
 }
 
-/** Single facts about a data folder. */
 export class Facts {
   constructor(private readonly database: DatabaseSync) {}
 

@@ -4,7 +4,6 @@ import { asSentence, messageOf } from '../../../contract/text.js'
 import { clauseOf } from '../../errors.js'
 import { ClusterError, type Cluster, isBusy } from './cluster.js'
 
-/** Why runs cannot use a namespace. */
 export interface AccessProblem {
   readonly message: string
   /** What would grant what is missing, for `kubectl apply -f -`. */
@@ -51,15 +50,13 @@ interface Version {
 }
 
 function checkVersion({ name }: Cluster, version: Version | undefined): AccessProblem[] {
-  const major = Number.parseInt(version?.major ?? '', 10)
-  const minor = Number.parseInt(version?.minor ?? '', 10)
+  const [major = NaN, minor = NaN] = [version?.major, version?.minor].map((part = '') =>
+    Number.parseInt(part, 10)
+  )
   if (!(major < 1 || (major === 1 && minor < OLDEST_MINOR))) return []
   const found = version?.gitVersion ?? `${major}.${minor}`
-  return [
-    {
-      message: `The cluster of ${name} is Kubernetes ${found}; the oldest supported version is 1.${OLDEST_MINOR}.`
-    }
-  ]
+  const message = `The cluster of ${name} is Kubernetes ${found}; the oldest supported version is 1.${OLDEST_MINOR}.`
+  return [{ message }]
 }
 
 /** Whoever may not look at the namespace cannot tell whether it is there. */
@@ -85,15 +82,12 @@ async function checkPermissions({ address, name }: Cluster, ask: Ask): Promise<A
   const { namespace } = address
   const isAllowed = async ({ group, resource: path }: Rule, verb: string): Promise<boolean> => {
     const [resource, subresource] = path.split('/')
-    const { status } = await ask<{ status?: { allowed?: boolean } }>(
-      'POST',
-      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-      {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes: { namespace, group, resource, subresource, verb } }
-      }
-    )
+    const review = {
+      ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
+      spec: { resourceAttributes: { namespace, group, resource, subresource, verb } }
+    }
+    const address = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+    const { status } = await ask<{ status?: { allowed?: boolean } }>('POST', address, review)
     return status?.allowed === true
   }
   try {
@@ -109,12 +103,8 @@ async function checkPermissions({ address, name }: Cluster, ask: Ask): Promise<A
     if (missing === '') return []
     const user = await whoAmI(ask)
     const who = user === undefined ? 'the user of the kubeconfig' : `the user ${user}`
-    return [
-      {
-        message: `In ${name}, ${who} is not allowed to: ${missing}.`,
-        manifest: grantManifest(namespace, user)
-      }
-    ]
+    const message = `In ${name}, ${who} is not allowed to: ${missing}.`
+    return [{ message, manifest: grantManifest(namespace, user) }]
   } catch (error) {
     return [{ message: `The permissions in ${name} could not be checked: ${messageOf(error)}` }]
   }
@@ -181,10 +171,8 @@ export function grantManifest(
   user = `system:serviceaccount:${namespace}:loadgate`
 ): string {
   const apiGroup = 'rbac.authorization.k8s.io'
-  const head = (kind: string): object => ({
-    ...{ apiVersion: `${apiGroup}/v1`, kind },
-    metadata: { name: 'loadgate', namespace }
-  })
+  const metadata = { name: 'loadgate', namespace }
+  const head = (kind: string): object => ({ apiVersion: `${apiGroup}/v1`, kind, metadata })
   const [, home, name] = SERVICE_ACCOUNT.exec(user) ?? []
   const subject =
     name === undefined
@@ -196,10 +184,5 @@ export function grantManifest(
     verbs
   }))
   const binding = { roleRef: { apiGroup, kind: 'Role', name: 'loadgate' }, subjects: [subject] }
-  return [
-    { ...head('Role'), rules },
-    { ...head('RoleBinding'), ...binding }
-  ]
-    .map((part) => stringify(part))
-    .join('---\n')
+  return `${stringify({ ...head('Role'), rules })}---\n${stringify({ ...head('RoleBinding'), ...binding })}`
 }

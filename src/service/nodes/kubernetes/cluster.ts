@@ -1,6 +1,5 @@
 import { shorten, messageOf } from '../../../contract/text.js'
 
-/** Which cluster, and which part of it. */
 export interface ClusterChoice {
   /** Of the kubeconfig; undefined for its current one. */
   readonly context: string | undefined
@@ -16,7 +15,6 @@ export interface ClusterAddress {
   readonly namespace: string
 }
 
-/** What a command in a pod reads and writes. */
 export interface ExecStreams {
   /** Called when the connection is open; before that, it may wait for many others. */
   readonly onOpen?: () => void
@@ -50,7 +48,6 @@ export interface Cluster {
 /** What the cluster said, or why it cannot be asked. */
 export class ClusterError extends Error {
   override name = 'ClusterError'
-  /** When to ask again, if the cluster said so. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -73,11 +70,7 @@ export function isUnclear(error: unknown): boolean {
 
 /** Whether the cluster is too busy: whatever it would answer, it has not yet. */
 export function isBusy(error: unknown): error is ClusterError {
-  return (
-    error instanceof ClusterError &&
-    error.status !== undefined &&
-    (error.status === 429 || error.status >= 500)
-  )
+  return error instanceof ClusterError && (error.status === 429 || (error.status ?? 0) >= 500)
 }
 
 /** Whether the cluster does not accept the credentials, or does not allow it: waiting longer seldom helps. */
@@ -101,12 +94,12 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|ERR_SSL|ERR_TLS/
 function wordsOfBody(body: string): string {
   try {
     const { message, reason } = JSON.parse(body) as Status
-    if (typeof message === 'string' && message !== '') return shorten(message, LONGEST)
-    if (typeof reason === 'string' && reason !== '') return shorten(reason, LONGEST)
+    const found = [message, reason].find((text) => typeof text === 'string' && text !== '')
+    return shorten(found ?? body, LONGEST)
   } catch {
     // Not from Kubernetes, then.
+    return shorten(body, LONGEST)
   }
-  return shorten(body, LONGEST)
 }
 
 /** A refusal: `what` is what was asked for. */

@@ -9,7 +9,6 @@ import { messageOf } from '../../../contract/text.js'
 import { ClusterError } from './cluster.js'
 import { loadKubeconfig } from './kubeconfig.js'
 
-/** How one connects as the user of a context. */
 export interface Access {
   readonly headers: Readonly<Record<string, string>>
   /** For requests and streams, each on a connection of its own: none of them meets one that is about to close. */
@@ -85,21 +84,19 @@ export class Credentials {
   /** A new one only for new certificates: else every connection reads them again and keeps 100 KB. */
   #agentFor(options: RequestOptions, server: string, proxyUrl: string | undefined): http.Agent {
     const { ca, cert, key, rejectUnauthorized, servername, agent } = options
-    const name = JSON.stringify([
-      server,
-      proxyUrl,
-      ...[ca, cert, key, rejectUnauthorized, servername].map(String)
-    ])
+    const parts = [ca, cert, key, rejectUnauthorized, servername].map(String)
+    const name = JSON.stringify([server, proxyUrl, ...parts])
     if (this.#agent?.key === name) return this.#agent.agent
-    const made = (): http.Agent =>
-      server.startsWith('http:')
-        ? new http.Agent()
-        : new https.Agent({
-            secureContext: createSecureContext({ ca, cert, key }),
-            ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-            ...(servername !== undefined && { servername })
-          })
-    this.#agent = { key: name, agent: proxyUrl === undefined ? made() : (agent as http.Agent) }
+    const make = (): http.Agent => {
+      if (proxyUrl !== undefined) return agent as http.Agent
+      if (server.startsWith('http:')) return new http.Agent()
+      const secureContext = createSecureContext({ ca, cert, key })
+      return new https.Agent({
+        ...{ secureContext, ...(rejectUnauthorized !== undefined && { rejectUnauthorized }) },
+        ...(servername !== undefined && { servername })
+      })
+    }
+    this.#agent = { key: name, agent: make() }
     return this.#agent.agent
   }
 }

@@ -19,16 +19,8 @@ const CHUNK_BYTES = 64 * 1024
 /** How many messages may wait for their receiver before nothing is read any more. */
 const MOST_WAITING = 4
 const LARGEST_FRAME_BYTES = 32 * 1024 * 1024
-/** The only container of our pods. */
-const CONTAINER = 'node'
-
-export interface ExecLimits {
-  readonly openMs: number
-  /** How long it may take to close. */
-  readonly closeMs: number
-}
-
-const LIMITS: ExecLimits = { openMs: SILENCE_MS, closeMs: 2_000 }
+/** Until it is open, and how long it may take to close. */
+const LIMITS = { openMs: SILENCE_MS, closeMs: 2_000 }
 /** So often something is sent, lest somebody between here and there closes a silent connection. Who runs a command notices its silence. */
 const PING_MS = 10_000
 
@@ -41,7 +33,7 @@ export interface ExecParts {
   readonly streams: ExecStreams
   readonly signal: AbortSignal
   readonly openings: Openings
-  readonly limits?: ExecLimits
+  readonly limits?: typeof LIMITS
 }
 
 /** The cluster answered, but not with a stream. */
@@ -98,7 +90,7 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
   const { server, streams, pod, limits = LIMITS } = parts
   const failed = new AbortController()
   const signal = AbortSignal.any([parts.signal, failed.signal])
-  const socket = openSocket(parts, access, limits)
+  const socket = openSocket(parts, access, limits.openMs)
   let status: Buffer | undefined
   let closeCode = 0
   let timer: NodeJS.Timeout | undefined
@@ -147,12 +139,12 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
   )
 }
 
-function openSocket(parts: ExecParts, { agent, headers }: Access, { openMs }: ExecLimits): WebSocket {
+function openSocket(parts: ExecParts, { agent, headers }: Access, openMs: number): WebSocket {
   const { server, namespace, pod, command, streams } = parts
-  const query = new URLSearchParams(command.map((word): [string, string] => ['command', word]))
   const stdin = String(streams.stdin !== undefined)
-  for (const [name, value] of Object.entries({ container: CONTAINER, stdin, stdout: 'true', stderr: 'true' }))
-    query.set(name, value)
+  // Our pods have one container.
+  const query = new URLSearchParams({ container: 'node', stdin, stdout: 'true', stderr: 'true' })
+  for (const word of command) query.append('command', word)
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/exec`
   return new WebSocket(`${server.replace(/^http/, 'ws')}${path}?${query.toString()}`, PROTOCOLS, {
     agent,
@@ -196,10 +188,8 @@ async function sendStdin(socket: WebSocket, stdin: ExecStreams['stdin'], isOver:
 function exitCodeOf(bytes: Buffer, pod: string): number {
   const status = parseStatus(bytes.toString('utf8'))
   if (status.status === 'Success') return 0
-  if (status.reason === 'NonZeroExitCode') {
-    const code = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message
-    if (code !== undefined && /^\d+$/.test(code)) return Number(code)
-  }
+  const code = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message ?? ''
+  if (status.reason === 'NonZeroExitCode' && /^\d+$/.test(code)) return Number(code)
   throw new ClusterError(
     `A command in the pod ${pod} could not be run to its end: ${status.message ?? status.reason ?? 'the cluster does not say why'}`,
     status.code

@@ -55,11 +55,7 @@ function merge(config: KubeConfig, part: KubeConfig): void {
 interface RawUser {
   readonly tokenFile?: string
   'auth-provider'?: unknown
-  exec?: {
-    readonly apiVersion?: string
-    readonly command?: string
-    readonly env?: readonly { name: string; value: string }[] | null
-  }
+  exec?: { apiVersion?: string; command?: string; env?: readonly { name: string; value: string }[] | null }
 }
 
 function readDocument(file: string): { file: string; document: Record<string, unknown> } {
@@ -88,11 +84,8 @@ function readDocument(file: string): { file: string; document: Record<string, un
 function complete(users: unknown, folder: string, env: NodeJS.ProcessEnv): void {
   for (const { user } of Array.isArray(users) ? (users as { user?: RawUser }[]) : []) {
     // It is read again every minute.
-    if (user?.tokenFile)
-      user['auth-provider'] = {
-        name: 'tokenFile',
-        config: { tokenFile: path.resolve(folder, user.tokenFile) }
-      }
+    const tokenFile = user?.tokenFile && path.resolve(folder, user.tokenFile)
+    if (user && tokenFile) user['auth-provider'] = { name: 'tokenFile', config: { tokenFile } }
     if (user?.exec === undefined) continue
     const { apiVersion, command } = user.exec
     const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false } }

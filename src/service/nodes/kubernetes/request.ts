@@ -3,7 +3,6 @@ import https from 'node:https'
 import { ClusterError, refusal, unreachable } from './cluster.js'
 import type { Access, Credentials } from './credentials.js'
 
-/** How long the cluster may be silent. */
 export const SILENCE_MS = 30_000
 
 interface RequestParts {

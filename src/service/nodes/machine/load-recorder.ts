@@ -33,7 +33,6 @@ export class LoadRecorder {
     })
   }
 
-  /** What the machine lacked, one sentence each. */
   judge(): string[] {
     return judgeGeneratorLoad(this.samples)
   }

@@ -34,7 +34,6 @@ export type LoadReading = Omit<LoadSample, 'generatorTicks' | 'generatorBytes' |
   readonly groups: ReadonlyMap<number, GroupUsage>
 }
 
-/** What a tool's processes use. */
 export interface GroupUsage {
   /** Counts up, over those that have ended too. */
   readonly cpuTicks: number

@@ -61,7 +61,6 @@ export class Processes {
     }
   }
 
-  /** Ends everything still running. */
   async endAll(): Promise<void> {
     await Promise.all([...this.running.keys()].map(endGroup))
     await Promise.allSettled([...this.running.values()])
@@ -212,9 +211,7 @@ export function readStartTime(pid: number): string | undefined {
 
 /** Ends a tool's process group, and removes its temporary files, if this process dies without doing so itself. */
 export interface Watchdog {
-  /** Start watching the group. */
   watch(groupId: number): void
-  /** The group has ended; stop watching. */
   dismiss(): void
 }
 

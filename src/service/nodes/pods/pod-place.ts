@@ -179,7 +179,6 @@ export function parseQuantity(text: string): number | undefined {
   return Number(number) * (binaryUnit === undefined ? 1000 : 1024) ** power
 }
 
-/** A pod of a grid. */
 export interface PodNode extends LoadNode {
   /** Of its last work. */
   facts(): Pick<NodeFacts, 'startedMs' | 'endedMs' | 'throttled' | 'clockOffsetMs'>
@@ -189,7 +188,6 @@ export interface PodNode extends LoadNode {
 /** The folder and the timings are other ones in tests. */
 export interface PodNodeParts
   extends Omit<ContactParts, 'home' | 'timings'>, Partial<Pick<ContactParts, 'home' | 'timings'>> {
-  /** The machine that it was scheduled to. */
   readonly nodeName: string
   readonly image: string
   readonly memoryBytes: number | undefined

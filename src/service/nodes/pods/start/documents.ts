@@ -19,7 +19,6 @@ export interface JobDocument {
   readonly metadata: ObjectMeta
   readonly status?: {
     readonly conditions?: readonly Condition[]
-    /** How many of its pods failed. */
     readonly failed?: number
     /** The nodes that get no other pod. */
     readonly failedIndexes?: string
@@ -34,7 +33,6 @@ export interface ContainerState {
 export interface PodDocument {
   readonly metadata: ObjectMeta
   readonly spec: {
-    /** The machine that it was scheduled to. */
     readonly nodeName?: string
     readonly containers: readonly {
       readonly name: string

@@ -4,13 +4,11 @@ import { jobName, GRID_LABEL } from './job-manifest.js'
 
 const INDEX_LABEL = 'batch.kubernetes.io/job-completion-index'
 
-/** A grid as the cluster shows it now. */
 export interface GridView {
   readonly job: JobDocument | undefined
   readonly pods: readonly PodDocument[]
 }
 
-/** Asks for a grid's Job and pods. */
 export async function viewGrid(cluster: Cluster, selector: string, signal: AbortSignal): Promise<GridView> {
   const query = `?labelSelector=${encodeURIComponent(selector)}`
   const [jobs, pods] = await Promise.all([

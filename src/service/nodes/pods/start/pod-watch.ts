@@ -15,7 +15,6 @@ const SILENT_MACHINE_MS = 60_000
 /** Only these pods count: another one of the same node is a replacement, which nobody uses. */
 export type PodsToWatch = StartedPods & Pick<PodsToStart, 'cluster' | 'selector' | 'region' | 'clock' | 'log'>
 
-/** Notices when a pod is lost. */
 export interface PodWatch {
   /** How the pod was last seen; undefined for one that was gone from the beginning. */
   podOf(index: number): PodDocument | undefined

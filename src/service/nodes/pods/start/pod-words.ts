@@ -13,7 +13,6 @@ export interface Trouble {
   readonly advice: string
 }
 
-/** Of a message of the cluster; some list every machine. */
 const LONGEST_QUOTE = 1000
 
 const DELETED_BY_CLUSTER =
@@ -71,7 +70,6 @@ export function isReady(pod: PodDocument): boolean {
   return pod.status?.phase === 'Running' && conditionOf(pod.status.conditions, 'Ready')?.status === 'True'
 }
 
-/** Why a Job failed as a whole. */
 function failureOf(job: JobDocument | undefined): Condition | undefined {
   return ['Failed', 'FailureTarget']
     .map((type) => conditionOf(job?.status?.conditions, type))

@@ -85,7 +85,6 @@ const SENT_BYTES_PER_MS = 200
 
 export interface CopyRequest {
   readonly turn: string
-  /** The script that is the turn's command. */
   readonly command: string
   readonly brings: readonly string[]
   /** Folders of the pod that the tool writes to. */
@@ -162,7 +161,6 @@ function textEntry(name: string, text: string, target = ''): Entry {
   return { name, sizeBytes: content.length, target, isExecutable: false, content }
 }
 
-/** Moves each file to its place. */
 function placeScript(entries: readonly Entry[], folders: readonly string[]): string {
   const parents = new Set([...folders, ...entries.map(({ target }) => dirname(target))])
   return [
@@ -260,5 +258,4 @@ function tarPadding(sizeBytes: number): Buffer {
   return Buffer.alloc((BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES)
 }
 
-/** The end of an archive. */
 const TAR_END = Buffer.alloc(2 * BLOCK_BYTES)

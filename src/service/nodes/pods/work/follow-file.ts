@@ -50,9 +50,7 @@ cat >/dev/null
 kill $tail $beat
 `
 
-/** Where the bytes of a file go. */
 export interface Sink {
-  /** How many have arrived. */
   readonly size: number
   /** Whether it takes them more slowly than they come, at the moment. */
   readonly isBusy: boolean
@@ -78,7 +76,6 @@ export class LineSink extends LineSplitter implements Sink {
 }
 
 export interface FileToFollow {
-  /** In the pod. */
   readonly file: string
   readonly turn: string
   readonly copy: Sink

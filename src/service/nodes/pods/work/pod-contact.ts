@@ -46,7 +46,6 @@ const KILLED = 137
 export class PodContact {
   constructor(readonly parts: ContactParts) {}
 
-  /** Where a file of this machine is in the pod. */
   fileOf(file: string): string {
     return `${this.parts.home}/files${resolve(file)}`
   }

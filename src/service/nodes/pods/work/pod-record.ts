@@ -3,7 +3,6 @@ import type { Clock } from '../../../../contract/clock.js'
 
 const DOUBTFUL_CLOCK_MS = 1000
 
-/** What is learned of a pod while it works. */
 export class PodRecord {
   readonly #readings: ClockReading[] = []
   #state: TurnState = { started: undefined, ended: undefined }

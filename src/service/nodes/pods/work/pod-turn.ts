@@ -31,7 +31,6 @@ export class PodTurn {
   /** The files that grow here as they grow in the pod, and the lines of its output. */
   readonly #results: { file: string; copy: LocalCopy }[] = []
   readonly #output: LineSink
-  /** Whether everything has arrived. */
   #isComplete = false
 
   constructor(
