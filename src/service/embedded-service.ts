@@ -1,8 +1,7 @@
 /** The service and what only works with its folder, as one module to load lazily. */
 export { openUsers } from './accounts/open-users.js'
 export { startShop } from './demo-shop.js'
-export { discardOnClose } from './discard-on-close.js'
 export { pruneBeside } from './retention/prune.js'
 export { serve } from './serve.js'
-export { startService } from './server.js'
+export { discardOnClose, startService } from './server.js'
 export * as servedPages from '../report/page/served-pages.js'

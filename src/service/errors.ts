@@ -34,6 +34,15 @@ export function refuseDeleted<T extends Error>(thrown: T): T | RequestError {
   return new RequestError(410, 'this run has been deleted with its files', { cause: thrown })
 }
 
+/** Does what may fail without harm; undefined if it did. */
+export function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
+}
+
 /** A tool could not be found, installed or started; the message says what to do. */
 export class ToolError extends Error {
   override name = 'ToolError'

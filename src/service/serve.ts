@@ -13,12 +13,11 @@ import { createMetrics, addMetricsRoute, requireMetricsToken } from './metrics/m
 import { Queue } from './queue/queue.js'
 import { startRetention } from './retention/retention.js'
 import type { Service, ServiceOptions } from './server.js'
-import { SqliteStore } from './store/sqlite-store.js'
+import { requireLock, SqliteStore } from './store/sqlite-store.js'
 import { readPackageVersion, VERSION_HEADER } from './version.js'
 import { clauseOf } from './errors.js'
 import { inTransaction, openDatabase } from './store/database.js'
 import { explainDatabase } from './store/database-errors.js'
-import { requireLock } from './store/service-claim.js'
 import { probeFolder } from './store/data-folder.js'
 import type { Store } from './store/store.js'
 

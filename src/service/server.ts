@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { vocabularyOf } from '../contract/vocabulary.js'
 import type { Regions } from '../contract/regions/regions.js'
 import { type Clock, systemClock } from '../contract/clock.js'
@@ -148,10 +149,8 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   const front = options.front ?? (await createLoopbackFront())
   const app = createApp(front)
   const { pages: loadPages } = options
-  const known = {
-    words: vocabularyOf(options.serviceName),
-    ...{ store, places, accounts, queue, front, clock, log, startedMs: clock.now() }
-  }
+  const words = vocabularyOf(options.serviceName)
+  const known = { words, store, places, accounts, queue, front, clock, log, startedMs: clock.now() }
   const facts: ServiceFacts = { ...known, loadPages }
   const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), clock, log })
   const pages =
@@ -189,6 +188,19 @@ async function openRegistry(env: NodeJS.ProcessEnv, log: (line: string) => void)
   const registry = ToolRegistry.open(env, log)
   await registry.endOrphans()
   return registry
+}
+
+/** A service for one gate: its data folder is removed when it closes, because everything worth keeping was collected. */
+export function discardOnClose(service: EmbeddedService, dataDir: string) {
+  return {
+    ...service,
+    /** With a folder for the samples that nobody has collected. */
+    close: async ({ keepSamplesIn, ...end }: { withinMs?: number; keepSamplesIn?: string } = {}) => {
+      await service.close(end)
+      if (keepSamplesIn !== undefined) await service.keepSamples(keepSamplesIn)
+      await rm(dataDir, { recursive: true, force: true })
+    }
+  }
 }
 
 function createEngines(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { type KeptRun, planPruning } from '../../../src/service/retention/plan-pruning.js'
+import { type KeptRun, planPruning } from '../../../src/service/retention/prune.js'
 import type { Retention } from '../../../src/service/config/config.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 

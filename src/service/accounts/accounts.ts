@@ -2,6 +2,7 @@ import { timingSafeEqual, randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../contract/clock.js'
 import type { Role } from '../config/config.js'
+import { attempt } from '../errors.js'
 import { inTransaction } from '../store/database.js'
 import { hashSecret } from '../secrets.js'
 import { openSessionRows, Sessions } from './sessions.js'
@@ -113,15 +114,10 @@ export class TeamAccounts implements Accounts {
     const isRecent = (atMs = -Infinity): boolean => Math.abs(nowMs - atMs) < SIGN_IN_MS
     if (isRecent(currentSignInMs ?? undefined) || isRecent(this.#counted.get(id))) return
     this.#counted.set(id, nowMs)
-    try {
-      this.database
-        .prepare(
-          'UPDATE users SET sign_ins = sign_ins + 1, last_sign_in_ms = coalesce(current_sign_in_ms, ?), current_sign_in_ms = ? WHERE id = ?'
-        )
-        .run(nowMs, nowMs, id)
-    } catch {
-      // A full disk is no reason to refuse a reader.
-    }
+    const sql =
+      'UPDATE users SET sign_ins = sign_ins + 1, last_sign_in_ms = coalesce(current_sign_in_ms, ?), current_sign_in_ms = ? WHERE id = ?'
+    // A full disk is no reason to refuse a reader.
+    attempt(() => this.database.prepare(sql).run(nowMs, nowMs, id))
   }
 
   #closeSessions(id: number): void {

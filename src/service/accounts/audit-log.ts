@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Role } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
-import { clauseOf } from '../errors.js'
+import { attempt, clauseOf } from '../errors.js'
 
 export interface AuditEntry {
   readonly action: string
@@ -54,13 +54,9 @@ export function openAuditLog(
 
 /** Who types a command beside the service. */
 export function findOperator(): NonNullable<AuditEntry['user']> {
-  const role = 'operator'
-  try {
-    return { name: userInfo().username, role }
-  } catch {
-    // A container may run under a number that has no name.
-    return { name: `uid ${process.getuid?.() ?? 'unknown'}`, role }
-  }
+  // A container may run under a number that has no name.
+  const name = attempt(() => userInfo().username) ?? `uid ${process.getuid?.() ?? 'unknown'}`
+  return { name, role: 'operator' }
 }
 
 function lineOf(entry: AuditEntry, nowMs: number): string {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../contract/clock.js'
+import { attempt } from '../errors.js'
 import { refuseWrite } from '../store/database-errors.js'
 import { hashSecret } from '../secrets.js'
 
@@ -83,11 +84,8 @@ export class Sessions {
     if (!row || row.expiresMs <= nowMs) return undefined
     const expiresMs = Math.min(nowMs + LONGEST_IDLE_MS, row.createdMs + LONGEST_MS)
     if (expiresMs - row.expiresMs < PROLONG_AFTER_MS) return row
-    try {
-      this.rows.set(keyOf(cookie), { ...row, expiresMs })
-    } catch {
-      // On a full disk a page is still shown; the next visit tries again.
-    }
+    // On a full disk a page is still shown; the next visit tries again.
+    attempt(() => this.rows.set(keyOf(cookie), { ...row, expiresMs }))
     return row
   }
 

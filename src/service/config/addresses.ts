@@ -1,17 +1,13 @@
 import { BlockList, isIP } from 'node:net'
 import type { Parsed } from '../../contract/setting-values.js'
-
-export interface ListenAddress {
-  /** `::` is every address of the machine, of both families. */
-  readonly host: string
-  readonly port: number
-}
+import type { ServiceConfig } from './config.js'
 
 const ACCEPTED_LISTEN =
   'an address and a port, such as 127.0.0.1:8080, 0.0.0.0:8443, [::1]:8443, or :8443 for all addresses; port 0 is any free one'
 const HOST = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i
 
-export function parseListen(text: string): Parsed<ListenAddress> {
+/** The host `::` is every address of the machine, of both families. */
+export function parseListen(text: string): Parsed<ServiceConfig['listen']> {
   const [, literal, name, digits = ''] = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/.exec(text) ?? []
   const port = digits === '' ? NaN : Number(digits)
   const host = literal ?? (name === '' ? '::' : name)

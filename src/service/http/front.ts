@@ -83,7 +83,7 @@ export async function createFront(config: Reach, parts: FrontParts): Promise<Fro
       }
     },
     prepare: (app) => {
-      if (trustedProxies) requireProxy(app, { isTrusted, baseUrl, log })
+      if (trustedProxies) requireProxy(app, isTrusted, { baseUrl, log })
     },
     listen: async (app) => {
       await listenAt(app, listen, (host) => `listening at ${host}; callers reach the service at ${baseUrl()}`)
@@ -170,14 +170,12 @@ function tidyForwardedFor(server: Server): void {
   })
 }
 
-interface Proxy {
-  readonly isTrusted: (address: string) => boolean
-  readonly baseUrl: () => string
-  readonly log: (line: string) => void
-}
-
 /** Whoever does not come through the proxy would send tokens in plain text and could claim any address. Without a protocol it is taken for https, as the config file says. */
-function requireProxy(app: FastifyInstance, { isTrusted, baseUrl, log }: Proxy): void {
+function requireProxy(
+  app: FastifyInstance,
+  isTrusted: (address: string) => boolean,
+  { baseUrl, log }: { baseUrl: () => string; log: (line: string) => void }
+): void {
   let hasSaid = false
   app.addHook('onRequest', async (request, reply) => {
     // Probes come from the machine that the service runs on.

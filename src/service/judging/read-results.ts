@@ -22,22 +22,6 @@ export async function readResults<T>(
   store: Store,
   read: (files: readonly ResultFile[]) => Promise<T>
 ): Promise<{ readonly found: T | undefined; readonly problems: readonly ResultsProblem[] }> {
-  const { files, problems } = await findResults(run, store)
-  try {
-    return { found: await read(files), problems }
-  } catch (thrown) {
-    if (codeOf(thrown) === undefined) throw thrown
-    return { found: undefined, problems: [...problems, describeFailure(thrown)] }
-  }
-}
-
-interface FoundResults {
-  readonly files: readonly ResultFile[]
-  readonly problems: readonly ResultsProblem[]
-}
-
-/** The results of a run that can be read now, and what is wrong with them or with the others. */
-async function findResults(run: RunRecord, store: Store): Promise<FoundResults> {
   const files: ResultFile[] = []
   const problems: ResultsProblem[] = []
   const grids = store.gridsOf(run)
@@ -47,13 +31,20 @@ async function findResults(run: RunRecord, store: Store): Promise<FoundResults> 
   for (const { id, spec } of grids) {
     const path = store.folder.resultFile(run.id, id)
     try {
-      if (!(await lookAt(path)).endsWithRow) problems.push(describeTorn(path, id))
+      // A copy that is not complete yet, for example.
+      const [words, detail] = [`grid ${id}: its results end within a row`, `${path} ends within a row`]
+      if (!(await lookAt(path)).endsWithRow) problems.push({ gridId: id, words, detail })
       files.push({ path, grid: id, region: spec.region })
     } catch (thrown) {
       problems.push(describeFailure(thrown, id))
     }
   }
-  return { files, problems }
+  try {
+    return { found: await read(files), problems }
+  } catch (thrown) {
+    if (codeOf(thrown) === undefined) throw thrown
+    return { found: undefined, problems: [...problems, describeFailure(thrown)] }
+  }
 }
 
 export function describeUnreadable({ id }: RunRecord, detail: string): string {
@@ -61,9 +52,7 @@ export function describeUnreadable({ id }: RunRecord, detail: string): string {
 }
 
 /** Its size, and whether it is as whole as it was written. Throws if it cannot be read. */
-export async function lookAt(
-  path: string
-): Promise<{ readonly size: number; readonly endsWithRow: boolean }> {
+export async function lookAt(path: string): Promise<{ size: number; endsWithRow: boolean }> {
   const found = await stat(path)
   const { size } = found
   // One that is a pipe would never open.
@@ -82,14 +71,6 @@ function describeFailure(thrown: unknown, gridId?: string): ResultsProblem {
   const what = code === 'ENOENT' ? 'are not there' : `cannot be read${code === undefined ? '' : ` (${code})`}`
   const words = gridId === undefined ? `the results ${what}` : `grid ${gridId}: its results ${what}`
   return { gridId, words, detail: messageOf(thrown) }
-}
-
-/** A copy that is not complete yet, for example. */
-function describeTorn(path: string, gridId: string): ResultsProblem {
-  return {
-    ...{ gridId, words: `grid ${gridId}: its results end within a row` },
-    detail: `${path} ends within a row`
-  }
 }
 
 function codeOf(thrown: unknown): string | undefined {

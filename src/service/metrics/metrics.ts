@@ -99,7 +99,7 @@ function addQueueFigures(registers: Registers, queue: Queue): void {
     ...{ name: 'loadgate_queue_wait_seconds', help: 'How long runs and grids waited for nodes.', registers },
     buckets: WAIT_BUCKETS
   })
-  queue.onTurn((waitedMs) => waits.observe(waitedMs / 1000))
+  queue.onTurn = (waitedMs) => waits.observe(waitedMs / 1000)
 }
 
 function watchRequests(registers: Registers, app: FastifyInstance): void {

@@ -50,18 +50,6 @@ export interface RefusedThresholds {
   readonly problems: readonly string[]
 }
 
-interface Measured {
-  readonly measurements: Measurements | undefined
-  readonly problems: readonly ResultsProblem[]
-}
-
-const NOT_MEASURED: Measured = { measurements: undefined, problems: [] }
-
-interface Drawing {
-  readonly document: PageDocument
-  readonly isFinal: boolean
-}
-
 interface Ports {
   readonly facts: PagePorts
   readonly verdicts: Verdicts
@@ -71,7 +59,10 @@ interface Ports {
 /** The service's web pages: the list of runs, and a page per run, live while it runs. */
 export class RunPages {
   readonly #watches = new Map<string, Watch>()
-  readonly #drawings = new Recent<Drawing>(KEPT_DRAWINGS, ({ isFinal }) => isFinal)
+  readonly #drawings = new Recent<{ document: PageDocument; isFinal: boolean }>(
+    KEPT_DRAWINGS,
+    ({ isFinal }) => isFinal
+  )
 
   constructor(private readonly ports: Ports) {}
 
@@ -79,11 +70,8 @@ export class RunPages {
     const list = this.#listOf(place)
     requirePage(place.page, list.total)
     return (await this.ports.facts.loadPages()).renderListPage(list, {
-      eventsPath: pathOf(LIST_EVENTS, place),
-      homePath: HOME,
-      filter: place.filter,
-      statuses: RUN_STATUSES,
-      visitor: visitorOf(user)
+      ...{ eventsPath: pathOf(LIST_EVENTS, place), homePath: HOME, visitor: visitorOf(user) },
+      ...{ filter: place.filter, statuses: RUN_STATUSES }
     })
   }
 
@@ -99,9 +87,7 @@ export class RunPages {
   /** A run in progress is shown without its figures; they come with the first event. */
   async runPage(run: RunRecord, user: User, refused?: RefusedThresholds): Promise<RenderedPage> {
     const pages = await this.ports.facts.loadPages()
-    const drawing = hasEnded(run)
-      ? await this.#drawEnded(run)
-      : pages.describeRun(await this.#stateOf(run, NOT_MEASURED))
+    const drawing = hasEnded(run) ? await this.#drawEnded(run) : pages.describeRun(await this.#stateOf(run))
     return pages.renderRunPage(drawing, this.#pathsOf(run, user, refused))
   }
 
@@ -139,7 +125,7 @@ export class RunPages {
   async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
     const pages = await this.ports.facts.loadPages()
     if (hasEnded(run)) return { data: JSON.stringify(await this.#drawEnded(run)), isLast: true }
-    const state = await this.#stateOf(run, { ...NOT_MEASURED, measurements: await (await follower).look() })
+    const state = await this.#stateOf(run, await (await follower).look())
     return { data: JSON.stringify(pages.describeRun(state)), isLast: false }
   }
 
@@ -154,32 +140,29 @@ export class RunPages {
     return (await this.#drawings.get(key, () => this.#readEnded(run))).document
   }
 
-  async #readEnded(run: RunRecord): Promise<Drawing> {
-    const pages = await this.ports.facts.loadPages()
+  async #readEnded(run: RunRecord): Promise<{ document: PageDocument; isFinal: boolean }> {
+    const { loadPages, store, log } = this.ports.facts
+    const pages = await loadPages()
     if (run.thresholds !== undefined) {
       const judged = await this.ports.verdicts.judge(run, run.thresholds)
-      const state = await this.#stateOf(run, judged)
+      const state = await this.#stateOf(run, judged.measurements, judged.problems)
       const left = judged.left.map(asWritten)
-      return {
-        document: pages.describeRun({ ...state, judged: { ...judged, left } }),
-        isFinal: judged.isFinal
-      }
+      const document = pages.describeRun({ ...state, judged: { ...judged, left } })
+      return { document, isFinal: judged.isFinal }
     }
-    const measured = await this.#measure(run)
-    const document = pages.describeRun(await this.#stateOf(run, measured))
-    return { document, isFinal: measured.problems.length === 0 }
-  }
-
-  async #measure(run: RunRecord): Promise<Measured> {
-    const { store } = this.ports.facts
-    const { found: measurements, problems } = await readResults(run, store, async (files) =>
+    const { found, problems } = await readResults(run, store, async (files) =>
       files.length === 0 ? undefined : scanFiles(files)
     )
-    for (const { detail } of problems) this.ports.facts.log(describeUnreadable(run, detail))
-    return { measurements, problems }
+    for (const { detail } of problems) log(describeUnreadable(run, detail))
+    const document = pages.describeRun(await this.#stateOf(run, found, problems))
+    return { document, isFinal: problems.length === 0 }
   }
 
-  async #stateOf(run: RunRecord, { measurements, problems }: Measured): Promise<RunState> {
+  async #stateOf(
+    run: RunRecord,
+    measurements?: Measurements,
+    problems: readonly ResultsProblem[] = []
+  ): Promise<RunState> {
     const { request } = run
     return {
       ...this.#factsOf(run),

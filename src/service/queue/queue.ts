@@ -63,7 +63,8 @@ export class Queue {
   readonly #all: Resource
   /** Of the runs that generate load on this machine: since when, and with which others for how long. */
   readonly #loads = new Map<string, { readonly startedMs: number; readonly shared: Map<string, number> }>()
-  readonly #listeners: ((waitedMs: number) => void)[] = []
+  /** Called with how long each one had waited, when its turn comes. */
+  onTurn: (waitedMs: number) => void = () => undefined
   #isPaused = false
   /** Why nobody may start, if so, until the next look. */
   #obstacle: { readonly why: string; readonly callOff: () => void } | undefined
@@ -84,11 +85,6 @@ export class Queue {
   /** Undefined if only the places have limits. */
   get limit(): number | undefined {
     return this.#all.most
-  }
-
-  /** Calls back with how long each one had waited, when its turn comes. */
-  onTurn(listener: (waitedMs: number) => void): void {
-    this.#listeners.push(listener)
   }
 
   /** Why an entry with these grids could never start, if so. Grids that nobody needs nodes for yet are checked as if somebody did. */
@@ -195,7 +191,7 @@ export class Queue {
     if (waitedMs >= 1000)
       log(`${entry.kind} ${entry.id} starts after ${formatDuration(waitedMs)} in the queue`)
     start()
-    for (const listener of this.#listeners) listener(waitedMs)
+    this.onTurn(waitedMs)
   }
 
   #begin(entry: Entry): Turn {

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Retention } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
 import { messageOf } from '../../contract/text.js'
+import { attempt } from '../errors.js'
 import type { SqliteStore } from '../store/sqlite-store.js'
 import { Facts, parseRecord } from '../store/tables.js'
-import { MS_A_DAY } from './plan-pruning.js'
-import { emptyTrash, findPrunings, prune } from './prune.js'
+import { emptyTrash, findPrunings, MS_A_DAY, prune } from './prune.js'
 
 const HOUR_MS = 60 * 60 * 1000
 
@@ -114,11 +114,8 @@ function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boo
     const isJump = nowMs - seenMs > MS_A_DAY
     const isOver = doubtedMs === undefined || nowMs - doubtedMs >= MS_A_DAY || nowMs < doubtedMs
     last = { seenMs: nowMs, doubtedMs: isJump ? nowMs : isOver ? undefined : doubtedMs }
-    try {
-      facts.set(KEY, JSON.stringify(last))
-    } catch {
-      // On a full disk it is known in memory.
-    }
+    // On a full disk it is known in memory.
+    attempt(() => facts.set(KEY, JSON.stringify(last)))
     if (!isJump) return { isTrusted: isOver }
     const day = new Date(nowMs).toISOString().slice(0, 10)
     const doubt = `the clock says ${day}, ${days} ${days === 1 ? 'day' : 'days'} after the last look at it: for a day no run is deleted for its age, in case the clock is wrong`

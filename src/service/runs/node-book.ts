@@ -27,14 +27,13 @@ interface Work {
 
 /** What is known of the nodes of a run, in its record. */
 export class NodeBook {
-  readonly #run: RunRecord
-  readonly #grids: readonly RunGrid[]
   readonly #endsMs = new Map<NodeRecord, number>()
 
   /** What an earlier service wrote down stays. */
-  constructor(run: RunRecord, grids: readonly RunGrid[]) {
-    this.#run = run
-    this.#grids = grids
+  constructor(
+    private readonly run: RunRecord,
+    private readonly grids: readonly RunGrid[]
+  ) {
     run.nodes = grids.flatMap(({ grid, set }) =>
       shareThreads(grid.spec, run.request.threads).map((threads, index) => {
         const number = index + 1
@@ -46,7 +45,7 @@ export class NodeBook {
   }
 
   of(grid: GridRecord, index: number): NodeRecord | undefined {
-    return findNode(this.#run, grid.id, index)
+    return findNode(this.run, grid.id, index)
   }
 
   /** Takes over what a node's place knows of it. */
@@ -60,12 +59,12 @@ export class NodeBook {
   }
 
   #factsOf(grid: GridRecord, index: number): ReturnType<NodeSet['factsOf']> | undefined {
-    return this.#grids.find((other) => other.grid === grid)?.set?.factsOf(index)
+    return this.grids.find((other) => other.grid === grid)?.set?.factsOf(index)
   }
 
   /** The nodes were told to start: from here on their rows come, and need their clocks. */
   noteGo(atMs: number): void {
-    for (const { grid } of this.#grids)
+    for (const { grid } of this.grids)
       for (let index = 0; index < grid.spec.instanceQuantity; index++) {
         this.update(grid, index)
         const record = this.of(grid, index)
@@ -82,7 +81,7 @@ export class NodeBook {
 
   /** Undefined if there are not two of them. */
   get spread(): Spread | undefined {
-    const works = (this.#run.nodes ?? []).flatMap((node): Work[] =>
+    const works = (this.run.nodes ?? []).flatMap((node): Work[] =>
       node.startedMs === null || node.threads === 0
         ? []
         : [{ node, startMs: node.startedMs, endMs: this.#endsMs.get(node) }]
@@ -102,7 +101,7 @@ export class NodeBook {
     const endsMs = works.flatMap(({ endMs }) => endMs ?? [])
     if (lastStartMs >= Math.min(...endsMs))
       return { isLoss: true, words: 'by then, others had ended: the nodes never ran all at the same time' }
-    const { durationSec } = this.#run.request
+    const { durationSec } = this.run.request
     // Where the plan decides, as long as it took.
     const durationMs =
       durationSec === null ? Math.max(...endsMs) - (lastStartMs - spreadMs) : durationSec * 1000
@@ -111,7 +110,7 @@ export class NodeBook {
   }
 
   #nameOf({ grid, number }: NodeRecord): string {
-    const found = this.#grids.find((other) => other.grid.id === grid)
+    const found = this.grids.find((other) => other.grid.id === grid)
     return found ? nameOfNode(found.grid, number - 1) : `node ${number}`
   }
 }

@@ -34,12 +34,8 @@ export interface Results {
   readonly grids: readonly GridRecord[]
   readonly nodes: readonly NodeFile[]
   readonly measurements: Measurements
-  readonly users: Users | undefined
-}
-
-interface Users {
-  readonly peak: number
-  readonly mean: number
+  /** Each node counts its own threads only, so the users of a run are the sum over its nodes. */
+  readonly users: { readonly peak: number; readonly mean: number } | undefined
 }
 
 /** Merges the nodes' samples into one CSV per grid and reads them on the way. */
@@ -67,7 +63,8 @@ export async function mergeResults(
     const found = scanners.map((scanner) => scanner.end())
     nodes.push(
       ...files.map((file, index) => {
-        const scan = scanOf(file, found[index], instanceQuantity)
+        // The rows of a grid's only node are known even when they are in its result already.
+        const scan = file.isMerged && instanceQuantity > 1 ? undefined : found[index]
         return { ...file, grid, index, rows: scan?.rows, span: scan && spanOf(scan) }
       })
     )
@@ -75,11 +72,6 @@ export async function mergeResults(
   }
   const users = sumUsers(scans.map((scan) => mergeScans([scan])))
   return { grids, nodes, measurements: mergeScans(scans), users }
-}
-
-/** The rows of a grid's only node are known even when they are in its result already. */
-function scanOf({ isMerged = false }: NodeSamples, scan: ScanResult | undefined, nodeCount: number) {
-  return isMerged && nodeCount > 1 ? undefined : scan
 }
 
 /** Times that no clock shows are those of a plan that writes its own rows. */
@@ -130,8 +122,7 @@ function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): str
   return [asSentence(text)]
 }
 
-/** Each node counts its own threads only, so the users of a run are the sum over its nodes. */
-function sumUsers(nodes: readonly Measurements[]): Users | undefined {
+function sumUsers(nodes: readonly Measurements[]): Results['users'] {
   const counts = nodes.map((node) => (node.series?.activeThreads ?? []).filter((threads) => threads !== null))
   const known = counts.filter((threads) => threads.length > 0)
   if (known.length === 0) return undefined

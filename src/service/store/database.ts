@@ -3,6 +3,7 @@ import type * as Sqlite from 'node:sqlite'
 import type { DatabaseSync } from 'node:sqlite'
 import { dirname, resolve } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
+import { attempt } from '../errors.js'
 import { databaseFile } from './data-folder.js'
 import { explainDatabase } from './database-errors.js'
 
@@ -40,11 +41,8 @@ export function inTransaction<T>(database: DatabaseSync, act: () => T): T {
     database.exec('COMMIT')
     return result
   } catch (thrown) {
-    try {
-      database.exec('ROLLBACK')
-    } catch {
-      // After some failures SQLite has done that by itself.
-    }
+    // After some failures SQLite has done that by itself.
+    attempt(() => database.exec('ROLLBACK'))
     throw thrown
   }
 }

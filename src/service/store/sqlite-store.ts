@@ -1,17 +1,20 @@
 import { join, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { closeSync, openSync, realpathSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import type { Clock } from '../../contract/clock.js'
 import { type GridRecord, isSettled, type RunRecord } from '../../contract/records.js'
 import { messageOf } from '../../contract/text.js'
-import { inTransaction } from './database.js'
-import { refuseWrite } from './database-errors.js'
+import { attempt } from '../errors.js'
+import { inTransaction, loadSqlite } from './database.js'
+import { explainDatabase, isBusy, refuseWrite } from './database-errors.js'
 import { createId } from './data-folder.js'
-import { nameHolder } from './service-claim.js'
 import { isActive, type RunListRequest, type RunPage, Store } from './store.js'
 import { Facts, GridTable, RunTable } from './tables.js'
 
 const RETRY_MS = 5000
+/** The process that has the folder: a service that cannot write even that does not start. */
+const HOLDER = 'service'
 
 interface Change {
   readonly write: () => void
@@ -117,7 +120,11 @@ export class SqliteStore extends Store {
   }
 
   override claim(): void {
-    nameHolder(this.database, this.folder.path)
+    try {
+      this.#facts.set(HOLDER, String(process.pid))
+    } catch (thrown) {
+      throw explainDatabase(thrown, this.folder.path)
+    }
     const find = this.database.prepare('SELECT 1 FROM runs WHERE id = ?')
     const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
     if (lost > 0)
@@ -141,11 +148,8 @@ export class SqliteStore extends Store {
     this.#callOff?.()
     this.#isClosed = true
     this.database.close()
-    try {
-      this.folder.discardUploads()
-    } catch {
-      // The next start tries again.
-    }
+    // If it cannot, the next start tries again.
+    attempt(() => this.folder.discardUploads())
     this.parts.lock.release()
   }
 
@@ -227,5 +231,52 @@ async function sync(path: string): Promise<void> {
     await handle.sync()
   } finally {
     await handle.close()
+  }
+}
+
+/** Two services in one folder would start each other's runs and end each other's tools. */
+export function requireLock(database: DatabaseSync, dataDir: string): { release(): void } {
+  const lock = lockFolder(dataDir)
+  if (lock) return lock
+  const pid = new Facts(database).get(HOLDER)
+  const whom = pid === undefined ? 'another service' : `the service with process id ${pid}`
+  throw new Error(`the data folder ${dataDir} is in use by ${whom}; stop it, or choose another folder`)
+}
+
+/** Of this process, which may have a folder open twice. */
+const held = new Map<string, { lock: DatabaseSync; count: number }>()
+
+/** Takes a lock of the system by SQLite: it ends with its process and holds between containers too. Undefined if another process has it. */
+function lockFolder(dataDir: string): { release(): void } | undefined {
+  const folder = realpathSync(dataDir)
+  const known = held.get(folder) ?? takeLock(folder)
+  if (known === undefined) return undefined
+  known.count++
+  held.set(folder, known)
+  let isHeld = true
+  return {
+    release: () => {
+      if (!isHeld) return
+      isHeld = false
+      if (--known.count > 0) return
+      held.delete(folder)
+      known.lock.close()
+    }
+  }
+}
+
+function takeLock(folder: string): { lock: DatabaseSync; count: number } | undefined {
+  const file = join(folder, 'service.lock')
+  closeSync(openSync(file, 'a', 0o600))
+  const { DatabaseSync } = loadSqlite()
+  const lock = new DatabaseSync(file)
+  try {
+    // Nothing is ever written to it.
+    lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    return { lock, count: 0 }
+  } catch (thrown) {
+    lock.close()
+    if (isBusy(thrown)) return undefined
+    throw thrown
   }
 }

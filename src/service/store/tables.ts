@@ -6,6 +6,7 @@ import {
   isSettled,
   type RunRecord
 } from '../../contract/records.js'
+import { attempt } from '../errors.js'
 import { isActive, type RunFilter } from './store.js'
 
 /** Records in the database: what is asked for in columns, the whole as JSON. */
@@ -139,11 +140,7 @@ export function choose(filter: RunFilter): {
 }
 
 export function parseRecord(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch {
-    return undefined
-  }
+  return attempt((): unknown => JSON.parse(String(text)))
 }
 
 export class GridTable extends RecordTable<GridRecord> {

@@ -1,4 +1,5 @@
 import { shorten, messageOf } from '../../../contract/text.js'
+import { attempt } from '../../errors.js'
 
 export interface ClusterChoice {
   /** Of the kubeconfig; undefined for its current one. */
@@ -92,14 +93,9 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|ERR_SSL|ERR_TLS/
 
 /** The cluster's own words in the body of a refusal; a proxy in between may say anything. */
 function wordsOfBody(body: string): string {
-  try {
-    const { message, reason } = JSON.parse(body) as Status
-    const found = [message, reason].find((text) => typeof text === 'string' && text !== '')
-    return shorten(found ?? body, LONGEST)
-  } catch {
-    // Not from Kubernetes, then.
-    return shorten(body, LONGEST)
-  }
+  const { message, reason } = attempt(() => JSON.parse(body) as Status | null) ?? {}
+  const found = [message, reason].find((text) => typeof text === 'string' && text !== '')
+  return shorten(found ?? body, LONGEST)
 }
 
 /** A refusal: `what` is what was asked for. */

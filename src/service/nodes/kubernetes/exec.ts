@@ -2,6 +2,7 @@ import { on } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import WebSocket from 'ws'
+import { attempt } from '../../errors.js'
 import { ClusterError, type ExecStreams, refusal, type Status, unreachable } from './cluster.js'
 import type { Access, Credentials } from './credentials.js'
 import { SILENCE_MS } from './request.js'
@@ -186,7 +187,8 @@ async function sendStdin(socket: WebSocket, stdin: ExecStreams['stdin'], isOver:
 
 /** The exit code in the last message of a stream; a `ClusterError` if the command could not be run or watched to its end. */
 function exitCodeOf(bytes: Buffer, pod: string): number {
-  const status = parseStatus(bytes.toString('utf8'))
+  const message = bytes.toString('utf8')
+  const status: Status = attempt(() => JSON.parse(message) as Status) ?? { message }
   if (status.status === 'Success') return 0
   const code = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message ?? ''
   if (status.reason === 'NonZeroExitCode' && /^\d+$/.test(code)) return Number(code)
@@ -194,14 +196,6 @@ function exitCodeOf(bytes: Buffer, pod: string): number {
     `A command in the pod ${pod} could not be run to its end: ${status.message ?? status.reason ?? 'the cluster does not say why'}`,
     status.code
   )
-}
-
-function parseStatus(message: string): Status {
-  try {
-    return JSON.parse(message) as Status
-  } catch {
-    return { message }
-  }
 }
 
 /**

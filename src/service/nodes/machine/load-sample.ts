@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, posix } from 'node:path'
+import { attempt } from '../../errors.js'
 import { type ProcStat, readAllProcStats } from '../../proc-stat.js'
 
 /** Linux counts CPU time in hundredths of a second, whatever its own clock does. */
@@ -122,7 +123,8 @@ function withDescendants(own: readonly ProcStat[], all: readonly ProcStat[]): Pr
 function readThreads(members: readonly ProcStat[], fileSystem: string): Map<number, ThreadWaits> {
   const threads = new Map<number, ThreadWaits>()
   for (const { pid } of members) {
-    for (const id of listThreads(pid, fileSystem)) {
+    // It may have just ended.
+    for (const id of attempt(() => readdirSync(join(fileSystem, `proc/${pid}/task`))) ?? []) {
       if (threads.size >= MAX_THREADS) return threads
       const text = read(join(fileSystem, `proc/${pid}/task/${id}/schedstat`))
       const [, waitedNs, runs] = text.split(' ').map(Number)
@@ -131,15 +133,6 @@ function readThreads(members: readonly ProcStat[], fileSystem: string): Map<numb
     }
   }
   return threads
-}
-
-function listThreads(pid: number, fileSystem: string): string[] {
-  try {
-    return readdirSync(join(fileSystem, `proc/${pid}/task`))
-  } catch {
-    // It has just ended.
-    return []
-  }
 }
 
 function ownBytes(pid: number, fileSystem: string): number {
@@ -214,9 +207,5 @@ function readCounts(file: string): Map<string, number> {
 
 /** Empty if there is no such file. */
 function read(file: string): string {
-  try {
-    return readFileSync(file, 'latin1')
-  } catch {
-    return ''
-  }
+  return attempt(() => readFileSync(file, 'latin1')) ?? ''
 }

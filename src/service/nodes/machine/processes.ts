@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Socket } from 'node:net'
 import type { ProcessGroup } from '../../../contract/records.js'
 import type { NodeCommand, NodeExit } from '../load-node.js'
+import { attempt } from '../../errors.js'
 import { splitLines } from '../../lines.js'
 import { type ProcStat, readAllProcStats, readProcStat } from '../../proc-stat.js'
 
@@ -127,9 +128,10 @@ function awaitEvent(child: ChildProcess, event: 'exit' | 'close'): Promise<ToolE
 /** TERM, a grace period, then KILL, to the whole group. */
 async function endGroup(pid: number): Promise<void> {
   if (!isGroupAlive(pid)) return
-  signalGroup(pid, 'SIGTERM')
+  // It may exit in the meantime.
+  attempt(() => process.kill(-pid, 'SIGTERM'))
   if (await isGoneWithin(pid, TERM_GRACE_MS)) return
-  signalGroup(pid, 'SIGKILL')
+  attempt(() => process.kill(-pid, 'SIGKILL'))
   await isGoneWithin(pid, KILL_GRACE_MS)
 }
 
@@ -155,14 +157,6 @@ function isSameGroup(group: ProcessGroup): boolean {
   return children.some((child) => child.startTicks >= Number(ticks)) && boot === bootId()
 }
 
-function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  try {
-    process.kill(-pid, signal)
-  } catch {
-    // It exited in the meantime.
-  }
-}
-
 async function isGoneWithin(pid: number, patienceMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + patienceMs
   while (isGroupAlive(pid)) {
@@ -173,11 +167,7 @@ async function isGoneWithin(pid: number, patienceMs: number): Promise<boolean> {
 }
 
 function isGroupAlive(pid: number): boolean {
-  try {
-    process.kill(-pid, 0)
-  } catch {
-    return false
-  }
+  if (attempt(() => process.kill(-pid, 0)) === undefined) return false
   // Where nobody reaps orphans (many containers), zombies stay in the list: they do not count.
   return process.platform === 'linux' ? groupMembers(pid).length > 0 : true
 }
@@ -198,31 +188,17 @@ export function readStartTime(pid: number): string | undefined {
     const stat = readProcStat(pid)
     return stat && stat.state !== 'Z' ? `${bootId()}/${stat.startTicks}` : undefined
   }
-  try {
-    // Another process may compare it, so it must not depend on this one's language or time zone.
-    const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
-    const stdio: StdioOptions = ['ignore', 'pipe', 'ignore']
-    const args = ['-o', 'lstart=', '-p', String(pid)]
-    return execFileSync('ps', args, { encoding: 'utf8', env, stdio }).trim() || undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Ends a tool's process group, and removes its temporary files, if this process dies without doing so itself. */
-export interface Watchdog {
-  watch(groupId: number): void
-  dismiss(): void
+  // Another process may compare it, so it must not depend on this one's language or time zone.
+  const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
+  const stdio: StdioOptions = ['ignore', 'pipe', 'ignore']
+  const args = ['-o', 'lstart=', '-p', String(pid)]
+  return attempt(() => execFileSync('ps', args, { encoding: 'utf8', env, stdio }).trim()) || undefined
 }
 
 /**
- * It reads from a pipe held open by this process: first the group's id, then a word that dismisses it. If the pipe ends
- * without that word, this process is gone, however it died: TERM to the group, 3 s, KILL.
- *
- * An id is not reused while a group has it, so a leader that has exited is fine; a leader with another start time is
- * not: then the group has ended and the id belongs to someone else.
- *
- * Its argument is the folder of the tool's temporary files, or nothing.
+ * Ends a tool's process group, and removes its temporary files (the argument), if this process dies without doing so itself. It reads
+ * from a pipe held open by this process: first the group's id, then a word that dismisses it. If the pipe ends without that word: TERM to
+ * the group, 3 s, KILL. A leader that has exited is fine; one with another start time is not: then the id belongs to someone else.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE
@@ -262,7 +238,7 @@ finish
 `
 
 /** Started before the tool, so that there is no gap; in its own session, which no terminal signal reaches. */
-export function startWatchdog(tempDir = ''): Watchdog {
+export function startWatchdog(tempDir = '') {
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'watchdog', tempDir], {
     cwd: '/',
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
@@ -277,7 +253,8 @@ export function startWatchdog(tempDir = ''): Watchdog {
   const pipe = child.stdin as Socket
   pipe.unref()
   return {
-    watch: (groupId) => pipe.write(`${groupId}\n`),
+    watch: (groupId: number) => pipe.write(`${groupId}\n`),
+    /** The group has ended. */
     dismiss: () => pipe.end('done\n')
   }
 }

@@ -5,6 +5,7 @@ import { homedir, hostname } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { isProcessGroup } from '../../../contract/records.js'
 import { makeFolder } from '../../../contract/files.js'
+import { attempt } from '../../errors.js'
 import { bootId, endLeftoverGroup, isSameProcess, type ProcessGroup, readStartTime } from './processes.js'
 
 /** A tool's process group, and the process responsible for ending it. */
@@ -23,7 +24,8 @@ const FORGOTTEN_AFTER_MS = 7 * 24 * 3600 * 1000
 export class ToolRegistry {
   private readonly files = new Map<number, string>()
   private readonly owner = { pid: process.pid, startTime: attempt(() => readStartTime(process.pid)) ?? '' }
-  private readonly place = describePlace()
+  /** A container has its own pid namespace, and a host name may change. */
+  private readonly place = attempt(() => `${bootId()} ${readlinkSync('/proc/self/ns/pid')}`) ?? hostname()
 
   constructor(
     private readonly dir: string | undefined,
@@ -105,31 +107,14 @@ function claimFolder(dir: string): string | undefined {
   return dir
 }
 
-function describePlace(): string {
-  // A container has its own pid namespace, and a host name may change.
-  return attempt(() => `${bootId()} ${readlinkSync('/proc/self/ns/pid')}`) ?? hostname()
-}
-
 function readNote(file: string): Note | undefined {
   // To read a pipe would wait for whoever writes to it.
   if (!lstatSync(file).isFile()) return undefined
-  const note = JSON.parse(readFileSync(file, 'utf8')) as unknown
-  return isNote(note) ? note : undefined
-}
-
-function isNote(value: unknown): value is Note {
-  const { group, owner, place } = (value ?? {}) as Partial<Note>
-  return isProcessGroup(group) && isProcessGroup(owner) && typeof place === 'string'
+  const { group, owner, place } = (JSON.parse(readFileSync(file, 'utf8')) ?? {}) as Partial<Note>
+  const isWhole = isProcessGroup(group) && isProcessGroup(owner) && typeof place === 'string'
+  return isWhole ? { group, owner, place } : undefined
 }
 
 function removeForgotten(file: string): void {
   if (Date.now() - statSync(file).mtimeMs > FORGOTTEN_AFTER_MS) rmSync(file, { force: true })
-}
-
-function attempt<T>(act: () => T): T | undefined {
-  try {
-    return act()
-  } catch {
-    return undefined
-  }
 }
