@@ -7,7 +7,7 @@ import { openCluster } from '../../src/service/nodes/kubernetes/open-cluster.js'
 import type { NodeSet, NodeSetRequest } from '../../src/service/nodes/load-node.js'
 import { createPodPlace } from '../../src/service/nodes/pods/pod-place.js'
 import { makePlace as makeAnyPlace } from '../support/kubernetes/make-place.js'
-import type { JobDocument, ListDocument, PodDocument } from '../../src/service/nodes/pods/start/documents.js'
+import type { JobDocument, ListDocument, PodDocument } from '../../src/service/nodes/pods/start/pod-view.js'
 
 const IMAGE = process.env.LOADGATE_KUBERNETES_IMAGE ?? 'localhost/loadgate/jmeter:5.6.3'
 const IMPATIENCE_MS = 60_000

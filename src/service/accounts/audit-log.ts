@@ -1,3 +1,5 @@
+import { normalizeIP } from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { appendFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -81,4 +83,103 @@ function lineOf(entry: AuditEntry, nowMs: number): string {
 
 function textOf(text: string | undefined): string | null {
   return text === undefined ? null : text.slice(0, LONGEST_TEXT)
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** For the audit log: how the caller signed in, and what was created. */
+    audited: { login?: 'right' | 'wrong'; created?: string }
+  }
+}
+
+/** Records every request with an effect, every login and every refusal: by what the routes declare, so none is forgotten. */
+export function auditRequests(app: FastifyInstance, { audit, clock }: { audit: AuditLog; clock: Clock }) {
+  const frequent = new FrequentLines(audit, clock)
+  app.addHook('preClose', (done) => {
+    frequent.close()
+    done()
+  })
+  app.decorateRequest('audited')
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.audited = {}
+    done()
+  })
+  // Before the reply is sent: after it, whoever has hung up would have done it unseen.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const status = reply.statusCode
+    const described = describe(request, status)
+    if (described) {
+      const entry = { address: request.ip, requestId: request.id, status, ...described }
+      const isRefusal = ['login.failed', 'refused'].includes(entry.action)
+      ;(isRefusal ? frequent : audit).write(entry)
+    }
+    done()
+  })
+}
+
+/** Undefined if it is not worth a line. Neither address nor headers are in it: they may have a token. */
+function describe(request: FastifyRequest, status: number) {
+  const { effect } = request.routeOptions.config
+  // Absent if the request was turned away before any guard saw it.
+  const { login, created } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}
+  const user = request.user as FastifyRequest['user'] | undefined
+  const { id } = (request.params ?? {}) as { id?: string }
+  if (status === 429 || login === 'wrong') return { action: 'login.failed' }
+  if (login === 'right') return { action: 'login', user }
+  if (status === 403) return { action: 'refused', user, target: describeTarget(request, id) }
+  if (effect === undefined || user === undefined) return undefined
+  return { action: effect, user, target: id ?? created, ...(id !== undefined && { created }) }
+}
+
+function describeTarget({ method, routeOptions }: FastifyRequest, id: string | undefined): string {
+  const what = routeOptions.config.effect ?? `${method} ${routeOptions.url ?? 'an unknown path'}`
+  return id === undefined ? what : `${what} ${id}`
+}
+
+/** In which a caller has so many lines at most, and then one with the number of the others. */
+const MINUTE_MS = 60_000
+const MOST_LINES_OF_A_USER = 60
+const MOST_LINES_OF_NOBODY = 5
+/** Further ones count as one. */
+const MOST_CALLERS = 1000
+
+/** For what anybody may send as often as they like: it must not fill the disk, nor hide the other lines. */
+export class FrequentLines {
+  readonly #lines = new Map<string, number>()
+  /** Those without a line of their own, by the caller and what they are. */
+  readonly #others = new Map<string, AuditEntry & { readonly more: number }>()
+  #cancel: (() => void) | undefined
+
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly clock: Clock
+  ) {}
+
+  write(entry: AuditEntry): void {
+    const { action, status, user } = entry
+    const address = normalizeIP(entry.address ?? '')
+    const wanted = `${user?.name ?? ''} ${address}`
+    const isKnown = this.#lines.has(wanted) || this.#lines.size < MOST_CALLERS
+    const key = isKnown ? wanted : ''
+    const lines = this.#lines.get(key) ?? 0
+    this.#cancel ??= this.clock.after(MINUTE_MS, () => this.close())
+    // Guesses that were turned away have been answered by what was said of those before.
+    if (status !== 429 && lines < (user ? MOST_LINES_OF_A_USER : MOST_LINES_OF_NOBODY)) {
+      this.#lines.set(key, lines + 1)
+      this.audit.write(entry)
+      return
+    }
+    const kind = `${key} ${action} ${status ?? ''}`
+    const more = (this.#others.get(kind)?.more ?? 0) + 1
+    this.#others.set(kind, { action, status, ...(isKnown && { user, address }), more })
+  }
+
+  /** Nothing is left untold. */
+  close(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    for (const entry of this.#others.values()) this.audit.write(entry)
+    this.#others.clear()
+    this.#lines.clear()
+  }
 }

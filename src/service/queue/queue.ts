@@ -1,6 +1,7 @@
 import type { GridSpec, UserReference } from '../../contract/records.js'
 import { type Clock, steadyNow } from '../../contract/clock.js'
 import { formatDuration } from '../../contract/text.js'
+import { refuseUntilRestart } from '../errors.js'
 import type { NodePlace } from '../nodes/load-node.js'
 import { type Job, type Resource, WaitingLine } from './waiting-line.js'
 
@@ -66,6 +67,7 @@ export class Queue {
   /** Called with how long each one had waited, when its turn comes. */
   onTurn: (waitedMs: number) => void = () => undefined
   #isPaused = false
+  #refusal: string | undefined
   /** Why nobody may start, if so, until the next look. */
   #obstacle: { readonly why: string; readonly callOff: () => void } | undefined
 
@@ -148,10 +150,16 @@ export class Queue {
     return this.#line.positionOf(id)
   }
 
-  /** From now on nobody's turn comes: the service is about to end, or cannot be reached yet. */
-  pause(): void {
+  /** From now on nobody's turn comes: the service cannot be reached yet, or with a reason, is about to end and accepts nothing new. */
+  pause(refusal?: string): void {
     this.#isPaused = true
+    this.#refusal = refusal
     this.#obstacle?.callOff()
+  }
+
+  /** Not before an upload was read: its caller would lose the reply. */
+  requireOpen(): void {
+    if (this.#refusal !== undefined) throw refuseUntilRestart(this.#refusal)
   }
 
   resume(): void {

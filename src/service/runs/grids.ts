@@ -1,5 +1,5 @@
 import type { Clock } from '../../contract/clock.js'
-import { refuseUntilRestart, RequestError } from '../errors.js'
+import { refuseAll } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
 import { Interruption, requireWritten } from './interruption.js'
 import { NodeError, type NodePlace, type NodeSet, type NodeSetRequest } from '../nodes/load-node.js'
@@ -25,7 +25,6 @@ export class Grids {
   private readonly work = new Map<string, Set<Promise<unknown>>>()
   /** Of the standalone grids. */
   private readonly turns = new Map<string, Turn>()
-  private refusal: string | undefined
 
   constructor(
     private readonly parts: {
@@ -39,9 +38,9 @@ export class Grids {
 
   /** Creates a standalone grid, which starts by itself. */
   create(spec: GridSpec, user?: UserReference): GridRecord {
-    if (this.refusal !== undefined) throw refuseUntilRestart(this.refusal)
+    this.parts.queue.requireOpen()
     const problems = this.parts.queue.check({ kind: 'grid', grids: [{ spec, isOwn: true }] })
-    if (problems.length > 0) throw new RequestError(422, problems.join('; '))
+    if (problems.length > 0) throw refuseAll(problems)
     const grid = this.describe(spec, { batchId: null, user })
     this.parts.store.create({ grids: [grid] })
     void this.bringUp(grid, { isTakenUp: false })
@@ -166,11 +165,6 @@ export class Grids {
     }
   }
 
-  /** There are no new ones from now on. */
-  refuse(reason: string): void {
-    this.refusal = reason
-  }
-
   /** Gives the nodes back, but those that are kept for the next start; what runs on them was ended before. */
   async close(kept: ReadonlySet<string>): Promise<void> {
     for (const callOff of this.timers.values()) callOff()
@@ -225,11 +219,9 @@ export class Grids {
 
   /** Its pods work from now until its end. The caller gets `queued` before anything happens. */
   private async takeTurn(grid: GridRecord, { isTakenUp }: { isTakenUp: boolean }): Promise<void> {
-    const entry = { kind: 'grid' as const, id: grid.id, user: grid.user, isTakenUp }
-    const turn = this.parts.queue.enter(
-      { ...entry, grids: [{ spec: grid.spec, isOwn: true }] },
-      this.endSignal(grid)
-    )
+    const grids = [{ spec: grid.spec, isOwn: true }]
+    const entry = { kind: 'grid' as const, id: grid.id, user: grid.user, isTakenUp, grids }
+    const turn = this.parts.queue.enter(entry, this.endSignal(grid))
     turn.catch(() => undefined)
     await new Promise((resolve) => setImmediate(resolve))
     const mine = await turn
@@ -254,17 +246,15 @@ export class Grids {
 
   private describeEnd({ id, spec, ended, problem }: GridRecord, end: GridEnd): Interruption {
     const atMs = ended?.atMs ?? this.parts.clock.now()
-    if (end === 'stop_after') {
-      const why = `by its stop_after of ${spec.stopAfterMin} min`
-      return new Interruption({ what: `grid ${id} was cut off`, why, atMs })
-    }
     const what = {
+      stop_after: 'was cut off',
       deleted: 'was deleted',
       'run ended': 'ended',
       failed: `failed (${problem ?? 'its nodes are gone'})`,
       closed: 'was closed with the service'
     }[end]
-    return new Interruption({ what: `grid ${id} ${what}`, atMs })
+    const why = end === 'stop_after' ? `by its stop_after of ${spec.stopAfterMin} min` : ''
+    return new Interruption({ what: `grid ${id} ${what}`, why, atMs })
   }
 
   private move(grid: GridRecord, status: GridRecord['status']): void {
@@ -273,9 +263,7 @@ export class Grids {
   }
 
   private endOf(grid: GridRecord): AbortController {
-    const known = this.ends.get(grid.id)
-    if (known) return known
-    const controller = new AbortController()
+    const controller = this.ends.get(grid.id) ?? new AbortController()
     this.ends.set(grid.id, controller)
     return controller
   }

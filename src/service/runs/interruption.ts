@@ -26,10 +26,10 @@ export class Interruption extends Error {
 
   /** With how long the run had taken by then. */
   describe(startedMs: number | null): string {
-    const { what, why, atMs } = this.words
+    const { what, why = '', atMs } = this.words
     if (what.endsWith('.')) return what
     const when = startedMs === null ? 'before the run started' : `after ${formatDuration(atMs - startedMs)}`
-    return [what, when, ...(why === undefined ? [] : [why])].join(' ')
+    return `${what} ${when} ${why}`.trim()
   }
 }
 

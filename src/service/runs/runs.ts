@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
-import { refuseUntilRestart, RequestError } from '../errors.js'
+import { refuseAll, RequestError } from '../errors.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
 import type { GridUse, Queue } from '../queue/queue.js'
 import { executeRun, Postponed } from './execute-run.js'
@@ -52,8 +52,6 @@ export class Runs {
   private readonly endings: RunEndings
   /** Callers who want something new and have no reply yet. */
   private readonly callers = new Set<Promise<void>>()
-  /** Why there are no new runs any more. */
-  private refusal: string | undefined
 
   constructor(private readonly ports: Ports) {
     this.endings = new RunEndings(ports)
@@ -66,8 +64,8 @@ export class Runs {
 
   /** Repeats the same plan, files and grids as a new run. */
   async repeat(previous: RunRecord, user?: UserReference): Promise<RunRecord> {
-    const { store } = this.ports
-    this.requireOpen()
+    const { store, queue } = this.ports
+    queue.requireOpen()
     if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
     const known = store.gridsOf(previous)
     // With fewer grids it would be another test.
@@ -102,7 +100,7 @@ export class Runs {
     const { store, grids, log } = this.ports
     const inUse = new Set<GridRecord>()
     // After those that have their nodes already, in their order.
-    const waiting: { readonly createdMs: number; enter(): void }[] = []
+    const waiting: { readonly createdMs: number; readonly enter: () => void }[] = []
     for (const grid of store.activeGrids()) {
       if (grid.batchId !== null || !grids.outlives(grid)) continue
       inUse.add(grid)
@@ -139,7 +137,7 @@ export class Runs {
   /** Nobody starts any more; those at work get this time to end, and callers whose upload is on its way are told to come again. */
   async drain(forMs: number): Promise<void> {
     const { clock, log, queue } = this.ports
-    this.refuse('the service is about to restart and starts no new runs or grids until then')
+    queue.pause('the service is about to restart and starts no new runs or grids until then')
     const atWork = [...this.executions].filter(([id]) => !queue.isWaiting(id))
     const awaited = [count(atWork.length, 'run', 'to end'), count(this.callers.size, 'upload', 'to arrive')]
     if (atWork.length + this.callers.size === 0) return
@@ -154,8 +152,8 @@ export class Runs {
 
   /** Ends all runs within the time limit; what is not merged by then is merged at the next start. Returns the grids of those that have not started, which wait for it. */
   async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
-    const { clock, log } = this.ports
-    this.refuse('the service is closing')
+    const { clock, log, queue } = this.ports
+    queue.pause('the service is closing')
     const callOff = this.endings.limitTo(withinMs)
     const executions = [...this.executions]
     for (const [id, { run, controller }] of executions) {
@@ -174,23 +172,16 @@ export class Runs {
     return new Set(executions.flatMap(([, { run }]) => (isUnstarted(run) ? run.gridIds : [])))
   }
 
-  /** A service that is about to end starts no more runs. Not before an upload was read: its caller would lose the reply. */
-  private requireOpen(): void {
-    if (this.refusal !== undefined) throw refuseUntilRestart(this.refusal)
-  }
-
   private requirePossible(wishes: readonly GridWish[]): void {
-    this.requireOpen()
+    const { queue, store } = this.ports
+    queue.requireOpen()
     const problems = wishes.flatMap((wish) => this.checkWish(wish))
-    if (problems.length === 0)
-      problems.push(...this.ports.queue.check({ kind: 'run', grids: this.describeUses(wishes) }))
-    if (problems.length > 0) throw new RequestError(422, problems.join('; '))
-  }
-
-  private refuse(reason: string): void {
-    this.refusal = reason
-    this.ports.grids.refuse(reason)
-    this.ports.queue.pause()
+    const uses = wishes.flatMap((wish): GridUse[] => {
+      const { spec } = 'spec' in wish ? wish : (store.grid(wish.uuid) ?? {})
+      return spec ? [{ spec, isOwn: 'spec' in wish }] : []
+    })
+    if (problems.length === 0) problems.push(...queue.check({ kind: 'run', grids: uses }))
+    if (problems.length > 0) throw refuseAll(problems)
   }
 
   private checkWish(wish: GridWish): string[] {
@@ -201,14 +192,6 @@ export class Runs {
     if (grid.status !== 'started') return [`grid ${wish.uuid} is ${grid.status}, not started${why}`]
     const user = this.userOf(grid)
     return user === undefined ? [] : [`grid ${grid.id} is in use by run ${user} until it ends`]
-  }
-
-  private describeUses(wishes: readonly GridWish[]): GridUse[] {
-    return wishes.flatMap((wish): GridUse[] => {
-      if ('spec' in wish) return [{ spec: wish.spec, isOwn: true }]
-      const grid = this.ports.store.grid(wish.uuid)
-      return grid ? [{ spec: grid.spec, isOwn: false }] : []
-    })
   }
 
   /** The run that has the nodes of this grid for itself: those that outlive the service serve one run at a time. */

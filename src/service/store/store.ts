@@ -34,7 +34,7 @@ export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
 const PROBE_BYTES = 20
 
 /**
- * Runs and grids, and what has to be known of the processes working for them. A record that can still change (an unsettled run, its
+ * Runs and grids. A record that can still change (an unsettled run, its
  * grids, an active grid) is the same object for everyone who asks: it is changed in place, and then saved. This one is for a service
  * that ends with the step it is in: nobody comes after it who could use what it wrote down.
  */

@@ -3,7 +3,7 @@ import type {
   EventDocument,
   JobDocument,
   PodDocument
-} from '../../../../src/service/nodes/pods/start/documents.js'
+} from '../../../../src/service/nodes/pods/start/pod-view.js'
 
 export const MARKER = 'feed01'
 export const GRID = 'abc123'

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Cluster } from '../../../../src/service/nodes/kubernetes/cluster.js'
-import type { EventDocument, PodDocument } from '../../../../src/service/nodes/pods/start/documents.js'
-import { eventsOf, indexOf, ownPods } from '../../../../src/service/nodes/pods/start/pod-view.js'
+import {
+  type EventDocument,
+  eventsOf,
+  indexOf,
+  ownPods,
+  type PodDocument
+} from '../../../../src/service/nodes/pods/start/pod-view.js'
 import { lossOf } from '../../../../src/service/nodes/pods/start/pod-words.js'
 import { makeJob, makePod } from './fake-cluster.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { PodDocument } from '../../../../src/service/nodes/pods/start/documents.js'
+import type { PodDocument } from '../../../../src/service/nodes/pods/start/pod-view.js'
 import { gridSelector } from '../../../../src/service/nodes/pods/start/job-manifest.js'
 import { watchPods, type PodWatch } from '../../../../src/service/nodes/pods/start/pod-watch.js'
 import { ManualClock } from '../../../support/manual-clock.js'

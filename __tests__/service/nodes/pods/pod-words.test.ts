@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { JobDocument, PodDocument } from '../../../../src/service/nodes/pods/start/documents.js'
+import type { JobDocument, PodDocument } from '../../../../src/service/nodes/pods/start/pod-view.js'
 import {
   isReady,
   lossOf,

@@ -89,6 +89,8 @@ export interface Status {
 }
 
 const LONGEST = 2_000
+/** How long the cluster may be silent. */
+export const SILENCE_MS = 30_000
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|ERR_SSL|ERR_TLS/
 
 /** The cluster's own words in the body of a refusal; a proxy in between may say anything. */

@@ -3,9 +3,8 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import WebSocket from 'ws'
 import { attempt } from '../../errors.js'
-import { ClusterError, type ExecStreams, refusal, type Status, unreachable } from './cluster.js'
+import { ClusterError, type ExecStreams, refusal, SILENCE_MS, type Status, unreachable } from './cluster.js'
 import type { Access, Credentials } from './credentials.js'
-import { SILENCE_MS } from './request.js'
 
 /** With 5 one can close the standard input; clusters before 1.30 only have 4. */
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io']

@@ -1,10 +1,12 @@
+import http from 'node:http'
+import https from 'node:https'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { capitalize } from '../../../contract/text.js'
 import { type Cluster, type ClusterAddress, type ClusterChoice, ClusterError } from './cluster.js'
-import { Credentials } from './credentials.js'
+import { refusal, SILENCE_MS, unreachable } from './cluster.js'
+import { type Access, Credentials } from './credentials.js'
 import { execInPod, Openings } from './exec.js'
 import { findKubeconfig, loadKubeconfig } from './kubeconfig.js'
-import { requestJson } from './request.js'
 
 /** Finds the cluster in the kubeconfig. Nothing is asked of it yet; a promise, so that what is wrong with the file rejects. */
 export async function openCluster(choice: ClusterChoice, env: NodeJS.ProcessEnv): Promise<Cluster> {
@@ -59,4 +61,87 @@ function choose(config: KubeConfig, choice: ClusterChoice, source: string) {
     server: cluster.server,
     namespace: choice.namespace ?? (namespace === undefined || namespace === '' ? 'default' : namespace)
   }
+}
+
+interface RequestParts {
+  readonly server: string
+  readonly credentials: Credentials
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Reply {
+  readonly status: number
+  readonly text: string
+  readonly retryAfterMs: number | undefined
+}
+
+/** Asks once; again only where the credentials were not accepted. */
+async function requestJson(parts: RequestParts): Promise<unknown> {
+  const { credentials, method, path, server, signal } = parts
+  signal?.throwIfAborted()
+  const access = await credentials.access(signal)
+  let reply = await send(parts, access)
+  if (reply.status === 401) reply = await send(parts, await credentials.renew(access, signal))
+  if (reply.status < 200 || reply.status > 299) throw refusal(`${method} ${path}`, reply)
+  try {
+    return JSON.parse(reply.text) as unknown
+  } catch {
+    throw new ClusterError(
+      `${method} ${path} was answered by ${server} with something that is not JSON: is this the address of a Kubernetes API?`,
+      reply.status
+    )
+  }
+}
+
+function send(
+  { server, method, path, body, signal }: RequestParts,
+  { agent, headers }: Access
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+    const request = (server.startsWith('http:') ? http : https).request(server + path, {
+      method,
+      agent,
+      ...(signal && { signal }),
+      headers: {
+        ...headers,
+        Accept: 'application/json',
+        ...(bytes && { 'Content-Type': 'application/json', 'Content-Length': bytes.length })
+      }
+    })
+    const silence = setTimeout(
+      () => request.destroy(new Error(`no reply within ${SILENCE_MS / 1000} s`)),
+      SILENCE_MS
+    )
+    const fail = (error: Error): void => {
+      clearTimeout(silence)
+      reject(signal?.aborted ? (signal.reason as Error) : unreachable(server, error))
+    }
+    request.on('error', fail)
+    request.on('response', (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => {
+        silence.refresh()
+        chunks.push(chunk)
+      })
+      response.on('error', fail)
+      response.on('end', () => {
+        clearTimeout(silence)
+        resolve({
+          status: response.statusCode ?? 0,
+          text: Buffer.concat(chunks).toString('utf8'),
+          retryAfterMs: readSeconds(response.headers['retry-after'])
+        })
+      })
+    })
+    request.end(bytes)
+  })
+}
+
+/** Kubernetes says seconds; a date is a proxy's, and not worth it. */
+function readSeconds(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined
 }

@@ -192,7 +192,8 @@ export function readStartTime(pid: number): string | undefined {
   const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
   const stdio: StdioOptions = ['ignore', 'pipe', 'ignore']
   const args = ['-o', 'lstart=', '-p', String(pid)]
-  return attempt(() => execFileSync('ps', args, { encoding: 'utf8', env, stdio }).trim()) || undefined
+  const started = attempt(() => execFileSync('ps', args, { encoding: 'utf8', env, stdio }).trim())
+  return started === '' ? undefined : started
 }
 
 /**

@@ -4,9 +4,8 @@ import { capitalize, messageOf } from '../../../../contract/text.js'
 import { kubectlDelete } from '../../../../contract/regions/regions.js'
 import { ClusterError, type Cluster, isUnclear } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
-import type { JobDocument, ListDocument } from './documents.js'
+import { type JobDocument, jobsPath, type ListDocument } from './pod-view.js'
 import { GRID_LABEL, type JobManifest, MARKER_LABEL, selectorOf } from './job-manifest.js'
-import { jobsPath } from './pod-view.js'
 
 const CREATE_EVERY_MS = 1000
 const DELETE_EVERY_MS = 2000

@@ -1,6 +1,6 @@
 import type { KubernetesPlace } from '../../../../contract/regions/regions.js'
 import { shorten } from '../../../../contract/text.js'
-import type { Condition, ContainerState, EventDocument, JobDocument, PodDocument } from './documents.js'
+import type { Condition, ContainerState, EventDocument, JobDocument, PodDocument } from './pod-view.js'
 import { CONTAINER } from './job-manifest.js'
 import { CANNOT_NOTE } from '../work/supervisor.js'
 

@@ -3,8 +3,15 @@ import type { KubernetesPlace } from '../../../../contract/regions/regions.js'
 import type { Clock } from '../../../../contract/clock.js'
 import type { Cluster } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
-import type { JobDocument, PodDocument } from './documents.js'
-import { eventsOf, indexOf, ownPods, viewGrid, type GridView } from './pod-view.js'
+import {
+  eventsOf,
+  type GridView,
+  indexOf,
+  type JobDocument,
+  ownPods,
+  type PodDocument,
+  viewGrid
+} from './pod-view.js'
 import { capitalize } from '../../../../contract/text.js'
 import { deletionOf, startTroubleOf, type StartTrouble } from './pod-words.js'
 

@@ -52,9 +52,9 @@ export class PodDesk {
         .then(({ code }) => {
           throw new ClusterError(`A command in the pod exited with ${code}.`)
         })
-        .catch((failure: Error) => {
-          desk.#fail(failure)
-          reject(failure)
+        .catch((thrown: unknown) => {
+          desk.#fail(thrown as Error)
+          reject(thrown as Error)
         })
     })
     return desk

@@ -10,7 +10,7 @@ import { LocalCopy } from './local-copy.js'
 import { type PodRecord, readPodClock, readTurnState } from './pod-record.js'
 import { type PodContact, RefusedError } from './pod-contact.js'
 import { LATE, PodDesk } from './pod-desk.js'
-import { commandScript } from './pod-environment.js'
+import { commandScript } from './supervisor.js'
 
 interface TurnParts {
   readonly contact: PodContact
