@@ -26,6 +26,7 @@ export interface PlaceParts {
   readonly onClusters?: ((addresses: readonly ClusterAddress[]) => void) | undefined
   /** Called with what to do where something could not be deleted; without it, that is logged. */
   readonly onLeft?: ((words: string) => void) | undefined
+  /** Ends the start, with its reason: clusters may take their time. */
   readonly signal?: AbortSignal | undefined
   readonly loadKubernetes?: () => Promise<Kubernetes>
 }

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
 import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, LogController } from 'fastify'
-import type { Regions } from '../contract/regions/regions.js'
 import type { ServiceConfig } from './config/config.js'
 import { TeamAccounts } from './accounts/accounts.js'
 import { openAuditLog } from './accounts/audit-log.js'
@@ -21,23 +20,18 @@ import { explainDatabase } from './store/database-errors.js'
 import { probeFolder } from './store/data-folder.js'
 import type { Store } from './store/store.js'
 
-export interface ServeRequest {
+export interface ServeRequest extends Pick<ServiceOptions, 'log'> {
   readonly rehearse: boolean
   readonly serviceName: string | undefined
-  /** Receives single lines: untrusted, so whoever shows them must escape them. */
-  readonly log: (line: string) => void
-  /** Ends the start, with its reason: clusters may take their time. */
   readonly signal: AbortSignal
   /** For one person on this machine, or as the config file says. */
   readonly setUp: SingleUser | ServiceConfig
 }
 
-export interface SingleUser {
-  readonly dataDir: string
+export interface SingleUser extends Pick<ServiceConfig, 'dataDir' | 'regions'> {
   readonly port: number
   /** Random unless given. */
   readonly token: string | undefined
-  readonly regions: Regions | undefined
 }
 
 export interface ServePorts {
@@ -166,14 +160,14 @@ export function openStore(
   { log, clock = systemClock }: { log: (line: string) => void; clock?: Clock | undefined }
 ): SqliteStore {
   const database = openDatabase(dataDir, 'service')
-  let lock: { release(): void } | undefined
+  let lock: ReturnType<typeof requireLock> | undefined
   try {
     lock = requireLock(database, dataDir)
     const store = new SqliteStore(dataDir, database, { log, clock, lock })
     store.folder.discardUploads()
     return store
   } catch (thrown) {
-    lock?.release()
+    lock?.close()
     database.close()
     throw explainDatabase(thrown, dataDir)
   }

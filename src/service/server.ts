@@ -13,11 +13,10 @@ import { Grids } from './runs/grids.js'
 import { addGuards } from './api/guards.js'
 import { keepLogs, type LogRequest, keepSamples } from './runs/keep-logs.js'
 import type { Pages } from './pages/send-page.js'
-import type { ClusterAddress } from './nodes/kubernetes/cluster.js'
 import { createMachinePlace } from './nodes/machine/machine-place.js'
 import { toolEnvironment } from './engines/tool-environment.js'
 import { Processes, type ProcessGroup } from './nodes/machine/processes.js'
-import { checkRegion, openPlaces, type Places } from './places.js'
+import { checkRegion, openPlaces, type PlaceParts, type Places } from './places.js'
 import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { Runs } from './runs/runs.js'
@@ -33,7 +32,8 @@ import { ToolRegistry } from './nodes/machine/tool-registry.js'
 import { loginRoutes } from './pages/page-access.js'
 import { pageRoutes } from './pages/page-routes.js'
 
-export interface ServiceOptions {
+export interface ServiceOptions
+  extends Pick<PlaceParts, 'onClusters' | 'onLeft' | 'signal'>, Partial<Pick<PlaceParts, 'env' | 'clock'>> {
   readonly dataDir: string
   /** Runs and grids; by default they are forgotten when the service ends. */
   readonly store?: Store | undefined
@@ -64,20 +64,12 @@ export interface ServiceOptions {
   readonly maxUploadBytes?: number
   /** Renders the web pages; without it there are none. Loaded with the first request for one. */
   readonly pages?: () => Promise<Pages>
-  readonly clock?: Clock
   /** Measures this machine while tools run. */
   readonly readLoad?: typeof readLoad
-  readonly env?: NodeJS.ProcessEnv
   /** Where the nodes of each region run; without it, every region is this machine. */
   readonly regions?: Regions | undefined
   /** Identifies what this service creates on clusters; by default it is kept in the data folder. */
   readonly marker?: string | undefined
-  /** Called with the addresses of the clusters before anything is created on them; if it throws, nothing is. */
-  readonly onClusters?: ((addresses: readonly ClusterAddress[]) => void) | undefined
-  /** Called with what to do where something created on a cluster could not be deleted; without it, that is logged. */
-  readonly onLeft?: ((words: string) => void) | undefined
-  /** Ends the start, with its reason: clusters may take their time. */
-  readonly signal?: AbortSignal | undefined
   /** Instead of those of `regions`. */
   readonly places?: Places | undefined
 }

@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { cpSync, readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Queue } from '../../../src/service/queue/queue.js'
 import type { EmbeddedService, ServiceOptions } from '../../../src/service/server.js'
-import { openStore } from '../../../src/service/serve.js'
 import { createSurvivingPlaces } from '../../support/surviving-place.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import {
@@ -362,9 +361,9 @@ describe('a restart', () => {
     ]
     await isRunning(killed, ids[0]!)
     // What a killed service leaves: its store as it was, nothing ended.
-    const next = await services.start(
-      withQueue(undefined, { dataDir, store: openStore(dataDir, { log: () => undefined }) })
-    )
+    const left = folders.create()
+    cpSync(dataDir, left, { recursive: true })
+    const next = await services.start(withQueue(undefined, { dataDir: left }))
     expect(await show(next, ids[0]!)).toMatchObject({
       status: 'problem',
       remote_errors: 'The service ended during this run.'

@@ -36,11 +36,7 @@ export interface Accounts {
 }
 
 /** A user whose token was just made; it is shown this one time. */
-export interface NewToken {
-  readonly name: string
-  readonly role: Role
-  readonly token: string
-}
+export type NewToken = Pick<User, 'name' | 'role'> & { readonly token: string }
 
 /** Something that cannot be done to the users; the message says why. */
 export class AccountError extends Error {

@@ -11,10 +11,10 @@ import { isOwn } from '../runs/make-ready.js'
 import { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { sendPage, PAGE_HEADERS } from '../pages/send-page.js'
-import type { Verdicts } from '../judging/verdicts.js'
 import { requireOwnGrids } from '../accounts/permissions.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
+import type { PageParts } from '../pages/page-routes.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
 import { JMETER_HEADER } from '../../contract/sample-row.js'
@@ -34,12 +34,9 @@ import { readBody } from './request-body.js'
 import { describeFile, sendFile } from './send-file.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
-export interface ServicePorts {
-  readonly facts: ServiceFacts
+export interface ServicePorts extends Omit<PageParts, 'pages'> {
   readonly grids: Grids
-  readonly runs: Runs
   readonly engines: Engines
-  readonly verdicts: Verdicts
   readonly maxUploadBytes: number
   readonly pages: RunPages | undefined
 }

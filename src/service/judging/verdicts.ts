@@ -1,9 +1,8 @@
-import { type Clock, steadyNow } from '../../contract/clock.js'
+import { steadyNow } from '../../contract/clock.js'
 import { messageOf } from '../../contract/text.js'
-import { Recent } from '../service-facts.js'
+import { Recent, type ServiceFacts } from '../service-facts.js'
 import { createId } from '../store/data-folder.js'
 import { hasEnded, type RunRecord, type RunThresholds } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
 import { describeUnreadable } from './read-results.js'
 import { type Judged, judgeRun } from './judge-run.js'
 
@@ -14,12 +13,9 @@ const FIRST_WAIT_MS = 30_000
 const LONGEST_WAIT_MS = 3_600_000
 const KEPT_TRIES = 1000
 
-interface Ports {
-  readonly store: Store
+interface Ports extends Pick<ServiceFacts, 'store' | 'clock' | 'log'> {
   /** Waits until the results of an ended run are merged. */
   readonly settle: (run: RunRecord) => Promise<void>
-  readonly clock: Clock
-  readonly log: (line: string) => void
 }
 
 /** A run that could not be judged for good. */

@@ -7,7 +7,7 @@ import type { Verdicts } from '../judging/verdicts.js'
 import type { ListPlace, RunPages } from './run-pages.js'
 import type { Runs } from '../runs/runs.js'
 
-interface PageParts {
+export interface PageParts {
   readonly facts: ServiceFacts
   readonly runs: Runs
   readonly verdicts: Verdicts

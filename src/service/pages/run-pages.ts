@@ -43,13 +43,6 @@ export interface ListPlace {
   readonly filter: RunFilter
 }
 
-/** What somebody has typed in that cannot be stored. */
-export interface RefusedThresholds {
-  readonly text: string
-  readonly warmUp: string
-  readonly problems: readonly string[]
-}
-
 interface Ports {
   readonly facts: PagePorts
   readonly verdicts: Verdicts
@@ -84,8 +77,8 @@ export class RunPages {
     this.#watch(pathOf(HOME, place), stream, () => this.#lookAtList(place))
   }
 
-  /** A run in progress is shown without its figures; they come with the first event. */
-  async runPage(run: RunRecord, user: User, refused?: RefusedThresholds): Promise<RenderedPage> {
+  /** A run in progress is shown without its figures; they come with the first event. What was typed in and refused stays in the form. */
+  async runPage(run: RunRecord, user: User, refused?: Omit<ThresholdEditor, 'path'>): Promise<RenderedPage> {
     const pages = await this.ports.facts.loadPages()
     const drawing = hasEnded(run) ? await this.#drawEnded(run) : pages.describeRun(await this.#stateOf(run))
     return pages.renderRunPage(drawing, this.#pathsOf(run, user, refused))
@@ -261,7 +254,7 @@ export class RunPages {
   }
 
   /** What only some may do is not offered to the others. */
-  #pathsOf(run: RunRecord, user: User, refused?: RefusedThresholds): PagePaths {
+  #pathsOf(run: RunRecord, user: User, refused?: Omit<ThresholdEditor, 'path'>): PagePaths {
     const path = this.#pathOf(run)
     const isAllowed = mayChange(user, run)
     const { text = '', warmUpSec } = run.thresholds ?? {}

@@ -1,6 +1,6 @@
 import { join, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { closeSync, openSync, realpathSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import type { Clock } from '../../contract/clock.js'
 import { type GridRecord, isSettled, type RunRecord } from '../../contract/records.js'
@@ -37,7 +37,7 @@ export class SqliteStore extends Store {
   constructor(
     dataDir: string,
     readonly database: DatabaseSync,
-    private readonly parts: { log: (line: string) => void; clock: Clock; lock: { release(): void } }
+    private readonly parts: { log: (line: string) => void; clock: Clock; lock: DatabaseSync }
   ) {
     super(dataDir)
     this.#runTable = new RunTable(database, parts.log)
@@ -150,7 +150,7 @@ export class SqliteStore extends Store {
     this.database.close()
     // If it cannot, the next start tries again.
     attempt(() => this.folder.discardUploads())
-    this.parts.lock.release()
+    this.parts.lock.close()
   }
 
   #change(key: string, change: Change): void {
@@ -234,49 +234,26 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Two services in one folder would start each other's runs and end each other's tools. */
-export function requireLock(database: DatabaseSync, dataDir: string): { release(): void } {
-  const lock = lockFolder(dataDir)
-  if (lock) return lock
-  const pid = new Facts(database).get(HOLDER)
-  const whom = pid === undefined ? 'another service' : `the service with process id ${pid}`
-  throw new Error(`the data folder ${dataDir} is in use by ${whom}; stop it, or choose another folder`)
-}
-
-/** Of this process, which may have a folder open twice. */
-const held = new Map<string, { lock: DatabaseSync; count: number }>()
-
-/** Takes a lock of the system by SQLite: it ends with its process and holds between containers too. Undefined if another process has it. */
-function lockFolder(dataDir: string): { release(): void } | undefined {
-  const folder = realpathSync(dataDir)
-  const known = held.get(folder) ?? takeLock(folder)
-  if (known === undefined) return undefined
-  known.count++
-  held.set(folder, known)
-  let isHeld = true
-  return {
-    release: () => {
-      if (!isHeld) return
-      isHeld = false
-      if (--known.count > 0) return
-      held.delete(folder)
-      known.lock.close()
-    }
-  }
-}
-
-function takeLock(folder: string): { lock: DatabaseSync; count: number } | undefined {
-  const file = join(folder, 'service.lock')
+/**
+ * Two services in one folder would start each other's runs and end each other's tools. The lock is the system's, by SQLite: it ends with
+ * its process, and holds between containers too.
+ */
+export function requireLock(database: DatabaseSync, dataDir: string): DatabaseSync {
+  const file = join(dataDir, 'service.lock')
   closeSync(openSync(file, 'a', 0o600))
   const { DatabaseSync } = loadSqlite()
   const lock = new DatabaseSync(file)
   try {
     // Nothing is ever written to it.
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
-    return { lock, count: 0 }
+    return lock
   } catch (thrown) {
     lock.close()
-    if (isBusy(thrown)) return undefined
-    throw thrown
+    if (!isBusy(thrown)) throw thrown
+    const pid = new Facts(database).get(HOLDER)
+    const whom = pid === undefined ? 'another service' : `the service with process id ${pid}`
+    throw new Error(`the data folder ${dataDir} is in use by ${whom}; stop it, or choose another folder`, {
+      cause: thrown
+    })
   }
 }

@@ -31,8 +31,7 @@ function manifestOf(
     place: makePlace(place),
     request,
     marker: MARKER,
-    defaultImage: 'own:1',
-    script: 'wait'
+    defaultImage: 'own:1'
   }) as unknown as Manifest
 }
 

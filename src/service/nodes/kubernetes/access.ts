@@ -43,11 +43,7 @@ export async function checkAccess(
   return [...checkVersion(cluster, version), ...(namespace === 'hidden' ? [] : namespace), ...missing]
 }
 
-interface Version {
-  readonly major?: string
-  readonly minor?: string
-  readonly gitVersion?: string
-}
+type Version = Partial<Record<'major' | 'minor' | 'gitVersion', string>>
 
 function checkVersion({ name }: Cluster, version: Version | undefined): AccessProblem[] {
   const [major = NaN, minor = NaN] = [version?.major, version?.minor].map((part = '') =>

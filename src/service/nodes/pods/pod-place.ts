@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { KubernetesPlace } from '../../../contract/regions/regions.js'
 import type { Clock } from '../../../contract/clock.js'
 import type { Cluster } from '../kubernetes/cluster.js'
 import {
@@ -15,22 +14,17 @@ import {
 import { clauseOf } from '../../errors.js'
 import { createJob, removeJobs } from './start/jobs.js'
 import { type GridView, type PodDocument, viewGrid } from './start/pod-view.js'
-import { jobManifest, jobName, gridSelector } from './start/job-manifest.js'
+import { jobManifest, jobName, gridSelector, type JobParts } from './start/job-manifest.js'
 import { waitForPods, type PodsToStart, type StartedPods, podsOf } from './start/start-pods.js'
-import { exportLines, SUPERVISOR } from './work/supervisor.js'
+import { exportLines } from './work/supervisor.js'
 import { watchPods } from './start/pod-watch.js'
 import { limitOf, machineOf } from './start/pod-words.js'
 import { type ContactParts, POD_TIMINGS, PodContact } from './work/pod-contact.js'
 import { PodRecord } from './work/pod-record.js'
 import { PodTurn } from './work/pod-turn.js'
 
-export interface PodPlaceParts {
-  readonly place: KubernetesPlace
+export interface PodPlaceParts extends Omit<JobParts, 'request'> {
   readonly cluster: Cluster
-  /** Of a place that names none; for tools that drive browsers, the one with browsers. */
-  readonly defaultImage: string
-  /** Identifies whatever this service creates. */
-  readonly marker: string
   readonly clock: Clock
   readonly log: (line: string) => void
   /** Called with what to do where pods could not be deleted; without it, that is logged. */
@@ -63,7 +57,7 @@ async function openGrid(parts: PodPlaceParts, request: NodeSetRequest, signal: A
     deadlineMs: clock.now() + place.startTimeoutMs
   }
   try {
-    const manifest = jobManifest({ place, request, marker, defaultImage, script: SUPERVISOR })
+    const manifest = jobManifest({ place, request, marker, defaultImage })
     if (!request.isTakenUp) await createJob(grid, manifest, signal)
     const started = await (request.isTakenUp ? resumeGrid(grid, request, signal) : waitForPods(grid, signal))
     return createPodSet({ ...grid, ...started, jobName: jobName(gridId) })

@@ -1,5 +1,6 @@
 import type { KubernetesPlace } from '../../../../contract/regions/regions.js'
 import type { NodeSetRequest } from '../../load-node.js'
+import { SUPERVISOR } from '../work/supervisor.js'
 
 /** The pod's only container. */
 export const CONTAINER = 'node'
@@ -18,11 +19,10 @@ const USER_ID = 65_534
 export interface JobParts {
   readonly place: KubernetesPlace
   readonly request: NodeSetRequest
+  /** Identifies whatever this service creates. */
   readonly marker: string
-  /** Of a place that names none. */
+  /** Of a place that names none; for tools that drive browsers, the one with browsers. */
   readonly defaultImage: string
-  /** What the container runs, in POSIX sh. */
-  readonly script: string
 }
 
 export interface JobManifest {
@@ -38,7 +38,7 @@ export function jobName(gridId: string): string {
 /** The Job of a grid: as many pods as it has nodes, none of which is ever replaced. Nothing secret belongs in it. */
 export function jobManifest(parts: JobParts): JobManifest {
   const { place, request, marker } = parts
-  const labels = labelsOf({ marker, gridId: request.gridId, runId: request.runId })
+  const labels = labelsOf(marker, request)
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -64,7 +64,7 @@ const KEEP_IN_PLACE = {
   'karpenter.sh/do-not-disrupt': 'true'
 }
 
-function podSpec({ place, request, defaultImage, script }: JobParts): Record<string, unknown> {
+function podSpec({ place, request, defaultImage }: JobParts): Record<string, unknown> {
   return {
     restartPolicy: 'Never',
     terminationGracePeriodSeconds: GRACE_SEC,
@@ -87,7 +87,7 @@ function podSpec({ place, request, defaultImage, script }: JobParts): Record<str
         name: CONTAINER,
         image: place.image ?? defaultImage,
         ...(place.imagePullPolicy !== undefined && { imagePullPolicy: place.imagePullPolicy }),
-        command: ['sh', '-c', script],
+        command: ['sh', '-c', SUPERVISOR],
         lifecycle: { preStop: { exec: { command: ['sleep', String(LINGER_SEC)] } } },
         resources: resourcesOf(place, request.instanceType),
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
@@ -112,20 +112,15 @@ function resourcesOf(place: KubernetesPlace, instanceType: string): Record<strin
 }
 
 export const MARKER_LABEL = 'loadgate.dev/marker'
-const RUN_LABEL = 'loadgate.dev/run'
 export const GRID_LABEL = 'loadgate.dev/grid'
 
 /** What identifies a grid's Job and pods as ours, whoever looks for them later. */
-function labelsOf(owner: {
-  marker: string
-  gridId: string
-  runId: string | undefined
-}): Record<string, string> {
+function labelsOf(marker: string, { gridId, runId }: NodeSetRequest): Record<string, string> {
   return {
     'app.kubernetes.io/managed-by': 'loadgate',
-    [MARKER_LABEL]: owner.marker,
-    [GRID_LABEL]: owner.gridId,
-    ...(owner.runId !== undefined && { [RUN_LABEL]: owner.runId })
+    [MARKER_LABEL]: marker,
+    [GRID_LABEL]: gridId,
+    ...(runId !== undefined && { 'loadgate.dev/run': runId })
   }
 }
 

@@ -154,10 +154,13 @@ export interface StartingPod {
 
 type Place = Pick<KubernetesPlace, 'hostNetwork' | 'imagePullPolicy'> & { readonly image: string }
 
+function starting(heals: StartTrouble['heals'], ...said: Parameters<typeof told>): StartTrouble {
+  return { ...told(...said), heals }
+}
+
 /** Undefined for a pod that is ready. */
-export function startTroubleOf(starting: StartingPod, place: Place): StartTrouble | undefined {
-  const { pod, job } = starting
-  if (pod === undefined) return missingPod(starting, place)
+export function startTroubleOf({ pod, job, events }: StartingPod, place: Place): StartTrouble | undefined {
+  if (pod === undefined) return missingPod(job, events, place)
   const loss = lossOf(pod, job)
   if (loss !== undefined) return { ...loss, heals: 'never' }
   if (isReady(pod)) return undefined
@@ -165,21 +168,18 @@ export function startTroubleOf(starting: StartingPod, place: Place): StartTroubl
   const unscheduled =
     'Add machines, free some, or change `node-selector`, `tolerations`, `instance-types` or the number of nodes.'
   if (scheduled?.status === 'False')
-    return {
-      ...told(scheduled.reason ?? 'Unschedulable', scheduled.message, unscheduled),
-      heals: 'perhaps'
-    }
-  return waiting(pod, starting.events, place)
+    return starting('perhaps', scheduled.reason ?? 'Unschedulable', scheduled.message, unscheduled)
+  return waiting(pod, events, place)
 }
 
-function missingPod({ job, events }: StartingPod, place: Place): StartTrouble {
+function missingPod(job: StartingPod['job'], events: StartingPod['events'], place: Place): StartTrouble {
   if (job === undefined || job.metadata.deletionTimestamp !== undefined || failureOf(job) !== undefined)
     return { ...deletionOf(undefined, job, false), heals: 'never' }
   const refused = events.findLast(({ reason }) => reason === 'FailedCreate')
   if (refused !== undefined) {
     const { message = '' } = refused
     const { advise, heals } = REFUSALS.find(({ says }) => says.test(message)) ?? OTHER_REFUSAL
-    return { ...told('FailedCreate', message, advise(place)), heals }
+    return starting(heals, 'FailedCreate', message, advise(place))
   }
   return {
     reason: 'NoPod',
@@ -235,20 +235,19 @@ function waiting(pod: PodDocument, events: readonly EventDocument[], place: Plac
     const advice = `Check \`image\` (${place.image}) and \`image-pull-secrets\`, and that the machine reaches the registry.`
     // The two alternate while the kubelet tries again and again.
     return {
-      ...{ ...told(reason, pullFailureOf(events) ?? message, advice), reason: 'ImagePullBackOff' },
-      heals: 'perhaps'
+      ...starting('perhaps', reason, pullFailureOf(events) ?? message, advice),
+      reason: 'ImagePullBackOff'
     }
   }
   if (reason === 'InvalidImageName')
-    return { ...told(reason, message, `Correct \`image\` (${place.image}).`), heals: 'never' }
+    return starting('never', reason, message, `Correct \`image\` (${place.image}).`)
   if (reason === 'ErrImageNeverPull') {
     const advice = `Load the image ${place.image} on the machine ${machineOf(pod)}, or change \`image-pull-policy\` (${String(place.imagePullPolicy)}).`
-    return { ...told(reason, message, advice), heals: 'never' }
+    return starting('never', reason, message, advice)
   }
-  return {
-    ...told(reason, message ?? lastWarningOf(events), `See \`kubectl describe pod ${pod.metadata.name}\`.`),
-    heals: reason === 'CreateContainerConfigError' ? 'rarely' : 'perhaps'
-  }
+  const heals = reason === 'CreateContainerConfigError' ? 'rarely' : 'perhaps'
+  const advice = `See \`kubectl describe pod ${pod.metadata.name}\`.`
+  return starting(heals, reason, message ?? lastWarningOf(events), advice)
 }
 
 /** Clusters before 1.32 do not repeat it in the pod's status. */

@@ -12,13 +12,6 @@ import { type PodContact, RefusedError } from './pod-contact.js'
 import { LATE, PodDesk } from './pod-desk.js'
 import { commandScript } from './supervisor.js'
 
-interface TurnParts {
-  readonly contact: PodContact
-  readonly record: PodRecord
-  /** The folder of the turn in the pod. */
-  readonly turn: string
-}
-
 /** So often a stream that waits for `go` is used, lest somebody between here and there closes it. */
 const PING_MS = 5_000
 /** The longest that everything after the end may take once the run was stopped. */
@@ -34,7 +27,8 @@ export class PodTurn {
   #isComplete = false
 
   constructor(
-    private readonly parts: TurnParts,
+    /** `turn` is its folder in the pod. */
+    private readonly parts: { contact: PodContact; record: PodRecord; turn: string },
     private readonly command: NodeCommand,
     private readonly signal: AbortSignal
   ) {
