@@ -83,10 +83,8 @@ export async function serve(request: ServeRequest, ports: ServePorts): Promise<S
       await early.close()
     }
     return ports.start({
-      ...{ engine: rehearse ? 'rehearsal' : 'real', signal, pages, clock },
-      ...(serviceName !== undefined && { serviceName }),
-      ...{ dataDir, store, log, regions, accounts },
-      ...(token !== undefined && { token }),
+      ...{ engine: rehearse ? 'rehearsal' : 'real', signal, pages, clock, serviceName },
+      ...{ dataDir, store, log, regions, accounts, token },
       ...(team && { audit: openAuditLog(dataDir, { clock, log }) }),
       front: team
         ? {

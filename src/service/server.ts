@@ -46,7 +46,7 @@ export interface ServiceOptions
   /** By default the service is for callers on this machine, on any free port. */
   readonly front?: Front | undefined
   /** Random unless given. */
-  readonly token?: string
+  readonly token?: string | undefined
   /** Real tools, or a rehearsal with synthetic samples. */
   readonly engine: 'real' | 'rehearsal'
   /** Of the rehearsal's samples. */
@@ -56,7 +56,7 @@ export interface ServiceOptions
   /** Shows how far an installation is, on a terminal: a line in place of the one before, or none. Untrusted as well. */
   readonly progress?: ((line: string | undefined) => void) | undefined
   /** The service's own word (its brand), if its identifiers contain one. */
-  readonly serviceName?: string
+  readonly serviceName?: string | undefined
   /** Called for every process group as it starts, so that it can be ended if this process is killed. */
   readonly onProcess?: (group: ProcessGroup) => void
   /** This user's tools, if the caller has ended the orphans among them already. */

@@ -148,19 +148,12 @@ function userOf({ id, name, role }: Row): User {
   return { id, name, role }
 }
 
-/** What a user signs in with. It has 256 random bits, so that a fast hash of it is as good as a slow one. */
-export interface Token {
-  readonly text: string
-  /** Not secret: it finds the user. */
-  readonly id: string
-  readonly hash: Uint8Array
-}
-
 const ID_BYTES = 6
 const SECRET_BYTES = 32
 const SHAPE = /^lg_([0-9a-f]{12})_[\w-]{43}$/
 
-export function createToken(): Token {
+/** It has 256 random bits, so that a fast hash of it is as good as a slow one. Its id is not secret: it finds the user. */
+export function createToken() {
   const id = randomBytes(ID_BYTES).toString('hex')
   const text = `lg_${id}_${randomBytes(SECRET_BYTES).toString('base64url')}`
   return { text, id, hash: hashSecret(text) }

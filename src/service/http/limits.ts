@@ -9,32 +9,22 @@ import { createServer as createHttpsServer, type ServerOptions } from 'node:http
 import type { Socket } from 'node:net'
 import { plainAddress } from '../config/addresses.js'
 
-export interface Limits {
+export const DEFAULT_LIMITS = {
   /** Until the headers of a request are there, from the start of the connection or the end of the request before. */
-  readonly headersMs: number
-  /** Until all of a request is there: uploads take their time, and others do not. */
-  readonly requestMs: number
-  readonly smallRequestMs: number
-  /** Between two requests on a connection. */
-  readonly keepAliveMs: number
-  /** A connection on which nothing is sent or received, not even the beats of an event stream. */
-  readonly silenceMs: number
-  readonly headerBytes: number
-  readonly connections: number
-  /** Proxies and this machine itself are exempt: many callers share their address. */
-  readonly connectionsPerAddress: number
-}
-
-export const DEFAULT_LIMITS: Limits = {
   headersMs: 20_000,
+  /** Until all of a request is there: uploads take their time, and others do not. */
   requestMs: 2 * 3_600_000,
   smallRequestMs: 60_000,
+  /** Between two requests on a connection. */
   keepAliveMs: 72_000,
+  /** A connection on which nothing is sent or received, not even the beats of an event stream. */
   silenceMs: 10 * 60_000,
   headerBytes: 16 * 1024,
   connections: 2000,
+  /** Proxies and this machine itself are exempt: many callers share their address. */
   connectionsPerAddress: 200
 }
+export type Limits = Readonly<typeof DEFAULT_LIMITS>
 
 interface LimitedParts {
   readonly limits: Limits

@@ -1,3 +1,5 @@
+import type { GridSpec, NodeRecord } from '../../contract/records.js'
+
 export interface NodeExit {
   readonly code: number | null
   readonly signal: string | null
@@ -64,23 +66,17 @@ export function withRun(node: LoadNode, run: LoadNode['run']): LoadNode {
   return { ...node, run }
 }
 
-/** What is known of a node; it stays with the run. */
-export interface NodeFacts {
-  /** `this machine`, or the pod and where it was scheduled. */
-  readonly place: string
+type Known = 'place' | 'startedMs' | 'cpuLimit' | 'restarts' | 'throttled' | 'clockOffsetMs'
+
+/**
+ * What is known of a node; it stays with the run. `throttled` is the part of the run, from 0 to 1, in which its CPU was; `clockOffsetMs`
+ * its clock minus this machine's, to be subtracted from its samples' times, and 0 within the error of the measurement.
+ */
+export interface NodeFacts extends Readonly<Pick<NodeRecord, Known>> {
   /** What the place calls it, if it has a name there: the pod's. */
   readonly name?: string
-  /** When its tool started, by this machine's clock. */
-  readonly startedMs: number | null
   /** When its tool ended, by this machine's clock; undefined or null where the place does not know. */
   readonly endedMs?: number | null
-  /** In cores. */
-  readonly cpuLimit: number | null
-  readonly restarts: number | null
-  /** The part of the run, from 0 to 1, in which its CPU was throttled; null where nobody says. */
-  readonly throttled: number | null
-  /** Its clock minus this machine's, to be subtracted from its samples' times; 0 where the difference is within the error of the measurement. */
-  readonly clockOffsetMs: number
 }
 
 export interface NodeSet {
@@ -92,16 +88,13 @@ export interface NodeSet {
   close(): Promise<void>
 }
 
-export interface NodeSetRequest {
+export interface NodeSetRequest extends Pick<GridSpec, 'region' | 'instanceType' | 'stopAfterMin'> {
   readonly gridId: string
   /** Undefined for a grid that is not part of a run. */
   readonly runId: string | undefined
   /** What will run on them; undefined where that is not known yet. */
   readonly tool?: string | undefined
-  readonly region: string
   readonly quantity: number
-  readonly instanceType: string
-  readonly stopAfterMin: number
   /** Take the nodes that an earlier service started, with what runs on them; if there are none any more, that is a `NodeError`. */
   readonly isTakenUp: boolean
   /** Of those to be taken up, nothing ran yet: the ones that are missing may be on their way. */

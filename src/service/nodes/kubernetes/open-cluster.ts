@@ -72,12 +72,6 @@ interface RequestParts {
   readonly signal?: AbortSignal | undefined
 }
 
-interface Reply {
-  readonly status: number
-  readonly text: string
-  readonly retryAfterMs: number | undefined
-}
-
 /** Asks once; again only where the credentials were not accepted. */
 async function requestJson(parts: RequestParts): Promise<unknown> {
   const { credentials, method, path, server, signal } = parts
@@ -96,11 +90,8 @@ async function requestJson(parts: RequestParts): Promise<unknown> {
   }
 }
 
-function send(
-  { server, method, path, body, signal }: RequestParts,
-  { agent, headers }: Access
-): Promise<Reply> {
-  return new Promise((resolve, reject) => {
+function send({ server, method, path, body, signal }: RequestParts, { agent, headers }: Access) {
+  return new Promise<Parameters<typeof refusal>[1]>((resolve, reject) => {
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
     const request = (server.startsWith('http:') ? http : https).request(server + path, {
       method,
