@@ -66,16 +66,9 @@ export class Recent<T> {
   get(key: string, make: () => Promise<T>): Promise<T> {
     const known = this.#known.get(key)
     if (known) return known
-    const made = make().then(
-      (value) => {
-        if (!this.isLasting(value)) this.#known.delete(key)
-        return value
-      },
-      (thrown: unknown) => {
-        this.#known.delete(key)
-        throw thrown
-      }
-    )
+    const made = make()
+    const forget = (): boolean => this.#known.delete(key)
+    made.then((value) => this.isLasting(value) || forget(), forget)
     this.#known.set(key, made)
     const [oldest] = this.#known.keys()
     if (this.#known.size > this.most && oldest !== undefined) this.#known.delete(oldest)

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../contract/clock.js'
-import { RequestError } from '../errors.js'
+import { attempt, RequestError } from '../errors.js'
 import { route, type Route, type ServiceFacts } from '../service-facts.js'
 import type { Accounts, User } from '../accounts/users.js'
 import type { Front } from '../http/front.js'
@@ -115,13 +115,9 @@ async function admitByAddress(request: FastifyRequest, reply: FastifyReply, { ac
 /** Events go on for hours: they end soon after a logout, or when the user's token is replaced. An open page counts as a visit. */
 export function endWithAccess({ raw }: FastifyReply, hasAccess: () => boolean, clock: Clock): void {
   const look = (): void => {
-    try {
-      if (hasAccess()) cancel = clock.after(LOOK_AGAIN_MS, look)
-      else raw.destroy()
-    } catch {
-      // A database that cannot be read says nothing about anybody's right; the browser asks again.
-      raw.destroy()
-    }
+    // A database that cannot be read says nothing about anybody's right; the browser asks again.
+    if (attempt(hasAccess)) cancel = clock.after(LOOK_AGAIN_MS, look)
+    else raw.destroy()
   }
   let cancel = clock.after(LOOK_AGAIN_MS, look)
   raw.once('close', () => cancel())

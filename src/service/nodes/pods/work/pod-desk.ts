@@ -53,8 +53,9 @@ export class PodDesk {
           throw new ClusterError(`A command in the pod exited with ${code}.`)
         })
         .catch((thrown: unknown) => {
-          desk.#fail(thrown as Error)
-          reject(thrown as Error)
+          const failure = thrown as Error
+          desk.#fail(failure)
+          reject(failure)
         })
     })
     return desk
