@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { KubernetesPlace } from '../../../../src/contract/regions/regions.js'
 import { jobManifest } from '../../../../src/service/nodes/pods/start/job-manifest.js'
+import { SUPERVISOR } from '../../../../src/service/nodes/pods/work/supervisor.js'
 import { makePlace } from '../../../support/kubernetes/make-place.js'
 import { GRID, MARKER } from './fake-cluster.js'
 
@@ -105,7 +106,7 @@ test('is placed as the region says', () => {
   })
   expect(spec.containers[0]).toMatchObject({ image: 'registry.example/node:2', imagePullPolicy: 'Always' })
   const plain = manifestOf().spec.template.spec
-  expect(plain.containers[0]).toMatchObject({ image: 'own:1', command: ['sh', '-c', 'wait'] })
+  expect(plain.containers[0]).toMatchObject({ image: 'own:1', command: ['sh', '-c', SUPERVISOR] })
   expect(plain).not.toHaveProperty('serviceAccountName')
 })
 
