@@ -100,10 +100,7 @@ function findFlag(given: string, flags: readonly Flag[]): Flag {
   )
 }
 
-/**
- * A flag of the command is not a value: the value was forgotten. A variable that is not set must not turn a gate into a report, or a
- * service's address into `local`.
- */
+/** A flag is not a value, it was forgotten; and a variable that is not set must not turn a gate into a report, or an address into `local`. */
 function takeValue(
   { name, value: what = '' }: Flag,
   { value, inlineValue }: { value?: string | undefined; inlineValue?: boolean | undefined },

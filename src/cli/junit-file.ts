@@ -21,10 +21,7 @@ const NOT_ENDED = 'The gate was started and has not ended: it was killed, or it 
 /** How the file of an earlier gate starts. */
 const OURS = /^\s*<\?xml [^>]*>\s*<testsuites name="loadgate"/
 
-/**
- * Does the work and has the file say how it ended, also if it threw. CI systems keep files from build to build: the file of an earlier
- * gate, perhaps a green one, is replaced before anything starts, which also shows whether it can be written.
- */
+/** Has the file say how the work ended, also if it threw. That of an earlier gate, perhaps a green one, is replaced before anything starts. */
 export async function withJUnit(
   args: Arguments,
   { workspace, redact }: JUnitPorts,

@@ -5,10 +5,7 @@ import { UsageError } from './arguments.js'
 
 export const RESULT_FILE = /\.(csv|jtl)$/i
 
-/**
- * The given files, and every CSV and JTL below a folder. Anything but a regular file is rejected if it was named and
- * skipped in a folder; a result that cannot be read is never skipped. A file reachable by several paths counts once.
- */
+/** The files, and every CSV and JTL below a folder, each once. What is no regular file is refused if it was named; one that cannot be read, always. */
 export async function listResultFiles(places: readonly string[]): Promise<string[]> {
   const found = new Map<string, string>()
   const add = async (file: string): Promise<void> => {

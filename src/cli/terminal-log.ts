@@ -55,10 +55,7 @@ function kindOf(thrown: unknown): Kind {
   return thrown instanceof DeadlineError ? 'timed-out' : 'error'
 }
 
-/**
- * Keeps errors on standard output from ending the command, so that it finishes its work and stops its processes. A closed pipe
- * (`| head`) is not a failure; after any other error, such as a full disk, output is missing.
- */
+/** Errors on standard output must not end the command while its processes run. A closed pipe (`| head`) is no failure; otherwise output is missing. */
 export function watchOutput(stream: Pick<Writable, 'on'>, tell: (words: string) => void) {
   let isLost = false
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -72,10 +69,7 @@ export function watchOutput(stream: Pick<Writable, 'on'>, tell: (words: string) 
   return { isLost: () => isLost }
 }
 
-/**
- * What to say if the process ends before the embedded service has deleted its pods: there is no post step here that could. Without a
- * marker, it is kept in the service's data folder. Undefined if there is nothing to say.
- */
+/** For a process that ends before its pods are deleted: no post step does it. Without a marker, it is kept in the service's data folder. */
 export function describeLeftPods(
   addresses: readonly ClusterAddress[],
   marker: string | undefined

@@ -278,10 +278,7 @@ const runEntries = {
   nodes: runNodes
 }
 
-/**
- * The documents that contain the service's name for a run, typed by the words of the API document. A list contains other users' runs
- * too, and none of them may hide the wanted one; odd grids must not prevent seeing a run's end, or stopping it.
- */
+/** The documents that contain the service's name for a run. No other user's run may hide the wanted one, and no odd grid its end. */
 export function runSchemas(words: Vocabulary) {
   const filesKey = words.files as 'run_files'
   const runsKey = words.runs as 'runs'

@@ -54,6 +54,13 @@ const numbers = (most: number) =>
     v.check((given) => given.every((one) => one >= 0 && one <= Number.MAX_SAFE_INTEGER), 'is impossible')
   )
 
+/** A check of the whole, whose problem is that of one field. */
+const checkField = <T extends Record<string, unknown>, K extends keyof T & string>(
+  field: K,
+  isSo: (given: T) => boolean,
+  words: string
+) => v.forward<T, v.CheckIssue<T>, [K]>(v.check(isSo, words), [field] as never)
+
 const fields = <const E extends v.ObjectEntries>(entries: E) => document(entries, 'is not an object')
 
 /** What must be equal for two runs to be comparable: the name of each part, and its value or hash. The names are not quoted either. */
@@ -88,14 +95,12 @@ const overTime = v.pipe(
     /** How long the longest stalls were, descending. */
     stallsMs: numbers(MOST_STALLS)
   }),
-  v.forward(
-    v.check(({ stallsMs }) => isAscending(stallsMs.toReversed(), 0), 'is not in descending order'),
-    ['stallsMs']
+  checkField(
+    'stallsMs',
+    ({ stallsMs }) => isAscending(stallsMs.toReversed(), 0),
+    'is not in descending order'
   ),
-  v.forward(
-    v.check(({ spanMs, stallsMs }) => sum(stallsMs) <= spanMs, 'is longer than the run'),
-    ['stallsMs']
-  )
+  checkField('stallsMs', ({ spanMs, stallsMs }) => sum(stallsMs) <= spanMs, 'is longer than the run')
 )
 
 const histogram = v.pipe(
@@ -113,20 +118,16 @@ const histogram = v.pipe(
     'has lists of different lengths, or empty ones'
   ),
   v.check(({ valuesMs }) => isAscending(valuesMs, Number.MIN_VALUE), 'is not in ascending order'),
-  v.forward(
-    v.check(
-      ({ counts }) => counts.every((count) => Number.isSafeInteger(count) && count > 0),
-      'has a count that is not a positive whole number'
-    ),
-    ['counts']
+  checkField(
+    'counts',
+    ({ counts }) => counts.every((count) => Number.isSafeInteger(count) && count > 0),
+    'has a count that is not a positive whole number'
   ),
-  v.forward(
-    v.check(
-      ({ counts, failed = [] }) =>
-        failed.every((count, i) => Number.isSafeInteger(count) && count <= (counts[i] ?? 0)),
-      'has more failures than samples'
-    ),
-    ['failed']
+  checkField(
+    'failed',
+    ({ counts, failed = [] }) =>
+      failed.every((count, i) => Number.isSafeInteger(count) && count <= (counts[i] ?? 0)),
+    'has more failures than samples'
   )
 )
 
@@ -150,16 +151,11 @@ const scope = v.pipe(
     /** Only in the newest runs. */
     histogram: v.exactOptional(histogram)
   }),
-  v.forward(
-    v.check(({ samples, failures }) => failures <= samples, 'is more than the samples'),
-    ['failures']
-  ),
-  v.forward(
-    v.check(
-      ({ samples, histogram: times }) => times === undefined || sum(times.counts) === samples,
-      'does not add up to the samples'
-    ),
-    ['histogram']
+  checkField('failures', ({ samples, failures }) => failures <= samples, 'is more than the samples'),
+  checkField(
+    'histogram',
+    ({ samples, histogram: times }) => times === undefined || sum(times.counts) === samples,
+    'does not add up to the samples'
   ),
   v.transform(({ named, ...rest }) => ({ ...rest, ...(named === true && { named }) }))
 )
@@ -203,14 +199,8 @@ export type RecordedOverTime = Decoded<typeof overTime>
 export type RecordedHistogram = Decoded<typeof histogram>
 
 /** The two keys of a recorded scope as one; JSON keeps any two labels apart. */
-export function scopeKey({
-  label,
-  region
-}: {
-  label?: string | undefined
-  region?: string | undefined
-}): string {
-  return JSON.stringify([label ?? null, region ?? null])
+export function scopeKey(scope: { label?: string | undefined; region?: string | undefined }): string {
+  return JSON.stringify([scope.label ?? null, scope.region ?? null])
 }
 
 /** Each number larger than the one before by at least `step`. */

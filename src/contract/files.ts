@@ -14,10 +14,7 @@ export class FolderError extends Error {
   }
 }
 
-/**
- * Creates a folder and its parents if they do not exist. One by one: Node's recursive mkdir loops forever if the system, as in `/proc`,
- * returns ENOENT below a folder that exists.
- */
+/** With its parents, one by one: Node's recursive mkdir loops forever if the system, as in `/proc`, returns ENOENT below a folder that exists. */
 export function makeFolder(path: string, options: { mode?: number } = {}): void {
   const folder = resolve(path)
   try {

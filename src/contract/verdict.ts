@@ -5,6 +5,8 @@ import { ID } from './vocabulary.js'
 // `verdict.json`: what a gate found, for machines. `schema/verdict.schema.json` is made from it.
 
 const about = <S extends v.GenericSchema>(schema: S, words: string) => v.pipe(schema, v.description(words))
+const aboutOptional = <S extends v.GenericSchema>(schema: S, words: string) =>
+  v.optional(about(schema, words))
 const text = v.string()
 const textOrNull = v.nullable(text)
 const number = v.number()
@@ -93,23 +95,17 @@ const line = {
   margin: about(figure, 'Distance to the limit as a share of it; negative when it is broken.'),
   scope: v.nullable(v.strictObject(scope)),
   reason: text,
-  over_time: v.optional(
-    about(
-      number,
-      'The figure that users who arrived at any moment would have seen at best; only where there were stalls.'
-    )
+  over_time: aboutOptional(
+    number,
+    'The figure that users who arrived at any moment would have seen at best; only where there were stalls.'
   ),
-  by_samples: v.optional(
-    about(
-      number,
-      'The figure of the requests that were sent; only where there were stalls. The line is judged by the worse of the two, unless on-stall says otherwise.'
-    )
+  by_samples: aboutOptional(
+    number,
+    'The figure of the requests that were sent; only where there were stalls. The line is judged by the worse of the two, unless on-stall says otherwise.'
   ),
-  stall_effect: v.optional(
-    about(
-      v.picklist(['fails', 'warns', 'ignored', 'none']),
-      'What stalls do to the line, where it holds for the requests that were sent and breaks over time; none otherwise.'
-    )
+  stall_effect: aboutOptional(
+    v.picklist(['fails', 'warns', 'ignored', 'none']),
+    'What stalls do to the line, where it holds for the requests that were sent and breaks over time; none otherwise.'
   )
 }
 const comparison = {

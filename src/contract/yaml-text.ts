@@ -28,10 +28,7 @@ const TOO_DEEP = /(?:[[{]\s*){200}|(?:- ){200}/
 /** Each alias is looked for among all anchors and aliases. */
 const MOST_COMPARISONS = 10_000_000
 
-/**
- * Reads YAML in time that grows with its size only: the library's own check for repeated keys compares each key with all
- * before it. Throws what is wrong; what is merely odd is in the document's warnings.
- */
+/** Takes time that grows with the size only: the library compares each key with all before it. Throws what is wrong; oddities are the document's warnings. */
 export function parseYaml(text: string, options: SchemaOptions = {}): Document {
   if (TOO_DEEP.test(text)) throw new Error('its values are nested too deeply to be read')
   const lineCounter = new LineCounter()

@@ -73,10 +73,7 @@ const MOST_BANDS = 200
 const LEAST_MS = 1_000
 const LEAST_SHARE = 0.01
 
-/**
- * Undefined without any that matter. Most runs have a few short ones; they matter if one took a second, if all took a hundredth of the
- * time, or if a threshold has another figure because of them.
- */
+/** Most runs have a few short ones; they matter if one took a second, all took a hundredth of the time, or a threshold has another figure by them. */
 export function describeStalls(outcome: Told, mostRows = MOST_STALLS) {
   const found = findStalls(outcome)
   if (found === undefined) return undefined

@@ -1,4 +1,5 @@
-import type { Band, Trend, TrendPoint } from '../analysis/baseline/trend.js'
+import type { Trend, TrendPoint } from '../analysis/baseline/trend.js'
+import { when } from '../contract/text.js'
 import { cutText, replaceControls, shortenCommit } from './escape.js'
 
 const MOST_POINTS = 30
@@ -7,15 +8,11 @@ const MOST_TEXT_BYTES = 300
 /** The last runs, in a form that is bounded: the document they come from is untrusted. */
 export function boundTrend(trend: Trend | undefined): Trend | undefined {
   if (trend === undefined || trend.points.length === 0) return undefined
-  const { p95Ms, throughput, errorRate } = trend.bands
+  const bands = Object.entries(trend.bands).filter(([, band]) => Object.values(band).every(Number.isFinite))
   return {
     branch: bound(trend.branch),
     points: trend.points.slice(-MOST_POINTS).map(boundPoint),
-    bands: {
-      ...(isBand(p95Ms) && { p95Ms }),
-      ...(isBand(throughput) && { throughput }),
-      ...(isBand(errorRate) && { errorRate })
-    }
+    bands: Object.fromEntries(bands)
   }
 }
 
@@ -35,10 +32,6 @@ function figure(value: number | undefined): number | undefined {
   return value !== undefined && Number.isFinite(value) && value >= 0 ? value : undefined
 }
 
-function isBand(band: Band | undefined): band is Band {
-  return band !== undefined && [band.low, band.centre, band.high].every(Number.isFinite)
-}
-
 function bound(text: string): string {
   return cutText(replaceControls(text), MOST_TEXT_BYTES)
 }
@@ -46,9 +39,9 @@ function bound(text: string): string {
 /** What sets a run apart from the others; empty for a usual one. */
 export function remarkOn({ isHead, isAfterChange, unusable }: TrendPoint): string {
   return [
-    ...(isHead ? ['this run'] : []),
-    ...(isAfterChange ? ['not comparable with the run before'] : []),
-    ...(unusable === undefined ? [] : [`not used: ${unusable}`])
+    ...when(isHead, 'this run'),
+    ...when(isAfterChange, 'not comparable with the run before'),
+    ...when(unusable !== undefined, `not used: ${unusable}`)
   ].join('; ')
 }
 

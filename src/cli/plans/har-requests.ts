@@ -56,10 +56,7 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   }
 }
 
-/**
- * The page that the user opened. It comes before the frames within it; it may come from the cache, lead to a login elsewhere and
- * back, or to where the application really is.
- */
+/** The page that the user opened: it may come from the cache, lead to a login elsewhere and back, or to where the application really is. */
 function findMain(requests: readonly Recorded[]): Recorded | undefined {
   const pages = requests.filter(isPage)
   const answered = pages.filter(

@@ -109,10 +109,7 @@ export function escapeComment(text: string): string {
   return text.replace(UNPRINTABLE, '\ufffd').replace(/-(?=-)/g, '- ')
 }
 
-/**
- * Text for JMeter, which would run every `${…}` in it, wherever it comes from. As soon as a text contains a function, JMeter
- * reads backslashes as escapes too; without one it leaves them alone.
- */
+/** JMeter would run every `${…}`, wherever it comes from. Only in a text that contains a function does it read backslashes as escapes. */
 export function encodeText(text: PlanText): string {
   const parts = joinLiterals(text)
   // Nothing but one literal, which JMeter leaves as it is.

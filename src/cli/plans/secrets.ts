@@ -23,10 +23,7 @@ function looksRandom(word: string): boolean {
   return (/[a-z]/.test(word) && /[A-Z]/.test(word)) || /(?=\d{0,31}[A-Za-z])[A-Za-z0-9]{32}/.test(word)
 }
 
-/**
- * Of a recording a value may be committed with a plan if it is a few words, a number or a date. Secrets have no common shape, so
- * that everything else counts as one.
- */
+/** Secrets have no common shape: of a recording only a few words, a number or a date may be committed with a plan. */
 export function mayBeSecret(value: string, name = ''): boolean {
   if (isConfidentialName(name)) return true
   const isId = /(?:id|uuid|guid)$/i.test(name) && UUID.test(value)
@@ -198,10 +195,7 @@ function splitPair(text: string): [name: string, value: string | undefined] {
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/**
- * A plan is committed: what may be secret comes from a property instead, one for each value, so that each can be given. The name
- * is printed: it never comes from a value.
- */
+/** A plan is committed: what may be secret comes from a property, one for each value. The name is printed: it never comes from a value. */
 export function replaceBy(name: string, value: string, removed: Removed): { property: string } {
   const base = propertyName(name)
   const values = removed.values.get(base) ?? new Map<string, string>()

@@ -14,10 +14,7 @@ export interface ParsedRegions {
 const KINDS = ['kubernetes', 'processes'] as const
 const DEFAULT_START_TIMEOUT_SECONDS = 5 * 60
 
-/**
- * Reads the setting `regions`, parsed from YAML by the failsafe schema: every plain value is text. Collects every problem, so that
- * a file can be fixed in one go.
- */
+/** Reads the setting `regions`, parsed from YAML by the failsafe schema: every plain value is text. Collects every problem. */
 export function parseRegions(value: unknown): ParsedRegions {
   const problems: string[] = []
   const note: Note = (problem) => void problems.push(problem)

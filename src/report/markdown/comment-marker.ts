@@ -22,16 +22,8 @@ const WRITER =
 export function writeMarker(key: string, writer: CommentWriter | undefined): string {
   if (writer === undefined) return markerOf(key)
   const { run, attempt, gate, step, place, isJob, ordinal } = writer
-  const words = [
-    run,
-    attempt,
-    gate,
-    step,
-    place,
-    ...(isJob ? ['job'] : []),
-    ...(ordinal === undefined ? [] : [ordinal])
-  ]
-  return `${markerOf(key)}\n<!-- loadgate gate ${words.join(' ')} -->`
+  const words = [run, attempt, gate, step, place, isJob ? 'job' : undefined, ordinal]
+  return `${markerOf(key)}\n<!-- loadgate gate ${words.filter((word) => word !== undefined).join(' ')} -->`
 }
 
 /** True for our comment with this key: the marker is its very first line, which never contains foreign text. */

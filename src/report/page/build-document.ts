@@ -225,10 +225,7 @@ function shorten(figures: FiguresDocument): FiguresDocument {
   return Object.fromEntries(entries) as FiguresDocument
 }
 
-/**
- * What counts of a run, in the buckets of the whole run's series. Undefined if there is no common axis of time: runs that were
- * laid end to end have a warm-up each.
- */
+/** What counts, in the buckets of the whole run's series. Undefined without a common axis: runs laid end to end have a warm-up each. */
 export function alignCounted(
   { ms, whole, startMs = whole.startMs }: WarmUpFacts,
   counted: Measurements | undefined

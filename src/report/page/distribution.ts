@@ -36,10 +36,7 @@ export function makeZones(figures: Figures, targetMs: number): Zones | undefined
   }
 }
 
-/**
- * The distribution of the times as a string of digits for a sparkline: heights in ninths of the tallest. A few
- * percentiles, smoothed, are enough; there may be thousands of labels.
- */
+/** The distribution as digits, in ninths of the tallest. A few percentiles, smoothed, are enough; there may be thousands of labels. */
 export function makeSpark(figures: Figures, [minMs, maxMs]: readonly [number, number]): string {
   const lowMs = Math.max(1, minMs)
   const width = Math.log(Math.max(maxMs, lowMs + 1) / lowMs)

@@ -54,10 +54,7 @@ export function renderTable({ name, headings, rows }: TableParts): string {
   return `<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
 }
 
-/**
- * When the first bucket of the series begins. Undefined if there is no common axis of time: the series of several runs has no gaps
- * between them, so it is shorter than the time from first to last.
- */
+/** When the first bucket begins. Undefined without a common axis: the series of several runs has no gaps between them, so it is too short. */
 export function findOrigin({ series, startMs, endMs = NaN }: Measurements): number | undefined {
   if (series === undefined || startMs === undefined) return undefined
   const originMs = bucketStart(startMs, series)

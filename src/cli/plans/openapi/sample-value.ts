@@ -21,10 +21,7 @@ const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
   byte: 'dGV4dA=='
 }
 
-/**
- * A value that fits a parameter, a media type or a schema: its example, without what may be secret in it, or one made from
- * its schema.
- */
+/** A value that fits a parameter, a media type or a schema: its example, without secrets, or one made from its schema. */
 export function sampleOf(api: ApiDocument, holder: JsonObject, name = ''): unknown {
   return sample(api, holder, { name, depth: 0, budget: { left: MOST_VALUES }, open: new Set() })
 }

@@ -26,10 +26,7 @@ export function fillWhenOpen(fold: HTMLDetailsElement, render: () => string): ()
   return refresh
 }
 
-/**
- * Replaces the content of an element where it differs, and keeps what the reader has done with it: the focus, how far tables
- * are scrolled, and which parts are open.
- */
+/** Replaces the content where it differs, and keeps the focus, how far tables are scrolled, and which parts are open. */
 export function rewrite(element: HTMLElement, html: string): void {
   if (written.get(element) === html) return
   const places = [...element.querySelectorAll('.scroll')].map(({ scrollLeft, scrollTop }) => {

@@ -72,11 +72,8 @@ export class LabelTable {
 
   #fill(): void {
     const { labels = [], labelsLeftOut = 0 } = this.#view ?? {}
-    for (const [key, cell] of this.#headings) {
-      if (key === this.#sortedBy)
-        cell.setAttribute('aria-sort', this.#isAscending ? 'ascending' : 'descending')
-      else cell.removeAttribute('aria-sort')
-    }
+    for (const [key, cell] of this.#headings)
+      cell.ariaSort = key !== this.#sortedBy ? null : this.#isAscending ? 'ascending' : 'descending'
     const words = this.#search.value.trim().toLowerCase()
     const found = labels
       .filter(({ label }) => label.toLowerCase().includes(words))
@@ -86,12 +83,7 @@ export class LabelTable {
     if (body !== undefined) body.innerHTML = shown.map(renderLabel).join('')
     this.#more.hidden = shown.length === found.length
     this.#more.textContent = `Show all ${formatNumber(found.length)}`
-    this.#count.textContent = describeCount({
-      shown: shown.length,
-      found: found.length,
-      all: labels.length,
-      labelsLeftOut
-    })
+    this.#count.textContent = describeCount(shown.length, found.length, labels.length, labelsLeftOut)
   }
 }
 
@@ -103,8 +95,7 @@ function compare(a: string | number | null, b: string | number | null, isAscendi
   return isAscending ? order : -order
 }
 
-function describeCount(count: { shown: number; found: number; all: number; labelsLeftOut: number }): string {
-  const { shown, found, all, labelsLeftOut } = count
+function describeCount(shown: number, found: number, all: number, labelsLeftOut: number): string {
   const matches =
     found === all ? `${formatNumber(all)} labels` : `${formatNumber(found)} of ${formatNumber(all)} labels`
   const cut = shown < found ? `, the first ${formatNumber(shown)} shown` : ''

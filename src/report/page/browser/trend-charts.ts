@@ -248,29 +248,25 @@ function drawRuns(plot: uPlot, { plan, points, palette }: Drawing): void {
   points.forEach((point, index) => {
     const value = plan.values[index] ?? null
     const { min = 0, max = 0 } = plot.scales.y ?? {}
+    // 1 above the axis, -1 below it.
     const beyond = value === null ? 0 : value > max ? 1 : value < min ? -1 : 0
-    if (value !== null) drawPoint(ctx, { at: placeOf(index), point, beyond, colour, palette })
+    if (value !== null) drawPoint(ctx, point, { at: placeOf(index), beyond, colour, palette })
   })
   ctx.restore()
 }
 
-interface DrawnPoint {
-  readonly at: readonly [number, number]
-  readonly point: TrendPoint
-  /** 1 above the axis, -1 below it. */
-  readonly beyond: number
-  readonly colour: string
-  readonly palette: Palette
-}
-
-/**
- * A run: a dot, hollow if it is not part of the baseline; the one that was judged is a diamond, and one beyond the axis an
- * arrow that points there.
- */
+/** A dot, hollow if it is not part of the baseline; the run that was judged is a diamond, and one beyond the axis an arrow that points there. */
 function drawPoint(
   ctx: CanvasRenderingContext2D,
-  { at: [x, y], point, beyond, colour, palette }: DrawnPoint
+  point: TrendPoint,
+  look: { at: readonly [number, number]; beyond: number; colour: string; palette: Palette }
 ): void {
+  const {
+    at: [x, y],
+    beyond,
+    colour,
+    palette
+  } = look
   const size = (point.isHead ? HEAD : POINT) * uPlot.pxRatio
   ctx.beginPath()
   if (beyond !== 0) {
