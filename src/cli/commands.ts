@@ -11,12 +11,11 @@ import { renderHelp, renderOverview, type FormText, type HelpText } from './help
 import * as init from './commands/init-command.js'
 import { noteInJUnit } from './junit-file.js'
 import type { CommandPorts, Runnable } from './ports.js'
-import * as prune from './commands/prune-command.js'
 import * as report from './commands/report-command.js'
 import { strikeOut } from './screen.js'
 import * as serve from './commands/serve-command.js'
 import * as trend from './commands/trend-command.js'
-import * as user from './commands/user-commands.js'
+import * as service from './commands/service-commands.js'
 
 interface Form extends FormText, Runnable {
   /** What to type instead if a flag is given that has no effect here. */
@@ -49,11 +48,11 @@ const TABLE: readonly [usage: string, about: string, what: Runnable][] = [
   ['check', 'check settings, plan and target before a run, in seconds', check],
   ['calibrate', 'run the plan several times, and find out how much its figures vary', calibrate],
   ['serve', 'run the embedded service on loopback until Ctrl-C', serve],
-  ['user add <name>', 'add a user to a service, and show the token', user.add],
-  ['user list', 'list the users of a service', user.list],
-  ['user rotate <name>', 'give a user another token; the earlier one ends at once', user.rotate],
-  ['user remove <name>', 'remove a user; the token ends at once', user.remove],
-  ['prune', 'delete the runs of a service that are beyond its retention', prune],
+  ['user add <name>', 'add a user to a service, and show the token', service.add],
+  ['user list', 'list the users of a service', service.list],
+  ['user rotate <name>', 'give a user another token; the earlier one ends at once', service.rotate],
+  ['user remove <name>', 'remove a user; the token ends at once', service.remove],
+  ['prune', 'delete the runs of a service that are beyond its retention', service.prune],
   ['runs', 'list the runs', api.listRuns],
   ['stop <id>', 'stop a run', api.stopRun],
   ['repeat <id>', 'repeat a run', api.repeatRun],

@@ -11,11 +11,8 @@ import { createTerminalLog } from './terminal-log.js'
 /** What a workflow's runner provides, and a terminal does not. */
 const NO_RUNNER = {
   occasion: { repository: '', ref: '', commit: '', url: undefined },
-  saveState: () => undefined,
-  setOutput: () => undefined,
-  writeSummary: () => Promise.resolve(),
-  annotate: () => undefined,
-  uploadArtifact: undefined
+  ...{ saveState: () => undefined, setOutput: () => undefined, annotate: () => undefined },
+  ...{ writeSummary: () => Promise.resolve(), uploadArtifact: undefined }
 } satisfies Partial<Ports>
 
 export function openGateTerminal(args: Arguments, ports: CommandPorts) {

@@ -1,4 +1,4 @@
-import { shorten } from '../contract/text.js'
+import { shorten, when } from '../contract/text.js'
 import type { Outcome, Verdict } from '../analysis/outcome.js'
 import type { Figures, Measurements } from '../analysis/results/figures/measurements.js'
 import { formatFigure, formatValue } from '../analysis/thresholds/format.js'
@@ -14,19 +14,17 @@ export function describeOutcome(
   outcome: Outcome,
   { place, width }: { place: string; width: number | undefined }
 ): string {
-  const { headline, advice, coverage, rows, errors, warnings, words, baseline, stalls } =
-    terminalLines(outcome)
-  const doubts = [...stalls, ...baseline, ...warnings]
+  const { errors, rows, ...lines } = terminalLines(outcome)
   return [
     '',
-    ...paragraph(words),
-    ...paragraph(coverage),
+    ...paragraph(lines.words),
+    ...paragraph(lines.coverage),
     ...labelTable(outcome.measurements, width),
-    ...(errors.length === 0 ? [] : [table(ERROR_HEADINGS, errors, { width, long: [2, 3] }), '']),
-    ...(rows.length === 0 ? [] : [table(['verdict', 'threshold', 'actual', 'margin'], rows), '']),
-    ...paragraph(doubts),
-    plain(headline),
-    ...advice,
+    ...when(errors.length > 0, table(ERROR_HEADINGS, errors, { width, long: [2, 3] }), ''),
+    ...when(rows.length > 0, table(['verdict', 'threshold', 'actual', 'margin'], rows), ''),
+    ...paragraph([...lines.stalls, ...lines.baseline, ...lines.warnings]),
+    plain(lines.headline),
+    ...lines.advice,
     place,
     ''
   ].join('\n')
@@ -73,7 +71,7 @@ const QUOTED = 80
 
 /** The outcome in lines with control characters; without a line that names `baseline`, also how the run compares. */
 export function terminalLines(outcome: Outcome) {
-  const { rehearsal, judgements, summary, measurements, baseline } = outcome
+  const { rehearsal, judgements, summary, measurements, baseline, stoppedEarly } = outcome
   return {
     headline: `${headingOf(outcome)}${rehearsalMark(rehearsal)}: ${reasonBelowHeading(outcome)}`,
     advice: [adviceFor(outcome) ?? []].flat(),
@@ -85,7 +83,7 @@ export function terminalLines(outcome: Outcome) {
       row.comparison === undefined ? row.margin : changeOf(row.comparison)
     ]),
     baseline: [
-      ...earlyStop(outcome),
+      ...(stoppedEarly === undefined ? [] : [explainEarlyStop(stoppedEarly)]),
       ...baselineSentences(baseline),
       ...shownRows(outcome).map(describeShown)
     ],
@@ -102,11 +100,7 @@ export function terminalLines(outcome: Outcome) {
 }
 
 /** What the reason has already quoted is not said again. */
-function withoutQuoted({
-  warnings,
-  remoteErrors,
-  reason
-}: Outcome): Pick<Outcome, 'warnings' | 'remoteErrors'> {
+function withoutQuoted({ warnings, remoteErrors, reason }: Outcome) {
   return { warnings, remoteErrors: remoteErrors.filter((line) => !reason.includes(line.slice(0, QUOTED))) }
 }
 
@@ -133,10 +127,6 @@ function partOfRun({ verdict, measurements }: Outcome): string[] {
   const until = UNTIL[verdict]
   if (until === undefined || measurements?.figures({}) === undefined) return []
   return [`Partial results, with the samples ${until}:`]
-}
-
-function earlyStop({ stoppedEarly }: Outcome): string[] {
-  return stoppedEarly === undefined ? [] : [explainEarlyStop(stoppedEarly)]
 }
 
 function changeOf({ change, base, baseFrom }: ComparisonCells): string {

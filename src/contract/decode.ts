@@ -11,10 +11,7 @@ export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: Deep
 
 /** What was expected where, by the kind of schema that refused. The library's own messages quote values, which may be secret. */
 const KINDS: Readonly<Record<string, string>> = {
-  string: 'text',
-  number: 'a number',
-  boolean: 'true or false',
-  array: 'a list'
+  ...{ string: 'text', number: 'a number', boolean: 'true or false', array: 'a list' }
 }
 
 /** The first thing that is odd about a document decides: the rest often follows from it. */

@@ -77,11 +77,7 @@ export interface ComparisonCells {
 
 /** Outcomes that are no judgement share a sign, which is never that of a line that holds. */
 export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
-  holds: '✅',
-  broken: '❌',
-  unsure: '⚠️',
-  'no baseline': '⚠️',
-  'not comparable': '⚠️'
+  ...{ holds: '✅', broken: '❌', unsure: '⚠️', 'no baseline': '⚠️', 'not comparable': '⚠️' }
 }
 
 /** Undefined for a line with a limit of its own. */

@@ -34,16 +34,15 @@ export function qualifyVerdict(facts: {
 }): string {
   const { verdict, notJudged, stoppedEarly } = facts
   const unjudged = verdict === 'passed' && notJudged > 0 ? `, ${count(notJudged, 'line')} not judged` : ''
-  const early = stoppedEarly == null ? '' : `, ${describeEarlyStop(stoppedEarly)}`
-  return unjudged + early
+  if (stoppedEarly == null) return unjudged
+  const [after, whole] = [stoppedEarly.afterSeconds, stoppedEarly.ofSeconds].map((s) =>
+    formatDuration(s * 1000)
+  )
+  return `${unjudged}, stopped early after ${after} of ${whole}`
 }
 
 export function signOf(verdict: Verdict, notJudged: number): string {
   return verdict === 'passed' && notJudged > 0 ? PARTLY_JUDGED : VERDICT_SIGNS[verdict]
-}
-
-function describeEarlyStop({ afterSeconds, ofSeconds }: StoppedEarly): string {
-  return `stopped early after ${formatDuration(afterSeconds * 1000)} of ${formatDuration(ofSeconds * 1000)}`
 }
 
 /** Why the run was stopped, and what that saved; a sentence of its own beside the heading. */
@@ -61,14 +60,8 @@ export function reasonBelowHeading({
 
 /** The sign of each verdict; it never appears without the word. */
 export const VERDICT_SIGNS: Readonly<Record<Verdict, string>> = {
-  passed: '✅',
-  failed: '❌',
-  inconclusive: '⚠️',
-  'timed-out': '⏱️',
-  error: '💥',
-  cancelled: '🚫',
-  skipped: '⏭️',
-  detached: '📤'
+  ...{ passed: '✅', failed: '❌', inconclusive: '⚠️', 'timed-out': '⏱️' },
+  ...{ error: '💥', cancelled: '🚫', skipped: '⏭️', detached: '📤' }
 }
 
 /** Appended to the heading of everything that shows numbers. */
@@ -87,14 +80,11 @@ export function warmUpSentence({
   measurements
 }: Partial<Pick<Outcome, 'warmUp' | 'measurements'>>): string | undefined {
   if (warmUp === undefined) return undefined
-  const { ms, samples } = warmUp
-  const start = `Warm-up: ${formatDuration(ms)};`
-  if (samples === 0) return `${start} there were no samples to leave out.`
-  const isAll = measurements?.figures({}) === undefined
-  const those = `${isAll ? 'all ' : ''}${describeCounts(warmUp)}`
-  return isAll
-    ? `${start} ${those} left out, so there are no figures.`
-    : `${start} ${those} left out of all figures.`
+  const start = `Warm-up: ${formatDuration(warmUp.ms)};`
+  if (warmUp.samples === 0) return `${start} there were no samples to leave out.`
+  return measurements?.figures({}) === undefined
+    ? `${start} all ${describeCounts(warmUp)} left out, so there are no figures.`
+    : `${start} ${describeCounts(warmUp)} left out of all figures.`
 }
 
 /** The CSVs with all of their rows, and with what keeps them from being evidence, the warm-up included. */

@@ -127,10 +127,8 @@ export const downloadResults = operation(async ({ client, id, args, tell, ports,
   if (!hasEnded(run.status))
     log.warning(`Run ${run.id} is ${run.status}: its CSVs have the samples so far, if any.`)
   const seconds = valueOf(args, 'timeout', (text) => parseDurationSeconds(text, 1)) ?? RESULTS_TIMEOUT_SECONDS
-  const deadline = startDeadline(clock, seconds * 1000, {
-    error: new Error('it timed out; --timeout allows more time'),
-    others: [cancelled]
-  })
+  const error = new Error('it timed out; --timeout allows more time')
+  const deadline = startDeadline(clock, seconds * 1000, { error, others: [cancelled] })
   const place = { resultsDir: folder, signal: deadline.signal }
   const grids = await fetchResults({ client, clock, log }, run, place)
   deadline.release()
@@ -203,34 +201,23 @@ function orDash(fact: Fact): string {
   return String(fact ?? '–')
 }
 
-function describeRun(run: Run): string {
-  return describe([
-    ['run', run.id],
-    ['name', run.name],
-    ['status', run.status],
-    ['apdex', run.apdex],
-    ['tool', run.tool],
-    ['threads', run.threads],
-    ['duration', run.durationSeconds],
-    ['page', run.permalink],
-    ['grids', run.grids.map(({ id, region, status }) => `${id} (${region}, ${status})`).join(', ')],
-    ['errors', run.remoteErrors]
-  ])
+function describeRun({ id, name, status, apdex, tool, threads, grids, ...run }: Run): string {
+  return describe({
+    ...{ run: id, name, status, apdex, tool, threads, duration: run.durationSeconds, page: run.permalink },
+    grids: grids.map((grid) => `${grid.id} (${grid.region}, ${grid.status})`).join(', '),
+    errors: run.remoteErrors
+  })
 }
 
-function describeGrid(grid: Grid): string {
-  return describe([
-    ['grid', grid.id],
-    ['region', grid.region],
-    ['status', grid.status],
-    ['nodes', grid.nodeCount],
-    ['type', grid.instanceType],
-    ['stop after', grid.stopAfterMinutes === undefined ? undefined : `${grid.stopAfterMinutes} min`]
-  ])
+function describeGrid({ id, region, status, nodeCount, instanceType, stopAfterMinutes }: Grid): string {
+  return describe({
+    ...{ grid: id, region, status, nodes: nodeCount, type: instanceType },
+    'stop after': stopAfterMinutes === undefined ? undefined : `${stopAfterMinutes} min`
+  })
 }
 
-function describe(facts: readonly (readonly [string, Fact])[]): string {
-  return facts
+function describe(facts: Readonly<Record<string, Fact>>): string {
+  return Object.entries(facts)
     .filter(([, value]) => value !== undefined && value !== null && value !== '')
     .map(([name, value]) => `${name.padEnd(11)}${String(value)}`)
     .join('\n')

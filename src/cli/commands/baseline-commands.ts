@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process'
-import { join, resolve } from 'node:path'
-import { readFile, readdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { NotAFileError, replaceFile } from '../../contract/files.js'
+import { encodeBaseline } from '../../analysis/baseline/document/encode.js'
+import { readBaselineFile as readDocument } from '../../gate/baseline/baseline-file.js'
 import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
 import { BaselineDocumentError } from '../../analysis/baseline/document/baseline-document.js'
 import { asComparedRun } from '../../analysis/baseline/document/compared.js'
@@ -17,11 +20,10 @@ import type { Measurements } from '../../analysis/results/figures/measurements.j
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
 import { flagsOf, type Arguments, UsageError } from '../arguments.js'
-import { findBaselineFile, readBaselineFile, writeBaselineFile } from './baseline-file.js'
 import type { CommandPorts, Runnable } from '../ports.js'
-import { say, table } from '../screen.js'
+import { plain, say, table, type Screen } from '../screen.js'
 import { fieldsOf, listOf, readEarlierVerdict, warmUpMsIn, type Fields } from '../earlier-verdict.js'
-import { RESULT_FILE } from '../result-files.js'
+import { RESULT_FILE, refuse as refuseFile } from '../result-files.js'
 
 const DEFAULT_BRANCH = 'main'
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/i
@@ -98,8 +100,7 @@ async function readCommit(given: string, workspace: string): Promise<string> {
 export const show: Runnable = { flags: flagsOf(JSON_FLAG), run: runShowCommand }
 
 async function runShowCommand(args: Arguments, ports: CommandPorts): Promise<number> {
-  const place = resolve(ports.workspace, args.words[0] ?? '')
-  const { path, document } = await findBaselineFile(place, ports.screen)
+  const { path, document } = await findBaselineFile(args, ports)
   say(ports, args, document, () => describeDocument(path, document))
   return 0
 }
@@ -271,4 +272,58 @@ function checkMeasurements(measurements: Measurements, verdict: Fields, folder: 
     refuse(
       `the CSVs in ${folder} have ${String(found)} samples, and verdict.json says ${String(judged)}: they were changed, or are of another run`
     )
+}
+
+const DOCUMENT = /\.json\.gz$/i
+
+/** The document in a file; undefined if there is no such file. Anybody may have written it. */
+async function readBaselineFile(path: string, { err }: Screen): Promise<BaselineDocument | undefined> {
+  const warn = (words: string): void => void err.write(`warning: ${plain(words)}\n`)
+  try {
+    return await readDocument(path, { nowMs: Date.now(), warn })
+  } catch (thrown) {
+    if (thrown instanceof NotAFileError) throw new UsageError(thrown.message, { cause: thrown })
+    if (!(thrown instanceof BaselineDocumentError)) return refuseFile(path)(thrown)
+    throw new UsageError(
+      `${path} cannot be used. ${thrown.problem} Give a file that \`loadgate baseline record\` or a gate wrote.`,
+      { cause: thrown }
+    )
+  }
+}
+
+/** The same for a file that must be there, or the only document in a folder. */
+export async function findBaselineFile(args: Arguments, { workspace, screen }: CommandPorts) {
+  const path = await locate(resolve(workspace, args.words[0] ?? ''))
+  const document = await readBaselineFile(path, screen)
+  if (document === undefined)
+    throw new UsageError(`there is no file ${path}; \`loadgate baseline record\` creates a baseline document`)
+  return { path, document }
+}
+
+async function locate(place: string): Promise<string> {
+  const facts = await stat(place).catch(() => undefined)
+  if (!facts?.isDirectory()) return place
+  const found = (await readdir(place)).filter((name) => DOCUMENT.test(name)).sort()
+  const [only, ...others] = found
+  if (only === undefined) throw new UsageError(`there is no baseline document (.json.gz) in ${place}`)
+  if (others.length > 0)
+    throw new UsageError(
+      `${place} has ${found.length} documents (${found.slice(0, 5).join(', ')}); name one of them`
+    )
+  return join(place, only)
+}
+
+async function writeBaselineFile(path: string, document: BaselineDocument): Promise<void> {
+  await replaceFile(path, encodeBaseline(document)).catch((thrown: unknown) => {
+    const why = WRITE_PROBLEMS[(thrown as NodeJS.ErrnoException).code ?? '']
+    if (why === undefined) throw thrown
+    throw new UsageError(`${path} cannot be written: ${why.replace('it', `the folder ${dirname(path)}`)}`, {
+      cause: thrown
+    })
+  })
+}
+
+const WRITE_PROBLEMS: Readonly<Record<string, string>> = {
+  ...{ ENOENT: 'it does not exist', ENOTDIR: 'it does not exist', ENOSPC: 'the disk is full' },
+  ...{ EACCES: 'it is not writable', EPERM: 'it is not writable', EROFS: 'it is not writable' }
 }

@@ -106,10 +106,7 @@ function render(findings: readonly Finding[], errors: number, warnings: number):
 }
 
 const LEAST_JAVA: Readonly<Record<string, number>> = {
-  jmeter: 8,
-  gatling: 11,
-  'java-selenium-chrome': 11,
-  'java-selenium-firefox': 11
+  ...{ jmeter: 8, gatling: 11, 'java-selenium-chrome': 11, 'java-selenium-firefox': 11 }
 }
 const LEAST_FREE_MB = 200
 const LONGEST_MS = 10_000

@@ -1,12 +1,10 @@
-import { resolve } from 'node:path'
 import type { BaselineDocument } from '../../contract/baseline.js'
 import { buildTrend } from '../../analysis/baseline/build-trend.js'
 import type { Trend } from '../../analysis/baseline/trend.js'
 import { count, shorten } from '../../contract/text.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
 import { flagsOf, type Arguments, UsageError } from '../arguments.js'
-import { findBaselineFile } from './baseline-file.js'
-import { describeChange, JSON_FLAG } from './baseline-commands.js'
+import { describeChange, findBaselineFile, JSON_FLAG } from './baseline-commands.js'
 import { wrap } from '../help.js'
 import type { CommandPorts } from '../ports.js'
 import { say } from '../screen.js'
@@ -35,8 +33,7 @@ export const flags = flagsOf(JSON_FLAG)
 /** `loadgate trend <file or folder>`: the last runs of a branch as charts. */
 export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const { out } = ports.screen
-  const place = resolve(ports.workspace, args.words[0] ?? '')
-  const { path, document } = await findBaselineFile(place, ports.screen)
+  const { path, document } = await findBaselineFile(args, ports)
   const trend = buildTrend(document, undefined, { noise: NOISE })
   if (trend === undefined) throw new UsageError(`${path} has no runs yet`)
   const columns = out.isTTY ? (out.columns ?? DEFAULT_COLUMNS) : DEFAULT_COLUMNS

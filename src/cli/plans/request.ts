@@ -95,11 +95,7 @@ const UNPRINTABLE =
 
 export function escapeXml(text: string): string {
   const escapes: Record<string, string> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    '\r': '&#xd;'
+    ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\r': '&#xd;' }
   }
   return text.replace(UNPRINTABLE, '\ufffd').replace(/[&<>"\r]/g, (sign) => escapes[sign] ?? sign)
 }

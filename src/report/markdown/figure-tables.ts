@@ -1,6 +1,7 @@
 import type { Figures } from '../../analysis/results/figures/measurements.js'
 import { formatFigure, formatValue } from '../../analysis/thresholds/format.js'
 import type { Outcome } from '../../analysis/outcome.js'
+import { when } from '../../contract/text.js'
 import { formatBytes } from '../escape.js'
 import { rehearsalMark } from '../sentences.js'
 import { EVERY_REGION_IS_HERE, errorRows, nodeRows, nodesToShow, slowestLabels } from '../rows.js'
@@ -86,12 +87,8 @@ export function renderNodes({ nodes, isAllHere, rehearsal }: Outcome): string {
 }
 
 const COLUMNS = {
-  'Samples:': 'samples',
-  'Failed:': 'failures',
-  'Error rate:': 'error_rate',
-  'p50:': 'p50',
-  'p95:': 'p95',
-  'p99:': 'p99'
+  ...{ 'Samples:': 'samples', 'Failed:': 'failures', 'Error rate:': 'error_rate' },
+  ...{ 'p50:': 'p50', 'p95:': 'p95', 'p99:': 'p99' }
 }
 const FIGURE_HEADINGS = Object.keys(COLUMNS)
 
@@ -107,14 +104,16 @@ export function keyFigures({ apdex, measurements, rehearsal }: Outcome): string 
     const cell = formatFigure(name, all)
     return cell === '–' ? [] : [`${title} **${cell}**`]
   }
+  const { score = 0, targetMs = 0 } = apdex ?? {}
   const parts = [
-    ...(apdex === undefined
-      ? []
-      : [`apdex **${formatValue('apdex', apdex.score)}** (T ${formatValue('percentile', apdex.targetMs)})`]),
+    ...when(
+      apdex !== undefined,
+      `apdex **${formatValue('apdex', score)}** (T ${formatValue('percentile', targetMs)})`
+    ),
     ...named('p95', 'p95'),
     ...named('error_rate', 'errors'),
     ...named('throughput', 'throughput'),
-    ...(all === undefined ? [] : [`${formatValue('samples', all.samples)} samples`])
+    ...when(all !== undefined, `${formatValue('samples', all?.samples ?? 0)} samples`)
   ]
   return parts.length === 0 ? '' : parts.join(' · ') + rehearsalMark(rehearsal)
 }

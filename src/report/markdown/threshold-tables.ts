@@ -11,13 +11,7 @@ export function thresholdTable({ judgements, rehearsal }: Outcome, mostRows: num
   const absolute = judgements.filter(({ comparison }) => comparison === undefined)
   const rows = judgementRows(absolute)
     .slice(0, mostRows)
-    .map((row) => [
-      `<code>${foreign(row.threshold)}</code>`,
-      figureOf(row, row.actual),
-      row.margin,
-      row.verdict,
-      foreign(row.reason)
-    ])
+    .map((row) => [codeOf(row), figureOf(row, row.actual), row.margin, row.verdict, foreign(row.reason)])
   const headings = ['Threshold', 'Actual:', 'Margin', 'Verdict', 'In words']
   return tableSection(`### Thresholds${rehearsalMark(rehearsal)}`, headings, rows, absolute.length)
 }
@@ -27,7 +21,7 @@ export function comparisonTable({ judgements, baseline, rehearsal }: Outcome, mo
   const rows = compared
     .slice(0, mostRows)
     .map(({ comparison, ...row }) => [
-      `<code>${foreign(row.threshold)}</code>`,
+      codeOf(row),
       ...(comparison ? figureCells({ ...comparison, head: figureOf(row, comparison.head) }) : []),
       `${comparison?.sign ?? ''} ${row.verdict}`,
       foreign(row.reason)
@@ -46,15 +40,18 @@ export function shownComparisons(outcome: Outcome): string {
   if (outcome.judgements.some(({ comparison }) => comparison !== undefined)) return ''
   const rows = shownRows(outcome)
     .slice(0, MOST_SHOWN)
-    .map((row) => [`<code>${foreign(row.threshold)}</code>`, ...figureCells(row.comparison), row.finding])
-  const heading = [
-    `### Compared with the baseline, for information${rehearsalMark(outcome.rehearsal)}`,
-    'No threshold names `baseline`, so none of this is part of the verdict.'
-  ].join('\n\n')
+    .map((row) => [codeOf(row), ...figureCells(row.comparison), row.finding])
+  const heading = `### Compared with the baseline, for information${rehearsalMark(outcome.rehearsal)}
+
+No threshold names \`baseline\`, so none of this is part of the verdict.`
   return joinSections([
     tableSection(heading, ['Threshold', ...BASE_HEADINGS, 'Finding'], rows),
     sentences(outcome.baseline)
   ])
+}
+
+function codeOf({ threshold }: Pick<JudgementRow, 'threshold'>): string {
+  return `<code>${foreign(threshold)}</code>`
 }
 
 const BASE_HEADINGS = ['Base:', 'This run:', 'Change:']

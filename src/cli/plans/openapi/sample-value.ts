@@ -8,17 +8,10 @@ const MOST_VALUES = 500
 const LONGEST_TEXT = 1000
 
 const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
-  date: '2026-01-01',
-  'date-time': '2026-01-01T00:00:00Z',
-  time: '00:00:00Z',
-  uuid: '00000000-0000-4000-8000-000000000000',
-  email: 'user@example.com',
-  uri: 'https://example.com/',
-  url: 'https://example.com/',
-  hostname: 'example.com',
-  ipv4: '192.0.2.1',
-  ipv6: '2001:db8::1',
-  byte: 'dGV4dA=='
+  ...{ date: '2026-01-01', 'date-time': '2026-01-01T00:00:00Z', time: '00:00:00Z' },
+  ...{ uuid: '00000000-0000-4000-8000-000000000000', email: 'user@example.com', byte: 'dGV4dA==' },
+  ...{ uri: 'https://example.com/', url: 'https://example.com/', hostname: 'example.com' },
+  ...{ ipv4: '192.0.2.1', ipv6: '2001:db8::1' }
 }
 
 /** A value that fits a parameter, a media type or a schema: its example, without secrets, or one made from its schema. */

@@ -2,9 +2,11 @@ import { resolve } from 'node:path'
 import { readServiceConfig } from '../../service/config/parse-config.js'
 import { ROLES } from '../../service/config/config.js'
 import { parseChoice } from '../../contract/setting-values.js'
-import { flagsOf, UsageError, valueOf } from '../arguments.js'
+import { flagsOf, UsageError, valueOf, type Arguments } from '../arguments.js'
 import { JSON_FLAG } from './baseline-commands.js'
-import type { Runnable, Users } from '../ports.js'
+import { count } from '../../contract/text.js'
+import { formatBytes } from '../../report/escape.js'
+import type { CommandPorts, Pruned, Runnable, Users } from '../ports.js'
 import { say, table } from '../screen.js'
 
 const USER_FLAGS = flagsOf({
@@ -58,12 +60,12 @@ export const add: Runnable = {
 export const rotate = userCommand((users, typed) => {
   const rotated = users.rotate(typed)
   const { name, role, waitingRuns, runsAtWork } = rotated
-  const count = waitingRuns.length + runsAtWork.length
-  const goOn = count === 1 ? 'run of theirs goes on' : 'runs of theirs go on'
+  const left = waitingRuns.length + runsAtWork.length
+  const goOn = left === 1 ? 'run of theirs goes on' : 'runs of theirs go on'
   // Plans are code: whoever ends a leaked token wants to know what it has started.
-  const note = `${count} ${goOn}, waiting or at work; an admin can stop them: /?user=${encodeURIComponent(name)}`
+  const note = `${left} ${goOn}, waiting or at work; an admin can stop them: /?user=${encodeURIComponent(name)}`
   const done = `The earlier token of ${name} (${role}) has ended.`
-  return tellToken(rotated, done, count === 0 ? [] : [note])
+  return tellToken(rotated, done, left === 0 ? [] : [note])
 })
 
 export const remove = userCommand((users, typed) => {
@@ -79,12 +81,7 @@ export const list = userCommand((users) => {
   const listed = users.users().map(({ name, role, createdMs, signIns, currentSignInMs }) => {
     return { name, role, created: timeOf(createdMs), last_seen: timeOf(currentSignInMs), sign_ins: signIns }
   })
-  const rows = listed.map((user) => [
-    user.name,
-    user.role,
-    shortTime(user.created),
-    shortTime(user.last_seen)
-  ])
+  const rows = listed.map((one) => [one.name, one.role, shortTime(one.created), shortTime(one.last_seen)])
   const text =
     rows.length === 0
       ? 'There are no users yet; `loadgate user add <name> --role admin` adds the first one.'
@@ -109,12 +106,9 @@ function noteEnd({ length }: readonly string[]): string[] {
 }
 
 function noteWork(ids: readonly string[]): string[] {
-  const [first, ...others] = ids
-  if (first === undefined) return []
-  if (others.length === 0)
-    return [
-      `1 run of theirs is at work and goes on; an admin stops it on its page, /runs/${first}, or with \`loadgate stop ${first}\`.`
-    ]
+  const [first] = ids
+  const one = `1 run of theirs is at work and goes on; an admin stops it on its page, /runs/${first}, or with \`loadgate stop ${first}\`.`
+  if (ids.length < 2) return ids.length === 0 ? [] : [one]
   return [
     `${ids.length} runs of theirs are at work and go on; an admin stops each on its page, /runs/<id>, or with \`loadgate stop <id>\`:`,
     ...ids.map((id) => `  ${id}`)
@@ -127,4 +121,40 @@ function timeOf(ms: number | null): string | null {
 
 function shortTime(time: string | null): string {
   return time?.slice(0, 16).replace('T', ' ') ?? 'never'
+}
+
+const PRUNE_FLAGS = flagsOf({
+  'config <file>':
+    'Config file of the service (service.yml), which says where its data is and what to keep. Required.',
+  'dry-run': 'List what would be deleted, and delete nothing.',
+  ...JSON_FLAG
+})
+
+/** `loadgate prune`: what the service does by itself every hour, now. */
+export const prune: Runnable = { flags: PRUNE_FLAGS, run: runPruneCommand }
+
+async function runPruneCommand(args: Arguments, ports: CommandPorts): Promise<number> {
+  const file = args.text('config')
+  if (file === '') throw new UsageError('`loadgate prune` needs the config file of the service, --config')
+  const { dataDir, retention } = await readServiceConfig(resolve(ports.workspace, file))
+  const isDry = args.has('dry-run')
+  const pruned = await ports.prune({ dataDir, retention, isDry })
+  const bytes = pruned.reduce((sum, { run }) => sum + run.bytes, 0)
+  const runs = pruned.map(({ run: { id, project, createdMs, bytes: size }, why }) => {
+    return { id, project, created: new Date(createdMs).toISOString(), bytes: size, why }
+  })
+  const hasLimits = Object.values(retention).some((limit) => limit !== undefined)
+  say(ports, args, { dry_run: isDry, bytes, runs }, () =>
+    hasLimits
+      ? describePruned(pruned, { isDry, bytes })
+      : 'The config file has no retention, so every run is kept.'
+  )
+  return 0
+}
+
+function describePruned(pruned: Pruned, { isDry, bytes }: { isDry: boolean; bytes: number }): string {
+  if (pruned.length === 0) return 'No run is beyond the limits of the config file.'
+  const lines = pruned.map(({ run, why }) => `  ${run.id}  ${formatBytes(run.bytes)}  ${why}`)
+  const all = `${count(pruned.length, 'run')}, ${formatBytes(bytes)}`
+  return `${isDry ? 'Would delete' : 'Deleted'} ${all}:\n${lines.join('\n')}`
 }
