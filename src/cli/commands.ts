@@ -30,8 +30,9 @@ interface Command extends HelpText {
 const REPORT_OPERANDS = '<id | folder | CSV…>'
 const JUDGE_A_RUN = '`loadgate run --run-id <id> --thresholds …` judges a run of the service'
 
-const showReport: Runnable = {
+const showReport: Omit<Form, 'usage'> = {
   ...api.showReport,
+  instead: `${JUDGE_A_RUN}, and there is no file or folder of that name`,
   run: (args, ports) => {
     // Without a service it was meant as a path.
     if (!api.namesService(args, ports))
@@ -42,7 +43,7 @@ const showReport: Runnable = {
   }
 }
 
-const TABLE: readonly [usage: string, about: string, what: Runnable][] = [
+const TABLE: readonly [usage: string, about: string, what: Omit<Form, 'usage'>][] = [
   ['run', 'run the gate; with an id: show that run', gate],
   ['init', 'write a plan, a config file and a workflow for this repository', init],
   ['check', 'check settings, plan and target before a run, in seconds', check],
@@ -81,17 +82,13 @@ const SECOND_FORMS: Readonly<Record<string, Form>> = {
     ...report
   }
 }
-const INSTEAD: Readonly<Record<string, string>> = {
-  report: `${JUDGE_A_RUN}, and there is no file or folder of that name`
-}
 /** The operands of the two commands with two forms. */
 const OPERANDS: Readonly<Record<string, string>> = { run: '[id]', report: REPORT_OPERANDS }
 
 export const COMMANDS: readonly Command[] = TABLE.map(([usage, about, what]) => {
   const [, name = '', operands = ''] = /^([a-z ]*[a-z])\s*(.*)$/.exec(usage) ?? []
   const { [name]: second } = SECOND_FORMS
-  const { [name]: instead } = INSTEAD
-  const first: Form = { usage, ...what, ...(instead && { instead }) }
+  const first = { usage, ...what }
   const forms: Command['forms'] = second ? [first, second] : [first]
   const all = forms.flatMap((form) => form.flags)
   const flags = all.filter((flag, at) => all.findIndex((other) => other.name === flag.name) === at)

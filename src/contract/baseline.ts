@@ -55,11 +55,11 @@ const numbers = (most: number) =>
   )
 
 /** A check of the whole, whose problem is that of one field. */
-const checkField = <T extends Record<string, unknown>, K extends keyof T & string>(
-  field: K,
+const checkField = <T extends Record<string, unknown>>(
+  field: keyof T & string,
   isSo: (given: T) => boolean,
   words: string
-) => v.forward<T, v.CheckIssue<T>, [K]>(v.check(isSo, words), [field] as never)
+) => v.forward<T, v.CheckIssue<T>, [keyof T & string]>(v.check(isSo, words), [field] as never)
 
 const fields = <const E extends v.ObjectEntries>(entries: E) => document(entries, 'is not an object')
 

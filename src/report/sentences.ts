@@ -19,12 +19,8 @@ export function countNotJudged(judgements: readonly Judgement[]): number {
 }
 
 /** The verdict as a heading: `passed, 2 lines not judged`; `failed, stopped early after 2 min of 10 min`. */
-export function describeVerdict({
-  verdict,
-  judgements,
-  stoppedEarly
-}: Pick<Outcome, 'judgements' | 'stoppedEarly'> & { readonly verdict: string }): string {
-  return verdict + qualifyVerdict({ verdict, notJudged: countNotJudged(judgements), stoppedEarly })
+export function describeVerdict(outcome: Pick<Outcome, 'verdict' | 'judgements' | 'stoppedEarly'>): string {
+  return outcome.verdict + qualifyVerdict({ ...outcome, notJudged: countNotJudged(outcome.judgements) })
 }
 
 export function qualifyVerdict(facts: {
@@ -35,10 +31,8 @@ export function qualifyVerdict(facts: {
   const { verdict, notJudged, stoppedEarly } = facts
   const unjudged = verdict === 'passed' && notJudged > 0 ? `, ${count(notJudged, 'line')} not judged` : ''
   if (stoppedEarly == null) return unjudged
-  const [after, whole] = [stoppedEarly.afterSeconds, stoppedEarly.ofSeconds].map((s) =>
-    formatDuration(s * 1000)
-  )
-  return `${unjudged}, stopped early after ${after} of ${whole}`
+  const { afterSeconds, ofSeconds } = stoppedEarly
+  return `${unjudged}, stopped early after ${formatDuration(afterSeconds * 1000)} of ${formatDuration(ofSeconds * 1000)}`
 }
 
 export function signOf(verdict: Verdict, notJudged: number): string {
@@ -51,10 +45,8 @@ export function explainEarlyStop({ threshold, afterSeconds, savedSeconds }: Stop
 }
 
 /** The reason without what the heading above it already says. */
-export function reasonBelowHeading({
-  reason,
-  stoppedEarly
-}: Pick<Outcome, 'reason' | 'stoppedEarly'>): string {
+export function reasonBelowHeading(outcome: Pick<Outcome, 'reason' | 'stoppedEarly'>): string {
+  const { reason, stoppedEarly } = outcome
   return stoppedEarly === undefined ? reason : reason.replace(/^Stopped early after [^:]+: /, '')
 }
 
@@ -75,10 +67,10 @@ export function formatTime(epochMs: number): string {
 }
 
 /** The figures of what counts are always shown; this says what is not among them. Undefined without a warm-up. */
-export function warmUpSentence({
-  warmUp,
-  measurements
-}: Partial<Pick<Outcome, 'warmUp' | 'measurements'>>): string | undefined {
+export function warmUpSentence(
+  outcome: Partial<Pick<Outcome, 'warmUp' | 'measurements'>>
+): string | undefined {
+  const { warmUp, measurements } = outcome
   if (warmUp === undefined) return undefined
   const start = `Warm-up: ${formatDuration(warmUp.ms)};`
   if (warmUp.samples === 0) return `${start} there were no samples to leave out.`
@@ -103,10 +95,8 @@ function describeCounts({ samples, failures }: { samples: number; failures: numb
 }
 
 /** Warnings besides the verdict: load that was not reached, and the service's own error messages. */
-export function listWarnings({
-  warnings,
-  remoteErrors
-}: Pick<Outcome, 'warnings' | 'remoteErrors'>): readonly string[] {
+export function listWarnings(outcome: Pick<Outcome, 'warnings' | 'remoteErrors'>): readonly string[] {
+  const { warnings, remoteErrors } = outcome
   return first([...warnings, ...remoteErrors.map((line) => `The service says: ${line}`)])
 }
 
