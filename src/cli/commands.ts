@@ -1,7 +1,7 @@
 import { isId } from '../contract/vocabulary.js'
 import { suggestName } from '../contract/nearest.js'
 import * as api from './commands/api-commands.js'
-import { UsageError, asksForHelp, readArguments, type Arguments } from './arguments.js'
+import { UsageError, asksForHelp, readArguments } from './arguments.js'
 import * as baseline from './commands/baseline-commands.js'
 import * as calibrate from './commands/calibrate-command.js'
 import * as check from './commands/check-command.js'
@@ -79,7 +79,7 @@ const SECOND_FORMS: Readonly<Record<string, Form>> = {
   report: {
     usage: 'report <folder | CSV…>',
     instead: 'it reads local files and contacts no service',
-    ...report
+    ...{ flags: report.flags, run: report.run }
   }
 }
 /** The operands of the two commands with two forms. */
@@ -129,11 +129,7 @@ async function runCommand(command: Command, args: readonly string[], ports: Comm
   return form.run(given, ports)
 }
 
-function readForm(
-  command: Command,
-  args: readonly string[],
-  ports: CommandPorts
-): { form: Form; given: Arguments } {
+function readForm(command: Command, args: readonly string[], ports: CommandPorts) {
   const given = readArguments(args, command.flags)
   // As a path it would be the working directory, with whatever is there.
   if (given.words.includes(''))

@@ -70,10 +70,7 @@ export function watchOutput(stream: Pick<Writable, 'on'>, tell: (words: string) 
 }
 
 /** For a process that ends before its pods are deleted: no post step does it. Without a marker, it is kept in the service's data folder. */
-export function describeLeftPods(
-  addresses: readonly ClusterAddress[],
-  marker: string | undefined
-): string | undefined {
+export function describeLeftPods(addresses: readonly ClusterAddress[], marker: string | undefined) {
   if (addresses.length === 0) return undefined
   const ends = 'pods may still be running; they end by their own deadline.'
   if (marker === undefined)

@@ -81,10 +81,7 @@ export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
 }
 
 /** Undefined for a line with a limit of its own. */
-export function comparisonCells(
-  judgement: Judgement,
-  baseline: BaselineFacts | undefined
-): ComparisonCells | undefined {
+export function comparisonCells(judgement: Judgement, baseline?: BaselineFacts): ComparisonCells | undefined {
   const { comparison, threshold } = judgement
   if (comparison === undefined) return undefined
   const { outcome, base } = comparison
@@ -99,10 +96,7 @@ export function comparisonCells(
   }
 }
 
-function describeBase(
-  { baseRuns, knownBaseRuns = baseRuns }: Comparison,
-  baseline: BaselineFacts | undefined
-): string {
+function describeBase({ baseRuns, knownBaseRuns = baseRuns }: Comparison, baseline?: BaselineFacts): string {
   const unit = baseline?.kind === 'side-by-side' ? 'round' : 'run'
   const known = count(knownBaseRuns, unit)
   const used = baseRuns === knownBaseRuns ? known : `newest ${baseRuns} of ${known}`

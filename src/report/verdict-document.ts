@@ -156,7 +156,7 @@ function fitList<T>(list: readonly T[], documentOf: (kept: readonly T[]) => unkn
 const NAMES = [...METRIC_WORDS, 'p90', 'p95', 'p99'] as const
 
 /** JSON has neither undefined nor infinity. */
-export function nulls<T extends object>(fields: T) {
+function nulls<T extends object>(fields: T) {
   const isUnknown = (value: unknown): boolean =>
     value === undefined || (typeof value === 'number' && !Number.isFinite(value))
   return Object.fromEntries(
@@ -165,10 +165,7 @@ export function nulls<T extends object>(fields: T) {
 }
 
 /** Labels with the most samples come first, so that truncation keeps what matters most. */
-export function metricsDocument(
-  measurements: Measurements | undefined,
-  targetMs: number | undefined
-): MetricsDocument {
+export function metricsDocument(measurements?: Measurements, targetMs?: number): MetricsDocument {
   const scoped = (scopes: readonly Scope[] = []) =>
     scopes.flatMap((scope) => {
       const figures = measurements?.figures(scope)

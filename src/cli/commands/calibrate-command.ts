@@ -86,12 +86,7 @@ function checkSettings({ origin, wait }: Settings): void {
 }
 
 /** Like `loadgate run`, but with nothing to judge: one after another, each cleaned up before the next one starts. */
-async function runAll(
-  terminal: GateTerminal,
-  settings: Settings,
-  folder: string,
-  wanted: number
-): Promise<Outcome[]> {
+async function runAll(terminal: GateTerminal, settings: Settings, folder: string, wanted: number) {
   const runs: Outcome[] = []
   const plain: Settings = {
     ...settings,

@@ -94,18 +94,14 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const terminal = openGateTerminal(args, ports)
   const { workspace } = ports
   return withJUnit(args, { workspace, redact: terminal.redact }, (writeJUnit) =>
-    runAndShow(args, ports, { terminal, writeJUnit })
+    runAndShow(args, ports, terminal, writeJUnit)
   )
 }
 
-async function runAndShow(
-  args: Arguments,
-  ports: CommandPorts,
-  { terminal, writeJUnit }: { terminal: GateTerminal; writeJUnit: WriteJUnit }
-): Promise<number> {
+async function runAndShow(args: Arguments, ports: CommandPorts, terminal: GateTerminal, write: WriteJUnit) {
   const settings = await readGateSettings(args, ports)
   if ('skip' in settings) {
-    await writeJUnit({ verdict: 'skipped', reason: settings.skip })
+    await write({ verdict: 'skipped', reason: settings.skip })
     return sayWhySkipped(terminal, settings)
   }
   checkEffect(args, settings)
@@ -117,7 +113,7 @@ async function runAndShow(
     const place = await describeFiles(outcome, settings, scratchDir)
     terminal.say(describeOutcome(outcome, { place, width: terminal.width }))
   }
-  await writeJUnit(outcome)
+  await write(outcome)
   return exitCodeOf(outcome.verdict, settings.failOn)
 }
 

@@ -73,10 +73,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
 }
 
 /** The choices, with what their source says; or the exit code, if the questions were not answered. */
-async function askChoices(
-  args: Arguments,
-  ports: CommandPorts
-): Promise<{ choices: Choices; set: RequestSet } | number> {
+async function askChoices(args: Arguments, ports: CommandPorts) {
   const prompt = args.has('yes') || args.has('json') ? undefined : ports.openPrompt()
   const { out, err } = ports.screen
   try {
@@ -114,11 +111,7 @@ function readTargetFlag(address: string): PlanTarget {
   }
 }
 
-function configFacts(
-  { requests }: RequestSet,
-  target: PlanTarget,
-  { source }: Choices
-): { waitFor: string; label: string; properties: string[] } {
+function configFacts({ requests }: RequestSet, target: PlanTarget, { source }: Choices) {
   const first = requests.find(({ isEnabled }) => isEnabled)
   // Of a recording or an API, the first request may need values that are not there yet.
   const hasProperty = first?.path.some((part) => typeof part !== 'string') ?? true

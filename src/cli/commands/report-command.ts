@@ -105,10 +105,7 @@ function readThresholds(text: string): AbsoluteThreshold[] {
 }
 
 /** Unless one is asked for, that of the run, with a note: otherwise its own verdict and a report of its CSVs would have different figures. */
-function chooseWarmUp(
-  askedMs: number | undefined,
-  { warmUps }: EarlierVerdict
-): { ms: number; note?: string } {
+function chooseWarmUp(askedMs: number | undefined, { warmUps }: EarlierVerdict) {
   const [first] = warmUps
   if (askedMs !== undefined || first === undefined) return { ms: askedMs ?? 0 }
   // One that cannot be read is not even the same as itself.

@@ -89,11 +89,7 @@ export const list = userCommand((users) => {
   return { json: listed, text }
 })
 
-function tellToken(
-  { name, role, token }: ReturnType<Users['add']>,
-  done: string,
-  notes: readonly string[] = []
-): Answer {
+function tellToken({ name, role, token }: ReturnType<Users['add']>, done: string, notes: string[] = []) {
   const text = [done, `Token: ${token}`, 'Keep it now: it is not shown again.', ...notes].join('\n')
   return { json: { name, role, token }, text }
 }

@@ -74,10 +74,7 @@ function isPage({ resource, responseType, headers }: Recorded): boolean {
 }
 
 /** Undefined if it is kept. */
-function whyLeftOut(
-  { method, url, status, resource, responseType }: Recorded,
-  main: URL
-): string | undefined {
+function whyLeftOut({ method, url, status, resource, responseType }: Recorded, main: URL) {
   if (url.origin !== main.origin) return 'to other hosts'
   if (resource === 'websocket') return NOT_HTTP
   if (resource === 'preflight' || method === 'OPTIONS') return 'CORS preflights'
@@ -130,11 +127,7 @@ function expectationOf({ status }: Recorded): Pick<PlanRequest, 'expects'> {
   return status >= 300 && status < 400 ? { expects: 3 } : {}
 }
 
-function notesOf(
-  plan: readonly PlanRequest[],
-  elsewhere: number,
-  { headers, properties }: Removed
-): string[] {
+function notesOf(plan: readonly PlanRequest[], elsewhere: number, { headers, properties }: Removed) {
   const isSignedIn = [...headers, ...properties].some((name) => /^(?:cookie|authorization)$/i.test(name))
   return [
     ...when(

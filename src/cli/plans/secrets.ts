@@ -13,7 +13,7 @@ const MOST_DIGITS = 13
 const LINK_WORD = /reset|verif|confirm|activat|invit|unsubscribe|share|magic/i
 
 /** Whether a value has the shape of a secret, for text that someone typed for a plan; of a recording more counts as one. */
-export function isSecretValue(value: string): boolean {
+function isSecretValue(value: string): boolean {
   return SECRET_VALUE.test(value) || (value.match(/[A-Za-z0-9_+/=-]{32,}/g) ?? []).some(looksRandom)
 }
 
@@ -31,7 +31,7 @@ export function mayBeSecret(value: string, name = ''): boolean {
 }
 
 /** Of a path: names of what is requested are longer and have numbers in them, and ids are common. */
-export function isSecretSegment(segment: string, before: string): boolean {
+function isSecretSegment(segment: string, before: string): boolean {
   const text = segment.replace(/^[@~]/, '')
   if (isConfidentialName(before) || LINK_WORD.test(before))
     return !/^[a-z]{0,20}(?:[-_.][a-z]{1,20}){0,3}$/.test(text)

@@ -171,7 +171,7 @@ const MEAN_GAPS = 10
 const LONGEST_PAUSES = 3
 
 /** A time in which nothing has been answered, in whole seconds and in words; undefined while that is nothing unusual, by what the run was like before. */
-export function findQuiet(measurements: Measurements | undefined, nowMs: number) {
+function findQuiet(measurements: Measurements | undefined, nowMs: number) {
   const { startMs, endMs } = measurements ?? {}
   if (measurements === undefined || startMs === undefined || endMs === undefined) return undefined
   const quietMs = nowMs - endMs

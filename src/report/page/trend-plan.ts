@@ -50,10 +50,8 @@ function scaleBand({ low, centre, high }: Band, factor: number): Band {
 }
 
 /** The part of the axis that shows usable runs and the band well, and others as far as that allows. */
-export function axisRange(
-  { values, band, leastSpan }: TrendPlan,
-  points: readonly TrendPoint[]
-): [number, number] {
+export function axisRange(plan: TrendPlan, points: readonly TrendPoint[]): [number, number] {
+  const { values, band, leastSpan } = plan
   const known = values.filter((value) => value !== null)
   const usual = values.filter((value, i): value is number => value !== null && isConnected(points[i]))
   const main = [...(usual.length > 0 ? usual : known), ...(band === undefined ? [] : [band.low, band.high])]
@@ -114,10 +112,8 @@ export function describePoint(point: TrendPoint): string {
     .join(' · ')
 }
 
-export function describePlan(
-  { title, values, band, write }: TrendPlan,
-  points: readonly TrendPoint[]
-): string {
+export function describePlan(plan: TrendPlan, points: readonly TrendPoint[]): string {
+  const { title, values, band, write } = plan
   const known = values.filter((value) => value !== null)
   const head = values[points.findIndex(({ isHead }) => isHead)] ?? null
   return [

@@ -13,10 +13,7 @@ export function bandsOf({ stalls }: Pick<PageDocument, 'stalls'>): readonly Stal
 }
 
 /** What is said about a bucket in which nothing was answered for a time; undefined for any other. */
-export function describeBand(
-  page: Pick<PageDocument, 'stalls' | 'series'>,
-  index: number
-): string | undefined {
+export function describeBand(page: Pick<PageDocument, 'stalls' | 'series'>, index: number) {
   const { bucketMs = 0, atMs = [] } = page.series ?? {}
   const fromMs = atMs[index] ?? NaN
   const here = bandsOf(page).filter(([bandMs, ms]) => bandMs < fromMs + bucketMs && bandMs + ms > fromMs)
