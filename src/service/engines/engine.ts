@@ -1,6 +1,10 @@
-import { isIP } from 'node:net'
+import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import type { LoadNode } from '../nodes/load-node.js'
+import { isIP } from 'node:net'
+import { finished } from 'node:stream/promises'
+import { splitLines } from '../lines.js'
+import type { LoadNode, NodeExit } from '../nodes/load-node.js'
+import type { InstallPorts } from './install/run-to-end.js'
 
 /** What a run asks of its tool. */
 export interface PlanRequest {
@@ -38,8 +42,8 @@ export interface NodePosition {
   readonly ordinal: number
 }
 
-/** The work of one node of a grid. */
-export interface NodeOrder {
+/** The work of one node of a grid; threads are its share. */
+export interface NodeOrder extends Omit<PlanRequest, 'tool' | 'fileNames'> {
   /** Where its processes run. */
   readonly node: LoadNode
   readonly place: NodePosition
@@ -53,12 +57,13 @@ export interface NodeOrder {
   readonly nodeName: string
   /** Random, and the same if the node's work is taken up by another service: tools mark their lines with it, and a plan cannot know it. */
   readonly mark: string
-  /** This node's share. */
-  readonly threads: number | null
-  readonly rampupSec: number | null
-  readonly durationSec: number | null
-  readonly hosts: readonly HostOverride[]
-  readonly properties: readonly PropertyOverride[]
+}
+
+/** An order in progress. */
+export interface NodeWork {
+  readonly order: NodeOrder
+  readonly signal: AbortSignal
+  readonly ports: InstallPorts
 }
 
 /** How a node's work ended; `problem` is the tool's own error if it could not run the plan. */
@@ -126,10 +131,8 @@ export class Engines {
 
 /** The different ones among the versions of several nodes: `5.6.3 and 5.5`. */
 export function joinVersions(versions: readonly string[]): string {
-  const different = [...new Set(versions)]
-  const last = different.at(-1) ?? ''
-  const others = different.slice(0, -1)
-  return others.length === 0 ? last : `${others.join(', ')} and ${last}`
+  const [last = '', ...others] = [...new Set(versions)].reverse()
+  return others.length === 0 ? last : `${others.reverse().join(', ')} and ${last}`
 }
 
 /** A host name and the address it should resolve to. */
@@ -175,13 +178,10 @@ export function parseOverrideParameters(text: string): {
   const properties: PropertyOverride[] = []
   const problems: string[] = []
   for (const entry of splitEntries(text)) {
-    const match = OVERRIDE.exec(entry)
-    const [, kind, name, value] = match ?? []
-    if (name !== undefined && value !== undefined) {
+    const [, kind, name, value] = OVERRIDE.exec(entry) ?? []
+    if (name !== undefined && value !== undefined)
       properties.push({ kind: kind === 'D' ? 'D' : 'J', name, value })
-    } else {
-      problems.push(`override_parameters: "${entry}" is not -Jname=value or -Dname=value`)
-    }
+    else problems.push(`override_parameters: "${entry}" is not -Jname=value or -Dname=value`)
   }
   return { properties, problems }
 }
@@ -195,6 +195,26 @@ function splitEntries(text: string): string[] {
 /** The effective value: the last one given for the name. */
 export function propertyValue(properties: readonly PropertyOverride[], name: string): string | undefined {
   return properties.findLast((property) => property.name === name)?.value
+}
+
+/** How a tool ended, for messages. */
+export function describeExit({ code, signal }: NodeExit): string {
+  return signal === null ? `exit code ${code}` : `killed by ${signal}`
+}
+
+const LOG_CHUNK_BYTES = 1 << 18
+
+/** Reads a tool's log of any size line by line, as far as time allows; there may be none. */
+export async function readLogLines(
+  file: string,
+  onLine: (line: string) => void,
+  signal?: AbortSignal
+): Promise<void> {
+  const stream = createReadStream(file, { highWaterMark: LOG_CHUNK_BYTES, signal })
+  splitLines(stream, onLine)
+  await finished(stream).catch((thrown: NodeJS.ErrnoException) => {
+    if (!['ENOENT', 'ABORT_ERR'].includes(thrown.code ?? '')) throw thrown
+  })
 }
 
 /** More than any header has. */

@@ -1,14 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
-import {
-  type Engine,
-  type PlanRequest,
-  type PlanToPrepare,
-  type PreparedPlan,
-  findOnce,
-  joinVersions
-} from '../engine.js'
+import { type Engine, type PlanRequest, type PlanToPrepare, findOnce, joinVersions } from '../engine.js'
 import { readEnvironmentFile, refuseVariable } from '../environment-file.js'
 import { installPackages, type PackageLock } from '../install/install-packages.js'
 import type { InstallPorts } from '../install/run-to-end.js'
@@ -17,88 +10,66 @@ import { ToolError } from '../../errors.js'
 import { createMachineNode } from '../../nodes/machine/machine-place.js'
 import { toolEnvironment } from '../tool-environment.js'
 import { requireImageNode } from '../image/image-program.js'
-import { programsHere, programsIn } from '../program-source.js'
+import { programsHere, programsIn } from '../image/program-source.js'
 import { findBrowser, type FoundBrowser } from './find-browser.js'
-import { runScript, type CompiledScript } from './run-script.js'
+import { runScript } from './run-script.js'
 import { runTool } from './tool-process.js'
 
-export interface BrowserEngineOptions {
-  /** Other names under which scripts import the API, such as `@acme/element`. */
-  readonly packageNames?: readonly string[]
-  readonly blockedAfterMs?: number
-}
-
-/** Runs scripts written for Element in Chrome or Chromium: one process and one browser per node, one context per user. */
-export function createBrowserEngine(ports: InstallPorts, options: BrowserEngineOptions = {}): Engine {
-  return {
-    tools: ['service-chrome'],
-    synthetic: false,
-    refuse,
-    prepare: (plan) => prepare(plan, options, ports)
-  }
+/**
+ * Runs scripts written for Element in Chrome or Chromium: one process and one browser per node, one context per user. Scripts may
+ * import the API under other names too, such as `@acme/element`.
+ */
+export function createBrowserEngine(
+  ports: InstallPorts,
+  { packageNames = [] }: { packageNames?: readonly string[] } = {}
+): Engine {
+  return { tools: ['service-chrome'], synthetic: false, refuse, prepare: prepareWith(ports, packageNames) }
 }
 
 function refuse({ fileNames, properties }: PlanRequest): string[] {
   const [script = ''] = fileNames
   const isScript = /\.(ts|js)$/i.test(script) && !/\.d\.ts$/i.test(script)
-  return [
-    ...(isScript
-      ? []
-      : [
-          `${script} is not a script for service-chrome: the first file must be TypeScript or JavaScript (.ts or .js) that imports @flood/element`
-        ]),
-    ...properties.flatMap(({ kind, name }) => {
-      const refusal = refuseVariable(name)
-      return refusal === undefined ? [] : [`override_parameters: -${kind}${name}: ${refusal}`]
-    })
-  ]
+  const wrongFile = `${script} is not a script for service-chrome: the first file must be TypeScript or JavaScript (.ts or .js) that imports @flood/element`
+  const wrongNames = properties.flatMap(({ kind, name }) => {
+    const refusal = refuseVariable(name)
+    return refusal === undefined ? [] : [`override_parameters: -${kind}${name}: ${refusal}`]
+  })
+  return isScript ? wrongNames : [wrongFile, ...wrongNames]
 }
-
-/** What a node has for a run. */
-type BrowserTool =
-  | { readonly kind: 'here'; readonly node: string; readonly browser: FoundBrowser }
-  | ({ readonly kind: 'image' } & BrowserImage)
 
 /** A browser has sockets in its temporary folder, whose paths must be short. */
 const IMAGE_TEMP = '/tmp'
 
-async function prepare(
-  plan: PlanToPrepare,
-  { packageNames = [], blockedAfterMs }: BrowserEngineOptions,
-  ports: InstallPorts
-): Promise<PreparedPlan> {
-  const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
-  const modules = await installPackages(BROWSER_PACKAGES, ports)
-  const file = await compileScript(plan, { modules, packageNames }, ports)
-  const search: ToolSearch<BrowserTool> = {
-    // Browsers update themselves: they are looked for in each run.
-    here: findOnce(async () => ({
-      ...{ kind: 'here', node: process.execPath },
-      browser: await findBrowser(programsHere(ports))
-    })),
-    inImage: async (image) => ({ kind: 'image', ...(await findBrowserInImage(image)) })
-  }
-  const nodes = await plan.nodes()
-  const tools = await Promise.all(nodes.map((node) => node.find(search)))
-  for (const words of new Set(tools.map(describeTool))) ports.log(`service-chrome: using ${words}`)
-  const scriptPorts = { ...ports, ...(blockedAfterMs === undefined ? {} : { blockedAfterMs }) }
-  return {
-    version: `Playwright ${await readPlaywrightVersion(modules)}, ${joinVersions(tools.map(({ browser }) => browser.version))}`,
-    runNode: async (order, signal) => {
-      const tool = await order.node.find(search)
-      const { browser, node } = tool
-      const script: CompiledScript = {
-        ...{ file, modules, browser: browser.path, node, variables },
-        ...(tool.kind === 'image' ? { tempDir: IMAGE_TEMP } : {})
+function prepareWith(ports: InstallPorts, packageNames: readonly string[]): Engine['prepare'] {
+  return async (plan) => {
+    const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
+    const modules = await installPackages(BROWSER_PACKAGES, ports)
+    const file = await compileScript(plan, { modules, packageNames }, ports)
+    const search: ToolSearch<BrowserTool> = {
+      // Browsers update themselves: they are looked for in each run.
+      here: findOnce(async () => ({
+        node: process.execPath,
+        browser: await findBrowser(programsHere(ports))
+      })),
+      inImage: findBrowserInImage
+    }
+    const nodes = await plan.nodes()
+    const tools = await Promise.all(nodes.map((node) => node.find(search)))
+    for (const words of new Set(tools.map(describeTool))) ports.log(`service-chrome: using ${words}`)
+    return {
+      version: `Playwright ${await readPlaywrightVersion(modules)}, ${joinVersions(tools.map(({ browser }) => browser.version))}`,
+      runNode: async (order, signal) => {
+        const { browser, node, image } = await order.node.find(search)
+        const tempDir = image === undefined ? undefined : IMAGE_TEMP
+        const script = { file, modules, browser: browser.path, node, tempDir, variables }
+        return runScript(script, order, { signal, ports: { log: ports.log } })
       }
-      return runScript(script, order, { signal, ports: scriptPorts })
     }
   }
 }
 
-function describeTool(tool: BrowserTool): string {
-  const { version, path, origin } = tool.browser
-  return `${version} (${path}${tool.kind === 'image' ? ` of ${tool.image}` : ''}, ${origin})`
+function describeTool({ browser: { version, path, origin }, image }: BrowserTool): string {
+  return `${version} (${path}${image === undefined ? '' : ` of ${image}`}, ${origin})`
 }
 
 async function readPlaywrightVersion(modules: string): Promise<string> {
@@ -146,14 +117,14 @@ async function compileScript(
   return outFile
 }
 
-/** What an image has for scripts. */
-export interface BrowserImage {
-  readonly image: string
+/** What a node has for scripts: on this machine, or in its image. */
+interface BrowserTool {
+  readonly image?: string
   readonly browser: FoundBrowser
   readonly node: string
 }
 
-export async function findBrowserInImage(image: ImageShell): Promise<BrowserImage> {
+export async function findBrowserInImage(image: ImageShell): Promise<BrowserTool> {
   const node = await requireImageNode(image, 'service-chrome')
   return { image: image.name, node, browser: await findBrowser(programsIn(image)) }
 }

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
-import { IN_OPT } from '../image/ask-image.js'
-import type { ProgramSource } from '../program-source.js'
+import { IN_OPT, type ProgramSource } from '../image/program-source.js'
 
 /** A browser that can be started. */
 export interface FoundBrowser {
@@ -14,11 +13,7 @@ export interface FoundBrowser {
 
 /** The leanest first: many users fit into a machine. */
 const NAMES = [
-  'chromium-headless-shell',
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-  'google-chrome-stable'
+  ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 ]
 const MAC_APPLICATIONS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',

@@ -8,7 +8,7 @@ import { planSecrets, redactLog } from '../redact-log.js'
 import { runTool } from './tool-process.js'
 
 /** What every node of a run with the same tools shares. */
-export interface CompiledScript {
+interface CompiledScript {
   readonly file: string
   /** The folder whose node_modules has the browser library. */
   readonly modules: string
@@ -16,12 +16,12 @@ export interface CompiledScript {
   readonly browser: string
   readonly node?: string
   /** For temporary files on the node; undefined for a folder of its own. */
-  readonly tempDir?: string
+  readonly tempDir?: string | undefined
   /** From the uploaded environment file. */
   readonly variables: Readonly<Record<string, string>>
 }
 
-export interface ScriptPorts {
+interface ScriptPorts {
   readonly log: (line: string) => void
   /** After this long without a sign of life the process counts as blocked. */
   readonly blockedAfterMs?: number
@@ -53,9 +53,13 @@ export async function runScript(
       follows: [samplesFile],
       collects: [logFile],
       cwd: folder,
-      env: describeEnvironment(script, order),
+      env: {
+        ...script.variables,
+        ...Object.fromEntries(planParameters(order)),
+        ...placeVariables(order.place)
+      },
       ...{ node: script.node, tempDir: script.tempDir, mark },
-      onStart: () => watch.begin(),
+      onStart: () => watch.heard(),
       onLine: log.line,
       onMessage: (message) => {
         watch.heard(message)
@@ -68,12 +72,8 @@ export async function runScript(
   ).finally(() => watch.end())
   // Whoever stopped it knows that load is missing.
   if (signal.aborted) return { problem: null }
-  return judge(told, {
-    exit,
-    overdue: watch.overdue,
-    scriptName: basename(order.planFile),
-    redact: log.redact
-  })
+  const { redact } = log
+  return judge(told, { exit, overdue: watch.overdue, scriptName: basename(order.planFile), redact })
 }
 
 function describeRun(
@@ -91,14 +91,6 @@ function describeRun(
     rampupMs: (order.rampupSec ?? 0) * 1000,
     durationMs: durationSec === null ? null : durationSec * 1000,
     graceMs: GRACE_MS
-  }
-}
-
-function describeEnvironment(script: CompiledScript, order: NodeOrder): NodeJS.ProcessEnv {
-  return {
-    ...script.variables,
-    ...Object.fromEntries(planParameters(order)),
-    ...placeVariables(order.place)
   }
 }
 
@@ -144,7 +136,9 @@ function judge(
 /** Notices a process that does nothing any more: a loop without an end that never waits blocks all of it. */
 class Watch {
   readonly #abort = new AbortController()
-  #overdue: string | undefined
+  readonly signal = this.#abort.signal
+  /** What it was ended for, if it was. */
+  overdue: string | undefined
   #silence: NodeJS.Timeout | undefined
   #limit: NodeJS.Timeout | undefined
 
@@ -154,29 +148,19 @@ class Watch {
     private readonly outageMs = 0
   ) {}
 
-  get signal(): AbortSignal {
-    return this.#abort.signal
-  }
-
-  /** What it was ended for, if it was. */
-  get overdue(): string | undefined {
-    return this.#overdue
-  }
-
-  /** With the start or the first message: before it, files are copied, and nodes wait for each other. */
-  begin(): void {
+  /** Begins with the start or the first message: before it, files are copied, and nodes wait for each other. */
+  heard(message?: Message): void {
     clearTimeout(this.#silence)
-    this.#silence = this.#await()
-  }
-
-  heard(message: Message): void {
-    this.begin()
-    if (message.kind !== 'limit') return
-    const ms = message.ms + CLOSING_MS + this.outageMs
-    this.#limit = setTimeout(
-      () => this.#end(`the script did not end ${CLOSING_MS / 1000} s after the end of the test`),
-      ms
+    const ms = this.blockedAfterMs + this.outageMs
+    this.#silence = this.#endAfter(
+      ms,
+      `the script blocked its process for ${ms / 1000} s; does it have a loop without an end that never waits?`
     )
+    if (message?.kind === 'limit')
+      this.#limit = this.#endAfter(
+        message.ms + CLOSING_MS + this.outageMs,
+        `the script did not end ${CLOSING_MS / 1000} s after the end of the test`
+      )
   }
 
   end(): void {
@@ -184,19 +168,10 @@ class Watch {
     clearTimeout(this.#limit)
   }
 
-  #await(): NodeJS.Timeout {
-    const ms = this.blockedAfterMs + this.outageMs
-    return setTimeout(
-      () =>
-        this.#end(
-          `the script blocked its process for ${ms / 1000} s; does it have a loop without an end that never waits?`
-        ),
-      ms
-    )
-  }
-
-  #end(words: string): void {
-    this.#overdue ??= words
-    this.#abort.abort()
+  #endAfter(ms: number, words: string): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.overdue ??= words
+      this.#abort.abort()
+    }, ms)
   }
 }

@@ -5,32 +5,24 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import type { CompileOrder, RunOrder } from '../../programs/element/run/run-order.js'
 import { type Message, readMessage } from '../../programs/element/messages.js'
-import type { LoadNode, NodeExit } from '../../nodes/load-node.js'
+import type { LoadNode, NodeCommand, NodeExit } from '../../nodes/load-node.js'
 import { packageFile } from '../install/run-to-end.js'
 
 type Unaddressed<T> = Omit<T, 'messagesFile'>
 
-export interface ToolProcess {
+/** Its folder is one of this machine; its environment is added to what every tool gets. */
+interface ToolProcess
+  extends
+    Pick<NodeCommand, 'cwd' | 'onLine'>,
+    Partial<Pick<NodeCommand, 'brings' | 'follows' | 'collects' | 'env' | 'onStart'>> {
   /** Its paths are paths on the node. */
   readonly order: (workDir: string) => Unaddressed<CompileOrder> | Unaddressed<RunOrder>
-  /** Files of this machine, as in the command of a node. */
-  readonly brings?: readonly string[]
-  readonly follows?: readonly string[]
-  readonly collects?: readonly string[]
-  /** A folder of this machine. */
-  readonly cwd: string
-  /** In addition to what every tool gets. */
-  readonly env?: NodeJS.ProcessEnv
   /** The path of Node on the node; undefined for the one that runs this. */
   readonly node?: string | undefined
   /** For temporary files on the node; undefined for a folder that goes with the process. */
   readonly tempDir?: string | undefined
   /** Identifies the work: its messages are found again by whoever takes it up. */
   readonly mark?: string
-  /** Called when it has started, where the node can say. */
-  readonly onStart?: () => void
-  /** What the script prints. */
-  readonly onLine: (line: string) => void
   readonly onMessage: (message: Message) => void
 }
 
@@ -38,8 +30,8 @@ const PROGRAM = 'dist/tools/element.mjs'
 
 /** Runs the program that compiles and runs scripts, in a folder for its temporary files that goes with it. */
 export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSignal): Promise<NodeExit> {
-  const { mark, brings = [], follows = [], collects = [] } = tool
-  const workDir = await makeWorkFolder(mark)
+  const { brings = [], follows = [], collects = [], onLine, onStart = () => undefined } = tool
+  const workDir = await makeWorkFolder(tool.mark)
   try {
     const orderFile = join(workDir, 'order.json')
     const messagesFile = join(workDir, 'messages')
@@ -56,9 +48,7 @@ export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSi
       collects,
       cwd: node.pathOf(tool.cwd),
       env: { ...node.env, ...tool.env, TMPDIR: tempDir },
-      tempDir: workDir,
-      onStart: tool.onStart ?? (() => undefined),
-      onLine: tool.onLine
+      ...{ tempDir: workDir, onStart, onLine }
     }
     return await node.run(command, signal).finally(() => messages.end())
   } finally {

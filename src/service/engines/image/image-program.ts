@@ -3,12 +3,12 @@ import { open, readdir } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
-import { findPrograms, readVariables, realPath, runInImage } from './ask-image.js'
+import { findPrograms, readVariables, realPath, runInImage } from './program-source.js'
 
 /** What runs tools in an image. */
 interface Runtime {
   readonly title: 'Java' | 'Node'
-  readonly name: string
+  readonly name: 'java' | 'node'
   /** The variable with its folder. */
   readonly home: string
   readonly versionFlag: string

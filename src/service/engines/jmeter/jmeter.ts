@@ -1,14 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
-import {
-  type Engine,
-  type NodeOrder,
-  type NodeOutcome,
-  findOnce,
-  joinVersions,
-  type PlanRequest,
-  hasSamples
-} from '../engine.js'
+import type { Engine, NodeOrder, NodeOutcome, NodeWork, PlanRequest } from '../engine.js'
+import { describeExit, findOnce, hasSamples, joinVersions } from '../engine.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import {
@@ -24,7 +17,7 @@ import { redactLog, secretValues } from '../redact-log.js'
 import { refuseForJMeter, type RunFile } from '../../../analysis/plans/check/request.js'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
-import { listFiles, runInImage } from '../image/ask-image.js'
+import { listFiles, runInImage } from '../image/program-source.js'
 import { findHome, requireImageJava } from '../image/image-program.js'
 import { findJMeter, type JMeter, javaArguments, type JvmPlace, readVersion } from './install.js'
 import { readLogEntries } from './log.js'
@@ -83,13 +76,7 @@ export function createJMeterEngine(ports: InstallPorts): Engine {
   }
 }
 
-interface Work {
-  readonly order: NodeOrder
-  readonly signal: AbortSignal
-  readonly ports: InstallPorts
-}
-
-async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
+async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   const { order, signal, ports } = work
   const files = new Set(await readdir(dirname(order.planFile)))
   const plans = await readPlans(order, files)
@@ -104,41 +91,35 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   // The tool's output goes into the report, which anyone may read.
   const redact = (text: string): string => redactLog(text, secretValues(order.properties))
   const found = await readFindings(work, { files, stops: readStops(elements) })
-  const losses = [
-    ...found.losses,
-    ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : [])
-  ]
-  if (exit.code === 0) {
-    for (const note of found.notes.slice(0, SHOWN_NOTES))
-      ports.log(redact(`${order.nodeName}: its log says: ${note}`))
-    losses.push(...unreadPlans(plans, trees))
-    const threads = describePlan(order, trees[0]?.elements, plans.slice(1))
-    // A script can print the words too; the log of a full disk has no end.
-    const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
-    losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
-    // A loss tells why a group may have no samples.
-    if (losses.length === 0 && threads.mayMiss())
-      await readThreadNames(order.samplesFile, (thread) => threads.push(thread), signal)
-    const isKnown = losses.length === 0 && !signal.aborted
-    const tell = (words: string): string => redact(`JMeter: ${words}`)
-    return {
-      problem: null,
-      losses: [...losses.map(redact), ...(isKnown ? threads.lost().map(tell) : [])],
-      doubts: isKnown ? threads.idle().map(tell) : []
-    }
+  const losses = [...found.losses]
+  if (isDiskFull) losses.push('JMeter: the disk was full, so samples may be missing')
+  if (exit.code !== 0) {
+    const problem = explain({ ...found, how: describeExit(exit), words, jmeter })
+    return { problem: redact(problem), losses: losses.map(redact) }
   }
-  const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
-  const { cause, missingClass } = found
+  for (const note of found.notes.slice(0, SHOWN_NOTES))
+    ports.log(redact(`${order.nodeName}: its log says: ${note}`))
+  losses.push(...unreadPlans(plans, trees))
+  const threads = describePlan(order, trees[0]?.elements, plans.slice(1))
+  // A script can print the words too; the log of a full disk has no end.
+  const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
+  losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
+  // A loss tells why a group may have no samples.
+  if (losses.length === 0 && threads.mayMiss())
+    await readThreadNames(order.samplesFile, (thread) => threads.push(thread), signal)
+  const isKnown = losses.length === 0 && !signal.aborted
+  const tell = (words: string): string => redact(`JMeter: ${words}`)
   return {
-    problem: redact(explain({ how, words, cause, missingClass, jmeter })),
-    losses: losses.map(redact)
+    problem: null,
+    losses: [...losses.map(redact), ...(isKnown ? threads.lost().map(tell) : [])],
+    doubts: isKnown ? threads.idle().map(tell) : []
   }
 }
 
 /** Runs JMeter to its end and keeps the last lines of its console output. */
 async function runProcess(
   jmeter: JMeter,
-  { order, signal, ports }: Work
+  { order, signal, ports }: NodeWork
 ): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean; isEnded: boolean }> {
   const words: string[] = []
   const secrets = secretValues(order.properties)
@@ -175,7 +156,7 @@ async function runProcess(
 
 /** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log does. */
 async function readFindings(
-  { order, signal }: Work,
+  { order, signal }: NodeWork,
   plan: Pick<PlanPlace, 'files' | 'stops'>
 ): Promise<LogFindings> {
   const { node, planFile, samplesFile, logFile } = order
@@ -271,39 +252,25 @@ export function explain(
   const said = end.words.join('\n')
   const start = said.lastIndexOf('An error occurred:')
   const told = (start < 0 ? said : said.slice(start)).split(/\n\s*Detail:|\n---- Debugging/)[0]?.trim() ?? ''
-  // Some errors have no message except that of their cause, which only the log has.
-  const { cause } = end
+  const { cause, jmeter } = end
   const missing = MISSING_CLASS.exec(said)?.[1] ?? end.missingClass
-  const parts = [
-    `JMeter ${end.jmeter.version} could not run the plan (${end.how}):`,
-    // What to do comes first: JMeter's message may be long.
-    ...(missing === undefined
-      ? isUnreadable(said)
-        ? [UNREADABLE]
-        : []
-      : [
-          `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. ${adviceFor(end.jmeter)}`
-        ]),
-    told.slice(0, MAX_WORDS),
-    ...(cause === undefined || told.includes(cause.replace(/^[\w.]+\./, ''))
-      ? []
-      : [`Caused by: ${cause.slice(0, 500)}`])
-  ]
+  const parts = [`JMeter ${jmeter.version} could not run the plan (${end.how}):`]
+  // What to do comes first: JMeter's message may be long.
+  if (missing !== undefined)
+    parts.push(
+      `The plan uses ${missing}, which this JMeter (${jmeter.origin}) does not have. ${jmeter.image === undefined ? INSTALL_PLUGIN : 'Use an image whose JMeter has the plugin.'}`
+    )
+  else if (said.includes('Problem loading XML')) parts.push(UNREADABLE)
+  parts.push(told.slice(0, MAX_WORDS))
+  // Some errors have no message except that of their cause, which only the log has.
+  if (cause !== undefined && !told.includes(cause.replace(/^[\w.]+\./, '')))
+    parts.push(`Caused by: ${cause.slice(0, 500)}`)
   return parts.join('\n')
 }
 
+const INSTALL_PLUGIN = 'Install the plugin into your own JMeter and point JMETER_HOME to it.'
 const UNREADABLE =
   'The plan is not complete and valid XML. Open it in JMeter and save it again, or take the last version that worked.'
-
-function isUnreadable(said: string): boolean {
-  return said.includes('Problem loading XML')
-}
-
-function adviceFor({ image }: JMeter): string {
-  return image === undefined
-    ? 'Install the plugin into your own JMeter and point JMETER_HOME to it.'
-    : 'Use an image whose JMeter has the plugin.'
-}
 
 export function refuseFiles({ fileNames }: PlanRequest): string[] {
   const problem = refuseForJMeter(fileNames)

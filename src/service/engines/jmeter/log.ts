@@ -1,6 +1,4 @@
-import { createReadStream } from 'node:fs'
-import { finished } from 'node:stream/promises'
-import { splitLines } from '../../lines.js'
+import { readLogLines } from '../engine.js'
 
 /** An entry of JMeter's log, with the first and the last message of the exception below it. */
 export interface LogEntry {
@@ -13,7 +11,6 @@ export interface LogEntry {
   readonly rootCause: string
 }
 
-const CHUNK_BYTES = 1 << 18
 const MAX_TEXT = 1000
 /** By default time, level, logger and message; other layouts have the level near the start of the line too. */
 const ENTRY = /^(?:[\d[].{0,80}?\b)?(FATAL|ERROR|WARN|INFO|DEBUG|TRACE)\b[\]\s:|-]*(.*)$/
@@ -28,14 +25,7 @@ export async function readLogEntries(
   signal?: AbortSignal
 ): Promise<void> {
   const entries = new EntryReader(onEntry)
-  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES, signal })
-  splitLines(stream, (line) => entries.push(line))
-  try {
-    await finished(stream)
-  } catch (thrown) {
-    const { code = '' } = thrown as NodeJS.ErrnoException
-    if (!['ENOENT', 'ABORT_ERR'].includes(code)) throw thrown
-  }
+  await readLogLines(file, (line) => entries.push(line), signal)
   entries.end()
 }
 

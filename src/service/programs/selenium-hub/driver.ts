@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<BrowserKind, { args: readonly string[]; ready: RegE
   firefox: { args: ['--port', '0', '--websocket-port', '0'], ready: /Listening on [^\s:]+:(\d+)/ }
 }
 
-export interface DriverOptions {
+interface DriverOptions {
   readonly browser: BrowserKind
   readonly file: string
   readonly tempDir: string
@@ -65,13 +65,11 @@ async function tryToStart(options: DriverOptions): Promise<Driver> {
       output = (output + chunk).slice(-KEPT_CHARACTERS)
       return ready.exec(output)?.[1]
     })
-    return {
-      port,
-      agent: new Agent({ keepAlive: true }),
-      noteBrowser: note,
-      lastWords: () => (hasEnded(child) ? `${describeEnd(child)}: ${output.trim().slice(-500)}` : undefined),
-      stop
+    const lastWords = (): string | undefined => {
+      const isRunning = child.exitCode === null && child.signalCode === null
+      return isRunning ? undefined : `${describeEnd(child)}: ${output.trim().slice(-500)}`
     }
+    return { port, agent: new Agent({ keepAlive: true }), noteBrowser: note, lastWords, stop }
   } catch (thrown) {
     stop()
     throw thrown
@@ -110,10 +108,6 @@ function awaitPort(child: ChildProcess, find: (chunk: string) => string | undefi
     child.once('error', (thrown) => fail(`cannot be started (${thrown.message})`))
     child.once('close', () => fail(`did not start, ${describeEnd(child)}`))
   })
-}
-
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null
 }
 
 function describeEnd({ exitCode, signalCode }: ChildProcess): string {

@@ -3,7 +3,6 @@ export interface SeleniumOrder {
   /** Random, before what the node tells the service: nothing that a plan prints can be taken for it. */
   readonly word: string
   readonly browser: BrowserKind
-  /** The programs. */
   readonly browserFile: string
   readonly driverFile: string
   readonly java: string
@@ -44,17 +43,11 @@ export interface UserFailure {
   readonly words: string
 }
 
-export interface StoppedUser {
-  readonly user: number
-  /** For how long it had reported nothing. */
-  readonly silentMs: number
-}
-
 /** Counted at the end. The lists are cut: the service reads lines of some thousand characters. */
 export interface RunFacts {
   readonly sessions: number
   /** Users that were still running when the time was up, and had to be stopped; the longest silence first. */
-  readonly stopped: readonly StoppedUser[]
+  readonly stopped: readonly { readonly user: number; readonly silentMs: number }[]
   /** Users that never got a browser from the hub. */
   readonly withoutBrowser: readonly number[]
 }

@@ -18,10 +18,7 @@ export function readTree(root: number): ProcessEntry[] {
   )
 }
 
-/**
- * Ends processes, as far as they still run, and everything below them, at once. All of them belong to this process's own
- * group.
- */
+/** Ends processes of this process's own group, as far as they still run, and everything below them, at once. */
 export function killTrees(known: readonly ProcessEntry[]): void {
   const table = readProcessTable()
   const group = table.find(({ pid }) => pid === process.pid)?.group
@@ -59,12 +56,7 @@ function readProcessTable(): ProcessEntry[] {
   if (process.platform !== 'linux') return readPs()
   return readAllProcStats()
     .filter(({ state }) => state !== 'Z')
-    .map(({ pid, parent, groupId, startTicks }) => ({
-      pid,
-      parent,
-      group: groupId,
-      start: String(startTicks)
-    }))
+    .map(({ pid, parent, groupId: group, startTicks }) => ({ pid, parent, group, start: `${startTicks}` }))
 }
 
 function readPs(): ProcessEntry[] {
