@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { compile } from './compile/compile.js'
 import { type CompileOrder, type RunOrder, Schedule } from './run/run-order.js'
 import { createTell } from './messages.js'
-import { guardProcess, describeFailure, openLog } from './run/guard-process.js'
+import { describeFailure } from './run/failures.js'
+import { guardProcess, openLog } from './run/guard-process.js'
 import { run } from './run/run.js'
 
 const order = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as CompileOrder | RunOrder

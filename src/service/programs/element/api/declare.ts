@@ -43,8 +43,8 @@ export function createDeclarations(plan: Plan): Record<string, unknown> {
   return { step, setup, suite: Object.assign(suite, { withData }), ...Object.fromEntries(hooks) }
 }
 
-export function findRecovery(plan: Plan, step: Step): { run: StepFunction; tries: number } | undefined {
-  return plan.recoveries.get(step.name) ?? plan.recoveries.get(GLOBAL)
+export function findRecovery({ recoveries }: Plan, step: Step): ReturnType<Plan['recoveries']['get']> {
+  return recoveries.get(step.name) ?? recoveries.get(GLOBAL)
 }
 
 /** `(name, fn)`, `(name, options, fn)` or `(fn)`. */

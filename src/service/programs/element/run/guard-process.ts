@@ -1,8 +1,8 @@
 import { openSync, writeSync } from 'node:fs'
 import type { Tell } from '../messages.js'
-import { stackOf, toError, textOf } from './attempt.js'
+import { stackOf, toError } from './failures.js'
 import { oneLine } from './rows.js'
-import type { Schedule, CompileOrder, RunOrder } from './run-order.js'
+import type { Schedule } from './run-order.js'
 
 const BEAT_MS = 1000
 
@@ -43,27 +43,6 @@ export function guardProcess(ports: {
   setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref()
 }
 
-/** Names that add nothing to the words. */
-const NAMELESS = new Set(['Error', 'UnsupportedError'])
-
-/** What was thrown, with the place in the script if it was thrown there. */
-export function describeFailure(thrown: unknown, order: CompileOrder | RunOrder): string {
-  const error = toError(thrown)
-  if (error !== thrown) return `the script threw ${oneLine(textOf(thrown))}`
-  const words = oneLine(error.message) || error.name
-  const place = order.mode === 'run' ? findPlace(error.stack ?? '', order.scriptName) : undefined
-  if (place === undefined) return words
-  const isPlain = NAMELESS.has(error.name) || words.startsWith(error.name)
-  return `${place}: ${isPlain ? words : `${error.name}: ${words}`}`
-}
-
-/** `plan.ts:12:5`, from a stack that knows the sources. */
-function findPlace(stack: string, scriptName: string): string | undefined {
-  const frames = [...stack.matchAll(/([\w.-]+\.(?:[cm]?[jt]s|json)):(\d+):(\d+)\)?$/gm)]
-  const [, file, line, column] = frames.find(([, name]) => name === scriptName) ?? []
-  return file === undefined ? undefined : `${file}:${line}:${column}`
-}
-
 const MAX_BYTES = 20 * 1024 ** 2
 const FULL = '… the log has reached its limit; nothing more is written to it\n'
 
@@ -81,14 +60,12 @@ export function openLog(path: string): (text: string) => void {
       // The log is no reason to stop: a full disk shows in the rows.
     }
   }
-  for (const stream of [process.stdout, process.stderr]) copyTo(stream, write)
-  return (text) => write(`${new Date().toISOString()} ${text}\n`)
-}
-
-function copyTo(stream: NodeJS.WriteStream, copy: (chunk: string | Uint8Array) => void): void {
-  const write = stream.write.bind(stream) as (...all: unknown[]) => boolean
-  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
-    copy(chunk)
-    return write(chunk, ...rest)
+  for (const stream of [process.stdout, process.stderr]) {
+    const print = stream.write.bind(stream) as (...all: unknown[]) => boolean
+    stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+      write(chunk)
+      return print(chunk, ...rest)
+    }
   }
+  return (text) => write(`${new Date().toISOString()} ${text}\n`)
 }
