@@ -5,21 +5,22 @@ import { RowCutter } from './row-cutter.js'
 import { SampleRows } from './sample-rows.js'
 
 const COVER = '*'.charCodeAt(0)
-const ZERO = '0'.charCodeAt(0)
-const NINE = '9'.charCodeAt(0)
+const DIGITS = new Set(Buffer.from('0123456789'))
 /** The characters that structure a row. */
 const STRUCTURE = new Set(Buffer.from('",\r\n'))
 
 /** Columns that hold text, even if it looks like a number. */
-const TEXTS = [
-  'label',
-  'responseCode',
-  'responseMessage',
-  'threadName',
-  'failureMessage',
-  'url',
-  'hostname'
-] as const satisfies readonly (keyof SampleColumns)[]
+const TEXTS: readonly (keyof SampleColumns)[] = [
+  ...([
+    'label',
+    'responseCode',
+    'responseMessage',
+    'threadName',
+    'failureMessage',
+    'url',
+    'hostname'
+  ] as const)
+]
 
 interface Stretch {
   readonly start: number
@@ -52,12 +53,10 @@ export class RowRedactor {
 
   /** Sorted by start. */
   #find(rows: Buffer): Stretch[] {
-    const found = this.#forms.flatMap((form) => {
-      const stretches: Stretch[] = []
+    const found: Stretch[] = []
+    for (const form of this.#forms)
       for (let at = rows.indexOf(form); at >= 0; at = rows.indexOf(form, at + form.length))
-        stretches.push({ start: at, end: at + form.length })
-      return stretches
-    })
+        found.push({ start: at, end: at + form.length })
     return found.sort((one, other) => one.start - other.start)
   }
 
@@ -76,17 +75,14 @@ function isText(row: Row, { start, end }: Stretch, texts: ReadonlySet<number>): 
   for (let column = 0; column < row.columns; column++) {
     const from = row.starts[column] ?? 0
     const to = row.ends[column] ?? 0
-    if (start >= from && end <= to) return texts.has(column) || !isNumber(row.buffer, from, to)
+    const isNumber = (): boolean => row.buffer.subarray(from, to).every((byte) => DIGITS.has(byte))
+    if (start >= from && end <= to) return texts.has(column) || !isNumber()
   }
   return false
 }
 
 function coverText(bytes: Buffer, { start, end }: Stretch): void {
   for (let at = start; at < end; at++) if (!STRUCTURE.has(bytes[at] ?? 0)) bytes[at] = COVER
-}
-
-function isNumber(bytes: Uint8Array, start: number, end: number): boolean {
-  return bytes.subarray(start, end).every((byte) => byte >= ZERO && byte <= NINE)
 }
 
 const CHUNK_BYTES = 1 << 20

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { type PlanRequest, propertyValue } from '../engine.js'
 
-export type Language = 'java' | 'scala' | 'kotlin'
+type Language = 'java' | 'scala' | 'kotlin'
 
 /** The uploaded files by what they are for. */
 export interface PlanFiles {
@@ -43,31 +43,22 @@ export function refuseFiles({ fileNames, properties }: PlanRequest): string[] {
     ]
   if (language === undefined && extensionOf(plan) !== '.jar')
     return [`${plan} is not a plan for Gatling: the first file must be ${WANTED}`]
-  const foreign = fileNames.filter((name) => ![undefined, language].includes(languageOf(name)))
-  const misspelt = fileNames.filter((name) => hasCapitals(name))
-  return [
-    ...misspelt.map(
-      (name) =>
-        `${name} cannot be compiled under this name: compilers want the extension in lower case, ${extensionOf(name)}`
-    ),
-    ...foreign.map(
-      (name) =>
-        `${name} is not compiled with ${plan}: all sources must be of one language; upload the others as a .jar`
-    ),
-    ...refuseProperties(properties)
-  ]
-}
-
-function refuseProperties(properties: PlanRequest['properties']): string[] {
-  const name = propertyValue(properties, SIMULATION_PROPERTY)
-  return name === undefined || /^[\w$.]+$/.test(name)
-    ? []
-    : [`${SIMULATION_PROPERTY} must be the name of a class, not "${name}"`]
-}
-
-/** Of sources only: any jar is taken as one. */
-function hasCapitals(name: string): boolean {
-  return languageOf(name) !== undefined && extname(name) !== extensionOf(name)
+  // Of sources only: any jar is taken as one.
+  const sources = fileNames.filter((name) => languageOf(name) !== undefined)
+  const misspelt = sources.filter((name) => extname(name) !== extensionOf(name))
+  const foreign = sources.filter((name) => languageOf(name) !== language)
+  const simulation = propertyValue(properties, SIMULATION_PROPERTY)
+  const refused = misspelt.map(
+    (name) =>
+      `${name} cannot be compiled under this name: compilers want the extension in lower case, ${extensionOf(name)}`
+  )
+  for (const name of foreign)
+    refused.push(
+      `${name} is not compiled with ${plan}: all sources must be of one language; upload the others as a .jar`
+    )
+  if (simulation !== undefined && !/^[\w$.]+$/.test(simulation))
+    refused.push(`${SIMULATION_PROPERTY} must be the name of a class, not "${simulation}"`)
+  return refused
 }
 
 function languageOf(name: string): Language | undefined {

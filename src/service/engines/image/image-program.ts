@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs'
-import { open, readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
@@ -77,8 +77,7 @@ export async function requireImageNode(image: ImageShell, what: string): Promise
 }
 
 /** An installation of a tool in an image: in a variable's folder, where a script on the PATH leads to, or in /opt. */
-export interface ToolHome<T> {
-  /** For messages. */
+interface ToolHome<T> {
   readonly title: string
   readonly variable: string
   readonly script: string
@@ -116,7 +115,7 @@ const BEFORE_JAVA_1 = 44
 /** Throws if a Java is older than the classes in this folder, which it would not load. */
 export async function refuseOlderJava(
   classesDir: string,
-  { java, version, major, image }: { java: string; version: string; major: number; image: string }
+  { java, version, major, image }: ImageJava & { readonly image: string }
 ): Promise<void> {
   const needed = await readClassVersion(classesDir)
   if (needed !== undefined && major < needed)
@@ -130,12 +129,7 @@ async function readClassVersion(folder: string): Promise<number | undefined> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch((): Dirent[] => [])
   const first = entries.find((entry) => entry.isFile() && entry.name.endsWith('.class'))
   if (first === undefined) return undefined
-  const file = await open(join(first.parentPath, first.name))
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0)
-    if (bytesRead < HEADER_BYTES || buffer.readUInt32BE(0) !== MAGIC) return undefined
-    return buffer.readUInt16BE(6) - BEFORE_JAVA_1
-  } finally {
-    await file.close()
-  }
+  const bytes = await readFile(join(first.parentPath, first.name))
+  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== MAGIC) return undefined
+  return bytes.readUInt16BE(6) - BEFORE_JAVA_1
 }

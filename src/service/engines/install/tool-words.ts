@@ -35,12 +35,9 @@ export function asSentence(text: string): string {
 function environmentSecrets(env: NodeJS.ProcessEnv): string[] {
   const variables = Object.entries(env).map(([name, value = '']) => ({ name, value }))
   const options = OPTION_VARIABLES.flatMap((name) => readOptions(env[name] ?? ''))
-  return [
-    ...secretValues(variables),
-    ...secretValues(options),
-    // With its name even a value is struck out that is too short to be struck out anywhere.
-    ...secretValues(options.map(({ name, value }) => ({ name, value: `${name}=${value}` })))
-  ]
+  // With its name even a value is struck out that is too short to be struck out anywhere.
+  const assignments = options.map(({ name, value }) => ({ name, value: `${name}=${value}` }))
+  return secretValues([...variables, ...options, ...assignments])
 }
 
 function readOptions(text: string): { name: string; value: string }[] {
@@ -57,31 +54,22 @@ const REDRAW_EVERY_MS = 500
 const LOG_EVERY_MS = 60_000
 
 /** Reports how far an installation is, until the returned function is called. */
-export function reportProgress(
-  {
-    log,
-    progress,
-    progressEveryMs,
-    signal
-  }: Pick<InstallPorts, 'log' | 'progress' | 'progressEveryMs' | 'signal'>,
-  describe: (seconds: number) => string
-): () => void {
+export function reportProgress(ports: InstallPorts, describe: (seconds: number) => string): () => void {
+  const { progress, progressEveryMs, signal } = ports
   const startMs = performance.now()
-  const show = progress ?? log
+  const show = progress ?? ports.log
   const timer = setInterval(
     () => show(describe(Math.round((performance.now() - startMs) / 1000))),
     progressEveryMs ?? (progress === undefined ? LOG_EVERY_MS : REDRAW_EVERY_MS)
   )
-  let isStopped = false
+  const stopped = new AbortController()
+  // At once: the tool may take seconds to end, in which others write their last lines.
+  const end = AbortSignal.any([signal, stopped.signal])
   const stop = (): void => {
-    if (isStopped) return
-    isStopped = true
     clearInterval(timer)
-    signal.removeEventListener('abort', stop)
     progress?.(undefined)
   }
-  // At once: the tool may take seconds to end, in which others write their last lines.
-  signal.addEventListener('abort', stop)
-  if (signal.aborted) stop()
-  return stop
+  if (end.aborted) stop()
+  else end.addEventListener('abort', stop, { once: true })
+  return () => stopped.abort()
 }

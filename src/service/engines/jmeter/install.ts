@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../../../contract/files.js'
@@ -64,8 +64,8 @@ export async function findJMeter(ports: InstallPorts, list: JarList = JMETER_JAR
 
 async function findInHome(home: string, ports: InstallPorts): Promise<JMeter> {
   const script = join(home, 'bin', 'jmeter')
-  if (await exists(script)) return describeScript(script, ports)
-  if (await exists(join(home, 'bin', 'ApacheJMeter.jar'))) {
+  if (existsSync(script)) return describeScript(script, ports)
+  if (existsSync(join(home, 'bin', 'ApacheJMeter.jar'))) {
     const java = await requireJava(ports, 'JMeter')
     const jmeter = copyIn(home, java, ports.env)
     return { ...jmeter, version: await askVersion(jmeter, ports) }
@@ -122,13 +122,6 @@ async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> 
 export function readVersion(lines: readonly string[]): string | undefined {
   const ofJMeter = /^(?:[\s_/\\|<>()-]*|(?:Apache )?JMeter (?:version )?)(\d+\.\d+[\w.-]*)\s*$/i
   return lines.map((line) => ofJMeter.exec(line)?.[1]).findLast((version) => version !== undefined)
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false
-  )
 }
 
 /** Its files are unpacked: its `bin` holds the properties and templates that JMeter reads. */

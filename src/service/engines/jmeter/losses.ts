@@ -31,21 +31,12 @@ export function readStops(elements: readonly PlanElement[]): Set<string> {
   return new Set(stops)
 }
 
-export interface LogFindings {
-  /** Load that was not generated, one sentence each. */
-  readonly losses: readonly string[]
-  /** Other errors in the log: they concern samples or listeners, and no load was lost. */
-  readonly notes: readonly string[]
-  /** The root cause of the last exception that has one: some errors have no message but that of their cause. */
-  readonly cause: string | undefined
-  readonly missingClass: string | undefined
-  /** Whether the test ended, by JMeter's own words; undefined where the log leaves such words out. */
-  readonly isEnded: boolean | undefined
-}
+export type LogFindings = ReturnType<LossFinder['end']>
 
 /** A class of a plugin that this JMeter does not have: it does not load the plan. */
 export const MISSING_CLASS = /CannotResolveClassException: ([\w.$-]+)/
 
+const ERROR_LEVELS = ['ERROR', 'FATAL']
 const MAX_DISTINCT = 20
 const MAX_QUOTE = 300
 
@@ -72,8 +63,8 @@ const MISSING_FILE = 'missing file'
 /**
  * What JMeter logs as an error when it skips part of the plan and still exits with code 0, and neither samples nor plan show. A pattern
  * is matched against the entry's text, its exception and its root cause, one per line; the first one counts. In a sentence, `$1` is a
- * group, `{1}` a group as a quote, `{exception}` the exception, and `{reason}` its innermost message. Anything else is not a loss: errors of assertions, extractors,
- * scripts and requests are in the samples, where the thresholds judge them.
+ * group, `{1}` a group as a quote, `{exception}` the exception, and `{reason}` its innermost message. Anything else is not a loss:
+ * errors of assertions, extractors, scripts and requests are in the samples, where the thresholds judge them.
  */
 const ERRORS: readonly (readonly [pattern: RegExp, sentence: string])[] = [
   // Out of heap: the thread dies, whatever it was doing, and others may follow.
@@ -156,16 +147,16 @@ const GROUP_STOPS = /\bStandardJMeterEngine: (?:Test|Thread) will stop (?:abrupt
 const STOP_DETECTED =
   /JMeterThread: (Shutdown Test|Stop Test Now|Stop Thread) detected by thread: (.*?)(?: \d+-\d+)?$/
 
-function isError({ level }: LogEntry): boolean {
-  return level === 'ERROR' || level === 'FATAL'
-}
-
 /** Goes through JMeter's log and keeps what shows lost load. Equal sentences are counted. */
 export class LossFinder {
+  /** Load that was not generated, in sentences. */
   readonly #losses = new Map<string, number>()
+  /** Other errors in the log: they concern samples or listeners, and no load was lost. */
   readonly #notes = new Map<string, number>()
+  /** The root cause of the last exception that has one: some errors have no message but that of their cause. */
   #cause: string | undefined
   #missingClass: string | undefined
+  /** Whether the test ended, by JMeter's own words; undefined where the log leaves such words out. */
   #isEnded: boolean | undefined
   #startedGroup = ''
   /** Thread groups that stop their thread or the test after a failed sample, by name. */
@@ -183,23 +174,20 @@ export class LossFinder {
     if (isOwn && ENDED.test(text)) this.#isEnded = true
     const loss = isOwn ? this.#lossIn(entry) : undefined
     if (loss !== undefined) add(this.#losses, `JMeter: ${loss}`)
-    else if (isError(entry) && !TOLD_TWICE.test(text))
+    else if (ERROR_LEVELS.includes(level) && !TOLD_TWICE.test(text))
       add(this.#notes, `${level} ${text} ${exception}`.trim().slice(0, 500))
   }
 
-  end(): LogFindings {
+  end() {
     return {
-      losses: tellAll(this.#losses),
-      notes: tellAll(this.#notes),
-      cause: this.#cause,
-      missingClass: this.#missingClass,
-      isEnded: this.#isEnded
+      ...{ losses: tellAll(this.#losses), notes: tellAll(this.#notes) },
+      ...{ cause: this.#cause, missingClass: this.#missingClass, isEnded: this.#isEnded }
     }
   }
 
   #lossIn(entry: LogEntry): string | undefined {
     const { level, text, exception, rootCause } = entry
-    if (!isError(entry) && level !== 'WARN') return this.#stopIn(text)
+    if (![...ERROR_LEVELS, 'WARN'].includes(level)) return this.#stopIn(text)
     // The only listener that matters is ours: on a full disk JMeter does not fail, it just stops writing samples.
     if (LISTENER.test(text))
       return text.includes(`Problem detected during use of ${this.place.samplesFile}`)
@@ -249,10 +237,9 @@ function tellMissingFile(path: string, place: PlanPlace): string | undefined {
   const inFolder = isAbsolute(path) ? relative(place.folder, path) : path
   const name = inFolder.startsWith('..') ? path : inFolder
   const base = basename(name)
-  if (place.files.has(base)) {
-    return `could not read ${name}; ${base} was uploaded next to the plan, without its folder: refer to it as ${base} in the plan`
-  }
-  return `could not read ${name}; is it listed under files?`
+  return place.files.has(base)
+    ? `could not read ${name}; ${base} was uploaded next to the plan, without its folder: refer to it as ${base} in the plan`
+    : `could not read ${name}; is it listed under files?`
 }
 
 function quote(words = ''): string {

@@ -45,14 +45,14 @@ function prepareWith(engine: InstallPorts): Engine['prepare'] {
   return async (plan) => {
     const ports = { ...engine, signal: AbortSignal.any([engine.signal, plan.signal]) }
     const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
-    const { java, javac } = await requireJdk(ports, plan.tool)
-    const compiled = await compilePlan(plan, { java, javac }, ports)
+    const jdk = await requireJdk(ports, plan.tool)
+    const compiled = await compilePlan(plan, jdk, ports)
     const kind = kindOf(plan.tool)
     const search: ToolSearch<SeleniumTool> = {
       // Browsers update themselves: they are looked for in each run.
       here: findOnce(async () => {
         const browser = await findPair(kind, programsHere(ports))
-        return { browser, java, node: process.execPath }
+        return { browser, java: jdk.java, node: process.execPath }
       }),
       inImage: async (image) => {
         const tool = await findSeleniumInImage(kind, image)
