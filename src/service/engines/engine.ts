@@ -167,10 +167,7 @@ export interface PropertyOverride {
 
 const OVERRIDE = /^-([JD])([\w.-]+)=([\s\S]*)$/
 
-/**
- * Reads `-Dparam=value, -Jparam=value`; entries are separated by commas or spaces, and a value may contain both.
- * Accepts properties only: any other option could make the tool do something other than run the plan.
- */
+/** Reads `-Dparam=value, -Jparam=value`; a value may contain commas and spaces too. Any other option could make the tool do something else. */
 export function parseOverrideParameters(text: string): {
   properties: PropertyOverride[]
   problems: string[]

@@ -84,10 +84,7 @@ interface RunIdentity {
   readonly account?: string | null | undefined
 }
 
-/**
- * Tells a plan where it runs, so that each node can use its own part of the data. Indices count from 0 and sequence
- * numbers from 1, as scripts expect. They also expect the misspelt name.
- */
+/** Tells a plan where it runs, so that each node can use its own part of the data. Scripts expect indices from 0, sequences from 1, and the misspelt name. */
 export function placeVariables(place: NodePosition, run: RunIdentity = {}): Record<string, string> {
   const gridSequence = String(place.gridIndex + 1)
   return {

@@ -49,10 +49,7 @@ function pick(env: NodeJS.ProcessEnv, allows: (name: string) => boolean): NodeJS
   return Object.fromEntries(Object.entries(env).filter(([name]) => allows(name)))
 }
 
-/**
- * The options that users give to the JVMs of tools: `HEAP`, which replaces a tool's own, and `JVM_ARGS`. A JVM takes its home from the
- * list of users rather than from `HOME`, and writes its preferences there: where the user has none, it is told.
- */
+/** The options that users give to JVMs: `HEAP`, instead of a tool's own, and `JVM_ARGS`. A JVM ignores `HOME`: a home of its own has to be told. */
 export function jvmOptions(
   { HEAP, JVM_ARGS = '' }: NodeJS.ProcessEnv,
   { heap, home }: { readonly heap: string; readonly home?: string | undefined }

@@ -9,10 +9,7 @@ const QUOTE = 0x22
 /** A longer row means an unclosed quote. The scanner gives up at the same size. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 
-/**
- * Passes complete rows through. A line feed within quotes does not end a row: messages may have several lines. A quote
- * only opens a field at its start; elsewhere it is an ordinary character.
- */
+/** Passes complete rows through. A line feed within quotes ends no row; a quote only opens a field at its start. */
 export class RowCutter {
   /** Pieces of an incomplete row, joined once it ends. */
   private rest: Buffer[] = []

@@ -27,10 +27,7 @@ interface Stretch {
   readonly end: number
 }
 
-/**
- * Masks secrets with asterisks in the complete rows of one samples file, header first. Lengths do not change, so rows
- * can be rewritten in place; numbers and the structure of a row stay as they are.
- */
+/** Masks secrets with asterisks in the complete rows of one samples file, header first. Lengths, numbers and the structure of a row stay as they are. */
 export class RowRedactor {
   readonly #forms: readonly Buffer[]
   readonly #rows = new SampleRows()
@@ -87,10 +84,7 @@ function coverText(bytes: Buffer, { start, end }: Stretch): void {
 
 const CHUNK_BYTES = 1 << 20
 
-/**
- * Redacts secrets in a node's file in place, which needs no space on a disk that may be full. Returns up to where the
- * file consists of complete rows; what follows is unchanged.
- */
+/** Redacts a node's file in place, which needs no space on a disk that may be full. Returns up to where it consists of complete rows. */
 export async function redactSamples(
   file: string,
   forms: readonly string[],

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
 import { type Engine, type PlanRequest, type PlanToPrepare, findOnce, joinVersions } from '../engine.js'
 import { readEnvironmentFile, refuseVariable } from '../environment-file.js'
@@ -10,15 +10,10 @@ import { ToolError } from '../../errors.js'
 import { createMachineNode } from '../../nodes/machine/machine-place.js'
 import { toolEnvironment } from '../tool-environment.js'
 import { requireImageNode } from '../image/image-program.js'
-import { programsHere, programsIn } from '../image/program-source.js'
-import { findBrowser, type FoundBrowser } from './find-browser.js'
-import { runScript } from './run-script.js'
-import { runTool } from './tool-process.js'
+import { IN_OPT, programsHere, programsIn, type ProgramSource } from '../image/program-source.js'
+import { runScript, runTool } from './run-script.js'
 
-/**
- * Runs scripts written for Element in Chrome or Chromium: one process and one browser per node, one context per user. Scripts may
- * import the API under other names too, such as `@acme/element`.
- */
+/** Runs scripts for Element in Chrome or Chromium, with one browser per node and one context per user; `packageNames` are further names of the API. */
 export function createBrowserEngine(
   ports: InstallPorts,
   { packageNames = [] }: { packageNames?: readonly string[] } = {}
@@ -127,4 +122,69 @@ interface BrowserTool {
 export async function findBrowserInImage(image: ImageShell): Promise<BrowserTool> {
   const node = await requireImageNode(image, 'service-chrome')
   return { image: image.name, node, browser: await findBrowser(programsIn(image)) }
+}
+
+/** A browser that can be started. */
+export interface FoundBrowser {
+  readonly path: string
+  /** Its name and version, in its own words. */
+  readonly version: string
+  /** Why this one, for the log. */
+  readonly origin: string
+}
+
+/** The leanest first: many users fit into a machine. */
+const NAMES = [
+  ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+]
+const MAC_APPLICATIONS = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium'
+]
+const ADVICE =
+  'On Debian: apt-get install chromium-headless-shell (or chromium); on macOS: brew install --cask google-chrome; runners hosted by GitHub have google-chrome. Or set CHROME to the path of the browser'
+
+/** Finds the browser for scripts: `CHROME`, on the PATH, `CHROME_BIN`, an application of macOS, or below /opt in an image. */
+export async function findBrowser(source: ProgramSource): Promise<FoundBrowser> {
+  const { path, origin } = await locate(source)
+  const { code, lines, how } = await source.askVersion(path)
+  const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line))?.trim()
+  if (code === 0 && version !== undefined) return { path, origin, version }
+  const where = source.image === undefined ? '' : ` of ${source.image}`
+  throw failure(
+    source,
+    `The browser ${path}${where} (${origin}) does not start (${how}): ${(lines[0] ?? 'no output').slice(0, 200)}`
+  )
+}
+
+async function locate(source: ProgramSource): Promise<{ path: string; origin: string }> {
+  const { CHROME, CHROME_BIN } = await source.variables(['CHROME', 'CHROME_BIN'])
+  const { image } = source
+  const elsewhere = image === undefined ? MAC_APPLICATIONS : IN_OPT.CHROME
+  const chosen = async (variable: string, given: string): Promise<{ path: string; origin: string }> => {
+    const [path] = await source.find([image === undefined ? resolve(given) : given])
+    if (path !== undefined) return { path, origin: `from ${variable}` }
+    const where = image === undefined ? '' : `In ${image} `
+    throw failure(
+      source,
+      `${where}${variable} is ${given}, but there is no program: point it to a browser, or unset it`
+    )
+  }
+  if (CHROME) return chosen('CHROME', CHROME)
+  const [onPath] = await source.find(NAMES)
+  if (onPath !== undefined) return { path: onPath, origin: 'on the PATH' }
+  if (CHROME_BIN) return chosen('CHROME_BIN', CHROME_BIN)
+  const [path] = await source.find(elsewhere ?? [])
+  if (path !== undefined) return { path, origin: image === undefined ? 'an application' : 'in /opt' }
+  const where = image === undefined ? '' : ` in ${image}`
+  throw failure(
+    source,
+    `There is no Chrome or Chromium${where}: neither CHROME nor CHROME_BIN is set, and none of ${NAMES.join(', ')} is on the PATH`
+  )
+}
+
+function failure({ image }: ProgramSource, words: string): ToolError {
+  return new ToolError(
+    image === undefined ? `${words}. ${ADVICE}` : `${words}; use an image that has one, or set CHROME in it`
+  )
 }

@@ -72,10 +72,7 @@ function explainBroken(reason: string): string {
     : `needs ${missing}, which is in none of the uploaded files: upload the jar that has it as well`
 }
 
-/**
- * The simulation to run: the one that was asked for, or the one that is named after the plan, for a plan comes first among
- * its files, or the only one. What it leaves out may be what the plan is about, so that it is doubted.
- */
+/** The simulation to run: the one that was asked for, the one named after the plan, or the only one. What it leaves out is doubted. */
 export function chooseSimulation(
   facts: PlanFacts,
   { plan, wanted }: { plan: string; wanted: string | undefined }

@@ -135,10 +135,7 @@ interface LogErrors {
 
 /** As the helper's logging configuration writes it. */
 const ERROR = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} ERROR (.*)$/
-/**
- * After these Gatling goes on without what should have been done: a hook or a loop with a missing attribute, an exception
- * in the plan's code. A request that could not be built has a row, unless it was for its name.
- */
+/** After these Gatling goes on without what should have been done. A request that could not be built has a row, unless it was for its name. */
 const LOST =
   /^\S+: (?:'.*' (?:failed to execute:|crashed with ')|Condition evaluation .*crashed with message|Failed to build request name:)/
 const MAX_TEXT = 500

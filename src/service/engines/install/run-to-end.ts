@@ -52,10 +52,7 @@ export interface InstallPorts {
 
 const PACKAGE = 'loadgate'
 
-/**
- * The absolute path of a file that is shipped with this package, such as `java/jars/fetch.jar`. This module is at one depth
- * in `src/` and at another in `dist/`, so the root is found by its package.json.
- */
+/** The absolute path of a file that is shipped with this package: `src/` and `dist/` have different depths, so the root is found by its package.json. */
 export function packageFile(path: string): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (nameOf(folder) !== PACKAGE) {

@@ -115,10 +115,7 @@ async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> 
   )
 }
 
-/**
- * JMeter prints its version at the end of its ASCII-art name. What the JVM prints before, such as a warning or the
- * options it picked up, may contain numbers too.
- */
+/** JMeter's version is at the end of its ASCII-art name; what the JVM prints before may contain numbers too. */
 export function readVersion(lines: readonly string[]): string | undefined {
   const ofJMeter = /^(?:[\s_/\\|<>()-]*|(?:Apache )?JMeter (?:version )?)(\d+\.\d+[\w.-]*)\s*$/i
   return lines.map((line) => ofJMeter.exec(line)?.[1]).findLast((version) => version !== undefined)

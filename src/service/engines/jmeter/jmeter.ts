@@ -20,8 +20,7 @@ import type { ImageShell } from '../../nodes/load-node.js'
 import { listFiles, runInImage } from '../image/program-source.js'
 import { findHome, requireImageJava } from '../image/image-program.js'
 import { findJMeter, type JMeter, javaArguments, type JvmPlace, readVersion } from './install.js'
-import { readLogEntries } from './log.js'
-import { type LogFindings, LossFinder, MISSING_CLASS, type PlanPlace, readStops } from './losses.js'
+import { type LogFindings, LossFinder, MISSING_CLASS, readLogEntries, readStops } from './losses.js'
 import { MissingThreads } from './missing-threads.js'
 import { insertHostOverrides } from './plan.js'
 
@@ -90,7 +89,12 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   if (signal.aborted) return { problem: null }
   // The tool's output goes into the report, which anyone may read.
   const redact = (text: string): string => redactLog(text, secretValues(order.properties))
-  const found = await readFindings(work, { files, stops: readStops(elements) })
+  // JMeter's exit code says whether it ran, not whether it ran the whole plan; its log does, with the paths that JMeter got.
+  const { node } = order
+  const place = { folder: node.pathOf(dirname(order.planFile)), samplesFile: node.pathOf(order.samplesFile) }
+  const finder = new LossFinder({ ...place, files, stops: readStops(elements) })
+  await readLogEntries(order.logFile, (entry) => finder.push(entry), signal)
+  const found = finder.end()
   const losses = [...found.losses]
   if (isDiskFull) losses.push('JMeter: the disk was full, so samples may be missing')
   if (exit.code !== 0) {
@@ -152,19 +156,6 @@ async function runProcess(
     signal
   )
   return { exit, words, ...said }
-}
-
-/** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log does. */
-async function readFindings(
-  { order, signal }: NodeWork,
-  plan: Pick<PlanPlace, 'files' | 'stops'>
-): Promise<LogFindings> {
-  const { node, planFile, samplesFile, logFile } = order
-  // The log has the paths that JMeter got.
-  const place = { folder: node.pathOf(dirname(planFile)), samplesFile: node.pathOf(samplesFile) }
-  const finder = new LossFinder({ ...place, ...plan })
-  await readLogEntries(logFile, (entry) => finder.push(entry), signal)
-  return finder.end()
 }
 
 /** A script can end JMeter at any time with any exit code. A plan that did not start has no end marker either. */

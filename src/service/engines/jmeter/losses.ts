@@ -1,6 +1,6 @@
 import { basename, isAbsolute, relative } from 'node:path'
 import { flatten, type PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
-import type { LogEntry } from './log.js'
+import { readLogLines } from '../engine.js'
 
 /** Where the plan ran, to identify its files. */
 export interface PlanPlace {
@@ -47,10 +47,7 @@ const LISTENER = /^(?:o\.a\.j|org\.apache\.jmeter)\.(?:r|v|reporters|visualizers
 const OWN_LOGGER =
   /^(?:\[[^\]]*\]\s+)?(?:o\.a\.j|org\.apache\.(?:jmeter|jorphan)|k\.a\.j|kg\.apc|c\.b\.j|com\.blazemeter)\./
 
-/**
- * Loggers available to a plan's scripts. What they log is up to the plan: it may be about a file that may be missing, or
- * quote a server. A JSR223 script's logger has the class, which may be abbreviated, and then its own name.
- */
+/** Loggers of a plan's scripts, where what is logged is up to the plan. That of a JSR223 script has the class, perhaps abbreviated, and its own name. */
 const SCRIPT_LOGGER =
   /^(?:\[[^\]]*\]\s+)?[\w.]+\.(?:(?:J|JSR223\w*)\.|(?:BeanShellTestElement|LogFunction2?|(?:Groovy|BeanShell|JavaScript|Jexl\d?Function)): (?!Error running (?:groovy|BSH) script$|Error processing Javascript: |An error occurred while evaluating ))/
 
@@ -256,4 +253,60 @@ function add(counts: Map<string, number>, sentence: string): void {
 
 function tellAll(counts: ReadonlyMap<string, number>): string[] {
   return [...counts].map(([sentence, count]) => (count === 1 ? sentence : `${sentence} (${count} times)`))
+}
+
+/** An entry of JMeter's log, with the first and the last message of the exception below it. */
+export interface LogEntry {
+  readonly level: string
+  /** Logger and message, as in `o.a.j.t.JMeterThread: Test failed!`. */
+  readonly text: string
+  /** Empty if the entry has no exception. */
+  readonly exception: string
+  /** The root cause of the exception; empty if there is none. */
+  readonly rootCause: string
+}
+
+const MAX_TEXT = 1000
+/** By default time, level, logger and message; other layouts have the level near the start of the line too. */
+const ENTRY = /^(?:[\d[].{0,80}?\b)?(FATAL|ERROR|WARN|INFO|DEBUG|TRACE)\b[\]\s:|-]*(.*)$/
+/** JMeter's default layout. */
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} /
+const CAUSED_BY = 'Caused by: '
+
+/** Reads a log of any size entry by entry, as far as time allows: its start matters as much as its end. */
+export async function readLogEntries(
+  file: string,
+  onEntry: (entry: LogEntry) => void,
+  signal?: AbortSignal
+): Promise<void> {
+  const entries = new EntryReader(onEntry)
+  await readLogLines(file, (line) => entries.push(line), signal)
+  entries.end()
+}
+
+class EntryReader {
+  #entry: { level: string; text: string; exception: string; rootCause: string } | undefined
+
+  /** Whether entries start with a time, judged by the first one: then a message's further lines are not entries. */
+  #hasTimes: boolean | undefined
+
+  constructor(private readonly onEntry: (entry: LogEntry) => void) {}
+
+  push(line: string): void {
+    const [, level, text] = ENTRY.exec(line) ?? []
+    if (level !== undefined && text !== undefined && (!this.#hasTimes || TIME.test(line))) {
+      this.#hasTimes ??= TIME.test(line)
+      this.end()
+      this.#entry = { level, text: text.slice(0, MAX_TEXT).trim(), exception: '', rootCause: '' }
+    } else if (this.#entry !== undefined && !line.startsWith('\tat ')) {
+      const words = line.slice(0, MAX_TEXT).trim()
+      if (words.startsWith(CAUSED_BY)) this.#entry.rootCause = words.slice(CAUSED_BY.length)
+      else this.#entry.exception ||= words
+    }
+  }
+
+  end(): void {
+    if (this.#entry !== undefined) this.onEntry(this.#entry)
+    this.#entry = undefined
+  }
 }

@@ -3,10 +3,7 @@ import { literalsIn } from '../../../analysis/plans/check/source-plan.js'
 import { flatten, readPlanTree } from '../../../analysis/plans/jmx/plan-tree.js'
 import type { HostOverride } from '../engine.js'
 
-/**
- * Inserts JMeter's own DNS element into a plan, so that some names resolve to other addresses.
- * The text is the plan's bytes as latin1: the inserted text is ASCII, and the rest keeps its bytes in any such encoding.
- */
+/** Inserts JMeter's own DNS element, with ASCII only, into the plan's bytes as latin1: the others stay as they are in any such encoding. */
 export function insertHostOverrides(plan: string, hosts: readonly HostOverride[]): string {
   const parser = new SaxesParser()
   let changed = ''

@@ -43,10 +43,7 @@ interface StandInChoice {
   readonly wanted: string
 }
 
-/**
- * Scripts that create `new ChromeDriver()` start a driver of their own. This program takes its place: it listens where the
- * script wants and passes everything on to the user's hub, so that such scripts get the same browsers as the others.
- */
+/** Takes the place of the driver that `new ChromeDriver()` starts: passes all on to the user's hub, so that such scripts get the same browsers as the others. */
 export function standInForDriver(
   args: readonly string[],
   { hubPort, browser, wanted }: StandInChoice

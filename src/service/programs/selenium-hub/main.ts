@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { standInForDriver } from './driver-stand-in.js'
 import { type BrowserKind, ORDER_VARIABLE, type SeleniumOrder } from './order.js'
-import { killRestOfGroup } from './process-table.js'
+import { killRestOfGroup } from './driver.js'
 import { onOneLine, runUsers } from './users.js'
 
 const [mode, ...args] = process.argv.slice(2)

@@ -1,4 +1,5 @@
-import type { BrowserContext, CDPSession, ElementHandle as PageElement, Frame, Page } from 'playwright-core'
+import type { BrowserContext, CDPSession, devices, ElementHandle as PageElement } from 'playwright-core'
+import type { Frame, Page } from 'playwright-core'
 import { type Evaluated, toLocator } from './by.js'
 import { currentCalls } from './calls.js'
 import { findDevice, isKey } from './constants.js'
@@ -8,21 +9,12 @@ import * as inPage from './page-scripts.js'
 import { MAX_MS, type Settings, type StepSettings, toMs } from './settings.js'
 import { Until, WaitCondition } from './until.js'
 
-/** What a device of the browser library is described by. */
-export interface DeviceDescription {
-  readonly viewport: { readonly width: number; readonly height: number }
-  readonly userAgent: string
-  readonly deviceScaleFactor: number
-  readonly isMobile: boolean
-  readonly hasTouch: boolean
-}
-
 interface BrowserPorts {
   readonly context: BrowserContext
   readonly settings: Settings
   /** Where the uploaded files are. */
   readonly folder: string
-  readonly devices: Readonly<Record<string, DeviceDescription>>
+  readonly devices: typeof devices
   /** Waits; returns early when the run is over. */
   readonly rest: (ms: number) => Promise<void>
   /** Says something once. */

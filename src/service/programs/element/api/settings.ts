@@ -155,11 +155,7 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^h(ours?)?$/, 3_600_000]
 ]
 
-/**
- * A time as scripts write it, in ms: a string with a unit, or a number. Element's first versions count in seconds and later ones
- * in milliseconds, and scripts for both are around: nobody means less than a second by 1000, or a quarter of an hour of think
- * time by 999.
- */
+/** A time as scripts write it, in ms. Element's first versions count in seconds, later ones in ms: nobody means less than a second by 1000, or a quarter of an hour by 999. */
 export function toMs(value: unknown): number {
   return Math.min(readMs(value), MAX_MS)
 }

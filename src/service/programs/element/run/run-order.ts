@@ -20,7 +20,7 @@ export interface RunOrder {
   readonly modules: string
   /** The browser's executable. */
   readonly browser: string
-  readonly hosts: readonly HostRule[]
+  readonly hosts: readonly { readonly host: string; readonly address: string }[]
   readonly users: number
   readonly rampupMs: number
   /** Null if only the script limits it. */
@@ -29,15 +29,10 @@ export interface RunOrder {
   readonly graceMs: number
 }
 
-export interface HostRule {
-  readonly host: string
-  readonly address: string
-}
-
 const PATTERN = /^[\w.*:-]+$/
 
 /** The browser's argument that redirects hosts and blocks domains; nothing if there are none. */
-export function hostRules(hosts: readonly HostRule[], blocked: readonly string[]): string[] {
+export function hostRules(hosts: RunOrder['hosts'], blocked: readonly string[]): string[] {
   const rules = [
     ...blocked.map((pattern) => `MAP ${checkPattern(pattern)} ~NOTFOUND`),
     ...hosts.map(({ host, address }) => `MAP ${host} ${isIPv6(address) ? `[${address}]` : address}`)
@@ -110,8 +105,6 @@ export class Schedule {
   async #sleepUntil(untilMs: number): Promise<void> {
     const { signal } = this.#stopped
     while (!signal.aborted && Date.now() < untilMs)
-      await sleep(Math.min(untilMs - Date.now(), LONGEST_NAP_MS), undefined, { signal }).catch(
-        () => undefined
-      )
+      await sleep(Math.min(untilMs - Date.now(), LONGEST_NAP_MS), null, { signal }).catch(() => undefined)
   }
 }
