@@ -44,14 +44,13 @@ export interface NodePosition {
 
 /** The work of one node of a grid; threads are its share. */
 export interface NodeOrder extends Omit<PlanRequest, 'tool' | 'fileNames'> {
-  /** Where its processes run. */
   readonly node: LoadNode
   readonly place: NodePosition
   /** The plan; its data files are next to it, and the folder belongs to this node. */
   readonly planFile: string
   /** Where the samples go: CSV in JMeter's columns, with a header. */
   readonly samplesFile: string
-  /** Where the tool's own log goes. */
+  /** The tool's own. */
   readonly logFile: string
   /** Identifies the node's lines in the log. */
   readonly nodeName: string
@@ -90,7 +89,7 @@ export interface Engine {
   /** The tools it provides, as in `run[tool]`. */
   readonly tools: readonly string[]
   /** Its samples are synthetic; everything that shows them must say so. */
-  readonly synthetic: boolean
+  readonly synthetic?: true
   /** Why a run cannot even be created, one sentence each: a file of the wrong kind, an option that has no effect. */
   refuse(request: PlanRequest): string[]
   /** Finds or installs the tool, which it caches, and compiles the plan. A `ToolError` says what to do. */
@@ -119,7 +118,7 @@ export class Engines {
 
   /** True if the samples are made up; then those of every tool are. */
   get synthetic(): boolean {
-    return this.engines.some(({ synthetic }) => synthetic)
+    return this.engines.some(({ synthetic }) => synthetic === true)
   }
 
   of(tool: string): Engine {

@@ -77,15 +77,8 @@ export async function linkIntoFolders(folder: string, subPaths: readonly string[
   }
 }
 
-/** What identifies a run, as far as it is known. */
-interface RunIdentity {
-  readonly sequence?: number | undefined
-  readonly project?: string | null | undefined
-  readonly account?: string | null | undefined
-}
-
 /** Tells a plan where it runs, so that each node can use its own part of the data. Scripts expect indices from 0, sequences from 1, and the misspelt name. */
-export function placeVariables(place: NodePosition, run: RunIdentity = {}): Record<string, string> {
+export function placeVariables(place: NodePosition): Record<string, string> {
   const gridSequence = String(place.gridIndex + 1)
   return {
     FLOOD_LOAD_TEST: 'true',
@@ -96,15 +89,9 @@ export function placeVariables(place: NodePosition, run: RunIdentity = {}): Reco
     FLOOD_NODE_INDEX: String(place.nodeIndex),
     // Across all grids, so that it alone tells the nodes of a run apart.
     FLOOD_GRID_NODE_SEQUENCE_ID: String(place.ordinal + 1),
-    FLOOD_SEQUENCE_ID: String(run.sequence ?? 1),
-    FLOOD_PROJECT_ID: numberOr1(run.project),
-    FLOOD_ACCOUNT_ID: numberOr1(run.account)
+    // Scripts read these as numbers.
+    ...{ FLOOD_SEQUENCE_ID: '1', FLOOD_PROJECT_ID: '1', FLOOD_ACCOUNT_ID: '1' }
   }
-}
-
-/** Scripts read ids as numbers; a project's name would become NaN. */
-function numberOr1(id: string | null | undefined): string {
-  return id != null && /^\d+$/.test(id) ? id : '1'
 }
 
 /** What a plan is given by name: the run's settings, then the overrides, `-D` and `-J` alike; the last one wins. */

@@ -18,7 +18,7 @@ export function createBrowserEngine(
   ports: InstallPorts,
   { packageNames = [] }: { packageNames?: readonly string[] } = {}
 ): Engine {
-  return { tools: ['service-chrome'], synthetic: false, refuse, prepare: prepareWith(ports, packageNames) }
+  return { tools: ['service-chrome'], refuse, prepare: prepareWith(ports, packageNames) }
 }
 
 function refuse({ fileNames, properties }: PlanRequest): string[] {

@@ -45,7 +45,10 @@ export async function runScript(
   order: NodeOrder,
   { signal, ports }: { signal: AbortSignal; ports: ScriptPorts }
 ): Promise<NodeOutcome> {
-  const log = createLog(order, script, ports)
+  const secrets = planSecrets(order.properties, script.variables)
+  const redact = (text: string): string => redactLog(text, secrets)
+  const note = (text: string): void => ports.log(redact(`${order.nodeName}: ${text}`))
+  let lines = 0
   const { node, samplesFile, logFile, mark } = order
   const folder = dirname(order.planFile)
   const watch = new Watch(ports.blockedAfterMs ?? BLOCKED_AFTER_MS, node.outageMs)
@@ -64,10 +67,15 @@ export async function runScript(
       },
       ...{ node: script.node, tempDir: script.tempDir, mark },
       onStart: () => watch.heard(),
-      onLine: log.line,
+      // A script can print whatever it received, and as much as it likes.
+      onLine: (line) => {
+        lines++
+        if (lines <= MAX_LINES) note(line)
+        if (lines === MAX_LINES) note('… the rest of what the script prints is in its log')
+      },
       onMessage: (message) => {
         watch.heard(message)
-        if (message.kind === 'note') log.note(message.text)
+        if (message.kind === 'note') note(message.text)
         if (['problem', 'loss', 'stopped', 'end'].includes(message.kind)) told.push(message)
       }
     },
@@ -76,7 +84,6 @@ export async function runScript(
   ).finally(() => watch.end())
   // Whoever stopped it knows that load is missing.
   if (signal.aborted) return { problem: null }
-  const { redact } = log
   return judge(told, { exit, overdue: watch.overdue, scriptName: basename(order.planFile), redact })
 }
 
@@ -92,24 +99,6 @@ function describeRun(script: CompiledScript, order: NodeOrder, workDir: string):
     durationMs: durationSec === null ? null : durationSec * 1000,
     graceMs: GRACE_MS
   }
-}
-
-/** A script can print whatever it received, and as much as it likes. */
-function createLog(
-  order: NodeOrder,
-  script: CompiledScript,
-  ports: ScriptPorts
-): { line: (line: string) => void; note: (text: string) => void; redact: (text: string) => string } {
-  const secrets = planSecrets(order.properties, script.variables)
-  const redact = (text: string): string => redactLog(text, secrets)
-  const note = (text: string): void => ports.log(redact(`${order.nodeName}: ${text}`))
-  let lines = 0
-  const line = (text: string): void => {
-    lines++
-    if (lines <= MAX_LINES) note(text)
-    if (lines === MAX_LINES) note('… the rest of what the script prints is in its log')
-  }
-  return { line, note, redact }
 }
 
 function judge(

@@ -24,7 +24,6 @@ export function createGatlingEngine(ports: InstallPorts): Engine {
   const search: ToolSearch<GatlingTool> = { here: find, inImage: findGatlingInImage }
   return {
     tools: ['gatling'],
-    synthetic: false,
     refuse: refuseFiles,
     prepare: async (plan) => {
       const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)

@@ -96,11 +96,10 @@ function findWanted(facts: PlanFacts, { plan, wanted }: { plan: string; wanted: 
   const named = findNamed(facts.simulations, wanted)
   if (named !== undefined) return named
   const own = [...facts.hidden, ...facts.broken].find(({ name }) => [name, simpleName(name)].includes(wanted))
-  const but =
-    own === undefined
-      ? `${describe(plan, facts.simulations)}; ${CHOOSE}`
-      : `${own.name} ${own.why}${advice(facts, own)}`
-  throw new ToolError(`${SIMULATION_PROPERTY} is ${wanted}, but ${but}`)
+  const but = own && `${own.name} ${own.why}${advice(facts, own)}`
+  throw new ToolError(
+    `${SIMULATION_PROPERTY} is ${wanted}, but ${but ?? `${describe(plan, facts.simulations)}; ${CHOOSE}`}`
+  )
 }
 
 function explainNone({ simulations, hidden, broken }: PlanFacts, plan: string): string {
@@ -130,9 +129,9 @@ function findNamed(simulations: readonly string[], name: string): string | undef
 }
 
 function describe(plan: string, simulations: readonly string[]): string {
-  return simulations.length === 0
-    ? `there is no simulation in ${plan}`
-    : `${plan} has ${simulations.length === 1 ? 'one simulation' : `${simulations.length} simulations`}: ${simulations.join(', ')}`
+  if (simulations.length === 0) return `there is no simulation in ${plan}`
+  const count = simulations.length === 1 ? 'one simulation' : `${simulations.length} simulations`
+  return `${plan} has ${count}: ${simulations.join(', ')}`
 }
 
 /** Where a plan looks for uploaded files below its own folder: `data/users.csv` for an uploaded `users.csv`. */

@@ -168,6 +168,10 @@ const SHOWN_LINES = 15
 const WRONG_CLASSES =
   /NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|ClassNotFoundException|AbstractMethodError|IncompatibleClassChangeError|UnsupportedClassVersionError/
 const MORE_MEMORY = 'Give it more memory with the environment variable HEAP, such as HEAP=-Xmx4g'
+const TOO_DEEP =
+  'The plan calls itself without end, or too deeply: correct it, or give it a larger stack with the environment variable JVM_ARGS, such as JVM_ARGS=-Xss4m'
+const KILLED =
+  'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process, which its log tells: `dmesg`): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
 
 interface Ending {
   readonly exit: ToolExit
@@ -204,10 +208,7 @@ function lastWords(ending: Ending): readonly string[] {
 
 /** What may have ended it early. */
 function causeOf({ exit, firstError, version }: Ending, hasStarted: boolean): string[] {
-  if (exit.signal === 'SIGKILL')
-    return [
-      'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process, which its log tells: `dmesg`): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
-    ]
+  if (exit.signal === 'SIGKILL') return [KILLED]
   if (firstError !== '')
     return [...adviceFor([firstError], version), `The first error in its log: ${firstError}`]
   return hasStarted && exit.signal === null ? ['Does the plan call System.exit?'] : []
@@ -215,15 +216,9 @@ function causeOf({ exit, firstError, version }: Ending, hasStarted: boolean): st
 
 function adviceFor(words: readonly string[], version: string): string[] {
   const text = words.join('\n')
-  if (WRONG_CLASSES.test(text))
-    return [
-      `A class is missing or of another version: compile the plan with Gatling ${version}, and upload its libraries as .jar files next to it`
-    ]
-  return text.includes('StackOverflowError')
-    ? [
-        'The plan calls itself without end, or too deeply: correct it, or give it a larger stack with the environment variable JVM_ARGS, such as JVM_ARGS=-Xss4m'
-      ]
-    : []
+  const otherVersion = `A class is missing or of another version: compile the plan with Gatling ${version}, and upload its libraries as .jar files next to it`
+  if (WRONG_CLASSES.test(text)) return [otherVersion]
+  return text.includes('StackOverflowError') ? [TOO_DEEP] : []
 }
 
 function cut(start: string, words: readonly string[]): string {

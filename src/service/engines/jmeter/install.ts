@@ -94,14 +94,10 @@ export interface JvmPlace {
 }
 
 /** The options of the JVM, with those that users give in its environment, and the jar. */
-export function javaArguments(
-  jar: string,
-  env: NodeJS.ProcessEnv,
-  { memoryBytes, home }: JvmPlace = {}
-): string[] {
-  const size = heapSize(memoryBytes)
+export function javaArguments(jar: string, env: NodeJS.ProcessEnv, place: JvmPlace = {}): string[] {
+  const size = heapSize(place.memoryBytes)
   const heap = `-Xms${size} -Xmx${size} -XX:MaxMetaspaceSize=256m`
-  return [...JVM_OPTIONS, ...jvmOptions(env, { heap, home }), '-jar', jar]
+  return [...JVM_OPTIONS, ...jvmOptions(env, { heap, home: place.home }), '-jar', jar]
 }
 
 async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> {

@@ -11,7 +11,6 @@ import {
   readSubPaths,
   type ReadPlan
 } from '../../../analysis/plans/jmx/plan-tree.js'
-import type { ToolExit } from '../../nodes/machine/processes.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
 import { redactLog, secretValues } from '../redact-log.js'
 import { refuseForJMeter, type RunFile } from '../../../analysis/plans/check/request.js'
@@ -62,7 +61,6 @@ export function createJMeterEngine(ports: InstallPorts): Engine {
   const search = { here: findOnce(() => findJMeter(ports)), inImage: findJMeterInImage }
   return {
     tools: ['jmeter'],
-    synthetic: false,
     refuse: refuseFiles,
     prepare: async (plan) => {
       const nodes = await plan.nodes()
@@ -104,7 +102,13 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   for (const note of found.notes.slice(0, SHOWN_NOTES))
     ports.log(redact(`${order.nodeName}: its log says: ${note}`))
   losses.push(...unreadPlans(plans, trees))
-  const threads = describePlan(order, trees[0]?.elements, plans.slice(1))
+  const threads = new MissingThreads(trees[0]?.elements, {
+    others: plans.slice(1),
+    parameters: order.properties.filter(({ kind }) => kind === 'J'),
+    threads: order.threads ?? undefined,
+    rampupSeconds: order.rampupSec ?? undefined,
+    durationSeconds: order.durationSec ?? undefined
+  })
   // A script can print the words too; the log of a full disk has no end.
   const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
   losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
@@ -121,10 +125,7 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
 }
 
 /** Runs JMeter to its end and keeps the last lines of its console output. */
-async function runProcess(
-  jmeter: JMeter,
-  { order, signal, ports }: NodeWork
-): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean; isEnded: boolean }> {
+async function runProcess(jmeter: JMeter, { order, signal, ports }: NodeWork) {
   const words: string[] = []
   const secrets = secretValues(order.properties)
   const said = { isDiskFull: false, isEnded: false }
@@ -199,20 +200,6 @@ function unreadPlans(plans: readonly RunFile[], trees: readonly ReadPlan[]): str
   })
 }
 
-function describePlan(
-  order: NodeOrder,
-  tree: ReadPlan['elements'],
-  others: readonly RunFile[]
-): MissingThreads {
-  return new MissingThreads(tree, {
-    others,
-    parameters: order.properties.filter(({ kind }) => kind === 'J'),
-    threads: order.threads ?? undefined,
-    rampupSeconds: order.rampupSec ?? undefined,
-    durationSeconds: order.durationSec ?? undefined
-  })
-}
-
 /** Each node has its own copy of the plan. */
 async function overrideHosts(order: NodeOrder): Promise<void> {
   if (order.hosts.length === 0) return
@@ -275,10 +262,8 @@ const FOR_A_MOMENT = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx128m']
 export async function findJMeterInImage(image: ImageShell): Promise<JMeter> {
   const jar = await findJar(image)
   const { java, jvm } = await requireImageJava(image, 'JMeter')
-  const { lines, code, how } = await runInImage(image, [
-    ...[java, ...FOR_A_MOMENT, '-jar', jar],
-    ...['--version', '-j', '/dev/null']
-  ])
+  const command = [java, ...FOR_A_MOMENT, '-jar', jar, '--version', '-j', '/dev/null']
+  const { lines, code, how } = await runInImage(image, command)
   const version = readVersion(lines)
   const origin = `${posix.dirname(posix.dirname(jar))} of ${image.name}`
   if (code !== 0 || version === undefined)

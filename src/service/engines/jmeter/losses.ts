@@ -3,8 +3,7 @@ import { flatten, type PlanElement } from '../../../analysis/plans/jmx/plan-tree
 import { readLogLines } from '../engine.js'
 
 /** Where the plan ran, to identify its files. */
-export interface PlanPlace {
-  /** The folder of the plan. */
+interface PlanPlace {
   readonly folder: string
   /** The names of the files that were uploaded. */
   readonly files: ReadonlySet<string>

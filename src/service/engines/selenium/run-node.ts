@@ -94,18 +94,12 @@ function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv)
 }
 
 /** The node could not run the plan: its program failed, or every user did. */
-function explainEnd(
-  { failures, lastLines, facts, isBroken }: NodeOutput,
-  exit: ToolExit,
-  users: number
-): string | null {
+function explainEnd(output: NodeOutput, exit: ToolExit, users: number): string | null {
+  const { failures, lastLines, facts, isBroken } = output
   const [first] = failures
   if (first !== undefined && failures.length >= users) {
-    const who =
-      users === 1
-        ? 'The plan ended with an error'
-        : `All ${users} users ended with an error; user ${first.user}`
-    return `${who}: ${first.words}${adviceFor(first.words)}`
+    const all = `All ${users} users ended with an error; user ${first.user}`
+    return `${users === 1 ? 'The plan ended with an error' : all}: ${first.words}${adviceFor(first.words)}`
   }
   if (exit.code === 0 && facts !== undefined && !isBroken) return null
   return `The users' process ended too early (${describeExit(exit)}): ${lastLines.slice(-10).join('\n').slice(0, 2000)}`

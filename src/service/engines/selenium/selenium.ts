@@ -19,7 +19,7 @@ import { runSelenium } from './run-node.js'
 /** Runs scripts for Selenium in Java, with real browsers. */
 export function createSeleniumEngine(ports: InstallPorts): Engine {
   const tools = Object.values(KINDS).map(({ title }) => title)
-  return { tools, synthetic: false, refuse, prepare: prepareWith(ports) }
+  return { tools, refuse, prepare: prepareWith(ports) }
 }
 
 function kindOf(tool: string): BrowserKind {

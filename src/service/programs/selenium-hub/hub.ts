@@ -49,7 +49,7 @@ interface Answer {
 export async function startHub(ports: HubPorts): Promise<Hub> {
   const sessions: Sessions = { drivers: new Set(), byId: new Map(), endings: 0 }
   const server = createServer((asked, response) => {
-    answer(asked, { sessions, ports })
+    answer(asked, sessions, ports)
       .catch((thrown: unknown) => {
         const isNew = asked.method === 'POST' && asked.url?.endsWith('/session') === true
         return failed(500, isNew ? 'session not created' : 'unknown error', messageOf(thrown))
@@ -75,10 +75,7 @@ export async function startHub(ports: HubPorts): Promise<Hub> {
   }
 }
 
-async function answer(
-  asked: IncomingMessage,
-  { sessions, ports }: { sessions: Sessions; ports: HubPorts }
-): Promise<Answer> {
+async function answer(asked: IncomingMessage, sessions: Sessions, ports: HubPorts): Promise<Answer> {
   const refusal = refuse(asked)
   if (refusal !== undefined) return failed(403, 'unknown error', refusal)
   const url = (asked.url ?? '/').replace(/^\/wd\/hub(?=\/|$)/, '') || '/'
