@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-/** A product of the demo shop. */
 interface Product {
   readonly id: string
   readonly name: string

@@ -6,7 +6,6 @@ import { splitLines } from '../lines.js'
 import type { LoadNode, NodeExit } from '../nodes/load-node.js'
 import type { InstallPorts } from './install/run-to-end.js'
 
-/** What a run asks of its tool. */
 export interface PlanRequest {
   /** As in `run[tool]`, in the API document's own word. */
   readonly tool: string
@@ -86,7 +85,6 @@ export interface PreparedPlan {
 
 /** A load-test tool. To add another one, implement this in a folder of its own. */
 export interface Engine {
-  /** The tools it provides, as in `run[tool]`. */
   readonly tools: readonly string[]
   /** Its samples are synthetic; everything that shows them must say so. */
   readonly synthetic?: true
@@ -108,7 +106,6 @@ export function findOnce<T>(find: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** The tools that this service runs. */
 export class Engines {
   constructor(private readonly engines: readonly Engine[]) {}
 
@@ -134,7 +131,6 @@ export function joinVersions(versions: readonly string[]): string {
   return others.length === 0 ? last : `${others.reverse().join(', ')} and ${last}`
 }
 
-/** A host name and the address it should resolve to. */
 export interface HostOverride {
   readonly host: string
   readonly address: string
@@ -208,15 +204,15 @@ export async function readLogLines(
 ): Promise<void> {
   const stream = createReadStream(file, { highWaterMark: LOG_CHUNK_BYTES, signal })
   splitLines(stream, onLine)
-  await finished(stream).catch((thrown: NodeJS.ErrnoException) => {
-    if (!['ENOENT', 'ABORT_ERR'].includes(thrown.code ?? '')) throw thrown
+  await finished(stream).catch((thrown: unknown) => {
+    const { code = '' } = thrown as NodeJS.ErrnoException
+    if (!['ENOENT', 'ABORT_ERR'].includes(code)) throw thrown
   })
 }
 
 /** More than any header has. */
 const HEADER_BYTES = 1 << 16
 
-/** Whether a node's file has anything after its header. */
 export async function hasSamples(samplesFile: string): Promise<boolean> {
   const handle = await open(samplesFile).catch(() => undefined)
   if (handle === undefined) return false

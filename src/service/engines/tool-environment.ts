@@ -20,7 +20,7 @@ export function toolEnvironment(
 ): NodeJS.ProcessEnv {
   const allowed = withAbsolutePaths(pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_')))
   // Java decodes its arguments and the names of files by the locale, which is ASCII in most containers.
-  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || ''
+  const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find(Boolean) ?? ''
   if (/utf-?8/i.test(locale)) return allowed
   return { ...allowed, LC_ALL: platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8' }
 }

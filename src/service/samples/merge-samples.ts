@@ -9,9 +9,7 @@ import { RowRewriter } from './row-rewriter.js'
 
 const CHUNK_BYTES = 1 << 20
 
-/** What a node's file contains. */
 export interface NodeSamples {
-  /** At least one row below the header. */
   readonly hasRows: boolean
   /** Bytes after the last complete row: a truncated row, or one with an unclosed quote. */
   readonly restBytes: number
@@ -87,7 +85,6 @@ async function isFile(path: string): Promise<boolean> {
   return found?.isFile() ?? false
 }
 
-/** Reads a file once from start to end. */
 async function survey(file: string, index: number, merge: Merge): Promise<Survey> {
   const offsetMs = merge.offsetsMs?.[index] ?? 0
   const sink = merge.sinkOf(index)

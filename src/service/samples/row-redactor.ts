@@ -48,7 +48,6 @@ export class RowRedactor {
     return found.length > 0
   }
 
-  /** Sorted by start. */
   #find(rows: Buffer): Stretch[] {
     const found: Stretch[] = []
     for (const form of this.#forms)

@@ -76,8 +76,7 @@ async function readPlaywrightVersion(modules: string): Promise<string> {
 export const BROWSER_PACKAGES: PackageLock = {
   name: 'browser-engine',
   what: 'the packages for service-chrome (playwright-core, esbuild)',
-  packageJson: 'packages/browser/package.json',
-  packageLock: 'packages/browser/package-lock.json'
+  folder: 'packages/browser'
 }
 
 /** Compiles the script and what it imports into one module; throws the compiler's own lines. */
@@ -124,12 +123,9 @@ export async function findBrowserInImage(image: ImageShell): Promise<BrowserTool
   return { image: image.name, node, browser: await findBrowser(programsIn(image)) }
 }
 
-/** A browser that can be started. */
 export interface FoundBrowser {
   readonly path: string
-  /** Its name and version, in its own words. */
   readonly version: string
-  /** Why this one, for the log. */
   readonly origin: string
 }
 

@@ -11,7 +11,6 @@ import { placeVariables, planParameters } from '../environment-file.js'
 import { packageFile } from '../install/run-to-end.js'
 import { planSecrets, redactLog } from '../redact-log.js'
 
-/** What every node of a run with the same tools shares. */
 interface CompiledScript {
   readonly file: string
   /** The folder whose node_modules has the browser library. */
@@ -21,7 +20,6 @@ interface CompiledScript {
   readonly node?: string
   /** For temporary files on the node; undefined for a folder of its own. */
   readonly tempDir?: string | undefined
-  /** From the uploaded environment file. */
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -39,7 +37,6 @@ const BLOCKED_AFTER_MS = 60_000
 const MAX_LINES = 200
 const MAX_PROBLEMS = 5
 
-/** Runs the script with this node's share of the users. */
 export async function runScript(
   script: CompiledScript,
   order: NodeOrder,
@@ -126,7 +123,6 @@ function judge(
 class Watch {
   readonly #abort = new AbortController()
   readonly signal = this.#abort.signal
-  /** What it was ended for, if it was. */
   overdue: string | undefined
   #silence: NodeJS.Timeout | undefined
   #limit: NodeJS.Timeout | undefined
@@ -244,7 +240,6 @@ export function followMessages(file: string, onMessage: (message: Message) => vo
   }
   const timer = setInterval(look, LOOK_EVERY_MS)
   return {
-    /** Once the process has ended: reads what is left. */
     end: () => {
       clearInterval(timer)
       look()

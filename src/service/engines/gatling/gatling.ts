@@ -13,7 +13,7 @@ import { findHome, type ImageJava, refuseOlderJava, requireImageJava } from '../
 import { makeFolder } from '../../../contract/files.js'
 import GATLING_JARS from './gatling-jars.json' with { type: 'json' }
 import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
-import { refuseFiles, SIMULATION_PROPERTY, sortPlanFiles, type PlanFiles } from './plan-files.js'
+import { refuseFiles, SIMULATION_PROPERTY, sortPlanFiles, type PlanFiles } from './plan-facts.js'
 import { runSimulation, type Simulation } from './run-simulation.js'
 import KOTLIN_COMPILER_JARS from './kotlin-compiler-jars.json' with { type: 'json' }
 import SCALA_COMPILER_JARS from './scala-compiler-jars.json' with { type: 'json' }
@@ -99,17 +99,11 @@ export async function refuseOldExpressions(
   { files, folder }: { files: PlanFiles; folder: string }
 ): Promise<void> {
   if (expressions.length === 0) return
-  const sources = await Promise.all(
-    files.sources.map(async (name) => ({
-      name,
-      lines: (await readFile(join(folder, name), 'utf8')).split('\n')
-    }))
-  )
+  const texts = await Promise.all(files.sources.map((name) => readFile(join(folder, name), 'utf8')))
   const places = expressions.map((expression) => {
-    const found = sources
-      .map(({ name, lines }) => ({ name, at: lines.findIndex((line) => line.includes(expression)) }))
-      .find(({ at }) => at >= 0)
-    return `${found ? `${found.name}:${found.at + 1}` : files.plan}: ${expression}`
+    const source = texts.findIndex((text) => text.includes(expression))
+    const line = texts[source]?.split(expression, 1)[0]?.split('\n').length
+    return `${line === undefined ? files.plan : `${files.sources[source]}:${line}`}: ${expression}`
   })
   const more = places.length > SHOWN ? ` and ${places.length - SHOWN} more` : ''
   throw new ToolError(
@@ -152,7 +146,8 @@ export interface CompiledPlan {
 }
 
 export function versionOf(tool: GatlingTool): string {
-  return ('image' in tool && tool.gatling?.version) || VERSION
+  const own = 'image' in tool ? tool.gatling?.version : undefined
+  return own ?? VERSION
 }
 
 /** The plan is compiled here, so what is in an image must be able to run it. */
@@ -183,7 +178,6 @@ function minorOf(version: string): string {
   return version.split('.', 2).join('.')
 }
 
-/** The simulation as it runs with what a node has. */
 export function simulationOn(tool: GatlingTool, compiled: CompiledPlan, { jars }: Gatling): Simulation {
   const own = 'image' in tool && tool.gatling ? [{ inImage: `${tool.gatling.lib}/*` }] : jars
   return {
@@ -196,7 +190,6 @@ export function simulationOn(tool: GatlingTool, compiled: CompiledPlan, { jars }
   }
 }
 
-/** What an image has for Gatling. */
 export interface GatlingImage extends ImageJava {
   readonly image: string
   /** Undefined if it has Java only: then Gatling's jars can be copied there. */
@@ -225,7 +218,6 @@ async function jarsIn(image: ImageShell, home: string): Promise<GatlingImage['ga
 
 interface PlanSource {
   readonly files: PlanFiles
-  /** The folder of the uploaded files. */
   readonly folder: string
   /** Where the classes go; may not exist yet. */
   readonly classesDir: string

@@ -7,7 +7,6 @@ import type { ToolExit } from '../../nodes/machine/processes.js'
 
 /** A compiled simulation: the same for every node with the same tools. */
 export interface Simulation {
-  /** A path on the node. */
   readonly java: string
   /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
   readonly jvm?: NodeJS.ProcessEnv
@@ -17,11 +16,9 @@ export interface Simulation {
   readonly classPath: readonly (string | { readonly inImage: string })[]
   /** Uploaded jars, which are in the folder of each node. */
   readonly jars: readonly string[]
-  /** The name of its class. */
   readonly simulation: string
   /** Where it looks for its files, below its folder. */
   readonly subPaths: readonly string[]
-  /** Environment variables that were uploaded with it. */
   readonly variables: Readonly<Record<string, string>>
   /** What may be wrong with its files, one sentence each. */
   readonly doubts: readonly string[]
@@ -46,7 +43,6 @@ const DEFAULTS = {
   'gatling.data.console.writePeriod': '30'
 }
 
-/** Runs a simulation on one node, to its end or until the signal aborts. */
 export async function runSimulation(plan: Simulation, work: NodeWork): Promise<NodeOutcome> {
   const { order, signal, ports } = work
   const secrets = planSecrets(order.properties, plan.variables)
@@ -127,7 +123,6 @@ interface Errors {
 interface LogErrors {
   /** Steps of the plan that were not executed, and left no row. */
   readonly lost: Errors
-  /** The others. */
   readonly other: Errors
   /** The first one of all; empty if there is none. */
   readonly first: string
@@ -239,7 +234,6 @@ interface ConsolePorts {
   readonly mark: string
   /** A plan may print the secrets it received. */
   readonly redact: (text: string) => string
-  /** Gets the lines that people should see. */
   readonly onLine: (line: string) => void
 }
 

@@ -5,11 +5,9 @@ import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
 import { findPrograms, readVariables, realPath, runInImage } from './program-source.js'
 
-/** What runs tools in an image. */
 interface Runtime {
   readonly title: 'Java' | 'Node'
   readonly name: 'java' | 'node'
-  /** The variable with its folder. */
   readonly home: string
   readonly versionFlag: string
   /** Its groups: the version, and twice its major number, of which one counts. */
@@ -52,12 +50,10 @@ async function requireRuntime(
   return { file, version: found, major: Number(first ?? second) }
 }
 
-/** The Java of an image. */
 export interface ImageJava {
   readonly java: string
   /** As it says itself, such as `17.0.16`. */
   readonly version: string
-  /** 8, 11, 17, … */
   readonly major: number
   /** `HEAP` and `JVM_ARGS`, as far as the image sets them. */
   readonly jvm: Readonly<Record<string, string>>

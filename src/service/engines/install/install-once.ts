@@ -11,7 +11,6 @@ import { isSameProcess, readStartTime, type ProcessGroup } from '../../nodes/mac
 import type { InstallPorts } from './run-to-end.js'
 
 interface Installation {
-  /** For people, such as `Gatling 3.15.1`. */
   readonly what: string
   /** The folder with all installations of its kind. */
   readonly cache: string

@@ -9,15 +9,12 @@ import { type InstallPorts, runToEnd, findOnPath, packageFile } from './run-to-e
 import { fingerprint } from './jars/jar-list.js'
 import { reportProgress, asSentence, wordsOf } from './tool-words.js'
 
-/** npm packages that are installed together; the paths are within this package. */
+/** npm packages that are installed together; the folder is within this package. */
 export interface PackageLock {
-  /** Of its folder. */
   readonly name: string
-  /** For people, such as `the packages for this and that`. */
   readonly what: string
-  readonly packageJson: string
-  /** With an integrity hash for every package. */
-  readonly packageLock: string
+  /** With a package.json, and a package-lock.json that has an integrity hash for every package. */
+  readonly folder: string
 }
 
 interface LockedPackage {
@@ -36,7 +33,8 @@ const NPM_ARGS = [
 /** Returns a folder with a `node_modules` as locked, which is installed if it is not there yet. No script of a package runs. */
 export async function installPackages(lock: PackageLock, ports: InstallPorts): Promise<string> {
   const { what } = lock
-  const text = await readFile(packageFile(lock.packageLock), 'utf8')
+  const folder = packageFile(lock.folder)
+  const text = await readFile(join(folder, 'package-lock.json'), 'utf8')
   // The platform too: some packages are binaries, and a cache may be shared.
   const key = fingerprint([text, process.platform, process.arch])
   return installOnce(
@@ -47,8 +45,8 @@ export async function installPackages(lock: PackageLock, ports: InstallPorts): P
       install: async ({ home }) => {
         const npm = await requireNpm(ports, what)
         ports.log(`Installing ${what} with npm, once`)
-        await copyFile(packageFile(lock.packageJson), join(home, 'package.json'))
-        await copyFile(packageFile(lock.packageLock), join(home, 'package-lock.json'))
+        for (const file of ['package.json', 'package-lock.json'])
+          await copyFile(join(folder, file), join(home, file))
         await runNpm(npm, what, home, ports)
         checkPackages(what, home, text)
       }

@@ -4,7 +4,6 @@ import { dirname, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
 import { type InstallPorts, runToEnd, findOnPath } from './run-to-end.js'
 
-/** A Java that can also compile. */
 export interface Jdk {
   readonly java: string
   readonly javac: string

@@ -14,7 +14,6 @@ interface ShortCommand {
   readonly cwd?: string
   /** Instead of what a tool gets. */
   readonly env?: NodeJS.ProcessEnv
-  /** Called for each line as it comes. */
   readonly onLine?: (line: string) => void
 }
 
@@ -38,7 +37,6 @@ export async function runToEnd(
   }
 }
 
-/** Dependencies of finding and installing tools. */
 export interface InstallPorts {
   readonly env: NodeJS.ProcessEnv
   readonly processes: Processes
@@ -46,7 +44,6 @@ export interface InstallPorts {
   readonly signal: AbortSignal
   /** Shows a line in place of the one before, if there is a terminal; without a line, nothing. */
   readonly progress?: ((line: string | undefined) => void) | undefined
-  /** How often an installation reports its progress. */
   readonly progressEveryMs?: number
 }
 

@@ -28,7 +28,6 @@ export function asSentence(text: string): string {
   return `${text.replace(/[.\s]+$/, '')}.`
 }
 
-/** The secrets that a tool which installs something gets through its environment. */
 function environmentSecrets(env: NodeJS.ProcessEnv): string[] {
   const variables = Object.entries(env).map(([name, value = '']) => ({ name, value }))
   const options = OPTION_VARIABLES.flatMap((name) => readOptions(env[name] ?? ''))
@@ -50,7 +49,6 @@ const REDRAW_EVERY_MS = 500
 /** Elsewhere a line stays: only whoever waits unusually long needs one. */
 const LOG_EVERY_MS = 60_000
 
-/** Reports how far an installation is, until the returned function is called. */
 export function reportProgress(ports: InstallPorts, describe: (seconds: number) => string): () => void {
   const { progress, progressEveryMs, signal } = ports
   const startMs = performance.now()

@@ -87,13 +87,10 @@ function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
 
 /** What a JVM should know of the node that it runs on. */
 export interface JvmPlace {
-  /** What it may use, if there is a limit. */
   readonly memoryBytes?: number | undefined
-  /** A home of its own, if it has one. */
   readonly home?: string | undefined
 }
 
-/** The options of the JVM, with those that users give in its environment, and the jar. */
 export function javaArguments(jar: string, env: NodeJS.ProcessEnv, place: JvmPlace = {}): string[] {
   const size = heapSize(place.memoryBytes)
   const heap = `-Xms${size} -Xmx${size} -XX:MaxMetaspaceSize=256m`
@@ -120,7 +117,6 @@ export function readVersion(lines: readonly string[]): string | undefined {
 /** Its files are unpacked: its `bin` holds the properties and templates that JMeter reads. */
 const CONFIG_JAR = `ApacheJMeter_config-${JMETER_VERSION}.jar`
 
-/** Where JMeter expects its jars. */
 function placeOf(jar: string): string {
   if (jar === `ApacheJMeter-${JMETER_VERSION}.jar`) return 'bin/ApacheJMeter.jar'
   return `${jar.startsWith('ApacheJMeter_') ? 'lib/ext' : 'lib'}/${jar}`

@@ -124,7 +124,6 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   }
 }
 
-/** Runs JMeter to its end and keeps the last lines of its console output. */
 async function runProcess(jmeter: JMeter, { order, signal, ports }: NodeWork) {
   const words: string[] = []
   const secrets = secretValues(order.properties)

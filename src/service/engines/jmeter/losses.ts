@@ -5,7 +5,6 @@ import { readLogLines } from '../engine.js'
 /** Where the plan ran, to identify its files. */
 interface PlanPlace {
   readonly folder: string
-  /** The names of the files that were uploaded. */
   readonly files: ReadonlySet<string>
   readonly samplesFile: string
   /** What the Result Status Action Handlers of the plan can ask for, in the words of JMeter's log. */

@@ -51,7 +51,6 @@ function dnsElement(hosts: readonly HostOverride[]): string {
   )
 }
 
-/** The names of a plan's samplers, as far as its text shows them. */
 export function readSamplerNames(plan: string): string[] {
   const samplers = flatten(readPlanTree(plan) ?? []).filter(
     ({ kind, isEnabled }) => isEnabled && kind.includes('Sampler')

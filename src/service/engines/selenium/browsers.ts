@@ -3,7 +3,6 @@ import { ToolError } from '../../errors.js'
 import { IN_OPT, type ProgramSource } from '../image/program-source.js'
 import type { BrowserKind } from '../../programs/selenium-hub/order.js'
 
-/** A browser and its driver: what they are called, and where they may be. */
 interface Kind {
   /** The tool, as in `run[tool]`. */
   readonly title: string
@@ -71,14 +70,12 @@ interface Program {
   readonly major: number
 }
 
-/** A browser with the driver that fits it. */
 export interface Browser {
   readonly kind: BrowserKind
   readonly program: Program
   readonly driver: Program
 }
 
-/** Finds a browser and a driver that fits it; throws with what to install. */
 export async function findPair(kind: BrowserKind, source: ProgramSource): Promise<Browser> {
   const { browser, driver, isPair, title, advice } = KINDS[kind]
   const [drivers, browsers] = [await findAll(driver, source), await findAll(browser, source)]

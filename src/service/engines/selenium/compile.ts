@@ -9,7 +9,6 @@ import { type JarList, jarPaths } from '../install/jars/jar-list.js'
 import SELENIUM_3_JARS from './selenium-3-jars.json' with { type: 'json' }
 import SELENIUM_4_JARS from './selenium-4-jars.json' with { type: 'json' }
 
-/** A plan in the form in which a JVM runs it. */
 export interface CompiledPlan {
   /** Of Selenium. */
   readonly version: string

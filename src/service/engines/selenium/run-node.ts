@@ -11,7 +11,6 @@ import type { ToolExit } from '../../nodes/machine/processes.js'
 import type { Browser } from './browsers.js'
 import type { CompiledPlan } from './compile.js'
 
-/** What all nodes of a run with the same tools share. */
 export interface SeleniumPlan {
   readonly compiled: CompiledPlan
   /** Programs on the node. */
@@ -20,7 +19,6 @@ export interface SeleniumPlan {
   readonly node: string
   /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
   readonly jvm?: NodeJS.ProcessEnv
-  /** From an uploaded file. */
   readonly variables: Readonly<Record<string, string>>
 }
 

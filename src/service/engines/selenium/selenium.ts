@@ -88,7 +88,6 @@ function tellPlan(
   for (const browser of new Set(browsers)) log(`Selenium ${version} runs ${what} with ${browser}`)
 }
 
-/** What an image has for Selenium. */
 interface SeleniumImage extends ImageJava {
   readonly image: string
   readonly browser: Browser
@@ -98,7 +97,6 @@ interface SeleniumImage extends ImageJava {
 
 const LEAST_JAVA = 11
 
-/** Finds Java, Node, a browser and its driver in an image. */
 export async function findSeleniumInImage(kind: BrowserKind, image: ImageShell): Promise<SeleniumImage> {
   const { title } = KINDS[kind]
   const java = await requireImageJava(image, title)

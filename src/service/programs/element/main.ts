@@ -17,10 +17,9 @@ try {
     const errors = await compile(order)
     for (const text of errors) tell({ kind: 'problem', text })
   } else {
-    const log = openLog(order.logFile)
-    const schedule = new Schedule()
-    guardProcess({ tell, schedule, log, exit, onSignal: (signal) => (stoppedBy ??= signal) })
-    await run(order, { tell, schedule, log })
+    const ports = { tell, schedule: new Schedule(), log: openLog(order.logFile) }
+    guardProcess(ports, exit, (signal) => (stoppedBy ??= signal))
+    await run(order, ports)
   }
   tell(stoppedBy === undefined ? { kind: 'end' } : { kind: 'stopped', signal: stoppedBy })
   exit(0)

@@ -4,7 +4,6 @@ import { openSync, writeSync } from 'node:fs'
 export type Message =
   /** It is alive: nothing blocks it. */
   | { readonly kind: 'beat' }
-  /** Something for people to know. */
   | { readonly kind: 'note'; readonly text: string }
   /** The plan could not be run, or not to its end. */
   | { readonly kind: 'problem'; readonly text: string }

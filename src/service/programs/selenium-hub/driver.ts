@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { readAllProcStats } from '../../proc-stat.js'
 import type { BrowserKind } from './order.js'
 
-/** A driver process and the browser that it has started. */
 export interface Driver {
   readonly port: number
   readonly agent: Agent

@@ -6,12 +6,10 @@ import { messageOf } from '../../../contract/text.js'
 import type { Driver } from './driver.js'
 import type { BrowserKind, SeleniumOrder } from './order.js'
 
-/** One user's address for new browsers. */
 export interface Hub {
   readonly port: number
   /** Ends the browsers that a script has left open. */
   endSessions(): void
-  /** Ends all its browsers too. */
   close(): Promise<void>
 }
 

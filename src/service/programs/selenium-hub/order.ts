@@ -23,9 +23,7 @@ export interface SeleniumOrder {
   readonly rampupMs: number
   /** Null: every user runs the plan once. */
   readonly durationMs: number | null
-  /** Host names and the addresses to use for them. */
   readonly hosts: readonly { readonly host: string; readonly address: string }[]
-  /** Environment variables for the plan. */
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -37,7 +35,6 @@ export const ORDER_VARIABLE = 'LOADGATE_SELENIUM'
 export const FAILURE_LINE = 'failure: '
 export const FACTS_LINE = 'facts: '
 
-/** A user that ended with an error. */
 export interface UserFailure {
   readonly user: number
   readonly words: string

@@ -96,12 +96,10 @@ interface UserPorts extends NodePorts {
   readonly standIns: StandIns
 }
 
-/** How one user's work ended. */
 interface UserEnd {
   readonly failure?: UserFailure
   /** Set if it was still running when the time was up. */
   readonly stopped?: RunFacts['stopped'][number]
-  /** How many browsers it got from the hub. */
   readonly sessions: number
 }
 
@@ -119,7 +117,6 @@ const MAX_LENGTH = 3000
 const NOTHING_DONE =
   'the plan ended without opening a browser and without reporting a transaction, so that repeating it makes no load'
 
-/** A user, over all its processes. */
 class User {
   readonly #startMs = Date.now()
   /** Small files by which a user's process tells what happened. */

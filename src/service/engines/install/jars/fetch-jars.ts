@@ -14,7 +14,6 @@ interface JarRequest extends Omit<MavenRequest, 'coordinates' | 'localRepository
 
 interface BrokenJar {
   readonly jar: Jar
-  /** Undefined if there is no file. */
   readonly sha256: string | undefined
 }
 
@@ -63,7 +62,6 @@ export const TOOLS_CACHE = 'loadgate-tools'
 
 /** How a tool's jars become its installation, where they do not just lie side by side. */
 interface Layout {
-  /** For people. */
   readonly what: string
   readonly cache: string
   readonly name: string
@@ -123,7 +121,6 @@ async function unpackJar(file: string, prefix: string, to: string): Promise<void
   }
 }
 
-/** The file of an entry of the directory. */
 function readEntry(jar: Buffer, at: number): Buffer {
   const offset = jar.readUInt32LE(at + 42)
   // The local header has extra fields of its own.

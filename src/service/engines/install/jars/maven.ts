@@ -6,16 +6,13 @@ import { type InstallPorts, runToEnd, findOnPath, packageFile } from '../run-to-
 import { reportProgress, asSentence, redactWords, wordsOf } from '../tool-words.js'
 
 export interface MavenRequest {
-  /** For people, such as `Gatling 3.15.1`. */
   readonly what: string
-  /** Maven's start script. */
   readonly maven: string
   readonly coordinates: readonly string[]
   /** Where the files go; exists. */
   readonly to: string
   /** For files that are needed meanwhile; exists. */
   readonly work: string
-  /** A local repository to use instead of the user's. */
   readonly localRepository?: string
 }
 
@@ -38,7 +35,6 @@ const MAVEN_ERRORS = [/^\[FATAL\]/, /^\[ERROR\]/]
 /** Wrong for any way of downloading. */
 const BROKEN_SETTINGS = /effective settings|Non-(?:parseable|readable) settings/i
 
-/** Finds Maven for installing `what`. */
 export async function requireMaven(ports: Pick<InstallPorts, 'env'>, what: string): Promise<string> {
   const maven = await findOnPath('mvn', ports.env)
   if (maven !== undefined) return maven

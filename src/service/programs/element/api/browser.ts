@@ -12,12 +12,10 @@ import { Until, WaitCondition } from './until.js'
 interface BrowserPorts {
   readonly context: BrowserContext
   readonly settings: Settings
-  /** Where the uploaded files are. */
   readonly folder: string
   readonly devices: typeof devices
   /** Waits; returns early when the run is over. */
   readonly rest: (ms: number) => Promise<void>
-  /** Says something once. */
   readonly warn: (words: string) => void
 }
 
@@ -57,7 +55,6 @@ export class Browser {
     return this.#page
   }
 
-  /** The frame that is searched. */
   get frame(): Frame {
     return this.#frame ?? this.#page.mainFrame()
   }
@@ -327,7 +324,6 @@ export class Browser {
   }
 }
 
-/** `browser.switchTo()`. */
 export class TargetLocator {
   constructor(private readonly browser: Browser) {}
 
@@ -380,8 +376,9 @@ const LOAD_EVENTS = ['networkidle', 'load', 'domcontentloaded', 'commit'] as con
 
 /** Scripts use the names of another library, and may give several: the last one to come decides. */
 function toLoadEvent(given: unknown): (typeof LOAD_EVENTS)[number] {
-  const names = [given ?? 'load'].flat().map((name) => String(name).replace(/^networkidle.*/, 'networkidle'))
-  const last = LOAD_EVENTS.find((event) => names.includes(event))
+  const names = [given ?? 'load'].flat().map(String)
+  // There is `networkidle0` and `networkidle2`.
+  const last = LOAD_EVENTS.find((event) => names.some((name) => name.replace(/(?<=idle).*/, '') === event))
   if (last !== undefined) return last
   throw new Error(`waitUntil is ${JSON.stringify(given)}, not load, domcontentloaded or networkidle`)
 }

@@ -23,7 +23,6 @@ export class Calls {
     this.#sinceMs = now()
   }
 
-  /** Runs the part of the script that the calls belong to. */
   run<T>(act: () => T): T {
     return parts.run(this, act)
   }
@@ -58,7 +57,6 @@ export class Calls {
     return told
   }
 
-  /** A call that rests. */
   async think(rest: () => Promise<void>): Promise<void> {
     this.#change(() => this.#thinking++)
     try {

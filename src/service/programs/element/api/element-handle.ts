@@ -10,7 +10,6 @@ type Point = readonly [x: number, y: number]
 interface ElementHost {
   readonly page: Page
   readonly timeoutMs: number
-  /** Where files to upload are looked for. */
   readonly folder: string
   act<T>(action: () => Promise<T>): Promise<T>
   pressOrType(keys: readonly unknown[]): Promise<void>
@@ -18,7 +17,6 @@ interface ElementHost {
   takeScreenshot(): Promise<void>
 }
 
-/** An element of a page, as a script gets it. */
 export class ElementHandle {
   constructor(
     private readonly browser: ElementHost,
@@ -130,7 +128,6 @@ export function findUploaded(folder: string, path: string): string {
 
 const DRAG_MOVES = 5
 
-/** `browser.mouse`. */
 export class Mouse {
   constructor(private readonly page: Page) {}
 

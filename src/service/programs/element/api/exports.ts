@@ -8,10 +8,8 @@ import { type Plan, createTestData } from './plan.js'
 import { Until, WaitCondition } from './until.js'
 
 interface UserPlace {
-  /** From 1. */
   readonly browserId: number
   readonly env: NodeJS.ProcessEnv
-  /** Where the uploaded files are. */
   readonly folder: string
 }
 
@@ -64,7 +62,6 @@ function createEnv(env: NodeJS.ProcessEnv, browserId: number): Record<string, un
 const KEY = 'loadgate.element'
 const registry = new Map<string, Given & { readonly url: string }>()
 
-/** What a compiled script is given. */
 interface Given {
   readonly exports: Record<string, unknown>
   /** Where the uploaded files are, and the script among them. */
@@ -81,7 +78,6 @@ export const PLACE_NAMES = {
   'import.meta.url': 'loadgateGiven.url'
 } as const
 
-/** The first line of a compiled script. */
 export const BANNER = `const loadgateGiven = globalThis[${JSON.stringify(KEY)}].get(import.meta.url)`
 
 /** Makes the API of a user available to the module with this address. */

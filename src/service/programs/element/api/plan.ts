@@ -7,18 +7,14 @@ export type Row = unknown
 export type StepFunction = (browser: Browser, data: Row) => unknown
 export type Condition = (browser: Browser) => unknown
 
-/** A step as the script declares it. */
 export interface Step {
   readonly name: string
   readonly options: TestSettings
   readonly run: StepFunction
   readonly isOnce?: boolean
   readonly isSkipped?: boolean
-  /** Whether it runs at all in this loop. */
   readonly predicate?: Condition
-  /** How often it runs. */
   readonly repeat?: number
-  /** It runs as long as this is true. */
   readonly loop?: Condition
 }
 
@@ -89,7 +85,6 @@ export class DataSource {
     return this.#rows
   }
 
-  /** The next row; undefined if there is none. */
   next(): Row {
     const rows = this.open()
     if (this.#next >= rows.length && this.#isCircular) this.#next = 0
@@ -159,7 +154,10 @@ function splitFields(text: string, separator: string): string[][] {
   const field = new RegExp(`((?:"(?:[^"]|"")*(?:"|$)|[^"\\n${ends}])*)(${ends}|\\n|$)`, 'g')
   const rows: string[][] = [[]]
   for (const [, raw = '', end = ''] of text.matchAll(field)) {
-    const plain = raw.replace(/"((?:[^"]|"")*)(?:"|$)|\r/g, (_, quoted = '') => quoted.replaceAll('""', '"'))
+    const plain = raw.replace(
+      /"((?:[^"]|"")*)(?:"|$)|\r/g,
+      (_, quoted?: string) => quoted?.replaceAll('""', '"') ?? ''
+    )
     rows.at(-1)?.push(plain)
     if (end === '') break
     if (end === '\n') rows.push([])

@@ -1,7 +1,6 @@
 /** What a script sets with `export const settings` or `setup()`. */
 export type TestSettings = Readonly<Record<string, unknown>>
 
-/** What a step may set for itself. */
 export interface StepSettings {
   readonly waitTimeoutMs: number
   readonly waitUntil: 'present' | 'visible' | 'ready' | false
@@ -46,7 +45,6 @@ export function readSettings(given: TestSettings) {
     ...readStepSettings(given, { ...DEFAULTS, waitUntil: false }),
     /** Infinity if the script does not limit it. */
     loopCount: loopCount > 0 ? loopCount : Infinity,
-    /** Undefined if the script does not set one. */
     durationMs: readDuration(given),
     countsThinkTime:
       read(given, 'responseTimeMeasurement', isMeasurement, MEASUREMENTS) === 'stepWithThinkTime',
@@ -94,7 +92,6 @@ const isSize = (value: unknown): value is { width: number; height: number } => {
   return typeof width === 'number' && typeof height === 'number'
 }
 
-/** Undefined if it is not set. */
 function read<T>(
   given: TestSettings,
   name: string,

@@ -1,6 +1,5 @@
 import type { ElementHandle } from './element-handle.js'
 
-/** What conditions look at. */
 interface Watched {
   readonly hasShownAlert: boolean
   title(): Promise<string>
@@ -10,7 +9,6 @@ interface Watched {
   switchTo(): { frame(which: unknown): Promise<void> }
 }
 
-/** What `browser.wait` waits for. */
 export class WaitCondition {
   constructor(
     readonly text: string,

@@ -40,7 +40,6 @@ function findPlace(stack: string, scriptName: string): string | undefined {
   return file === undefined ? undefined : `${file}:${line}:${column}`
 }
 
-/** Waits this long at most. */
 export async function within<T>(promise: Promise<T>, ms: number, words: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {

@@ -1,20 +1,16 @@
 import { openSync, writeSync } from 'node:fs'
-import type { Tell } from '../messages.js'
 import { stackOf, toError } from './failures.js'
 import { oneLine } from './rows.js'
-import type { Schedule } from './run-order.js'
+import type { RunPorts } from './run-order.js'
 
 const BEAT_MS = 1000
 
 /** A script can run any code. Whatever ends this process early must not look like an end of the run. */
-export function guardProcess(ports: {
-  tell: Tell
-  schedule: Schedule
-  log: (text: string) => void
-  exit: (code: number) => never
+export function guardProcess(
+  { tell, schedule, log }: RunPorts,
+  exit: (code: number) => never,
   onSignal: (signal: string) => void
-}): void {
-  const { tell, schedule, log, exit, onSignal } = ports
+): void {
   const fail = (text: string, thrown?: unknown): never => {
     log(thrown === undefined ? text : `${text}\n${stackOf(thrown)}`)
     tell({ kind: 'problem', text })

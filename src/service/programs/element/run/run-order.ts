@@ -1,16 +1,15 @@
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Tell } from '../messages.js'
 
 /** The work of one process: a compiled script, its users and where their rows go. */
 export interface RunOrder {
   readonly mode: 'run'
   /** Where it writes what is meant for whoever started this process. */
   readonly messagesFile: string
-  /** The compiled script. */
   readonly plan: string
   /** As the script is called in messages. */
   readonly scriptName: string
-  /** Where the uploaded files are. */
   readonly folder: string
   /** For the browser's profile; whoever started this process removes it. */
   readonly workDir: string
@@ -18,7 +17,6 @@ export interface RunOrder {
   readonly logFile: string
   /** The folder whose node_modules has the browser library. */
   readonly modules: string
-  /** The browser's executable. */
   readonly browser: string
   readonly hosts: readonly { readonly host: string; readonly address: string }[]
   readonly users: number
@@ -47,7 +45,6 @@ function checkPattern(pattern: string): string {
   )
 }
 
-/** What a script is compiled from and into. */
 export interface CompileOrder {
   readonly mode: 'compile'
   /** Where it writes what is meant for whoever started this process. */
@@ -62,6 +59,12 @@ export interface CompileOrder {
 
 const LONGEST_NAP_MS = 60_000
 const LEAST_REST_MS = 10
+
+export interface RunPorts {
+  readonly tell: Tell
+  readonly log: (text: string) => void
+  readonly schedule: Schedule
+}
 
 /** When the run is over, and rests that end with it. */
 export class Schedule {

@@ -3,17 +3,11 @@ import { MAX_MS } from '../api/settings.js'
 import { UnsupportedError, watchMissing } from '../api/constants.js'
 import type { Tell } from '../messages.js'
 import { close, stackOf, within } from './failures.js'
-import { hostRules, type RunOrder, type Schedule } from './run-order.js'
+import { hostRules, type RunOrder, type RunPorts, type Schedule } from './run-order.js'
 import { launch, loadLibrary, type Library } from './launch.js'
 import { Rows } from './rows.js'
 import { loadScript, type Script } from './script.js'
 import { runUser } from './user-run.js'
-
-interface RunPorts {
-  readonly tell: Tell
-  readonly log: (text: string) => void
-  readonly schedule: Schedule
-}
 
 const LOAD_MS = 60_000
 const NO_STEPS =
@@ -23,7 +17,6 @@ const MAX_LIMIT_MS = MAX_MS - 3_600_000
 /** The browser library needs these itself. */
 const FORBIDDEN_ARGS = /^--(remote-debugging|user-data-dir|host-resolver-rules)/
 
-/** Runs the users of a script to their end; throws what made it impossible. */
 export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
   const { schedule } = ports
   const rows = new Rows(order.samplesFile)

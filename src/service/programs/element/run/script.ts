@@ -44,15 +44,12 @@ export async function loadScript(order: RunOrder, browserId: number): Promise<Sc
     warnings.push('tsconfig.json has no effect: scripts are compiled with settings of their own')
   // A run that nothing ends would go on for ever.
   const limit = plan.settings.loopCount ?? plan.settings.duration ?? order.durationMs
-  const isUnlimited = limit === undefined || limit === null
+  const isUnlimited = limit === null
   if (isUnlimited) warnings.push(RUNS_ONCE)
   return { plan, settings: { ...read, warnings, loopCount: isUnlimited ? 1 : read.loopCount } }
 }
 
-function readModule(
-  script: ScriptModule,
-  order: RunOrder
-): { declare: () => unknown; settings: TestSettings } {
+function readModule(script: ScriptModule, order: RunOrder) {
   // A module in CommonJS has its exports within the default one.
   const inner = script.default as ScriptModule | undefined
   const declare = typeof script.default === 'function' ? script.default : inner?.default
