@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describeBrowser, findPair } from '../../../../src/service/engines/selenium/browsers.js'
-import { programsHere } from '../../../../src/service/engines/image/program-source.js'
+import { programsHere } from '../../../../src/service/engines/program-source.js'
 import { Processes } from '../../../../src/service/nodes/machine/processes.js'
 import { removeFolder } from '../../../support/remove-folder.js'
 

@@ -9,8 +9,8 @@ import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import { createMachineNode } from '../../nodes/machine/machine-place.js'
 import { toolEnvironment } from '../tool-environment.js'
-import { requireImageNode } from '../image/image-program.js'
-import { IN_OPT, programsHere, programsIn, type ProgramSource } from '../image/program-source.js'
+import { IN_OPT, requireImageNode } from '../image/image-program.js'
+import { programsHere, programsIn, type ProgramSource } from '../program-source.js'
 import { runScript, runTool } from './run-script.js'
 
 /** Runs scripts for Element in Chrome or Chromium, with one browser per node and one context per user; `packageNames` are further names of the API. */

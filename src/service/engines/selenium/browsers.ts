@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
-import { IN_OPT, type ProgramSource } from '../image/program-source.js'
+import { IN_OPT } from '../image/image-program.js'
+import type { ProgramSource } from '../program-source.js'
 import type { BrowserKind } from '../../programs/selenium-hub/order.js'
 
 interface Kind {

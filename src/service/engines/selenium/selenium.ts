@@ -5,7 +5,7 @@ import type { InstallPorts } from '../install/run-to-end.js'
 import { requireJdk } from '../install/java.js'
 import type { BrowserKind } from '../../programs/selenium-hub/order.js'
 import { ToolError } from '../../errors.js'
-import { programsHere, programsIn } from '../image/program-source.js'
+import { programsHere, programsIn } from '../program-source.js'
 import {
   type ImageJava,
   refuseOlderJava,
