@@ -108,10 +108,7 @@ function escapeHtml(text: string): string {
 interface ShopOptions {
   /** A slow shop breaks the example's thresholds on purpose. */
   readonly slow: boolean
-  /**
-   * For comparisons: a shop that takes about a hundred milliseconds, never twice the same, and this share longer (0.2 is 20 %).
-   * Without it a page takes a few milliseconds, where one more is already a large change.
-   */
+  /** For comparisons: a shop that takes about 100 ms, never twice the same, and this share longer: of the usual few ms one more is a large change. */
   readonly slowerBy?: number
   /** Stands still once: from so long after its first request on, and for how long. */
   readonly stall?: { readonly afterMs: number; readonly ms: number }

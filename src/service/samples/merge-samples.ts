@@ -48,11 +48,7 @@ interface Survey {
 
 const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false, hasOtherColumns: false }
 
-/**
- * Merges the nodes' files into one CSV with one header. A row truncated by killing its tool is left out. Each file's
- * bytes also go to its sink. The file of a grid's only node is moved instead, which needs no space on a disk that may be
- * full. With rows of several nodes, `allThreads` becomes the number of the whole grid, and thread names begin with the node.
- */
+/** Merges the nodes' files into one CSV, without rows that a kill truncated; a grid's only file is moved, which needs no space on a full disk. With several, `allThreads` becomes the grid's. */
 export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const { files, target, secrets = [], signal } = merge
   const isThere = await Promise.all(files.map(isFile))

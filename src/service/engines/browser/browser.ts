@@ -51,8 +51,10 @@ function prepareWith(ports: InstallPorts, packageNames: readonly string[]): Engi
     const nodes = await plan.nodes()
     const tools = await Promise.all(nodes.map((node) => node.find(search)))
     for (const words of new Set(tools.map(describeTool))) ports.log(`service-chrome: using ${words}`)
+    const playwright = join(modules, 'node_modules', 'playwright-core', 'package.json')
+    const { version } = JSON.parse(await readFile(playwright, 'utf8')) as { version: string }
     return {
-      version: `Playwright ${await readPlaywrightVersion(modules)}, ${joinVersions(tools.map(({ browser }) => browser.version))}`,
+      version: `Playwright ${version}, ${joinVersions(tools.map(({ browser }) => browser.version))}`,
       runNode: async (order, signal) => {
         const { browser, node, image } = await order.node.find(search)
         const tempDir = image === undefined ? undefined : IMAGE_TEMP
@@ -65,11 +67,6 @@ function prepareWith(ports: InstallPorts, packageNames: readonly string[]): Engi
 
 function describeTool({ browser: { version, path, origin }, image }: BrowserTool): string {
   return `${version} (${path}${image === undefined ? '' : ` of ${image}`}, ${origin})`
-}
-
-async function readPlaywrightVersion(modules: string): Promise<string> {
-  const text = await readFile(join(modules, 'node_modules', 'playwright-core', 'package.json'), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }
 
 /** playwright-core, which drives the browser, and esbuild, which compiles a script. */

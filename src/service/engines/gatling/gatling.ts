@@ -253,8 +253,14 @@ async function compilePlan(source: PlanSource, ports: InstallPorts): Promise<str
   const classPath = [...source.classPath, ...compiler.runtimeJars].join(delimiter)
   const args = [...compiler.args, '-cp', classPath, '-d', classesDir, ...sources]
   const { code, lines } = await runToEnd({ file: compiler.file, args, cwd: folder }, { ...ports, signal })
-  if (code !== 0) throw new ToolError(explain(files.plan, compiler.name, { code, lines, folder }))
-  return [classesDir, ...compiler.runtimeJars]
+  if (code === 0) return [classesDir, ...compiler.runtimeJars]
+  // The compiler's own lines, which name the file and the line.
+  const said = lines
+    .filter((line) => !/^\s*(?:warning:|Note:)/.test(line))
+    .map((line) => line.replaceAll(`${folder}/`, '').replace(/^(?:file:\/\/|\.\/)+/, ''))
+    .join('\n')
+  const words = said === '' ? `it exited with ${code} and no output` : said.slice(0, MAX_WORDS)
+  throw new ToolError(`${files.plan} could not be compiled (${compiler.name}):\n${words}`)
 }
 
 const COMPILERS = {
@@ -289,18 +295,4 @@ async function findHelper({ files, folder }: PlanSource): Promise<string[]> {
   const isImported = texts.some((text) => /^\s*import\s+flood\b/m.test(text))
   const isOwn = texts.some((text) => /\b(?:object|package)\s+flood\b/.test(text))
   return isImported && !isOwn ? [packageFile('java/gatling/scala/flood.scala')] : []
-}
-
-/** The compiler's own lines, which name the file and the line. */
-function explain(
-  plan: string,
-  compiler: string,
-  end: { code: number | null; lines: readonly string[]; folder: string }
-): string {
-  const said = end.lines
-    .filter((line) => !/^\s*(?:warning:|Note:)/.test(line))
-    .map((line) => line.replaceAll(`${end.folder}/`, '').replace(/^(?:file:\/\/|\.\/)+/, ''))
-    .join('\n')
-  const words = said === '' ? `it exited with ${end.code} and no output` : said.slice(0, MAX_WORDS)
-  return `${plan} could not be compiled (${compiler}):\n${words}`
 }

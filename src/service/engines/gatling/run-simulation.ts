@@ -229,10 +229,9 @@ const FILLER = /([-# ])\1{9,}/g
 /** `Global: percentage of failed events is less than 1.0 : false (actual : 50.0)` */
 const BROKEN_ASSERTION = /^.+ : false \(.*\)$/
 
+/** The mark is a random word in the helper's own lines, which nothing else that is printed can have. */
 interface ConsolePorts {
-  /** A random word in the helper's own lines, which nothing else that is printed can have. */
   readonly mark: string
-  /** A plan may print the secrets it received. */
   readonly redact: (text: string) => string
   readonly onLine: (line: string) => void
 }

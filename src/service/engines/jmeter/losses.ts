@@ -78,8 +78,7 @@ const ERRORS: readonly (readonly [pattern: RegExp, sentence: string])[] = [
   // A missing script does not run: a sampler fails, a pre-processor leaves its request unchanged.
   [/Script file '(.+?)' is not a file/, MISSING_FILE],
   [/BeanShellInterpreter: Error invoking bsh method: source\s+(.+?) \(No such file/, MISSING_FILE],
-  // Any other file that a script or an element wanted to read. Only the exception's own message counts: the entry may
-  // quote a server's response.
+  // Any other file that was to be read. Only the exception's own message counts: the entry may quote a server's response.
   [
     /^(?:[\w.$]+(?:Exception|Error): )*java\.(?:nio\.file\.NoSuchFile|io\.FileNotFound)Exception: (.+?)(?: \([A-Z][^()]*\))?$/m,
     MISSING_FILE
@@ -197,10 +196,7 @@ export class LossFinder {
     return undefined
   }
 
-  /**
-   * "Action to be taken after a sampler error", of a thread group or a Result Status Action Handler: the load that a thread or the test
-   * would have generated after a failed sample is lost. A script that stops the test without an error does so on purpose.
-   */
+  /** "Action to be taken after a sampler error": the load after it is lost. A script that stops the test without an error does so on purpose. */
   #stopIn(text: string): string | undefined {
     const words = STOPPED.exec(text)?.[1]
     if (words !== undefined) return `the test was stopped before its end (${quote(words)})`

@@ -24,10 +24,7 @@ interface ThreadGroup extends Pick<PlanElement, 'name' | 'kind'> {
   readonly arrivals: number
 }
 
-/**
- * Compares the thread groups of a plan with the rows of the samples. JMeter's log mentions none of this: an undefined variable as the
- * number of threads counts as 0, a condition that is never true is not an error, and users who do not arrive are not missed.
- */
+/** Compares a plan's thread groups with the samples, for what JMeter does not log: undefined variables that count as 0, conditions that are never true, users who do not arrive. */
 export class MissingThreads {
   /** Undefined if the plan cannot be read. */
   readonly #groups: readonly ThreadGroup[] | undefined

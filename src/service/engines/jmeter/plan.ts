@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { literalsIn } from '../../../analysis/plans/check/source-plan.js'
-import { flatten, readPlanTree } from '../../../analysis/plans/jmx/plan-tree.js'
+import { flatten, isJmx, readPlanTree } from '../../../analysis/plans/jmx/plan-tree.js'
 import type { HostOverride } from '../engine.js'
 
 /** Inserts JMeter's own DNS element, with ASCII only, into the plan's bytes as latin1: the others stay as they are in any such encoding. */
@@ -58,12 +58,11 @@ export function readSamplerNames(plan: string): string[] {
   return [...new Set(samplers.map(({ name }) => name))].filter((name) => name !== '')
 }
 
-const JMETER = /\.jmx$/i
 const SOURCE = /\.(?:java|scala|kt|[cm]?[jt]s)$/i
 
 /** Whether a plan or a part of one may be in a file of this name. */
 export function mayHaveNames(fileName: string): boolean {
-  return JMETER.test(fileName) || SOURCE.test(fileName)
+  return isJmx(fileName) || SOURCE.test(fileName)
 }
 
 /** What requests and threads may be named after: a plan's elements, or the literals of its source. */

@@ -271,11 +271,13 @@ function readWanted(body: unknown): Json {
 function adaptChrome(wanted: Json, { browserFile, hosts }: BrowserChoice): Json {
   const options = asObject(wanted['goog:chromeOptions'] ?? wanted.chromeOptions)
   const given = asStrings(options.args).map((arg) => arg.replace(/^-*/, '--'))
-  const rules = hosts.map(({ host, address }) => `MAP ${host} ${bracket(address)}`).join(', ')
+  const rules = hosts.map(
+    ({ host, address }) => `MAP ${host} ${address.includes(':') ? `[${address}]` : address}`
+  )
   const args = new Set([
     ...given.filter((arg) => !NOT_OURS.test(arg) && !STARTS_PROGRAM.test(arg)),
     ...CHROME_ARGUMENTS,
-    ...(rules === '' ? [] : [`--host-resolver-rules=${rules}`])
+    ...(rules.length === 0 ? [] : [`--host-resolver-rules=${rules.join(', ')}`])
   ])
   const adapted = { ...options, binary: browserFile, args: [...args] }
   // A browser that outlives its driver, or that is not started by it, cannot be ended with it.
@@ -288,10 +290,6 @@ function adaptFirefox(wanted: Json, { browserFile }: BrowserChoice): Json {
   const prefs = { ...FIREFOX_PREFERENCES, ...asObject(options.prefs) }
   const adapted = { ...options, binary: browserFile, args: [...given, '-headless'], prefs }
   return { browserName: 'firefox', 'moz:firefoxOptions': without(adapted, ['androidPackage']) }
-}
-
-function bracket(address: string): string {
-  return address.includes(':') ? `[${address}]` : address
 }
 
 function without(value: Json, names: readonly string[]): Json {

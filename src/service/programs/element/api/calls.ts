@@ -40,14 +40,10 @@ export class Calls {
     let result: unknown
     try {
       result = call()
-    } catch (thrown) {
-      end()
-      throw thrown
+    } finally {
+      if (!(result instanceof Promise)) end()
     }
-    if (!(result instanceof Promise)) {
-      end()
-      return result
-    }
+    if (!(result instanceof Promise)) return result
     // The script gets this promise: one that nobody waits for has to fail aloud.
     const told: Promise<unknown> = result.finally(() => {
       this.#pending.delete(told)

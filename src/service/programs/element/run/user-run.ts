@@ -10,21 +10,19 @@ import type { BadPage } from '../api/navigations.js'
 import { type PageTiming, readTiming } from '../api/page-scripts.js'
 import { answered, close, stackOf, toError } from './failures.js'
 import type { Library } from './launch.js'
-import type { Schedule } from './run-order.js'
+import type { RunPorts } from './run-order.js'
 import type { Script } from './script.js'
 import { oneLine, type Rows } from './rows.js'
 
-export interface UserPorts {
+interface UserPorts extends Pick<RunPorts, 'log' | 'schedule'> {
   readonly user: number
   readonly rows: Rows
-  readonly schedule: Schedule
   readonly library: Library
   readonly browser: PageBrowser
   readonly folder: string
   /** Ends with the run: what has not ended by then is cut. */
   readonly cut: Promise<'cut'>
   readonly onCut: (label: string, ms: number) => void
-  readonly log: (text: string) => void
   readonly warn: (words: string) => void
 }
 
