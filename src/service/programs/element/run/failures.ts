@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { oneLine } from './rows.js'
 import type { CompileOrder, RunOrder } from './run-order.js'
 
-export function textOf(thrown: unknown): string {
+function textOf(thrown: unknown): string {
   const { message } = (thrown ?? {}) as { message?: unknown }
   const said = message ?? thrown
   return typeof said === 'string' ? said : inspect(said, { depth: 1, breakLength: Infinity })
