@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-/** A product of the demo shop. */
 interface Product {
   readonly id: string
   readonly name: string
@@ -70,10 +69,6 @@ function renderPicture(name: string): string {
   return `<span class="picture" style="--hue:${hue}" aria-hidden="true">${name.charAt(0)}</span>`
 }
 
-function renderHome(): string {
-  return renderPage('The demo shop', `<h1>Welcome to the shop</h1>\n${renderList(PRODUCTS)}`)
-}
-
 function renderSearch(term: string): string {
   const words = term.toLowerCase().split(/\s+/).filter(Boolean)
   const found = PRODUCTS.filter((product) => {
@@ -96,31 +91,24 @@ function renderProduct(id: string): string {
   )
 }
 
-function renderThanks(): string {
-  return renderPage(
-    'Thank you: the demo shop',
-    '<h1>Thank you</h1>\n<p>Your order is on its way.</p>\n<p><a id="again" href="/">Back to the shop</a></p>'
-  )
-}
-
-function renderNotFound(): string {
-  return renderPage(
-    'Not found: the demo shop',
-    '<h1>No such page</h1>\n<p><a href="/">Back to the shop</a></p>'
-  )
-}
+const HOME = renderPage('The demo shop', `<h1>Welcome to the shop</h1>\n${renderList(PRODUCTS)}`)
+const THANKS = renderPage(
+  'Thank you: the demo shop',
+  '<h1>Thank you</h1>\n<p>Your order is on its way.</p>\n<p><a id="again" href="/">Back to the shop</a></p>'
+)
+const NOT_FOUND = renderPage(
+  'Not found: the demo shop',
+  '<h1>No such page</h1>\n<p><a href="/">Back to the shop</a></p>'
+)
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-export interface ShopOptions {
+interface ShopOptions {
   /** A slow shop breaks the example's thresholds on purpose. */
   readonly slow: boolean
-  /**
-   * For comparisons: a shop that takes about a hundred milliseconds, never twice the same, and this share longer (0.2 is 20 %).
-   * Without it a page takes a few milliseconds, where one more is already a large change.
-   */
+  /** For comparisons: a shop that takes about 100 ms, never twice the same, and this share longer: of the usual few ms one more is a large change. */
   readonly slowerBy?: number
   /** Stands still once: from so long after its first request on, and for how long. */
   readonly stall?: { readonly afterMs: number; readonly ms: number }
@@ -137,23 +125,23 @@ export interface Shop {
   close(): Promise<void>
 }
 
-/** How long each page takes, in ms, and in a slow shop. */
-const page = (
-  name: string,
-  [method, path]: readonly [method: string, path: RegExp],
-  [delayMs, slowDelayMs]: readonly [usual: number, slow: number],
-  render: (url: URL) => string
-) => ({ name, method, path, delayMs, slowDelayMs, render })
+interface Page {
+  readonly name: string
+  /** The method and the path. */
+  readonly asked: RegExp
+  /** How long it takes, and in a slow shop. */
+  readonly delayMs: number
+  readonly slowDelayMs: number
+  readonly render: (url: URL) => string
+}
 
-type Page = ReturnType<typeof page>
-
+const searchOf = (url: URL): string => renderSearch(url.searchParams.get('q') ?? '')
+const productOf = (url: URL): string => renderProduct(url.pathname.split('/').at(-1) ?? '')
 const PAGES: readonly Page[] = [
-  page('home', ['GET', /^\/$/], [3, 250], renderHome),
-  page('search', ['GET', /^\/search$/], [8, 600], (url) => renderSearch(url.searchParams.get('q') ?? '')),
-  page('product', ['GET', /^\/products\/[\w-]+$/], [5, 400], (url) =>
-    renderProduct(url.pathname.split('/').at(-1) ?? '')
-  ),
-  page('checkout', ['POST', /^\/checkout$/], [12, 1200], renderThanks)
+  { name: 'home', asked: /^GET \/$/, delayMs: 3, slowDelayMs: 250, render: () => HOME },
+  { name: 'search', asked: /^GET \/search$/, delayMs: 8, slowDelayMs: 600, render: searchOf },
+  { name: 'product', asked: /^GET \/products\/[\w-]+$/, delayMs: 5, slowDelayMs: 400, render: productOf },
+  { name: 'checkout', asked: /^POST \/checkout$/, delayMs: 12, slowDelayMs: 1200, render: () => THANKS }
 ]
 
 /** Browsers request these on their own: they are nobody's load. */
@@ -168,12 +156,12 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
     const isUnasked = UNASKED.test(url.pathname)
     // The same without a body, which Node leaves out.
     const method = request.method === 'HEAD' ? 'GET' : request.method
-    const page = PAGES.find((page) => page.method === method && page.path.test(url.pathname))
+    const page = PAGES.find(({ asked }) => asked.test(`${method} ${url.pathname}`))
     const nowMs = performance.now()
     firstMs ??= nowMs
     const delayMs = page ? delayOf(page, options) : 0
     const answer = (): void => {
-      const html = page ? page.render(url) : renderNotFound()
+      const html = page ? page.render(url) : NOT_FOUND
       response.writeHead(page ? 200 : 404, {
         'content-type': 'text/html; charset=utf-8',
         'content-length': Buffer.byteLength(html),
@@ -182,7 +170,7 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
       })
       response.end(html)
     }
-    const heldMs = hold(delayMs, { sinceMs: nowMs - firstMs, ...options })
+    const heldMs = hold(delayMs, nowMs - firstMs, options)
     // The whole body is read before the reply, as a shop does for an order.
     request.resume().once('end', () => setTimeout(answer, heldMs))
     response.once('finish', () => {
@@ -210,15 +198,11 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
 
 function delayOf(page: Page, { slow, slowerBy }: ShopOptions): number {
   if (slow) return page.slowDelayMs
-  if (slowerBy === undefined) return page.delayMs
-  return comparedDelayMs(page.delayMs, slowerBy)
+  return slowerBy === undefined ? page.delayMs : comparedDelayMs(page.delayMs, slowerBy)
 }
 
 /** What would be answered while the shop stands still is answered after it. */
-function hold(
-  delayMs: number,
-  { sinceMs, stall }: { sinceMs: number; stall?: ShopOptions['stall'] }
-): number {
+function hold(delayMs: number, sinceMs: number, { stall }: ShopOptions): number {
   if (stall === undefined || sinceMs + delayMs < stall.afterMs) return delayMs
   return Math.max(delayMs, stall.afterMs + stall.ms - sinceMs)
 }

@@ -9,7 +9,7 @@ import {
 describe('what a plan is told about its place', () => {
   test('indices count from 0 and sequence numbers from 1', () => {
     const place = { region: 'eu-west-1', gridIndex: 1, nodeIndex: 2, ordinal: 5 }
-    expect(placeVariables(place, { sequence: 17, project: '42' })).toEqual({
+    expect(placeVariables(place)).toEqual({
       FLOOD_LOAD_TEST: 'true',
       FLOOD_GRID_REGION: 'eu-west-1',
       FLOOD_GRID_INDEX: '1',
@@ -17,22 +17,11 @@ describe('what a plan is told about its place', () => {
       FLOOD_GRID_SQEUENCE_ID: '2',
       FLOOD_NODE_INDEX: '2',
       FLOOD_GRID_NODE_SEQUENCE_ID: '6',
-      FLOOD_SEQUENCE_ID: '17',
-      FLOOD_PROJECT_ID: '42',
+      FLOOD_SEQUENCE_ID: '1',
+      FLOOD_PROJECT_ID: '1',
       FLOOD_ACCOUNT_ID: '1'
     })
   })
-
-  test.each([undefined, null, 'Web shop', '', '4 2', '-1'])(
-    'the id of project %p is 1: scripts read it as a number',
-    (project) => {
-      const place = { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 }
-      expect(placeVariables(place, { project })).toMatchObject({
-        FLOOD_PROJECT_ID: '1',
-        FLOOD_SEQUENCE_ID: '1'
-      })
-    }
-  )
 })
 
 describe('the parameters of a plan', () => {

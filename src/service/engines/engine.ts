@@ -1,8 +1,11 @@
-import { isIP } from 'node:net'
+import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import type { LoadNode } from '../nodes/load-node.js'
+import { isIP } from 'node:net'
+import { finished } from 'node:stream/promises'
+import { splitLines } from '../lines.js'
+import type { LoadNode, NodeExit } from '../nodes/load-node.js'
+import type { InstallPorts } from './install/run-to-end.js'
 
-/** What a run asks of its tool. */
 export interface PlanRequest {
   /** As in `run[tool]`, in the API document's own word. */
   readonly tool: string
@@ -38,27 +41,27 @@ export interface NodePosition {
   readonly ordinal: number
 }
 
-/** The work of one node of a grid. */
-export interface NodeOrder {
-  /** Where its processes run. */
+/** The work of one node of a grid; threads are its share. */
+export interface NodeOrder extends Omit<PlanRequest, 'tool' | 'fileNames'> {
   readonly node: LoadNode
   readonly place: NodePosition
   /** The plan; its data files are next to it, and the folder belongs to this node. */
   readonly planFile: string
   /** Where the samples go: CSV in JMeter's columns, with a header. */
   readonly samplesFile: string
-  /** Where the tool's own log goes. */
+  /** The tool's own. */
   readonly logFile: string
   /** Identifies the node's lines in the log. */
   readonly nodeName: string
   /** Random, and the same if the node's work is taken up by another service: tools mark their lines with it, and a plan cannot know it. */
   readonly mark: string
-  /** This node's share. */
-  readonly threads: number | null
-  readonly rampupSec: number | null
-  readonly durationSec: number | null
-  readonly hosts: readonly HostOverride[]
-  readonly properties: readonly PropertyOverride[]
+}
+
+/** An order in progress. */
+export interface NodeWork {
+  readonly order: NodeOrder
+  readonly signal: AbortSignal
+  readonly ports: InstallPorts
 }
 
 /** How a node's work ended; `problem` is the tool's own error if it could not run the plan. */
@@ -82,10 +85,9 @@ export interface PreparedPlan {
 
 /** A load-test tool. To add another one, implement this in a folder of its own. */
 export interface Engine {
-  /** The tools it provides, as in `run[tool]`. */
   readonly tools: readonly string[]
   /** Its samples are synthetic; everything that shows them must say so. */
-  readonly synthetic: boolean
+  readonly synthetic?: true
   /** Why a run cannot even be created, one sentence each: a file of the wrong kind, an option that has no effect. */
   refuse(request: PlanRequest): string[]
   /** Finds or installs the tool, which it caches, and compiles the plan. A `ToolError` says what to do. */
@@ -104,7 +106,6 @@ export function findOnce<T>(find: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** The tools that this service runs. */
 export class Engines {
   constructor(private readonly engines: readonly Engine[]) {}
 
@@ -114,7 +115,7 @@ export class Engines {
 
   /** True if the samples are made up; then those of every tool are. */
   get synthetic(): boolean {
-    return this.engines.some(({ synthetic }) => synthetic)
+    return this.engines.some(({ synthetic }) => synthetic === true)
   }
 
   of(tool: string): Engine {
@@ -126,13 +127,10 @@ export class Engines {
 
 /** The different ones among the versions of several nodes: `5.6.3 and 5.5`. */
 export function joinVersions(versions: readonly string[]): string {
-  const different = [...new Set(versions)]
-  const last = different.at(-1) ?? ''
-  const others = different.slice(0, -1)
-  return others.length === 0 ? last : `${others.join(', ')} and ${last}`
+  const [last = '', ...others] = [...new Set(versions)].reverse()
+  return others.length === 0 ? last : `${others.reverse().join(', ')} and ${last}`
 }
 
-/** A host name and the address it should resolve to. */
 export interface HostOverride {
   readonly host: string
   readonly address: string
@@ -164,10 +162,7 @@ export interface PropertyOverride {
 
 const OVERRIDE = /^-([JD])([\w.-]+)=([\s\S]*)$/
 
-/**
- * Reads `-Dparam=value, -Jparam=value`; entries are separated by commas or spaces, and a value may contain both.
- * Accepts properties only: any other option could make the tool do something other than run the plan.
- */
+/** Reads `-Dparam=value, -Jparam=value`; a value may contain commas and spaces too. Any other option could make the tool do something else. */
 export function parseOverrideParameters(text: string): {
   properties: PropertyOverride[]
   problems: string[]
@@ -175,13 +170,10 @@ export function parseOverrideParameters(text: string): {
   const properties: PropertyOverride[] = []
   const problems: string[] = []
   for (const entry of splitEntries(text)) {
-    const match = OVERRIDE.exec(entry)
-    const [, kind, name, value] = match ?? []
-    if (name !== undefined && value !== undefined) {
+    const [, kind, name, value] = OVERRIDE.exec(entry) ?? []
+    if (name !== undefined && value !== undefined)
       properties.push({ kind: kind === 'D' ? 'D' : 'J', name, value })
-    } else {
-      problems.push(`override_parameters: "${entry}" is not -Jname=value or -Dname=value`)
-    }
+    else problems.push(`override_parameters: "${entry}" is not -Jname=value or -Dname=value`)
   }
   return { properties, problems }
 }
@@ -197,10 +189,30 @@ export function propertyValue(properties: readonly PropertyOverride[], name: str
   return properties.findLast((property) => property.name === name)?.value
 }
 
+/** How a tool ended, for messages. */
+export function describeExit({ code, signal }: NodeExit): string {
+  return signal === null ? `exit code ${code}` : `killed by ${signal}`
+}
+
+const LOG_CHUNK_BYTES = 1 << 18
+
+/** Reads a tool's log of any size line by line, as far as time allows; there may be none. */
+export async function readLogLines(
+  file: string,
+  onLine: (line: string) => void,
+  signal?: AbortSignal
+): Promise<void> {
+  const stream = createReadStream(file, { highWaterMark: LOG_CHUNK_BYTES, signal })
+  splitLines(stream, onLine)
+  await finished(stream).catch((thrown: unknown) => {
+    const { code = '' } = thrown as NodeJS.ErrnoException
+    if (!['ENOENT', 'ABORT_ERR'].includes(code)) throw thrown
+  })
+}
+
 /** More than any header has. */
 const HEADER_BYTES = 1 << 16
 
-/** Whether a node's file has anything after its header. */
 export async function hasSamples(samplesFile: string): Promise<boolean> {
   const handle = await open(samplesFile).catch(() => undefined)
   if (handle === undefined) return false

@@ -14,7 +14,7 @@ const NAME = /^[A-Za-z_]\w*$/
 const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?$/
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' }
 
-export interface EnvironmentLines {
+interface EnvironmentLines {
   readonly variables: Readonly<Record<string, string>>
   /** One sentence per line that cannot be used; never a value, which may be secret. */
   readonly problems: readonly string[]
@@ -22,22 +22,16 @@ export interface EnvironmentLines {
 
 /** Reads lines of `NAME=value`, with comments and quotes; the last value of a name counts. Nothing is expanded. */
 export function parseEnvironment(text: string): EnvironmentLines {
-  if (text.length > MAX_LENGTH)
-    return {
-      variables: {},
-      problems: [`${ENVIRONMENT_FILE}: the file is larger than ${MAX_LENGTH} characters`]
-    }
+  const tooLarge = `${ENVIRONMENT_FILE}: the file is larger than ${MAX_LENGTH} characters`
+  if (text.length > MAX_LENGTH) return { variables: {}, problems: [tooLarge] }
   const variables = new Map<string, string>()
   const problems: string[] = []
-  text
-    .replace(/^\uFEFF/, '')
-    .split(/\r\n|\r|\n/)
-    .forEach((line, index) => {
-      const found = parseLine(line.trim())
-      if (found === undefined) return
-      if ('problem' in found) problems.push(`${ENVIRONMENT_FILE}, line ${index + 1}: ${found.problem}`)
-      else variables.set(found.name, found.value)
-    })
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)
+  for (const [index, line] of lines.entries()) {
+    const found = parseLine(line.trim())
+    if (found && 'problem' in found) problems.push(`${ENVIRONMENT_FILE}, line ${index + 1}: ${found.problem}`)
+    else if (found) variables.set(found.name, found.value)
+  }
   return { variables: Object.fromEntries(variables), problems }
 }
 
@@ -83,18 +77,8 @@ export async function linkIntoFolders(folder: string, subPaths: readonly string[
   }
 }
 
-/** What identifies a run, as far as it is known. */
-export interface RunIdentity {
-  readonly sequence?: number | undefined
-  readonly project?: string | null | undefined
-  readonly account?: string | null | undefined
-}
-
-/**
- * Tells a plan where it runs, so that each node can use its own part of the data. Indices count from 0 and sequence
- * numbers from 1, as scripts expect. They also expect the misspelt name.
- */
-export function placeVariables(place: NodePosition, run: RunIdentity = {}): Record<string, string> {
+/** Tells a plan where it runs, so that each node can use its own part of the data. Scripts expect indices from 0, sequences from 1, and the misspelt name. */
+export function placeVariables(place: NodePosition): Record<string, string> {
   const gridSequence = String(place.gridIndex + 1)
   return {
     FLOOD_LOAD_TEST: 'true',
@@ -105,29 +89,20 @@ export function placeVariables(place: NodePosition, run: RunIdentity = {}): Reco
     FLOOD_NODE_INDEX: String(place.nodeIndex),
     // Across all grids, so that it alone tells the nodes of a run apart.
     FLOOD_GRID_NODE_SEQUENCE_ID: String(place.ordinal + 1),
-    FLOOD_SEQUENCE_ID: String(run.sequence ?? 1),
-    FLOOD_PROJECT_ID: numberOr1(run.project),
-    FLOOD_ACCOUNT_ID: numberOr1(run.account)
+    // Scripts read these as numbers.
+    ...{ FLOOD_SEQUENCE_ID: '1', FLOOD_PROJECT_ID: '1', FLOOD_ACCOUNT_ID: '1' }
   }
 }
 
-/** Scripts read ids as numbers; a project's name would become NaN. */
-function numberOr1(id: string | null | undefined): string {
-  return id != null && /^\d+$/.test(id) ? id : '1'
-}
-
-/** The part of an order that becomes parameters. */
-export type PlanSettings = Pick<NodeOrder, 'threads' | 'rampupSec' | 'durationSec' | 'properties'>
-
 /** What a plan is given by name: the run's settings, then the overrides, `-D` and `-J` alike; the last one wins. */
-export function planParameters(settings: PlanSettings): Map<string, string> {
-  const given = { threads: settings.threads, rampup: settings.rampupSec, duration: settings.durationSec }
-  return new Map([
-    ...Object.entries(given).flatMap(([name, value]): [string, string][] =>
-      value === null ? [] : [[name, String(value)]]
-    ),
-    ...settings.properties.map(({ name, value }): [string, string] => [name, value])
-  ])
+export function planParameters(
+  order: Pick<NodeOrder, 'threads' | 'rampupSec' | 'durationSec' | 'properties'>
+): Map<string, string> {
+  const given = { threads: order.threads, rampup: order.rampupSec, duration: order.durationSec }
+  const parameters = new Map<string, string>()
+  for (const [name, value] of Object.entries(given)) if (value !== null) parameters.set(name, String(value))
+  for (const { name, value } of order.properties) parameters.set(name, value)
+  return parameters
 }
 
 /** They decide which programs run and how, so they are the machine's, not the plan's. */

@@ -1,13 +1,7 @@
 import { messageOf } from '../../contract/text.js'
-import {
-  type InstallPorts,
-  runWithin,
-  VERSION_LIMIT_MS,
-  findOnPath,
-  isExecutable
-} from './install/run-to-end.js'
 import type { ImageShell } from '../nodes/load-node.js'
-import { findPrograms, readVariables, runInImage } from './image/ask-image.js'
+import { findPrograms, readVariables, runInImage } from './image/image-program.js'
+import { findOnPath, type InstallPorts, isExecutable, runToEnd } from './install/run-to-end.js'
 
 /** Where programs are looked for and tried: this machine, or an image. */
 export interface ProgramSource {
@@ -20,22 +14,30 @@ export interface ProgramSource {
   askVersion(file: string): Promise<{ code: number | null; lines: readonly string[]; how: string }>
 }
 
-export function programsHere(ports: InstallPorts, limitMs = VERSION_LIMIT_MS): ProgramSource {
+/** A program that prints its version does so within a second or two; another one may wait for ever. */
+const LIMIT_HERE_MS = 20_000
+
+export function programsHere(ports: InstallPorts, limitMs = LIMIT_HERE_MS): ProgramSource {
   return {
     variables: (names) => Promise.resolve(Object.fromEntries(names.map((name) => [name, ports.env[name]]))),
     find: async (wanted) => {
-      const found = await Promise.all(
-        wanted.map(async (each) => {
-          if (!each.includes('/')) return findOnPath(each, ports.env)
-          return (await isExecutable(each)) ? each : undefined
-        })
-      )
+      const look = async (each: string): Promise<string | undefined> => {
+        if (!each.includes('/')) return findOnPath(each, ports.env)
+        return (await isExecutable(each)) ? each : undefined
+      }
+      const found = await Promise.all(wanted.map(look))
       return [...new Set(found.filter((file) => file !== undefined))]
     },
     askVersion: async (file) => {
+      const limit = AbortSignal.timeout(limitMs)
+      const signal = AbortSignal.any([ports.signal, limit])
       try {
-        const { isLate, ...ended } = await runWithin(limitMs, { file, args: ['--version'] }, ports)
-        return { ...ended, how: isLate ? `no end within ${limitMs / 1000} s` : `exit code ${ended.code}` }
+        const ended = await runToEnd({ file, args: ['--version'] }, { ...ports, signal })
+        ports.signal.throwIfAborted()
+        return {
+          ...ended,
+          how: limit.aborted ? `no end within ${limitMs / 1000} s` : `exit code ${ended.code}`
+        }
       } catch (thrown) {
         ports.signal.throwIfAborted()
         return { code: null, lines: [messageOf(thrown)], how: 'not started' }

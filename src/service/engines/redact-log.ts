@@ -7,15 +7,12 @@ const STRUCK = '***'
 const LEAST_LENGTH = 6
 
 /** Secrets where tools and plans usually log them, whatever they are called. */
-const PLACES: readonly { pattern: RegExp; replacement: string }[] = [
+const PLACES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   // Headers, as a sampler's request data has them.
-  {
-    pattern: /((?:authorization|cookie2?|x-api-key|x-auth-token|x-csrf-token)["']?\s*[:=]\s*).+/gi,
-    replacement: `$1${STRUCK}`
-  },
-  { pattern: /\b(Bearer|Basic|Digest) [\w+/=.~-]{6,}/g, replacement: `$1 ${STRUCK}` },
+  [/((?:authorization|cookie2?|x-api-key|x-auth-token|x-csrf-token)["']?\s*[:=]\s*).+/gi, `$1${STRUCK}`],
+  [/\b(Bearer|Basic|Digest) [\w+/=.~-]{6,}/g, `$1 ${STRUCK}`],
   // `https://user:password@host`
-  { pattern: /(:\/\/)[^\s/:@]{0,200}:[^\s/@]{1,200}@/g, replacement: `$1${STRUCK}@` }
+  [/(:\/\/)[^\s/:@]{0,200}:[^\s/@]{1,200}@/g, `$1${STRUCK}@`]
 ]
 
 /** Where a value follows its name: `Setting JMeter property: shop.password=…`, `?access_token=…`, and `"password": "…"`. */
@@ -47,12 +44,12 @@ export function planSecrets(
 /** Redacts the known secrets, in any form, and whatever looks like one. */
 export function redactLog(text: string, secrets: readonly string[]): string {
   const forms = secretForms(secrets)
-  const struck = forms.reduce((rest, form) => rest.replaceAll(form, STRUCK), text)
-  const unnamed = NAMED.reduce(
-    (rest, pattern) => rest.replace(pattern, strikeNamed),
-    strikeCutOnes(struck, forms)
-  )
-  return PLACES.reduce((rest, { pattern, replacement }) => rest.replace(pattern, replacement), unnamed)
+  let rest = text
+  for (const form of forms) rest = rest.replaceAll(form, STRUCK)
+  rest = strikeCutOnes(rest, forms)
+  for (const pattern of NAMED) rest = rest.replace(pattern, strikeNamed)
+  for (const [pattern, replacement] of PLACES) rest = rest.replace(pattern, replacement)
+  return rest
 }
 
 function strikeNamed(whole: string, start: string, name: string): string {
@@ -62,13 +59,13 @@ function strikeNamed(whole: string, start: string, name: string): string {
 
 /** Where a line was cut, a secret may have been cut with it. */
 function strikeCutOnes(text: string, forms: readonly string[]): string {
-  const [last = '', ...before] = text.split(CUT).reverse()
-  return [...before.reverse().map((piece) => strikeEnd(piece, forms)), last].join(CUT)
-}
-
-function strikeEnd(text: string, forms: readonly string[]): string {
-  const length = Math.max(0, ...forms.map((form) => startLength(text, form)))
-  return length === 0 ? text : `${text.slice(0, -length)}${STRUCK}`
+  const pieces = text.split(CUT)
+  const strike = (piece: string, index: number): string => {
+    const length =
+      index + 1 === pieces.length ? 0 : Math.max(0, ...forms.map((form) => startLength(piece, form)))
+    return length === 0 ? piece : `${piece.slice(0, -length)}${STRUCK}`
+  }
+  return pieces.map(strike).join(CUT)
 }
 
 /** How much of a form's start the text ends in. */
@@ -117,14 +114,10 @@ function inBrowserAddress(secret: string): string[] {
 }
 
 function inHtml(secret: string, apostrophe: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": apostrophe
-  }
-  return secret.replace(/[&<>"']/g, (character) => entities[character] ?? character)
+  const named = new Map(
+    Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": apostrophe })
+  )
+  return secret.replace(/[&<>"']/g, (character) => named.get(character) ?? character)
 }
 
 /** The base64 of a secret anywhere in a text, as after a user name: without the characters that depend on its neighbours. */

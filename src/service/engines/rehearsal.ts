@@ -6,7 +6,8 @@ import { finished } from 'node:stream/promises'
 import type { Clock } from '../../contract/clock.js'
 import { TOOLS } from '../../contract/vocabulary.js'
 import { JMETER_HEADER } from '../../contract/sample-row.js'
-import { type Engine, type NodeOrder, type NodeOutcome, type PlanToPrepare, propertyValue } from './engine.js'
+import type { Engine, NodeOrder, NodeOutcome, PlanToPrepare, PreparedPlan } from './engine.js'
+import { propertyValue } from './engine.js'
 import { readSamplerNames } from './jmeter/plan.js'
 
 const DEFAULTS = { threads: 5, durationSec: 10, meanMs: 120, errorPercent: 0.5 }
@@ -30,10 +31,9 @@ export function createRehearsalEngine(options: { seed: number; clock: Clock }): 
     refuse: () => [],
     prepare: async (plan) => {
       const labels = await labelsOf(plan)
-      return {
-        version: 'rehearsal',
-        runNode: (order, signal) => rehearse(order, signal, { ...options, labels })
-      }
+      const runNode: PreparedPlan['runNode'] = (order, signal) =>
+        rehearse(order, signal, { ...options, labels })
+      return { version: 'rehearsal', runNode }
     }
   }
 }
@@ -104,28 +104,19 @@ function* makeSamples(script: Script): Generator<{ endMs: number; row: string }>
     const elapsedMs = Math.max(1, Math.round(meanMs * Math.exp(SIGMA * normal(random) - SIGMA ** 2 / 2)))
     if (user.nextMs + elapsedMs >= durationMs) return
     const active = users.filter((other) => other.nextMs > 0 || other === user).length
-    const label = labels[user.step % labels.length] ?? ''
+    const label = quote(labels[user.step % labels.length] ?? '')
     const isFailure = random() * 100 < errorPercent
+    const code = isFailure ? '500,Internal Server Error' : '200,OK'
     const atMs = startMs + user.nextMs
-    const row = formatRow({ atMs, elapsedMs, label, isFailure, threadName: user.name, active })
+    const row = `${atMs},${elapsedMs},${label},${code},${user.name},text,${!isFailure},,512,128,${active},${active},null,${elapsedMs},0,1\n`
     yield { endMs: atMs + elapsedMs, row }
     user.nextMs += elapsedMs + Math.round(thinkMs * (0.5 + random()))
     user.step += 1
   }
 }
 
-function formatRow(sample: {
-  atMs: number
-  elapsedMs: number
-  label: string
-  isFailure: boolean
-  threadName: string
-  active: number
-}): string {
-  const { atMs, elapsedMs, active } = sample
-  const code = sample.isFailure ? '500,Internal Server Error' : '200,OK'
-  const quotedLabel = /[",\r\n]/.test(sample.label) ? `"${sample.label.replaceAll('"', '""')}"` : sample.label
-  return `${atMs},${elapsedMs},${quotedLabel},${code},${sample.threadName},text,${!sample.isFailure},,512,128,${active},${active},null,${elapsedMs},0,1\n`
+function quote(label: string): string {
+  return /[",\r\n]/.test(label) ? `"${label.replaceAll('"', '""')}"` : label
 }
 
 function positive(text: string | undefined): number | undefined {

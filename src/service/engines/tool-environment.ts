@@ -2,20 +2,8 @@ import { delimiter, resolve } from 'node:path'
 
 /** The environment variables a tool gets: a plan can run any code, and a job's environment holds tokens. */
 const ALLOWED = new Set([
-  'PATH',
-  'HOME',
-  'USER',
-  'LOGNAME',
-  'LANG',
-  'LANGUAGE',
-  'TZ',
-  'TMPDIR',
-  'JAVA_HOME',
-  'JMETER_HOME',
-  'JVM_ARGS',
-  'HEAP',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR'
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['JAVA_HOME', 'JMETER_HOME', 'JVM_ARGS', 'HEAP']
 ])
 
 const PROXIES = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
@@ -30,19 +18,11 @@ export function toolEnvironment(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform
 ): NodeJS.ProcessEnv {
-  const allowed = pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_'))
-  return { ...withAbsolutePaths(allowed), ...utf8Locale(env, platform) }
-}
-
-/** Java decodes its arguments and the names of files by the locale, which is ASCII in most containers. */
-function utf8Locale(
-  { LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv,
-  platform: NodeJS.Platform
-): NodeJS.ProcessEnv {
-  // The first that is not empty counts.
-  const locale = [LC_ALL, LC_CTYPE, LANG].find((name) => name !== undefined && name !== '') ?? ''
-  if (/utf-?8/i.test(locale)) return {}
-  return { LC_ALL: platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8' }
+  const allowed = withAbsolutePaths(pick(env, (name) => ALLOWED.has(name) || name.startsWith('LC_')))
+  // Java decodes its arguments and the names of files by the locale, which is ASCII in most containers.
+  const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find(Boolean) ?? ''
+  if (/utf-?8/i.test(locale)) return allowed
+  return { ...allowed, LC_ALL: platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8' }
 }
 
 /** A tool runs in its own folder, where relative paths of the command would be wrong. */
@@ -69,15 +49,12 @@ function pick(env: NodeJS.ProcessEnv, allows: (name: string) => boolean): NodeJS
   return Object.fromEntries(Object.entries(env).filter(([name]) => allows(name)))
 }
 
-/**
- * The options that users give to the JVMs of tools: `HEAP`, which replaces a tool's own, and `JVM_ARGS`. A JVM takes its home from the
- * list of users rather than from `HOME`, and writes its preferences there: where the user has none, it is told.
- */
+/** The options that users give to JVMs: `HEAP`, instead of a tool's own, and `JVM_ARGS`. A JVM ignores `HOME`: a home of its own has to be told. */
 export function jvmOptions(
   { HEAP, JVM_ARGS = '' }: NodeJS.ProcessEnv,
   { heap, home }: { readonly heap: string; readonly home?: string | undefined }
 ): string[] {
-  const given = `${HEAP ?? heap} ${JVM_ARGS}`.split(/\s+/).filter((part) => part !== '')
+  const given = `${HEAP ?? heap} ${JVM_ARGS}`.split(/\s+/).filter(Boolean)
   return [...(home === undefined ? [] : [`-Duser.home=${home}`]), ...given]
 }
 

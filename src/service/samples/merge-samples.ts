@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises'
+import { rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { readThreads, SampleRows } from './sample-rows.js'
@@ -9,12 +9,7 @@ import { RowRewriter } from './row-rewriter.js'
 
 const CHUNK_BYTES = 1 << 20
 
-/** Receives the complete rows of one node's file as bytes, including the header. */
-export type RowSink = (rows: Uint8Array) => void
-
-/** What a node's file contains. */
 export interface NodeSamples {
-  /** At least one row below the header. */
   readonly hasRows: boolean
   /** Bytes after the last complete row: a truncated row, or one with an unclosed quote. */
   readonly restBytes: number
@@ -29,7 +24,8 @@ export interface NodeSamples {
 interface Merge {
   readonly files: readonly string[]
   readonly target: string
-  readonly sinkOf: (index: number) => RowSink
+  /** What receives the complete rows of a node's file as bytes, including the header. */
+  readonly sinkOf: (index: number) => (rows: Uint8Array) => void
   /** Secrets to redact in the files before anyone reads them, in every form. */
   readonly secrets?: readonly string[]
   /** What each node's clock is ahead of this machine's: its times are corrected on the way, its file is not. */
@@ -52,11 +48,7 @@ interface Survey {
 
 const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false, hasOtherColumns: false }
 
-/**
- * Merges the nodes' files into one CSV with one header. A row truncated by killing its tool is left out. Each file's
- * bytes also go to its sink. The file of a grid's only node is moved instead, which needs no space on a disk that may be
- * full. With rows of several nodes, `allThreads` becomes the number of the whole grid, and thread names begin with the node.
- */
+/** Merges the nodes' files into one CSV, without rows that a kill truncated; a grid's only file is moved, which needs no space on a full disk. With several, `allThreads` becomes the grid's. */
 export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const { files, target, secrets = [], signal } = merge
   const isThere = await Promise.all(files.map(isFile))
@@ -74,8 +66,10 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const header = written[0]?.header ?? Buffer.alloc(0)
   const [first, ...others] = written.filter((found) => found.header.equals(header))
   makeFolder(dirname(target))
-  if (first && others.length === 0 && first.offsetMs === 0) await moveRows(first, target)
-  else await writeRows(first ? [first, ...others] : [], { target, signal })
+  if (first && others.length === 0 && first.offsetMs === 0) {
+    await truncate(first.file, first.wholeBytes)
+    await rename(first.file, target)
+  } else await writeRows(first ? [first, ...others] : [], target, signal)
   return surveys.map((found) => {
     if (found === undefined) return NO_SAMPLES
     return { ...found.samples, hasOtherColumns: found.wholeBytes > 0 && !found.header.equals(header) }
@@ -83,13 +77,10 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
 }
 
 async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false
-  )
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() ?? false
 }
 
-/** Reads a file once from start to end. */
 async function survey(file: string, index: number, merge: Merge): Promise<Survey> {
   const offsetMs = merge.offsetsMs?.[index] ?? 0
   const sink = merge.sinkOf(index)
@@ -124,23 +115,10 @@ function readChunks(file: string): AsyncIterable<Buffer> {
   return createReadStream(file, { highWaterMark: CHUNK_BYTES })
 }
 
-async function moveRows({ file, wholeBytes }: Survey, target: string): Promise<void> {
-  await truncate(file, wholeBytes)
-  await rename(file, target)
-}
-
-async function writeRows(
-  surveys: readonly Survey[],
-  { target, signal }: { target: string; signal: AbortSignal | undefined }
-): Promise<void> {
+async function writeRows(surveys: readonly Survey[], target: string, signal?: AbortSignal): Promise<void> {
   const draft = `${target}.part`
   try {
-    const out = await open(draft, 'w')
-    try {
-      for (const source of surveys) await appendRows(source, { surveys, out, signal })
-    } finally {
-      await out.close()
-    }
+    await writeFile(draft, mergeRows(surveys, signal))
     await rename(draft, target)
   } catch (thrown) {
     // A partial result would only take up the space that is missing.
@@ -149,37 +127,31 @@ async function writeRows(
   }
 }
 
-async function appendRows(
-  source: Survey,
-  into: { surveys: readonly Survey[]; out: FileHandle; signal: AbortSignal | undefined }
-): Promise<void> {
-  const others = into.surveys.filter((other) => other !== source).map(({ threads }) => threads)
-  const { offsetMs, index } = source
-  const rewriter = new RowRewriter(
-    others.length === 0 ? { offsetMs } : { offsetMs, node: index, othersAt: sumOf(others) }
-  )
-  const cutter = new RowCutter()
-  let skipped = source === into.surveys[0] ? 0 : source.header.length
-  for await (const chunk of readChunks(source.file)) {
-    into.signal?.throwIfAborted()
-    const rows = rewriter.push(cutter.push(chunk))
-    if (rows.length === 0) continue
-    await into.out.writeFile(rows.subarray(skipped))
-    skipped = 0
+async function* mergeRows(surveys: readonly Survey[], signal?: AbortSignal): AsyncGenerator<Buffer> {
+  for (const { file, header, index, offsetMs, threads } of surveys) {
+    const others = surveys.map((other) => other.threads).filter((other) => other !== threads)
+    const node = others.length === 0 ? {} : { node: index, othersAt: sumOf(others) }
+    const rewriter = new RowRewriter({ offsetMs, ...node })
+    const cutter = new RowCutter()
+    let skipped = index === surveys[0]?.index ? 0 : header.length
+    for await (const chunk of readChunks(file)) {
+      signal?.throwIfAborted()
+      const rows = rewriter.push(cutter.push(chunk))
+      if (rows.length === 0) continue
+      yield rows.subarray(skipped)
+      skipped = 0
+    }
   }
 }
 
 /** Rows of the same second are adjacent, so the other nodes' threads are looked up once per second. */
 function sumOf(others: readonly ThreadProfile[]): (endMs: number) => number {
-  let second = -1
-  let sum = 0
+  let known = { second: -1, sum: 0 }
   return (endMs) => {
-    const wanted = Math.floor(endMs / 1000)
-    if (wanted !== second) {
-      second = wanted
-      sum = others.reduce((total, other) => total + other.at(endMs), 0)
-    }
-    return sum
+    const second = Math.floor(endMs / BUCKET_MS)
+    if (second !== known.second)
+      known = { second, sum: others.reduce((total, other) => total + other.at(endMs), 0) }
+    return known.sum
   }
 }
 

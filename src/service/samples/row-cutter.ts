@@ -9,10 +9,7 @@ const QUOTE = 0x22
 /** A longer row means an unclosed quote. The scanner gives up at the same size. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 
-/**
- * Passes complete rows through. A line feed within quotes does not end a row: messages may have several lines. A quote
- * only opens a field at its start; elsewhere it is an ordinary character.
- */
+/** Passes complete rows through. A line feed within quotes ends no row; a quote only opens a field at its start. */
 export class RowCutter {
   /** Pieces of an incomplete row, joined once it ends. */
   private rest: Buffer[] = []
@@ -29,16 +26,14 @@ export class RowCutter {
   push(chunk: Buffer): Buffer {
     if (chunk.length === 0) return chunk
     const end = this.isBroken ? 0 : this.findLastRowEnd(chunk)
-    const rows = end === 0 ? Buffer.alloc(0) : this.takeRows(chunk.subarray(0, end))
+    const ended = chunk.subarray(0, end)
+    const rows = end > 0 && this.restBytes > 0 ? Buffer.concat([...this.rest, ended]) : ended
+    if (end > 0) {
+      this.rest = []
+      this.restBytes = 0
+    }
     this.hold(chunk.subarray(end))
     return rows
-  }
-
-  private takeRows(rows: Buffer): Buffer {
-    const whole = this.restBytes > 0 ? Buffer.concat([...this.rest, rows]) : rows
-    this.rest = []
-    this.restBytes = 0
-    return whole
   }
 
   private hold(piece: Buffer): void {
@@ -51,7 +46,12 @@ export class RowCutter {
   /** Jumps from quote to quote: they are rare, and the native search between them is fast. */
   private findLastRowEnd(chunk: Buffer): number {
     let end = 0
-    let position = this.isUndecided ? this.decide(chunk) : 0
+    let position = 0
+    if (this.isUndecided) {
+      this.isUndecided = false
+      this.inQuotes = chunk[0] === QUOTE
+      position = this.inQuotes ? 1 : 0
+    }
     while (position < chunk.length) {
       const quote = chunk.indexOf(QUOTE, position)
       const stop = quote < 0 ? chunk.length : quote
@@ -76,12 +76,6 @@ export class RowCutter {
     this.isUndecided = quote + 1 === chunk.length
     this.inQuotes = this.isUndecided
     return quote + 1
-  }
-
-  private decide(chunk: Buffer): number {
-    this.isUndecided = false
-    this.inQuotes = chunk[0] === QUOTE
-    return this.inQuotes ? 1 : 0
   }
 }
 

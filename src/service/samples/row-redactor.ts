@@ -5,31 +5,29 @@ import { RowCutter } from './row-cutter.js'
 import { SampleRows } from './sample-rows.js'
 
 const COVER = '*'.charCodeAt(0)
-const ZERO = '0'.charCodeAt(0)
-const NINE = '9'.charCodeAt(0)
+const DIGITS = new Set(Buffer.from('0123456789'))
 /** The characters that structure a row. */
 const STRUCTURE = new Set(Buffer.from('",\r\n'))
 
 /** Columns that hold text, even if it looks like a number. */
-const TEXTS = [
-  'label',
-  'responseCode',
-  'responseMessage',
-  'threadName',
-  'failureMessage',
-  'url',
-  'hostname'
-] as const satisfies readonly (keyof SampleColumns)[]
+const TEXTS: readonly (keyof SampleColumns)[] = [
+  ...([
+    'label',
+    'responseCode',
+    'responseMessage',
+    'threadName',
+    'failureMessage',
+    'url',
+    'hostname'
+  ] as const)
+]
 
 interface Stretch {
   readonly start: number
   readonly end: number
 }
 
-/**
- * Masks secrets with asterisks in the complete rows of one samples file, header first. Lengths do not change, so rows
- * can be rewritten in place; numbers and the structure of a row stay as they are.
- */
+/** Masks secrets with asterisks in the complete rows of one samples file, header first. Lengths, numbers and the structure of a row stay as they are. */
 export class RowRedactor {
   readonly #forms: readonly Buffer[]
   readonly #rows = new SampleRows()
@@ -50,14 +48,11 @@ export class RowRedactor {
     return found.length > 0
   }
 
-  /** Sorted by start. */
   #find(rows: Buffer): Stretch[] {
-    const found = this.#forms.flatMap((form) => {
-      const stretches: Stretch[] = []
+    const found: Stretch[] = []
+    for (const form of this.#forms)
       for (let at = rows.indexOf(form); at >= 0; at = rows.indexOf(form, at + form.length))
-        stretches.push({ start: at, end: at + form.length })
-      return stretches
-    })
+        found.push({ start: at, end: at + form.length })
     return found.sort((one, other) => one.start - other.start)
   }
 
@@ -76,7 +71,8 @@ function isText(row: Row, { start, end }: Stretch, texts: ReadonlySet<number>): 
   for (let column = 0; column < row.columns; column++) {
     const from = row.starts[column] ?? 0
     const to = row.ends[column] ?? 0
-    if (start >= from && end <= to) return texts.has(column) || !isNumber(row.buffer, from, to)
+    const isNumber = (): boolean => row.buffer.subarray(from, to).every((byte) => DIGITS.has(byte))
+    if (start >= from && end <= to) return texts.has(column) || !isNumber()
   }
   return false
 }
@@ -85,16 +81,9 @@ function coverText(bytes: Buffer, { start, end }: Stretch): void {
   for (let at = start; at < end; at++) if (!STRUCTURE.has(bytes[at] ?? 0)) bytes[at] = COVER
 }
 
-function isNumber(bytes: Uint8Array, start: number, end: number): boolean {
-  return bytes.subarray(start, end).every((byte) => byte >= ZERO && byte <= NINE)
-}
-
 const CHUNK_BYTES = 1 << 20
 
-/**
- * Redacts secrets in a node's file in place, which needs no space on a disk that may be full. Returns up to where the
- * file consists of complete rows; what follows is unchanged.
- */
+/** Redacts a node's file in place, which needs no space on a disk that may be full. Returns up to where it consists of complete rows. */
 export async function redactSamples(
   file: string,
   forms: readonly string[],

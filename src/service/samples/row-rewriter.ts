@@ -10,10 +10,7 @@ const MOST_ADDED_BYTES = 16
 export interface RowChanges {
   /** What its clock is ahead: its times are corrected by that. */
   readonly offsetMs?: number
-  /**
-   * Which one it is, from 0. The nodes of a grid name their threads alike; in one CSV the names begin with the node, as those of
-   * JMeter's remote hosts do. A thread without a name stays without.
-   */
+  /** Which one it is, from 0: in one CSV the names of threads begin with the node, as those of JMeter's remote hosts do. No name stays none. */
   readonly node?: number | undefined
   /** How many threads the others had when a sample ended. */
   readonly othersAt?: ((endMs: number) => number) | undefined

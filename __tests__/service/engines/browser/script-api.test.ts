@@ -6,8 +6,11 @@ import { By, quoteXPath, toLocator } from '../../../../src/service/programs/elem
 import { Device, findDevice, isKey, Key } from '../../../../src/service/programs/element/api/constants.js'
 import { parseCsv, Plan } from '../../../../src/service/programs/element/api/plan.js'
 import { createExports } from '../../../../src/service/programs/element/api/exports.js'
-import { readSettings, readStepSettings } from '../../../../src/service/programs/element/api/settings.js'
-import { toMs } from '../../../../src/service/programs/element/api/time.js'
+import {
+  readSettings,
+  readStepSettings,
+  toMs
+} from '../../../../src/service/programs/element/api/settings.js'
 
 describe('times as scripts write them', () => {
   test.each([

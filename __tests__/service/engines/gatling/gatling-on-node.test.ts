@@ -26,7 +26,7 @@ afterEach(() => folders.remove())
 
 function imageWith(more: Partial<GatlingImage> = {}): GatlingTool {
   const java = { java: '/usr/bin/java', version: '17.0.16', major: 17, jvm: { HEAP: '-Xmx3g' } }
-  return { kind: 'image', ...java, image: 'the image a', gatling: undefined, ...more }
+  return { ...java, image: 'the image a', gatling: undefined, ...more }
 }
 
 const gatling = { java: '/here/java', jars: ['/cache/gatling-core.jar'] }

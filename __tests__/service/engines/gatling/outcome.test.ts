@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
-import { Console, type Said, findProblem } from '../../../../src/service/engines/gatling/run-simulation.js'
+import { Console, findProblem } from '../../../../src/service/engines/gatling/run-simulation.js'
 
 /** With what is squeezed in a table. */
 const SECRET = `hunter${'#'.repeat(12)}99`
 const redact = (text: string): string => text.replaceAll(SECRET, '***')
 
-function say(lines: readonly string[]): { said: Said; shown: string[] } {
+function say(lines: readonly string[]): { said: Console; shown: string[] } {
   const shown: string[] = []
   const console = new Console({ mark: 'x1', redact, onLine: (line) => shown.push(line) })
   for (const line of lines) console.push(line)
-  return { said: console.end(), shown }
+  return { said: console, shown }
 }
 
 const exited = (code: number): { code: number; signal: null } => ({ code, signal: null })

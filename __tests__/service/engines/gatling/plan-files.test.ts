@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { PlanRequest } from '../../../../src/service/engines/engine.js'
-import { refuseFiles, sortPlanFiles } from '../../../../src/service/engines/gatling/plan-files.js'
+import { refuseFiles, sortPlanFiles } from '../../../../src/service/engines/gatling/plan-facts.js'
 
 const request = (fileNames: string[], value?: string): PlanRequest => ({
   tool: 'gatling',

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { findBrowserInImage } from '../../../../src/service/engines/browser/browser.js'
 import { findGatlingInImage } from '../../../../src/service/engines/gatling/gatling.js'
-import { readVariables } from '../../../../src/service/engines/image/ask-image.js'
+import { readVariables } from '../../../../src/service/engines/image/image-program.js'
 import { findJMeterInImage } from '../../../../src/service/engines/jmeter/jmeter.js'
 import { findSeleniumInImage } from '../../../../src/service/engines/selenium/selenium.js'
 import { createFolders } from '../../support.js'

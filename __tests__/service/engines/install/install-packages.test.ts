@@ -16,7 +16,9 @@ interface Locked {
   readonly os?: readonly string[]
   readonly cpu?: readonly string[]
 }
-const lock = JSON.parse(readFileSync(packageFile(BROWSER_PACKAGES.packageLock), 'utf8')) as {
+const lock = JSON.parse(
+  readFileSync(packageFile(`${BROWSER_PACKAGES.folder}/package-lock.json`), 'utf8')
+) as {
   packages: Record<string, Locked>
 }
 const ownBinary = `node_modules/@esbuild/${process.platform}-${process.arch}`

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { appendFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type LogEntry, readLogEntries } from '../../../../src/service/engines/jmeter/log.js'
+import { type LogEntry, readLogEntries } from '../../../../src/service/engines/jmeter/losses.js'
 import { createFolders } from '../../support.js'
 
 const folders = createFolders()

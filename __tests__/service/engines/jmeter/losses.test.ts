@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import type { LogEntry } from '../../../../src/service/engines/jmeter/log.js'
-import { type LogFindings, LossFinder, readStops } from '../../../../src/service/engines/jmeter/losses.js'
+import {
+  type LogEntry,
+  type LogFindings,
+  LossFinder,
+  readStops
+} from '../../../../src/service/engines/jmeter/losses.js'
 import { readPlanTree } from '../../../../src/analysis/plans/jmx/plan-tree.js'
 import * as plans from '../../../support/data/jmeter-plans.js'
 

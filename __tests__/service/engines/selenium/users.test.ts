@@ -7,7 +7,7 @@ import type {
   SeleniumOrder,
   UserFailure
 } from '../../../../src/service/programs/selenium-hub/order.js'
-import { runUsers } from '../../../../src/service/programs/selenium-hub/run.js'
+import { runUsers } from '../../../../src/service/programs/selenium-hub/users.js'
 import { until } from '../../../e2e/cli-command.js'
 import { removeFolder } from '../../../support/remove-folder.js'
 

@@ -1,14 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
-import {
-  type Engine,
-  type PlanRequest,
-  type PlanToPrepare,
-  type PreparedPlan,
-  findOnce,
-  joinVersions
-} from '../engine.js'
+import { type Engine, type PlanRequest, type PlanToPrepare, findOnce, joinVersions } from '../engine.js'
 import { readEnvironmentFile, refuseVariable } from '../environment-file.js'
 import { installPackages, type PackageLock } from '../install/install-packages.js'
 import type { InstallPorts } from '../install/run-to-end.js'
@@ -16,102 +9,71 @@ import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import { createMachineNode } from '../../nodes/machine/machine-place.js'
 import { toolEnvironment } from '../tool-environment.js'
-import { requireImageNode } from '../image/image-program.js'
-import { programsHere, programsIn } from '../program-source.js'
-import { findBrowser, type FoundBrowser } from './find-browser.js'
-import { runScript, type CompiledScript } from './run-script.js'
-import { runTool } from './tool-process.js'
+import { IN_OPT, requireImageNode } from '../image/image-program.js'
+import { programsHere, programsIn, type ProgramSource } from '../program-source.js'
+import { runScript, runTool } from './run-script.js'
 
-export interface BrowserEngineOptions {
-  /** Other names under which scripts import the API, such as `@acme/element`. */
-  readonly packageNames?: readonly string[]
-  readonly blockedAfterMs?: number
-}
-
-/** Runs scripts written for Element in Chrome or Chromium: one process and one browser per node, one context per user. */
-export function createBrowserEngine(ports: InstallPorts, options: BrowserEngineOptions = {}): Engine {
-  return {
-    tools: ['service-chrome'],
-    synthetic: false,
-    refuse,
-    prepare: (plan) => prepare(plan, options, ports)
-  }
+/** Runs scripts for Element in Chrome or Chromium, with one browser per node and one context per user; `packageNames` are further names of the API. */
+export function createBrowserEngine(
+  ports: InstallPorts,
+  { packageNames = [] }: { packageNames?: readonly string[] } = {}
+): Engine {
+  return { tools: ['service-chrome'], refuse, prepare: prepareWith(ports, packageNames) }
 }
 
 function refuse({ fileNames, properties }: PlanRequest): string[] {
   const [script = ''] = fileNames
   const isScript = /\.(ts|js)$/i.test(script) && !/\.d\.ts$/i.test(script)
-  return [
-    ...(isScript
-      ? []
-      : [
-          `${script} is not a script for service-chrome: the first file must be TypeScript or JavaScript (.ts or .js) that imports @flood/element`
-        ]),
-    ...properties.flatMap(({ kind, name }) => {
-      const refusal = refuseVariable(name)
-      return refusal === undefined ? [] : [`override_parameters: -${kind}${name}: ${refusal}`]
-    })
-  ]
+  const wrongFile = `${script} is not a script for service-chrome: the first file must be TypeScript or JavaScript (.ts or .js) that imports @flood/element`
+  const wrongNames = properties.flatMap(({ kind, name }) => {
+    const refusal = refuseVariable(name)
+    return refusal === undefined ? [] : [`override_parameters: -${kind}${name}: ${refusal}`]
+  })
+  return isScript ? wrongNames : [wrongFile, ...wrongNames]
 }
-
-/** What a node has for a run. */
-type BrowserTool =
-  | { readonly kind: 'here'; readonly node: string; readonly browser: FoundBrowser }
-  | ({ readonly kind: 'image' } & BrowserImage)
 
 /** A browser has sockets in its temporary folder, whose paths must be short. */
 const IMAGE_TEMP = '/tmp'
 
-async function prepare(
-  plan: PlanToPrepare,
-  { packageNames = [], blockedAfterMs }: BrowserEngineOptions,
-  ports: InstallPorts
-): Promise<PreparedPlan> {
-  const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
-  const modules = await installPackages(BROWSER_PACKAGES, ports)
-  const file = await compileScript(plan, { modules, packageNames }, ports)
-  const search: ToolSearch<BrowserTool> = {
-    // Browsers update themselves: they are looked for in each run.
-    here: findOnce(async () => ({
-      ...{ kind: 'here', node: process.execPath },
-      browser: await findBrowser(programsHere(ports))
-    })),
-    inImage: async (image) => ({ kind: 'image', ...(await findBrowserInImage(image)) })
-  }
-  const nodes = await plan.nodes()
-  const tools = await Promise.all(nodes.map((node) => node.find(search)))
-  for (const words of new Set(tools.map(describeTool))) ports.log(`service-chrome: using ${words}`)
-  const scriptPorts = { ...ports, ...(blockedAfterMs === undefined ? {} : { blockedAfterMs }) }
-  return {
-    version: `Playwright ${await readPlaywrightVersion(modules)}, ${joinVersions(tools.map(({ browser }) => browser.version))}`,
-    runNode: async (order, signal) => {
-      const tool = await order.node.find(search)
-      const { browser, node } = tool
-      const script: CompiledScript = {
-        ...{ file, modules, browser: browser.path, node, variables },
-        ...(tool.kind === 'image' ? { tempDir: IMAGE_TEMP } : {})
+function prepareWith(ports: InstallPorts, packageNames: readonly string[]): Engine['prepare'] {
+  return async (plan) => {
+    const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
+    const modules = await installPackages(BROWSER_PACKAGES, ports)
+    const file = await compileScript(plan, { modules, packageNames }, ports)
+    const search: ToolSearch<BrowserTool> = {
+      // Browsers update themselves: they are looked for in each run.
+      here: findOnce(async () => ({
+        node: process.execPath,
+        browser: await findBrowser(programsHere(ports))
+      })),
+      inImage: findBrowserInImage
+    }
+    const nodes = await plan.nodes()
+    const tools = await Promise.all(nodes.map((node) => node.find(search)))
+    for (const words of new Set(tools.map(describeTool))) ports.log(`service-chrome: using ${words}`)
+    const playwright = join(modules, 'node_modules', 'playwright-core', 'package.json')
+    const { version } = JSON.parse(await readFile(playwright, 'utf8')) as { version: string }
+    return {
+      version: `Playwright ${version}, ${joinVersions(tools.map(({ browser }) => browser.version))}`,
+      runNode: async (order, signal) => {
+        const { browser, node, image } = await order.node.find(search)
+        const tempDir = image === undefined ? undefined : IMAGE_TEMP
+        const script = { file, modules, browser: browser.path, node, tempDir, variables }
+        return runScript(script, order, { signal, ports: { log: ports.log } })
       }
-      return runScript(script, order, { signal, ports: scriptPorts })
     }
   }
 }
 
-function describeTool(tool: BrowserTool): string {
-  const { version, path, origin } = tool.browser
-  return `${version} (${path}${tool.kind === 'image' ? ` of ${tool.image}` : ''}, ${origin})`
-}
-
-async function readPlaywrightVersion(modules: string): Promise<string> {
-  const text = await readFile(join(modules, 'node_modules', 'playwright-core', 'package.json'), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
+function describeTool({ browser: { version, path, origin }, image }: BrowserTool): string {
+  return `${version} (${path}${image === undefined ? '' : ` of ${image}`}, ${origin})`
 }
 
 /** playwright-core, which drives the browser, and esbuild, which compiles a script. */
 export const BROWSER_PACKAGES: PackageLock = {
   name: 'browser-engine',
   what: 'the packages for service-chrome (playwright-core, esbuild)',
-  packageJson: 'packages/browser/package.json',
-  packageLock: 'packages/browser/package-lock.json'
+  folder: 'packages/browser'
 }
 
 /** Compiles the script and what it imports into one module; throws the compiler's own lines. */
@@ -146,14 +108,76 @@ async function compileScript(
   return outFile
 }
 
-/** What an image has for scripts. */
-export interface BrowserImage {
-  readonly image: string
+/** What a node has for scripts: on this machine, or in its image. */
+interface BrowserTool {
+  readonly image?: string
   readonly browser: FoundBrowser
   readonly node: string
 }
 
-export async function findBrowserInImage(image: ImageShell): Promise<BrowserImage> {
+export async function findBrowserInImage(image: ImageShell): Promise<BrowserTool> {
   const node = await requireImageNode(image, 'service-chrome')
   return { image: image.name, node, browser: await findBrowser(programsIn(image)) }
+}
+
+export interface FoundBrowser {
+  readonly path: string
+  readonly version: string
+  readonly origin: string
+}
+
+/** The leanest first: many users fit into a machine. */
+const NAMES = [
+  ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+]
+const MAC_APPLICATIONS = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium'
+]
+const ADVICE =
+  'On Debian: apt-get install chromium-headless-shell (or chromium); on macOS: brew install --cask google-chrome; runners hosted by GitHub have google-chrome. Or set CHROME to the path of the browser'
+
+/** Finds the browser for scripts: `CHROME`, on the PATH, `CHROME_BIN`, an application of macOS, or below /opt in an image. */
+export async function findBrowser(source: ProgramSource): Promise<FoundBrowser> {
+  const { path, origin } = await locate(source)
+  const { code, lines, how } = await source.askVersion(path)
+  const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line))?.trim()
+  if (code === 0 && version !== undefined) return { path, origin, version }
+  const where = source.image === undefined ? '' : ` of ${source.image}`
+  throw failure(
+    source,
+    `The browser ${path}${where} (${origin}) does not start (${how}): ${(lines[0] ?? 'no output').slice(0, 200)}`
+  )
+}
+
+async function locate(source: ProgramSource): Promise<{ path: string; origin: string }> {
+  const { CHROME, CHROME_BIN } = await source.variables(['CHROME', 'CHROME_BIN'])
+  const { image } = source
+  const elsewhere = image === undefined ? MAC_APPLICATIONS : IN_OPT.CHROME
+  const chosen = async (variable: string, given: string): Promise<{ path: string; origin: string }> => {
+    const [path] = await source.find([image === undefined ? resolve(given) : given])
+    if (path !== undefined) return { path, origin: `from ${variable}` }
+    const where = image === undefined ? '' : `In ${image} `
+    throw failure(
+      source,
+      `${where}${variable} is ${given}, but there is no program: point it to a browser, or unset it`
+    )
+  }
+  if (CHROME) return chosen('CHROME', CHROME)
+  const [onPath] = await source.find(NAMES)
+  if (onPath !== undefined) return { path: onPath, origin: 'on the PATH' }
+  if (CHROME_BIN) return chosen('CHROME_BIN', CHROME_BIN)
+  const [path] = await source.find(elsewhere ?? [])
+  if (path !== undefined) return { path, origin: image === undefined ? 'an application' : 'in /opt' }
+  const where = image === undefined ? '' : ` in ${image}`
+  throw failure(
+    source,
+    `There is no Chrome or Chromium${where}: neither CHROME nor CHROME_BIN is set, and none of ${NAMES.join(', ')} is on the PATH`
+  )
+}
+
+function failure({ image }: ProgramSource, words: string): ToolError {
+  return new ToolError(
+    image === undefined ? `${words}. ${ADVICE}` : `${words}; use an image that has one, or set CHROME in it`
+  )
 }

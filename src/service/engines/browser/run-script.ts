@@ -1,14 +1,17 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import type { Message } from '../../programs/element/messages.js'
-import type { RunOrder } from '../../programs/element/run/run-order.js'
-import type { ToolExit } from '../../nodes/machine/processes.js'
+import { StringDecoder } from 'node:string_decoder'
+import { type Message, readMessage } from '../../programs/element/messages.js'
+import type { CompileOrder, RunOrder } from '../../programs/element/run/run-order.js'
+import type { LoadNode, NodeCommand, NodeExit } from '../../nodes/load-node.js'
 import type { NodeOrder, NodeOutcome } from '../engine.js'
 import { placeVariables, planParameters } from '../environment-file.js'
+import { packageFile } from '../install/run-to-end.js'
 import { planSecrets, redactLog } from '../redact-log.js'
-import { runTool } from './tool-process.js'
 
-/** What every node of a run with the same tools shares. */
-export interface CompiledScript {
+interface CompiledScript {
   readonly file: string
   /** The folder whose node_modules has the browser library. */
   readonly modules: string
@@ -16,12 +19,11 @@ export interface CompiledScript {
   readonly browser: string
   readonly node?: string
   /** For temporary files on the node; undefined for a folder of its own. */
-  readonly tempDir?: string
-  /** From the uploaded environment file. */
+  readonly tempDir?: string | undefined
   readonly variables: Readonly<Record<string, string>>
 }
 
-export interface ScriptPorts {
+interface ScriptPorts {
   readonly log: (line: string) => void
   /** After this long without a sign of life the process counts as blocked. */
   readonly blockedAfterMs?: number
@@ -35,13 +37,15 @@ const BLOCKED_AFTER_MS = 60_000
 const MAX_LINES = 200
 const MAX_PROBLEMS = 5
 
-/** Runs the script with this node's share of the users. */
 export async function runScript(
   script: CompiledScript,
   order: NodeOrder,
   { signal, ports }: { signal: AbortSignal; ports: ScriptPorts }
 ): Promise<NodeOutcome> {
-  const log = createLog(order, script, ports)
+  const secrets = planSecrets(order.properties, script.variables)
+  const redact = (text: string): string => redactLog(text, secrets)
+  const note = (text: string): void => ports.log(redact(`${order.nodeName}: ${text}`))
+  let lines = 0
   const { node, samplesFile, logFile, mark } = order
   const folder = dirname(order.planFile)
   const watch = new Watch(ports.blockedAfterMs ?? BLOCKED_AFTER_MS, node.outageMs)
@@ -53,13 +57,22 @@ export async function runScript(
       follows: [samplesFile],
       collects: [logFile],
       cwd: folder,
-      env: describeEnvironment(script, order),
+      env: {
+        ...script.variables,
+        ...Object.fromEntries(planParameters(order)),
+        ...placeVariables(order.place)
+      },
       ...{ node: script.node, tempDir: script.tempDir, mark },
-      onStart: () => watch.begin(),
-      onLine: log.line,
+      onStart: () => watch.heard(),
+      // A script can print whatever it received, and as much as it likes.
+      onLine: (line) => {
+        lines++
+        if (lines <= MAX_LINES) note(line)
+        if (lines === MAX_LINES) note('… the rest of what the script prints is in its log')
+      },
       onMessage: (message) => {
         watch.heard(message)
-        if (message.kind === 'note') log.note(message.text)
+        if (message.kind === 'note') note(message.text)
         if (['problem', 'loss', 'stopped', 'end'].includes(message.kind)) told.push(message)
       }
     },
@@ -68,19 +81,10 @@ export async function runScript(
   ).finally(() => watch.end())
   // Whoever stopped it knows that load is missing.
   if (signal.aborted) return { problem: null }
-  return judge(told, {
-    exit,
-    overdue: watch.overdue,
-    scriptName: basename(order.planFile),
-    redact: log.redact
-  })
+  return judge(told, { exit, overdue: watch.overdue, scriptName: basename(order.planFile), redact })
 }
 
-function describeRun(
-  script: CompiledScript,
-  order: NodeOrder,
-  workDir: string
-): Omit<RunOrder, 'messagesFile'> {
+function describeRun(script: CompiledScript, order: NodeOrder, workDir: string): Unaddressed<RunOrder> {
   const { node, durationSec, hosts } = order
   return {
     ...{ mode: 'run', plan: node.pathOf(script.file), modules: node.pathOf(script.modules) },
@@ -94,35 +98,9 @@ function describeRun(
   }
 }
 
-function describeEnvironment(script: CompiledScript, order: NodeOrder): NodeJS.ProcessEnv {
-  return {
-    ...script.variables,
-    ...Object.fromEntries(planParameters(order)),
-    ...placeVariables(order.place)
-  }
-}
-
-/** A script can print whatever it received, and as much as it likes. */
-function createLog(
-  order: NodeOrder,
-  script: CompiledScript,
-  ports: ScriptPorts
-): { line: (line: string) => void; note: (text: string) => void; redact: (text: string) => string } {
-  const secrets = planSecrets(order.properties, script.variables)
-  const redact = (text: string): string => redactLog(text, secrets)
-  const note = (text: string): void => ports.log(redact(`${order.nodeName}: ${text}`))
-  let lines = 0
-  const line = (text: string): void => {
-    lines++
-    if (lines <= MAX_LINES) note(text)
-    if (lines === MAX_LINES) note('… the rest of what the script prints is in its log')
-  }
-  return { line, note, redact }
-}
-
 function judge(
   told: readonly Message[],
-  end: { exit: ToolExit; overdue: string | undefined; scriptName: string; redact: (text: string) => string }
+  end: { exit: NodeExit; overdue: string | undefined; scriptName: string; redact: (text: string) => string }
 ): NodeOutcome {
   const { exit, overdue, redact } = end
   const textsOf = (kind: 'problem' | 'loss'): string[] =>
@@ -144,7 +122,8 @@ function judge(
 /** Notices a process that does nothing any more: a loop without an end that never waits blocks all of it. */
 class Watch {
   readonly #abort = new AbortController()
-  #overdue: string | undefined
+  readonly signal = this.#abort.signal
+  overdue: string | undefined
   #silence: NodeJS.Timeout | undefined
   #limit: NodeJS.Timeout | undefined
 
@@ -154,29 +133,19 @@ class Watch {
     private readonly outageMs = 0
   ) {}
 
-  get signal(): AbortSignal {
-    return this.#abort.signal
-  }
-
-  /** What it was ended for, if it was. */
-  get overdue(): string | undefined {
-    return this.#overdue
-  }
-
-  /** With the start or the first message: before it, files are copied, and nodes wait for each other. */
-  begin(): void {
+  /** Begins with the start or the first message: before it, files are copied, and nodes wait for each other. */
+  heard(message?: Message): void {
     clearTimeout(this.#silence)
-    this.#silence = this.#await()
-  }
-
-  heard(message: Message): void {
-    this.begin()
-    if (message.kind !== 'limit') return
-    const ms = message.ms + CLOSING_MS + this.outageMs
-    this.#limit = setTimeout(
-      () => this.#end(`the script did not end ${CLOSING_MS / 1000} s after the end of the test`),
-      ms
+    const ms = this.blockedAfterMs + this.outageMs
+    this.#silence = this.#endAfter(
+      ms,
+      `the script blocked its process for ${ms / 1000} s; does it have a loop without an end that never waits?`
     )
+    if (message?.kind === 'limit')
+      this.#limit = this.#endAfter(
+        message.ms + CLOSING_MS + this.outageMs,
+        `the script did not end ${CLOSING_MS / 1000} s after the end of the test`
+      )
   }
 
   end(): void {
@@ -184,19 +153,97 @@ class Watch {
     clearTimeout(this.#limit)
   }
 
-  #await(): NodeJS.Timeout {
-    const ms = this.blockedAfterMs + this.outageMs
-    return setTimeout(
-      () =>
-        this.#end(
-          `the script blocked its process for ${ms / 1000} s; does it have a loop without an end that never waits?`
-        ),
-      ms
-    )
+  #endAfter(ms: number, words: string): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.overdue ??= words
+      this.#abort.abort()
+    }, ms)
   }
+}
 
-  #end(words: string): void {
-    this.#overdue ??= words
-    this.#abort.abort()
+type Unaddressed<T> = Omit<T, 'messagesFile'>
+
+/** Its folder is one of this machine; its environment is added to what every tool gets. */
+interface ToolProcess
+  extends
+    Pick<NodeCommand, 'cwd' | 'onLine'>,
+    Partial<Pick<NodeCommand, 'brings' | 'follows' | 'collects' | 'env' | 'onStart'>> {
+  /** Its paths are paths on the node. */
+  readonly order: (workDir: string) => Unaddressed<CompileOrder> | Unaddressed<RunOrder>
+  /** The path of Node on the node; undefined for the one that runs this. */
+  readonly node?: string | undefined
+  /** For temporary files on the node; undefined for a folder that goes with the process. */
+  readonly tempDir?: string | undefined
+  /** Identifies the work: its messages are found again by whoever takes it up. */
+  readonly mark?: string
+  readonly onMessage: (message: Message) => void
+}
+
+const PROGRAM = 'dist/tools/element.mjs'
+
+/** Runs the program that compiles and runs scripts, in a folder for its temporary files that goes with it. */
+export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSignal): Promise<NodeExit> {
+  const { brings = [], follows = [], collects = [], onLine, onStart = () => undefined } = tool
+  const workDir = await makeWorkFolder(tool.mark)
+  try {
+    const orderFile = join(workDir, 'order.json')
+    const messagesFile = join(workDir, 'messages')
+    const program = packageFile(PROGRAM)
+    const tempDir = tool.tempDir ?? node.pathOf(workDir)
+    const order = { ...tool.order(tempDir), messagesFile: node.pathOf(messagesFile) }
+    await writeFile(orderFile, JSON.stringify(order))
+    const messages = followMessages(messagesFile, tool.onMessage)
+    const command = {
+      file: tool.node ?? process.execPath,
+      args: ['--enable-source-maps', node.pathOf(program), node.pathOf(orderFile)],
+      brings: [program, orderFile, ...brings],
+      follows: [messagesFile, ...follows],
+      collects,
+      cwd: node.pathOf(tool.cwd),
+      env: { ...node.env, ...tool.env, TMPDIR: tempDir },
+      ...{ tempDir: workDir, onStart, onLine }
+    }
+    return await node.run(command, signal).finally(() => messages.end())
+  } finally {
+    await rm(workDir, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** Nobody else knows the mark. */
+async function makeWorkFolder(mark: string | undefined): Promise<string> {
+  const prefix = join(tmpdir(), 'loadgate-browser-')
+  if (mark === undefined) return mkdtemp(prefix)
+  await mkdir(`${prefix}${mark}`, { recursive: true, mode: 0o700 })
+  return `${prefix}${mark}`
+}
+
+const LOOK_EVERY_MS = 200
+const CHUNK_BYTES = 65_536
+
+/** Calls back for every message that a process writes into this file, soon after it was written. */
+export function followMessages(file: string, onMessage: (message: Message) => void): { end: () => void } {
+  // Held open, so that nothing is lost if the file is removed.
+  const descriptor = openSync(file, 'a+')
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  const decoder = new StringDecoder('utf8')
+  let position = 0
+  let rest = ''
+  const look = (): void => {
+    for (let length = -1; length !== 0;) {
+      length = readSync(descriptor, chunk, 0, CHUNK_BYTES, position)
+      position += length
+      const lines = (rest + decoder.write(chunk.subarray(0, length))).split('\n')
+      // A process that was killed may not have finished its last line.
+      rest = lines.pop() ?? ''
+      for (const line of lines) onMessage(readMessage(line))
+    }
+  }
+  const timer = setInterval(look, LOOK_EVERY_MS)
+  return {
+    end: () => {
+      clearInterval(timer)
+      look()
+      closeSync(descriptor)
+    }
   }
 }

@@ -8,24 +8,12 @@ import { installJars } from '../install/jars/fetch-jars.js'
 import { type InstallPorts, runToEnd, packageFile } from '../install/run-to-end.js'
 import { jarPaths } from '../install/jars/jar-list.js'
 import { requireJava, requireJdk } from '../install/java.js'
-import { listFiles } from '../image/ask-image.js'
-import {
-  findHome,
-  type ImageJava,
-  refuseOlderJava,
-  requireImageJava,
-  type ToolHome
-} from '../image/image-program.js'
+import type { ImageJava } from '../image/image-program.js'
+import { findHome, listFiles, refuseOlderJava, requireImageJava } from '../image/image-program.js'
 import { makeFolder } from '../../../contract/files.js'
 import GATLING_JARS from './gatling-jars.json' with { type: 'json' }
 import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
-import {
-  refuseFiles,
-  SIMULATION_PROPERTY,
-  sortPlanFiles,
-  type PlanFiles,
-  type Language
-} from './plan-files.js'
+import { refuseFiles, SIMULATION_PROPERTY, sortPlanFiles, type PlanFiles } from './plan-facts.js'
 import { runSimulation, type Simulation } from './run-simulation.js'
 import KOTLIN_COMPILER_JARS from './kotlin-compiler-jars.json' with { type: 'json' }
 import SCALA_COMPILER_JARS from './scala-compiler-jars.json' with { type: 'json' }
@@ -33,13 +21,9 @@ import SCALA_COMPILER_JARS from './scala-compiler-jars.json' with { type: 'json'
 /** Runs simulations with Gatling, one process per node. */
 export function createGatlingEngine(ports: InstallPorts): Engine {
   const find = findOnce(() => findGatling(ports))
-  const search: ToolSearch<GatlingTool> = {
-    here: async () => ({ kind: 'here', java: (await find()).java }),
-    inImage: async (image) => ({ kind: 'image', ...(await findGatlingInImage(image)) })
-  }
+  const search: ToolSearch<GatlingTool> = { here: find, inImage: findGatlingInImage }
   return {
     tools: ['gatling'],
-    synthetic: false,
     refuse: refuseFiles,
     prepare: async (plan) => {
       const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
@@ -50,10 +34,10 @@ export function createGatlingEngine(ports: InstallPorts): Engine {
       await checkImages(tools, compiled, ports.log)
       return {
         version: joinVersions(tools.map(versionOf)),
-        runNode: async (order, signal) =>
-          runSimulation(simulationOn(await order.node.find(search), compiled, gatling), {
-            ...{ order, signal, ports }
-          })
+        runNode: async (order, signal) => {
+          const simulation = simulationOn(await order.node.find(search), compiled, gatling)
+          return runSimulation(simulation, { order, signal, ports })
+        }
       }
     }
   }
@@ -84,11 +68,9 @@ async function compileSimulation(
   const signal = AbortSignal.any([ports.signal, plan.signal])
   const files = sortPlanFiles(fileNames)
   const classesDir = join(plan.buildDir, 'classes')
-  const planPath = await compilePlan(
-    { files, folder: uploadDir, classesDir, classPath: jars, java, signal },
-    ports
-  )
   const uploadedJars = files.jars.map((name) => join(uploadDir, name))
+  const classPath = [...jars, ...uploadedJars]
+  const planPath = await compilePlan({ files, folder: uploadDir, classesDir, classPath, java, signal }, ports)
   const classes = files.language === undefined ? join(uploadDir, files.plan) : classesDir
   const facts = await readPlanFacts(
     { classes, classPath: [helper(), ...jars, ...planPath, ...uploadedJars], java },
@@ -117,17 +99,11 @@ export async function refuseOldExpressions(
   { files, folder }: { files: PlanFiles; folder: string }
 ): Promise<void> {
   if (expressions.length === 0) return
-  const sources = await Promise.all(
-    files.sources.map(async (name) => ({
-      name,
-      lines: (await readFile(join(folder, name), 'utf8')).split('\n')
-    }))
-  )
+  const texts = await Promise.all(files.sources.map((name) => readFile(join(folder, name), 'utf8')))
   const places = expressions.map((expression) => {
-    const found = sources
-      .map(({ name, lines }) => ({ name, at: lines.findIndex((line) => line.includes(expression)) }))
-      .find(({ at }) => at >= 0)
-    return `${found ? `${found.name}:${found.at + 1}` : files.plan}: ${expression}`
+    const source = texts.findIndex((text) => text.includes(expression))
+    const line = texts[source]?.split(expression, 1)[0]?.split('\n').length
+    return `${line === undefined ? files.plan : `${files.sources[source]}:${line}`}: ${expression}`
   })
   const more = places.length > SHOWN ? ` and ${places.length - SHOWN} more` : ''
   throw new ToolError(
@@ -154,14 +130,13 @@ const LEAST_JAVA = 11
 const helper = (): string => packageFile('java/jars/gatling.jar')
 
 /** As it is installed on this machine, which compiles plans for all nodes. */
-export interface Gatling {
+interface Gatling {
   readonly java: string
   readonly jars: readonly string[]
 }
 
-/** As it is on a node. */
-export type GatlingTool =
-  { readonly kind: 'here'; readonly java: string } | ({ readonly kind: 'image' } & GatlingImage)
+/** As it is on a node: on this machine, or in its image. */
+export type GatlingTool = GatlingImage | Gatling
 
 export interface CompiledPlan {
   readonly classesDir: string
@@ -171,7 +146,8 @@ export interface CompiledPlan {
 }
 
 export function versionOf(tool: GatlingTool): string {
-  return tool.kind === 'image' ? (tool.gatling?.version ?? VERSION) : VERSION
+  const own = 'image' in tool ? tool.gatling?.version : undefined
+  return own ?? VERSION
 }
 
 /** The plan is compiled here, so what is in an image must be able to run it. */
@@ -181,7 +157,7 @@ export async function checkImages(
   log: (line: string) => void
 ): Promise<void> {
   for (const tool of tools) {
-    if (tool.kind !== 'image') continue
+    if (!('image' in tool)) continue
     const { java, version, major, image, gatling } = tool
     if (major < LEAST_JAVA)
       throw new ToolError(
@@ -202,20 +178,18 @@ function minorOf(version: string): string {
   return version.split('.', 2).join('.')
 }
 
-/** The simulation as it runs with what a node has. */
 export function simulationOn(tool: GatlingTool, compiled: CompiledPlan, { jars }: Gatling): Simulation {
-  const own = tool.kind === 'image' && tool.gatling ? [{ inImage: `${tool.gatling.lib}/*` }] : jars
+  const own = 'image' in tool && tool.gatling ? [{ inImage: `${tool.gatling.lib}/*` }] : jars
   return {
     ...compiled.shared,
     java: tool.java,
     version: versionOf(tool),
-    ...(tool.kind === 'image' ? { jvm: tool.jvm } : {}),
+    ...('image' in tool ? { jvm: tool.jvm } : {}),
     // Gatling first: a jar may contain a Gatling of another version.
     classPath: [helper(), ...own, ...compiled.planPath]
   }
 }
 
-/** What an image has for Gatling. */
 export interface GatlingImage extends ImageJava {
   readonly image: string
   /** Undefined if it has Java only: then Gatling's jars can be copied there. */
@@ -225,14 +199,13 @@ export interface GatlingImage extends ImageJava {
 /** Finds Java and Gatling in an image: `GATLING_HOME`, `gatling.sh` on the PATH, or /opt/gatling. */
 export async function findGatlingInImage(image: ImageShell): Promise<GatlingImage> {
   const java = await requireImageJava(image, 'Gatling')
-  return { ...java, image: image.name, gatling: await findHome(image, homeIn(image)) }
+  const gatling = await findHome(image, {
+    ...{ title: 'Gatling', variable: 'GATLING_HOME', script: 'gatling.sh', inOpt: '/opt/gatling' },
+    look: (home) => jarsIn(image, home),
+    missing: 'gatling-core jar in its lib folder'
+  })
+  return { ...java, image: image.name, gatling }
 }
-
-const homeIn = (image: ImageShell): ToolHome<NonNullable<GatlingImage['gatling']>> => ({
-  ...{ title: 'Gatling', variable: 'GATLING_HOME', script: 'gatling.sh', inOpt: '/opt/gatling' },
-  look: (home) => jarsIn(image, home),
-  missing: 'gatling-core jar in its lib folder'
-})
 
 async function jarsIn(image: ImageShell, home: string): Promise<GatlingImage['gatling']> {
   const lib = posix.join(home, 'lib')
@@ -243,13 +216,12 @@ async function jarsIn(image: ImageShell, home: string): Promise<GatlingImage['ga
   return version === undefined ? undefined : { version, lib }
 }
 
-export interface PlanSource {
+interface PlanSource {
   readonly files: PlanFiles
-  /** The folder of the uploaded files. */
   readonly folder: string
   /** Where the classes go; may not exist yet. */
   readonly classesDir: string
-  /** What the sources may import. */
+  /** What the sources may import: Gatling and the uploaded jars. */
   readonly classPath: readonly string[]
   /** Any Java; a compiler for Java itself needs a JDK. */
   readonly java: string
@@ -269,55 +241,52 @@ const MAX_WORDS = 4000
 /** Quick to start, which is what counts for a few files; the Scala compiler recurses deeply. */
 const COMPILER_JVM = ['-XX:TieredStopAtLevel=1', '-Xss8m', '-Xmx1g']
 
-/**
- * Compiles a plan; returns what its classes need beside Gatling and the uploaded jars. A `ToolError` has the compiler's
- * words.
- */
+/** Compiles a plan; returns what its classes need beside Gatling and the uploaded jars. A `ToolError` has the compiler's words. */
 async function compilePlan(source: PlanSource, ports: InstallPorts): Promise<string[]> {
   const { files, folder, classesDir, signal } = source
   if (files.language === undefined) return []
-  const compiler = await COMPILERS[files.language](source, ports)
+  const compiler = await COMPILERS[files.language](source.java, ports)
   makeFolder(classesDir)
   const helper = files.language === 'scala' ? await findHelper(source) : []
   // With a folder in front, a name cannot be taken for an option.
   const sources = [...files.sources.map((name) => `./${name}`), ...helper]
-  const args = [...compiler.args, '-d', classesDir, ...sources]
+  const classPath = [...source.classPath, ...compiler.runtimeJars].join(delimiter)
+  const args = [...compiler.args, '-cp', classPath, '-d', classesDir, ...sources]
   const { code, lines } = await runToEnd({ file: compiler.file, args, cwd: folder }, { ...ports, signal })
-  if (code !== 0) throw new ToolError(explain(files.plan, compiler.name, { code, lines, folder }))
-  return [classesDir, ...compiler.runtimeJars]
+  if (code === 0) return [classesDir, ...compiler.runtimeJars]
+  // The compiler's own lines, which name the file and the line.
+  const said = lines
+    .filter((line) => !/^\s*(?:warning:|Note:)/.test(line))
+    .map((line) => line.replaceAll(`${folder}/`, '').replace(/^(?:file:\/\/|\.\/)+/, ''))
+    .join('\n')
+  const words = said === '' ? `it exited with ${code} and no output` : said.slice(0, MAX_WORDS)
+  throw new ToolError(`${files.plan} could not be compiled (${compiler.name}):\n${words}`)
 }
 
-const COMPILERS: Readonly<Record<Language, (source: PlanSource, ports: InstallPorts) => Promise<Compiler>>> =
-  {
-    java: async (source, ports) => {
-      const { javac } = await requireJdk(ports, 'Gatling')
-      const options = ['-encoding', 'UTF-8', '-g', '-parameters', '-proc:none', '-nowarn', '-Xlint:none']
-      const args = [...options, '-cp', pathOf(source)]
-      return { name: 'javac', file: javac, args, runtimeJars: [] }
-    },
-    scala: async (source, ports) => {
-      const jars = jarPaths(await installJars(SCALA_COMPILER_JARS, ports), SCALA_COMPILER_JARS)
-      const features = 'postfixOps,implicitConversions,reflectiveCalls,higherKinds,existentials'
-      const options = ['-nowarn', '-encoding', 'UTF-8', `-language:${features}`]
-      const args = [...compilerArgs(jars, 'scala.tools.nsc.Main'), ...options, '-cp', pathOf(source)]
-      return { name: SCALA_COMPILER_JARS.name, file: source.java, args, runtimeJars: [] }
-    },
-    kotlin: async (source, ports) => {
-      const jars = jarPaths(await installJars(KOTLIN_COMPILER_JARS, ports), KOTLIN_COMPILER_JARS)
-      const runtimeJars = jars.filter((jar) => /kotlin-stdlib-[\d.]+\.jar$/.test(jar))
-      const main = 'org.jetbrains.kotlin.cli.jvm.K2JVMCompiler'
-      const options = ['-nowarn', '-no-stdlib', '-no-reflect', '-jvm-target', '11']
-      const args = [...compilerArgs(jars, main), ...options, '-cp', pathOf(source, runtimeJars)]
-      return { name: KOTLIN_COMPILER_JARS.name, file: source.java, args, runtimeJars }
-    }
+const COMPILERS = {
+  java: async (_java: string, ports: InstallPorts): Promise<Compiler> => {
+    const { javac } = await requireJdk(ports, 'Gatling')
+    const args = ['-encoding', 'UTF-8', '-g', '-parameters', '-proc:none', '-nowarn', '-Xlint:none']
+    return { name: 'javac', file: javac, args, runtimeJars: [] }
+  },
+  scala: async (java: string, ports: InstallPorts): Promise<Compiler> => {
+    const jars = jarPaths(await installJars(SCALA_COMPILER_JARS, ports), SCALA_COMPILER_JARS)
+    const features = 'postfixOps,implicitConversions,reflectiveCalls,higherKinds,existentials'
+    const options = ['-nowarn', '-encoding', 'UTF-8', `-language:${features}`]
+    const args = [...compilerArgs(jars, 'scala.tools.nsc.Main'), ...options]
+    return { name: SCALA_COMPILER_JARS.name, file: java, args, runtimeJars: [] }
+  },
+  kotlin: async (java: string, ports: InstallPorts): Promise<Compiler> => {
+    const jars = jarPaths(await installJars(KOTLIN_COMPILER_JARS, ports), KOTLIN_COMPILER_JARS)
+    const runtimeJars = jars.filter((jar) => /kotlin-stdlib-[\d.]+\.jar$/.test(jar))
+    const options = ['-nowarn', '-no-stdlib', '-no-reflect', '-jvm-target', '11']
+    const args = [...compilerArgs(jars, 'org.jetbrains.kotlin.cli.jvm.K2JVMCompiler'), ...options]
+    return { name: KOTLIN_COMPILER_JARS.name, file: java, args, runtimeJars }
   }
+}
 
 function compilerArgs(jars: readonly string[], main: string): string[] {
   return [...COMPILER_JVM, '-cp', jars.join(delimiter), main]
-}
-
-function pathOf({ classPath, files, folder }: PlanSource, more: readonly string[] = []): string {
-  return [...classPath, ...files.jars.map((name) => join(folder, name)), ...more].join(delimiter)
 }
 
 /** The helper that scripts written for a hosted service import, unless the plan brings its own. */
@@ -326,18 +295,4 @@ async function findHelper({ files, folder }: PlanSource): Promise<string[]> {
   const isImported = texts.some((text) => /^\s*import\s+flood\b/m.test(text))
   const isOwn = texts.some((text) => /\b(?:object|package)\s+flood\b/.test(text))
   return isImported && !isOwn ? [packageFile('java/gatling/scala/flood.scala')] : []
-}
-
-/** The compiler's own lines, which name the file and the line. */
-function explain(
-  plan: string,
-  compiler: string,
-  end: { code: number | null; lines: readonly string[]; folder: string }
-): string {
-  const said = end.lines
-    .filter((line) => !/^\s*(?:warning:|Note:)/.test(line))
-    .map((line) => line.replaceAll(`${end.folder}/`, '').replace(/^(?:file:\/\/|\.\/)+/, ''))
-    .join('\n')
-  const words = said === '' ? `it exited with ${end.code} and no output` : said.slice(0, MAX_WORDS)
-  return `${plan} could not be compiled (${compiler}):\n${words}`
 }

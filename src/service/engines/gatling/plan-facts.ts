@@ -1,18 +1,81 @@
 import { basename, delimiter, extname, posix } from 'node:path'
 import { ToolError } from '../../errors.js'
+import { type PlanRequest, propertyValue } from '../engine.js'
 import { type InstallPorts, runToEnd } from '../install/run-to-end.js'
-import { SIMULATION_PROPERTY } from './plan-files.js'
 
-/** A class that cannot be run. */
+type Language = 'java' | 'scala' | 'kotlin'
+
+export interface PlanFiles {
+  readonly plan: string
+  /** Undefined if the plan is a jar. */
+  readonly language: Language | undefined
+  /** What is compiled: the plan and the other sources of its language. */
+  readonly sources: readonly string[]
+  /** Jars on the class path: the plan itself, or libraries. */
+  readonly jars: readonly string[]
+}
+
+/** Names the simulation to run, as Gatling's own Maven plugin does. */
+export const SIMULATION_PROPERTY = 'gatling.simulationClass'
+
+const LANGUAGES: Readonly<Record<string, Language>> = { '.java': 'java', '.scala': 'scala', '.kt': 'kotlin' }
+const JAVASCRIPT = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.jsx', '.tsx'])
+const WANTED_FILE = 'a simulation as .java, .scala, .kt or .jar'
+
+export function sortPlanFiles(fileNames: readonly string[]): PlanFiles {
+  const [plan = ''] = fileNames
+  const language = languageOf(plan)
+  return {
+    plan,
+    language,
+    sources:
+      language === undefined ? [] : [...new Set(fileNames)].filter((name) => languageOf(name) === language),
+    jars: fileNames.filter((name) => extensionOf(name) === '.jar')
+  }
+}
+
+export function refuseFiles({ fileNames, properties }: PlanRequest): string[] {
+  const [plan = ''] = fileNames
+  const language = languageOf(plan)
+  if (JAVASCRIPT.has(extensionOf(plan)))
+    return [
+      `${plan} is a JavaScript simulation, which needs Gatling's own JavaScript runtime; the plan must be ${WANTED_FILE}`
+    ]
+  if (language === undefined && extensionOf(plan) !== '.jar')
+    return [`${plan} is not a plan for Gatling: the first file must be ${WANTED_FILE}`]
+  // Of sources only: any jar is taken as one.
+  const sources = fileNames.filter((name) => languageOf(name) !== undefined)
+  const misspelt = sources.filter((name) => extname(name) !== extensionOf(name))
+  const foreign = sources.filter((name) => languageOf(name) !== language)
+  const simulation = propertyValue(properties, SIMULATION_PROPERTY)
+  const refused = misspelt.map(
+    (name) =>
+      `${name} cannot be compiled under this name: compilers want the extension in lower case, ${extensionOf(name)}`
+  )
+  for (const name of foreign)
+    refused.push(
+      `${name} is not compiled with ${plan}: all sources must be of one language; upload the others as a .jar`
+    )
+  if (simulation !== undefined && !/^[\w$.]+$/.test(simulation))
+    refused.push(`${SIMULATION_PROPERTY} must be the name of a class, not "${simulation}"`)
+  return refused
+}
+
+function languageOf(name: string): Language | undefined {
+  return LANGUAGES[extensionOf(name)]
+}
+
+function extensionOf(name: string): string {
+  return extname(name).toLowerCase()
+}
+
 export interface Unusable {
   readonly name: string
   /** The rest of a sentence that starts with its name. */
   readonly why: string
 }
 
-/** What a plan's classes say about it. */
 export interface PlanFacts {
-  /** The classes that Gatling can run. */
   readonly simulations: readonly string[]
   /** Simulations that Gatling cannot construct. */
   readonly hidden: readonly Unusable[]
@@ -29,7 +92,6 @@ const WANTED =
   'a simulation is a public class with a public constructor without parameters that extends Simulation, of io.gatling.javaapi.core in Java and Kotlin, or of io.gatling.core.Predef in Scala'
 const CHOOSE = `choose one with -D${SIMULATION_PROPERTY}=<class> in override-parameters`
 
-/** Reads a plan's classes: a folder, or a jar. */
 export async function readPlanFacts(
   plan: { classes: string; classPath: readonly string[]; java: string },
   ports: InstallPorts
@@ -72,10 +134,7 @@ function explainBroken(reason: string): string {
     : `needs ${missing}, which is in none of the uploaded files: upload the jar that has it as well`
 }
 
-/**
- * The simulation to run: the one that was asked for, or the one that is named after the plan, for a plan comes first among
- * its files, or the only one. What it leaves out may be what the plan is about, so that it is doubted.
- */
+/** The simulation to run: the one that was asked for, the one named after the plan, or the only one. What it leaves out is doubted. */
 export function chooseSimulation(
   facts: PlanFacts,
   { plan, wanted }: { plan: string; wanted: string | undefined }
@@ -99,11 +158,10 @@ function findWanted(facts: PlanFacts, { plan, wanted }: { plan: string; wanted: 
   const named = findNamed(facts.simulations, wanted)
   if (named !== undefined) return named
   const own = [...facts.hidden, ...facts.broken].find(({ name }) => [name, simpleName(name)].includes(wanted))
-  const but =
-    own === undefined
-      ? `${describe(plan, facts.simulations)}; ${CHOOSE}`
-      : `${own.name} ${own.why}${advice(facts, own)}`
-  throw new ToolError(`${SIMULATION_PROPERTY} is ${wanted}, but ${but}`)
+  const but = own && `${own.name} ${own.why}${advice(facts, own)}`
+  throw new ToolError(
+    `${SIMULATION_PROPERTY} is ${wanted}, but ${but ?? `${describe(plan, facts.simulations)}; ${CHOOSE}`}`
+  )
 }
 
 function explainNone({ simulations, hidden, broken }: PlanFacts, plan: string): string {
@@ -133,9 +191,9 @@ function findNamed(simulations: readonly string[], name: string): string | undef
 }
 
 function describe(plan: string, simulations: readonly string[]): string {
-  return simulations.length === 0
-    ? `there is no simulation in ${plan}`
-    : `${plan} has ${simulations.length === 1 ? 'one simulation' : `${simulations.length} simulations`}: ${simulations.join(', ')}`
+  if (simulations.length === 0) return `there is no simulation in ${plan}`
+  const count = simulations.length === 1 ? 'one simulation' : `${simulations.length} simulations`
+  return `${plan} has ${count}: ${simulations.join(', ')}`
 }
 
 /** Where a plan looks for uploaded files below its own folder: `data/users.csv` for an uploaded `users.csv`. */

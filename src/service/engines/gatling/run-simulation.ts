@@ -1,17 +1,12 @@
 import { delimiter, dirname, join } from 'node:path'
-import { createReadStream } from 'node:fs'
-import { finished } from 'node:stream/promises'
-import { type NodeOrder, type NodeOutcome, hasSamples } from '../engine.js'
+import { describeExit, type NodeOutcome, type NodeWork, hasSamples, readLogLines } from '../engine.js'
 import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
-import type { InstallPorts } from '../install/run-to-end.js'
 import { planSecrets, redactLog } from '../redact-log.js'
-import { splitLines } from '../../lines.js'
 import type { ToolExit } from '../../nodes/machine/processes.js'
 
 /** A compiled simulation: the same for every node with the same tools. */
 export interface Simulation {
-  /** A path on the node. */
   readonly java: string
   /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
   readonly jvm?: NodeJS.ProcessEnv
@@ -21,20 +16,12 @@ export interface Simulation {
   readonly classPath: readonly (string | { readonly inImage: string })[]
   /** Uploaded jars, which are in the folder of each node. */
   readonly jars: readonly string[]
-  /** The name of its class. */
   readonly simulation: string
   /** Where it looks for its files, below its folder. */
   readonly subPaths: readonly string[]
-  /** Environment variables that were uploaded with it. */
   readonly variables: Readonly<Record<string, string>>
   /** What may be wrong with its files, one sentence each. */
   readonly doubts: readonly string[]
-}
-
-interface Work {
-  readonly order: NodeOrder
-  readonly signal: AbortSignal
-  readonly ports: InstallPorts
 }
 
 /** Mostly those of Gatling's own start scripts. */
@@ -56,8 +43,7 @@ const DEFAULTS = {
   'gatling.data.console.writePeriod': '30'
 }
 
-/** Runs a simulation on one node, to its end or until the signal aborts. */
-export async function runSimulation(plan: Simulation, work: Work): Promise<NodeOutcome> {
+export async function runSimulation(plan: Simulation, work: NodeWork): Promise<NodeOutcome> {
   const { order, signal, ports } = work
   const secrets = planSecrets(order.properties, plan.variables)
   const redact = (text: string): string => redactLog(text, secrets)
@@ -82,7 +68,7 @@ export async function runSimulation(plan: Simulation, work: Work): Promise<NodeO
   if (signal.aborted) return { problem: null }
   const errors = await readLogErrors(order.logFile, { redact, signal })
   const { version } = plan
-  const problem = findProblem({ exit, said: console.end(), firstError: errors.first, version })
+  const problem = findProblem({ exit, said: console, firstError: errors.first, version })
   if (problem !== null) return { problem }
   const isEmpty = !(await hasSamples(order.samplesFile))
   return {
@@ -99,7 +85,7 @@ function tell({ count, first }: Errors, say: (count: string) => string): string[
   return count === 0 ? [] : [`${say(count === 1 ? '1 error' : `${count} errors`)}, the first: ${first}`]
 }
 
-function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
+function javaArguments(plan: Simulation, { order, ports }: NodeWork): string[] {
   const { node, mark } = order
   const folder = node.pathOf(dirname(order.planFile))
   const properties = {
@@ -129,15 +115,14 @@ function javaArguments(plan: Simulation, { order, ports }: Work): string[] {
 }
 
 /** Errors of one kind: how many, and the first one, redacted. */
-export interface Errors {
+interface Errors {
   readonly count: number
   readonly first: string
 }
 
-export interface LogErrors {
+interface LogErrors {
   /** Steps of the plan that were not executed, and left no row. */
   readonly lost: Errors
-  /** The others. */
   readonly other: Errors
   /** The first one of all; empty if there is none. */
   readonly first: string
@@ -145,10 +130,7 @@ export interface LogErrors {
 
 /** As the helper's logging configuration writes it. */
 const ERROR = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} ERROR (.*)$/
-/**
- * After these Gatling goes on without what should have been done: a hook or a loop with a missing attribute, an exception
- * in the plan's code. A request that could not be built has a row, unless it was for its name.
- */
+/** After these Gatling goes on without what should have been done. A request that could not be built has a row, unless it was for its name. */
 const LOST =
   /^\S+: (?:'.*' (?:failed to execute:|crashed with ')|Condition evaluation .*crashed with message|Failed to build request name:)/
 const MAX_TEXT = 500
@@ -161,8 +143,7 @@ export async function readLogErrors(
   const lost = { count: 0, first: '' }
   const other = { count: 0, first: '' }
   let first = ''
-  const stream = createReadStream(logFile, { signal })
-  splitLines(stream, (line) => {
+  const onLine = (line: string): void => {
     const text = ERROR.exec(line)?.[1]
     if (text === undefined) return
     const kind = LOST.test(text) ? lost : other
@@ -170,13 +151,8 @@ export async function readLogErrors(
     // Redacted as a whole: half a secret is not found.
     if (kind.count === 1) kind.first = redact(text).slice(0, MAX_TEXT)
     if (first === '') first = kind.first
-  })
-  try {
-    await finished(stream)
-  } catch (thrown) {
-    const { code = '' } = thrown as NodeJS.ErrnoException
-    if (!['ENOENT', 'ABORT_ERR'].includes(code)) throw thrown
   }
+  await readLogLines(logFile, onLine, signal)
   return { lost, other, first }
 }
 
@@ -187,13 +163,16 @@ const SHOWN_LINES = 15
 const WRONG_CLASSES =
   /NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|ClassNotFoundException|AbstractMethodError|IncompatibleClassChangeError|UnsupportedClassVersionError/
 const MORE_MEMORY = 'Give it more memory with the environment variable HEAP, such as HEAP=-Xmx4g'
+const TOO_DEEP =
+  'The plan calls itself without end, or too deeply: correct it, or give it a larger stack with the environment variable JVM_ARGS, such as JVM_ARGS=-Xss4m'
+const KILLED =
+  'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process, which its log tells: `dmesg`): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
 
-export interface Ending {
+interface Ending {
   readonly exit: ToolExit
-  readonly said: Said
+  readonly said: Console
   /** The first error in Gatling's log; empty if there is none. */
   readonly firstError: string
-  /** Of Gatling. */
   readonly version: string
 }
 
@@ -202,19 +181,15 @@ export function findProblem(ending: Ending): string | null {
   const { exit, said, version } = ending
   const gatling = `Gatling ${version}`
   if (!said.isEnded)
-    return cut(`${gatling} did not run the plan to its end (${describe(exit)}):`, lastWords(ending))
+    return cut(`${gatling} did not run the plan to its end (${describeExit(exit)}):`, lastWords(ending))
   if (exit.code === 0) return null
   if (exit.code === ASSERTIONS_FAILED && said.failures.length === 0)
     return cut(`${gatling} ran the whole plan, and its assertions do not hold:`, said.brokenAssertions)
   const words = said.failures.length > 0 ? said.failures : lastWords(ending)
-  return cut(`${gatling} could not run the plan (${describe(exit)}):`, [
+  return cut(`${gatling} could not run the plan (${describeExit(exit)}):`, [
     ...adviceFor(words, version),
     ...words
   ])
-}
-
-function describe({ code, signal }: ToolExit): string {
-  return signal === null ? `exit code ${code}` : `killed by ${signal}`
 }
 
 function lastWords(ending: Ending): readonly string[] {
@@ -228,10 +203,7 @@ function lastWords(ending: Ending): readonly string[] {
 
 /** What may have ended it early. */
 function causeOf({ exit, firstError, version }: Ending, hasStarted: boolean): string[] {
-  if (exit.signal === 'SIGKILL')
-    return [
-      'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process, which its log tells: `dmesg`): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
-    ]
+  if (exit.signal === 'SIGKILL') return [KILLED]
   if (firstError !== '')
     return [...adviceFor([firstError], version), `The first error in its log: ${firstError}`]
   return hasStarted && exit.signal === null ? ['Does the plan call System.exit?'] : []
@@ -239,31 +211,13 @@ function causeOf({ exit, firstError, version }: Ending, hasStarted: boolean): st
 
 function adviceFor(words: readonly string[], version: string): string[] {
   const text = words.join('\n')
-  if (WRONG_CLASSES.test(text))
-    return [
-      `A class is missing or of another version: compile the plan with Gatling ${version}, and upload its libraries as .jar files next to it`
-    ]
-  return text.includes('StackOverflowError')
-    ? [
-        'The plan calls itself without end, or too deeply: correct it, or give it a larger stack with the environment variable JVM_ARGS, such as JVM_ARGS=-Xss4m'
-      ]
-    : []
+  const otherVersion = `A class is missing or of another version: compile the plan with Gatling ${version}, and upload its libraries as .jar files next to it`
+  if (WRONG_CLASSES.test(text)) return [otherVersion]
+  return text.includes('StackOverflowError') ? [TOO_DEEP] : []
 }
 
 function cut(start: string, words: readonly string[]): string {
   return [start, ...words].join('\n').slice(0, MAX_WORDS)
-}
-
-/** What Gatling's console output says about a run, without secrets. */
-export interface Said {
-  /** The simulation ran to its end, or to an error that stopped it. */
-  readonly isEnded: boolean
-  /** Why the simulation failed, from the outermost exception to its cause. */
-  readonly failures: readonly string[]
-  /** The assertions that do not hold, as Gatling prints them. */
-  readonly brokenAssertions: readonly string[]
-  /** The last lines. */
-  readonly lastLines: readonly string[]
 }
 
 const KEPT_LINES = 40
@@ -275,52 +229,37 @@ const FILLER = /([-# ])\1{9,}/g
 /** `Global: percentage of failed events is less than 1.0 : false (actual : 50.0)` */
 const BROKEN_ASSERTION = /^.+ : false \(.*\)$/
 
-export interface ConsolePorts {
-  /** A random word in the helper's own lines, which nothing else that is printed can have. */
+/** The mark is a random word in the helper's own lines, which nothing else that is printed can have. */
+interface ConsolePorts {
   readonly mark: string
-  /** A plan may print the secrets it received. */
   readonly redact: (text: string) => string
-  /** Gets the lines that people should see. */
   readonly onLine: (line: string) => void
 }
 
-/** Follows Gatling's console output. */
+/** What Gatling's console output says about a run, without secrets. */
 export class Console {
-  #isEnded = false
-  #failures: string[] = []
-  #brokenAssertions: string[] = []
-  #lastLines: string[] = []
+  /** The simulation ran to its end, or to an error that stopped it. */
+  isEnded = false
+  /** Why the simulation failed, from the outermost exception to its cause. */
+  readonly failures: string[] = []
+  /** The assertions that do not hold, as Gatling prints them. */
+  readonly brokenAssertions: string[] = []
+  readonly lastLines: string[] = []
 
   constructor(private readonly ports: ConsolePorts) {}
 
   push(raw: string): void {
     const own = `loadgate ${this.ports.mark}: `
-    if (raw.startsWith(own)) {
-      this.#pushOwn(raw.slice(own.length))
-      return
-    }
+    if (raw.startsWith(`${own}${FAILED}`))
+      this.failures.push(this.ports.redact(raw.slice(own.length + FAILED.length)))
+    this.isEnded ||= raw === `${own}${END}`
+    if (raw.startsWith(own)) return
     if (raw.trim() === '' || RULE.test(raw)) return
     // Before anything is left out of the line: a secret is found as a whole only.
     const line = this.ports.redact(raw)
-    if (BROKEN_ASSERTION.test(raw)) this.#brokenAssertions.push(line)
-    this.#lastLines.push(line)
-    if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift()
+    if (BROKEN_ASSERTION.test(raw)) this.brokenAssertions.push(line)
+    this.lastLines.push(line)
+    if (this.lastLines.length > KEPT_LINES) this.lastLines.shift()
     this.ports.onLine(line.replace(FILLER, '$1$1$1'))
-  }
-
-  end(): Said {
-    return {
-      isEnded: this.#isEnded,
-      failures: this.#failures,
-      brokenAssertions: this.#brokenAssertions,
-      lastLines: this.#lastLines
-    }
-  }
-
-  #pushOwn(words: string): void {
-    if (words === END) this.#isEnded = true
-    else if (words.startsWith(FAILED)) {
-      this.#failures.push(this.ports.redact(words.slice(FAILED.length)))
-    }
   }
 }

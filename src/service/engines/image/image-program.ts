@@ -1,15 +1,12 @@
 import type { Dirent } from 'node:fs'
-import { open, readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
-import { findPrograms, readVariables, realPath, runInImage } from './ask-image.js'
 
-/** What runs tools in an image. */
 interface Runtime {
   readonly title: 'Java' | 'Node'
-  readonly name: string
-  /** The variable with its folder. */
+  readonly name: 'java' | 'node'
   readonly home: string
   readonly versionFlag: string
   /** Its groups: the version, and twice its major number, of which one counts. */
@@ -52,12 +49,10 @@ async function requireRuntime(
   return { file, version: found, major: Number(first ?? second) }
 }
 
-/** The Java of an image. */
 export interface ImageJava {
   readonly java: string
   /** As it says itself, such as `17.0.16`. */
   readonly version: string
-  /** 8, 11, 17, … */
   readonly major: number
   /** `HEAP` and `JVM_ARGS`, as far as the image sets them. */
   readonly jvm: Readonly<Record<string, string>>
@@ -77,8 +72,7 @@ export async function requireImageNode(image: ImageShell, what: string): Promise
 }
 
 /** An installation of a tool in an image: in a variable's folder, where a script on the PATH leads to, or in /opt. */
-export interface ToolHome<T> {
-  /** For messages. */
+interface ToolHome<T> {
   readonly title: string
   readonly variable: string
   readonly script: string
@@ -116,7 +110,7 @@ const BEFORE_JAVA_1 = 44
 /** Throws if a Java is older than the classes in this folder, which it would not load. */
 export async function refuseOlderJava(
   classesDir: string,
-  { java, version, major, image }: { java: string; version: string; major: number; image: string }
+  { java, version, major, image }: ImageJava & { readonly image: string }
 ): Promise<void> {
   const needed = await readClassVersion(classesDir)
   if (needed !== undefined && major < needed)
@@ -130,12 +124,89 @@ async function readClassVersion(folder: string): Promise<number | undefined> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch((): Dirent[] => [])
   const first = entries.find((entry) => entry.isFile() && entry.name.endsWith('.class'))
   if (first === undefined) return undefined
-  const file = await open(join(first.parentPath, first.name))
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0)
-    if (bytesRead < HEADER_BYTES || buffer.readUInt32BE(0) !== MAGIC) return undefined
-    return buffer.readUInt16BE(6) - BEFORE_JAVA_1
-  } finally {
-    await file.close()
+  const bytes = await readFile(join(first.parentPath, first.name))
+  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== MAGIC) return undefined
+  return bytes.readUInt16BE(6) - BEFORE_JAVA_1
+}
+
+/** A program that prints its version does so within a second or two; in a pod with little CPU it takes longer. */
+const LIMIT_SEC = 60
+/** What a shell reports for a program that was killed. */
+const KILLED = 137
+
+/** The variables of these names that the image sets. */
+export async function readVariables(
+  image: ImageShell,
+  names: readonly string[]
+): Promise<Readonly<Record<string, string>>> {
+  const script =
+    'for name; do eval "value=\\${$name-} isSet=\\${$name+yes}"; [ -z "$isSet" ] || printf \'@%s=%s\\n\' "$name" "$value"; done'
+  const { lines } = await image.ask(script, names)
+  const variables: Record<string, string> = {}
+  let last: string | undefined
+  for (const line of lines) {
+    const [, name, value] = /^@(\w+)=(.*)$/s.exec(line) ?? []
+    if (name !== undefined && value !== undefined && names.includes(name)) {
+      variables[name] = value
+      last = name
+    } else if (last !== undefined) variables[last] = `${variables[last] ?? ''}\n${line}`
   }
+  return variables
+}
+
+/** The programs among these that can be started, in this order: paths, and names as the PATH has them first. */
+export async function findPrograms(image: ImageShell, wanted: readonly string[]): Promise<string[]> {
+  const script = `
+set -f
+see() { [ -f "$1" ] && [ -x "$1" ] && printf '%s\\n' "$1"; }
+for wanted; do
+  case $wanted in
+    /*) see "$wanted" ;;
+    *) (IFS=:; for folder in $PATH; do case $folder in /*) see "$folder/$wanted" && break ;; esac; done) ;;
+  esac
+done
+exit 0`
+  const { lines } = await image.ask(script, wanted)
+  return [...new Set(lines.filter((line) => line.startsWith('/')))]
+}
+
+/** The files of a folder with names of this kind, such as `*.jar`; none if there is no such folder. */
+export async function listFiles(image: ImageShell, folder: string, pattern: string): Promise<string[]> {
+  // The pattern is a word of the code, never of a user.
+  const script = `for file in "$1"/${pattern}; do [ -f "$file" ] && printf '%s\\n' "$file"; done; exit 0`
+  const { lines } = await image.ask(script, [folder])
+  return lines.filter((line) => line.startsWith('/'))
+}
+
+/** Where a link leads to. */
+async function realPath(image: ImageShell, file: string): Promise<string> {
+  const { code, lines } = await image.ask('readlink -f -- "$1"', [file])
+  const [real] = lines
+  return code === 0 && real?.startsWith('/') === true ? real : file
+}
+
+/** Runs a program to its end, or kills it: it may be another one than was thought, and wait for ever. */
+export async function runInImage(
+  image: ImageShell,
+  command: readonly string[]
+): Promise<{ code: number; lines: readonly string[]; how: string }> {
+  // What waits has no part in the output, which would not end before it.
+  const script = `
+limit=$1; shift
+"$@" </dev/null & tool=$!
+(trap 'kill "$nap"; exit' TERM; sleep "$limit" & nap=$!; wait "$nap"; kill -9 "$tool") >/dev/null 2>&1 & watch=$!
+wait "$tool"; code=$?
+kill "$watch" 2>/dev/null
+exit "$code"`
+  const { code, lines } = await image.ask(script, [String(LIMIT_SEC), ...command])
+  const how = code === KILLED ? `killed, as after ${LIMIT_SEC} s` : `exit code ${code}`
+  return { code, lines, how }
+}
+
+/** Where browsers and drivers may be in an image, by the variable that names them, if they are not on its PATH. */
+export const IN_OPT: Readonly<Record<string, readonly string[]>> = {
+  CHROME: ['/opt/google/chrome/chrome', '/opt/chrome/chrome', '/opt/chromium/chrome'],
+  CHROMEDRIVER: ['/opt/chromedriver/chromedriver', '/opt/chrome/chromedriver', '/opt/chromium/chromedriver'],
+  FIREFOX: ['/opt/firefox/firefox'],
+  GECKODRIVER: ['/opt/geckodriver/geckodriver', '/opt/firefox/geckodriver']
 }

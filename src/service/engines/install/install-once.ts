@@ -10,8 +10,7 @@ import { messageOf } from '../../../contract/text.js'
 import { isSameProcess, readStartTime, type ProcessGroup } from '../../nodes/machine/processes.js'
 import type { InstallPorts } from './run-to-end.js'
 
-export interface Installation {
-  /** For people, such as `Gatling 3.15.1`. */
+interface Installation {
   readonly what: string
   /** The folder with all installations of its kind. */
   readonly cache: string
@@ -29,22 +28,22 @@ export interface Draft {
   readonly work: string
 }
 
-/**
- * Returns the folder of an installation, which is made now if there is none: all or nothing, in a draft that gets its name as
- * the last step. Of several processes at once one installs, and the others wait for it.
- */
+/** Returns the folder of an installation, made now if there is none: all or nothing. Of several processes one installs, and the others wait for it. */
 export async function installOnce(installation: Installation, ports: InstallPorts): Promise<string> {
   const { cache, name, what, jars } = installation
   const home = join(cache, name)
   await removeAbandonedDrafts(cache)
   // Before anything is written: a cache that is complete may be read-only.
-  if (await isComplete(home, jars)) return home
+  if ((await findDamage(home, jars)) === undefined) return home
   try {
     makeFolder(cache)
     const lock = join(cache, `${name}.lock`)
     await takeLock(lock, what, ports)
     try {
-      if (!(await isComplete(home, jars))) await installNow(installation, home, ports)
+      const damage = await findDamage(home, jars)
+      if (damage !== undefined && existsSync(home))
+        ports.log(`Installing ${what} again, because ${home} is damaged: ${damage}`)
+      if (damage !== undefined) await installNow(installation, home)
     } finally {
       await rm(lock, { force: true })
     }
@@ -55,17 +54,7 @@ export async function installOnce(installation: Installation, ports: InstallPort
   }
 }
 
-async function isComplete(home: string, jars: FileHashes | undefined): Promise<boolean> {
-  return existsSync(home) && (await findDamage(home, jars)) === undefined
-}
-
-async function installNow(
-  { what, cache, jars, install }: Installation,
-  home: string,
-  ports: Pick<InstallPorts, 'log'>
-): Promise<void> {
-  const damage = existsSync(home) ? await findDamage(home, jars) : undefined
-  if (damage !== undefined) ports.log(`Installing ${what} again, because ${home} is damaged: ${damage}`)
+async function installNow({ cache, jars, install }: Installation, home: string): Promise<void> {
   const work = await mkdtemp(join(cache, DRAFT))
   try {
     const draft = { work, home: join(work, 'home') }
@@ -83,11 +72,11 @@ async function giveName(installed: string, home: string, jars: FileHashes | unde
   try {
     await rename(installed, home)
   } catch (thrown) {
-    if (await isComplete(home, jars)) return
+    if ((await findDamage(home, jars)) === undefined) return
     // An incomplete installation has the name, such as a partly restored cache.
     await rename(home, `${installed}-replaced`)
     await rename(installed, home).catch(async () => {
-      if (!(await isComplete(home, jars))) throw thrown
+      if ((await findDamage(home, jars)) !== undefined) throw thrown
     })
   }
 }
@@ -129,15 +118,8 @@ const LOOK_EVERY_MS = 200
 /** A lock without an owner in it: its process was killed between creating and writing it, or is about to write. */
 const UNREADABLE_LOOKS = 10
 
-/**
- * Waits until no other process holds this lock, and takes it. One left behind by a killed process does not count. It saves
- * work and is no protection: two that find the same left-over lock at the same moment may both go on.
- */
-async function takeLock(
-  file: string,
-  what: string,
-  ports: Pick<InstallPorts, 'log' | 'signal'>
-): Promise<void> {
+/** Waits until no running process holds this lock, and takes it. It saves work and is no protection: two that find a left-over lock may both go on. */
+async function takeLock(file: string, what: string, ports: InstallPorts): Promise<void> {
   let looks = 0
   let unreadable = 0
   const self = { pid: process.pid, startTime: readStartTime(process.pid) ?? '' }
@@ -177,7 +159,7 @@ async function readOwner(file: string): Promise<ProcessGroup | undefined> {
 }
 
 /** The SHA-256 of files, by their paths within an installation. */
-export type FileHashes = ReadonlyMap<string, string>
+type FileHashes = ReadonlyMap<string, string>
 
 const MARKER = 'complete'
 /** What a tool loads; people may edit the other files, such as JMeter's properties. */
@@ -194,10 +176,7 @@ async function markComplete(home: string): Promise<void> {
 /** Its last line: a marker that was cut off has none. */
 const endOf = (lines: readonly unknown[]): string => `end ${lines.length}\n`
 
-/**
- * Says what is wrong with an installation; undefined if it has the code that it had when it was made, and no other: a cache may
- * be restored in part, damaged or altered. Of the jars, `pinned` decides which they are, not what lies in the cache.
- */
+/** What is wrong with an installation, if anything: a cache may be restored in part, damaged or altered. Which jars it must have is `pinned`. */
 async function findDamage(home: string, pinned?: FileHashes): Promise<string | undefined> {
   const expected = await readMarker(home)
   if (expected === undefined) return 'it was not completed'
@@ -250,7 +229,6 @@ async function listCode(home: string): Promise<string[]> {
 
 /** Read as a whole, which for many small files is several times faster than a stream for each. */
 export async function hashFile(file: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(file))
-    .digest('hex')
+  const bytes = await readFile(file)
+  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,4 +1,5 @@
-import { copyFile, readFile, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../errors.js'
 import { npmEnvironment } from '../tool-environment.js'
@@ -8,15 +9,12 @@ import { type InstallPorts, runToEnd, findOnPath, packageFile } from './run-to-e
 import { fingerprint } from './jars/jar-list.js'
 import { reportProgress, asSentence, wordsOf } from './tool-words.js'
 
-/** npm packages that are installed together; the paths are within this package. */
+/** npm packages that are installed together; the folder is within this package. */
 export interface PackageLock {
-  /** Of its folder. */
   readonly name: string
-  /** For people, such as `the packages for this and that`. */
   readonly what: string
-  readonly packageJson: string
-  /** With an integrity hash for every package. */
-  readonly packageLock: string
+  /** With a package.json, and a package-lock.json that has an integrity hash for every package. */
+  readonly folder: string
 }
 
 interface LockedPackage {
@@ -35,7 +33,8 @@ const NPM_ARGS = [
 /** Returns a folder with a `node_modules` as locked, which is installed if it is not there yet. No script of a package runs. */
 export async function installPackages(lock: PackageLock, ports: InstallPorts): Promise<string> {
   const { what } = lock
-  const text = await readFile(packageFile(lock.packageLock), 'utf8')
+  const folder = packageFile(lock.folder)
+  const text = await readFile(join(folder, 'package-lock.json'), 'utf8')
   // The platform too: some packages are binaries, and a cache may be shared.
   const key = fingerprint([text, process.platform, process.arch])
   return installOnce(
@@ -46,17 +45,17 @@ export async function installPackages(lock: PackageLock, ports: InstallPorts): P
       install: async ({ home }) => {
         const npm = await requireNpm(ports, what)
         ports.log(`Installing ${what} with npm, once`)
-        await copyFile(packageFile(lock.packageJson), join(home, 'package.json'))
-        await copyFile(packageFile(lock.packageLock), join(home, 'package-lock.json'))
-        await runNpm(npm, { what, home }, ports)
-        await checkPackages(what, home, text)
+        for (const file of ['package.json', 'package-lock.json'])
+          await copyFile(join(folder, file), join(home, file))
+        await runNpm(npm, what, home, ports)
+        checkPackages(what, home, text)
       }
     },
     ports
   )
 }
 
-async function requireNpm(ports: Pick<InstallPorts, 'env'>, what: string): Promise<string> {
+async function requireNpm(ports: InstallPorts, what: string): Promise<string> {
   const npm = await findOnPath('npm', ports.env)
   if (npm !== undefined) return npm
   throw new ToolError(
@@ -64,39 +63,28 @@ async function requireNpm(ports: Pick<InstallPorts, 'env'>, what: string): Promi
   )
 }
 
-async function runNpm(
-  npm: string,
-  { what, home }: { what: string; home: string },
-  ports: InstallPorts
-): Promise<void> {
+async function runNpm(file: string, what: string, cwd: string, ports: InstallPorts): Promise<void> {
   const stopProgress = reportProgress(ports, (seconds) => `Installing ${what}: npm has run for ${seconds} s`)
   const env = npmEnvironment(ports.env)
-  const { code, lines } = await runToEnd({ file: npm, args: NPM_ARGS, cwd: home, env }, ports).finally(
-    stopProgress
-  )
+  const { code, lines } = await runToEnd({ file, args: NPM_ARGS, cwd, env }, ports).finally(stopProgress)
   ports.signal.throwIfAborted()
   if (code === 0) return
   const why = wordsOf(lines, NPM_ERRORS, env).join('\n')
   const happened = `npm could not install ${what}: it exited with ${code}${why === '' ? '' : `: ${why}`}`
-  throw new ToolError(`${asSentence(happened)} ${adviceFor(why)}`)
-}
-
-function adviceFor(why: string): string {
-  if (/ENOSPC|no space left/i.test(why)) return 'The disk is full: free up space'
-  return "Check the network, and the registry and proxy in npm's settings"
+  const advice = /ENOSPC|no space left/i.test(why)
+    ? 'The disk is full: free up space'
+    : "Check the network, and the registry and proxy in npm's settings"
+  throw new ToolError(`${asSentence(happened)} ${advice}`)
 }
 
 /** npm takes an optional package that it could not download for one that is not needed; here those of this platform are. */
-async function checkPackages(what: string, home: string, lockText: string): Promise<void> {
+function checkPackages(what: string, home: string, lockText: string): void {
   const { packages } = JSON.parse(lockText) as { packages: Record<string, LockedPackage> }
-  const needed = Object.entries(packages).filter(([path, locked]) => path !== '' && isForThisPlatform(locked))
-  for (const [path] of needed) {
-    const found = await stat(join(home, path, 'package.json')).catch(() => undefined)
-    if (found === undefined)
+  for (const [path, locked] of Object.entries(packages))
+    if (path !== '' && isForThisPlatform(locked) && !existsSync(join(home, path, 'package.json')))
       throw new ToolError(
         `npm installed ${what} without ${path.replace(/^node_modules\//, '')}: does npm's registry have it?`
       )
-  }
 }
 
 function isForThisPlatform({ optional, os, cpu }: LockedPackage): boolean {

@@ -1,14 +1,12 @@
-import { access, realpath } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { realpath } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
 import { type InstallPorts, runToEnd, findOnPath } from './run-to-end.js'
 
-/** A Java that can also compile. */
 export interface Jdk {
   readonly java: string
   readonly javac: string
-  /** `JAVA_HOME`, if it was set. */
-  readonly home?: string
 }
 
 /** On macOS, `brew`; on a hosted runner, the action; anywhere else, the package of Debian and its kin. */
@@ -19,24 +17,16 @@ const ADVICE = `${INSTALL}, or set JAVA_HOME`
 /** Finds Java for `what`, in `JAVA_HOME` or on the PATH, and sees it run. */
 export async function requireJava(ports: InstallPorts, what: string): Promise<string> {
   const { env } = ports
-  const java = env.JAVA_HOME ? await javaIn(env.JAVA_HOME, what) : await findOnPath('java', env)
+  const home = env.JAVA_HOME
+  const java = home ? resolve(home, 'bin', 'java') : await findOnPath('java', env)
   if (java === undefined)
     throw new ToolError(`${what} needs Java, and there is no java on the PATH: ${ADVICE}`)
-  await seeItRun(java, `${what} needs Java`, ports)
-  return java
-}
-
-/** Another Java than the one that was asked for would be a surprise. */
-async function javaIn(home: string, what: string): Promise<string> {
-  const java = resolve(home, 'bin', 'java')
-  const isThere = await access(java).then(
-    () => true,
-    () => false
-  )
-  if (!isThere)
+  // Another Java than the one that was asked for would be a surprise.
+  if (home && !existsSync(java))
     throw new ToolError(
       `${what} needs Java, and JAVA_HOME is ${home}, where there is no bin/java: correct JAVA_HOME, or unset it to use the java on the PATH; if there is none, ${INSTALL}`
     )
+  await seeItRun(java, `${what} needs Java`, ports)
   return java
 }
 
@@ -49,7 +39,7 @@ export async function requireJdk(ports: InstallPorts, what: string): Promise<Jdk
   if (javac === undefined)
     throw new ToolError(`${needs}, and next to ${java} there is no javac (a JRE only?): ${ADVICE}`)
   await seeItRun(javac, needs, ports)
-  return { java, javac, ...(env.JAVA_HOME ? { home: resolve(env.JAVA_HOME) } : {}) }
+  return { java, javac }
 }
 
 /** Preferably of the same installation: what a newer compiler makes does not run on an older Java. */

@@ -8,18 +8,14 @@ import { toolEnvironment } from '../tool-environment.js'
 import type { Processes } from '../../nodes/machine/processes.js'
 
 /** A short command whose output matters, such as one that prints a version. */
-export interface ShortCommand {
+interface ShortCommand {
   readonly file: string
   readonly args: readonly string[]
   readonly cwd?: string
   /** Instead of what a tool gets. */
   readonly env?: NodeJS.ProcessEnv
-  /** Called for each line as it comes. */
   readonly onLine?: (line: string) => void
 }
-
-/** A program that prints its version does so within a second or two. */
-export const VERSION_LIMIT_MS = 20_000
 
 /** Runs a command and returns what it printed; throws if it cannot be started, not if it fails. */
 export async function runToEnd(
@@ -41,20 +37,6 @@ export async function runToEnd(
   }
 }
 
-/** The same with a limit, after which the command is ended: it may be another program than was thought, and wait for ever. */
-export async function runWithin(
-  limitMs: number,
-  command: ShortCommand,
-  ports: Pick<InstallPorts, 'env' | 'processes' | 'signal'>
-): Promise<{ code: number | null; lines: string[]; isLate: boolean }> {
-  const limit = AbortSignal.timeout(limitMs)
-  const signal = AbortSignal.any([ports.signal, limit])
-  const ended = await runToEnd(command, { ...ports, signal })
-  ports.signal.throwIfAborted()
-  return { ...ended, isLate: limit.aborted }
-}
-
-/** Dependencies of finding and installing tools. */
 export interface InstallPorts {
   readonly env: NodeJS.ProcessEnv
   readonly processes: Processes
@@ -62,25 +44,20 @@ export interface InstallPorts {
   readonly signal: AbortSignal
   /** Shows a line in place of the one before, if there is a terminal; without a line, nothing. */
   readonly progress?: ((line: string | undefined) => void) | undefined
-  /** How often an installation reports its progress. */
   readonly progressEveryMs?: number
 }
 
 const PACKAGE = 'loadgate'
 
-/**
- * The absolute path of a file that is shipped with this package, such as `java/jars/fetch.jar`. This module is at one depth
- * in `src/` and at another in `dist/`, so the root is found by its package.json.
- */
+/** The absolute path of a file that is shipped with this package: `src/` and `dist/` have different depths, so the root is found by its package.json. */
 export function packageFile(path: string): string {
-  return join(findRoot(dirname(fileURLToPath(import.meta.url))), path)
-}
-
-function findRoot(folder: string): string {
-  if (nameOf(folder) === PACKAGE) return folder
-  const parent = dirname(folder)
-  if (parent === folder) throw new Error(`There is no package.json of ${PACKAGE} above ${import.meta.url}`)
-  return findRoot(parent)
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (nameOf(folder) !== PACKAGE) {
+    if (folder === dirname(folder))
+      throw new Error(`There is no package.json of ${PACKAGE} above ${import.meta.url}`)
+    folder = dirname(folder)
+  }
+  return join(folder, path)
 }
 
 function nameOf(folder: string): unknown {

@@ -6,10 +6,7 @@ const SHOWN_LINES = 5
 /** Variables with options of a JVM or of Maven, such as `-Dhttps.proxyPassword=…`. */
 const OPTION_VARIABLES = ['MAVEN_OPTS', 'MAVEN_ARGS', 'JAVA_TOOL_OPTIONS', 'JVM_ARGS']
 
-/**
- * The lines in which a tool says why it failed, without the secrets of its environment: those that `errors` match, in its order,
- * or the first ones, because a stack trace follows its reason.
- */
+/** The lines in which a tool says why it failed, without secrets: those that `errors` match, or the first ones, because a stack trace follows its reason. */
 export function wordsOf(
   lines: readonly string[],
   errors: readonly RegExp[],
@@ -31,16 +28,12 @@ export function asSentence(text: string): string {
   return `${text.replace(/[.\s]+$/, '')}.`
 }
 
-/** The secrets that a tool which installs something gets through its environment. */
 function environmentSecrets(env: NodeJS.ProcessEnv): string[] {
   const variables = Object.entries(env).map(([name, value = '']) => ({ name, value }))
   const options = OPTION_VARIABLES.flatMap((name) => readOptions(env[name] ?? ''))
-  return [
-    ...secretValues(variables),
-    ...secretValues(options),
-    // With its name even a value is struck out that is too short to be struck out anywhere.
-    ...secretValues(options.map(({ name, value }) => ({ name, value: `${name}=${value}` })))
-  ]
+  // With its name even a value is struck out that is too short to be struck out anywhere.
+  const assignments = options.map(({ name, value }) => ({ name, value: `${name}=${value}` }))
+  return secretValues([...variables, ...options, ...assignments])
 }
 
 function readOptions(text: string): { name: string; value: string }[] {
@@ -56,32 +49,22 @@ const REDRAW_EVERY_MS = 500
 /** Elsewhere a line stays: only whoever waits unusually long needs one. */
 const LOG_EVERY_MS = 60_000
 
-/** Reports how far an installation is, until the returned function is called. */
-export function reportProgress(
-  {
-    log,
-    progress,
-    progressEveryMs,
-    signal
-  }: Pick<InstallPorts, 'log' | 'progress' | 'progressEveryMs' | 'signal'>,
-  describe: (seconds: number) => string
-): () => void {
+export function reportProgress(ports: InstallPorts, describe: (seconds: number) => string): () => void {
+  const { progress, progressEveryMs, signal } = ports
   const startMs = performance.now()
-  const show = progress ?? log
+  const show = progress ?? ports.log
   const timer = setInterval(
     () => show(describe(Math.round((performance.now() - startMs) / 1000))),
     progressEveryMs ?? (progress === undefined ? LOG_EVERY_MS : REDRAW_EVERY_MS)
   )
-  let isStopped = false
+  const stopped = new AbortController()
+  // At once: the tool may take seconds to end, in which others write their last lines.
+  const end = AbortSignal.any([signal, stopped.signal])
   const stop = (): void => {
-    if (isStopped) return
-    isStopped = true
     clearInterval(timer)
-    signal.removeEventListener('abort', stop)
     progress?.(undefined)
   }
-  // At once: the tool may take seconds to end, in which others write their last lines.
-  signal.addEventListener('abort', stop)
-  if (signal.aborted) stop()
-  return stop
+  if (end.aborted) stop()
+  else end.addEventListener('abort', stop, { once: true })
+  return () => stopped.abort()
 }

@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../../../contract/files.js'
@@ -64,8 +64,8 @@ export async function findJMeter(ports: InstallPorts, list: JarList = JMETER_JAR
 
 async function findInHome(home: string, ports: InstallPorts): Promise<JMeter> {
   const script = join(home, 'bin', 'jmeter')
-  if (await exists(script)) return describeScript(script, ports)
-  if (await exists(join(home, 'bin', 'ApacheJMeter.jar'))) {
+  if (existsSync(script)) return describeScript(script, ports)
+  if (existsSync(join(home, 'bin', 'ApacheJMeter.jar'))) {
     const java = await requireJava(ports, 'JMeter')
     const jmeter = copyIn(home, java, ports.env)
     return { ...jmeter, version: await askVersion(jmeter, ports) }
@@ -87,21 +87,14 @@ function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
 
 /** What a JVM should know of the node that it runs on. */
 export interface JvmPlace {
-  /** What it may use, if there is a limit. */
   readonly memoryBytes?: number | undefined
-  /** A home of its own, if it has one. */
   readonly home?: string | undefined
 }
 
-/** The options of the JVM, with those that users give in its environment, and the jar. */
-export function javaArguments(
-  jar: string,
-  env: NodeJS.ProcessEnv,
-  { memoryBytes, home }: JvmPlace = {}
-): string[] {
-  const size = heapSize(memoryBytes)
+export function javaArguments(jar: string, env: NodeJS.ProcessEnv, place: JvmPlace = {}): string[] {
+  const size = heapSize(place.memoryBytes)
   const heap = `-Xms${size} -Xmx${size} -XX:MaxMetaspaceSize=256m`
-  return [...JVM_OPTIONS, ...jvmOptions(env, { heap, home }), '-jar', jar]
+  return [...JVM_OPTIONS, ...jvmOptions(env, { heap, home: place.home }), '-jar', jar]
 }
 
 async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> {
@@ -115,26 +108,15 @@ async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> 
   )
 }
 
-/**
- * JMeter prints its version at the end of its ASCII-art name. What the JVM prints before, such as a warning or the
- * options it picked up, may contain numbers too.
- */
+/** JMeter's version is at the end of its ASCII-art name; what the JVM prints before may contain numbers too. */
 export function readVersion(lines: readonly string[]): string | undefined {
   const ofJMeter = /^(?:[\s_/\\|<>()-]*|(?:Apache )?JMeter (?:version )?)(\d+\.\d+[\w.-]*)\s*$/i
   return lines.map((line) => ofJMeter.exec(line)?.[1]).findLast((version) => version !== undefined)
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false
-  )
-}
-
 /** Its files are unpacked: its `bin` holds the properties and templates that JMeter reads. */
 const CONFIG_JAR = `ApacheJMeter_config-${JMETER_VERSION}.jar`
 
-/** Where JMeter expects its jars. */
 function placeOf(jar: string): string {
   if (jar === `ApacheJMeter-${JMETER_VERSION}.jar`) return 'bin/ApacheJMeter.jar'
   return `${jar.startsWith('ApacheJMeter_') ? 'lib/ext' : 'lib'}/${jar}`

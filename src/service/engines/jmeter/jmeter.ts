@@ -1,14 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
-import {
-  type Engine,
-  type NodeOrder,
-  type NodeOutcome,
-  findOnce,
-  joinVersions,
-  type PlanRequest,
-  hasSamples
-} from '../engine.js'
+import type { Engine, NodeOrder, NodeOutcome, NodeWork, PlanRequest } from '../engine.js'
+import { describeExit, findOnce, hasSamples, joinVersions } from '../engine.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import {
@@ -18,17 +11,14 @@ import {
   readSubPaths,
   type ReadPlan
 } from '../../../analysis/plans/jmx/plan-tree.js'
-import type { ToolExit } from '../../nodes/machine/processes.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
 import { redactLog, secretValues } from '../redact-log.js'
 import { refuseForJMeter, type RunFile } from '../../../analysis/plans/check/request.js'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
-import { listFiles, runInImage } from '../image/ask-image.js'
-import { findHome, requireImageJava } from '../image/image-program.js'
+import { findHome, listFiles, requireImageJava, runInImage } from '../image/image-program.js'
 import { findJMeter, type JMeter, javaArguments, type JvmPlace, readVersion } from './install.js'
-import { readLogEntries } from './log.js'
-import { type LogFindings, LossFinder, MISSING_CLASS, type PlanPlace, readStops } from './losses.js'
+import { type LogFindings, LossFinder, MISSING_CLASS, readLogEntries, readStops } from './losses.js'
 import { MissingThreads } from './missing-threads.js'
 import { insertHostOverrides } from './plan.js'
 
@@ -70,7 +60,6 @@ export function createJMeterEngine(ports: InstallPorts): Engine {
   const search = { here: findOnce(() => findJMeter(ports)), inImage: findJMeterInImage }
   return {
     tools: ['jmeter'],
-    synthetic: false,
     refuse: refuseFiles,
     prepare: async (plan) => {
       const nodes = await plan.nodes()
@@ -83,13 +72,7 @@ export function createJMeterEngine(ports: InstallPorts): Engine {
   }
 }
 
-interface Work {
-  readonly order: NodeOrder
-  readonly signal: AbortSignal
-  readonly ports: InstallPorts
-}
-
-async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
+async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   const { order, signal, ports } = work
   const files = new Set(await readdir(dirname(order.planFile)))
   const plans = await readPlans(order, files)
@@ -103,43 +86,44 @@ async function runJMeter(jmeter: JMeter, work: Work): Promise<NodeOutcome> {
   if (signal.aborted) return { problem: null }
   // The tool's output goes into the report, which anyone may read.
   const redact = (text: string): string => redactLog(text, secretValues(order.properties))
-  const found = await readFindings(work, { files, stops: readStops(elements) })
-  const losses = [
-    ...found.losses,
-    ...(isDiskFull ? ['JMeter: the disk was full, so samples may be missing'] : [])
-  ]
-  if (exit.code === 0) {
-    for (const note of found.notes.slice(0, SHOWN_NOTES))
-      ports.log(redact(`${order.nodeName}: its log says: ${note}`))
-    losses.push(...unreadPlans(plans, trees))
-    const threads = describePlan(order, trees[0]?.elements, plans.slice(1))
-    // A script can print the words too; the log of a full disk has no end.
-    const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
-    losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
-    // A loss tells why a group may have no samples.
-    if (losses.length === 0 && threads.mayMiss())
-      await readThreadNames(order.samplesFile, (thread) => threads.push(thread), signal)
-    const isKnown = losses.length === 0 && !signal.aborted
-    const tell = (words: string): string => redact(`JMeter: ${words}`)
-    return {
-      problem: null,
-      losses: [...losses.map(redact), ...(isKnown ? threads.lost().map(tell) : [])],
-      doubts: isKnown ? threads.idle().map(tell) : []
-    }
+  // JMeter's exit code says whether it ran, not whether it ran the whole plan; its log does, with the paths that JMeter got.
+  const { node } = order
+  const place = { folder: node.pathOf(dirname(order.planFile)), samplesFile: node.pathOf(order.samplesFile) }
+  const finder = new LossFinder({ ...place, files, stops: readStops(elements) })
+  await readLogEntries(order.logFile, (entry) => finder.push(entry), signal)
+  const found = finder.end()
+  const losses = [...found.losses]
+  if (isDiskFull) losses.push('JMeter: the disk was full, so samples may be missing')
+  if (exit.code !== 0) {
+    const problem = explain({ ...found, how: describeExit(exit), words, jmeter })
+    return { problem: redact(problem), losses: losses.map(redact) }
   }
-  const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
-  const { cause, missingClass } = found
+  for (const note of found.notes.slice(0, SHOWN_NOTES))
+    ports.log(redact(`${order.nodeName}: its log says: ${note}`))
+  losses.push(...unreadPlans(plans, trees))
+  const threads = new MissingThreads(trees[0]?.elements, {
+    others: plans.slice(1),
+    parameters: order.properties.filter(({ kind }) => kind === 'J'),
+    threads: order.threads ?? undefined,
+    rampupSeconds: order.rampupSec ?? undefined,
+    durationSeconds: order.durationSec ?? undefined
+  })
+  // A script can print the words too; the log of a full disk has no end.
+  const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
+  losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
+  // A loss tells why a group may have no samples.
+  if (losses.length === 0 && threads.mayMiss())
+    await readThreadNames(order.samplesFile, (thread) => threads.push(thread), signal)
+  const isKnown = losses.length === 0 && !signal.aborted
+  const tell = (words: string): string => redact(`JMeter: ${words}`)
   return {
-    problem: redact(explain({ how, words, cause, missingClass, jmeter })),
-    losses: losses.map(redact)
+    problem: null,
+    losses: [...losses.map(redact), ...(isKnown ? threads.lost().map(tell) : [])],
+    doubts: isKnown ? threads.idle().map(tell) : []
   }
 }
 
-/** Runs JMeter to its end and keeps the last lines of its console output. */
-async function runProcess(
-  jmeter: JMeter,
-  { order, signal, ports }: Work
-): Promise<{ exit: ToolExit; words: readonly string[]; isDiskFull: boolean; isEnded: boolean }> {
+async function runProcess(jmeter: JMeter, { order, signal, ports }: NodeWork) {
   const words: string[] = []
   const secrets = secretValues(order.properties)
   const said = { isDiskFull: false, isEnded: false }
@@ -171,19 +155,6 @@ async function runProcess(
     signal
   )
   return { exit, words, ...said }
-}
-
-/** JMeter's exit code says whether it ran, not whether it ran the whole plan; its log does. */
-async function readFindings(
-  { order, signal }: Work,
-  plan: Pick<PlanPlace, 'files' | 'stops'>
-): Promise<LogFindings> {
-  const { node, planFile, samplesFile, logFile } = order
-  // The log has the paths that JMeter got.
-  const place = { folder: node.pathOf(dirname(planFile)), samplesFile: node.pathOf(samplesFile) }
-  const finder = new LossFinder({ ...place, ...plan })
-  await readLogEntries(logFile, (entry) => finder.push(entry), signal)
-  return finder.end()
 }
 
 /** A script can end JMeter at any time with any exit code. A plan that did not start has no end marker either. */
@@ -227,20 +198,6 @@ function unreadPlans(plans: readonly RunFile[], trees: readonly ReadPlan[]): str
   })
 }
 
-function describePlan(
-  order: NodeOrder,
-  tree: ReadPlan['elements'],
-  others: readonly RunFile[]
-): MissingThreads {
-  return new MissingThreads(tree, {
-    others,
-    parameters: order.properties.filter(({ kind }) => kind === 'J'),
-    threads: order.threads ?? undefined,
-    rampupSeconds: order.rampupSec ?? undefined,
-    durationSeconds: order.durationSec ?? undefined
-  })
-}
-
 /** Each node has its own copy of the plan. */
 async function overrideHosts(order: NodeOrder): Promise<void> {
   if (order.hosts.length === 0) return
@@ -271,39 +228,25 @@ export function explain(
   const said = end.words.join('\n')
   const start = said.lastIndexOf('An error occurred:')
   const told = (start < 0 ? said : said.slice(start)).split(/\n\s*Detail:|\n---- Debugging/)[0]?.trim() ?? ''
-  // Some errors have no message except that of their cause, which only the log has.
-  const { cause } = end
+  const { cause, jmeter } = end
   const missing = MISSING_CLASS.exec(said)?.[1] ?? end.missingClass
-  const parts = [
-    `JMeter ${end.jmeter.version} could not run the plan (${end.how}):`,
-    // What to do comes first: JMeter's message may be long.
-    ...(missing === undefined
-      ? isUnreadable(said)
-        ? [UNREADABLE]
-        : []
-      : [
-          `The plan uses ${missing}, which this JMeter (${end.jmeter.origin}) does not have. ${adviceFor(end.jmeter)}`
-        ]),
-    told.slice(0, MAX_WORDS),
-    ...(cause === undefined || told.includes(cause.replace(/^[\w.]+\./, ''))
-      ? []
-      : [`Caused by: ${cause.slice(0, 500)}`])
-  ]
+  const parts = [`JMeter ${jmeter.version} could not run the plan (${end.how}):`]
+  // What to do comes first: JMeter's message may be long.
+  if (missing !== undefined)
+    parts.push(
+      `The plan uses ${missing}, which this JMeter (${jmeter.origin}) does not have. ${jmeter.image === undefined ? INSTALL_PLUGIN : 'Use an image whose JMeter has the plugin.'}`
+    )
+  else if (said.includes('Problem loading XML')) parts.push(UNREADABLE)
+  parts.push(told.slice(0, MAX_WORDS))
+  // Some errors have no message except that of their cause, which only the log has.
+  if (cause !== undefined && !told.includes(cause.replace(/^[\w.]+\./, '')))
+    parts.push(`Caused by: ${cause.slice(0, 500)}`)
   return parts.join('\n')
 }
 
+const INSTALL_PLUGIN = 'Install the plugin into your own JMeter and point JMETER_HOME to it.'
 const UNREADABLE =
   'The plan is not complete and valid XML. Open it in JMeter and save it again, or take the last version that worked.'
-
-function isUnreadable(said: string): boolean {
-  return said.includes('Problem loading XML')
-}
-
-function adviceFor({ image }: JMeter): string {
-  return image === undefined
-    ? 'Install the plugin into your own JMeter and point JMETER_HOME to it.'
-    : 'Use an image whose JMeter has the plugin.'
-}
 
 export function refuseFiles({ fileNames }: PlanRequest): string[] {
   const problem = refuseForJMeter(fileNames)
@@ -317,10 +260,8 @@ const FOR_A_MOMENT = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx128m']
 export async function findJMeterInImage(image: ImageShell): Promise<JMeter> {
   const jar = await findJar(image)
   const { java, jvm } = await requireImageJava(image, 'JMeter')
-  const { lines, code, how } = await runInImage(image, [
-    ...[java, ...FOR_A_MOMENT, '-jar', jar],
-    ...['--version', '-j', '/dev/null']
-  ])
+  const command = [java, ...FOR_A_MOMENT, '-jar', jar, '--version', '-j', '/dev/null']
+  const { lines, code, how } = await runInImage(image, command)
   const version = readVersion(lines)
   const origin = `${posix.dirname(posix.dirname(jar))} of ${image.name}`
   if (code !== 0 || version === undefined)

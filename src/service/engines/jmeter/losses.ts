@@ -1,12 +1,10 @@
 import { basename, isAbsolute, relative } from 'node:path'
 import { flatten, type PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
-import type { LogEntry } from './log.js'
+import { readLogLines } from '../engine.js'
 
 /** Where the plan ran, to identify its files. */
-export interface PlanPlace {
-  /** The folder of the plan. */
+interface PlanPlace {
   readonly folder: string
-  /** The names of the files that were uploaded. */
   readonly files: ReadonlySet<string>
   readonly samplesFile: string
   /** What the Result Status Action Handlers of the plan can ask for, in the words of JMeter's log. */
@@ -31,21 +29,12 @@ export function readStops(elements: readonly PlanElement[]): Set<string> {
   return new Set(stops)
 }
 
-export interface LogFindings {
-  /** Load that was not generated, one sentence each. */
-  readonly losses: readonly string[]
-  /** Other errors in the log: they concern samples or listeners, and no load was lost. */
-  readonly notes: readonly string[]
-  /** The root cause of the last exception that has one: some errors have no message but that of their cause. */
-  readonly cause: string | undefined
-  readonly missingClass: string | undefined
-  /** Whether the test ended, by JMeter's own words; undefined where the log leaves such words out. */
-  readonly isEnded: boolean | undefined
-}
+export type LogFindings = ReturnType<LossFinder['end']>
 
 /** A class of a plugin that this JMeter does not have: it does not load the plan. */
 export const MISSING_CLASS = /CannotResolveClassException: ([\w.$-]+)/
 
+const ERROR_LEVELS = ['ERROR', 'FATAL']
 const MAX_DISTINCT = 20
 const MAX_QUOTE = 300
 
@@ -56,10 +45,7 @@ const LISTENER = /^(?:o\.a\.j|org\.apache\.jmeter)\.(?:r|v|reporters|visualizers
 const OWN_LOGGER =
   /^(?:\[[^\]]*\]\s+)?(?:o\.a\.j|org\.apache\.(?:jmeter|jorphan)|k\.a\.j|kg\.apc|c\.b\.j|com\.blazemeter)\./
 
-/**
- * Loggers available to a plan's scripts. What they log is up to the plan: it may be about a file that may be missing, or
- * quote a server. A JSR223 script's logger has the class, which may be abbreviated, and then its own name.
- */
+/** Loggers of a plan's scripts, where what is logged is up to the plan. That of a JSR223 script has the class, perhaps abbreviated, and its own name. */
 const SCRIPT_LOGGER =
   /^(?:\[[^\]]*\]\s+)?[\w.]+\.(?:(?:J|JSR223\w*)\.|(?:BeanShellTestElement|LogFunction2?|(?:Groovy|BeanShell|JavaScript|Jexl\d?Function)): (?!Error running (?:groovy|BSH) script$|Error processing Javascript: |An error occurred while evaluating ))/
 
@@ -72,8 +58,8 @@ const MISSING_FILE = 'missing file'
 /**
  * What JMeter logs as an error when it skips part of the plan and still exits with code 0, and neither samples nor plan show. A pattern
  * is matched against the entry's text, its exception and its root cause, one per line; the first one counts. In a sentence, `$1` is a
- * group, `{1}` a group as a quote, `{exception}` the exception, and `{reason}` its innermost message. Anything else is not a loss: errors of assertions, extractors,
- * scripts and requests are in the samples, where the thresholds judge them.
+ * group, `{1}` a group as a quote, `{exception}` the exception, and `{reason}` its innermost message. Anything else is not a loss:
+ * errors of assertions, extractors, scripts and requests are in the samples, where the thresholds judge them.
  */
 const ERRORS: readonly (readonly [pattern: RegExp, sentence: string])[] = [
   // Out of heap: the thread dies, whatever it was doing, and others may follow.
@@ -92,8 +78,7 @@ const ERRORS: readonly (readonly [pattern: RegExp, sentence: string])[] = [
   // A missing script does not run: a sampler fails, a pre-processor leaves its request unchanged.
   [/Script file '(.+?)' is not a file/, MISSING_FILE],
   [/BeanShellInterpreter: Error invoking bsh method: source\s+(.+?) \(No such file/, MISSING_FILE],
-  // Any other file that a script or an element wanted to read. Only the exception's own message counts: the entry may
-  // quote a server's response.
+  // Any other file that was to be read. Only the exception's own message counts: the entry may quote a server's response.
   [
     /^(?:[\w.$]+(?:Exception|Error): )*java\.(?:nio\.file\.NoSuchFile|io\.FileNotFound)Exception: (.+?)(?: \([A-Z][^()]*\))?$/m,
     MISSING_FILE
@@ -156,16 +141,16 @@ const GROUP_STOPS = /\bStandardJMeterEngine: (?:Test|Thread) will stop (?:abrupt
 const STOP_DETECTED =
   /JMeterThread: (Shutdown Test|Stop Test Now|Stop Thread) detected by thread: (.*?)(?: \d+-\d+)?$/
 
-function isError({ level }: LogEntry): boolean {
-  return level === 'ERROR' || level === 'FATAL'
-}
-
 /** Goes through JMeter's log and keeps what shows lost load. Equal sentences are counted. */
 export class LossFinder {
+  /** Load that was not generated, in sentences. */
   readonly #losses = new Map<string, number>()
+  /** Other errors in the log: they concern samples or listeners, and no load was lost. */
   readonly #notes = new Map<string, number>()
+  /** The root cause of the last exception that has one: some errors have no message but that of their cause. */
   #cause: string | undefined
   #missingClass: string | undefined
+  /** Whether the test ended, by JMeter's own words; undefined where the log leaves such words out. */
   #isEnded: boolean | undefined
   #startedGroup = ''
   /** Thread groups that stop their thread or the test after a failed sample, by name. */
@@ -183,23 +168,20 @@ export class LossFinder {
     if (isOwn && ENDED.test(text)) this.#isEnded = true
     const loss = isOwn ? this.#lossIn(entry) : undefined
     if (loss !== undefined) add(this.#losses, `JMeter: ${loss}`)
-    else if (isError(entry) && !TOLD_TWICE.test(text))
+    else if (ERROR_LEVELS.includes(level) && !TOLD_TWICE.test(text))
       add(this.#notes, `${level} ${text} ${exception}`.trim().slice(0, 500))
   }
 
-  end(): LogFindings {
+  end() {
     return {
-      losses: tellAll(this.#losses),
-      notes: tellAll(this.#notes),
-      cause: this.#cause,
-      missingClass: this.#missingClass,
-      isEnded: this.#isEnded
+      ...{ losses: tellAll(this.#losses), notes: tellAll(this.#notes) },
+      ...{ cause: this.#cause, missingClass: this.#missingClass, isEnded: this.#isEnded }
     }
   }
 
   #lossIn(entry: LogEntry): string | undefined {
     const { level, text, exception, rootCause } = entry
-    if (!isError(entry) && level !== 'WARN') return this.#stopIn(text)
+    if (![...ERROR_LEVELS, 'WARN'].includes(level)) return this.#stopIn(text)
     // The only listener that matters is ours: on a full disk JMeter does not fail, it just stops writing samples.
     if (LISTENER.test(text))
       return text.includes(`Problem detected during use of ${this.place.samplesFile}`)
@@ -214,10 +196,7 @@ export class LossFinder {
     return undefined
   }
 
-  /**
-   * "Action to be taken after a sampler error", of a thread group or a Result Status Action Handler: the load that a thread or the test
-   * would have generated after a failed sample is lost. A script that stops the test without an error does so on purpose.
-   */
+  /** "Action to be taken after a sampler error": the load after it is lost. A script that stops the test without an error does so on purpose. */
   #stopIn(text: string): string | undefined {
     const words = STOPPED.exec(text)?.[1]
     if (words !== undefined) return `the test was stopped before its end (${quote(words)})`
@@ -249,10 +228,9 @@ function tellMissingFile(path: string, place: PlanPlace): string | undefined {
   const inFolder = isAbsolute(path) ? relative(place.folder, path) : path
   const name = inFolder.startsWith('..') ? path : inFolder
   const base = basename(name)
-  if (place.files.has(base)) {
-    return `could not read ${name}; ${base} was uploaded next to the plan, without its folder: refer to it as ${base} in the plan`
-  }
-  return `could not read ${name}; is it listed under files?`
+  return place.files.has(base)
+    ? `could not read ${name}; ${base} was uploaded next to the plan, without its folder: refer to it as ${base} in the plan`
+    : `could not read ${name}; is it listed under files?`
 }
 
 function quote(words = ''): string {
@@ -269,4 +247,60 @@ function add(counts: Map<string, number>, sentence: string): void {
 
 function tellAll(counts: ReadonlyMap<string, number>): string[] {
   return [...counts].map(([sentence, count]) => (count === 1 ? sentence : `${sentence} (${count} times)`))
+}
+
+/** An entry of JMeter's log, with the first and the last message of the exception below it. */
+export interface LogEntry {
+  readonly level: string
+  /** Logger and message, as in `o.a.j.t.JMeterThread: Test failed!`. */
+  readonly text: string
+  /** Empty if the entry has no exception. */
+  readonly exception: string
+  /** The root cause of the exception; empty if there is none. */
+  readonly rootCause: string
+}
+
+const MAX_TEXT = 1000
+/** By default time, level, logger and message; other layouts have the level near the start of the line too. */
+const ENTRY = /^(?:[\d[].{0,80}?\b)?(FATAL|ERROR|WARN|INFO|DEBUG|TRACE)\b[\]\s:|-]*(.*)$/
+/** JMeter's default layout. */
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} /
+const CAUSED_BY = 'Caused by: '
+
+/** Reads a log of any size entry by entry, as far as time allows: its start matters as much as its end. */
+export async function readLogEntries(
+  file: string,
+  onEntry: (entry: LogEntry) => void,
+  signal?: AbortSignal
+): Promise<void> {
+  const entries = new EntryReader(onEntry)
+  await readLogLines(file, (line) => entries.push(line), signal)
+  entries.end()
+}
+
+class EntryReader {
+  #entry: { level: string; text: string; exception: string; rootCause: string } | undefined
+
+  /** Whether entries start with a time, judged by the first one: then a message's further lines are not entries. */
+  #hasTimes: boolean | undefined
+
+  constructor(private readonly onEntry: (entry: LogEntry) => void) {}
+
+  push(line: string): void {
+    const [, level, text] = ENTRY.exec(line) ?? []
+    if (level !== undefined && text !== undefined && (!this.#hasTimes || TIME.test(line))) {
+      this.#hasTimes ??= TIME.test(line)
+      this.end()
+      this.#entry = { level, text: text.slice(0, MAX_TEXT).trim(), exception: '', rootCause: '' }
+    } else if (this.#entry !== undefined && !line.startsWith('\tat ')) {
+      const words = line.slice(0, MAX_TEXT).trim()
+      if (words.startsWith(CAUSED_BY)) this.#entry.rootCause = words.slice(CAUSED_BY.length)
+      else this.#entry.exception ||= words
+    }
+  }
+
+  end(): void {
+    if (this.#entry !== undefined) this.onEntry(this.#entry)
+    this.#entry = undefined
+  }
 }

@@ -24,10 +24,7 @@ interface ThreadGroup extends Pick<PlanElement, 'name' | 'kind'> {
   readonly arrivals: number
 }
 
-/**
- * Compares the thread groups of a plan with the rows of the samples. JMeter's log mentions none of this: an undefined variable as the
- * number of threads counts as 0, a condition that is never true is not an error, and users who do not arrive are not missed.
- */
+/** Compares a plan's thread groups with the samples, for what JMeter does not log: undefined variables that count as 0, conditions that are never true, users who do not arrive. */
 export class MissingThreads {
   /** Undefined if the plan cannot be read. */
   readonly #groups: readonly ThreadGroup[] | undefined
@@ -65,15 +62,12 @@ export class MissingThreads {
 
   /** Load that had no chance of being generated, or was not, in sentences. */
   lost(): string[] {
-    const undefinedOnes = this.#missing().flatMap(({ name, of, undefinedVariables }) => {
-      const [variable] = undefinedVariables
-      return variable === undefined
-        ? []
-        : [
-            `${describe(name, undefinedVariables.length, of)} recorded no samples: the number of threads or loops is \${${variable}}, which nothing in the plan defines, so it counts as 0`
-          ]
-    })
-    return [...undefinedOnes, ...this.#lostArrivals()]
+    const undefinedOnes = this.#missing().filter(({ undefinedVariables }) => undefinedVariables.length > 0)
+    const told = undefinedOnes.map(
+      ({ name, of, undefinedVariables: { length, 0: variable = '' } }) =>
+        `${describe(name, length, of)} recorded no samples: the number of threads or loops is \${${variable}}, which nothing in the plan defines, so it counts as 0`
+    )
+    return [...told, ...this.#lostArrivals()]
   }
 
   /** The other groups without a row, in sentences. */
@@ -130,11 +124,7 @@ function describe(name: string, count: number, of: number): string {
 
 function groupBy(groups: readonly ThreadGroup[]): Map<string, ThreadGroup[]> {
   const byName = new Map<string, ThreadGroup[]>()
-  for (const group of groups) {
-    const alike = byName.get(group.name)
-    if (alike) alike.push(group)
-    else byName.set(group.name, [group])
-  }
+  for (const group of groups) byName.set(group.name, [...(byName.get(group.name) ?? []), group])
   return byName
 }
 

@@ -1,12 +1,9 @@
 import { SaxesParser } from 'saxes'
 import { literalsIn } from '../../../analysis/plans/check/source-plan.js'
-import { flatten, readPlanTree } from '../../../analysis/plans/jmx/plan-tree.js'
+import { flatten, isJmx, readPlanTree } from '../../../analysis/plans/jmx/plan-tree.js'
 import type { HostOverride } from '../engine.js'
 
-/**
- * Inserts JMeter's own DNS element into a plan, so that some names resolve to other addresses.
- * The text is the plan's bytes as latin1: the inserted text is ASCII, and the rest keeps its bytes in any such encoding.
- */
+/** Inserts JMeter's own DNS element, with ASCII only, into the plan's bytes as latin1: the others stay as they are in any such encoding. */
 export function insertHostOverrides(plan: string, hosts: readonly HostOverride[]): string {
   const parser = new SaxesParser()
   let changed = ''
@@ -54,7 +51,6 @@ function dnsElement(hosts: readonly HostOverride[]): string {
   )
 }
 
-/** The names of a plan's samplers, as far as its text shows them. */
 export function readSamplerNames(plan: string): string[] {
   const samplers = flatten(readPlanTree(plan) ?? []).filter(
     ({ kind, isEnabled }) => isEnabled && kind.includes('Sampler')
@@ -62,12 +58,11 @@ export function readSamplerNames(plan: string): string[] {
   return [...new Set(samplers.map(({ name }) => name))].filter((name) => name !== '')
 }
 
-const JMETER = /\.jmx$/i
 const SOURCE = /\.(?:java|scala|kt|[cm]?[jt]s)$/i
 
 /** Whether a plan or a part of one may be in a file of this name. */
 export function mayHaveNames(fileName: string): boolean {
-  return JMETER.test(fileName) || SOURCE.test(fileName)
+  return isJmx(fileName) || SOURCE.test(fileName)
 }
 
 /** What requests and threads may be named after: a plan's elements, or the literals of its source. */

@@ -1,30 +1,87 @@
 import { join, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
-import { IN_OPT } from '../image/ask-image.js'
+import { IN_OPT } from '../image/image-program.js'
 import type { ProgramSource } from '../program-source.js'
 import type { BrowserKind } from '../../programs/selenium-hub/order.js'
-import { KINDS, type Place } from './browser-kinds.js'
 
-export interface Program {
+interface Kind {
+  /** The tool, as in `run[tool]`. */
+  readonly title: string
+  readonly browser: Place
+  readonly driver: Place
+  /** Whether the driver only works with a browser of the same major version. */
+  readonly isPair: boolean
+  readonly advice: string
+}
+
+/** Where a program may be, in the order of preference. */
+interface Place {
+  readonly title: string
+  readonly variable: string
+  /** A variable with the folder, which hosted runners have. */
+  readonly folderVariable?: string
+  readonly names: readonly string[]
+  readonly files: readonly string[]
+}
+
+export const KINDS: Readonly<Record<BrowserKind, Kind>> = {
+  chrome: {
+    title: 'java-selenium-chrome',
+    browser: {
+      ...{ title: 'Chrome or Chromium', variable: 'CHROME' },
+      // The first one takes the least memory.
+      names: [
+        ...['chromium-headless-shell', 'chrome-headless-shell', 'google-chrome', 'google-chrome-stable'],
+        ...['chromium', 'chromium-browser', 'chrome']
+      ],
+      files: [
+        '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+        '/Applications/Chromium.app/Contents/MacOS/Chromium'
+      ]
+    },
+    driver: {
+      ...{ title: 'ChromeDriver', variable: 'CHROMEDRIVER', folderVariable: 'CHROMEWEBDRIVER' },
+      names: ['chromedriver'],
+      files: ['/usr/lib/chromium/chromedriver', '/usr/lib/chromium-browser/chromedriver']
+    },
+    isPair: true,
+    advice:
+      '`apt-get install chromium chromium-driver` on Debian, `brew install --cask google-chrome chromedriver` on macOS; hosted runners with Ubuntu and macOS have both'
+  },
+  firefox: {
+    title: 'java-selenium-firefox',
+    browser: {
+      ...{ title: 'Firefox', variable: 'FIREFOX', names: ['firefox-esr', 'firefox'] },
+      files: ['/Applications/Firefox.app/Contents/MacOS/firefox']
+    },
+    driver: {
+      ...{ title: 'geckodriver', variable: 'GECKODRIVER', folderVariable: 'GECKOWEBDRIVER' },
+      ...{ names: ['geckodriver'], files: [] }
+    },
+    isPair: false,
+    advice:
+      '`apt-get install firefox-esr` and `cargo install geckodriver` on Debian, `brew install --cask firefox && brew install geckodriver` on macOS; hosted runners with Ubuntu and macOS have both'
+  }
+}
+
+interface Program {
   readonly file: string
   /** As it says itself, such as `ChromeDriver 140.0.7339.80`. */
   readonly name: string
   readonly major: number
 }
 
-/** A browser with the driver that fits it. */
 export interface Browser {
   readonly kind: BrowserKind
   readonly program: Program
   readonly driver: Program
 }
 
-/** Finds a browser and a driver that fits it; throws with what to install. */
 export async function findPair(kind: BrowserKind, source: ProgramSource): Promise<Browser> {
-  const { browser, driver, isPair, title } = KINDS[kind]
+  const { browser, driver, isPair, title, advice } = KINDS[kind]
   const [drivers, browsers] = [await findAll(driver, source), await findAll(browser, source)]
-  if (browsers.length === 0) throw new ToolError(tellMissing(kind, browser, source))
-  if (drivers.length === 0) throw new ToolError(tellMissing(kind, driver, source))
+  if (browsers.length === 0) throw new ToolError(tellMissing(KINDS[kind], browser, source))
+  if (drivers.length === 0) throw new ToolError(tellMissing(KINDS[kind], driver, source))
   const programs: Program[] = []
   for (const file of browsers) {
     const program = await readProgram(file, browser, source)
@@ -37,18 +94,16 @@ export async function findPair(kind: BrowserKind, source: ProgramSource): Promis
   const others = await Promise.all(drivers.map((file) => readProgram(file, driver, source)))
   const list = (found: readonly Program[]): string =>
     found.map(({ name, file }) => `${name} (${file})`).join(', ')
-  const advice = source.image
-    ? `use another image than ${source.image}`
-    : `install a pair (${KINDS[kind].advice})`
+  const toDo = source.image ? `use another image than ${source.image}` : `install a pair (${advice})`
   throw new ToolError(
-    `${title} needs a browser and a driver of the same major version, and there are ${list(programs)} and ${list(others)}: ${advice}, or set ${browser.variable} and ${driver.variable} to one`
+    `${title} needs a browser and a driver of the same major version, and there are ${list(programs)} and ${list(others)}: ${toDo}, or set ${browser.variable} and ${driver.variable} to one`
   )
 }
 
-function tellMissing(kind: BrowserKind, { title, variable, names }: Place, { image }: ProgramSource): string {
-  const needs = `${KINDS[kind].title} needs ${title}, and`
+function tellMissing(kind: Kind, { title, variable, names }: Place, { image }: ProgramSource): string {
+  const needs = `${kind.title} needs ${title}, and`
   return image === undefined
-    ? `${needs} there is none on the PATH (${names.join(', ')}): install it (${KINDS[kind].advice}), or set ${variable} to its path`
+    ? `${needs} there is none on the PATH (${names.join(', ')}): install it (${kind.advice}), or set ${variable} to its path`
     : `${needs} ${image} has none on its PATH (${names.join(', ')}): use an image that has it, or set ${variable} in the image to its path`
 }
 

@@ -9,7 +9,6 @@ import { type JarList, jarPaths } from '../install/jars/jar-list.js'
 import SELENIUM_3_JARS from './selenium-3-jars.json' with { type: 'json' }
 import SELENIUM_4_JARS from './selenium-4-jars.json' with { type: 'json' }
 
-/** A plan in the form in which a JVM runs it. */
 export interface CompiledPlan {
   /** Of Selenium. */
   readonly version: string
@@ -27,32 +26,27 @@ const OTHER_LIBRARY =
 
 /** Compiles the plan's sources with Selenium 4, or with 3 if only that works. */
 export async function compilePlan(plan: PlanToPrepare, jdk: Jdk, ports: InstallPorts): Promise<CompiledPlan> {
+  const newest = versionOf(SELENIUM_4_JARS)
   const first = await tryCompile(plan, { jdk, list: SELENIUM_4_JARS }, ports)
-  if (first.compiled) return first.compiled
-  if (OTHER_LIBRARY.test(first.words)) {
-    const second = await tryCompile(plan, { jdk, list: SELENIUM_3_JARS }, ports)
-    if (second.compiled) {
-      const why = /^.*error:.*$/m.exec(first.words)?.[0] ?? 'it does not compile with Selenium 4'
-      ports.log(
-        `The plan needs Selenium ${second.compiled.version} (with ${versionOf(SELENIUM_4_JARS)}: ${why})`
-      )
-      return second.compiled
-    }
-  }
-  throw new ToolError(
-    `The plan does not compile with Selenium ${versionOf(SELENIUM_4_JARS)}:\n${first.words}`
-  )
+  if (typeof first !== 'string') return first
+  const second = OTHER_LIBRARY.test(first) && (await tryCompile(plan, { jdk, list: SELENIUM_3_JARS }, ports))
+  if (typeof second !== 'object')
+    throw new ToolError(`The plan does not compile with Selenium ${newest}:\n${first}`)
+  const why = /^.*error:.*$/m.exec(first)?.[0] ?? 'it does not compile with Selenium 4'
+  ports.log(`The plan needs Selenium ${second.version} (with ${newest}: ${why})`)
+  return second
 }
 
 function versionOf({ name }: JarList): string {
   return name.slice(name.lastIndexOf('-') + 1)
 }
 
+/** Returns the compiler's words if it does not compile. */
 async function tryCompile(
   plan: PlanToPrepare,
   { jdk, list }: { jdk: Jdk; list: JarList },
   ports: InstallPorts
-): Promise<{ compiled?: CompiledPlan; words: string }> {
+): Promise<CompiledPlan | string> {
   const version = versionOf(list)
   const jars = jarPaths(await installJars(list, ports), list)
   const classesDir = join(plan.buildDir, `selenium-${version}`)
@@ -64,26 +58,17 @@ async function tryCompile(
     ...jars
   ]
   const sources = plan.fileNames.filter((name) => name.endsWith('.java'))
-  const { code, lines } = await runToEnd(
-    {
-      file: jdk.javac,
-      args: [
-        ...['-encoding', 'UTF-8', '-nowarn', '-proc:none', '-g'],
-        ...['-cp', classPath.join(delimiter), '-d', classesDir],
-        // With the folder, no name is taken for an option.
-        ...sources.map((name) => `./${name}`)
-      ],
-      cwd: plan.uploadDir
-    },
-    ports
-  )
+  const args = [
+    ...['-encoding', 'UTF-8', '-nowarn', '-proc:none', '-g'],
+    ...['-cp', classPath.join(delimiter), '-d', classesDir],
+    // With the folder, no name is taken for an option.
+    ...sources.map((name) => `./${name}`)
+  ]
+  const { code, lines } = await runToEnd({ file: jdk.javac, args, cwd: plan.uploadDir }, ports)
   ports.signal.throwIfAborted()
-  if (code !== 0) return { words: describe(lines) }
-  const choice = choosePlan(
-    await listClasses({ java: jdk.java, classPath, classesDir }, ports),
-    plan.fileNames
-  )
-  return { compiled: { version, classPath, classesDir, choice }, words: '' }
+  if (code !== 0) return describe(lines)
+  const classes = await listClasses(jdk.java, { classPath, classesDir }, ports)
+  return { version, classPath, classesDir, choice: choosePlan(classes, plan.fileNames) }
 }
 
 /** The compiler's own lines, with the names of the files as they were uploaded. */
@@ -94,7 +79,8 @@ function describe(lines: readonly string[]): string {
 }
 
 async function listClasses(
-  { java, classPath, classesDir }: { java: string; classPath: readonly string[]; classesDir: string },
+  java: string,
+  { classPath, classesDir }: Pick<CompiledPlan, 'classPath' | 'classesDir'>,
   ports: InstallPorts
 ): Promise<string[]> {
   const path = [classesDir, ...classPath].join(delimiter)
@@ -105,7 +91,7 @@ async function listClasses(
 }
 
 /** What to run: a class with a `main` method, or classes with JUnit 5 tests. */
-export type PlanChoice = readonly ['main', string] | readonly ['test', ...string[]]
+type PlanChoice = readonly ['main', string] | readonly ['test', ...string[]]
 
 /** Chooses among what the compiled classes offer, as lines of `main Name`, `test Name` and `old-test Name`. */
 export function choosePlan(lines: readonly string[], fileNames: readonly string[]): PlanChoice {

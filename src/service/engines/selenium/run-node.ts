@@ -1,23 +1,16 @@
 import { dirname } from 'node:path'
-import type { NodeOrder, NodeOutcome } from '../engine.js'
-import { type InstallPorts, packageFile } from '../install/run-to-end.js'
+import { describeExit, type NodeOrder, type NodeOutcome, type NodeWork } from '../engine.js'
+import { packageFile } from '../install/run-to-end.js'
 import { jvmOptions } from '../tool-environment.js'
 import { placeVariables, planParameters } from '../environment-file.js'
 import { planSecrets, redactLog } from '../redact-log.js'
-import {
-  ORDER_VARIABLE,
-  type SeleniumOrder,
-  FACTS_LINE,
-  FAILURE_LINE,
-  type RunFacts,
-  type UserFailure
-} from '../../programs/selenium-hub/order.js'
+import type { RunFacts, SeleniumOrder, UserFailure } from '../../programs/selenium-hub/order.js'
+import { FACTS_LINE, FAILURE_LINE, ORDER_VARIABLE } from '../../programs/selenium-hub/order.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
 import type { ToolExit } from '../../nodes/machine/processes.js'
 import type { Browser } from './browsers.js'
 import type { CompiledPlan } from './compile.js'
 
-/** What all nodes of a run with the same tools share. */
 export interface SeleniumPlan {
   readonly compiled: CompiledPlan
   /** Programs on the node. */
@@ -26,17 +19,13 @@ export interface SeleniumPlan {
   readonly node: string
   /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
   readonly jvm?: NodeJS.ProcessEnv
-  /** From an uploaded file. */
   readonly variables: Readonly<Record<string, string>>
 }
 
 /** Small, because every user has a JVM, and a script has little to do there: the work is in the browser. */
 const DEFAULT_HEAP = '-Xmx128m'
 const JVM_OPTIONS = [
-  '-XX:+UseSerialGC',
-  '-XX:TieredStopAtLevel=1',
-  '-Xshare:auto',
-  '-Djava.awt.headless=true'
+  ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Djava.awt.headless=true']
 ]
 const SHOWN_USERS = 5
 /** A user who reports nothing for this part of the duration, and at least this long (closing and opening a browser takes a while), is stuck. */
@@ -46,15 +35,15 @@ const STUCK_MS = 5000
 /** Runs the node's users, in one process that starts everything else. */
 export async function runSelenium(
   plan: SeleniumPlan,
-  { order, signal, ports }: { order: NodeOrder; signal: AbortSignal; ports: InstallPorts }
+  { order, signal, ports }: NodeWork
 ): Promise<NodeOutcome> {
   const secrets = planSecrets(order.properties, plan.variables)
   const redact = (text: string): string => redactLog(text, secrets)
-  const { node, mark: word } = order
+  const { node } = order
   const { classPath, classesDir } = plan.compiled
   const folder = dirname(order.planFile)
   const hub = packageFile('dist/tools/selenium-hub.mjs')
-  const output = new NodeOutput(word, (line) => ports.log(`${order.nodeName}: ${redact(line)}`))
+  const output = new NodeOutput(order.mark, (line) => ports.log(`${order.nodeName}: ${redact(line)}`))
   const exit = await node.run(
     {
       file: plan.node,
@@ -63,37 +52,25 @@ export async function runSelenium(
       follows: [order.samplesFile],
       collects: [order.logFile],
       cwd: node.pathOf(folder),
-      env: {
-        ...node.env,
-        [ORDER_VARIABLE]: JSON.stringify({
-          word,
-          ...toolOrder(plan, order, ports.env)
-        } satisfies SeleniumOrder)
-      },
+      env: { ...node.env, [ORDER_VARIABLE]: JSON.stringify(toolOrder(plan, order, ports.env)) },
       onLine: (line) => output.take(line)
     },
     signal
   )
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
-  const users = order.threads ?? 1
-  const problem = explainEnd(output, exit, users)
+  const problem = explainEnd(output, exit, order.threads ?? 1)
   const losses = problem === null ? await findLosses(order, output, signal) : []
   return { problem: problem === null ? null : redact(problem), losses: losses.map(redact) }
 }
 
-function toolOrder(
-  plan: SeleniumPlan,
-  order: NodeOrder,
-  env: NodeJS.ProcessEnv
-): Omit<SeleniumOrder, 'word'> {
+function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv): SeleniumOrder {
   const properties = [...planParameters(order)].map(([name, value]) => `-D${name}=${value}`)
   const pathOf = (file: string): string => order.node.pathOf(file)
+  const { kind: browser, program, driver } = plan.browser
   return {
-    browser: plan.browser.kind,
-    browserFile: plan.browser.program.file,
-    driverFile: plan.browser.driver.file,
-    java: plan.java,
+    word: order.mark,
+    ...{ browser, browserFile: program.file, driverFile: driver.file, java: plan.java },
     javaArgs: [
       ...JVM_OPTIONS,
       ...jvmOptions(plan.jvm ?? env, { heap: DEFAULT_HEAP, home: plan.jvm && order.node.env.HOME }),
@@ -115,22 +92,15 @@ function toolOrder(
 }
 
 /** The node could not run the plan: its program failed, or every user did. */
-function explainEnd(
-  { failures, lastLines, facts, isBroken }: NodeOutput,
-  exit: ToolExit,
-  users: number
-): string | null {
+function explainEnd(output: NodeOutput, exit: ToolExit, users: number): string | null {
+  const { failures, lastLines, facts, isBroken } = output
   const [first] = failures
   if (first !== undefined && failures.length >= users) {
-    const who =
-      users === 1
-        ? 'The plan ended with an error'
-        : `All ${users} users ended with an error; user ${first.user}`
-    return `${who}: ${first.words}${adviceFor(first.words)}`
+    const all = `All ${users} users ended with an error; user ${first.user}`
+    return `${users === 1 ? 'The plan ended with an error' : all}: ${first.words}${adviceFor(first.words)}`
   }
   if (exit.code === 0 && facts !== undefined && !isBroken) return null
-  const how = exit.signal === null ? `exit code ${exit.code}` : `killed by ${exit.signal}`
-  return `The users' process ended too early (${how}): ${lastLines.slice(-10).join('\n').slice(0, 2000)}`
+  return `The users' process ended too early (${describeExit(exit)}): ${lastLines.slice(-10).join('\n').slice(0, 2000)}`
 }
 
 function adviceFor(words: string): string {
@@ -143,49 +113,39 @@ async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSig
   const users = order.threads ?? 1
   const { failures } = output
   const [first] = failures
+  const losses: string[] = []
+  const lose = (words: string): void => void losses.push(`Selenium: ${words}`)
   const seen = new Set<string>()
   await readThreadNames(order.samplesFile, (thread) => seen.add(thread).size < users, signal)
   const all = Array.from({ length: users }, (_, index) => index + 1)
   const silent = all.filter((user) => !seen.has(`user ${order.place.ordinal + 1}-${user}`))
-  const past = (output.facts?.withoutBrowser ?? []).filter(
-    (user) => all.includes(user) && !silent.includes(user)
-  )
+  const withoutBrowser = output.facts?.withoutBrowser ?? []
+  const past = withoutBrowser.filter((user) => all.includes(user) && !silent.includes(user))
   const stuckMs = Math.max(STUCK_MS, STUCK_SHARE * 1000 * (order.durationSec ?? 0))
-  const stuck = (output.facts?.stopped ?? []).filter(
-    ({ user, silentMs }) => silentMs >= stuckMs && !silent.includes(user)
-  )
-  return [
-    ...(first === undefined
-      ? []
-      : [
-          `Selenium: ${failures.length} of ${users} users ended with an error; user ${first.user}: ${first.words}`
-        ]),
-    ...(seen.size === 0 ? [explainSilence(order, output)] : []),
-    ...(seen.size > 0 && silent.length > 0
-      ? [
-          `Selenium: ${silent.length} of ${users} users recorded no samples (${listUsers(silent)}); is there a step that does not end, or were the users started too late for the duration?`
-        ]
-      : []),
-    ...(past.length === 0
-      ? []
-      : [
-          `Selenium: ${past.length} of ${users} users recorded samples without a browser of the run (${listUsers(past)}): the plan opened none, or it used a browser of its own, past the hub; use new ChromeDriver() or new FirefoxDriver() as the tool says, without a path to a driver, or a RemoteWebDriver at WEBDRIVER_HOST and WEBDRIVER_PORT`
-        ]),
-    ...stuck.map(
-      ({ user, silentMs }) =>
-        `Selenium: user ${user} reported nothing in the last ${Math.round(silentMs / 1000)} s; a page did not load, or a step did not end`
+  if (first !== undefined)
+    lose(`${failures.length} of ${users} users ended with an error; user ${first.user}: ${first.words}`)
+  if (seen.size === 0) losses.push(`${order.nodeName} recorded no samples; ${explainSilence(output)}`)
+  else if (silent.length > 0)
+    lose(
+      `${silent.length} of ${users} users recorded no samples (${listUsers(silent)}); is there a step that does not end, or were the users started too late for the duration?`
     )
-  ]
+  if (past.length > 0)
+    lose(
+      `${past.length} of ${users} users recorded samples without a browser of the run (${listUsers(past)}): the plan opened none, or it used a browser of its own, past the hub; use new ChromeDriver() or new FirefoxDriver() as the tool says, without a path to a driver, or a RemoteWebDriver at WEBDRIVER_HOST and WEBDRIVER_PORT`
+    )
+  for (const { user, silentMs } of output.facts?.stopped ?? [])
+    if (silentMs >= stuckMs && !silent.includes(user))
+      lose(
+        `user ${user} reported nothing in the last ${Math.round(silentMs / 1000)} s; a page did not load, or a step did not end`
+      )
+  return losses
 }
 
-function explainSilence({ nodeName }: NodeOrder, { facts }: NodeOutput): string {
-  const why = (): string => {
-    if (facts?.sessions === 0) return 'the plan opened no browser'
-    if ((facts?.stopped.length ?? 0) > 0)
-      return 'the plan was still busy with its first transaction when the time was up: a page that does not load, or a step that does not end'
-    return 'the plan reported no transaction: report each with FloodSump (passed_transaction, failed_transaction), or write JUnit 5 tests'
-  }
-  return `${nodeName} recorded no samples; ${why()}`
+function explainSilence({ facts }: NodeOutput): string {
+  if (facts?.sessions === 0) return 'the plan opened no browser'
+  return facts?.stopped.length
+    ? 'the plan was still busy with its first transaction when the time was up: a page that does not load, or a step that does not end'
+    : 'the plan reported no transaction: report each with FloodSump (passed_transaction, failed_transaction), or write JUnit 5 tests'
 }
 
 function listUsers(users: readonly number[]): string {
@@ -213,18 +173,16 @@ class NodeOutput {
   ) {}
 
   take(line: string): void {
-    if (!this.#takeTold(line)) this.#show(line)
-  }
-
-  #takeTold(line: string): boolean {
-    if (!line.startsWith(`${this.word} `)) return false
-    const told = line.slice(this.word.length + 1)
-    const start = [FAILURE_LINE, FACTS_LINE].find((each) => told.startsWith(each)) ?? ''
-    const value = readJson(told.slice(start.length))
-    if (value === undefined) this.isBroken = true
-    else if (start === FAILURE_LINE) this.failures.push(value as UserFailure)
-    else this.facts = value as RunFacts
-    return value !== undefined
+    const told = line.startsWith(`${this.word} `) ? line.slice(this.word.length + 1) : undefined
+    try {
+      if (told?.startsWith(FAILURE_LINE))
+        this.failures.push(JSON.parse(told.slice(FAILURE_LINE.length)) as UserFailure)
+      else if (told !== undefined) this.facts = JSON.parse(told.slice(FACTS_LINE.length)) as RunFacts
+      else this.#show(line)
+    } catch {
+      this.isBroken = true
+      this.#show(line)
+    }
   }
 
   #show(line: string): void {
@@ -233,13 +191,5 @@ class NodeOutput {
     this.#shown += 1
     if (this.#shown <= SHOWN_LINES) this.log(line)
     if (this.#shown === SHOWN_LINES) this.log('the plan prints a lot; the rest is in the log of the tool')
-  }
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
   }
 }

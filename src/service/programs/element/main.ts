@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { compile } from './compile/compile.js'
 import { type CompileOrder, type RunOrder, Schedule } from './run/run-order.js'
 import { createTell } from './messages.js'
-import { guardProcess, describeFailure, openLog } from './run/guard-process.js'
+import { describeFailure } from './run/failures.js'
+import { guardProcess, openLog } from './run/guard-process.js'
 import { run } from './run/run.js'
 
 const order = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as CompileOrder | RunOrder
@@ -16,10 +17,9 @@ try {
     const errors = await compile(order)
     for (const text of errors) tell({ kind: 'problem', text })
   } else {
-    const log = openLog(order.logFile)
-    const schedule = new Schedule()
-    guardProcess({ tell, schedule, log, exit, onSignal: (signal) => (stoppedBy ??= signal) })
-    await run(order, { tell, schedule, log })
+    const ports = { tell, schedule: new Schedule(), log: openLog(order.logFile) }
+    guardProcess(ports, exit, (signal) => (stoppedBy ??= signal))
+    await run(order, ports)
   }
   tell(stoppedBy === undefined ? { kind: 'end' } : { kind: 'stopped', signal: stoppedBy })
   exit(0)

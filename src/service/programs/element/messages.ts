@@ -1,13 +1,9 @@
 import { openSync, writeSync } from 'node:fs'
 
-/**
- * What the process tells whoever started it, one JSON object per line of a file of their own: what a script prints, and how
- * much of it, has no part in it.
- */
+/** What the process tells whoever started it, one JSON object per line of a file of their own, apart from what a script prints. */
 export type Message =
   /** It is alive: nothing blocks it. */
   | { readonly kind: 'beat' }
-  /** Something for people to know. */
   | { readonly kind: 'note'; readonly text: string }
   /** The plan could not be run, or not to its end. */
   | { readonly kind: 'problem'; readonly text: string }

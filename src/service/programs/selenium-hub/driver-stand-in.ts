@@ -1,31 +1,66 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { quote } from '../../../contract/regions/regions.js'
+import { failed, json, send } from './hub.js'
 import type { BrowserKind } from './order.js'
-import { describeError, json, send } from './hub.js'
+
+/** Programs that a script may start as its own drivers; they lead to the user's hub. */
+export interface StandIns {
+  /** To be first on the PATH. */
+  readonly folder: string
+  /** Properties of the JVM that lead Selenium to them. */
+  readonly properties: readonly string[]
+}
+
+/** The drivers that Selenium knows, by the name in its property. */
+const DRIVERS = [
+  { property: 'chrome', file: 'chromedriver', wanted: 'chrome' },
+  { property: 'gecko', file: 'geckodriver', wanted: 'firefox' },
+  { property: 'edge', file: 'msedgedriver', wanted: 'edge' }
+] as const
+
+/** Selenium wants one executable file each. The hub's port is in the environment of the script that starts it. */
+export function writeStandIns(tempDir: string, browser: BrowserKind): StandIns {
+  const folder = join(tempDir, 'drivers')
+  mkdirSync(folder)
+  const program = [process.execPath, process.argv[1] ?? ''].map(quote).join(' ')
+  const properties = DRIVERS.map(({ property, file, wanted }) => {
+    const path = join(folder, file)
+    writeFileSync(path, `#!/bin/sh\nexec ${program} driver ${browser} ${wanted} "$@"\n`)
+    chmodSync(path, 0o700)
+    return `-Dwebdriver.${property}.driver=${path}`
+  })
+  return { folder, properties }
+}
 
 const PARENT_LOOK_MS = 500
 
 /** Which hub, and which browsers: the run's, and the one for which a script starts this program. */
-export interface StandInChoice {
+interface StandInChoice {
   readonly hubPort: number
   readonly browser: BrowserKind
   readonly wanted: string
 }
 
-/**
- * Scripts that create `new ChromeDriver()` start a driver of their own. This program takes its place: it listens where the
- * script wants and passes everything on to the user's hub, so that such scripts get the same browsers as the others.
- */
-export function standInForDriver(args: readonly string[], choice: StandInChoice): Server {
+/** Takes the place of the driver that `new ChromeDriver()` starts: passes all on to the user's hub, so that such scripts get the same browsers as the others. */
+export function standInForDriver(
+  args: readonly string[],
+  { hubPort, browser, wanted }: StandInChoice
+): Server {
   const port = Number(/--port[= ](\d+)/.exec(args.join(' '))?.[1] ?? 0)
   const server = createServer((asked, response) => {
     if (asked.url === '/shutdown') {
       response.end()
       end(server)
-    } else if (choice.wanted !== choice.browser && asked.url === '/session')
-      refuseSession(asked, response, choice)
-    else if (choice.wanted !== choice.browser && asked.url === '/status')
+    } else if (wanted !== browser && asked.url === '/session') {
+      // Another browser than the tool's would give figures of another browser.
+      const message = `the script starts a driver for ${wanted}, and this run is for ${browser}: choose the tool for the browser, or the browser for the tool`
+      asked.resume()
+      send(response, failed(500, 'session not created', message))
+    } else if (wanted !== browser && asked.url === '/status')
       send(response, json(200, { value: { ready: true, message: 'ready' } }))
-    else passOn(asked, response, { port, hubPort: choice.hubPort })
+    else passOn(asked, response, { port, hubPort })
   })
   endWithParent(server)
   server.requestTimeout = 0
@@ -46,27 +81,17 @@ function end(server: Server): void {
   server.closeAllConnections()
 }
 
-/** Another browser than the tool's would give figures of another browser. */
-function refuseSession(asked: IncomingMessage, response: ServerResponse, choice: StandInChoice): void {
-  const message = `the script starts a driver for ${choice.wanted}, and this run is for ${choice.browser}: choose the tool for the browser, or the browser for the tool`
-  asked.resume()
-  send(response, json(500, describeError('session not created', message)))
-}
-
 function passOn(
   asked: IncomingMessage,
   response: ServerResponse,
   { port, hubPort }: { port: number; hubPort: number }
 ): void {
-  const { host, ...headers } = asked.headers
+  const { method, url: path, headers } = asked
   // Whoever does not speak to this program does not speak to the hub.
-  const isOwn = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`].includes(host ?? '')
-  const hub = isOwn ? `127.0.0.1:${hubPort}` : (host ?? '')
+  const isOwn = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`].includes(headers.host ?? '')
+  const host = isOwn ? `127.0.0.1:${hubPort}` : (headers.host ?? '')
   const call = request(
-    {
-      ...{ host: '127.0.0.1', port: hubPort, method: asked.method, path: asked.url },
-      headers: { ...headers, host: hub }
-    },
+    { host: '127.0.0.1', port: hubPort, method, path, headers: { ...headers, host } },
     (reply) => {
       response.writeHead(reply.statusCode ?? 500, reply.headers)
       reply.pipe(response)

@@ -1,16 +1,15 @@
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../../contract/text.js'
 import type { Driver } from './driver.js'
 import type { BrowserKind, SeleniumOrder } from './order.js'
 
-/** One user's address for new browsers. */
 export interface Hub {
   readonly port: number
   /** Ends the browsers that a script has left open. */
   endSessions(): void
-  /** Ends all its browsers too. */
   close(): Promise<void>
 }
 
@@ -25,17 +24,10 @@ export interface HubPorts {
   readonly isEnding: () => boolean
 }
 
-const MAX_BODY_BYTES = 64 << 20
 /** When everything is ended at once, a browser may be gone before this process knows why. */
 const DOUBT_MS = 200
 /** What drivers answer when their browser is gone; the rest is about the page. */
-const GONE = new Set([
-  'unknown error',
-  'invalid session id',
-  'disconnected',
-  'tab crashed',
-  'session not created'
-])
+const GONE = ['unknown error', 'invalid session id', 'disconnected', 'tab crashed', 'session not created']
 const ABOUT_PAGE = /net::ERR|about:neterror/
 
 /** The drivers of a hub, those that are still starting a browser too. */
@@ -55,11 +47,10 @@ interface Answer {
 export async function startHub(ports: HubPorts): Promise<Hub> {
   const sessions: Sessions = { drivers: new Set(), byId: new Map(), endings: 0 }
   const server = createServer((asked, response) => {
-    answer(asked, { sessions, ports })
+    answer(asked, sessions, ports)
       .catch((thrown: unknown) => {
         const isNew = asked.method === 'POST' && asked.url?.endsWith('/session') === true
-        const error = isNew ? 'session not created' : 'unknown error'
-        return json(500, describeError(error, messageOf(thrown)))
+        return failed(500, isNew ? 'session not created' : 'unknown error', messageOf(thrown))
       })
       .then(async (reply) => {
         if (isGone(reply)) await sleep(DOUBT_MS)
@@ -82,14 +73,11 @@ export async function startHub(ports: HubPorts): Promise<Hub> {
   }
 }
 
-async function answer(
-  asked: IncomingMessage,
-  { sessions, ports }: { sessions: Sessions; ports: HubPorts }
-): Promise<Answer> {
+async function answer(asked: IncomingMessage, sessions: Sessions, ports: HubPorts): Promise<Answer> {
   const refusal = refuse(asked)
-  if (refusal !== undefined) return json(403, describeError('unknown error', refusal))
+  if (refusal !== undefined) return failed(403, 'unknown error', refusal)
   const url = (asked.url ?? '/').replace(/^\/wd\/hub(?=\/|$)/, '') || '/'
-  const body = await readBody(asked)
+  const body = await buffer(asked)
   if (url === '/status') return json(200, { value: { ready: true, message: 'ready' } })
   if (url === '/loadgate/sessions' && asked.method === 'DELETE') {
     endLeftSessions(sessions, ports)
@@ -99,7 +87,7 @@ async function answer(
   if (url === '/session' && asked.method === 'POST') return startSession(body, sessions, ports)
   const id = /^\/session\/([^/?]+)/.exec(url)?.[1] ?? ''
   const driver = sessions.byId.get(id)
-  if (driver === undefined) return json(404, describeError('invalid session id', 'no such session'))
+  if (driver === undefined) return failed(404, 'invalid session id', 'no such session')
   if (asked.method === 'DELETE' && url === `/session/${id}`) return endSession(id, driver, sessions)
   return forward(driver, { method: asked.method ?? 'GET', url, body })
 }
@@ -179,23 +167,12 @@ function forward(driver: Driver, asked: { method: string; url: string; body: Buf
     const call = request(
       { host: '127.0.0.1', port, agent, method: asked.method, path: asked.url, headers },
       (reply) => {
-        readBody(reply).then((body) => resolve({ status: reply.statusCode ?? 500, body }), fail)
+        buffer(reply).then((body) => resolve({ status: reply.statusCode ?? 500, body }), fail)
       }
     )
     call.on('error', fail)
     call.end(asked.body)
   })
-}
-
-async function readBody(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES) throw new Error(`more than ${MAX_BODY_BYTES >> 20} MiB in one message`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 function parse(body: Buffer): unknown {
@@ -206,8 +183,8 @@ function parse(body: Buffer): unknown {
   }
 }
 
-export function describeError(error: string, message: string): object {
-  return { value: { error, message, stacktrace: '' } }
+export function failed(status: number, error: string, message: string): Answer {
+  return json(status, { value: { error, message, stacktrace: '' } })
 }
 
 export function json(status: number, value: object): Answer {
@@ -217,7 +194,7 @@ export function json(status: number, value: object): Answer {
 function isGone({ status, body }: Answer): boolean {
   if (status < 400) return false
   const { error, message } = (parse(body) as { value?: { error?: unknown; message?: unknown } }).value ?? {}
-  return GONE.has(String(error)) && !ABOUT_PAGE.test(String(message))
+  return GONE.includes(String(error)) && !ABOUT_PAGE.test(String(message))
 }
 
 export function send(response: ServerResponse, { status, body }: Answer): void {
@@ -235,13 +212,9 @@ const STANDARD = new Set([
 ])
 
 const CHROME_ARGUMENTS = [
-  '--headless=new',
   // The sandbox needs rights that root and containers do not have.
-  '--no-sandbox',
-  '--disable-dev-shm-usage',
-  '--disable-gpu',
-  '--no-first-run',
-  '--no-default-browser-check',
+  ...['--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+  ...['--no-first-run', '--no-default-browser-check'],
   // Requests of the browser itself are not part of the test.
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-breakpad']
 ]
@@ -298,11 +271,13 @@ function readWanted(body: unknown): Json {
 function adaptChrome(wanted: Json, { browserFile, hosts }: BrowserChoice): Json {
   const options = asObject(wanted['goog:chromeOptions'] ?? wanted.chromeOptions)
   const given = asStrings(options.args).map((arg) => arg.replace(/^-*/, '--'))
-  const rules = hosts.map(({ host, address }) => `MAP ${host} ${bracket(address)}`).join(', ')
+  const rules = hosts.map(
+    ({ host, address }) => `MAP ${host} ${address.includes(':') ? `[${address}]` : address}`
+  )
   const args = new Set([
     ...given.filter((arg) => !NOT_OURS.test(arg) && !STARTS_PROGRAM.test(arg)),
     ...CHROME_ARGUMENTS,
-    ...(rules === '' ? [] : [`--host-resolver-rules=${rules}`])
+    ...(rules.length === 0 ? [] : [`--host-resolver-rules=${rules.join(', ')}`])
   ])
   const adapted = { ...options, binary: browserFile, args: [...args] }
   // A browser that outlives its driver, or that is not started by it, cannot be ended with it.
@@ -315,10 +290,6 @@ function adaptFirefox(wanted: Json, { browserFile }: BrowserChoice): Json {
   const prefs = { ...FIREFOX_PREFERENCES, ...asObject(options.prefs) }
   const adapted = { ...options, binary: browserFile, args: [...given, '-headless'], prefs }
   return { browserName: 'firefox', 'moz:firefoxOptions': without(adapted, ['androidPackage']) }
-}
-
-function bracket(address: string): string {
-  return address.includes(':') ? `[${address}]` : address
 }
 
 function without(value: Json, names: readonly string[]): Json {

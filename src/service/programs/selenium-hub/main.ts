@@ -2,10 +2,9 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { standInForDriver } from './driver-stand-in.js'
-import { onOneLine } from './run-state.js'
 import { type BrowserKind, ORDER_VARIABLE, type SeleniumOrder } from './order.js'
-import { killRestOfGroup } from './process-table.js'
-import { runUsers } from './run.js'
+import { killRestOfGroup } from './driver.js'
+import { onOneLine, runUsers } from './users.js'
 
 const [mode, ...args] = process.argv.slice(2)
 if (mode === 'driver') {

@@ -3,7 +3,6 @@ export interface SeleniumOrder {
   /** Random, before what the node tells the service: nothing that a plan prints can be taken for it. */
   readonly word: string
   readonly browser: BrowserKind
-  /** The programs. */
   readonly browserFile: string
   readonly driverFile: string
   readonly java: string
@@ -24,9 +23,7 @@ export interface SeleniumOrder {
   readonly rampupMs: number
   /** Null: every user runs the plan once. */
   readonly durationMs: number | null
-  /** Host names and the addresses to use for them. */
   readonly hosts: readonly { readonly host: string; readonly address: string }[]
-  /** Environment variables for the plan. */
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -38,23 +35,16 @@ export const ORDER_VARIABLE = 'LOADGATE_SELENIUM'
 export const FAILURE_LINE = 'failure: '
 export const FACTS_LINE = 'facts: '
 
-/** A user that ended with an error. */
 export interface UserFailure {
   readonly user: number
   readonly words: string
-}
-
-export interface StoppedUser {
-  readonly user: number
-  /** For how long it had reported nothing. */
-  readonly silentMs: number
 }
 
 /** Counted at the end. The lists are cut: the service reads lines of some thousand characters. */
 export interface RunFacts {
   readonly sessions: number
   /** Users that were still running when the time was up, and had to be stopped; the longest silence first. */
-  readonly stopped: readonly StoppedUser[]
+  readonly stopped: readonly { readonly user: number; readonly silentMs: number }[]
   /** Users that never got a browser from the hub. */
   readonly withoutBrowser: readonly number[]
 }

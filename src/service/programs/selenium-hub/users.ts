@@ -1,29 +1,105 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, statSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Hub } from './hub.js'
+import { STEPS_HEADER } from '../../../contract/sample-row.js'
 import { splitLines } from '../../lines.js'
-import type { RunState, StandIns } from './run-state.js'
-import type { SeleniumOrder, StoppedUser, UserFailure } from './order.js'
+import { type StandIns, writeStandIns } from './driver-stand-in.js'
+import { startDriver } from './driver.js'
+import { type Hub, startHub } from './hub.js'
+import { FACTS_LINE, FAILURE_LINE, type RunFacts, type SeleniumOrder, type UserFailure } from './order.js'
 
-export interface UserPorts {
-  readonly order: SeleniumOrder
-  readonly state: RunState
-  readonly tempDir: string
-  readonly standIns: StandIns
-  readonly startHub: (user: number, events: { onSession: () => void; onPassEnd: () => void }) => Promise<Hub>
-  readonly say: (user: number, line: string) => void
+interface NodePorts {
   readonly signal: AbortSignal
+  /** Empty, and removed by the caller. */
+  readonly tempDir: string
+  readonly log: (line: string) => void
+  readonly tell: (line: string) => void
 }
 
-/** How one user's work ended. */
-export interface UserEnd {
+/** Of users in one line. */
+const MAX_LISTED = 100
+
+/** Runs all users of a node to the end of the test, or until the signal. */
+export async function runUsers(order: SeleniumOrder, ports: NodePorts): Promise<void> {
+  const { tempDir } = ports
+  const state = new RunState(join(tempDir, 'state'), order.durationMs)
+  // One header, whichever user is first.
+  writeFileSync(order.samplesFile, STEPS_HEADER)
+  const tell = (line: string): void => ports.tell(`${order.word} ${line}`)
+  const shared = { ...ports, order, state, standIns: writeStandIns(tempDir, order.browser) }
+  const runUser = async (_: unknown, index: number): Promise<UserEnd> => {
+    const isInTime = await waits((index * order.rampupMs) / order.users, ports.signal)
+    const end = isInTime ? await new User(index + 1, shared).run() : { sessions: 0 }
+    if (end.failure) tell(`${FAILURE_LINE}${describeFailure(end.failure)}`)
+    return end
+  }
+  const ends = await Promise.all(Array.from({ length: order.users }, runUser))
+  tell(`${FACTS_LINE}${JSON.stringify(factsOf(ends))}`)
+}
+
+/** Escapes would make it longer than a line may be. */
+function describeFailure({ user, words }: UserFailure): string {
+  return JSON.stringify({ user, words: words.split('\n').map(onOneLine).join('\n') })
+}
+
+/** One line for a log, whatever a plan has put into it. */
+export function onOneLine(text: string): string {
+  return text.replace(/(?!\t)[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, ' ')
+}
+
+function factsOf(ends: readonly UserEnd[]): RunFacts {
+  const stopped = ends.flatMap((end) => end.stopped ?? []).sort((a, b) => b.silentMs - a.silentMs)
+  return {
+    sessions: ends.reduce((sum, end) => sum + end.sessions, 0),
+    stopped: stopped.slice(0, MAX_LISTED),
+    withoutBrowser: ends.flatMap((end, index) => (end.sessions === 0 ? [index + 1] : [])).slice(0, MAX_LISTED)
+  }
+}
+
+/** What the users read now and then: how many are active, and when the test ends. */
+class RunState {
+  untilMs: number | undefined
+  #active = 0
+
+  constructor(
+    readonly file: string,
+    private readonly durationMs: number | null
+  ) {
+    this.#write()
+  }
+
+  /** A user begins (1) or ends (-1). */
+  count(change: 1 | -1): void {
+    this.#active += change
+    this.#write()
+  }
+
+  /** The duration counts from the first browser: starting one takes seconds, during which there is no load. */
+  startClock(nowMs: number): void {
+    if (this.durationMs === null || this.untilMs !== undefined) return
+    this.untilMs = nowMs + this.durationMs
+    this.#write()
+  }
+
+  #write(): void {
+    // A reader sees the whole line, the old one or the new one.
+    writeFileSync(`${this.file}.new`, `${[this.#active, this.untilMs ?? []].flat().join(' ')}\n`)
+    renameSync(`${this.file}.new`, this.file)
+  }
+}
+
+interface UserPorts extends NodePorts {
+  readonly order: SeleniumOrder
+  readonly state: RunState
+  readonly standIns: StandIns
+}
+
+interface UserEnd {
   readonly failure?: UserFailure
   /** Set if it was still running when the time was up. */
-  readonly stopped?: StoppedUser
-  /** How many browsers it got from the hub. */
+  readonly stopped?: RunFacts['stopped'][number]
   readonly sessions: number
 }
 
@@ -41,14 +117,6 @@ const MAX_LENGTH = 3000
 const NOTHING_DONE =
   'the plan ended without opening a browser and without reporting a transaction, so that repeating it makes no load'
 
-/** Runs one user, from its place in the ramp-up to the end of the test. */
-export async function runUser(user: number, ports: UserPorts): Promise<UserEnd> {
-  const { order, signal } = ports
-  const isOver = !(await waits(((user - 1) * order.rampupMs) / order.users, signal))
-  return isOver ? { sessions: 0 } : new User(user, ports).run()
-}
-
-/** A user, over all its processes. */
 class User {
   readonly #startMs = Date.now()
   /** Small files by which a user's process tells what happened. */
@@ -71,14 +139,8 @@ class User {
 
   async run(): Promise<UserEnd> {
     const { order, state, signal } = this.ports
-    const hub = await this.ports.startHub(this.user, {
-      onSession: () => {
-        this.#sessions += 1
-        state.startClock(Date.now())
-      },
-      onPassEnd: () => (this.#idlePasses += this.#isIdle() ? 1 : 0)
-    })
-    state.enter(this.user)
+    const hub = await this.#startHub()
+    state.count(1)
     try {
       for (;;) {
         const end = await this.#runOnce(hub)
@@ -90,14 +152,32 @@ class User {
         if (!(await waits(RESTART_AFTER_MS, signal))) return end
       }
     } finally {
-      state.leave(this.user)
+      state.count(-1)
       await hub.close()
     }
   }
 
+  #startHub(): Promise<Hub> {
+    const { order, state, signal, tempDir } = this.ports
+    return startHub({
+      choice: order,
+      startDriver: () => startDriver({ browser: order.browser, file: order.driverFile, tempDir }),
+      onSession: () => {
+        this.#sessions += 1
+        state.startClock(Date.now())
+      },
+      onPassEnd: () => (this.#idlePasses += this.#isIdle() ? 1 : 0),
+      log: (line) => this.#say(line),
+      isEnding: () => signal.aborted
+    })
+  }
+
+  #say(line: string): void {
+    this.ports.log(`user ${this.user}: ${line}`)
+  }
+
   async #runOnce(hub: Hub): Promise<UserEnd> {
-    const { order, signal, standIns, say } = this.ports
-    const { user } = this
+    const { order, signal, standIns } = this.ports
     mkdirSync(this.#temp, { recursive: true })
     const lastLines: string[] = []
     const args = [
@@ -114,18 +194,19 @@ class User {
       splitLines(stream, (line) => {
         lastLines.push(line)
         if (lastLines.length > SHOWN_LINES) lastLines.shift()
-        say(user, line)
+        this.#say(line)
       })
     const watch = this.#watchTime(child)
     try {
       const [code, killedBy] = (await once(child, 'close')) as [number | null, string | null]
       if (this.#isUseless()) return this.#failed(NOTHING_DONE)
-      if (watch.isStopped())
-        return { sessions: this.#sessions, stopped: { user, silentMs: this.#silentMs() } }
-      if (code === 0 || signal.aborted) return { sessions: this.#sessions }
+      const sessions = this.#sessions
+      if (watch.isStopped()) return { sessions, stopped: { user: this.user, silentMs: this.#silentMs() } }
+      if (code === 0 || signal.aborted) return { sessions }
       const how = killedBy === null ? `exit code ${code ?? '?'}` : `killed by ${killedBy}`
       const said = lastLines.length === 0 ? '' : `:\n${lastLines.join('\n')}`
-      return this.#failed(readText(this.#thrownFile) || `its process ended with ${how}${said}`)
+      const thrown = existsSync(this.#thrownFile) ? readFileSync(this.#thrownFile, 'utf8').trim() : ''
+      return this.#failed(thrown || `its process ended with ${how}${said}`)
     } finally {
       watch.end()
       rmSync(this.#thrownFile, { force: true })
@@ -156,24 +237,20 @@ class User {
   }
 
   #environment(port: number): NodeJS.ProcessEnv {
-    const { order, tempDir, standIns } = this.ports
+    const { order, state, standIns } = this.ports
     const path = order.variables.PATH ?? process.env.PATH ?? ''
     return {
       ...process.env,
       TMPDIR: this.#temp,
       ...order.variables,
       PATH: [standIns.folder, path].filter((part) => part !== '').join(delimiter),
-      WEBDRIVER_HOST: '127.0.0.1',
-      WEBDRIVER_PORT: String(port),
-      THREAD_ID: String(this.user),
-      ACTIVE_THREADS: String(order.users),
+      ...{ WEBDRIVER_HOST: '127.0.0.1', WEBDRIVER_PORT: String(port) },
+      ...{ THREAD_ID: String(this.user), ACTIVE_THREADS: String(order.users) },
       // Selenium must not download browsers or drivers, nor report its use.
       ...{ SE_OFFLINE: 'true', SE_AVOID_STATS: 'true' },
       LOADGATE_USER: `user ${order.nodeNumber}-${this.user}`,
-      LOADGATE_SAMPLES: order.samplesFile,
-      LOADGATE_CLASSES: order.classesDir,
-      LOADGATE_STATE: join(tempDir, 'state'),
-      LOADGATE_THROWN: this.#thrownFile,
+      ...{ LOADGATE_SAMPLES: order.samplesFile, LOADGATE_CLASSES: order.classesDir },
+      ...{ LOADGATE_STATE: state.file, LOADGATE_THROWN: this.#thrownFile },
       LOADGATE_REPORTED: this.#reportedFile
     }
   }
@@ -210,9 +287,4 @@ function removeFolder(folder: string): void {
 async function waits(ms: number, signal: AbortSignal): Promise<boolean> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined)
   return !signal.aborted
-}
-
-/** Empty if there is no such file. */
-function readText(file: string): string {
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
 }

@@ -8,13 +8,12 @@ import { cacheFolder, type Draft, hashFile, installOnce } from '../install-once.
 import { type Jar, type JarList, readJar, fingerprint } from './jar-list.js'
 import { fetchByMaven, type MavenRequest, requireMaven } from './maven.js'
 
-export interface JarRequest extends Omit<MavenRequest, 'coordinates' | 'localRepository'> {
+interface JarRequest extends Omit<MavenRequest, 'coordinates' | 'localRepository'> {
   readonly list: JarList
 }
 
 interface BrokenJar {
   readonly jar: Jar
-  /** Undefined if there is no file. */
   readonly sha256: string | undefined
 }
 
@@ -52,23 +51,17 @@ async function findBroken(folder: string, jars: readonly Jar[]): Promise<BrokenJ
 function describe([first, ...others]: readonly BrokenJar[]): string {
   if (first === undefined) return 'nothing is wrong'
   const { jar, sha256 } = first
-  const example =
-    sha256 === undefined
-      ? `${jar.fileName} is missing`
-      : `${jar.fileName} has the SHA-256 ${shorten(sha256)} instead of ${shorten(jar.sha256)}`
+  const shorten = (hash: string): string => `${hash.slice(0, SHOWN_DIGITS)}…`
+  const wrong = sha256 && `has the SHA-256 ${shorten(sha256)} instead of ${shorten(jar.sha256)}`
+  const example = `${jar.fileName} ${wrong ?? 'is missing'}`
   return others.length === 0 ? example : `${example}, and ${others.length} more are missing or wrong`
-}
-
-function shorten(sha256: string): string {
-  return `${sha256.slice(0, SHOWN_DIGITS)}…`
 }
 
 /** The folder with all installed lists and packages. */
 export const TOOLS_CACHE = 'loadgate-tools'
 
 /** How a tool's jars become its installation, where they do not just lie side by side. */
-export interface Layout {
-  /** For people. */
+interface Layout {
   readonly what: string
   readonly cache: string
   readonly name: string
@@ -110,10 +103,7 @@ const ENTRY_BYTES = 46
 const LOCAL_BYTES = 30
 const DEFLATED = 8
 
-/**
- * Unpacks the files of a jar whose paths start with a prefix, as a JRE has no command for it. Only for jars whose hash was checked: it
- * trusts what they say about themselves. By hand, for images install tools where no package of npm is.
- */
+/** Unpacks the files below a folder of a jar whose hash was checked: it trusts the jar. By hand, for images install tools where no package of npm is. */
 async function unpackJar(file: string, prefix: string, to: string): Promise<void> {
   const jar = await readFile(file)
   const end = jar.subarray(-END_BYTES)
@@ -131,7 +121,6 @@ async function unpackJar(file: string, prefix: string, to: string): Promise<void
   }
 }
 
-/** The file of an entry of the directory. */
 function readEntry(jar: Buffer, at: number): Buffer {
   const offset = jar.readUInt32LE(at + 42)
   // The local header has extra fields of its own.

@@ -10,11 +10,9 @@ export interface JarList {
 }
 
 export interface Jar {
-  /** As Maven reads them. */
   readonly coordinates: string
   readonly sha256: string
   readonly fileName: string
-  /** Where it lies in a Maven repository. */
   readonly repositoryFolder: string
 }
 

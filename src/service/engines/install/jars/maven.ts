@@ -6,16 +6,13 @@ import { type InstallPorts, runToEnd, findOnPath, packageFile } from '../run-to-
 import { reportProgress, asSentence, redactWords, wordsOf } from '../tool-words.js'
 
 export interface MavenRequest {
-  /** For people, such as `Gatling 3.15.1`. */
   readonly what: string
-  /** Maven's start script. */
   readonly maven: string
   readonly coordinates: readonly string[]
   /** Where the files go; exists. */
   readonly to: string
   /** For files that are needed meanwhile; exists. */
   readonly work: string
-  /** A local repository to use instead of the user's. */
   readonly localRepository?: string
 }
 
@@ -28,6 +25,9 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <packaging>pom</packaging>
 </project>
 `
+/** Files of the project: what to fetch, and what the extension says. */
+const LIST = 'coordinates'
+const OUTCOME = 'outcome'
 const DOWNLOADS_AT_ONCE = 16
 const SHOWN_LINES = 5
 /** The place in a broken file is in a fatal line, after general ones. */
@@ -35,7 +35,6 @@ const MAVEN_ERRORS = [/^\[FATAL\]/, /^\[ERROR\]/]
 /** Wrong for any way of downloading. */
 const BROKEN_SETTINGS = /effective settings|Non-(?:parseable|readable) settings/i
 
-/** Finds Maven for installing `what`. */
 export async function requireMaven(ports: Pick<InstallPorts, 'env'>, what: string): Promise<string> {
   const maven = await findOnPath('mvn', ports.env)
   if (maven !== undefined) return maven
@@ -46,8 +45,12 @@ export async function requireMaven(ports: Pick<InstallPorts, 'env'>, what: strin
 
 /** Lets Maven download files by their coordinates, with the extension in java/fetch: no plugin and no POM is needed for it. */
 export async function fetchByMaven(request: MavenRequest, ports: InstallPorts): Promise<void> {
-  const { what, maven, coordinates } = request
-  const project = await makeProject(request)
+  const { what, maven, work, coordinates } = request
+  const cwd = await mkdtemp(join(work, 'maven-'))
+  // Maven takes options from the next `.mvn` above the project, and the cache may lie in somebody's project.
+  await mkdir(join(cwd, '.mvn'))
+  await writeFile(join(cwd, 'pom.xml'), POM)
+  await writeFile(join(cwd, LIST), coordinates.map((each) => `${each}\n`).join(''))
   let downloaded = 0
   const stopProgress = reportProgress(
     ports,
@@ -57,36 +60,19 @@ export async function fetchByMaven(request: MavenRequest, ports: InstallPorts): 
     if (line.includes('Downloaded from')) downloaded += 1
   }
   const env = mavenEnvironment(ports.env)
-  const args = mavenArguments(request, project)
-  const exit = await runToEnd({ file: maven, args, cwd: project.folder, env, onLine }, ports).finally(
-    stopProgress
-  )
+  const args = mavenArguments(request, cwd)
+  const exit = await runToEnd({ file: maven, args, cwd, env, onLine }, ports).finally(stopProgress)
   ports.signal.throwIfAborted()
-  judge(what, { ...exit, outcome: await readLines(project.outcome) }, env)
+  const outcome = await readFile(join(cwd, OUTCOME), 'utf8').catch(() => '')
+  judge(what, { ...exit, outcome: outcome.split('\n').filter(Boolean) }, env)
 }
 
-interface Project {
-  readonly folder: string
-  readonly list: string
-  readonly outcome: string
-}
-
-async function makeProject({ work, coordinates }: MavenRequest): Promise<Project> {
-  const folder = await mkdtemp(join(work, 'maven-'))
-  const list = join(folder, 'coordinates')
-  // Maven takes options from the next `.mvn` above the project, and the cache may lie in somebody's project.
-  await mkdir(join(folder, '.mvn'))
-  await writeFile(join(folder, 'pom.xml'), POM)
-  await writeFile(list, coordinates.map((each) => `${each}\n`).join(''))
-  return { folder, list, outcome: join(folder, 'outcome') }
-}
-
-function mavenArguments({ to, localRepository }: MavenRequest, { list, outcome }: Project): string[] {
+function mavenArguments({ to, localRepository }: MavenRequest, project: string): string[] {
   const properties = {
     'maven.ext.class.path': packageFile('java/jars/fetch.jar'),
-    'loadgate.fetch.list': list,
+    'loadgate.fetch.list': join(project, LIST),
     'loadgate.fetch.to': to,
-    'loadgate.fetch.outcome': outcome,
+    'loadgate.fetch.outcome': join(project, OUTCOME),
     // The name before Maven 3.9, and the one since.
     'maven.artifact.threads': String(DOWNLOADS_AT_ONCE),
     'aether.connector.basic.threads': String(DOWNLOADS_AT_ONCE),
@@ -97,14 +83,12 @@ function mavenArguments({ to, localRepository }: MavenRequest, { list, outcome }
   return ['-B', '-U', ...options, 'validate']
 }
 
-interface MavenEnd {
-  readonly code: number | null
-  readonly lines: readonly string[]
-  /** What the extension wrote: one word, then one line for each artifact. */
-  readonly outcome: readonly string[]
-}
-
-function judge(what: string, { code, lines, outcome }: MavenEnd, env: NodeJS.ProcessEnv): void {
+function judge(
+  what: string,
+  { code, lines, outcome }: { code: number | null; lines: readonly string[]; outcome: readonly string[] },
+  env: NodeJS.ProcessEnv
+): void {
+  // The extension wrote one word, then one line for each artifact.
   const [kind, ...details] = outcome.map((line) => redactWords(line, env))
   if (kind === 'fetched' && code === 0) return
   if (kind === 'missing' || kind === 'failed') {
@@ -128,9 +112,4 @@ function adviceFor(kind: 'missing' | 'failed', words: string): string {
   if (words.includes('offline mode'))
     return "Maven's settings or options say that it is offline: allow it to download"
   return "Check the network, and the proxies and mirrors in Maven's settings"
-}
-
-async function readLines(file: string): Promise<string[]> {
-  const text = await readFile(file, 'utf8').catch(() => '')
-  return text.split('\n').filter((line) => line !== '')
 }

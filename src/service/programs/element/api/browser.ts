@@ -1,32 +1,21 @@
-import type { BrowserContext, CDPSession, ElementHandle as PageElement, Frame, Page } from 'playwright-core'
+import type { BrowserContext, CDPSession, devices, ElementHandle as PageElement } from 'playwright-core'
+import type { Frame, Page } from 'playwright-core'
 import { type Evaluated, toLocator } from './by.js'
 import { currentCalls } from './calls.js'
 import { findDevice, isKey } from './constants.js'
 import { ElementHandle, Mouse } from './element-handle.js'
 import { Navigations } from './navigations.js'
 import * as inPage from './page-scripts.js'
-import type { Settings, StepSettings } from './settings.js'
-import { MAX_MS, toMs } from './time.js'
+import { MAX_MS, type Settings, type StepSettings, toMs } from './settings.js'
 import { Until, WaitCondition } from './until.js'
 
-/** What a device of the browser library is described by. */
-export interface DeviceDescription {
-  readonly viewport: { readonly width: number; readonly height: number }
-  readonly userAgent: string
-  readonly deviceScaleFactor: number
-  readonly isMobile: boolean
-  readonly hasTouch: boolean
-}
-
-export interface BrowserPorts {
+interface BrowserPorts {
   readonly context: BrowserContext
   readonly settings: Settings
-  /** Where the uploaded files are. */
   readonly folder: string
-  readonly devices: Readonly<Record<string, DeviceDescription>>
+  readonly devices: typeof devices
   /** Waits; returns early when the run is over. */
   readonly rest: (ms: number) => Promise<void>
-  /** Says something once. */
   readonly warn: (words: string) => void
 }
 
@@ -66,7 +55,6 @@ export class Browser {
     return this.#page
   }
 
-  /** The frame that is searched. */
   get frame(): Frame {
     return this.#frame ?? this.#page.mainFrame()
   }
@@ -100,13 +88,16 @@ export class Browser {
     return this.ports.settings
   }
 
-  getUrl(): string {
-    return this.#page.url()
-  }
-
-  title(): Promise<string> {
-    return this.#page.title()
-  }
+  readonly getUrl = (): string => this.#page.url()
+  readonly title = (): Promise<string> => this.#page.title()
+  readonly switchTo = (): TargetLocator => new TargetLocator(this)
+  readonly close = (): Promise<void> => this.#page.close()
+  readonly highlightElement = (): Promise<void> => Promise.resolve()
+  readonly clearBrowserCookies = (): Promise<void> => this.ports.context.clearCookies()
+  readonly setExtraHTTPHeaders = (headers: Record<string, string>): Promise<void> =>
+    this.#page.setExtraHTTPHeaders(headers)
+  readonly setViewport = ({ width, height }: { width: number; height: number }): Promise<void> =>
+    this.#page.setViewportSize({ width, height })
 
   /** Does something and then rests, as a user does. */
   async act<T>(action: () => Promise<T>): Promise<T> {
@@ -172,56 +163,27 @@ export class Browser {
     }
   }
 
-  async click(target: unknown, options?: object): Promise<void> {
-    await (await this.findElement(target)).click(options)
-  }
-
-  async doubleClick(target: unknown, options?: object): Promise<void> {
-    await (await this.findElement(target)).doubleClick(options)
-  }
-
-  async type(target: unknown, text: unknown, options?: { delay?: number }): Promise<void> {
-    await (await this.findElement(target)).type(text, options)
-  }
-
-  async clear(target: unknown): Promise<void> {
-    await (await this.findElement(target)).clear()
-  }
-
-  async focus(target: unknown): Promise<void> {
-    await (await this.findElement(target)).focus()
-  }
-
-  async blur(target: unknown): Promise<void> {
-    await (await this.findElement(target)).blur()
-  }
+  readonly click = this.#onElement('click')
+  readonly doubleClick = this.#onElement('doubleClick')
+  readonly type = this.#onElement('type')
+  readonly clear = this.#onElement('clear')
+  readonly focus = this.#onElement('focus')
+  readonly blur = this.#onElement('blur')
 
   selectByValue(target: unknown, ...values: unknown[]): Promise<string[]> {
-    return this.#select(
-      target,
-      values.flat().map((value) => ({ value: String(value) }))
-    )
+    const options = values.flat().map((value) => ({ value: String(value) }))
+    return this.#select(target, options)
   }
 
-  selectByIndex(target: unknown, index: unknown): Promise<string[]> {
-    return this.#select(target, [{ index: Number(index) }])
-  }
-
-  selectByText(target: unknown, text: unknown): Promise<string[]> {
-    return this.#select(target, [{ label: String(text) }])
-  }
-
-  press(key: string, options?: { delay?: number }): Promise<void> {
-    return this.act(() => this.#page.keyboard.press(key, options))
-  }
-
-  sendKeys(...keys: unknown[]): Promise<void> {
-    return this.act(() => this.pressOrType(keys))
-  }
-
-  sendKeyCombinations(...keys: string[]): Promise<void> {
-    return this.act(() => this.#page.keyboard.press(keys.flat().join('+')))
-  }
+  readonly selectByIndex = (target: unknown, index: unknown): Promise<string[]> =>
+    this.#select(target, [{ index: Number(index) }])
+  readonly selectByText = (target: unknown, text: unknown): Promise<string[]> =>
+    this.#select(target, [{ label: String(text) }])
+  readonly press = (key: string, options?: { delay?: number }): Promise<void> =>
+    this.act(() => this.#page.keyboard.press(key, options))
+  readonly sendKeys = (...keys: unknown[]): Promise<void> => this.act(() => this.pressOrType(keys))
+  readonly sendKeyCombinations = (...keys: string[]): Promise<void> =>
+    this.act(() => this.#page.keyboard.press(keys.flat().join('+')))
 
   /** Keys are pressed, other texts are typed. */
   async pressOrType(keys: readonly unknown[]): Promise<void> {
@@ -237,10 +199,6 @@ export class Browser {
 
   takeScreenshot(): Promise<void> {
     this.ports.warn(SCREENSHOTS)
-    return Promise.resolve()
-  }
-
-  highlightElement(): Promise<void> {
     return Promise.resolve()
   }
 
@@ -263,10 +221,6 @@ export class Browser {
     return page
   }
 
-  switchTo(): TargetLocator {
-    return new TargetLocator(this)
-  }
-
   enterFrame(frame: Frame | undefined): void {
     this.#frame = frame
   }
@@ -275,14 +229,6 @@ export class Browser {
     this.#page = page
     this.#frame = undefined
     await page.bringToFront()
-  }
-
-  setViewport(size: { width: number; height: number }): Promise<void> {
-    return this.#page.setViewportSize({ width: size.width, height: size.height })
-  }
-
-  setExtraHTTPHeaders(headers: Record<string, string>): Promise<void> {
-    return this.#page.setExtraHTTPHeaders(headers)
   }
 
   /** For pages that ask for credentials. Without arguments, none are sent any more. */
@@ -317,10 +263,6 @@ export class Browser {
     await session.detach()
   }
 
-  clearBrowserCookies(): Promise<void> {
-    return this.ports.context.clearCookies()
-  }
-
   async getCookies(filter?: { names?: unknown; urls?: unknown }): Promise<unknown[]> {
     const list = (value: unknown): string[] => [value ?? []].flat().map(String)
     const names = list(filter?.names)
@@ -344,10 +286,6 @@ export class Browser {
     await this.act(() => this.mouse.drag(start, end))
   }
 
-  close(): Promise<void> {
-    return this.#page.close()
-  }
-
   #watch(page: Page): void {
     this.navigations.watch(page)
     // An open dialog blocks everything else on the page.
@@ -355,6 +293,14 @@ export class Browser {
       this.hasShownAlert = true
       dialog.accept().catch(() => undefined)
     })
+  }
+
+  /** A method of elements on the one that is found. */
+  #onElement<K extends 'click' | 'doubleClick' | 'type' | 'clear' | 'focus' | 'blur'>(method: K) {
+    return async (target: unknown, ...args: Parameters<ElementHandle[K]>): Promise<void> => {
+      const element = await this.findElement(target)
+      await (element[method] as (...all: typeof args) => Promise<void>)(...args)
+    }
   }
 
   async #select(
@@ -378,7 +324,6 @@ export class Browser {
   }
 }
 
-/** `browser.switchTo()`. */
 export class TargetLocator {
   constructor(private readonly browser: Browser) {}
 
@@ -427,14 +372,13 @@ async function isTrueNow(condition: WaitCondition, browser: Browser): Promise<bo
   }
 }
 
-type LoadEvent = 'load' | 'domcontentloaded' | 'networkidle' | 'commit'
+const LOAD_EVENTS = ['networkidle', 'load', 'domcontentloaded', 'commit'] as const
 
 /** Scripts use the names of another library, and may give several: the last one to come decides. */
-function toLoadEvent(given: unknown): LoadEvent {
+function toLoadEvent(given: unknown): (typeof LOAD_EVENTS)[number] {
   const names = [given ?? 'load'].flat().map(String)
-  if (names.some((name) => name.startsWith('networkidle'))) return 'networkidle'
-  if (names.includes('load')) return 'load'
-  if (names.includes('domcontentloaded')) return 'domcontentloaded'
-  if (names.includes('commit')) return 'commit'
+  // There is `networkidle0` and `networkidle2`.
+  const last = LOAD_EVENTS.find((event) => names.some((name) => name.replace(/(?<=idle).*/, '') === event))
+  if (last !== undefined) return last
   throw new Error(`waitUntil is ${JSON.stringify(given)}, not load, domcontentloaded or networkidle`)
 }

@@ -1,4 +1,3 @@
-/** A function or an expression that finds the element. */
 export interface Evaluated {
   readonly script: unknown
   readonly args: readonly unknown[]

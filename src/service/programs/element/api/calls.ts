@@ -23,7 +23,6 @@ export class Calls {
     this.#sinceMs = now()
   }
 
-  /** Runs the part of the script that the calls belong to. */
   run<T>(act: () => T): T {
     return parts.run(this, act)
   }
@@ -41,14 +40,10 @@ export class Calls {
     let result: unknown
     try {
       result = call()
-    } catch (thrown) {
-      end()
-      throw thrown
+    } finally {
+      if (!(result instanceof Promise)) end()
     }
-    if (!(result instanceof Promise)) {
-      end()
-      return result
-    }
+    if (!(result instanceof Promise)) return result
     // The script gets this promise: one that nobody waits for has to fail aloud.
     const told: Promise<unknown> = result.finally(() => {
       this.#pending.delete(told)
@@ -58,7 +53,6 @@ export class Calls {
     return told
   }
 
-  /** A call that rests. */
   async think(rest: () => Promise<void>): Promise<void> {
     this.#change(() => this.#thinking++)
     try {

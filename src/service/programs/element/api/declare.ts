@@ -5,13 +5,14 @@ export const RecoverWith = { CONTINUE: 'continue', RESTART: 'restart', RETRY: 'r
 
 const GLOBAL = 'global'
 
-/** The functions by which a script declares its steps. */
 export function createDeclarations(plan: Plan): Record<string, unknown> {
   const add = (more: Partial<Step>, given: readonly unknown[]): void => {
     const { name: label, options, run } = readArguments(given)
     const name = readStepName(label)
     plan.steps.push({ name, options, run, ...readStepOptions(name, options), ...more })
-    plan.warnings.push(...listUnknownOptions(name, options))
+    for (const option of Object.keys(options))
+      if (!KNOWN.has(option))
+        plan.warnings.push(`the option ${option} of the step "${name}" is unknown and has no effect`)
   }
   const step = Object.assign((...given: unknown[]) => add({}, given), {
     once: (...given: unknown[]) => add({ isOnce: true }, given),
@@ -43,16 +44,12 @@ export function createDeclarations(plan: Plan): Record<string, unknown> {
   return { step, setup, suite: Object.assign(suite, { withData }), ...Object.fromEntries(hooks) }
 }
 
-export function findRecovery(plan: Plan, step: Step): { run: StepFunction; tries: number } | undefined {
-  return plan.recoveries.get(step.name) ?? plan.recoveries.get(GLOBAL)
+export function findRecovery({ recoveries }: Plan, step: Step): ReturnType<Plan['recoveries']['get']> {
+  return recoveries.get(step.name) ?? recoveries.get(GLOBAL)
 }
 
 /** `(name, fn)`, `(name, options, fn)` or `(fn)`. */
-function readArguments(given: readonly unknown[]): {
-  name: string | undefined
-  options: TestSettings
-  run: StepFunction
-} {
+function readArguments(given: readonly unknown[]) {
   const run = given.at(-1)
   if (typeof run !== 'function')
     throw new Error(`a step needs a function as its last argument: step(name, async (browser) => { … })`)
@@ -62,10 +59,7 @@ function readArguments(given: readonly unknown[]): {
 }
 
 /** Each decides whether or how often the step runs, so a run without it is another test. */
-const REFUSED: Readonly<Record<string, string>> = {
-  predicate: 'use step.if or step.unless',
-  stepWhile: 'use step.while'
-}
+const REFUSED = { predicate: 'use step.if or step.unless', stepWhile: 'use step.while' }
 const KNOWN = new Set([
   ...['once', 'skip', 'pending', 'repeat', 'stepDelay', 'actionDelay', 'waitTimeout', 'waitUntil'],
   ...['name', 'description']
@@ -96,13 +90,6 @@ function readStepOptions(step: string, options: TestSettings): Partial<Step> {
     ...(options.skip || options.pending ? { isSkipped: true } : {}),
     ...(count === undefined || count === null ? {} : { repeat: readCount(count) })
   }
-}
-
-/** One sentence for each option that has no effect. */
-function listUnknownOptions(step: string, options: TestSettings): string[] {
-  return Object.keys(options)
-    .filter((name) => !KNOWN.has(name))
-    .map((name) => `the option ${name} of the step "${step}" is unknown and has no effect`)
 }
 
 function readCount(count: unknown): number {

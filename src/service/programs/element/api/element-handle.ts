@@ -4,13 +4,12 @@ import { basename, join, resolve } from 'node:path'
 import { toLocator } from './by.js'
 import * as inPage from './page-scripts.js'
 
-export type Point = readonly [x: number, y: number]
+type Point = readonly [x: number, y: number]
 
 /** What an element needs of the browser that it is in. */
-export interface ElementHost {
+interface ElementHost {
   readonly page: Page
   readonly timeoutMs: number
-  /** Where files to upload are looked for. */
   readonly folder: string
   act<T>(action: () => Promise<T>): Promise<T>
   pressOrType(keys: readonly unknown[]): Promise<void>
@@ -18,7 +17,6 @@ export interface ElementHost {
   takeScreenshot(): Promise<void>
 }
 
-/** An element of a page, as a script gets it. */
 export class ElementHandle {
   constructor(
     private readonly browser: ElementHost,
@@ -27,9 +25,23 @@ export class ElementHandle {
     private readonly description: string
   ) {}
 
-  toErrorString(): string {
-    return this.description
-  }
+  readonly toErrorString = (): string => this.description
+  readonly text = (): Promise<string> => this.element.evaluate(inPage.readText)
+  readonly tagName = (): Promise<string> => this.element.evaluate(inPage.readTag)
+  readonly getId = (): Promise<string | null> => this.element.getAttribute('id')
+  readonly getAttribute = (name: string): Promise<string | null> => this.element.getAttribute(name)
+  readonly getProperty = (name: string): Promise<unknown> => this.element.evaluate(inPage.readProperty, name)
+  readonly isSelected = (): Promise<boolean> => this.element.evaluate(inPage.isSelected)
+  readonly isSelectable = (): Promise<boolean> => this.element.evaluate(inPage.isSelectable)
+  readonly isDisplayed = (): Promise<boolean> => this.element.isVisible()
+  readonly isEnabled = (): Promise<boolean> => this.element.isEnabled()
+  readonly dispose = (): Promise<void> => this.element.dispose()
+  readonly focus = (): Promise<void> => this.browser.act(() => this.element.focus())
+  readonly blur = (): Promise<void> => this.browser.act(() => this.element.evaluate(inPage.blur))
+  readonly drag = (to: ElementHandle): Promise<void> => this.browser.drag(this, to)
+  readonly takeScreenshot = (): Promise<void> => this.browser.takeScreenshot()
+  readonly highlight = (): Promise<void> => Promise.resolve()
+  readonly clearHighlights = (): Promise<void> => Promise.resolve()
 
   toString(): string {
     return this.description
@@ -48,14 +60,6 @@ export class ElementHandle {
       if ((await this.tagName()) === 'select') await this.element.evaluate(inPage.clearSelect)
       else await this.element.fill('', { timeout: this.browser.timeoutMs })
     })
-  }
-
-  focus(): Promise<void> {
-    return this.browser.act(() => this.element.focus())
-  }
-
-  blur(): Promise<void> {
-    return this.browser.act(() => this.element.evaluate(inPage.blur))
   }
 
   type(text: unknown, options?: { delay?: number }): Promise<void> {
@@ -77,18 +81,6 @@ export class ElementHandle {
     return this.browser.act(() => this.element.setInputFiles(files, { timeout: this.browser.timeoutMs }))
   }
 
-  takeScreenshot(): Promise<void> {
-    return this.browser.takeScreenshot()
-  }
-
-  highlight(): Promise<void> {
-    return Promise.resolve()
-  }
-
-  clearHighlights(): Promise<void> {
-    return Promise.resolve()
-  }
-
   async findElement(target: unknown): Promise<ElementHandle> {
     const [first] = await this.findElements(target)
     if (first === undefined)
@@ -103,42 +95,6 @@ export class ElementHandle {
     const relative = selector.replace(/^xpath=(\(*)\/\//, 'xpath=$1.//')
     const found = await this.element.$$(relative)
     return found.map((element) => new ElementHandle(this.browser, element, text))
-  }
-
-  text(): Promise<string> {
-    return this.element.evaluate(inPage.readText)
-  }
-
-  tagName(): Promise<string> {
-    return this.element.evaluate(inPage.readTag)
-  }
-
-  getId(): Promise<string | null> {
-    return this.getAttribute('id')
-  }
-
-  getAttribute(name: string): Promise<string | null> {
-    return this.element.getAttribute(name)
-  }
-
-  getProperty(name: string): Promise<unknown> {
-    return this.element.evaluate(inPage.readProperty, name)
-  }
-
-  isSelected(): Promise<boolean> {
-    return this.element.evaluate(inPage.isSelected)
-  }
-
-  isSelectable(): Promise<boolean> {
-    return this.element.evaluate(inPage.isSelectable)
-  }
-
-  isDisplayed(): Promise<boolean> {
-    return this.element.isVisible()
-  }
-
-  isEnabled(): Promise<boolean> {
-    return this.element.isEnabled()
   }
 
   async location(): Promise<{ x: number; y: number }> {
@@ -156,15 +112,7 @@ export class ElementHandle {
     return [x + width / 2, y + height / 2]
   }
 
-  async drag(to: ElementHandle): Promise<void> {
-    await this.browser.drag(this, to)
-  }
-
-  dispose(): Promise<void> {
-    return this.element.dispose()
-  }
-
-  async #box(): Promise<{ x: number; y: number; width: number; height: number }> {
+  async #box(): Promise<NonNullable<Awaited<ReturnType<PageElement['boundingBox']>>>> {
     const box = await this.element.boundingBox()
     if (box === null) throw new Error(`${this.description} is not displayed, so it has no place on the page`)
     return box
@@ -180,26 +128,18 @@ export function findUploaded(folder: string, path: string): string {
 
 const DRAG_MOVES = 5
 
-/** `browser.mouse`. */
 export class Mouse {
   constructor(private readonly page: Page) {}
+
+  readonly click = (x: number, y: number, options?: object): Promise<void> =>
+    this.page.mouse.click(x, y, options)
+  readonly down = (options?: object): Promise<void> => this.page.mouse.down(options)
+  readonly up = (options?: object): Promise<void> => this.page.mouse.up(options)
 
   async move(...points: (number | Point)[]): Promise<void> {
     const [x, y] = points
     if (typeof x === 'number' && typeof y === 'number') await this.page.mouse.move(x, y)
     else for (const [toX, toY] of points as Point[]) await this.page.mouse.move(toX, toY)
-  }
-
-  click(x: number, y: number, options?: object): Promise<void> {
-    return this.page.mouse.click(x, y, options)
-  }
-
-  down(options?: object): Promise<void> {
-    return this.page.mouse.down(options)
-  }
-
-  up(options?: object): Promise<void> {
-    return this.page.mouse.up(options)
   }
 
   async drag(from: Point, ...to: Point[]): Promise<void> {

@@ -7,11 +7,9 @@ import { ElementHandle, Mouse } from './element-handle.js'
 import { type Plan, createTestData } from './plan.js'
 import { Until, WaitCondition } from './until.js'
 
-export interface UserPlace {
-  /** From 1. */
+interface UserPlace {
   readonly browserId: number
   readonly env: NodeJS.ProcessEnv
-  /** Where the uploaded files are. */
   readonly folder: string
 }
 
@@ -28,15 +26,8 @@ export function createExports(plan: Plan, user: UserPlace): Record<string, unkno
     ...createDeclarations(plan),
     TestData: createTestData(plan, user),
     ENV: createEnv(user.env, user.browserId),
-    ...{
-      By: noticeMissing(By, 'By'),
-      Until: noticeMissing(Until, 'Until'),
-      Key,
-      RecoverWith,
-      MouseButtons,
-      ScrollDirection,
-      Device
-    },
+    ...{ By: noticeMissing(By, 'By'), Until: noticeMissing(Until, 'Until') },
+    ...{ Key, RecoverWith, MouseButtons, ScrollDirection, Device },
     ...{ BROWSER, BROWSER_TYPE: BROWSER, BrowserType: BROWSER },
     ...{ Browser, Driver: Browser, ElementHandle, Locator, Mouse, TargetLocator, Condition: WaitCondition },
     ...Object.fromEntries(TYPES.map((name) => [name, undefined]))
@@ -68,14 +59,11 @@ function createEnv(env: NodeJS.ProcessEnv, browserId: number): Record<string, un
 // How a compiled script reaches the API: every user has an instance of the script of its own, imported under an address of its own,
 // and the module that stands for '@flood/element' asks for the API by that address.
 
-type Exports = Record<string, unknown>
-
 const KEY = 'loadgate.element'
 const registry = new Map<string, Given & { readonly url: string }>()
 
-/** What a compiled script is given. */
 interface Given {
-  readonly exports: Exports
+  readonly exports: Record<string, unknown>
   /** Where the uploaded files are, and the script among them. */
   readonly folder: string
   readonly file: string
@@ -90,7 +78,6 @@ export const PLACE_NAMES = {
   'import.meta.url': 'loadgateGiven.url'
 } as const
 
-/** The first line of a compiled script. */
 export const BANNER = `const loadgateGiven = globalThis[${JSON.stringify(KEY)}].get(import.meta.url)`
 
 /** Makes the API of a user available to the module with this address. */
@@ -101,9 +88,7 @@ export function provideExports(address: string, given: Given): void {
 
 /** The source of the module that stands for '@flood/element' within a compiled script. */
 export function describeModule(names: readonly string[]): string {
-  return [
-    'const api = loadgateGiven.exports',
-    `export const { ${names.join(', ')} } = api`,
-    'export default api'
-  ].join('\n')
+  return `const api = loadgateGiven.exports
+export const { ${names.join(', ')} } = api
+export default api`
 }

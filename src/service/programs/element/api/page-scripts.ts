@@ -14,16 +14,8 @@ interface PageElement {
 
 declare const Event: new (kind: string, options: { readonly bubbles: boolean }) => unknown
 
-interface PageWindow {
-  readonly innerWidth: number
-  readonly innerHeight: number
-  readonly scrollX: number
-  readonly scrollY: number
-  scrollBy(x: number, y: number): void
-  scrollTo(x: number, y: number): void
-}
-
-declare const window: PageWindow
+declare const window: Readonly<Record<'innerWidth' | 'innerHeight' | 'scrollX' | 'scrollY', number>> &
+  Readonly<Record<'scrollBy' | 'scrollTo', (x: number, y: number) => void>>
 declare const document: {
   readonly activeElement: unknown
   readonly body: unknown
@@ -34,18 +26,6 @@ interface Observer {
   observe(options: object): void
   takeRecords(): { readonly startTime: number }[]
   disconnect(): void
-}
-
-/** What a document says about its own loading, in ms since its navigation started; 0 is unknown. */
-export interface PageTiming {
-  readonly startMs: number
-  readonly status: number
-  readonly bytes: number
-  readonly connectMs: number
-  readonly ttfbMs: number
-  readonly domReadyMs: number
-  readonly loadMs: number
-  readonly lcpMs: number
 }
 
 export const readText = (element: PageElement): string => (element.textContent ?? '').trim()
@@ -84,7 +64,10 @@ export const call = ([source, args]: readonly [string, readonly unknown[]]): unk
   return run(...args)
 }
 
-export const readTiming = (): PageTiming | null => {
+/** What a document says about its own loading, in ms since its navigation started; 0 is unknown. */
+export type PageTiming = NonNullable<ReturnType<typeof readTiming>>
+
+export const readTiming = () => {
   const page = performance as unknown as { getEntriesByType(kind: string): Record<string, number>[] }
   const [navigation] = page.getEntriesByType('navigation')
   if (navigation === undefined) return null

@@ -7,24 +7,15 @@ export type Row = unknown
 export type StepFunction = (browser: Browser, data: Row) => unknown
 export type Condition = (browser: Browser) => unknown
 
-/** A step as the script declares it. */
 export interface Step {
   readonly name: string
   readonly options: TestSettings
   readonly run: StepFunction
   readonly isOnce?: boolean
   readonly isSkipped?: boolean
-  /** Whether it runs at all in this loop. */
   readonly predicate?: Condition
-  /** How often it runs. */
   readonly repeat?: number
-  /** It runs as long as this is true. */
   readonly loop?: Condition
-}
-
-export interface Recovery {
-  readonly run: StepFunction
-  readonly tries: number
 }
 
 export const HOOKS = ['beforeAll', 'afterAll', 'beforeEach', 'afterEach'] as const
@@ -34,7 +25,7 @@ export type Hook = (typeof HOOKS)[number]
 export class Plan {
   readonly steps: Step[] = []
   /** By the name of the step; `global` is for all the others. */
-  readonly recoveries = new Map<string, Recovery>()
+  readonly recoveries = new Map<string, { readonly run: StepFunction; readonly tries: number }>()
   readonly hooks: Record<Hook, { readonly run: StepFunction; readonly waitTimeout: unknown }[]> = {
     ...{ beforeAll: [], afterAll: [], beforeEach: [], afterEach: [] }
   }
@@ -45,16 +36,11 @@ export class Plan {
 
   /** The row of each source for the next loop; `end` if one of them is exhausted. */
   nextData(): { readonly row: Row } | 'end' {
-    const rows = this.sources.map((source) => ({ name: source.name, row: source.next() }))
-    if (rows.some(({ row }) => row === undefined)) return 'end'
-    const [only] = rows
-    if (rows.length <= 1) return { row: nameRow(only?.name, only?.row ?? {}) }
-    return { row: Object.assign({}, ...rows.map(({ name, row }) => nameRow(name, row))) as Row }
+    const rows = this.sources.map((source) => source.next())
+    if (rows.includes(undefined)) return 'end'
+    const named = this.sources.map(({ name }, at) => (name === undefined ? rows[at] : { [name]: rows[at] }))
+    return { row: named.length === 1 ? (named[0] ?? {}) : (Object.assign({}, ...named) as Row) }
   }
-}
-
-function nameRow(name: string | undefined, row: Row): Row {
-  return name === undefined ? row : { [name]: row }
 }
 
 type Filter = (row: Row, index: number, browserId: number) => unknown
@@ -99,7 +85,6 @@ export class DataSource {
     return this.#rows
   }
 
-  /** The next row; undefined if there is none. */
   next(): Row {
     const rows = this.open()
     if (this.#next >= rows.length && this.#isCircular) this.#next = 0
@@ -151,14 +136,9 @@ function readJson(name: string, text: string): Row[] {
   }
 }
 
-/** Fisher and Yates. */
 function shuffle(rows: readonly Row[]): Row[] {
-  const mixed = [...rows]
-  for (let last = mixed.length - 1; last > 0; last--) {
-    const other = Math.floor(Math.random() * (last + 1))
-    ;[mixed[last], mixed[other]] = [mixed[other], mixed[last]]
-  }
-  return mixed
+  const drawn = rows.map((row) => ({ row, lot: Math.random() }))
+  return drawn.sort((one, other) => one.lot - other.lot).map(({ row }) => row)
 }
 
 /** Reads CSV with a header line into one object per line; quoted fields may contain the separator, quotes and line ends. */
@@ -174,15 +154,14 @@ function splitFields(text: string, separator: string): string[][] {
   const field = new RegExp(`((?:"(?:[^"]|"")*(?:"|$)|[^"\\n${ends}])*)(${ends}|\\n|$)`, 'g')
   const rows: string[][] = [[]]
   for (const [, raw = '', end = ''] of text.matchAll(field)) {
-    const plain = raw.replace(/"((?:[^"]|"")*)(?:"|$)|\r/g, (_, quoted?: string) => unquote(quoted))
+    const plain = raw.replace(
+      /"((?:[^"]|"")*)(?:"|$)|\r/g,
+      (_, quoted?: string) => quoted?.replaceAll('""', '"') ?? ''
+    )
     rows.at(-1)?.push(plain)
     if (end === '') break
     if (end === '\n') rows.push([])
   }
   // An empty line is not a row.
   return rows.filter((row) => row.length > 1 || row[0] !== '')
-}
-
-function unquote(quoted = ''): string {
-  return quoted.replaceAll('""', '"')
 }

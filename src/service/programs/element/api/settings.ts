@@ -1,9 +1,6 @@
-import { toMs } from './time.js'
-
 /** What a script sets with `export const settings` or `setup()`. */
 export type TestSettings = Readonly<Record<string, unknown>>
 
-/** What a step may set for itself. */
 export interface StepSettings {
   readonly waitTimeoutMs: number
   readonly waitUntil: 'present' | 'visible' | 'ready' | false
@@ -13,10 +10,6 @@ export interface StepSettings {
 
 export type Settings = ReturnType<typeof readSettings>
 
-/** Each would change what the numbers are about, so a run without it is another test. */
-const REFUSED: Readonly<Record<string, string>> = {
-  stages: 'set threads, rampup and duration of the run instead'
-}
 /** Without effect on what is measured. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   screenshotOnFailure: 'no screenshots are taken in a load test',
@@ -38,8 +31,11 @@ const DEFAULTS = { actionDelayMs: 2000, stepDelayMs: 6000, waitTimeoutMs: 30_000
 
 /** Checks what a script sets; throws for what cannot be honoured. */
 export function readSettings(given: TestSettings) {
-  for (const [name, instead] of Object.entries(REFUSED))
-    if (isSet(given[name])) throw new Error(`the setting ${name} is not supported: ${instead}`)
+  // It would change what the numbers are about: a run without it is another test.
+  if (isSet(given.stages))
+    throw new Error(
+      'the setting stages is not supported: set threads, rampup and duration of the run instead'
+    )
   const text = (name: string): string | undefined =>
     read(given, name, (value) => typeof value === 'string', 'not a text')
   const texts = (name: string): readonly string[] => read(given, name, isTexts, 'not a list of texts') ?? []
@@ -49,7 +45,6 @@ export function readSettings(given: TestSettings) {
     ...readStepSettings(given, { ...DEFAULTS, waitUntil: false }),
     /** Infinity if the script does not limit it. */
     loopCount: loopCount > 0 ? loopCount : Infinity,
-    /** Undefined if the script does not set one. */
     durationMs: readDuration(given),
     countsThinkTime:
       read(given, 'responseTimeMeasurement', isMeasurement, MEASUREMENTS) === 'stepWithThinkTime',
@@ -97,7 +92,6 @@ const isSize = (value: unknown): value is { width: number; height: number } => {
   return typeof width === 'number' && typeof height === 'number'
 }
 
-/** Undefined if it is not set. */
 function read<T>(
   given: TestSettings,
   name: string,
@@ -146,4 +140,31 @@ function readDuration(given: TestSettings): number | undefined {
   if (given.duration === -1 || given.duration === Infinity) return undefined
   const durationMs = readTime(given, 'duration') ?? 0
   return durationMs > 0 ? durationMs : undefined
+}
+
+/** Timers do not count further; more than three weeks. */
+export const MAX_MS = 2 ** 31 - 1
+
+const UNITS: readonly (readonly [RegExp, number])[] = [
+  [/^ms$/, 1],
+  [/^s(ec(ond)?s?)?$/, 1000],
+  [/^m(in(ute)?s?)?$/, 60_000],
+  [/^h(ours?)?$/, 3_600_000]
+]
+
+/** A time as scripts write it, in ms. Element's first versions count in seconds, later ones in ms: nobody means less than a second by 1000, or a quarter of an hour by 999. */
+export function toMs(value: unknown): number {
+  return Math.min(readMs(value), MAX_MS)
+}
+
+function readMs(value: unknown): number {
+  if (typeof value === 'number' && value >= 0) return value < 1000 ? value * 1000 : value
+  if (typeof value === 'string') {
+    const [, amount, unit] = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-z]*)\s*$/i.exec(value) ?? []
+    const [, factor] = UNITS.find(([name]) => name.test(unit?.toLowerCase() ?? '')) ?? []
+    if (amount !== undefined && factor !== undefined) return Number(amount) * factor
+    if (amount !== undefined && unit === '') return readMs(Number(amount))
+  }
+  const shown = typeof value === 'string' ? `'${value}'` : String(value)
+  throw new Error(`${shown} is not a time: use seconds, or a string with a unit such as '500ms' or '2s'`)
 }

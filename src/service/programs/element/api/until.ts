@@ -1,6 +1,5 @@
 import type { ElementHandle } from './element-handle.js'
 
-/** What conditions look at. */
 interface Watched {
   readonly hasShownAlert: boolean
   title(): Promise<string>
@@ -10,7 +9,6 @@ interface Watched {
   switchTo(): { frame(which: unknown): Promise<void> }
 }
 
-/** What `browser.wait` waits for. */
 export class WaitCondition {
   constructor(
     readonly text: string,
@@ -22,67 +20,44 @@ export class WaitCondition {
   }
 }
 
-type ElementTest = (element: ElementHandle) => boolean | Promise<boolean>
-
 /** A condition on the first element that is found. */
 const ofElement =
-  (name: string, test: ElementTest, ifMissing = false) =>
+  (name: string, test: (element: ElementHandle) => boolean | Promise<boolean>, ifMissing = false) =>
   (target: unknown) =>
     new WaitCondition(`Until.${name}(${describe(target)})`, async (browser) => {
       const element = await browser.maybeFindElement(target)
       return element === null ? ifMissing : test(element)
     })
 
-const COMPARISONS: readonly {
-  is: string
-  isNot: string
-  test: (found: string, wanted: unknown) => boolean
-}[] = [
-  { is: 'Is', isNot: 'IsNot', test: (found, wanted) => found === wanted },
-  { is: 'Contains', isNot: 'DoesNotContain', test: (found, wanted) => found.includes(String(wanted)) },
-  {
-    is: 'Matches',
-    isNot: 'DoesNotMatch',
-    test: (found, wanted) => new RegExp(wanted as RegExp | string).test(found)
-  }
-]
+type Holds = (found: string, wanted: unknown) => boolean
 
-type OnText = (target: unknown, wanted: unknown) => WaitCondition
-type OnPage = (wanted: unknown) => WaitCondition
-
-/** `elementTextIs`, `titleContains`, `urlDoesNotMatch` and so on. */
-function createComparisons(): Record<string, OnText | OnPage> {
-  return Object.fromEntries(
-    COMPARISONS.flatMap(({ is, isNot, test }) =>
-      [
-        { word: is, holds: test },
-        { word: isNot, holds: (found: string, wanted: unknown) => !test(found, wanted) }
-      ].flatMap(({ word, holds }) => [
-        [`elementText${word}`, onElementText(`elementText${word}`, holds)],
-        [`title${word}`, onPage(`title${word}`, (browser) => browser.title(), holds)],
-        [`url${word}`, onPage(`url${word}`, (browser) => browser.getUrl(), holds)]
-      ])
-    )
-  )
+const contains: Holds = (found, wanted) => found.includes(String(wanted))
+const matches: Holds = (found, wanted) => new RegExp(wanted as RegExp | string).test(found)
+const COMPARISONS: Readonly<Record<string, Holds>> = {
+  Is: (found, wanted) => found === wanted,
+  IsNot: (found, wanted) => found !== wanted,
+  Contains: contains,
+  DoesNotContain: (found, wanted) => !contains(found, wanted),
+  Matches: matches,
+  DoesNotMatch: (found, wanted) => !matches(found, wanted)
 }
 
-function onElementText(name: string, holds: (found: string, wanted: unknown) => boolean): OnText {
-  return (target, wanted) => ofElement(name, async (element) => holds(await element.text(), wanted))(target)
-}
-
-function onPage(
-  name: string,
-  read: (browser: Watched) => string | Promise<string>,
-  holds: (found: string, wanted: unknown) => boolean
-): OnPage {
-  return (wanted) =>
+const ofPage =
+  (name: string, read: (browser: Watched) => string | Promise<string>, holds: Holds) => (wanted: unknown) =>
     new WaitCondition(`Until.${name}(${describe(wanted)})`, async (browser) =>
       holds(await read(browser), wanted)
     )
-}
+
+/** `elementTextIs`, `titleContains`, `urlDoesNotMatch` and so on. */
+const comparisons = Object.entries(COMPARISONS).map(([word, holds]) => ({
+  [`elementText${word}`]: (target: unknown, wanted: unknown) =>
+    ofElement(`elementText${word}`, async (element) => holds(await element.text(), wanted))(target),
+  [`title${word}`]: ofPage(`title${word}`, (browser) => browser.title(), holds),
+  [`url${word}`]: ofPage(`url${word}`, (browser) => browser.getUrl(), holds)
+}))
 
 export const Until = {
-  ...createComparisons(),
+  ...(Object.assign({}, ...comparisons) as (typeof comparisons)[number]),
   elementLocated: ofElement('elementLocated', () => true),
   elementsLocated: (target: unknown, count = 1) =>
     new WaitCondition(
@@ -100,15 +75,10 @@ export const Until = {
   elementIsSelected: ofElement('elementIsSelected', (element) => element.isSelected()),
   elementIsNotSelected: ofElement('elementIsNotSelected', async (element) => !(await element.isSelected())),
   ableToSwitchToFrame: (target: unknown) =>
-    new WaitCondition(`Until.ableToSwitchToFrame(${describe(target)})`, (browser) =>
-      browser
-        .switchTo()
-        .frame(target)
-        .then(
-          () => true,
-          () => false
-        )
-    ),
+    new WaitCondition(`Until.ableToSwitchToFrame(${describe(target)})`, async (browser) => {
+      const switched = browser.switchTo().frame(target)
+      return switched.then(() => true).catch(() => false)
+    }),
   alertIsPresent: () => new WaitCondition('Until.alertIsPresent()', (browser) => browser.hasShownAlert)
 }
 

@@ -2,7 +2,6 @@ import { createRequire, builtinModules } from 'node:module'
 import { basename, dirname, join, relative, isAbsolute, resolve, sep } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { existsSync } from 'node:fs'
-import type { OnResolveResult, Plugin } from 'esbuild'
 import { BANNER, describeModule, PLACE_NAMES, createExports } from '../api/exports.js'
 import { Plan } from '../api/plan.js'
 import type { CompileOrder } from '../run/run-order.js'
@@ -37,9 +36,7 @@ export async function compile(order: CompileOrder): Promise<string[]> {
       sourcesContent: false,
       // A tsconfig.json among the files may ask for what only the compiler of TypeScript does.
       tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
-      plugins: [
-        resolveImports({ folder, packageNames: order.packageNames, module: describeModule(names()) })
-      ],
+      plugins: [resolveImports(folder, order.packageNames)],
       logLevel: 'silent',
       logLimit: 0
     })
@@ -49,11 +46,6 @@ export async function compile(order: CompileOrder): Promise<string[]> {
     if (errors === undefined) throw thrown
     return describeErrors(errors, folder)
   }
-}
-
-/** The names that a script may import. */
-function names(): string[] {
-  return Object.keys(createExports(new Plan(), { browserId: 1, env: {}, folder: '' }))
 }
 
 function describeErrors(errors: readonly Esbuild.Message[], folder: string): string[] {
@@ -72,14 +64,10 @@ const ENDINGS = ['', '.ts', '.js', '.mts', '.mjs', '.cjs', '.json']
 const BUILT_IN = new Set(builtinModules)
 
 /** Lets a script import the API, Node's own modules, and the files that were uploaded with it. */
-function resolveImports(options: {
-  folder: string
-  packageNames: readonly string[]
-  module: string
-}): Plugin {
-  const { folder } = options
-  const isApi = new Set(['@flood/element', '@flood/chrome', '@flood/element-api', ...options.packageNames])
-  const resolveImport = (path: string, resolveDir: string): OnResolveResult => {
+function resolveImports(folder: string, packageNames: readonly string[]): Esbuild.Plugin {
+  const isApi = new Set(['@flood/element', '@flood/chrome', '@flood/element-api', ...packageNames])
+  const names = Object.keys(createExports(new Plan(), { browserId: 1, env: {}, folder: '' }))
+  const resolveImport = (path: string, resolveDir: string): Esbuild.OnResolveResult => {
     if (isApi.has(path)) return { path: 'api', namespace: API }
     if (path.startsWith('node:') || BUILT_IN.has(path)) return { path, external: true }
     if (!/^\.{0,2}\//.test(path) && !isAbsolute(path)) return { errors: [{ text: explainPackage(path) }] }
@@ -89,13 +77,16 @@ function resolveImports(options: {
     name: 'resolve-imports',
     setup(build) {
       build.onResolve({ filter: /.*/ }, ({ path, resolveDir }) => resolveImport(path, resolveDir))
-      build.onLoad({ filter: /.*/, namespace: API }, () => ({ contents: options.module, resolveDir: folder }))
+      build.onLoad({ filter: /.*/, namespace: API }, () => ({
+        contents: describeModule(names),
+        resolveDir: folder
+      }))
     }
   }
 }
 
 /** In its place, or else in the folder into which all files are uploaded. */
-function findFile(path: string, resolveDir: string, folder: string): OnResolveResult {
+function findFile(path: string, resolveDir: string, folder: string): Esbuild.OnResolveResult {
   const places = [resolve(resolveDir, path), join(folder, basename(path))]
   const candidates = places.flatMap((place) => [
     ...ENDINGS.map((ending) => `${place}${ending}`),
@@ -105,11 +96,10 @@ function findFile(path: string, resolveDir: string, folder: string): OnResolveRe
   // Nothing else of the machine on which it is compiled.
   const isUploaded = (file: string): boolean => file.startsWith(folder + sep) && existsSync(file)
   const found = candidates.find(isUploaded)
-  return found === undefined
-    ? {
-        errors: [{ text: `"${path}" was not uploaded with the script: add the file to the files of the run` }]
-      }
-    : { path: found }
+  if (found !== undefined) return { path: found }
+  return {
+    errors: [{ text: `"${path}" was not uploaded with the script: add the file to the files of the run` }]
+  }
 }
 
 function explainPackage(name: string): string {

@@ -1,20 +1,16 @@
 import { openSync, writeSync } from 'node:fs'
-import type { Tell } from '../messages.js'
-import { stackOf, toError, textOf } from './attempt.js'
+import { stackOf, toError } from './failures.js'
 import { oneLine } from './rows.js'
-import type { Schedule, CompileOrder, RunOrder } from './run-order.js'
+import type { RunPorts } from './run-order.js'
 
 const BEAT_MS = 1000
 
 /** A script can run any code. Whatever ends this process early must not look like an end of the run. */
-export function guardProcess(ports: {
-  tell: Tell
-  schedule: Schedule
-  log: (text: string) => void
-  exit: (code: number) => never
+export function guardProcess(
+  { tell, schedule, log }: RunPorts,
+  exit: (code: number) => never,
   onSignal: (signal: string) => void
-}): void {
-  const { tell, schedule, log, exit, onSignal } = ports
+): void {
   const fail = (text: string, thrown?: unknown): never => {
     log(thrown === undefined ? text : `${text}\n${stackOf(thrown)}`)
     tell({ kind: 'problem', text })
@@ -43,27 +39,6 @@ export function guardProcess(ports: {
   setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref()
 }
 
-/** Names that add nothing to the words. */
-const NAMELESS = new Set(['Error', 'UnsupportedError'])
-
-/** What was thrown, with the place in the script if it was thrown there. */
-export function describeFailure(thrown: unknown, order: CompileOrder | RunOrder): string {
-  const error = toError(thrown)
-  if (error !== thrown) return `the script threw ${oneLine(textOf(thrown))}`
-  const words = oneLine(error.message) || error.name
-  const place = order.mode === 'run' ? findPlace(error.stack ?? '', order.scriptName) : undefined
-  if (place === undefined) return words
-  const isPlain = NAMELESS.has(error.name) || words.startsWith(error.name)
-  return `${place}: ${isPlain ? words : `${error.name}: ${words}`}`
-}
-
-/** `plan.ts:12:5`, from a stack that knows the sources. */
-function findPlace(stack: string, scriptName: string): string | undefined {
-  const frames = [...stack.matchAll(/([\w.-]+\.(?:[cm]?[jt]s|json)):(\d+):(\d+)\)?$/gm)]
-  const [, file, line, column] = frames.find(([, name]) => name === scriptName) ?? []
-  return file === undefined ? undefined : `${file}:${line}:${column}`
-}
-
 const MAX_BYTES = 20 * 1024 ** 2
 const FULL = '… the log has reached its limit; nothing more is written to it\n'
 
@@ -81,14 +56,12 @@ export function openLog(path: string): (text: string) => void {
       // The log is no reason to stop: a full disk shows in the rows.
     }
   }
-  for (const stream of [process.stdout, process.stderr]) copyTo(stream, write)
-  return (text) => write(`${new Date().toISOString()} ${text}\n`)
-}
-
-function copyTo(stream: NodeJS.WriteStream, copy: (chunk: string | Uint8Array) => void): void {
-  const write = stream.write.bind(stream) as (...all: unknown[]) => boolean
-  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
-    copy(chunk)
-    return write(chunk, ...rest)
+  for (const stream of [process.stdout, process.stderr]) {
+    const print = stream.write.bind(stream) as (...all: unknown[]) => boolean
+    stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+      write(chunk)
+      return print(chunk, ...rest)
+    }
   }
+  return (text) => write(`${new Date().toISOString()} ${text}\n`)
 }

@@ -1,15 +1,14 @@
 import childProcess from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Browser, BrowserType } from 'playwright-core'
+import type { Browser, BrowserType, devices } from 'playwright-core'
 import { messageOf } from '../../../../contract/text.js'
-import type { DeviceDescription } from '../api/browser.js'
 import { oneLine } from './rows.js'
 import type { RunOrder } from './run-order.js'
 
 export interface Library {
   readonly chromium: BrowserType
-  readonly devices: Readonly<Record<string, DeviceDescription>>
+  readonly devices: typeof devices
 }
 
 const LAUNCH_MS = 30_000
@@ -30,10 +29,9 @@ export function loadLibrary(modules: string): Library {
 
 export async function launch(
   { chromium }: Library,
-  order: RunOrder,
+  { browser, workDir }: RunOrder,
   more: readonly string[]
 ): Promise<Browser> {
-  const { browser, workDir } = order
   try {
     return await chromium.launch({
       executablePath: browser,
@@ -66,10 +64,7 @@ function explain(thrown: unknown): string {
   return [oneLine(text), ...new Set(own.slice(0, 5))].join(' · ')
 }
 
-/**
- * The library starts browsers in process groups of their own, where the end of this one's group would not reach them: a browser
- * would outlive a kill.
- */
+/** The library starts browsers in process groups of their own, where a kill of this one's group would not reach them. */
 function keepInGroup(): void {
   const { spawn } = childProcess
   const inGroup = (file: string, args: readonly string[], options: childProcess.SpawnOptions) =>

@@ -22,9 +22,7 @@ export interface StepRow {
 /** Writes results, each at once, so that it can be read and survives a kill. */
 export class Rows {
   readonly #file: number
-  /** How many users are active. */
   active = 0
-  /** How many steps were recorded. */
   steps = 0
 
   constructor(path: string) {

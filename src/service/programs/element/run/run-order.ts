@@ -1,16 +1,15 @@
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Tell } from '../messages.js'
 
 /** The work of one process: a compiled script, its users and where their rows go. */
 export interface RunOrder {
   readonly mode: 'run'
   /** Where it writes what is meant for whoever started this process. */
   readonly messagesFile: string
-  /** The compiled script. */
   readonly plan: string
   /** As the script is called in messages. */
   readonly scriptName: string
-  /** Where the uploaded files are. */
   readonly folder: string
   /** For the browser's profile; whoever started this process removes it. */
   readonly workDir: string
@@ -18,9 +17,8 @@ export interface RunOrder {
   readonly logFile: string
   /** The folder whose node_modules has the browser library. */
   readonly modules: string
-  /** The browser's executable. */
   readonly browser: string
-  readonly hosts: readonly HostRule[]
+  readonly hosts: readonly { readonly host: string; readonly address: string }[]
   readonly users: number
   readonly rampupMs: number
   /** Null if only the script limits it. */
@@ -29,15 +27,10 @@ export interface RunOrder {
   readonly graceMs: number
 }
 
-export interface HostRule {
-  readonly host: string
-  readonly address: string
-}
-
 const PATTERN = /^[\w.*:-]+$/
 
 /** The browser's argument that redirects hosts and blocks domains; nothing if there are none. */
-export function hostRules(hosts: readonly HostRule[], blocked: readonly string[]): string[] {
+export function hostRules(hosts: RunOrder['hosts'], blocked: readonly string[]): string[] {
   const rules = [
     ...blocked.map((pattern) => `MAP ${checkPattern(pattern)} ~NOTFOUND`),
     ...hosts.map(({ host, address }) => `MAP ${host} ${isIPv6(address) ? `[${address}]` : address}`)
@@ -52,7 +45,6 @@ function checkPattern(pattern: string): string {
   )
 }
 
-/** What a script is compiled from and into. */
 export interface CompileOrder {
   readonly mode: 'compile'
   /** Where it writes what is meant for whoever started this process. */
@@ -67,6 +59,12 @@ export interface CompileOrder {
 
 const LONGEST_NAP_MS = 60_000
 const LEAST_REST_MS = 10
+
+export interface RunPorts {
+  readonly tell: Tell
+  readonly log: (text: string) => void
+  readonly schedule: Schedule
+}
 
 /** When the run is over, and rests that end with it. */
 export class Schedule {
@@ -110,8 +108,6 @@ export class Schedule {
   async #sleepUntil(untilMs: number): Promise<void> {
     const { signal } = this.#stopped
     while (!signal.aborted && Date.now() < untilMs)
-      await sleep(Math.min(untilMs - Date.now(), LONGEST_NAP_MS), undefined, { signal }).catch(
-        () => undefined
-      )
+      await sleep(Math.min(untilMs - Date.now(), LONGEST_NAP_MS), null, { signal }).catch(() => undefined)
   }
 }

@@ -1,21 +1,14 @@
 import type { Browser as PageBrowser } from 'playwright-core'
-import { MAX_MS } from '../api/time.js'
+import { MAX_MS } from '../api/settings.js'
 import { UnsupportedError, watchMissing } from '../api/constants.js'
 import type { Tell } from '../messages.js'
-import { stackOf, unanswered, within } from './attempt.js'
-import { hostRules, type RunOrder, type Schedule } from './run-order.js'
+import { close, stackOf, within } from './failures.js'
+import { hostRules, type RunOrder, type RunPorts, type Schedule } from './run-order.js'
 import { launch, loadLibrary, type Library } from './launch.js'
 import { Rows } from './rows.js'
 import { loadScript, type Script } from './script.js'
-import { runUser, type UserPorts } from './user-run.js'
+import { runUser } from './user-run.js'
 
-export interface RunPorts {
-  readonly tell: Tell
-  readonly log: (text: string) => void
-  readonly schedule: Schedule
-}
-
-const CLOSE_MS = 5000
 const LOAD_MS = 60_000
 const NO_STEPS =
   'no step was run: are all of them skipped, do their conditions never hold, or was the time too short?'
@@ -24,7 +17,6 @@ const MAX_LIMIT_MS = MAX_MS - 3_600_000
 /** The browser library needs these itself. */
 const FORBIDDEN_ARGS = /^--(remote-debugging|user-data-dir|host-resolver-rules)/
 
-/** Runs the users of a script to their end; throws what made it impossible. */
 export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
   const { schedule } = ports
   const rows = new Rows(order.samplesFile)
@@ -33,8 +25,7 @@ export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
   const first = await within(
     loadScript(order, 1),
     LOAD_MS,
-    (limit) =>
-      `${order.scriptName} has not declared its steps after ${limit}; does its default export ever end?`
+    `${order.scriptName} has not declared its steps after ${LOAD_MS / 1000} s; does its default export ever end?`
   )
   for (const warning of first.settings.warnings) ports.tell({ kind: 'note', text: warning })
   // As long as a step may wait for one thing.
@@ -46,7 +37,7 @@ export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
     await runUsers({ ...order, graceMs }, { ...ports, rows, library, browser, first })
   } finally {
     schedule.stop()
-    await within(browser.close(), CLOSE_MS, unanswered('closing the browser')).catch(() => undefined)
+    await close(browser)
   }
 }
 
@@ -78,9 +69,12 @@ interface UsersPorts extends RunPorts {
   readonly first: Script
 }
 
+/** Steps that had not ended when the run did, by their labels: in how many users, and how long the longest had taken. */
+type Cuts = Map<string, { count: number; longestMs: number }>
+
 async function runUsers(order: RunOrder, ports: UsersPorts): Promise<void> {
-  const { schedule, browser } = ports
-  const cuts = new Cuts()
+  const { schedule, browser, first, tell } = ports
+  const cuts: Cuts = new Map()
   const failures: unknown[] = []
   browser.on('disconnected', () => {
     if (schedule.isStopped) return
@@ -93,35 +87,35 @@ async function runUsers(order: RunOrder, ports: UsersPorts): Promise<void> {
     if (!schedule.isStopped) failures.push(thrown)
     schedule.stop()
   }
+  const warned = new Set<string>()
   const shared = {
-    ...{ rows: ports.rows, schedule, library: ports.library, browser, folder: order.folder, log: ports.log },
-    isBrowserAlive: () => browser.isConnected(),
+    ...ports,
+    folder: order.folder,
     cut: waitForCut(order, schedule),
-    onCut: (label: string, ms: number) => cuts.add(label, ms),
-    warn: sayOnce((text) => ports.tell({ kind: 'note', text }))
+    onCut: (label: string, ms: number) => {
+      const { count, longestMs } = cuts.get(label) ?? { count: 0, longestMs: 0 }
+      cuts.set(label, { count: count + 1, longestMs: Math.max(longestMs, ms) })
+    },
+    warn: (text: string) => {
+      if (!warned.has(text)) tell({ kind: 'note', text })
+      warned.add(text)
+    }
   }
-  const users = Array.from({ length: order.users }, (_, index) =>
-    startUser(order, index, { ...shared, first: ports.first }).catch(refuse)
-  )
+  const startUser = async (index: number): Promise<void> => {
+    await schedule.rest((order.rampupMs * index) / order.users)
+    if (schedule.isOver) return
+    const script = index === 0 ? first : await loadScript(order, index + 1)
+    await runUser(script, { ...shared, user: index + 1 })
+  }
+  const users = Array.from({ length: order.users }, (_, index) => startUser(index).catch(refuse))
   const ends = await Promise.allSettled(users)
   // What ends a stopped run is no failure.
   if (!schedule.isStopped)
     failures.push(...ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : [])))
   for (const failure of failures) ports.log(stackOf(failure))
   if (failures.length > 0) throw failures[0]
-  if (!schedule.isStopped) cuts.report(order, ports)
-  if (!schedule.isStopped && cuts.isEmpty && ports.rows.steps === 0) throw new Error(NO_STEPS)
-}
-
-async function startUser(
-  order: RunOrder,
-  index: number,
-  ports: Omit<UserPorts, 'user'> & { first: Script }
-): Promise<void> {
-  await ports.schedule.rest((order.rampupMs * index) / order.users)
-  if (ports.schedule.isOver) return
-  const script = index === 0 ? ports.first : await loadScript(order, index + 1)
-  await runUser(script, { ...ports, user: index + 1 })
+  if (!schedule.isStopped) reportCuts(cuts, order, tell)
+  if (!schedule.isStopped && cuts.size === 0 && ports.rows.steps === 0) throw new Error(NO_STEPS)
 }
 
 /** When the time is over, what has been started may still finish: otherwise slow steps would never be seen. */
@@ -131,35 +125,12 @@ async function waitForCut(order: RunOrder, schedule: Schedule): Promise<'cut'> {
   return 'cut'
 }
 
-/** Steps that had not ended when the run did. */
-class Cuts {
-  readonly #cut = new Map<string, { count: number; longestMs: number }>()
-
-  add(label: string, ms: number): void {
-    const { count, longestMs } = this.#cut.get(label) ?? { count: 0, longestMs: 0 }
-    this.#cut.set(label, { count: count + 1, longestMs: Math.max(longestMs, ms) })
-  }
-
-  get isEmpty(): boolean {
-    return this.#cut.size === 0
-  }
-
-  /** They have no rows, so the figures know nothing of them. */
-  report(order: RunOrder, { tell }: RunPorts): void {
-    const all = [...this.#cut.values()].reduce((sum, { count }) => sum + count, 0)
-    for (const [label, { count, longestMs }] of this.#cut) {
-      const who = `${count} of ${order.users} ${order.users === 1 ? 'user' : 'users'}`
-      const text = `the step "${label}" did not end: ${who} had been in it for up to ${Math.round(longestMs / 1000)} s, the last ${order.graceMs / 1000} s of them after the end of the run; it has no row. Does the page never load, or does the step loop? waitTimeout limits how long it waits`
-      tell({ kind: all === order.users ? 'problem' : 'loss', text })
-    }
-  }
-}
-
-function sayOnce(say: (words: string) => void): (words: string) => void {
-  const said = new Set<string>()
-  return (words) => {
-    if (said.has(words)) return
-    said.add(words)
-    say(words)
+/** They have no rows, so the figures know nothing of them. */
+function reportCuts(cuts: Cuts, { users, graceMs }: RunOrder, tell: Tell): void {
+  const all = [...cuts.values()].reduce((sum, { count }) => sum + count, 0)
+  for (const [label, { count, longestMs }] of cuts) {
+    const who = `${count} of ${users} ${users === 1 ? 'user' : 'users'}`
+    const text = `the step "${label}" did not end: ${who} had been in it for up to ${Math.round(longestMs / 1000)} s, the last ${graceMs / 1000} s of them after the end of the run; it has no row. Does the page never load, or does the step loop? waitTimeout limits how long it waits`
+    tell({ kind: all === users ? 'problem' : 'loss', text })
   }
 }

@@ -39,28 +39,17 @@ export async function loadScript(order: RunOrder, browserId: number): Promise<Sc
     if (source.open().length === 0) throw new Error(`${order.scriptName}: test data without any rows`)
   const read = readSettings(plan.settings)
   for (const step of plan.steps) readStepSettings(step.options, read)
-  return { plan, settings: limitLoops({ ...read, warnings: listWarnings(read, plan, order) }, plan, order) }
-}
-
-function listWarnings(settings: Settings, plan: Plan, { folder }: RunOrder): string[] {
-  const warnings = [...settings.warnings, ...plan.warnings]
-  if (existsSync(join(folder, 'tsconfig.json')))
+  const warnings = [...read.warnings, ...plan.warnings]
+  if (existsSync(join(order.folder, 'tsconfig.json')))
     warnings.push('tsconfig.json has no effect: scripts are compiled with settings of their own')
-  return warnings
+  // A run that nothing ends would go on for ever.
+  const limit = plan.settings.loopCount ?? plan.settings.duration ?? order.durationMs
+  const isUnlimited = limit === null
+  if (isUnlimited) warnings.push(RUNS_ONCE)
+  return { plan, settings: { ...read, warnings, loopCount: isUnlimited ? 1 : read.loopCount } }
 }
 
-/** A run that nothing ends would go on for ever. */
-function limitLoops(settings: Settings, plan: Plan, order: RunOrder): Settings {
-  const isUnlimited = [plan.settings.loopCount, plan.settings.duration, order.durationMs].every(
-    (limit) => limit === undefined || limit === null
-  )
-  return isUnlimited ? { ...settings, loopCount: 1, warnings: [...settings.warnings, RUNS_ONCE] } : settings
-}
-
-function readModule(
-  script: ScriptModule,
-  order: RunOrder
-): { declare: () => unknown; settings: TestSettings } {
+function readModule(script: ScriptModule, order: RunOrder) {
   // A module in CommonJS has its exports within the default one.
   const inner = script.default as ScriptModule | undefined
   const declare = typeof script.default === 'function' ? script.default : inner?.default
