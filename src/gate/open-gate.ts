@@ -4,8 +4,8 @@ import { readAddress, type Address } from '../client/http/address.js'
 import type { Regions } from '../contract/regions/regions.js'
 import { formatDuration } from '../contract/text.js'
 import { vocabularyOf } from '../contract/vocabulary.js'
-import { serviceFolder } from './cleanup/service-folder.js'
-import { startDeadline } from './deadline.js'
+import { serviceFolder } from './cleanup/post-step.js'
+import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
 import { type Gate, openClient as openClientFor } from './gate.js'
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
@@ -33,31 +33,24 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
       onProcessGroup: (group) => saved.noteDone({ processGroups: [...saved.state.processGroups, group] }),
       ...(regions && { regions })
     })
-  const local = await (
-    settings.regions === undefined ? start() : startWithRegions(start, settings.regions)
-  ).catch((thrown: unknown) => {
-    // A service that did not start has started no pods: there is nothing to look for.
-    if (saved.state.clusters !== undefined) saved.noteDone({ clusters: undefined })
-    throw thrown
-  })
+  const { regions } = settings
+  const local = await (regions === undefined ? start() : startWithRegions(regions)).catch(
+    (thrown: unknown) => {
+      // A service that did not start has started no pods: there is nothing to look for.
+      if (saved.state.clusters !== undefined) saved.noteDone({ clusters: undefined })
+      throw thrown
+    }
+  )
   maskToken(ports, local.token)
   return { ports, settings, saved, local, client: openClient(readAddress(local.url), local.token) }
 
   /** Nothing runs yet, so that a signal or the timeout can end it at once. */
-  async function startWithRegions(
-    start: (regions: RegionsRequest) => Promise<LocalService>,
-    places: Regions
-  ): Promise<LocalService> {
+  async function startWithRegions(places: Regions): Promise<LocalService> {
     const words = `The clusters of regions could not be checked within the timeout of ${formatDuration(settings.timeoutMs)}.`
-    const deadline = startDeadline(ports.clock, settings.timeoutMs, {
-      error: new DeadlineError(words),
-      others: [ports.cancelled]
-    })
-    try {
-      return await start(requestRegions(places, { ports, saved, signal: deadline.signal }))
-    } finally {
-      deadline.release()
-    }
+    const options = { error: new DeadlineError(words), others: [ports.cancelled] }
+    return withDeadline(ports.clock, settings.timeoutMs, options, (signal) =>
+      start(requestRegions(places, { ports, saved, signal }))
+    )
   }
 
   function openClient(address: Address, token: string): ServiceClient {

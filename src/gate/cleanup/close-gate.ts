@@ -6,15 +6,9 @@ import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { kubectlDelete } from '../../contract/regions/regions.js'
 import { orAborted } from '../../contract/clock.js'
-import { startDeadline } from '../deadline.js'
+import { withDeadline } from '../deadline.js'
 import type { LocalServiceEnd } from '../ports.js'
 import type { StartedPods } from '../step-state.js'
-
-export interface Kept {
-  readonly logs: readonly string[]
-  /** Notes for the user about the saved files. */
-  readonly notes: readonly string[]
-}
 
 /** For clusters that answer slowly; a service that hangs must not keep the verdict from being published. */
 const LONGEST_CLOSE_MS = 150_000
@@ -27,7 +21,11 @@ const LEAST_CLOSE_MS = 500
 const RESULTS = 'results'
 
 /** Saves what would be lost with the embedded service, then closes it. A failure to close must not change the verdict. */
-export async function closeGate(gate: Gate | undefined, findings: Findings, outcome: Outcome): Promise<Kept> {
+export async function closeGate(
+  gate: Gate | undefined,
+  findings: Findings,
+  outcome: Outcome
+): Promise<{ readonly logs: readonly string[]; readonly notes: readonly string[] }> {
   if (gate === undefined) return { logs: [], notes: [] }
   const { client, ports } = gate
   const logs = await keepLogs(gate, outcome, findings.badRuns)
@@ -49,14 +47,9 @@ async function closeInTime(gate: Gate, findings: Findings): Promise<void> {
   if (local === undefined) return
   const how = howToClose(gate, findings)
   const longestMs = how.withinMs === undefined ? LONGEST_CLOSE_MS : how.withinMs + GRACE_MS
-  const deadline = startDeadline(ports.clock, longestMs, {
-    error: () => new Error(`it is not done after ${longestMs / 1000} s.${describePods(saved.state.clusters)}`)
-  })
-  try {
-    await orAborted(local.close(how), deadline.signal)
-  } finally {
-    deadline.release()
-  }
+  const error = (): Error =>
+    new Error(`it is not done after ${longestMs / 1000} s.${describePods(saved.state.clusters)}`)
+  await withDeadline(ports.clock, longestMs, { error }, (signal) => orAborted(local.close(how), signal))
 }
 
 function describePods(pods: StartedPods | undefined): string {
@@ -131,9 +124,6 @@ export function leftMs({ ports }: Gate, { endedMs }: Findings): number {
 }
 
 function isComplete({ collection }: Findings): boolean {
-  return (
-    collection !== undefined &&
-    collection.grids.length > 0 &&
-    collection.grids.every(({ path }) => path !== undefined)
-  )
+  const { grids = [] } = collection ?? {}
+  return grids.length > 0 && grids.every(({ path }) => path !== undefined)
 }

@@ -1,8 +1,7 @@
 import { cleanUp, endTwins, type CleanUpOptions, LEFT_RUNNING, wasRequested } from './clean-up.js'
 import type { Findings } from '../findings.js'
-import { startDeadline } from '../deadline.js'
+import { withDeadline } from '../deadline.js'
 import type { Gate } from '../gate.js'
-import type { Log } from '../ports.js'
 import type { Twin } from '../run/find-twins.js'
 import { hasEnded } from '../run/run-status.js'
 
@@ -30,24 +29,28 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   }
   // From here on nothing is left running on purpose.
   saved.noteDone({ leaveIfKilled: false })
-  const deadline = startDeadline(ports.clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_AFTER_FAILURE_MS, {
-    error: new Error('there was no time left')
-  })
+  const longestMs = isCancelled ? STOP_ON_CANCEL_MS : STOP_AFTER_FAILURE_MS
   // After a lost reply the search for the run is already done; if the list lags even more, the post step checks it.
   const wasLookedFor = findings.run === undefined && findings.failure?.kind === 'error'
   const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined, earlier: [] }
   const left = !isRunning || wasLookedFor ? grids : state
   const { clock } = ports
   // Closing the embedded service ends what could not be ended here; nobody can stop it by hand.
-  const log = gate.local === undefined ? ports.log : withoutWarnings(ports.log)
+  const tell = gate.local === undefined ? 'warning' : 'debug'
+  const log = {
+    info: (line: string) => ports.log.info(line),
+    warning: (line: string) => ports.log[tell](line)
+  }
   const warnings = new Set<string>()
   const onTwin = ({ run, runId }: Twin): void => {
     // Those of earlier runs of the step were told with these.
     if (runId !== undefined && runId === findings.run?.id) warnings.add(describeTwin(run.id))
   }
-  const options = { client, clock, log, signal: deadline.signal, onTwin }
-  const isClean = await Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
-  deadline.release()
+  const error = new Error('there was no time left')
+  const isClean = await withDeadline(clock, longestMs, { error }, (signal) => {
+    const options = { client, clock, log, signal, onTwin }
+    return Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
+  })
   // The post step ends whatever could not be ended here.
   if (isClean.every((each) => each) && !(wasLookedFor && wasRequested(state)))
     saved.noteDone({ cleanupDue: false })
@@ -57,16 +60,6 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
 
 function describeTwin(id: string): string {
   return `The run was created twice (${id} has the same tag), and both may have generated load for a time, so the load was not the requested one.`
-}
-
-function withoutWarnings(log: Log): Log {
-  return {
-    info: (line) => log.info(line),
-    notice: (line) => log.notice(line),
-    warning: (line) => log.debug(line),
-    error: (line) => log.error(line),
-    debug: (line) => log.debug(line)
-  }
 }
 
 /** The run has ended; a duplicate may not have. With the embedded service there is no proxy that could cause one. */

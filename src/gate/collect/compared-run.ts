@@ -3,6 +3,11 @@ import type { Findings } from '../findings.js'
 import { apdexOf } from '../../analysis/evidence/apdex.js'
 import { wholeOf } from '../../analysis/evidence/reached-load.js'
 
+/** The CSVs on disk. */
+export function filesOf({ collection }: Findings): string[] {
+  return (collection?.grids ?? []).flatMap(({ path }) => path ?? [])
+}
+
 /** The figures of a run that was collected. */
 export function comparedRun({ run, collection }: Findings): ComparedRun {
   const apdex = apdexOf({ apdex: run?.apdex ?? null }, collection)
