@@ -27,7 +27,15 @@ const log = createLog()
 let outputsAreWritten = true
 let baselines: Promise<BaselineStore> | undefined
 
-const PARTS = { main: judge, post: cleanUp, 'grid-start': startStep, 'grid-stop': stopStep }
+const PARTS = {
+  main: () =>
+    runStep(judge, 'Load gate error', 'The gate stopped there; the post step stops what is still running.'),
+  post: cleanUp,
+  // Its post step is that of the gate: the saved state says which grids to terminate.
+  'grid-start': () => runStep(startStep, 'grid-start failed', 'The post step terminates what was created.'),
+  'grid-stop': () =>
+    runStep(stopStep, 'grid-stop failed', 'The grids may still be running; terminate them on the service.')
+}
 
 /**
  * Runs one part of the actions and ends the process. All parts are in one bundle, and a small file for each says which it is: nothing
@@ -42,20 +50,23 @@ export async function runPart(part: keyof typeof PARTS): Promise<never> {
   process.exit()
 }
 
-async function judge(): Promise<void> {
+/** Fails the step with what the work throws; an error that nothing catches ends it at once. */
+async function runStep(
+  work: (cancelled: AbortSignal) => Promise<void>,
+  failed: string,
+  advice: string
+): Promise<void> {
   catchStrayErrors((thrown) => {
-    step.failStep(
-      `Load gate error: ${messageOf(thrown)}. The gate stopped there; the post step stops what is still running.`
-    )
-    setOutput('verdict', 'error')
+    step.failStep(`${failed}: ${messageOf(thrown)}. ${advice}`)
+    if (work === judge) setOutput('verdict', 'error')
     process.exit(1)
   })
   try {
     maskToken(step, step.readInput('token'))
-    const cancelled = listenForSignals(() => process.exit(130))
-    await runStep(createPorts(cancelled))
+    await work(listenForSignals(() => process.exit(130)))
   } catch (thrown) {
     step.failStep(messageOf(thrown))
+    if (work !== judge) return
     const { publishWithoutRun } = await loadAfterRun()
     await publishWithoutRun({ ...step, setOutput, log }, 'error', messageOf(thrown))
   }
@@ -88,38 +99,16 @@ async function cleanUp(): Promise<void> {
   }
 }
 
-/** Its post step is that of the gate: the saved state says which grids to terminate. */
-async function startStep(): Promise<void> {
-  catchStrayErrors((thrown) => {
-    step.failStep(`grid-start failed: ${messageOf(thrown)}. The post step terminates what was created.`)
-    process.exit(1)
-  })
-  try {
-    maskToken(step, step.readInput('token'))
-    const cancelled = listenForSignals(() => process.exit(130))
-    await startGrids({ ...step, log, clock: systemClock, cancelled }, readGridStartSettings(step.readInput))
-  } catch (thrown) {
-    step.failStep(messageOf(thrown))
-  }
+function startStep(cancelled: AbortSignal): Promise<void> {
+  return startGrids({ ...step, log, clock: systemClock, cancelled }, readGridStartSettings(step.readInput))
 }
 
-async function stopStep(): Promise<void> {
-  catchStrayErrors((thrown) => {
-    step.failStep(
-      `grid-stop failed: ${messageOf(thrown)}. The grids may still be running; terminate them on the service.`
-    )
-    process.exit(1)
-  })
-  try {
-    maskToken(step, step.readInput('token'))
-    const cancelled = listenForSignals(() => process.exit(130))
-    await stopGrids({ log, clock: systemClock, cancelled }, readGridStopSettings(step.readInput))
-  } catch (thrown) {
-    step.failStep(messageOf(thrown))
-  }
+function stopStep(cancelled: AbortSignal): Promise<void> {
+  return stopGrids({ log, clock: systemClock, cancelled }, readGridStopSettings(step.readInput))
 }
 
-async function runStep(ports: Ports): Promise<void> {
+async function judge(cancelled: AbortSignal): Promise<void> {
+  const ports = createPorts(cancelled)
   const settings = await readSettings({
     read: step.readInput,
     readConfig: (path) => readFile(resolve(workspace, path), 'utf8'),
@@ -174,7 +163,10 @@ function createPorts(cancelled: AbortSignal): Ports {
       const { createCommenter } = await import('./gate/github/api.js')
       return createCommenter(process.env, log, systemClock)(request)
     },
-    openBaselines: () => (baselines ??= openBaselines()),
+    openBaselines: () =>
+      (baselines ??= import('./gate/github/api.js').then(({ createBaselineStore }) =>
+        createBaselineStore(process.env, log, systemClock)
+      )),
     startLocalService: async ({ serviceName, onProcessGroup, regions }) => {
       const { discardOnClose, startService } = await import('./service/embedded-service.js')
       const dataDir = serviceFolder(scratchDir)
@@ -191,9 +183,4 @@ function createPorts(cancelled: AbortSignal): Ports {
       return discardOnClose(service, dataDir)
     }
   }
-}
-
-async function openBaselines(): Promise<BaselineStore> {
-  const { createBaselineStore } = await import('./gate/github/api.js')
-  return createBaselineStore(process.env, log, systemClock)
 }

@@ -115,7 +115,6 @@ export const RETRY = {
   collect: COLLECT,
   // Everything is downloaded by then; the service may still be down for a moment.
   lastLook: { ...COLLECT, transientMs: MINUTE },
-  download: COLLECT,
   // The service has everything in place: what is not a CSV now never will be.
   downloadFinal: {
     ...COLLECT,

@@ -1,7 +1,7 @@
 import type { BaselineDocument } from '../../contract/baseline.js'
 import { decodeBaseline } from '../../analysis/baseline/document/decode.js'
 import type { Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
-import { startDeadline } from '../deadline.js'
+import { withDeadline } from '../deadline.js'
 import { messageOf } from '../../contract/text.js'
 import type { Gate } from '../gate.js'
 import type { BaselinePlace, BaselineRequest, BaselineStore, Ports } from '../ports.js'
@@ -102,22 +102,11 @@ export async function ask<T>(
 ): Promise<T> {
   const { branch, longestMs, question } = options
   const untilMs = ports.clock.now() + longestMs
-  const deadline = startDeadline(ports.clock, longestMs, {
-    error: new Error(`GitHub did not answer within ${longestMs / 1000} s`),
-    others: [ports.cancelled]
-  })
-  try {
-    return await question({
-      ...keyOf(ports, settings),
-      branch,
-      token: settings.githubToken,
-      signal: deadline.signal,
-      untilMs,
-      decode: decodeBaseline
-    })
-  } finally {
-    deadline.release()
-  }
+  const error = new Error(`GitHub did not answer within ${longestMs / 1000} s`)
+  const request = { ...keyOf(ports, settings), branch, token: settings.githubToken, untilMs }
+  return withDeadline(ports.clock, longestMs, { error, others: [ports.cancelled] }, (signal) =>
+    question({ ...request, signal, decode: decodeBaseline })
+  )
 }
 
 /** What tells the gates of a workflow apart. */

@@ -124,14 +124,8 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   }
 }
 
-interface Earlier {
-  readonly run: Run | undefined
-  /** Why the expected grids are unknown. */
-  readonly gaps: readonly string[]
-}
-
-/** If nothing was requested here, an earlier reading of the run shows which grids to expect. */
-async function earlierRun({ client, ports, settings }: Gate, options: CollectOptions): Promise<Earlier> {
+/** If nothing was requested here, an earlier reading of the run shows which grids to expect; a gap says why they are unknown. */
+async function earlierRun({ client, ports, settings }: Gate, options: CollectOptions) {
   const { signal, first, isPatient = true } = options
   const { origin } = settings
   if (origin.kind !== 'repeat') return { run: first, gaps: [] }
@@ -140,20 +134,9 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
     const policy = isPatient ? RETRY.collect : { ...RETRY.collect, transientMs: 0, refusalMs: 0 }
     return { run: await retry(look, policy, { clock: ports.clock, signal, overWith: asError }), gaps: [] }
   } catch (thrown) {
-    return {
-      run: undefined,
-      gaps: [
-        `The expected grids are unknown: run ${origin.runId}, which this run repeats, could not be read: ${messageOf(thrown)}`
-      ]
-    }
+    const gap = `The expected grids are unknown: run ${origin.runId}, which this run repeats, could not be read: ${messageOf(thrown)}`
+    return { run: undefined, gaps: [gap] }
   }
-}
-
-interface ReadReport {
-  readonly report: Report | undefined
-  /** Why there is none. */
-  readonly reportProblem: string | undefined
-  readonly doubts: readonly string[]
 }
 
 /** No threshold needs the summary: do not wait for it any longer. */
@@ -162,11 +145,7 @@ const NO_SUMMARY =
   'The report of the run has no summary. The verdict does not depend on it: it is based on the CSVs.'
 
 /** Requests the report until it is ready; one without a summary is accepted after a while. Failures are returned, not thrown. */
-async function readReport(
-  { client, ports: { clock, log } }: Gate,
-  runId: string,
-  signal: AbortSignal
-): Promise<ReadReport> {
+async function readReport({ client, ports: { clock, log } }: Gate, runId: string, signal: AbortSignal) {
   let retries = 0
   let bare: { readonly report: Report; readonly sinceMs: number } | undefined
   const ask = async (): Promise<Report> => {
@@ -191,20 +170,12 @@ async function readReport(
   return { report: found, reportProblem: undefined, doubts }
 }
 
-export interface LookOptions {
+interface LookOptions {
   readonly signal: AbortSignal
   readonly expected: readonly ExpectedGrid[]
-  /** False when the verdict does not depend on what is collected. */
   readonly isPatient: boolean
   readonly health: GridHealth
   readonly fetches: GridFetches
-}
-
-/** What two looks agree on, or the last one within the time. */
-export interface Looked {
-  readonly run: Run
-  readonly fetched: readonly FetchedGrid[]
-  readonly doubts: readonly string[]
 }
 
 /** How long to wait for a value that no threshold needs. */
@@ -216,7 +187,7 @@ const APDEX_PATIENCE_MS = 2 * 60_000
  * Values arrive late, links are added, CSVs grow: a run that has ended is looked at, and its CSVs are downloaded, until nothing is
  * missing and a further look shows nothing new. What never comes is waited for within its own time.
  */
-async function lookUntilSame(gate: Gate, first: Run, options: LookOptions): Promise<Looked> {
+async function lookUntilSame(gate: Gate, first: Run, options: LookOptions) {
   const { signal, isPatient, health, fetches } = options
   const { clock } = gate.ports
   const waiting = new Waiting(gate, options)
@@ -253,29 +224,25 @@ interface Lack {
 /** How long what is missing is waited for, and what is told about it. */
 class Waiting {
   readonly doubts: string[] = []
-  readonly #gate: Gate
-  readonly #options: LookOptions
   #awaited: { readonly what: string; readonly sinceMs: number } | undefined
   /** The run cannot be read any more. */
   #isOver = false
 
-  constructor(gate: Gate, options: LookOptions) {
-    this.#gate = gate
-    this.#options = options
-  }
+  constructor(
+    private readonly gate: Gate,
+    private readonly options: LookOptions
+  ) {}
 
   /** Undefined if nothing is missing, or if it has been waited for long enough. */
   for(run: Run): Lack | undefined {
-    const { clock, log } = this.#gate.ports
-    const lack = this.#isOver ? undefined : lackIn(this.#gate, run, this.#options)
+    const { clock, log } = this.gate.ports
+    const lack = this.#isOver ? undefined : lackIn(this.gate, run, this.options)
     if (lack === undefined) return undefined
     const { what, isNeeded } = lack
     const longestMs = isNeeded ? lack.longestMs : OPTIONAL_PATIENCE_MS
     if (this.#awaited?.what !== what) {
       const limit = longestMs === Infinity ? '' : `, for ${formatDuration(longestMs)} at most`
-      const words = `Run ${run.id} has ended; waiting for ${what}${limit}.`
-      if (isNeeded) log.info(words)
-      else log.debug(words)
+      log[isNeeded ? 'info' : 'debug'](`Run ${run.id} has ended; waiting for ${what}${limit}.`)
       this.#awaited = { what, sinceMs: clock.now() }
     }
     const leftMs = this.#awaited.sinceMs + longestMs - clock.now()
@@ -285,8 +252,8 @@ class Waiting {
   /** The run as it is now; the run as it was if it cannot be read. */
   async look(seen: Run, lack: Lack | undefined): Promise<Run> {
     if (this.#isOver) return seen
-    const { client, ports } = this.#gate
-    const { signal } = this.#options
+    const { client, ports } = this.gate
+    const { signal } = this.options
     try {
       const look = () => client.showRun(seen.id, signal)
       const next = await retry(look, policyFor(lack), { clock: ports.clock, signal, overWith: asError })
@@ -310,11 +277,7 @@ function policyFor(lack: Lack | undefined): RetryPolicy {
 }
 
 /** A run that ended abnormally may never have everything. */
-function lackIn(
-  gate: Gate,
-  run: Run,
-  { expected, isPatient }: LookOptions
-): { readonly what: string; readonly isNeeded: boolean; readonly longestMs: number } | undefined {
+function lackIn(gate: Gate, run: Run, { expected, isPatient }: LookOptions) {
   if (isCompleteAtEnd(gate) || phaseOf(run.status) !== 'ended well') return undefined
   const sources = sourcesIn(gate, run)
   const isOdd = run.oddGrids !== undefined

@@ -1,4 +1,4 @@
-import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import type { ResultRange } from '../../client/client.js'
 import type { Clock } from '../../contract/clock.js'
 import { readContentRange, type ContentRange } from '../../client/http/address.js'
@@ -28,13 +28,9 @@ export async function downloadCsv(options: DownloadOptions): Promise<number> {
     return await transferCsv(options)
   } catch (thrown) {
     // Half a CSV is not a result, and only takes up space.
-    await rm(partOf(options), { force: true }).catch(() => undefined)
+    await rm(`${options.path}.part`, { force: true }).catch(() => undefined)
     throw thrown
   }
-}
-
-function partOf({ path }: DownloadOptions): string {
-  return `${path}.part`
 }
 
 async function transferCsv(options: DownloadOptions): Promise<number> {
@@ -50,14 +46,12 @@ async function transferCsv(options: DownloadOptions): Promise<number> {
       furthest = Math.max(furthest, transfer.bytes)
     }
   }
-  const onRetry = (thrown: unknown): void => options.onRetry(messageOf(thrown))
-  const policy = options.isFinal ? RETRY.downloadFinal : RETRY.download
-  return retry(attempt, policy, { clock, signal, onRetry, overWith: lastFailure })
-}
-
-function lastFailure(failure: unknown): Error {
-  return new Error(`no complete CSV within the collection time; the last answer: ${messageOf(failure)}`, {
-    cause: failure
+  return retry(attempt, options.isFinal ? RETRY.downloadFinal : RETRY.collect, {
+    clock,
+    signal,
+    onRetry: (thrown) => options.onRetry(messageOf(thrown)),
+    overWith: (cause) =>
+      new Error(`no complete CSV within the collection time; the last answer: ${messageOf(cause)}`, { cause })
   })
 }
 
@@ -77,8 +71,6 @@ async function keep<T>(work: Promise<T>): Promise<T> {
 
 /** One CSV download: how much of it has arrived, and how large it will be. */
 class Transfer {
-  readonly #options: DownloadOptions
-  readonly #part: string
   #start = new CsvStart()
   #bytes = 0
   /** The bytes after them, held back until the next part shows whether they begin a secret. */
@@ -91,10 +83,7 @@ class Transfer {
   /** The largest of all finished responses: a shorter one was truncated. */
   #largest = 0
 
-  constructor(options: DownloadOptions) {
-    this.#options = options
-    this.#part = partOf(options)
-  }
+  constructor(private readonly options: DownloadOptions) {}
 
   get bytes(): number {
     return this.#bytes
@@ -132,13 +121,14 @@ class Transfer {
   }
 
   async finish(): Promise<number> {
-    await rm(this.#options.path, { force: true })
-    await rename(this.#part, this.#options.path)
+    const { path } = this.options
+    await rm(path, { force: true })
+    await rename(`${path}.part`, path)
     return this.#bytes
   }
 
   async #ask(range: ResultRange | undefined): Promise<Reply> {
-    return this.#options.open(range).catch((thrown: unknown) => {
+    return this.options.open(range).catch((thrown: unknown) => {
       if (range !== undefined && thrown instanceof RefusedError && thrown.status === 416)
         throw this.#startOver('the service cannot send the rest of the CSV')
       throw thrown
@@ -175,15 +165,27 @@ class Transfer {
     this.#version = version
     this.#bytes = 0
     this.#start = new CsvStart()
-    this.#options.tap.restart()
+    this.options.tap.restart()
   }
 
   async #receive(reply: Reply, part: ContentRange | undefined): Promise<void> {
     const encoding = reply.header('content-encoding') ?? 'identity'
-    if (encoding !== 'identity') throw this.#refuseEncoding(encoding)
-    const file = await keep(open(this.#part, this.#bytes === 0 ? 'w' : 'a'))
+    if (encoding !== 'identity') {
+      this.#version = undefined
+      throw new EncodingError(
+        `the CSV came with the encoding "${encoding}", which was not requested (accept-encoding: identity) and cannot be read. Check for a proxy between this machine and the service`
+      )
+    }
+    const file = await keep(open(`${this.options.path}.part`, this.#bytes === 0 ? 'w' : 'a'))
     try {
-      await this.#write(reply, { file, toByte: part?.toByte ?? Infinity })
+      for await (const chunk of reply.body) {
+        if (part !== undefined && this.#bytes + chunk.length > part.toByte + 1)
+          throw this.#startOver('the service sent more of the CSV than it announced')
+        this.#start.push(chunk)
+        await keep(file.writeFile(chunk))
+        this.options.tap.push(chunk)
+        this.#bytes += chunk.length
+      }
     } catch (thrown) {
       if (thrown instanceof NotCsvError || thrown instanceof IncompleteError || thrown instanceof DiskError)
         throw thrown
@@ -193,24 +195,6 @@ class Transfer {
       })
     } finally {
       await file.close()
-    }
-  }
-
-  #refuseEncoding(encoding: string): EncodingError {
-    this.#version = undefined
-    return new EncodingError(
-      `the CSV came with the encoding "${encoding}", which was not requested (accept-encoding: identity) and cannot be read. Check for a proxy between this machine and the service`
-    )
-  }
-
-  async #write(reply: Reply, { file, toByte }: { file: FileHandle; toByte: number }): Promise<void> {
-    for await (const chunk of reply.body) {
-      if (this.#bytes + chunk.length > toByte + 1)
-        throw this.#startOver('the service sent more of the CSV than it announced')
-      this.#start.push(chunk)
-      await keep(file.writeFile(chunk))
-      this.#options.tap.push(chunk)
-      this.#bytes += chunk.length
     }
   }
 
@@ -247,12 +231,8 @@ class Transfer {
     this.#total = this.#bytes
     this.#largest = Math.max(this.#largest, this.#bytes)
     const isSame = before === this.#bytes
-    if (
-      isFramed
-        ? isSame || before === undefined || this.#isOtherVersion
-        : isSame && this.#bytes === this.#largest
-    )
-      return true
+    const isNew = before === undefined || this.#isOtherVersion
+    if (isFramed ? isSame || isNew : isSame && this.#bytes === this.#largest) return true
     // Only the closed connection marks such an end, and a connection can close early: trust it only if two downloads have the same size.
     throw this.#startOver(
       isFramed

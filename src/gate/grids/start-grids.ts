@@ -1,25 +1,23 @@
-import { type Clock, reasonOf } from '../../contract/clock.js'
+import { reasonOf } from '../../contract/clock.js'
 import type { ServiceClient } from '../../client/client.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
 import { cleanUp } from '../cleanup/clean-up.js'
 import { STOP_AFTER_FAILURE_MS, STOP_ON_CANCEL_MS } from '../cleanup/main-step.js'
-import { delayAbort, startDeadline } from '../deadline.js'
+import { delayAbort, withDeadline } from '../deadline.js'
 import { CancelledError, DeadlineError } from '../errors.js'
 import { asSentence, formatDuration } from '../../contract/text.js'
 import { openClient } from '../gate.js'
-import type { Log, Ports } from '../ports.js'
+import type { Ports } from '../ports.js'
 import { settleGrids } from '../run/make-grids.js'
 import { gridPhaseOf } from '../run/run-status.js'
 import { SavedState } from '../saved-state.js'
 import type { StepState } from '../step-state.js'
 import type { GridService, GridStartSettings } from './grid-settings.js'
 
-export interface GridStartPorts extends Pick<Ports, 'openClient'> {
-  readonly log: Log
-  readonly clock: Clock
-  /** Aborted when the job is cancelled. */
-  readonly cancelled: AbortSignal
-  saveState(state: StepState): void
+export interface GridStartPorts extends Pick<
+  Ports,
+  'openClient' | 'log' | 'clock' | 'cancelled' | 'saveState'
+> {
   setOutput(name: 'grids', value: string): void
 }
 
@@ -43,7 +41,8 @@ export async function startGrids(ports: GridStartPorts, settings: GridStartSetti
     if (keep) saved.note({ keptGrids: ids, madeGrids: [], cleanupDue: false })
     log.info(describeStarted(ids.length, keep))
   } catch (thrown) {
-    await terminateAll({ ports, saved, client, isCancelled: thrown instanceof CancelledError })
+    const isCancelled = thrown instanceof CancelledError
+    await terminateAll({ ports, saved, client }, isCancelled ? STOP_ON_CANCEL_MS : STOP_AFTER_FAILURE_MS)
     throw thrown
   } finally {
     await client.close()
@@ -58,15 +57,11 @@ interface Start {
 }
 
 async function createAndAwait({ ports, settings, saved, client }: Start): Promise<readonly string[]> {
-  const { clock } = ports
+  const { clock, cancelled } = ports
   const { grids, timeoutMs } = settings
   const statuses = new Map<string, Seen>()
   const given = new AbortController()
-  const deadline = startDeadline(clock, timeoutMs, {
-    error: () => new DeadlineError(describeLate(statuses, { settings, saved, client })),
-    others: [ports.cancelled, given.signal]
-  })
-  const { signal } = deadline
+  const error = (): Error => new DeadlineError(describeLate(statuses, { settings, saved, client }))
   const maker = { client, saved, ports, settings: { pollIntervalMs: LONGEST_LOOK_MS } }
   const onStatus = (id: string, status: string): void => {
     const isNew = !statuses.has(id)
@@ -74,18 +69,21 @@ async function createAndAwait({ ports, settings, saved, client }: Start): Promis
     // At once: what is done with the grids later may depend on it, whatever becomes of this step.
     if (isNew) ports.setOutput('grids', JSON.stringify([...statuses.keys()].map((uuid) => ({ uuid }))))
   }
-  try {
+  const create = async (signal: AbortSignal): Promise<readonly string[]> => {
     const createSignal = delayAbort(clock, signal, CREATE_GRACE_MS)
-    await settleGrids(maker, grids, signal, { areShared: true, createSignal, onStatus })
+    await settleGrids(maker, grids, signal, { areShared: true, createSignal, onStatus }).catch(
+      (thrown: unknown) => {
+        // Whatever failed after that failed because of it.
+        throw signal.aborted ? reasonOf(signal) : thrown
+      }
+    )
     return [...statuses.keys()]
-  } catch (thrown) {
-    // Whatever failed after that failed because of it.
-    throw signal.aborted ? reasonOf(signal) : thrown
-  } finally {
-    deadline.release()
+  }
+  const others = [cancelled, given.signal]
+  return withDeadline(clock, timeoutMs, { error, others }, create).finally(() =>
     // If one has failed, the others are no longer waited for.
     given.abort(new Error('the grids are no longer waited for'))
-  }
+  )
 }
 
 function describeStarted(count: number, keep: boolean): string {
@@ -111,7 +109,11 @@ function describeLate(
   const unanswered = saved.state.askedGrids?.length ?? 0
   const unasked = grids.length - statuses.size - unanswered
   const words = [
-    ...late.map(([id, seen]) => `grid ${id} ${describeSeen(seen)}`),
+    ...late.map(([id, { status, isLooked }]) =>
+      isLooked
+        ? `grid ${id} is ${status}`
+        : `grid ${id} was ${status} when it was created, and the service has not said more since`
+    ),
     ...(unanswered > 0 ? [`${unanswered} requested without a reply`] : []),
     ...(unasked > 0 ? [`${unasked} not requested`] : [])
   ]
@@ -125,26 +127,16 @@ function describeLate(
   ].join(' ')
 }
 
-function describeSeen({ status, isLooked }: Seen): string {
-  return isLooked
-    ? `is ${status}`
-    : `was ${status} when it was created, and the service has not said more since`
-}
-
 /** What cannot be terminated here stays in the saved state, for the post step. */
-async function terminateAll({
-  ports,
-  saved,
-  client,
-  isCancelled
-}: Omit<Start, 'settings'> & { readonly isCancelled: boolean }): Promise<void> {
-  const { log, clock } = ports
+async function terminateAll(
+  { ports: { log, clock }, saved, client }: Omit<Start, 'settings'>,
+  longestMs: number
+): Promise<void> {
   if (!saved.state.cleanupDue) return
-  const deadline = startDeadline(clock, isCancelled ? STOP_ON_CANCEL_MS : STOP_AFTER_FAILURE_MS, {
-    error: new Error('there was no time left')
-  })
-  const isClean = await cleanUp(saved.state, { client, clock, log, signal: deadline.signal })
-  deadline.release()
+  const error = new Error('there was no time left')
+  const isClean = await withDeadline(clock, longestMs, { error }, (signal) =>
+    cleanUp(saved.state, { client, clock, log, signal })
+  )
   if (isClean) saved.noteDone({ madeGrids: [], cleanupDue: false })
 }
 

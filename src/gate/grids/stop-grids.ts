@@ -1,26 +1,21 @@
-import type { Clock } from '../../contract/clock.js'
 import type { ServiceClient } from '../../client/client.js'
 import type { Grid } from '../../contract/api.js'
 import { RefusedError } from '../../client/errors.js'
 import { RETRY, retry } from '../../client/retry.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
+import type { CleanUpOptions } from '../cleanup/clean-up.js'
 import { STOP_ON_CANCEL_MS } from '../cleanup/main-step.js'
-import { delayAbort, startDeadline } from '../deadline.js'
+import { delayAbort, withDeadline } from '../deadline.js'
 import { DeadlineError } from '../errors.js'
 import { asSentence, formatDuration, messageOf } from '../../contract/text.js'
 import { openClient } from '../gate.js'
-import type { Log, Ports } from '../ports.js'
+import type { Ports } from '../ports.js'
 import { endGrid } from '../run/end-run.js'
 import { gridPhaseOf } from '../run/run-status.js'
 import { nextPollMs } from '../run/poll-interval.js'
 import type { GridStopSettings } from './grid-settings.js'
 
-export interface GridStopPorts extends Pick<Ports, 'openClient'> {
-  readonly log: Log
-  readonly clock: Clock
-  /** Aborted when the job is cancelled. */
-  readonly cancelled: AbortSignal
-}
+export type GridStopPorts = Pick<Ports, 'openClient' | 'log' | 'clock' | 'cancelled'>
 
 const LONGEST_LOOK_MS = 10_000
 
@@ -38,28 +33,23 @@ export async function stopGrids(ports: GridStopPorts, settings: GridStopSettings
     clock,
     isReached: true
   })
-  const deadline = startDeadline(clock, timeoutMs, {
+  const time = {
     error: new DeadlineError(`it did not end within ${formatDuration(timeoutMs)} (timeout)`),
     // A cancelled job still wants its grids ended, as far as there is time.
     others: [delayAbort(clock, ports.cancelled, STOP_ON_CANCEL_MS)]
-  })
+  }
   try {
-    const stop = (id: string): Promise<string[]> =>
-      stopGrid(id, { client, clock, log, signal: deadline.signal })
-    const problems = (await Promise.all(ids.map(stop))).flat()
+    const found = await withDeadline(clock, timeoutMs, time, (signal) =>
+      Promise.all(ids.map((id) => stopGrid(id, { client, clock, log, signal })))
+    )
+    const problems = found.flat()
     if (problems.length > 0) throw new Error(problems.join('\n'))
   } finally {
-    deadline.release()
     await client.close()
   }
 }
 
-interface Stop {
-  readonly client: ServiceClient
-  readonly clock: Clock
-  readonly log: Log
-  readonly signal: AbortSignal
-}
+type Stop = Pick<CleanUpOptions, 'client' | 'clock' | 'log' | 'signal'>
 
 /** Returns the problem, if there is one. */
 async function stopGrid(id: string, stop: Stop): Promise<string[]> {
@@ -106,12 +96,8 @@ async function awaitEnd(
 
 /** An address that answers 404 to everything would make every grid look gone. */
 async function assertIsService(client: ServiceClient, signal: AbortSignal): Promise<void> {
-  const caught = (thrown: unknown): unknown => thrown
-  const others = [
-    await client.account(signal).catch(caught),
-    await client.listRuns(undefined, signal).catch(caught)
-  ]
-  if (others.every(isUnknown))
+  const others = await Promise.allSettled([client.account(signal), client.listRuns(undefined, signal)])
+  if (others.every((other) => other.status === 'rejected' && isUnknown(other.reason)))
     throw new Error(
       'the service answered 404, and so it did for the account and for the list of runs: this is not the address of its API; check base-url'
     )

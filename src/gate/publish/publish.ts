@@ -19,8 +19,9 @@ import { type Settings, defaultName } from '../settings/settings.js'
 import { messageOf } from '../../contract/text.js'
 import type { Artifact, Ports } from '../ports.js'
 import { uploadFiles } from '../upload-files.js'
+import type { OutputName } from './outputs.js'
 import { renderComment } from '../../report/markdown/comment.js'
-import { startDeadline } from '../deadline.js'
+import { withDeadline } from '../deadline.js'
 import { withoutSecretValues } from '../settings/secret-parameters.js'
 
 const MOST_LOGGED_ERRORS = 4
@@ -39,19 +40,27 @@ export async function publish(
   const { settings, outcome, collection, logs = [] } = options
   for (const warning of logged(outcome)) ports.log.warning(warning)
   const files = [...(await writeFiles(ports, outcome, collection)), ...logs]
-  const { artifact, problem } = isWorthUploading(outcome)
+  const { artifact, problem }: Uploaded = isWorthUploading(outcome)
     ? await upload(ports, { settings, outcome, files })
-    : { artifact: undefined, problem: undefined }
+    : {}
   setOutputs(ports, outcome, { artifact, collection })
   if (settings.stopEarly) ports.setOutput('saved-seconds', String(outcome.stoppedEarly?.savedSeconds ?? 0))
   const links = { artifactUrl: artifact?.url, artifactProblem: problem }
+  await summarize(ports, outcome, links)
+  for (const annotation of annotate(outcome, describeLeg(settings.matrix))) ports.annotate(annotation)
+  await commentOnPullRequest(ports, { settings, outcome, links })
+}
+
+async function summarize(
+  ports: Pick<Ports, 'writeSummary' | 'log'>,
+  outcome: Outcome,
+  links: SummaryLinks
+): Promise<void> {
   await ports
     .writeSummary(renderSummary(outcome, links))
     .catch((thrown: unknown) =>
       ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
     )
-  for (const annotation of annotate(outcome, describeLeg(settings.matrix))) ports.annotate(annotation)
-  await commentOnPullRequest(ports, { settings, outcome, links })
 }
 
 /** Without a run there is nothing to upload, a cancelled step has no time for it, and a detached run has no results yet. */
@@ -107,22 +116,22 @@ function setOutputs(
   outcome: Outcome,
   { artifact, collection }: { artifact: Artifact | undefined; collection: Collection | undefined }
 ): void {
-  const { run, apdex, summary, measurements, judgements, verdict } = outcome
-  ports.setOutput('verdict', verdict)
-  if (run !== undefined) ports.setOutput('status', run.status)
-  if (apdex !== undefined) {
-    ports.setOutput('apdex', String(apdex.score))
-    ports.setOutput('apdex-target', String(apdex.targetMs))
+  const { run, apdex, summary, measurements, judgements, verdict, baseline } = outcome
+  const outputs: Partial<Record<OutputName, string | undefined>> = {
+    verdict,
+    status: run?.status,
+    apdex: apdex && String(apdex.score),
+    'apdex-target': apdex && String(apdex.targetMs),
+    summary: summary && cutToBytes(summary, MOST_OUTPUT_BYTES),
+    metrics: metricsOutput(measurements, apdex?.targetMs),
+    thresholds: thresholdsOutput(judgements),
+    baseline: baseline && baselineOutput(baseline),
+    'results-dir': collection?.resultsDir,
+    'artifact-id': artifact?.id,
+    'artifact-url': artifact?.url
   }
-  if (summary !== undefined) ports.setOutput('summary', cutToBytes(summary, MOST_OUTPUT_BYTES))
-  ports.setOutput('metrics', metricsOutput(measurements, apdex?.targetMs))
-  ports.setOutput('thresholds', thresholdsOutput(judgements))
-  if (outcome.baseline !== undefined) ports.setOutput('baseline', baselineOutput(outcome.baseline))
-  if (collection !== undefined) ports.setOutput('results-dir', collection.resultsDir)
-  if (artifact !== undefined) {
-    ports.setOutput('artifact-id', artifact.id)
-    if (artifact.url !== undefined) ports.setOutput('artifact-url', artifact.url)
-  }
+  for (const [name, value] of Object.entries(outputs))
+    if (value !== undefined) ports.setOutput(name as OutputName, value)
 }
 
 const MOST_CHARACTERS = 1000
@@ -141,8 +150,8 @@ function baselineOutput(facts: BaselineFacts): string {
 }
 
 interface Uploaded {
-  readonly artifact: Artifact | undefined
-  readonly problem: string | undefined
+  readonly artifact?: Artifact
+  readonly problem?: string
 }
 
 /** The client itself waits 45 minutes for a server that accepts the request and never responds. */
@@ -155,19 +164,15 @@ async function upload(
 ): Promise<Uploaded> {
   const { uploadArtifact, scratchDir, log } = ports
   if (uploadArtifact === undefined)
-    return {
-      artifact: undefined,
-      problem: `Artifacts cannot be uploaded here; the files are in ${scratchDir}.`
-    }
+    return { problem: `Artifacts cannot be uploaded here; the files are in ${scratchDir}.` }
   const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? ''}`
   const request = { name, folder: scratchDir, files, retentionDays: settings.retentionDays }
   try {
-    const artifact = await uploadFiles(ports, uploadArtifact, { request, longestMs: LONGEST_UPLOAD_MS })
-    return { artifact, problem: undefined }
+    return { artifact: await uploadFiles(ports, uploadArtifact, { request, longestMs: LONGEST_UPLOAD_MS }) }
   } catch (thrown) {
     const problem = `The artifact ${name} could not be uploaded (${messageOf(thrown)}); the files are in ${scratchDir} on the runner.`
     log.warning(problem)
-    return { artifact: undefined, problem }
+    return { problem }
   }
 }
 
@@ -178,33 +183,26 @@ export async function commentOnPullRequest(
   ports: Ports,
   { settings, outcome, links }: { settings: Settings; outcome: Outcome; links: SummaryLinks }
 ): Promise<void> {
-  const { comment, githubToken, matrix, name } = settings
-  if (ports.comment === undefined || comment === 'off') return
+  const { githubToken: token, matrix, name } = settings
+  if (ports.comment === undefined || settings.comment === 'off') return
   if (['cancelled', 'detached'].includes(outcome.verdict)) return
-  if (githubToken === '') {
+  if (token === '') {
     ports.log.info('No github-token, so no comment on the pull request.')
     return
   }
   const untilMs = ports.clock.now() + LONGEST_COMMENT_MS
-  const deadline = startDeadline(ports.clock, LONGEST_COMMENT_MS, {
-    error: new Error('GitHub took too long to respond'),
-    others: [ports.cancelled]
-  })
-  try {
-    await ports.comment({
-      token: githubToken,
-      matrix,
+  const error = new Error('GitHub took too long to respond')
+  const write = async (signal: AbortSignal): Promise<void> =>
+    ports.comment?.({
+      ...{ token, matrix, signal, untilMs },
       name: name === defaultName(ports.occasion) ? undefined : name,
       subject: subjectOf(settings),
-      signal: deadline.signal,
-      untilMs,
       render: (place) => renderComment(outcome, { ...links, workflowUrl: ports.occasion.url }, place)
     })
-  } catch (thrown) {
-    ports.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
-  } finally {
-    deadline.release()
-  }
+  await withDeadline(ports.clock, LONGEST_COMMENT_MS, { error, others: [ports.cancelled] }, write).catch(
+    (thrown: unknown) =>
+      ports.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
+  )
 }
 
 /** Plan, service and thresholds. Not the run id, which differs each time. */
@@ -252,9 +250,5 @@ export async function publishWithoutRun(
     notes: problems.filter((line) => !/^\s*\^?$/.test(line))
   }
   ports.setOutput('verdict', verdict)
-  await ports
-    .writeSummary(renderSummary(outcome, { artifactUrl: undefined, artifactProblem: undefined }))
-    .catch((thrown: unknown) =>
-      ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
-    )
+  await summarize(ports, outcome, { artifactUrl: undefined, artifactProblem: undefined })
 }

@@ -4,8 +4,8 @@ import type { Run, RunPage } from '../../contract/api.js'
 import { RETRY, retry, upTo } from '../../client/retry.js'
 import { readRunPages } from '../../client/run-list.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
-import { startDeadline } from '../deadline.js'
-import type { EarlierRun, StepState } from '../step-state.js'
+import { withDeadline } from '../deadline.js'
+import type { StepState } from '../step-state.js'
 import { CLOCKS_DIFFER_MS, isMarked } from './find-run.js'
 import { hasEnded } from './run-status.js'
 
@@ -38,37 +38,32 @@ export async function findTwins(
   if (own.length === 0) return { twins: [] }
   const { client, clock, isLast = false } = options
   const longestMs = isLast ? LONGEST_LAST_LOOK_MS : LONGEST_LOOK_MS
-  const deadline = startDeadline(clock, longestMs, {
-    error: new Error(`it took more than ${formatDuration(longestMs)}`),
-    others: [options.signal]
-  })
-  const { signal } = deadline
+  const error = new Error(`it took more than ${formatDuration(longestMs)}`)
   // The verdict does not depend on it: what the client's own attempts do not get is left to the last look.
   const policy = isLast ? RETRY.findTwins : upTo(1)
-  const list = (link?: string): Promise<RunPage> =>
-    retry(() => client.listRuns(link, signal), policy, { clock, signal })
   const twins: Twin[] = []
   const known = new Set(own.map((each) => each.runId))
   const markers = own.map((each) => each.marker)
   const notBeforeMs = Math.min(...own.map((each) => each.askedMs ?? -Infinity)) - CLOCKS_DIFFER_MS
-  let pages = 0
-  try {
+  const read = async (signal: AbortSignal): Promise<FoundTwins> => {
+    let pages = 0
+    const list = (link?: string): Promise<RunPage> =>
+      retry(() => client.listRuns(link, signal), policy, { clock, signal })
     for await (const { runs, next } of readRunPages(list)) {
       for (const run of runs)
-        if (!known.has(run.id) && isMarked(run, ...markers)) twins.push({ run, runId: twinOf(run, own) })
-      if (next === undefined || isOlder(runs, notBeforeMs)) return { twins }
-      if (++pages === MOST_PAGES) return { twins, unread: new Error(`it has more than ${MOST_PAGES} pages`) }
+        if (!known.has(run.id) && isMarked(run, ...markers))
+          twins.push({ run, runId: own.find((each) => isMarked(run, each.marker))?.runId })
+      if (next === undefined || isOlder(runs, notBeforeMs)) break
+      if (++pages === MOST_PAGES) throw new Error(`it has more than ${MOST_PAGES} pages`)
     }
     return { twins }
-  } catch (thrown) {
-    return { twins, unread: thrown instanceof Error ? thrown : new Error(messageOf(thrown)) }
-  } finally {
-    deadline.release()
   }
-}
-
-function twinOf(run: Run, own: readonly EarlierRun[]): string | undefined {
-  return own.find(({ marker }) => isMarked(run, marker))?.runId
+  return withDeadline(clock, longestMs, { error, others: [options.signal] }, read).catch(
+    (thrown: unknown) => ({
+      twins,
+      unread: thrown instanceof Error ? thrown : new Error(messageOf(thrown))
+    })
+  )
 }
 
 /** Whether a page of a list that has the newest on top is older than the runs of the step, and so is all that follows. */
