@@ -2,8 +2,15 @@ import type { ServiceClient } from '../../client/client.js'
 import type { Clock } from '../../contract/clock.js'
 import type { Run } from '../../contract/api.js'
 import { endGrid, endRun } from '../run/end-run.js'
-import { MAY_BE_RUNNING, VERY_PATIENT_MS, findMarkedRuns, isForeign } from '../run/find-run.js'
-import { findTwins, type MarkedRuns, type Twin } from '../run/find-twins.js'
+import {
+  MAY_BE_RUNNING,
+  VERY_PATIENT_MS,
+  findMarkedRuns,
+  findTwins,
+  isForeign,
+  type MarkedRuns,
+  type Twin
+} from '../run/find-run.js'
 import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
 import type { RepeatAttempt, StepState } from '../step-state.js'

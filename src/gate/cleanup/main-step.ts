@@ -2,7 +2,7 @@ import { cleanUp, endTwins, type CleanUpOptions, LEFT_RUNNING, wasRequested } fr
 import type { Findings } from '../findings.js'
 import { withDeadline } from '../deadline.js'
 import type { Gate } from '../gate.js'
-import type { Twin } from '../run/find-twins.js'
+import type { Twin } from '../run/find-run.js'
 import { hasEnded } from '../run/run-status.js'
 
 /** The runner sends SIGTERM 7.5 s after SIGINT: everything must be stopped by then. */

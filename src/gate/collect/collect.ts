@@ -22,7 +22,7 @@ import {
   gridIdOf,
   type ExpectedGrid
 } from './expected-grids.js'
-import type { GridResult, FetchedGrid } from './fetch-results.js'
+import type { GridResult } from './fetch-results.js'
 import { GridFetches, sourcesIn, isCompleteAtEnd } from './grid-fetches.js'
 
 export interface Collection {

@@ -12,7 +12,7 @@ import { openClient } from '../gate.js'
 import type { Ports } from '../ports.js'
 import { endGrid } from '../run/end-run.js'
 import { gridPhaseOf } from '../run/run-status.js'
-import { nextPollMs } from '../run/poll-interval.js'
+import { nextPollMs } from '../run/watch-run.js'
 import type { GridStopSettings } from './grid-settings.js'
 
 export type GridStopPorts = Pick<Ports, 'openClient' | 'log' | 'clock' | 'cancelled'>

@@ -11,10 +11,10 @@ import { messageOf } from '../../contract/text.js'
 import { outlastRestart } from './outlast-restart.js'
 
 /**
- * Repeats a run; the request is never sent again unless nothing was created. A repeat cannot be tagged, so after a lost reply it is identified by what it must be: a
- * run that was not in the list before, matches the repeated one in name (a number may follow it), tool, threads, ramp-up and duration, and
- * did not start before the request. If there is one such run, the gate continues with it. It could be someone else's only if they
- * repeated the very same run within these seconds and ours was never created; if there are two, neither is touched.
+ * Repeats a run; the request is never sent again unless nothing was created. A repeat cannot be tagged, so after a lost reply it is
+ * identified by what it must be: a run that was not in the list before, is like the repeated one, and did not start before the request.
+ * It could be someone else's only if they repeated the very same run within these seconds and ours was never created; if there are two,
+ * neither is touched.
  */
 export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Promise<Run> {
   const { client, saved, ports } = gate
@@ -37,11 +37,8 @@ export async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Pr
 
 /** A repeat is a GET, and a proxy may answer it from a cache: a run that already existed is not the new one. */
 function assertNew(run: Run, id: string, attempt: RepeatAttempt | undefined): void {
-  if (attempt?.knownIds.includes(run.id))
-    throw new MalformedReplyError(
-      `repeating run ${id}`,
-      `the service answered with run ${run.id}, which already existed`
-    )
+  const words = `the service answered with run ${run.id}, which already existed`
+  if (attempt?.knownIds.includes(run.id)) throw new MalformedReplyError(`repeating run ${id}`, words)
 }
 
 /**
@@ -82,21 +79,17 @@ async function adoptRun(
   attempt: RepeatAttempt | undefined,
   { signal, cause }: { signal: AbortSignal; cause: unknown }
 ): Promise<Run> {
+  const give = (words: string): Error => new Error(`${messageOf(cause)}. ${words}`, { cause })
   if (attempt === undefined)
-    throw new Error(
-      `${messageOf(cause)}. The run may have been repeated, but the list of runs could not be read beforehand, so the new run cannot be identified. Check the service.`,
-      { cause }
+    throw give(
+      'The run may have been repeated, but the list of runs could not be read beforehand, so the new run cannot be identified. Check the service.'
     )
   const found = await findRepeats(client, attempt, { clock: ports.clock, signal })
   const [only] = found
-  if (only === undefined)
-    throw new Error(`${messageOf(cause)}. No new run like ${attempt.runId} was found. ${MAY_BE_RUNNING}`, {
-      cause
-    })
+  if (only === undefined) throw give(`No new run like ${attempt.runId} was found. ${MAY_BE_RUNNING}`)
   if (found.length > 1)
-    throw new Error(
-      `${messageOf(cause)}. Several new runs look like ${attempt.runId} (${idsOf(found)}), and it is unclear which one belongs to this step; none was touched.`,
-      { cause }
+    throw give(
+      `Several new runs look like ${attempt.runId} (${idsOf(found)}), and it is unclear which one belongs to this step; none was touched.`
     )
   ports.log.info(`Found new run ${only.id} like ${attempt.runId}; continuing with it.`)
   return only

@@ -97,6 +97,23 @@ export function isOutage(thrown: unknown): boolean {
   return thrown instanceof CallError && TRANSIENT.includes(thrown.failure.kind)
 }
 
+/** All bytes; throws an error that it is given if there are more. */
+export async function readAtMost(
+  source: AsyncIterable<Uint8Array>,
+  most: number,
+  tooLarge: () => Error
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  // Leaving the loop ends the stream.
+  for await (const chunk of source) {
+    bytes += chunk.length
+    if (bytes > most) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
 /** What others wrote, on one line and without control characters. */
 export function plain(text: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
