@@ -8,14 +8,12 @@ import { readGridStartSettings, readGridStopSettings } from './gate/grids/grid-s
 import { startGrids } from './gate/grids/start-grids.js'
 import { stopGrids } from './gate/grids/stop-grids.js'
 import type { OutputName } from './gate/publish/outputs.js'
-import { resolveBaselinePath } from './gate/settings/baseline-path.js'
-import { resolvePlanFiles } from './gate/settings/plan-files.js'
-import { maskToken } from './gate/settings/service-values.js'
+import { resolveBaselinePath, resolvePlanFiles } from './gate/settings/plan-files.js'
+import { maskToken } from './gate/settings/target-settings.js'
 import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings/settings.js'
 import { messageOf } from './contract/text.js'
 import type { BaselineStore, Ports } from './gate/ports.js'
-import { createUploader } from './gate/github/artifact.js'
 import { createFindFiles } from './gate/github/runner-files.js'
 import { createLog, takeOverOutput } from './gate/github/log.js'
 import * as step from './gate/github/step.js'
@@ -158,7 +156,7 @@ function createPorts(cancelled: AbortSignal): Ports {
     setOutput,
     writeSummary: step.writeSummary,
     annotate: ({ level, message }) => log[level](message),
-    uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,
+    uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? step.createUploader(occasion) : undefined,
     comment: async (request) => {
       const { createCommenter } = await import('./gate/github/api.js')
       return createCommenter(process.env, log, systemClock)(request)

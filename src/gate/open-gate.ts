@@ -11,7 +11,7 @@ import { type Gate, openClient as openClientFor } from './gate.js'
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
 import { SavedState } from './saved-state.js'
 import { secretParameters } from './settings/secret-parameters.js'
-import { maskToken } from './settings/service-values.js'
+import { maskToken } from './settings/target-settings.js'
 import type { Settings } from './settings/settings.js'
 import type { StepState } from './step-state.js'
 

@@ -3,9 +3,8 @@ import { formatDuration } from '../contract/text.js'
 import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
 import type { Ports } from './ports.js'
-import { withoutSecrets } from './settings/service-values.js'
+import { withoutSecrets, type WaitFor } from './settings/target-settings.js'
 import type { Settings } from './settings/settings.js'
-import type { WaitFor } from './settings/target-settings.js'
 
 const LONGEST_ATTEMPT_MS = 5_000
 const FIRST_PAUSE_MS = 250

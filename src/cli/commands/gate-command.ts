@@ -9,7 +9,6 @@ import { defaultName, readSettings, type Settings, type Skip } from '../../gate/
 import { groupUnused } from '../../gate/settings/unused-inputs.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { verdictDocument } from '../../report/verdict-document.js'
-import { resolveBaselinePath, type BaselinePath } from '../../gate/settings/baseline-path.js'
 import { isBranchWord } from '../../gate/settings/baseline-settings.js'
 import { flagsOf, UsageError, type Arguments, type Flag } from '../arguments.js'
 import { ABOUT_REGIONS, readRegionsFlag, checkOutputFolder } from '../output-folder.js'

@@ -1,8 +1,6 @@
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { Ports } from '../ports.js'
 
-type Clock = Ports['clock']
-
 /** Why GitHub rejected the comment. */
 export type FailureKind =
   'rate-limit' | 'server' | 'network' | 'odd-reply' | 'token' | 'locked' | 'archived' | 'refused' | 'other'
@@ -30,8 +28,8 @@ const FIRST_RATE_LIMIT_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 10_000
 const MOST_QUOTED = 300
 
-export interface RetryOptions {
-  readonly clock: Clock
+interface RetryOptions {
+  readonly clock: Ports['clock']
   readonly signal: AbortSignal
   readonly untilMs: number
   readonly onFailure: (failure: Failure) => void
@@ -108,7 +106,7 @@ function readWait(headers: Headers, nowMs: number): number | undefined {
 /** What is known about the existing comment. */
 export type Standing = { readonly verdict: string | undefined } | 'none' | 'unknown'
 
-export interface CommentFailure {
+interface CommentFailure {
   readonly failure: Failure
   readonly failures: number
   readonly isFromFork: boolean
@@ -136,10 +134,8 @@ export function explainFailure(comment: CommentFailure): string {
 function adviseOn({ failure, failures, isFromFork, longestMs }: CommentFailure): string {
   const { kind, waitMs } = failure
   if (kind === 'rate-limit') {
-    const why =
-      waitMs === undefined
-        ? 'too many calls with this token'
-        : `GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
+    const asked = `GitHub asks to wait ${Math.ceil((waitMs ?? 0) / 1000)} s`
+    const why = waitMs === undefined ? 'too many calls with this token' : asked
     const limit = `a comment may only take ${Math.round(longestMs / 1000)} s`
     return `This is a rate limit: ${why}, and ${limit}. Run the job again later, or give it its own github-token.`
   }

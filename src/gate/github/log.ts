@@ -35,16 +35,15 @@ export function speak<T>(say: () => T): T {
 
 /** The step's log. Annotations use the toolkit's escaping. */
 export function createLog(): Log {
+  const by = (level: keyof Log) => (line: string) => speak(() => core[level](defuse(line)))
   return {
-    info: (line) => speak(() => core.info(defuse(line))),
-    notice: (line) => speak(() => core.notice(defuse(line))),
-    warning: (line) => speak(() => core.warning(defuse(line))),
-    error: (line) => speak(() => core.error(defuse(line))),
-    debug: (line) => speak(() => core.debug(defuse(line)))
+    info: by('info'),
+    notice: by('notice'),
+    warning: by('warning'),
+    error: by('error'),
+    debug: by('debug')
   }
 }
-
-type Level = 'debug' | 'notice' | 'warning' | 'error'
 
 /** A whole line as the toolkit writes it. */
 const COMMAND = /^::(debug|notice|warning|error|add-mask)(?: [^\r\n]*?)?::([^\r\n]*)\r?\n?$/
@@ -76,7 +75,7 @@ function relay(text: string, log: Log): void {
   const [, name, value = ''] = COMMAND.exec(text) ?? []
   // The artifact client masks its own signatures.
   if (name === 'add-mask') speak(() => process.stdout.write(text.endsWith('\n') ? text : `${text}\n`))
-  else if (name !== undefined) log[name as Level](unescapeData(value))
+  else if (name !== undefined) log[name as keyof Log](unescapeData(value))
   else if (text.trim() !== '') log.info(text.trimEnd())
 }
 

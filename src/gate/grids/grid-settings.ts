@@ -3,7 +3,7 @@ import { isReference, type GridChoice, type GridSpecification } from '../../clie
 import { readGridList } from '../settings/grid-list.js'
 import { GRID_START_INPUTS, GRID_STOP_INPUTS, type GridInputName } from '../../contract/inputs.js'
 import { Inputs } from '../settings/inputs.js'
-import { parseServiceAddress, tokenProblem } from '../settings/service-values.js'
+import { parseServiceAddress, tokenProblem } from '../settings/target-settings.js'
 
 export interface GridService {
   readonly address: Address

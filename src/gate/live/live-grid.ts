@@ -1,8 +1,6 @@
 import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
-import { createScanner } from '../../analysis/results/scan/scanner.js'
-import type { Scanner } from '../../analysis/results/scan/scanner.js'
-import { TimedRows } from '../../analysis/results/scan/timed-rows.js'
-import type { TimedRow } from '../../analysis/results/scan/timed-rows.js'
+import { createScanner, type Scanner } from '../../analysis/results/scan/scanner.js'
+import { TimedRows, type TimedRow } from '../../analysis/results/scan/timed-rows.js'
 import { LiveReadingError } from './live-csv.js'
 
 export const WINDOW_MS = 10_000

@@ -3,8 +3,7 @@ import { INPUTS, type InputFacts, type InputName, type ValueOf } from '../../con
 import type { Parsed } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
 import { SettingsError } from '../errors.js'
-import type { BaselinePath } from './baseline-path.js'
-import type { PlanFiles } from './plan-files.js'
+import type { BaselinePath, PlanFiles } from './plan-files.js'
 
 /** What reading the settings depends on. */
 export interface SettingsSources {

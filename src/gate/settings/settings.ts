@@ -7,8 +7,7 @@ import { readGridList } from './grid-list.js'
 import { openInputs, type GateInputs, type SettingsSources } from './inputs.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Occasion } from '../ports.js'
-import { readRegions } from './region-settings.js'
-import { chooseService, readTarget, type Target, parseWaitFor } from './target-settings.js'
+import { readRegions, chooseService, readTarget, parseWaitFor, type Target } from './target-settings.js'
 import { listUnused } from './unused-inputs.js'
 
 /** Where the run comes from. */

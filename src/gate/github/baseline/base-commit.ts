@@ -1,6 +1,5 @@
 import type { Calls } from './calls.js'
-import { shaOf } from './trigger.js'
-import type { Trigger } from './trigger.js'
+import { shaOf, type Trigger } from './trigger.js'
 
 export interface Base {
   /** Undefined on the branch itself: any earlier run of it will do. */

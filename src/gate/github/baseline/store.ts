@@ -12,7 +12,7 @@ import type {
   Ports
 } from '../../ports.js'
 import { keyOf, positionOf } from '../comment-place.js'
-import { connect } from '../connect.js'
+import { connect } from '../pull-request.js'
 import { DOCUMENT_FILE } from '../../baseline/baseline-file.js'
 import { findBase, listAncestors, listFurther, compareCommits } from './base-commit.js'
 import { CallError, Calls, RefusedDownloadError, explain, isOutage, plain, readAtMost } from './calls.js'
