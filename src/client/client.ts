@@ -44,7 +44,6 @@ export interface ResultRange extends PartsBefore {
 
 const CSV = { accept: 'text/csv, */*;q=0.1' }
 
-/** What must hold in a run. */
 interface HandedThresholds {
   readonly thresholds: readonly string[]
   readonly warmUpSeconds: number
@@ -52,7 +51,6 @@ interface HandedThresholds {
   readonly onStall?: string
 }
 
-/** The client of the API: one method per operation. */
 export class ServiceClient {
   readonly #address: Address
   readonly #words: Vocabulary
@@ -311,7 +309,6 @@ function callOf({ as, method = 'GET', ...call }: Op): Call {
   return { ...call, method, responseTimeoutMs: OPERATIONS[as].responseTimeoutMs }
 }
 
-/** Decodes a reply's body, or says what is odd about it or was sent instead. */
 export function decodeReply<T>(operation: string, body: string, schema: Schema<T>): T {
   const decoded = decode(schema, parseReply(operation, body))
   if ('value' in decoded) return decoded.value

@@ -17,7 +17,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** The service answered with an error. */
 export class RefusedError extends ServiceError {
   override name = 'RefusedError'
   readonly status: number
@@ -78,7 +77,6 @@ export class ProxyError extends ServiceError {
   override name = 'ProxyError'
 }
 
-/** The service reported success, but the reply is not valid. */
 export class MalformedReplyError extends ServiceError {
   override name = 'MalformedReplyError'
 }
@@ -101,7 +99,6 @@ export function describeWithoutQuote(error: unknown): string | undefined {
   return undefined
 }
 
-/** Whether the same request may well succeed a little later. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof UnreachableError || error instanceof MalformedReplyError) return true
   return error instanceof RefusedError && ([408, 425, 429].includes(error.status) || error.status >= 500)
@@ -151,10 +148,7 @@ export function hadNoEffect(error: unknown): boolean {
   return SAYS_NO.has(status) || (isLoadgate && SAYS_NO_AS_LOADGATE.has(status))
 }
 
-/**
- * Whether an upload broke off in the middle. Hardly any service acts on half a request, but one might on the fields that come first: only
- * who has looked for their effect and found none may send it again.
- */
+/** Whether an upload broke off in the middle. A service might act on its first fields: only who has looked for their effect and found none may send it again. */
 export function brokeOff(error: unknown): boolean {
   return (
     (error instanceof UnreachableError || (error instanceof RefusedError && isTransient(error))) &&
@@ -162,10 +156,7 @@ export function brokeOff(error: unknown): boolean {
   )
 }
 
-/**
- * Whether a loadgate refuses to create anything because it is about to end: it says so before it creates anything, and when to ask again.
- * The 503 of any other service, or of a proxy, may hide a request that had its effect.
- */
+/** Whether a loadgate refuses to create anything because it is about to end. The 503 of another service or a proxy may hide a request that had its effect. */
 export function isAboutToRestart(error: unknown): boolean {
   return (
     error instanceof RefusedError &&
@@ -185,10 +176,7 @@ export function mayBeMomentaryForKnownToken(error: unknown): boolean {
   return error instanceof RefusedError && error.status !== 401
 }
 
-/**
- * Whether a refused request for a result may succeed later: a firewall (403) or a sign-in page may answer for the service for a while. An
- * invalid token, and what is gone or blocked for legal reasons, stays so.
- */
+/** Whether a refused result may come later: a firewall (403) or a sign-in page may answer for a while. A bad token, and what is gone or blocked, stays so. */
 export function mayBecomeResult(error: unknown): boolean {
   if (error instanceof RedirectError || error instanceof EncodingError) return true
   return error instanceof RefusedError && ![401, 410, 451].includes(error.status)

@@ -33,10 +33,7 @@ export interface RetryPolicy {
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
-/**
- * Retry an outage for minutes; a refusal for a minute, since it may come from an ingress during a deployment, but a run that was really
- * deleted is not worth a longer wait; a rejected token, or a bug of ours, not at all.
- */
+/** An outage for minutes; a refusal for a minute, since it may come from an ingress during a deployment; a rejected token, or a bug of ours, not at all. */
 function outage(transientMs: number, refusalMs = MINUTE) {
   return { isTransient, transientMs, isRefusal: mayBeMomentary, refusalMs }
 }
@@ -71,10 +68,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof RefusedError && error.status === 404
 }
 
-/**
- * There was no connection, or the service is rate limiting, or a loadgate cannot use its database for the moment: the same request may
- * work later, and cannot create anything twice. A restart takes longer.
- */
+/** No connection, rate limiting, or a loadgate without its database: the same request may work later, and cannot create anything twice. */
 function mayCreateNow(error: unknown): boolean {
   if (!hadNoEffect(error) || isAboutToRestart(error)) return false
   if (error instanceof RefusedError) return error.status === 429 || error.status === 503
@@ -129,7 +123,6 @@ export const RETRY = {
   }
 } as const satisfies Record<string, RetryPolicy>
 
-/** How the request of an operation is sent. */
 export interface Sending {
   /** Without it, once: the caller retries for as long as it has time, or not at all. */
   readonly retry?: RetryPolicy
@@ -164,7 +157,6 @@ const LONGEST_PAUSE_ATTEMPT = 6
 /** A refusal is retried more often than an outage, since it is retried for a shorter time. */
 const LONGEST_PAUSE_ATTEMPT_AFTER_REFUSAL = 4
 
-/** Consecutive failures, and how much longer to retry. */
 export class Failures {
   #count = 0
   #sinceMs: number | undefined
@@ -207,16 +199,12 @@ export class Failures {
 export interface RetryOptions {
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
-  /** Called for each failure that is retried. */
   readonly onRetry?: (error: unknown) => void
   /** Creates the error to throw when the signal ends it, from the last failure; without it, the signal's reason is thrown. */
   readonly overWith?: (failure: unknown) => Error
 }
 
-/**
- * Retries what may succeed a little later, until the policy or the signal ends it. An attempt that makes progress without being done
- * reports it with `noteProgress`.
- */
+/** Retries until the policy or the signal ends it. An attempt that makes progress without being done reports it with `noteProgress`. */
 export async function retry<T>(
   attempt: (noteProgress: () => void) => Promise<T>,
   policy: RetryPolicy,
@@ -252,7 +240,6 @@ export function pauseBefore(attempt: number, error: unknown, random: () => numbe
   return Math.round(pause * (0.75 + random() / 2))
 }
 
-/** The wait before the next look at something that is not ready yet. */
 export function pauseBetweenLooks(looks: number): number {
   return pauseBefore(Math.min(looks, LONGEST_PAUSE_ATTEMPT), undefined)
 }

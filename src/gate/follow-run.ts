@@ -55,7 +55,6 @@ const LONGEST_COLLECTION_AFTER_BAD_END_MS = MINUTE
 const LONGEST_LOCAL_COLLECTION_AFTER_BAD_END_MS = 3_000
 const LONGEST_STOP_MS = 3 * MINUTE
 
-/** Findings that include the run. */
 type Followed = Findings & { readonly run: Run }
 
 /** One run: start → watch → collect. Returns what is known, and the failure if there was one. */
@@ -174,7 +173,6 @@ async function watch({ gate, run, signal, beganMs, show, health }: Following): P
   }
 }
 
-/** Shows progress, with the stage; undefined if it is not shown. */
 function progressOf({ ports }: Gate, stage: string | undefined): ((progress: Progress) => void) | undefined {
   if (ports.onProgress === undefined) return undefined
   return (progress) => ports.onProgress?.({ ...progress, ...(stage !== undefined && { stage }) })

@@ -37,7 +37,6 @@ async function checkSettings(ports: Ports, settings: Settings): Promise<void> {
   if (settings.origin.kind === 'files') await warnOfPlan(ports, settings)
 }
 
-/** The gate, or why nothing could be started. */
 type Opened = { readonly gate: Gate } | { readonly gate: undefined; readonly failure: Failure }
 
 async function open(ports: Ports, settings: Settings): Promise<Opened> {

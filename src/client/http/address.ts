@@ -1,6 +1,5 @@
 import type { Vocabulary } from '../../contract/vocabulary.js'
 
-/** The service's address: the API's root, and what is needed to resolve its links. */
 export interface Address {
   /** Ends with `/api`, without a trailing slash. */
   readonly api: string
@@ -64,10 +63,7 @@ export function atOwnAddress(address: Address, link: URL, words: Pick<Vocabulary
 /** As services make them; a folder called `2026-11-16` or `results` is none. */
 const LIKE_AN_ID = /^(?=.*\d)(?=.*[a-z])[\w-]{8,}$/i
 
-/**
- * The run that a link names as the API does, `/runs/<id>/…` or `run_id=<id>`, if this one is nowhere in it. A link that names none, as to
- * storage elsewhere, may be anybody's.
- */
+/** The run that a link names as the API does, `/runs/<id>/…` or `run_id=<id>`, if this one is nowhere in it. A link that names none may be anybody's. */
 export function otherRunIn(
   href: string,
   runId: string,
@@ -83,7 +79,6 @@ export function otherRunIn(
   return [...inPath, ...searchParams.getAll(`${words.run}_id`)].find((id) => /^[\w-]+$/.test(id))
 }
 
-/** For a search of whole words. */
 function dashed(text: string): string {
   return `-${text.replace(/[^a-z\d]+/gi, '-')}-`
 }
@@ -100,13 +95,11 @@ function decode(segment: string): string {
 export interface ContentRange {
   readonly fromByte: number
   readonly toByte: number
-  /** Undefined if the service does not say. */
   readonly total: number | undefined
 }
 
 const CONTENT_RANGE = /^bytes (\d+)-(\d+)\/(\d+|\*)$/
 
-/** Reads the header of a `206`; undefined if it makes no sense. */
 export function readContentRange(text: string | undefined): ContentRange | undefined {
   const [, from, to, size] = CONTENT_RANGE.exec(text?.trim() ?? '') ?? []
   const [fromByte, toByte] = [Number(from), Number(to)]

@@ -73,7 +73,6 @@ export interface Upload {
 }
 
 export interface Call {
-  /** What is being attempted: "creating the run". */
   readonly operation: string
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   readonly url: URL

@@ -13,7 +13,6 @@ import { Agent } from './undici.js'
 export interface Reply {
   readonly status: number
   header(name: string): string | undefined
-  /** The complete body, for replies of modest size. */
   text(): Promise<string>
   readonly body: ReplyBody
 }
@@ -29,10 +28,7 @@ interface Received extends Reply {
 const LARGEST_JSON_BYTES = 32 * 1024 * 1024
 const MOST_ERROR_BYTES = 256 * 1024
 const MOST_REDIRECTS = 5
-/**
- * Bytes buffered for a slow reader. At this limit undici 7 pauses its parser, and if the other side then closes the connection, an
- * assertion crashes the process (nodejs/undici#5360).
- */
+/** For a slow reader. At this limit undici 7 pauses its parser, and if the connection is then closed, an assertion crashes the process (nodejs/undici#5360). */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 
 export interface HttpOptions {
@@ -43,7 +39,6 @@ export interface HttpOptions {
   readonly origin: string
   /** Whether the service was reached before, by an earlier step: a proxy that does not answer is an outage then. */
   readonly isReached?: boolean | undefined
-  /** Used instead of its own connections. */
   readonly dispatcher?: Dispatcher | undefined
 }
 
@@ -213,7 +208,6 @@ export class Http {
   }
 }
 
-/** Only this project's own service says so. */
 export function isOfLoadgate(reply: Pick<Reply, 'header'>): boolean {
   return reply.header('x-loadgate-version') !== undefined
 }
@@ -274,10 +268,7 @@ export interface RawReply {
 /** Headers about the encoded bytes: they do not apply to the decoded ones, and parts of those could not be joined. */
 const OF_ENCODED_BYTES: readonly string[] = ['content-encoding', 'content-length', 'etag']
 
-/**
- * A proxy may compress a response that was requested uncompressed. It is decoded as it arrives, before anything searches it; a truncated
- * one is an error, since gzip ends with its length and checksum. A part of a compressed response is left as it is.
- */
+/** A proxy may compress a response all the same. It is decoded as it arrives; a truncated one is an error. A part of a compressed response is left as it is. */
 function withoutGzip(reply: RawReply): RawReply {
   const encoding = String(reply.headers['content-encoding'] ?? '')
     .trim()

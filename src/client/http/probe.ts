@@ -3,13 +3,11 @@ import { isLoopback } from './address.js'
 import { ProxyFailure, mayBeProxied, openProxyAgent } from './proxy.js'
 import { Agent } from './undici.js'
 
-/** The reply to one request, or why there was none. */
 export type ProbeResult =
   | { readonly status: number }
   | { readonly failure: string; readonly kind: 'no-server' | 'unknown-host' | 'certificate' | 'other' }
 
 export interface ProbeOptions {
-  /** Ends the attempt. */
   readonly signal: AbortSignal
   /** As the load tools do; on loopback this is always so, since nothing leaves the machine. */
   readonly acceptsAnyCertificate?: boolean

@@ -30,7 +30,6 @@ export function openProxyAgent(
   })
 }
 
-/** What its variable says; empty if there is none. */
 function proxyIn(env: NodeJS.ProcessEnv, name: 'http_proxy' | 'https_proxy'): string {
   return [env[name], env[name.toUpperCase()]].map((text) => text?.trim()).find(Boolean) ?? ''
 }

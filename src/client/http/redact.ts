@@ -2,23 +2,18 @@ import type { Readable } from 'node:stream'
 
 /** A reply's bytes as they arrive, to be read once. */
 export interface ReplyBody extends AsyncIterable<Buffer> {
-  /** Discards what has not arrived yet. */
   destroy(): unknown
-  /** Reads to the end and discards it. */
   resume(): unknown
   /** After the end of a part: its last bytes, if they may begin a secret that continues in the next part. */
   readonly held?: Buffer | undefined
 }
 
-/** What is known of the parts before the one that is asked for. */
 export interface PartsBefore {
-  /** What was held back of them. */
   readonly held?: Buffer | undefined
   /** The size of the whole, if they have stated it. */
   readonly total?: number | undefined
 }
 
-/** Replaces a secret in a text. */
 export const REDACTED = '***'
 
 /** Shorter ones occur in any text by chance: redacting them would destroy the text and protect nothing. */
@@ -57,10 +52,7 @@ export class Redactor {
     return this.#text === undefined ? text : text.replace(this.#text, REDACTED)
   }
 
-  /**
-   * The same bytes with asterisks over the secrets: lengths stay the same, so ranges and announced lengths remain valid. `bytesToEnd` are
-   * those of the whole from here on, without `held`.
-   */
+  /** The same bytes with asterisks over the secrets, so that ranges stay valid. `bytesToEnd` are those of the whole from here on, without `held`. */
   stream(source: Readable, bytesToEnd = 0, held?: Buffer): ReplyBody {
     if (this.#bytes === undefined) return source
     const left: { held?: Buffer } = {}
@@ -176,7 +168,6 @@ function longestLength(spelling: Spelling): number {
   return spelling.reduce((sum, forms) => sum + Math.max(...forms.map(({ length }) => length)), 0)
 }
 
-/** UTF-8 bytes, one character per byte. */
 function latin1Of(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
@@ -223,7 +214,6 @@ const NAMED_ENTITIES: Readonly<Record<string, string>> = {
 }
 /** URL-safe base64 replaces two characters; forms write a space as a plus. */
 const IN_ADDRESSES: Readonly<Record<string, string>> = { '+': '-', '/': '_', ' ': '+' }
-/** What JSON writes with a backslash. */
 const ESCAPED_IN_JSON = ['"', '\\', '/', "'"]
 /** Encoded once, twice or three times, as in a URL within a URL. */
 const DEPTHS = [0, 1, 2]
@@ -237,7 +227,6 @@ function escapesOf(character: string): readonly string[] {
   ]
 }
 
-/** The whole text in hex, in lower and in upper case. */
 function hexOf(text: string): readonly string[] {
   return inBothCases(Buffer.from(text).toString('hex'))
 }
@@ -286,7 +275,6 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0')
 }
 
-/** Changes the case of the hex digits only. */
 function inBothCases(form: string): string[] {
   return [form, form.replace(/[0-9a-f]+/g, (digits) => digits.toUpperCase())]
 }

@@ -11,9 +11,8 @@ import { failureOf } from '../errors.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
-import { comparedRun } from '../collect/compared-run.js'
+import { comparedRun, asRecorded, describeRemoteErrors } from '../collect/compared-run.js'
 import { findBaseline, isSearched, type Search } from './find-baseline.js'
-import { asRecorded, describeRemoteErrors } from './as-recorded.js'
 import { withFactsOf } from './run-fingerprint.js'
 
 type Compared = Pick<Findings, 'comparison' | 'baseline' | 'trend' | 'isOnBaselineBranch'>

@@ -88,7 +88,6 @@ async function endLateTwins(state: StepState, options: CleanUpOptions): Promise<
   )
 }
 
-/** Undefined if this could not be determined. */
 async function findRunIds(
   { marker, repeat }: StepState,
   options: CleanUpOptions
@@ -166,10 +165,7 @@ async function terminateAndTell(
 export const LEFT_RUNNING =
   'stop-on-cancel is false: the run is left running, and its grids end after their stop_after.'
 
-/**
- * After a kill, which counts as a cancelled job: whether what the step started is left running, which is logged. Grids for which no run
- * was requested, or whose run has ended, are not left running.
- */
+/** After a kill, which counts as a cancelled job: whether what was started is left running. Grids whose run was not requested, or has ended, are not. */
 export async function isLeftRunning(state: StepState, options: CleanUpOptions): Promise<boolean> {
   if (!state.leaveIfKilled || !wasRequested(state)) return false
   if (state.madeGrids.length > 0 && (await hasNoRun(state, options))) return false

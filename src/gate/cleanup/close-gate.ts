@@ -101,7 +101,6 @@ export function howToClose(gate: Gate, findings: Findings): LocalServiceEnd {
   }
 }
 
-/** Describes the CSVs of a cancelled run. */
 export async function describePartial(gate: Gate, findings: Findings): Promise<string[]> {
   if (!isCutOff(gate, findings)) return []
   const names = await readdir(join(gate.ports.scratchDir, RESULTS)).catch(() => [])

@@ -108,7 +108,6 @@ async function deleteLeftPods(
 }
 
 const FOLDER = 'service'
-/** How the folders of steps are named. */
 const OF_A_STEP = 'loadgate-'
 
 /** Where the embedded service of a step keeps its data: plans and parameters, secret ones too. */

@@ -26,7 +26,6 @@ import type { GridResult } from './fetch-results.js'
 import { GridFetches, sourcesIn, isCompleteAtEnd } from './grid-fetches.js'
 
 export interface Collection {
-  /** As last seen. */
   readonly run: Run
   readonly report: Report | undefined
   readonly reportProblem: string | undefined
@@ -58,15 +57,12 @@ export interface Collection {
 
 export interface CollectOptions {
   readonly signal: AbortSignal
-  /** The run when it was first read. */
   readonly first?: Run | undefined
   /** False when the verdict does not depend on what is collected. */
   readonly isPatient?: boolean
-  /** What was seen of its grids while it ran. */
   readonly health?: GridHealth | undefined
   /** When the run was created, by the service's clock; undefined if it was not created here. */
   readonly createdMs?: number | undefined
-  /** Which of the step's runs it is, if there are several. */
   readonly stage?: string | undefined
   /** Where to save the CSVs, within the step's folder; `results` by default. */
   readonly resultsFolder?: string | undefined
@@ -183,10 +179,7 @@ const OPTIONAL_PATIENCE_MS = 10_000
 /** Few services compute it longer than this after the end; many never give one. */
 const APDEX_PATIENCE_MS = 2 * 60_000
 
-/**
- * Values arrive late, links are added, CSVs grow: a run that has ended is looked at, and its CSVs are downloaded, until nothing is
- * missing and a further look shows nothing new. What never comes is waited for within its own time.
- */
+/** Looks at a run that has ended, and downloads its CSVs, until nothing is missing and a further look shows nothing new, or within the time of what is missing. */
 async function lookUntilSame(gate: Gate, first: Run, options: LookOptions) {
   const { signal, isPatient, health, fetches } = options
   const { clock } = gate.ports
@@ -214,18 +207,15 @@ async function lookUntilSame(gate: Gate, first: Run, options: LookOptions) {
   }
 }
 
-/** What is still missing in a run as last seen, and how much longer it is waited for. */
 interface Lack {
   readonly what: string
   readonly isNeeded: boolean
   readonly leftMs: number
 }
 
-/** How long what is missing is waited for, and what is told about it. */
 class Waiting {
   readonly doubts: string[] = []
   #awaited: { readonly what: string; readonly sinceMs: number } | undefined
-  /** The run cannot be read any more. */
   #isOver = false
 
   constructor(

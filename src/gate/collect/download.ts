@@ -13,7 +13,6 @@ export interface DownloadOptions {
   readonly open: (range: ResultRange | undefined) => Promise<Reply>
   readonly path: string
   readonly clock: Clock
-  /** Aborted when the time for collecting has run out. */
   readonly signal: AbortSignal
   /** The service has everything in place: what is not a CSV now never will be. */
   readonly isFinal?: boolean
@@ -69,7 +68,6 @@ async function keep<T>(work: Promise<T>): Promise<T> {
   })
 }
 
-/** One CSV download: how much of it has arrived, and how large it will be. */
 class Transfer {
   #start = new CsvStart()
   #bytes = 0
@@ -89,7 +87,6 @@ class Transfer {
     return this.#bytes
   }
 
-  /** Where the next part begins. */
   get #position(): number {
     return this.#bytes + (this.#held?.length ?? 0)
   }

@@ -11,7 +11,6 @@ import { UNKNOWN_REGION, gridIdOf, type ListedGrid } from './expected-grids.js'
 import { messageOf } from '../../contract/text.js'
 import type { Log } from '../ports.js'
 
-/** One grid's CSV: on disk, or why it is not. */
 export interface GridResult {
   readonly gridId: string
   readonly region: string
@@ -26,11 +25,9 @@ export interface GridResult {
 export interface FetchedGrid {
   readonly result: GridResult
   readonly scan: ScanResult | undefined
-  /** Where it came from. */
   readonly href: string
 }
 
-/** Where to find a grid's CSV. */
 export interface Source extends ListedGrid {
   readonly runId: string
   readonly nodeCount: number | undefined
@@ -54,7 +51,6 @@ interface Options extends Pick<ScannerOptions, 'stallLabels'> {
   readonly emptyPatienceMs: number
   /** What is not a CSV now never will be. */
   readonly isFinal?: boolean
-  /** The current link. */
   readonly findAddress: (source: Source) => Promise<string>
 }
 

@@ -23,7 +23,6 @@ const LONGEST_REQUEST_MS = 10_000
 /** A CSV with only a header may still be in the process of being written. */
 const EMPTY_PATIENCE_MS = 30_000
 
-/** Where to find the CSVs of the grids that the run lists. */
 export function sourcesIn({ client, settings: { origin } }: Gate, run: Run): Source[] {
   return sourcesOf(client, run, origin.kind === 'files' ? origin.grids.length : 1)
 }
@@ -71,10 +70,7 @@ export class GridFetches {
     return sourcesIn(this.gate, run).every((source) => this.#fetches.has(nameOf(source)))
   }
 
-  /**
-   * A service may report a run as finished while its CSVs still grow. True if one has grown since it was downloaded: it begins anew with
-   * the next call of `of`, from the start, since nothing guarantees that the earlier bytes are unchanged.
-   */
+  /** True if a CSV has grown since it was downloaded: it begins anew with the next call of `of`, since nothing guarantees that the earlier bytes are unchanged. */
   async haveGrown(run: Run): Promise<boolean> {
     const listed = sourcesIn(this.gate, run)
     const fetches = [...this.#fetches.values()]
@@ -133,10 +129,7 @@ export class GridFetches {
   }
 }
 
-/**
- * Whether a CSV is now larger than what was downloaded, by a HEAD request, with a few retries after transient errors. Anything that
- * does not show growth counts as none: a service need not say how large a CSV is.
- */
+/** Whether a CSV is now larger than what was downloaded, by a HEAD request. What does not show growth counts as none: a service need not state a size. */
 export async function hasGrown(
   client: ServiceClient,
   href: string,

@@ -1,16 +1,13 @@
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { Ports } from '../ports.js'
 
-/** Why GitHub rejected the comment. */
 export type FailureKind =
   'rate-limit' | 'server' | 'network' | 'odd-reply' | 'token' | 'locked' | 'archived' | 'refused' | 'other'
 
 export interface Failure {
   readonly kind: FailureKind
-  /** Undefined if there was no response. */
   readonly status: number | undefined
   readonly words: string
-  /** How long GitHub asks to wait. */
   readonly waitMs: number | undefined
 }
 
@@ -103,7 +100,6 @@ function readWait(headers: Headers, nowMs: number): number | undefined {
   return Math.max(0, Number(reset) * 1000 - nowMs)
 }
 
-/** What is known about the existing comment. */
 export type Standing = { readonly verdict: string | undefined } | 'none' | 'unknown'
 
 interface CommentFailure {
@@ -111,7 +107,6 @@ interface CommentFailure {
   readonly failures: number
   readonly isFromFork: boolean
   readonly standing: Standing
-  /** The time limit for the comment. */
   readonly longestMs: number
 }
 

@@ -37,7 +37,6 @@ const SETTLING_MS = 1500
 /** Another gate may write over ours; a list that never shows what was written looks the same. */
 const MOST_WRITES = 3
 
-/** What is known so far; a retry continues from it. */
 interface Task {
   readonly env: NodeJS.ProcessEnv
   readonly log: Log
@@ -139,10 +138,7 @@ async function write(task: Task, pull: PullRequest): Promise<boolean> {
   return true
 }
 
-/**
- * Others have written too, and an earlier attempt may have written a comment that the list did not show. False if ours is
- * not where it was written: it was deleted, another gate of the run took it for its own, or a slower run wrote over it.
- */
+/** Looks once more. False if ours is not where it was written: it was deleted, another gate of the run took it for its own, or a slower run wrote over it. */
 async function settle(task: Task, pull: PullRequest, isInPlace: boolean): Promise<boolean> {
   const { log, clock, request, us } = task
   try {

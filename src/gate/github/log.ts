@@ -1,10 +1,7 @@
 import * as core from '@actions/core'
 import type { Log } from '../ports.js'
 
-/**
- * The runner interprets `::command` at the start of a line and `##[command]` anywhere in it. Text from a service, a plan
- * or a tool must not be able to send it commands.
- */
+/** The runner obeys `::command` at the start of a line and `##[command]` anywhere: text from a service, a plan or a tool must not send it commands. */
 export function defuse(text: string): string {
   // Nor may it move the cursor or change colours in whatever shows the log.
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -17,7 +14,6 @@ export function defuse(text: string): string {
 
 let isOwn = false
 
-/** Whether the current output is the step's own. */
 export function isSpeaking(): boolean {
   return isOwn
 }
@@ -33,7 +29,6 @@ export function speak<T>(say: () => T): T {
   }
 }
 
-/** The step's log. Annotations use the toolkit's escaping. */
 export function createLog(): Log {
   const by = (level: keyof Log) => (line: string) => speak(() => core[level](defuse(line)))
   return {

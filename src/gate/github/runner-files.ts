@@ -3,7 +3,6 @@ import { isAbsolute, join } from 'node:path'
 import { messageOf } from '../../contract/text.js'
 import type { FindFiles } from '../settings/plan-files.js'
 
-/** A path that the runner provides in a variable. */
 export interface RunnerPlace {
   readonly name: string
   readonly path: string | undefined

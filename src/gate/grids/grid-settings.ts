@@ -14,7 +14,6 @@ export interface GridService {
 export type GridStartSettings = Readonly<ReturnType<typeof readGridStartSettings>>
 export type GridStopSettings = Readonly<NonNullable<ReturnType<typeof readGridStopSettings>>>
 
-/** Gives the trimmed value of an input; empty if it was not given. */
 export type ReadGridInput = (name: GridInputName) => string
 
 /** Collects every problem, so that a workflow can be fixed in one push. */
@@ -36,7 +35,6 @@ export function readGridStartSettings(read: ReadGridInput) {
     service,
     grids: grids.filter((grid) => !isReference(grid)) as GridSpecification[],
     timeoutMs,
-    /** Leave the grids running at the end of the job. */
     keep
   })
 }
@@ -58,7 +56,6 @@ export function readGridStopSettings(read: ReadGridInput) {
   return inputs.checked({ service, ids, timeoutMs })
 }
 
-/** What both have. */
 interface GridInputs {
   text(name: 'base-url' | 'token' | 'grids'): string
   complain(name: 'base-url' | 'token' | 'grids', problem: string): void

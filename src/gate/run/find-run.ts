@@ -11,7 +11,6 @@ import { hasEnded } from './run-status.js'
 interface FindOptions {
   readonly clock: Clock
   readonly signal?: AbortSignal
-  /** The pause before each search. */
   readonly pausesMs?: readonly number[]
 }
 
@@ -32,10 +31,7 @@ const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/i
 /** Added when a search finds nothing: that does not prove that nothing was created. */
 export const MAY_BE_RUNNING = 'One may still be running: check the service.'
 
-/**
- * Whether the run has tags but not the marker, however the service joins or writes them, and has a name other than the requested one, or
- * another gate's marker. Without tags there is no way to tell; and a service may add its own tags.
- */
+/** Whether the run has tags but not the marker, and another gate's marker or another name. Without tags there is no way to tell; a service may add its own. */
 export function isForeign({ tags, name }: Run, marker: string, ownName?: string): boolean {
   if (tags.length === 0 || isMarked({ tags }, marker)) return false
   return (
@@ -76,7 +72,6 @@ export async function findPatiently(
   return []
 }
 
-/** The runs of a step, and their markers. */
 export type MarkedRuns = Pick<StepState, 'runId' | 'marker' | 'askedMs' | 'earlier'>
 
 export interface Twin {

@@ -28,7 +28,6 @@ export interface GridMaker {
 }
 
 export interface SettleOptions {
-  /** Several runs use the grids. */
   readonly areShared?: boolean
   /** Ends a request that creates a grid; by default the signal that ends everything else. */
   readonly createSignal?: AbortSignal

@@ -41,10 +41,7 @@ function assertNew(run: Run, id: string, attempt: RepeatAttempt | undefined): vo
   if (attempt?.knownIds.includes(run.id)) throw new MalformedReplyError(`repeating run ${id}`, words)
 }
 
-/**
- * What the list contains before the repeat; undefined if it cannot be read, which does not prevent the repeat. An unknown run does:
- * nothing was sent yet, and a wrong id is reported at once.
- */
+/** What the list contains before the repeat; undefined if it cannot be read, which does not prevent the repeat. An unknown run does: it is a wrong id. */
 async function lookBefore(
   { client, ports: { clock } }: Gate,
   id: string,

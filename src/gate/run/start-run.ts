@@ -135,10 +135,7 @@ async function reconcile(
 /** A run page is worth no more. */
 const LONGEST_HAND_OVER_MS = 5_000
 
-/**
- * Tells the service what must hold in the run, so that its page shows the verdict too. One try, while the run goes on: whatever becomes of
- * it, the gate judges by itself. An existing run is left as it is; of several runs together, none has the verdict of all.
- */
+/** Tells the service what must hold, so that the run's page shows the verdict too. One try: the gate judges by itself. Of several runs none has the verdict of all. */
 export async function handOverThresholds(gate: Gate, run: Run): Promise<void> {
   const { settings, client, ports } = gate
   const { target, thresholds, origin, baseline, warmUpMs, onStall } = settings

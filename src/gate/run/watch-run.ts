@@ -9,12 +9,10 @@ export interface WatchOptions {
   readonly show: () => Promise<Run>
   readonly log: Log
   readonly clock: Clock
-  /** Aborted by the deadline or a cancelled job. */
   readonly signal: AbortSignal
   readonly longestMs: number
   /** As requested; if undefined, the run's own figure is used. */
   readonly durationSeconds: number | undefined
-  /** Notes how long the run waits for others. */
   readonly queueTime?: QueueTime | undefined
   /** Called after each poll; where it is given, the log has no lines of progress of its own. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
@@ -34,10 +32,7 @@ export interface Watched {
 
 const LINE_EVERY_MS = 60_000
 
-/**
- * Polls the run until it has ended; throws when the signal is aborted or the service stays down. The service has returned the run
- * before, so a 404 may be temporary: a run too new to be known everywhere, or a deployment.
- */
+/** Polls the run until it has ended; throws when the signal is aborted or the service stays down. A 404 may be temporary: the service has returned the run before. */
 export async function watchRun(options: WatchOptions): Promise<Watched> {
   const { show, log, clock, signal, longestMs, queueTime, onProgress, onLook } = options
   const failures = new Failures(RETRY.watchRun, clock)
@@ -143,7 +138,6 @@ function describeProgress(progress: Progress): string {
 }
 
 interface PollTimes {
-  /** Since polling started. */
   readonly elapsedMs: number
   /** Until the run is expected to end; negative when it is overdue, undefined when unknown. */
   readonly untilEndMs: number | undefined

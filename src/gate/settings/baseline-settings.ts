@@ -4,7 +4,6 @@ import { formatDuration } from '../../contract/text.js'
 import type { GateInputs, SettingsSources } from './inputs.js'
 import { changesParameters, findNoParameter, splitParameters } from './override-parameters.js'
 
-/** What to compare with. */
 export type BaselineSettings = Readonly<Awaited<ReturnType<typeof readBaseline>>>
 
 export type BaselineSource =
@@ -15,7 +14,6 @@ export type BaselineSource =
   /** The parameters overlay `override-parameters` in the base segments. */
   | { readonly kind: 'side-by-side'; readonly parameters: string; readonly rounds: number }
 
-/** What else is known of the run. */
 export interface RunRules {
   /** Without a token other variables may be empty too, so only inputs that were given are checked. */
   readonly isSkipped: boolean

@@ -128,14 +128,12 @@ export function readRegions(inputs: GateInputs, { baseUrl, isLocal }: ServiceCho
   return regions.size === 0 ? undefined : regions
 }
 
-/** Reads the setting from YAML. */
 export function parseRegionsText(text: string): ParsedRegions {
   const { value, problems } = readYaml(text)
   if (problems.length === 0) return parseRegions(value)
   return { regions: new Map(), problems: problems.map((problem) => `is not YAML: ${problem}`) }
 }
 
-/** The address of a service, or what is wrong with it. */
 export function parseServiceAddress(text: string): { address: Address } | { problem: string } {
   try {
     return { address: readAddress(text) }
@@ -144,7 +142,6 @@ export function parseServiceAddress(text: string): { address: Address } | { prob
   }
 }
 
-/** What is wrong with a token that was given. */
 export function tokenProblem(token: string): string | undefined {
   return /[\s:]/.test(token) ? 'must not contain whitespace or a colon' : undefined
 }

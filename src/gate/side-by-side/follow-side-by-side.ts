@@ -74,10 +74,7 @@ export async function followSideBySide(gate: Gate): Promise<Findings> {
   return { ...joinRounds(gate, found), endedMs, ...(failure !== undefined && { failure }) }
 }
 
-/**
- * A confirming block that does not come to its end takes nothing away from the blocks before: they alone are compared. A cancellation
- * or the timeout is still one.
- */
+/** A confirming block that does not come to its end takes nothing away from those before, which alone are compared; a cancellation or the timeout is still one. */
 function withoutUnfinished(
   { ports }: Gate,
   done: Progress,

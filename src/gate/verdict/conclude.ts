@@ -332,10 +332,7 @@ export interface JudgedRun {
 
 const VERDICTS: readonly Judgement['verdict'][] = ['failed', 'inconclusive', 'passed']
 
-/**
- * Each line by the run in which it fares worst, and which one that was. Lines that name `baseline` are judged by all runs together,
- * and stay as they are.
- */
+/** Each line by the run in which it fares worst, and which one that was. Lines that name `baseline` are judged by all runs together. */
 export function takeWorst(first: readonly Judgement[], confirming: readonly JudgedRun[]): Judgement[] {
   if (confirming.length === 0) return [...first]
   return first.map((own) => {

@@ -59,10 +59,7 @@ function hasErrors({ remoteErrors }: Run): boolean {
   return listRemoteErrors(remoteErrors).length > 0
 }
 
-/**
- * How the samples that were downloaded contradict those that were read during the run: the latter must be among the former. Undefined
- * if they do not, also where they could not be downloaded.
- */
+/** How the downloaded samples contradict those read during the run, which must be among them; undefined if they do not, or could not be downloaded. */
 export function describeDifference(live: Measurements, collection: Collection): string | undefined {
   const { measurements, grids } = collection
   if (measurements === undefined) return undefined

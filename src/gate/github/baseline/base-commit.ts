@@ -38,7 +38,6 @@ function at(sha: string): Base {
   return { baseCommit: sha, newest: sha }
 }
 
-/** Undefined if the commit is not a merge. */
 async function readFirstParent(calls: Calls, sha: string): Promise<string | undefined> {
   const { data } = await calls.make('read the merge commit', () =>
     calls.octokit.rest.git.getCommit({ ...calls.repository, commit_sha: sha })

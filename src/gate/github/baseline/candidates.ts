@@ -27,7 +27,6 @@ interface Query {
 
 /** GitHub's largest. */
 const PAGE = 100
-/** So many are united. */
 const ENOUGH = 3
 /** Where artifacts of others take up the page, the branch's newest runs are asked one by one, but not for ever. */
 const MOST_ASKED_RUNS = 20
@@ -58,7 +57,6 @@ export async function listCandidates(calls: Calls, query: Query) {
   }
 }
 
-/** Those of the runs that are known. */
 function withCommits(candidates: readonly Candidate[], commits: ReadonlyMap<number, string>): Candidate[] {
   return candidates.flatMap((each) => {
     const commit = commits.get(each.runId)
@@ -66,7 +64,6 @@ function withCommits(candidates: readonly Candidate[], commits: ReadonlyMap<numb
   })
 }
 
-/** The artifacts of the branch's newest runs, until there are enough. */
 async function askRuns(calls: Calls, query: Query, runIds: readonly number[]): Promise<Candidate[]> {
   const asked: Candidate[] = []
   for (const runId of runIds.slice(0, MOST_ASKED_RUNS)) {
@@ -117,10 +114,7 @@ function newestFirst(one: Candidate, other: Candidate): number {
   return (other.createdMs ?? 0) - (one.createdMs ?? 0) || other.id - one.id
 }
 
-/**
- * The commits of the workflow's newest runs on the branch, by their ids, by events that only run the branch's own code. One list per
- * event, because runs of other events may take up a page; until all that are wanted are known.
- */
+/** The commits of the workflow's newest runs on the branch, by run id. One list per event, because runs of others may take up a page; until all wanted are known. */
 async function listOwnRuns(
   calls: Calls,
   query: Query,

@@ -62,10 +62,7 @@ interface StorePorts {
   readonly downloaded: Map<number, BaselineDocument>
 }
 
-/**
- * As the comment's key: one per workflow, job, matrix leg and given name; and per branch. A reusable workflow that is called twice, and two
- * steps of a job, are told apart by the job's position and by the step: their runs have nothing to do with each other.
- */
+/** As the comment's key, and per branch, job position and step: two calls of a reusable workflow, or two steps, have nothing to do with each other. */
 function nameOf(
   env: NodeJS.ProcessEnv,
   request: Pick<BaselineRequest, 'branch' | 'matrix' | 'name'>
