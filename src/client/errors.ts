@@ -68,28 +68,18 @@ export class UnreachableError extends ServiceError {
 }
 
 /** The service's certificate is not trusted; a retry does not help, and nothing was sent. */
-export class CertificateError extends ServiceError {
-  override name = 'CertificateError'
-}
+export class CertificateError extends ServiceError {}
 
 /** The proxy did not answer, and never has: its address is wrong, or it is down; a retry does not help, and nothing was sent. */
-export class ProxyError extends ServiceError {
-  override name = 'ProxyError'
-}
+export class ProxyError extends ServiceError {}
 
-export class MalformedReplyError extends ServiceError {
-  override name = 'MalformedReplyError'
-}
+export class MalformedReplyError extends ServiceError {}
 
 /** A download was redirected to somewhere that is not followed, such as a sign-in page without https. */
-export class RedirectError extends ServiceError {
-  override name = 'RedirectError'
-}
+export class RedirectError extends ServiceError {}
 
 /** A file to upload has changed since its size was read. */
-export class UploadError extends ServiceError {
-  override name = 'UploadError'
-}
+export class UploadError extends ServiceError {}
 
 /** What happened, without quoting the service, for when its messages may echo secrets; undefined for errors that quote nothing. */
 export function describeWithoutQuote(error: unknown): string | undefined {
@@ -105,19 +95,13 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** A download ended, but the end cannot be trusted. */
-export class IncompleteError extends Error {
-  override name = 'IncompleteError'
-}
+export class IncompleteError extends Error {}
 
 /** What came is not a CSV: it is not ready, or the service sent an error page. */
-export class NotCsvError extends Error {
-  override name = 'NotCsvError'
-}
+export class NotCsvError extends Error {}
 
 /** A proxy encodes the response, and is unlikely to stop doing so. */
-export class EncodingError extends Error {
-  override name = 'EncodingError'
-}
+export class EncodingError extends Error {}
 
 /** Whether a result may be ready a little later: the service knows the run, so 404 and the like mean "not yet" rather than "no". */
 export function isNotReady(error: unknown): boolean {

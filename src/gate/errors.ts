@@ -1,9 +1,7 @@
 import { messageOf } from '../contract/text.js'
 
 /** The deadline for everything up to the end of the run has passed. */
-export class DeadlineError extends Error {
-  override name = 'DeadlineError'
-}
+export class DeadlineError extends Error {}
 
 export class CancelledError extends Error {
   override name = 'CancelledError'

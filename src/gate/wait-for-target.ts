@@ -13,9 +13,7 @@ const LONGEST_PAUSE_MS = 3_000
 const WORTH_TELLING_MS = 1_000
 
 /** The target has not answered in time; nothing was started. */
-class NotReadyError extends Error {
-  override name = 'NotReadyError'
-}
+class NotReadyError extends Error {}
 
 /** Waits until the target answers, before anything is created or started. Returns how long that took; throws if it does not in time. */
 export async function waitForTarget(

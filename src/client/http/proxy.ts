@@ -11,9 +11,7 @@ export function mayBeProxied(url: URL, env: NodeJS.ProcessEnv = process.env): bo
 }
 
 /** The proxy did not answer, so that nothing was sent. Its message never has the proxy's password. */
-export class ProxyFailure extends Error {
-  override name = 'ProxyFailure'
-}
+export class ProxyFailure extends Error {}
 
 /** Connects through the proxies of the environment, and directly where `no_proxy` says so. */
 export function openProxyAgent(

@@ -59,9 +59,7 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
 }
 
 /** Nothing is wrong with the run: it is only not kept, and the reason may be said again at every run. */
-class NotRecordedError extends Error {
-  override name = 'NotRecordedError'
-}
+class NotRecordedError extends Error {}
 
 /** A run that is not complete evidence is shown in the trend, and nothing is compared with it. */
 function whyUnusable({ failure, stoppedEarly, run }: Findings, alone: Recording['alone']): string | null {

@@ -55,9 +55,7 @@ async function transferCsv(options: DownloadOptions): Promise<number> {
 }
 
 /** The bytes arrived but could not be written. The service is not late, so waiting for it would not help. */
-class DiskError extends Error {
-  override name = 'DiskError'
-}
+class DiskError extends Error {}
 
 async function keep<T>(work: Promise<T>): Promise<T> {
   return work.catch((thrown: unknown) => {

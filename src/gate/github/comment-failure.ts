@@ -12,9 +12,7 @@ export interface Failure {
 }
 
 /** A successful status with the wrong content: a proxy's page, or a truncated document. */
-export class OddReplyError extends Error {
-  override name = 'OddReplyError'
-}
+export class OddReplyError extends Error {}
 
 /** Whether a retry can help. */
 export const TRANSIENT: readonly FailureKind[] = ['rate-limit', 'server', 'network', 'odd-reply']

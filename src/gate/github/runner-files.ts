@@ -30,9 +30,7 @@ const TOOLKIT_WORDS: readonly [words: RegExp, code: string][] = [
 ]
 
 /** A failure with the runner's files that says what happened and what to do. */
-export class RunnerFileError extends Error {
-  override name = 'RunnerFileError'
-}
+export class RunnerFileError extends Error {}
 
 /** Without the variable the toolkit would print the value as a command, which runners no longer accept. */
 export function assertSet({ name, path }: RunnerPlace): void {

@@ -9,9 +9,7 @@ const MOST_NEW_BYTES = 16 * MIB
 const MOST_KNOWN_BYTES = 16 * MIB
 
 /** What will not get better: live reading ends. */
-export class LiveReadingError extends Error {
-  override name = 'LiveReadingError'
-}
+export class LiveReadingError extends Error {}
 
 /** A CSV that grows while it is read. Each look continues at the last complete row, which is read once more: if it has changed, the CSV was rewritten. */
 export class LiveCsv {

@@ -161,9 +161,7 @@ interface SegmentRequest extends Pick<RunOptions, 'resultsFolder' | 'isNamed'> {
 }
 
 /** A segment could not be started, watched or stopped: the rounds end here. */
-class SegmentError extends Error {
-  override name = 'SegmentError'
-}
+class SegmentError extends Error {}
 
 /** The grids wait for the next segment meanwhile. */
 const LONGEST_COLLECTION_MS = 60_000

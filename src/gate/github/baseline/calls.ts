@@ -16,14 +16,10 @@ export class CallError extends Error {
 }
 
 /** An artifact that cannot be a document. A retry does not help, an older one may. */
-export class UnusableArtifactError extends Error {
-  override name = 'UnusableArtifactError'
-}
+export class UnusableArtifactError extends Error {}
 
 /** The storage, or the way to it, does not hand out an artifact that may be sound. */
-export class RefusedDownloadError extends UnusableArtifactError {
-  override name = 'RefusedDownloadError'
-}
+export class RefusedDownloadError extends UnusableArtifactError {}
 
 export interface CallOptions {
   readonly clock: Ports['clock']
