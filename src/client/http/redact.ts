@@ -38,9 +38,14 @@ export class Redactor {
   /** `others`: secrets that were sent in requests. */
   constructor(token: string, others: readonly string[] = []) {
     const secrets = longestFirst([...secretsOf(token), ...others.flatMap(formsOfOther)])
-    const codes = longestFirst([token, ...others]).flatMap(hexOf)
+    const codes = longestFirst([token, ...others]).flatMap((text) =>
+      inBothCases(Buffer.from(text).toString('hex'))
+    )
     const asTheyAre = codes.map((code) => Array.from(code, (character) => [character]))
-    const spellings = [...asTheyAre, ...secrets.map((secret) => spell(secret, latin1Of))]
+    const spellings = [
+      ...asTheyAre,
+      ...secrets.map((secret) => spell(secret, (text) => Buffer.from(text).toString('latin1')))
+    ]
     this.#text = patternOf([...asTheyAre, ...secrets.map(spellForText)])
     this.#bytes = patternOf(spellings)
     this.#byFirst = byFirst(spellings)
@@ -168,10 +173,6 @@ function longestLength(spelling: Spelling): number {
   return spelling.reduce((sum, forms) => sum + Math.max(...forms.map(({ length }) => length)), 0)
 }
 
-function latin1Of(text: string): string {
-  return Buffer.from(text).toString('latin1')
-}
-
 function patternOf(spellings: readonly Spelling[]): RegExp | undefined {
   if (spellings.length === 0) return undefined
   const secrets = spellings.map((spelling) => spelling.map(alternativesOf).join(''))
@@ -180,11 +181,7 @@ function patternOf(spellings: readonly Spelling[]): RegExp | undefined {
 }
 
 function alternativesOf(forms: readonly string[]): string {
-  return `(?:${forms.map((form) => form.replace(/[^A-Za-z0-9]/g, escapeUnit)).join('|')})`
-}
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return `(?:${forms.map((form) => form.replace(/[^A-Za-z0-9]/g, (unit) => `\\u${hex(unit.charCodeAt(0), 4)}`)).join('|')})`
 }
 
 /** Whether the text ends within this secret, starting at this position. */
@@ -220,15 +217,8 @@ const DEPTHS = [0, 1, 2]
 
 /** The ways in which an encoder may escape any character, even letters. */
 function escapesOf(character: string): readonly string[] {
-  return [
-    ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
-    ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
-    ...entitiesOf(character)
-  ]
-}
-
-function hexOf(text: string): readonly string[] {
-  return inBothCases(Buffer.from(text).toString('hex'))
+  const forms = DEPTHS.flatMap((depth) => [percentForm(character, depth), unicodeForm(character, depth)])
+  return [...forms.flatMap(inBothCases), ...entitiesOf(character)]
 }
 
 /** The ways in which JSON, URLs, CSV and HTML write one character; letters and digits are usually written as they are. */
@@ -239,9 +229,7 @@ function formsOf(character: string, literal: string): readonly string[] {
     ...(ESCAPED_IN_JSON.includes(character) ? DEPTHS.map((depth) => backslashes(depth) + literal) : []),
     // In a quoted field of a CSV.
     ...(character === '"' ? ['""', '\\"\\"'] : []),
-    ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
-    ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
-    ...entitiesOf(character),
+    ...escapesOf(character),
     IN_ADDRESSES[character] ?? literal
   ]
   return [...new Set(forms)].sort((one, other) => other.length - one.length)
