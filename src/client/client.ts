@@ -251,7 +251,7 @@ export class ServiceClient {
         const reply = await this.#http.call(callOf(op))
         if (op.url.origin === this.#address.origin) {
           this.#isLoadgate ||= isOfLoadgate(reply)
-          this.#sentMs = readDate(reply) ?? this.#sentMs
+          this.#sentMs = Date.parse(reply.header('date') ?? '') || this.#sentMs
         }
         const taken = await take(reply)
         this.#lastFailure = undefined
@@ -283,11 +283,6 @@ export class ServiceClient {
   #url(...segments: string[]): URL {
     return new URL([this.#address.api, ...segments.map(encodeURIComponent)].join('/'))
   }
-}
-
-function readDate(reply: Reply): number | undefined {
-  const ms = Date.parse(reply.header('date') ?? '')
-  return Number.isNaN(ms) ? undefined : ms
 }
 
 /** The status of another run or grid says nothing about this one: replies get mixed up in transit, and in caches. */

@@ -1,7 +1,9 @@
 import { messageOf } from '../contract/text.js'
 
 /** The deadline for everything up to the end of the run has passed. */
-export class DeadlineError extends Error {}
+export class DeadlineError extends Error {
+  override name = 'DeadlineError'
+}
 
 export class CancelledError extends Error {
   override name = 'CancelledError'

@@ -14,8 +14,7 @@ import { handOverThresholds, startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
 import type { EarlyStopper } from './live/early-stop.js'
 import type { Settings } from './settings/settings.js'
-import { cleanUpRun } from './cleanup/main-step.js'
-import { isCutOff, leftMs } from './cleanup/close-gate.js'
+import { cleanUpRun, isCutOff, leftMs } from './cleanup/main-step.js'
 
 /** What is needed after the end of the run is loaded while it runs, so that the run starts sooner. */
 export const loadAfterRun = () => import('./after-run.js')

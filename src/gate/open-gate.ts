@@ -9,11 +9,10 @@ import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
 import { type Gate, openClient as openClientFor } from './gate.js'
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
-import { SavedState } from './saved-state.js'
+import { SavedState, type StepState } from './saved-state.js'
 import { secretParameters } from './settings/secret-parameters.js'
 import { maskToken } from './settings/target-settings.js'
 import type { Settings } from './settings/settings.js'
-import type { StepState } from './step-state.js'
 
 /** Starts the embedded service if the run is local, opens a client, and saves the step's initial state. */
 export async function openGate(ports: Ports, settings: Settings): Promise<Gate> {

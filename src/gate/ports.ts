@@ -5,7 +5,7 @@ import type { Regions } from '../contract/regions/regions.js'
 import type { ClientOptions, ServiceClient } from '../client/client.js'
 import type { Clock } from '../contract/clock.js'
 import type { OutputName } from './publish/outputs.js'
-import type { ClusterAddress, ProcessGroup, StepState } from './step-state.js'
+import type { ClusterAddress, ProcessGroup, StepState } from './saved-state.js'
 
 /** Log lines for people. Implementations escape text that comes from elsewhere. */
 export interface Log {

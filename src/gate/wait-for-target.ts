@@ -1,4 +1,4 @@
-import { type ProbeResult, probe } from '../client/http/probe.js'
+import { type ProbeResult, probe } from '../client/http/proxy.js'
 import { formatDuration } from '../contract/text.js'
 import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'

@@ -42,10 +42,7 @@ export class Redactor {
       inBothCases(Buffer.from(text).toString('hex'))
     )
     const asTheyAre = codes.map((code) => Array.from(code, (character) => [character]))
-    const spellings = [
-      ...asTheyAre,
-      ...secrets.map((secret) => spell(secret, (text) => Buffer.from(text).toString('latin1')))
-    ]
+    const spellings = [...asTheyAre, ...secrets.map(spellForBytes)]
     this.#text = patternOf([...asTheyAre, ...secrets.map(spellForText)])
     this.#bytes = patternOf(spellings)
     this.#byFirst = byFirst(spellings)
@@ -150,8 +147,9 @@ function longestFirst(secrets: readonly string[]): string[] {
     .sort((one, other) => other.length - one.length)
 }
 
-function spell(secret: string, literalOf: (character: string) => string): Spelling {
-  return Array.from(secret, (character) => formsOf(character, literalOf(character)))
+/** One character per byte of UTF-8. */
+function spellForBytes(secret: string): Spelling {
+  return Array.from(secret, (character) => formsOf(character, Buffer.from(character).toString('latin1')))
 }
 
 /** JSON and URL encoders may escape letters too. For bytes this is left out: it would rule out the quick search for clues. */

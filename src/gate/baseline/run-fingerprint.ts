@@ -21,6 +21,7 @@ const HASH_LENGTH = 32
 /** What must be equal for two runs to be comparable. */
 export async function fingerprintOf(settings: Settings, machine: Machine): Promise<Fingerprint> {
   const { tool, threads, rampupSeconds, durationSeconds, warmUpMs, overrideParameters, target } = settings
+  const used = settings.regions && listUsed(settings.regions, settings.origin)
   const parts: readonly (readonly [string, string | undefined])[] = [
     ...(await planParts(settings)),
     ['tool', tool],
@@ -28,10 +29,11 @@ export async function fingerprintOf(settings: Settings, machine: Machine): Promi
     ['ramp-up', rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
     ['duration', durationSeconds === undefined ? undefined : `${durationSeconds} s`],
     ['warm-up', warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
-    ['regions', describeRegions(settings)],
+    // Undefined without `regions`, so that runs recorded before are still comparable.
+    ['regions', used?.map(describeRegion).sort().join(', ')],
     ...parameterParts(overrideParameters ?? ''),
     // Where the load comes from this machine, the machine is part of it.
-    ...(target.kind === 'local' && !areAllOnClusters(settings)
+    ...(target.kind === 'local' && !used?.every(({ place }) => place.kind === 'kubernetes')
       ? ([
           ['system', machine.system],
           ['CPU', machine.cpu],
@@ -116,23 +118,11 @@ export function readMachine(): Machine {
   }
 }
 
-type RegionSettings = Pick<Settings, 'regions' | 'origin'>
-
 interface UsedRegion {
   readonly name: string
   readonly place: Place
   /** Undefined if any of them may be used. */
   readonly instanceTypes: readonly string[] | undefined
-}
-
-/** Where the load comes from, as far as figures depend on it. Undefined without `regions`, so that runs recorded before are still comparable. */
-function describeRegions({ regions, origin }: RegionSettings): string | undefined {
-  if (regions === undefined) return undefined
-  return listUsed(regions, origin).map(describeRegion).sort().join(', ')
-}
-
-function areAllOnClusters({ regions, origin }: RegionSettings): boolean {
-  return regions !== undefined && listUsed(regions, origin).every(({ place }) => place.kind === 'kubernetes')
 }
 
 /** Those of the grids; all of them if a grid is only known by its id. */

@@ -13,7 +13,7 @@ import {
 } from '../run/find-run.js'
 import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
-import type { RepeatAttempt, StepState } from '../step-state.js'
+import type { RepeatAttempt, StepState } from '../saved-state.js'
 import { messageOf } from '../../contract/text.js'
 import type { Log } from '../ports.js'
 import { RETRY, retry } from '../../client/retry.js'

@@ -10,7 +10,7 @@ import { cleanUp, isLeftRunning } from './clean-up.js'
 import { withDeadline } from '../deadline.js'
 import { mayHaveBeenCreated } from '../run/make-grids.js'
 import { openClient } from '../gate.js'
-import type { ClusterAddress, ProcessGroup, StartedPods, StepState } from '../step-state.js'
+import type { ClusterAddress, ProcessGroup, StartedPods, StepState } from '../saved-state.js'
 import type { Log, Ports } from '../ports.js'
 
 export interface CleanUpPorts extends Pick<Ports, 'openClient'> {

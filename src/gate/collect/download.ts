@@ -286,16 +286,9 @@ class CsvStart {
     if (text.startsWith('<'))
       return new NotCsvError(`expected CSV, got a page: ${describeErrorBody(text, 'text/html')}`)
     if (text === '') return new NotCsvError('expected CSV, got a blank line')
-    const quoted = `"${shorten(text, QUOTED_LENGTH)}"`
-    return new NotCsvError(
-      this.#state === 'pending' && isStartOfHeader(text)
-        ? `the CSV header is incomplete: ${quoted}`
-        : `expected CSV, got ${quoted}`
-    )
+    // A header begins with the name of a column; sentences have spaces between their words.
+    const isCut = /^"?(time|elapsed|label)/i.test(text) && !/[a-z] [a-z]+ [a-z]/i.test(text)
+    const said = this.#state === 'pending' && isCut ? 'the CSV header is incomplete:' : 'expected CSV, got'
+    return new NotCsvError(`${said} "${shorten(text, QUOTED_LENGTH)}"`)
   }
-}
-
-/** A header begins with the name of a column; sentences have spaces between their words. */
-function isStartOfHeader(text: string): boolean {
-  return /^"?(time|elapsed|label)/i.test(text) && !/[a-z] [a-z]+ [a-z]/i.test(text)
 }

@@ -70,11 +70,8 @@ function relay(text: string, log: Log): void {
   const [, name, value = ''] = COMMAND.exec(text) ?? []
   // The artifact client masks its own signatures.
   if (name === 'add-mask') speak(() => process.stdout.write(text.endsWith('\n') ? text : `${text}\n`))
-  else if (name !== undefined) log[name as keyof Log](unescapeData(value))
+  // What the toolkit escapes in a command's text.
+  else if (name !== undefined)
+    log[name as keyof Log](value.replace(/%0D/g, '\r').replace(/%0A/g, '\n').replace(/%25/g, '%'))
   else if (text.trim() !== '') log.info(text.trimEnd())
-}
-
-/** What the toolkit escapes in a command's text. */
-function unescapeData(text: string): string {
-  return text.replace(/%0D/g, '\r').replace(/%0A/g, '\n').replace(/%25/g, '%')
 }

@@ -84,11 +84,8 @@ function readService(inputs: GridInputs): GridService {
 
 function addressOf(given: string): ReturnType<typeof parseServiceAddress> {
   if (given === '') return { problem: 'is empty; give the address of the service (https://…)' }
-  if (given === 'local')
-    return {
-      problem:
-        'local has no grids that another step could use: the embedded service ends with its step, and its grids with it; ' +
-        'start a service that stays with `loadgate serve` and give its address'
-    }
-  return parseServiceAddress(given)
+  const local =
+    'local has no grids that another step could use: the embedded service ends with its step, and its grids with it; ' +
+    'start a service that stays with `loadgate serve` and give its address'
+  return given === 'local' ? { problem: local } : parseServiceAddress(given)
 }

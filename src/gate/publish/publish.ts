@@ -17,12 +17,13 @@ import type { Collection } from '../collect/collect.js'
 import { worstFirst } from '../../analysis/evidence/remote-errors.js'
 import { type Settings, defaultName } from '../settings/settings.js'
 import { messageOf } from '../../contract/text.js'
-import type { Artifact, Ports } from '../ports.js'
-import { uploadFiles } from '../upload-files.js'
+import type { Artifact, Ports, ArtifactRequest } from '../ports.js'
 import type { OutputName } from './outputs.js'
 import { renderComment } from '../../report/markdown/comment.js'
-import { withDeadline } from '../deadline.js'
 import { withoutSecretValues } from '../settings/secret-parameters.js'
+import { orAborted } from '../../contract/clock.js'
+import { RETRY, retry } from '../../client/retry.js'
+import { withDeadline } from '../deadline.js'
 
 const MOST_LOGGED_ERRORS = 4
 const MOST_OUTPUT_BYTES = 64 * 1024
@@ -40,9 +41,9 @@ export async function publish(
   const { settings, outcome, collection, logs = [] } = options
   for (const warning of logged(outcome)) ports.log.warning(warning)
   const files = [...(await writeFiles(ports, outcome, collection)), ...logs]
-  const { artifact, problem }: Uploaded = isWorthUploading(outcome)
-    ? await upload(ports, { settings, outcome, files })
-    : {}
+  // Without a run there is nothing to upload, a cancelled step has no time for it, and a detached run has no results yet.
+  const isUploaded = outcome.run !== undefined && !['cancelled', 'detached'].includes(outcome.verdict)
+  const { artifact, problem }: Uploaded = isUploaded ? await upload(ports, { settings, outcome, files }) : {}
   setOutputs(ports, outcome, { artifact, collection })
   if (settings.stopEarly) ports.setOutput('saved-seconds', String(outcome.stoppedEarly?.savedSeconds ?? 0))
   const links = { artifactUrl: artifact?.url, artifactProblem: problem }
@@ -61,11 +62,6 @@ async function summarize(
     .catch((thrown: unknown) =>
       ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
     )
-}
-
-/** Without a run there is nothing to upload, a cancelled step has no time for it, and a detached run has no results yet. */
-function isWorthUploading({ run, verdict }: Outcome): boolean {
-  return run !== undefined && verdict !== 'cancelled' && verdict !== 'detached'
 }
 
 /** The runner keeps ten warnings per step: one for each of the worst errors, and one with the number of the others. */
@@ -251,4 +247,28 @@ export async function publishWithoutRun(
   }
   ports.setOutput('verdict', verdict)
   await summarize(ports, outcome, { artifactUrl: undefined, artifactProblem: undefined })
+}
+
+/** Uploads an artifact, retrying for so long; throws the last failure. */
+export async function uploadFiles(
+  { clock, cancelled }: Pick<Ports, 'clock' | 'cancelled'>,
+  uploadArtifact: NonNullable<Ports['uploadArtifact']>,
+  { request, longestMs }: { request: ArtifactRequest; longestMs: number }
+): Promise<Artifact> {
+  const limit = longestMs < 60_000 ? `${longestMs / 1000} s` : `${longestMs / 60_000} minutes`
+  const options = { error: new Error(`no response within ${limit}`), others: [cancelled] }
+  let failure: unknown
+  return withDeadline(clock, longestMs, options, (signal) => {
+    const attempt = async (): Promise<Artifact> => {
+      signal.throwIfAborted()
+      // The client does not accept a signal: it is abandoned, and ends with the process.
+      return orAborted(uploadArtifact(request), signal).catch((thrown: unknown) => {
+        failure = thrown
+        throw thrown
+      })
+    }
+    return retry(attempt, RETRY.upload, { clock, signal })
+  }).catch((thrown: unknown) => {
+    throw failure ?? thrown
+  })
 }

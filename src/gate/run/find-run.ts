@@ -5,7 +5,7 @@ import { readRunList, readRunPages } from '../../client/run-list.js'
 import { RETRY, retry, upTo } from '../../client/retry.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
 import { withDeadline } from '../deadline.js'
-import type { StepState } from '../step-state.js'
+import type { StepState } from '../saved-state.js'
 import { hasEnded } from './run-status.js'
 
 interface FindOptions {

@@ -12,9 +12,8 @@ import { gridPhaseOf } from './run-status.js'
 import { nextPollMs } from './watch-run.js'
 import { RETRY, retry } from '../../client/retry.js'
 import { messageOf } from '../../contract/text.js'
-import { hasMoreToCheck, type AskedGrid } from '../step-state.js'
+import { hasMoreToCheck, type AskedGrid, type SavedState } from '../saved-state.js'
 import type { Ports } from '../ports.js'
-import type { SavedState } from '../saved-state.js'
 import type { Settings } from '../settings/settings.js'
 
 const LONGEST_LOOK_MS = 10_000

@@ -6,7 +6,7 @@ import { type RunList, readRunList } from '../../client/run-list.js'
 import { CLOCKS_DIFFER_MS, MAY_BE_RUNNING, MOST_HEAD_PAGES, findPatiently } from './find-run.js'
 import type { Gate } from '../gate.js'
 import { RETRY, retry } from '../../client/retry.js'
-import type { RepeatAttempt } from '../step-state.js'
+import type { RepeatAttempt } from '../saved-state.js'
 import { messageOf } from '../../contract/text.js'
 import { outlastRestart } from './outlast-restart.js'
 

@@ -11,7 +11,7 @@ import { repeatRun } from './repeat-run.js'
 import { withoutMarks } from '../settings/override-parameters.js'
 import { markedNames } from '../settings/secret-parameters.js'
 import type { Origin } from '../settings/settings.js'
-import { hasMoreToCheck } from '../step-state.js'
+import { hasMoreToCheck } from '../saved-state.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 
 /** The run to watch: created from files, repeated, or an existing one. `grids` are the ones to request, if they exist already. */
@@ -67,7 +67,8 @@ async function createOrFind(
     } catch (thrown) {
       if (signal.aborted) throw thrown
       if (hadNoEffect(thrown)) {
-        forgetMarker(gate)
+        // There is no run to look for; there may be grids, and earlier runs.
+        gate.saved.noteDone({ marker: undefined, cleanupDue: hasMoreToCheck(gate.saved.state) })
         throw thrown
       }
       const found = await reconcile(gate, { marker, signal }, thrown)
@@ -98,11 +99,6 @@ async function assertOwn(
   )
 }
 
-/** Nothing was created, so there is no run to look for; there may be grids, and earlier runs. */
-function forgetMarker({ saved }: Gate): void {
-  saved.noteDone({ marker: undefined, cleanupDue: hasMoreToCheck(saved.state) })
-}
-
 /** The reply was lost: a single run with the marker is ours; of several the oldest is kept; if there is none, the list may not show it yet. */
 async function reconcile(
   { client, ports }: Gate,
@@ -113,10 +109,8 @@ async function reconcile(
   const found = await findMarkedRuns(client, marker, { clock: ports.clock, signal }).catch(
     (thrown: unknown) => {
       signal.throwIfAborted()
-      throw new Error(
-        `${messageOf(cause)}; could not check whether the run was created: ${messageOf(thrown)}`,
-        { cause }
-      )
+      const words = `could not check whether the run was created: ${messageOf(thrown)}`
+      throw new Error(`${messageOf(cause)}; ${words}`, { cause })
     }
   )
   const oldest = found.at(-1)

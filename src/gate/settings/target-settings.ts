@@ -57,8 +57,7 @@ const NO_SECRET =
 function checkLocal(inputs: GateInputs, { from, isCommandLine }: ServiceChoice, platform: string): void {
   if (inputs.text('token') !== '') {
     if (!isCommandLine) inputs.complain('token', 'base-url: local takes no token; remove one of the two')
-    // A token in the environment is for every command. Where local was chosen it is not needed; where nothing was, it was probably
-    // not meant.
+    // A token in the environment is for every command: where local was chosen it is not needed, where nothing was, probably not meant.
     else if (from === 'nothing')
       inputs.complain(
         'token',
@@ -70,14 +69,8 @@ function checkLocal(inputs: GateInputs, { from, isCommandLine }: ServiceChoice, 
 }
 
 function readServiceAddress(inputs: GateInputs, { baseUrl, from }: ServiceChoice): Address | undefined {
-  if (from === 'nothing') {
-    inputs.complain(
-      'base-url',
-      'is empty; give the address of the service (https://…), or local to run on this runner'
-    )
-    return undefined
-  }
-  const parsed = parseServiceAddress(baseUrl)
+  const none = 'is empty; give the address of the service (https://…), or local to run on this runner'
+  const parsed = from === 'nothing' ? { problem: none } : parseServiceAddress(baseUrl)
   if ('address' in parsed) return parsed.address
   inputs.problems.push(`${from === 'environment' ? VARIABLE : 'base-url'}: ${parsed.problem}`)
   return undefined

@@ -11,7 +11,6 @@ import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime } from '../../analysis/thresholds/judge/over-time.js'
 import { apdexOf, type Apdex } from '../../analysis/evidence/apdex.js'
 import type { Collection } from '../collect/collect.js'
-import type { GridResult } from '../collect/fetch-results.js'
 import {
   decideRun,
   describeCut,
@@ -55,7 +54,10 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
     ...serviceFigures(collection),
     rehearsal: collection?.report?.rehearsal ?? false,
     judgements,
-    grids: (collection?.grids ?? []).map(gridFacts),
+    grids: (collection?.grids ?? []).map(({ path, bytes, ...grid }): GridFacts => ({
+      ...grid,
+      bytes: path === undefined ? undefined : bytes
+    })),
     nodes,
     isAllHere: isAllHere(settings, findings),
     measurements: collection?.measurements,
@@ -268,17 +270,8 @@ function notesOf(settings: Settings, { collection, isDetached }: Findings): stri
 function runFacts(run: Run, settings: Settings): RunFacts {
   const { id, name, status, tool, threads, startedMs, stoppedMs } = run
   const durationSeconds = settings.durationSeconds ?? run.durationSeconds
-  return {
-    id,
-    url: runUrl(settings, run),
-    name,
-    status,
-    tool,
-    threads,
-    durationSeconds,
-    startedMs,
-    stoppedMs
-  }
+  const url = runUrl(settings, run)
+  return { id, url, name, status, tool, threads, durationSeconds, startedMs, stoppedMs }
 }
 
 /** Side by side there are several runs, and the nodes of one of them would stand for all. */
@@ -296,10 +289,6 @@ function nodesOf({ nodes }: Run, { target, baseline }: Settings): readonly NodeF
 function isAllHere({ target, regions }: Settings, { run, collection }: Findings): boolean {
   const isRehearsal = collection?.report?.rehearsal ?? false
   return target.kind === 'local' && regions === undefined && run !== undefined && !isRehearsal
-}
-
-function gridFacts({ path, bytes, ...grid }: GridResult): GridFacts {
-  return { ...grid, bytes: path === undefined ? undefined : bytes }
 }
 
 /** The lines of one run that have limits of their own. */
