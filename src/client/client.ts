@@ -57,9 +57,12 @@ export class ServiceClient {
   readonly #schemas: ReturnType<typeof runSchemas>
   readonly #clock: Clock
   readonly #http: Http
-  #lastFailure: ServiceError | undefined
-  #isLoadgate = false
-  #sentMs: number | undefined
+  /** The error of the latest request, also of one that is being retried; undefined once there was a good reply. */
+  lastFailure: ServiceError | undefined
+  /** Whether a reply said that the service is a loadgate: others know nothing of thresholds. */
+  isLoadgate = false
+  /** When the service sent its latest reply, by its own clock; undefined if it does not say. */
+  latestReplyMs: number | undefined
 
   constructor({ address, words, clock, ...options }: ClientOptions) {
     this.#address = address
@@ -126,11 +129,6 @@ export class ServiceClient {
       if (run.id !== id) return run
       throw new MalformedReplyError(operation, 'the reply is about the repeated run, not about a new one')
     })
-  }
-
-  /** Whether a reply said that the service is a loadgate: others know nothing of thresholds. */
-  get isLoadgate(): boolean {
-    return this.#isLoadgate
   }
 
   /** Hands a run's thresholds over, for its page. An addition to the API: only for a loadgate. */
@@ -219,29 +217,15 @@ export class ServiceClient {
     })
   }
 
-  /** The error of the latest request, also of one that is being retried; undefined once there was a good reply. */
-  get lastFailure(): ServiceError | undefined {
-    return this.#lastFailure
-  }
-
-  /** When the service sent its latest reply, by its own clock; undefined if it does not say. */
-  get latestReplyMs(): number | undefined {
-    return this.#sentMs
-  }
-
   async close(): Promise<void> {
     await this.#http.close()
   }
 
-  async #read<T>(
-    op: Op,
-    schema: Schema<T>,
-    check = (document: T, _operation: string): T => document
-  ): Promise<T> {
-    const { operation } = op
-    return this.#ask(op, async (reply) =>
-      check(decodeReply(operation, await reply.text(), schema), operation)
-    )
+  async #read<T>(op: Op, schema: Schema<T>, check?: (document: T, operation: string) => T): Promise<T> {
+    return this.#ask(op, async (reply) => {
+      const document = decodeReply(op.operation, await reply.text(), schema)
+      return check === undefined ? document : check(document, op.operation)
+    })
   }
 
   /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */
@@ -250,14 +234,14 @@ export class ServiceClient {
       try {
         const reply = await this.#http.call(callOf(op))
         if (op.url.origin === this.#address.origin) {
-          this.#isLoadgate ||= isOfLoadgate(reply)
-          this.#sentMs = Date.parse(reply.header('date') ?? '') || this.#sentMs
+          this.isLoadgate ||= isOfLoadgate(reply)
+          this.latestReplyMs = Date.parse(reply.header('date') ?? '') || this.latestReplyMs
         }
         const taken = await take(reply)
-        this.#lastFailure = undefined
+        this.lastFailure = undefined
         return taken
       } catch (thrown) {
-        if (thrown instanceof ServiceError) this.#lastFailure = thrown
+        if (thrown instanceof ServiceError) this.lastFailure = thrown
         throw thrown
       }
     }
@@ -270,7 +254,7 @@ export class ServiceClient {
   #link(operation: string, href: string): URL {
     try {
       const link = withoutRedacted(resolveLink(this.#address, href))
-      return this.#isLoadgate ? atOwnAddress(this.#address, link, this.#words) : link
+      return this.isLoadgate ? atOwnAddress(this.#address, link, this.#words) : link
     } catch (cause) {
       throw new MalformedReplyError(operation, 'the link is not a valid URL', { cause })
     }
@@ -315,13 +299,10 @@ function parseReply(operation: string, body: string): unknown {
     // Some servers start with a byte order mark, which is not JSON.
     return JSON.parse(body.replace(/^\uFEFF/, ''))
   } catch {
-    const found = body.trim() === '' ? 'an empty body' : describeErrorBody(redactTokens(body), '')
+    // Half a reply is not JSON, but may still contain a token.
+    const shown = body.replace(/("[^"]*_token"\s*:\s*)("[^"]*"?|[^\s,}]+)/g, '$1"***"')
+    const found = body.trim() === '' ? 'an empty body' : describeErrorBody(shown, '')
     // Without the cause: the parser's message quotes the body, which may contain a token.
     throw new MalformedReplyError(operation, `the service reported success but sent no JSON: ${found}`)
   }
-}
-
-/** Half a reply is not JSON, but may still contain a token. */
-function redactTokens(body: string): string {
-  return body.replace(/("[^"]*_token"\s*:\s*)("[^"]*"?|[^\s,}]+)/g, '$1"***"')
 }

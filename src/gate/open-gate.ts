@@ -9,7 +9,7 @@ import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
 import { type Gate, openClient as openClientFor } from './gate.js'
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
-import { SavedState, type StepState } from './saved-state.js'
+import { NOTHING, SavedState, type StepState } from './saved-state.js'
 import { secretParameters } from './settings/secret-parameters.js'
 import { maskToken } from './settings/target-settings.js'
 import type { Settings } from './settings/settings.js'
@@ -79,16 +79,9 @@ function requestRegions(
 }
 
 function initialState({ scratchDir }: Ports, { target, serviceName, stopOnCancel }: Settings): StepState {
-  return {
-    address: target.kind === 'remote' ? target.address.api : '',
-    token: target.kind === 'remote' ? target.token : '',
-    serviceName,
-    marker: undefined,
-    runId: undefined,
-    madeGrids: [],
-    processGroups: [],
-    serviceDir: target.kind === 'local' ? serviceFolder(scratchDir) : undefined,
-    cleanupDue: false,
-    leaveIfKilled: !stopOnCancel
-  }
+  const own =
+    target.kind === 'remote'
+      ? { address: target.address.api, token: target.token }
+      : { address: '', token: '', serviceDir: serviceFolder(scratchDir) }
+  return { ...NOTHING, ...own, serviceName, leaveIfKilled: !stopOnCancel }
 }

@@ -34,6 +34,15 @@ export interface StepState {
   readonly leaveIfKilled?: boolean
 }
 
+/** Of a state before the first effect. */
+export const NOTHING = {
+  marker: undefined,
+  runId: undefined,
+  madeGrids: [],
+  processGroups: [],
+  cleanupDue: false
+}
+
 /** Whether something is left to check once the run itself needs no cleanup. */
 export function hasMoreToCheck({ madeGrids, earlier = [] }: StepState): boolean {
   return madeGrids.length > 0 || earlier.length > 0

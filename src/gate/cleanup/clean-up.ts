@@ -8,10 +8,11 @@ import {
   findMarkedRuns,
   findTwins,
   isForeign,
+  findRepeats,
+  idsOf,
   type MarkedRuns,
   type Twin
 } from '../run/find-run.js'
-import { findRepeats, idsOf } from '../run/repeat-run.js'
 import { hasEnded } from '../run/run-status.js'
 import type { RepeatAttempt, StepState } from '../saved-state.js'
 import { messageOf } from '../../contract/text.js'

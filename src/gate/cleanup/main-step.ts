@@ -135,7 +135,9 @@ export async function keepLogs(
   const { run } = outcome
   if (local?.keepLogs === undefined) return []
   const folder = join(ports.scratchDir, 'logs')
-  const isBad = run !== undefined && !endedWell(outcome) && badRuns.length === 0
+  // A failed threshold is not such a failure: the run worked.
+  const endedWell = outcome.remoteErrors.length === 0 && ['passed', 'failed'].includes(outcome.verdict)
+  const isBad = run !== undefined && !endedWell && badRuns.length === 0
   const bad = badRuns.map((each) => ({ runId: each.runId, folder: join(folder, each.folder) }))
   const wanted = isBad ? [{ runId: run.id, folder }] : bad
   try {
@@ -148,11 +150,6 @@ export async function keepLogs(
     ports.log.warning(`The tool's logs could not be saved: ${messageOf(thrown)}`)
     return []
   }
-}
-
-/** A failed threshold is not such a failure: the run worked. */
-function endedWell({ verdict, remoteErrors }: Outcome): boolean {
-  return remoteErrors.length === 0 && (verdict === 'passed' || verdict === 'failed')
 }
 
 /** How to close the embedded service: in the time left after a cancellation, saving the samples that were not read. */

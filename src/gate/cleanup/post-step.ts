@@ -19,7 +19,7 @@ export interface CleanUpPorts extends Pick<Ports, 'openClient'> {
   /** True if the group existed and was stopped. */
   endProcessGroup(group: ProcessGroup): Promise<boolean>
   /** Deletes the Jobs with the marker, and their pods with them; returns how many there were. */
-  deletePods(
+  readonly deletePods: (
     address: ClusterAddress,
     marker: string,
     options: {
@@ -27,7 +27,7 @@ export interface CleanUpPorts extends Pick<Ports, 'openClient'> {
       /** Whether one may still be about to appear: its request was on its way when main was killed. */
       readonly isUnclear: boolean
     }
-  ): Promise<number>
+  ) => Promise<number>
 }
 
 /** The post step has no time limit to rely on. */

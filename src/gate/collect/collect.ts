@@ -182,28 +182,62 @@ const APDEX_PATIENCE_MS = 2 * 60_000
 /** Looks at a run that has ended, and downloads its CSVs, until nothing is missing and a further look shows nothing new, or within the time of what is missing. */
 async function lookUntilSame(gate: Gate, first: Run, options: LookOptions) {
   const { signal, isPatient, health, fetches } = options
-  const { clock } = gate.ports
-  const waiting = new Waiting(gate, options)
+  const { client, ports, settings } = gate
+  const { clock, log } = ports
+  const doubts: string[] = []
+  let awaited: { readonly what: string; readonly sinceMs: number } | undefined
+  let isReadable = true
   const isFinal = ({ status }: Run): boolean =>
-    gate.settings.target.kind === 'local' || phaseOf(status) !== 'ended well' || !isPatient
+    settings.target.kind === 'local' || phaseOf(status) !== 'ended well' || !isPatient
+
+  /** What is missing, unless it has been waited for long enough. */
+  const lackOf = (run: Run): Lack | undefined => {
+    const lack = isReadable ? lackIn(gate, run, options) : undefined
+    if (lack === undefined) return undefined
+    const { what, isNeeded } = lack
+    const longestMs = isNeeded ? lack.longestMs : OPTIONAL_PATIENCE_MS
+    if (awaited?.what !== what) {
+      const limit = longestMs === Infinity ? '' : `, for ${formatDuration(longestMs)} at most`
+      log[isNeeded ? 'info' : 'debug'](`Run ${run.id} has ended; waiting for ${what}${limit}.`)
+      awaited = { what, sinceMs: clock.now() }
+    }
+    const leftMs = awaited.sinceMs + longestMs - clock.now()
+    return leftMs > 0 ? { what, isNeeded, leftMs } : undefined
+  }
+
+  /** The run as it is now; the run as it was if it cannot be read. */
+  const lookAgain = async (seen: Run, lack: Lack | undefined): Promise<Run> => {
+    if (!isReadable) return seen
+    try {
+      const show = () => client.showRun(seen.id, signal)
+      return joinLooks(seen, await retry(show, policyFor(lack), { clock, signal, overWith: asError }))
+    } catch (thrown) {
+      isReadable = false
+      const words = `The run could not be read again: ${messageOf(thrown)}`
+      if (lack?.isNeeded && thrown !== signal.reason) doubts.push(words)
+      else log.debug(words)
+      return seen
+    }
+  }
+
   let run = first
   for (let looks = 1; ; looks++) {
     health.note(run.grids, { hasEnded: hasEnded(run.status) })
     const fetching = fetches.of(run)
-    const lack = waiting.for(run)
+    const lack = lackOf(run)
     if (lack !== undefined)
       await clock.sleep(Math.min(pauseBetweenLooks(looks), lack.leftMs), signal).catch(() => undefined)
     else {
       const fetched = await fetching
-      if (isFinal(run)) return { run, fetched, doubts: waiting.doubts }
+      if (isFinal(run)) return { run, fetched, doubts }
     }
-    const next = await waiting.look(run, lack)
-    const hasMore = !fetches.haveBegun(next) || waiting.for(next) !== undefined
+    const next = await lookAgain(run, lack)
+    const hasMore = !fetches.haveBegun(next) || lackOf(next) !== undefined
     const isSame = lack === undefined && !hasMore && (isFinal(next) || !(await fetches.haveGrown(next)))
     run = next
     if (!isSame) continue
     health.note(run.grids, { hasEnded: hasEnded(run.status) })
-    return { run, fetched: await fetches.of(run), doubts: waiting.doubts }
+    return { run, fetched: await fetches.of(run), doubts }
   }
 }
 
@@ -211,51 +245,6 @@ interface Lack {
   readonly what: string
   readonly isNeeded: boolean
   readonly leftMs: number
-}
-
-class Waiting {
-  readonly doubts: string[] = []
-  #awaited: { readonly what: string; readonly sinceMs: number } | undefined
-  #isOver = false
-
-  constructor(
-    private readonly gate: Gate,
-    private readonly options: LookOptions
-  ) {}
-
-  /** Undefined if nothing is missing, or if it has been waited for long enough. */
-  for(run: Run): Lack | undefined {
-    const { clock, log } = this.gate.ports
-    const lack = this.#isOver ? undefined : lackIn(this.gate, run, this.options)
-    if (lack === undefined) return undefined
-    const { what, isNeeded } = lack
-    const longestMs = isNeeded ? lack.longestMs : OPTIONAL_PATIENCE_MS
-    if (this.#awaited?.what !== what) {
-      const limit = longestMs === Infinity ? '' : `, for ${formatDuration(longestMs)} at most`
-      log[isNeeded ? 'info' : 'debug'](`Run ${run.id} has ended; waiting for ${what}${limit}.`)
-      this.#awaited = { what, sinceMs: clock.now() }
-    }
-    const leftMs = this.#awaited.sinceMs + longestMs - clock.now()
-    return leftMs > 0 ? { what, isNeeded, leftMs } : undefined
-  }
-
-  /** The run as it is now; the run as it was if it cannot be read. */
-  async look(seen: Run, lack: Lack | undefined): Promise<Run> {
-    if (this.#isOver) return seen
-    const { client, ports } = this.gate
-    const { signal } = this.options
-    try {
-      const look = () => client.showRun(seen.id, signal)
-      const next = await retry(look, policyFor(lack), { clock: ports.clock, signal, overWith: asError })
-      return joinLooks(seen, next)
-    } catch (thrown) {
-      this.#isOver = true
-      const words = `The run could not be read again: ${messageOf(thrown)}`
-      if (lack?.isNeeded && thrown !== signal.reason) this.doubts.push(words)
-      else ports.log.debug(words)
-      return seen
-    }
-  }
 }
 
 function policyFor(lack: Lack | undefined): RetryPolicy {

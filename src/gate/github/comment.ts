@@ -194,7 +194,9 @@ async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnCommen
     for (const { id, body, user } of entries) {
       seen.add(id)
       if (typeof id !== 'number' || typeof body !== 'string' || gone.has(id)) continue
-      if (!isBy(login, user) || !isCommentOf(body, key)) continue
+      // GraphQL omits the suffix of an app's login that REST has.
+      const isOurs = user?.login === login || (user?.type === 'Bot' && user.login === `${login}[bot]`)
+      if (!isOurs || !isCommentOf(body, key)) continue
       found.push({ id, body, writer: readWriter(body) ?? UNKNOWN_WRITER })
     }
   }
@@ -205,11 +207,6 @@ async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnCommen
 function readList(data: unknown): ListedComment[] {
   if (!Array.isArray(data)) throw new OddReplyError("GitHub's reply is not a list of comments")
   return data.filter((entry) => typeof entry === 'object' && entry !== null) as ListedComment[]
-}
-
-function isBy(login: string, user: ListedComment['user']): boolean {
-  // GraphQL omits the suffix of an app's login that REST has.
-  return user?.login === login || (user?.type === 'Bot' && user.login === `${login}[bot]`)
 }
 
 async function readLogin(octokit: Octokit): Promise<string> {

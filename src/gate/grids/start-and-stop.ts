@@ -3,8 +3,8 @@ import { cleanUp, type CleanUpOptions } from '../cleanup/clean-up.js'
 import { STOP_AFTER_FAILURE_MS, STOP_ON_CANCEL_MS } from '../cleanup/main-step.js'
 import { CancelledError, DeadlineError } from '../errors.js'
 import { settleGrids } from '../run/make-grids.js'
-import { SavedState, type StepState } from '../saved-state.js'
-import type { GridService, GridStartSettings, GridStopSettings } from './grid-settings.js'
+import { NOTHING, SavedState } from '../saved-state.js'
+import type { GridStartSettings, GridStopSettings } from './grid-settings.js'
 import type { ServiceClient } from '../../client/client.js'
 import type { Grid } from '../../contract/api.js'
 import { RefusedError } from '../../client/errors.js'
@@ -34,7 +34,7 @@ export async function startGrids(ports: GridStartPorts, settings: GridStartSetti
   const { log, clock } = ports
   const { service, keep } = settings
   const saved = new SavedState(
-    initialState(service),
+    { ...NOTHING, ...service, address: service.address.api },
     (state) => ports.saveState(state),
     (message) => log.warning(message)
   )
@@ -142,16 +142,6 @@ async function terminateAll(
     cleanUp(saved.state, { client, clock, log, signal })
   )
   if (isClean) saved.noteDone({ madeGrids: [], cleanupDue: false })
-}
-
-function initialState({ address, token, serviceName }: GridService): StepState {
-  return {
-    address: address.api,
-    ...{ token, serviceName, marker: undefined, runId: undefined },
-    madeGrids: [],
-    processGroups: [],
-    cleanupDue: false
-  }
 }
 
 export type GridStopPorts = Pick<Ports, 'openClient' | 'log' | 'clock' | 'cancelled'>

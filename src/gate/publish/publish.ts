@@ -202,15 +202,8 @@ export async function commentOnPullRequest(
 }
 
 /** Plan, service and thresholds. Not the run id, which differs each time. */
-function subjectOf({
-  target,
-  tool,
-  origin,
-  project,
-  overrideParameters,
-  overrideHosts,
-  thresholds
-}: Settings): string {
+function subjectOf(settings: Settings): string {
+  const { target, tool, origin, project, overrideParameters, overrideHosts, thresholds } = settings
   return JSON.stringify([
     target.kind === 'remote' ? target.address.api : target.kind,
     tool,
@@ -232,16 +225,8 @@ export async function publishWithoutRun(
   const outcome: Outcome = {
     verdict,
     reason: headline,
-    run: undefined,
-    apdex: undefined,
-    summary: undefined,
-    means: {},
-    rehearsal: false,
-    judgements: [],
-    grids: [],
-    measurements: undefined,
-    warnings: [],
-    remoteErrors: [],
+    ...{ run: undefined, apdex: undefined, summary: undefined, measurements: undefined, rehearsal: false },
+    ...{ means: {}, judgements: [], grids: [], warnings: [], remoteErrors: [] },
     // The summary has a line for each. A caret points into the line above in logs only: here letters differ in width.
     notes: problems.filter((line) => !/^\s*\^?$/.test(line))
   }

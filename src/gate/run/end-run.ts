@@ -17,14 +17,14 @@ export async function endRun(
 ): Promise<Run> {
   const failures = new Failures(RETRY.stopRun, clock)
   let failure: unknown
-  let isToldEnded = false
+  const told = { hasEnded: false }
   for (;;) {
     try {
       // Stopping twice does no harm: repeat it until the service reports the end and a separate read confirms it.
-      const run = isToldEnded ? await client.showRun(id, signal) : await stopAndLook()
+      const run = told.hasEnded ? await client.showRun(id, signal) : await stopAndLook()
       if (run !== undefined) {
         if (hasEnded(run.status)) return run
-        isToldEnded = false
+        told.hasEnded = false
         failure = undefined
         failures.noteAnswer()
       }
@@ -54,7 +54,7 @@ export async function endRun(
   async function stop(either: AbortSignal): Promise<Run> {
     try {
       const { status } = await client.stopRun(id, either)
-      isToldEnded = hasEnded(status)
+      told.hasEnded = hasEnded(status)
     } catch (thrown) {
       if (!(thrown instanceof RefusedError || thrown instanceof MalformedReplyError)) throw thrown
       const run = await client.showRun(id, either).catch(() => undefined)

@@ -5,7 +5,7 @@ import { readRunList, readRunPages } from '../../client/run-list.js'
 import { RETRY, retry, upTo } from '../../client/retry.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
 import { withDeadline } from '../deadline.js'
-import type { StepState } from '../saved-state.js'
+import type { RepeatAttempt, StepState } from '../saved-state.js'
 import { hasEnded } from './run-status.js'
 
 interface FindOptions {
@@ -23,7 +23,7 @@ const PATIENT_MS = [0, 1_000, 2_000, 4_000, 8_000]
 export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 
 /** Allowed difference between this machine's clock and the service's. */
-export const CLOCKS_DIFFER_MS = 5 * 60_000
+const CLOCKS_DIFFER_MS = 5 * 60_000
 
 /** The tag of any gate. */
 const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/i
@@ -60,7 +60,7 @@ export async function findMarkedRuns(
 }
 
 /** Searches several times: the list may lag, and the service may be down. */
-export async function findPatiently(
+async function findPatiently(
   look: () => Promise<Run[]>,
   { clock, signal, pausesMs = PATIENT_MS }: FindOptions
 ): Promise<Run[]> {
@@ -137,4 +137,45 @@ function isOlder(page: readonly Run[], notBeforeMs: number): boolean {
   const [first = 0, last = 0] = [startsMs[0], startsMs.at(-1)]
   const isFalling = first > last && startsMs.every((ms, at) => at === 0 || ms <= (startsMs[at - 1] ?? ms))
   return isFalling && first < notBeforeMs
+}
+
+/** The runs that a lost repeat may have created. Only a single one may be considered ours. */
+export async function findRepeats(
+  client: ServiceClient,
+  { likeness, knownIds, askedMs }: RepeatAttempt,
+  options: { clock: Clock; signal: AbortSignal; pausesMs?: readonly number[] }
+): Promise<Run[]> {
+  const known = new Set(knownIds)
+  const isOurs = (run: Run): boolean =>
+    !known.has(run.id) &&
+    isAlike(run, likeness) &&
+    (run.startedMs === undefined || run.startedMs > askedMs - CLOCKS_DIFFER_MS)
+  const look = async (): Promise<Run[]> => {
+    const { runs } = await readRunList(client, { signal: options.signal, mostPages: MOST_HEAD_PAGES })
+    return runs.filter(isOurs)
+  }
+  return findPatiently(look, options)
+}
+
+export function idsOf(runs: readonly Run[]): string {
+  return runs.map(({ id }) => id).join(', ')
+}
+
+function isAlike(run: Run, likeness: RepeatAttempt['likeness']): boolean {
+  const [one, other] = [run.tool ?? '', likeness.tool ?? '']
+  return (
+    isSameName(run.name, likeness.name) &&
+    // One of them may have a version after its name.
+    (one === other || one.startsWith(`${other}-`) || other.startsWith(`${one}-`)) &&
+    run.threads === likeness.threads &&
+    run.rampupSeconds === likeness.rampupSeconds &&
+    run.durationSeconds === likeness.durationSeconds
+  )
+}
+
+/** A service may number its repeats: "Nightly 2" is one of "Nightly", "Nightlybuild" is another test. */
+function isSameName(name: string | undefined, original: string | undefined): boolean {
+  if (name === original) return true
+  if (!name || !original?.trim()) return false
+  return name.startsWith(original) && !/^\p{L}/u.test(name.slice(original.length))
 }

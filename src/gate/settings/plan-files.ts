@@ -25,7 +25,11 @@ export async function resolvePlanFiles(
     const matches = await matchesOf(line, excluded, options)
     const visible = matches.filter((path) => isNamedIfHidden(relative(options.workspace, path), line))
     if (visible.length === 0)
-      problems.push(emptyMatch(line, { hidden: matches.length, workspace: options.workspace }))
+      problems.push(
+        matches.length > 0
+          ? `"${line}" matches only hidden files; name a hidden file explicitly to send it`
+          : `"${line}" matches no file in the workspace; check the path, which starts at ${options.workspace}`
+      )
     if (index === 0 && visible.length > 1)
       problems.push(
         `the first line, "${line}", must match one file, the plan; it matches ${visible.length}: ${list(visible.map((path) => relative(options.workspace, path)))}`
@@ -46,13 +50,9 @@ async function matchesOf(
   { workspace, find }: { workspace: string; find: FindFiles }
 ): Promise<string[]> {
   const literal = isAbsolute(line) ? resolve(line) : resolve(workspace, line)
-  const exists = await lstat(literal).then(
-    () => true,
-    () => false
-  )
-  if (exists && excluded.length === 0) return [literal]
-  const found = await find(line, excluded)
-  return found.sort()
+  const found = await lstat(literal).catch(() => undefined)
+  if (found !== undefined && excluded.length === 0) return [literal]
+  return (await find(line, excluded)).sort()
 }
 
 /** A hidden segment must be matched by a segment of the line that also starts with a dot: its name, or a pattern such as `.e*`. */
@@ -96,12 +96,6 @@ function sameNames(paths: readonly string[], workspace: string): string[] {
       ([name, same]) =>
         `two files have the same base name ${name}: ${list(same)}; the service ignores folders`
     )
-}
-
-function emptyMatch(line: string, { hidden, workspace }: { hidden: number; workspace: string }): string {
-  return hidden > 0
-    ? `"${line}" matches only hidden files; name a hidden file explicitly to send it`
-    : `"${line}" matches no file in the workspace; check the path, which starts at ${workspace}`
 }
 
 function list(names: readonly string[]): string {

@@ -191,14 +191,11 @@ async function followSegment(
   if (run === undefined || (failure !== undefined && !isOnlyUncollected))
     throw new SegmentError(failure?.message ?? 'there is no run')
   const twin = await findTwin(runner, run)
-  const problem =
-    request.resultsFolder === null
-      ? badEndOf(run)
-      : (failure?.message ??
-        describeGap({ ...settings, ...own }, findings) ??
-        twin ??
-        problemOf(side, findings))
-  return { side, run, findings, problem }
+  const gap = describeGap({ ...settings, ...own }, findings)
+  const badEnd =
+    phaseOf(run.status) === 'ended well' ? undefined : `it ended as "${run.status}", not "finished"`
+  const problem = failure?.message ?? gap ?? twin ?? problemOf(side, findings)
+  return { side, run, findings, problem: request.resultsFolder === null ? badEnd : problem }
 }
 
 /** A duplicate doubles the load, and must not go on during the next segment. With the embedded service there is no proxy that could cause one. */
@@ -220,10 +217,6 @@ async function findTwin({ gate, signal }: Runner, run: Run): Promise<string | un
 function settingsOf({ baseline: { source }, overrideParameters }: Settings, side: Side): Partial<Settings> {
   if (side === 'head' || source.kind !== 'side-by-side') return {}
   return { overrideParameters: overlayParameters(overrideParameters, source.parameters) }
-}
-
-function badEndOf({ status }: Run): string | undefined {
-  return phaseOf(status) === 'ended well' ? undefined : `it ended as "${status}", not "finished"`
 }
 
 /** A head that fails is a finding; a base that fails is nothing to compare with. */

@@ -51,7 +51,9 @@ export async function listCandidates(calls: Calls, query: Query) {
   ]
   const foreign = sound.length - own.length
   return {
-    candidates: candidates.sort(newestFirst),
+    candidates: candidates.sort(
+      (one, other) => (other.createdMs ?? 0) - (one.createdMs ?? 0) || other.id - one.id
+    ),
     ignored: [...ignored, ...Array<string>(foreign).fill('uploaded by another workflow or event')],
     isCut: isFull && candidates.length === 0 && runIds.length > MOST_ASKED_RUNS
   }
@@ -96,7 +98,7 @@ function sortOut(artifacts: readonly Listed[], { name, branch }: Query) {
     const reason = reasonToIgnore(artifact, branch)
     const createdMs = Date.parse(String(at)) || undefined
     if (reason !== undefined) ignored.push(reason)
-    else sound.push({ id, name, bytes: Number(bytes), runId: Number(run?.id), commit: '', createdMs })
+    else sound.push({ id, name, bytes, runId: Number(run?.id), commit: '', createdMs })
   }
   return { sound, ignored }
 }
@@ -108,10 +110,6 @@ function reasonToIgnore({ id, expired, workflow_run: run }: Listed, branch: stri
     return 'of a fork'
   if (run.head_branch !== branch) return 'of another branch'
   return expired ? 'expired' : undefined
-}
-
-function newestFirst(one: Candidate, other: Candidate): number {
-  return (other.createdMs ?? 0) - (one.createdMs ?? 0) || other.id - one.id
 }
 
 /** The commits of the workflow's newest runs on the branch, by run id. One list per event, because runs of others may take up a page; until all wanted are known. */
