@@ -29,7 +29,7 @@ export interface Breach {
   readonly isFinal: boolean
 }
 
-export function* findBroken(
+function* findBroken(
   threshold: AbsoluteThreshold,
   { total }: LiveEvidence
 ): Generator<{ readonly scope: Scope; readonly actual: number }> {

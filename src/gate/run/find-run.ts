@@ -40,7 +40,7 @@ export function isForeign({ tags, name }: Run, marker: string, ownName?: string)
 }
 
 /** Whether the marker is among the tags, however the service joins or writes them. */
-export function isMarked({ tags }: Pick<Run, 'tags'>, ...markers: readonly string[]): boolean {
+function isMarked({ tags }: Pick<Run, 'tags'>, ...markers: readonly string[]): boolean {
   // Markers are letters, digits and hyphens.
   const isWhole = new RegExp(`(?<![a-z0-9])(?:${markers.join('|')})(?![a-z0-9])`, 'i')
   return tags.some((tag) => isWhole.test(tag))
