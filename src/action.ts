@@ -1,22 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { listenForSignals, catchStrayErrors } from './gate/errors.js'
-import { cleanUpStep } from './gate/cleanup/post-step.js'
-import { serviceFolder } from './gate/cleanup/service-folder.js'
+import { cleanUpStep, serviceFolder } from './gate/cleanup/post-step.js'
 import { failsStep, failureMessage } from './gate/verdict/exit-code.js'
 import { loadAfterRun } from './gate/follow-run.js'
 import { readGridStartSettings, readGridStopSettings } from './gate/grids/grid-settings.js'
-import { startGrids } from './gate/grids/start-grids.js'
-import { stopGrids } from './gate/grids/stop-grids.js'
+import { startGrids, stopGrids } from './gate/grids/start-and-stop.js'
 import type { OutputName } from './gate/publish/outputs.js'
-import { resolveBaselinePath } from './gate/settings/baseline-path.js'
-import { resolvePlanFiles } from './gate/settings/plan-files.js'
-import { maskToken } from './gate/settings/service-values.js'
+import { resolveBaselinePath, resolvePlanFiles } from './gate/settings/plan-files.js'
+import { maskToken } from './gate/settings/target-settings.js'
 import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings/settings.js'
 import { messageOf } from './contract/text.js'
 import type { BaselineStore, Ports } from './gate/ports.js'
-import { createUploader } from './gate/github/artifact.js'
 import { createFindFiles } from './gate/github/runner-files.js'
 import { createLog, takeOverOutput } from './gate/github/log.js'
 import * as step from './gate/github/step.js'
@@ -28,7 +24,15 @@ const log = createLog()
 let outputsAreWritten = true
 let baselines: Promise<BaselineStore> | undefined
 
-const PARTS = { main: judge, post: cleanUp, 'grid-start': startStep, 'grid-stop': stopStep }
+const PARTS = {
+  main: () =>
+    runStep(judge, 'Load gate error', 'The gate stopped there; the post step stops what is still running.'),
+  post: cleanUp,
+  // Its post step is that of the gate: the saved state says which grids to terminate.
+  'grid-start': () => runStep(startStep, 'grid-start failed', 'The post step terminates what was created.'),
+  'grid-stop': () =>
+    runStep(stopStep, 'grid-stop failed', 'The grids may still be running; terminate them on the service.')
+}
 
 /**
  * Runs one part of the actions and ends the process. All parts are in one bundle, and a small file for each says which it is: nothing
@@ -43,20 +47,23 @@ export async function runPart(part: keyof typeof PARTS): Promise<never> {
   process.exit()
 }
 
-async function judge(): Promise<void> {
+/** Fails the step with what the work throws; an error that nothing catches ends it at once. */
+async function runStep(
+  work: (cancelled: AbortSignal) => Promise<void>,
+  failed: string,
+  advice: string
+): Promise<void> {
   catchStrayErrors((thrown) => {
-    step.failStep(
-      `Load gate error: ${messageOf(thrown)}. The gate stopped there; the post step stops what is still running.`
-    )
-    setOutput('verdict', 'error')
+    step.failStep(`${failed}: ${messageOf(thrown)}. ${advice}`)
+    if (work === judge) setOutput('verdict', 'error')
     process.exit(1)
   })
   try {
     maskToken(step, step.readInput('token'))
-    const cancelled = listenForSignals(() => process.exit(130))
-    await runStep(createPorts(cancelled))
+    await work(listenForSignals(() => process.exit(130)))
   } catch (thrown) {
     step.failStep(messageOf(thrown))
+    if (work !== judge) return
     const { publishWithoutRun } = await loadAfterRun()
     await publishWithoutRun({ ...step, setOutput, log }, 'error', messageOf(thrown))
   }
@@ -89,38 +96,16 @@ async function cleanUp(): Promise<void> {
   }
 }
 
-/** Its post step is that of the gate: the saved state says which grids to terminate. */
-async function startStep(): Promise<void> {
-  catchStrayErrors((thrown) => {
-    step.failStep(`grid-start failed: ${messageOf(thrown)}. The post step terminates what was created.`)
-    process.exit(1)
-  })
-  try {
-    maskToken(step, step.readInput('token'))
-    const cancelled = listenForSignals(() => process.exit(130))
-    await startGrids({ ...step, log, clock: systemClock, cancelled }, readGridStartSettings(step.readInput))
-  } catch (thrown) {
-    step.failStep(messageOf(thrown))
-  }
+function startStep(cancelled: AbortSignal): Promise<void> {
+  return startGrids({ ...step, log, clock: systemClock, cancelled }, readGridStartSettings(step.readInput))
 }
 
-async function stopStep(): Promise<void> {
-  catchStrayErrors((thrown) => {
-    step.failStep(
-      `grid-stop failed: ${messageOf(thrown)}. The grids may still be running; terminate them on the service.`
-    )
-    process.exit(1)
-  })
-  try {
-    maskToken(step, step.readInput('token'))
-    const cancelled = listenForSignals(() => process.exit(130))
-    await stopGrids({ log, clock: systemClock, cancelled }, readGridStopSettings(step.readInput))
-  } catch (thrown) {
-    step.failStep(messageOf(thrown))
-  }
+function stopStep(cancelled: AbortSignal): Promise<void> {
+  return stopGrids({ log, clock: systemClock, cancelled }, readGridStopSettings(step.readInput))
 }
 
-async function runStep(ports: Ports): Promise<void> {
+async function judge(cancelled: AbortSignal): Promise<void> {
+  const ports = createPorts(cancelled)
   const settings = await readSettings({
     read: step.readInput,
     readConfig: (path) => readFile(resolve(workspace, path), 'utf8'),
@@ -170,12 +155,15 @@ function createPorts(cancelled: AbortSignal): Ports {
     setOutput,
     writeSummary: step.writeSummary,
     annotate: ({ level, message }) => log[level](message),
-    uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? createUploader(occasion) : undefined,
+    uploadArtifact: process.env.ACTIONS_RUNTIME_TOKEN ? step.createUploader(occasion) : undefined,
     comment: async (request) => {
       const { createCommenter } = await import('./gate/github/api.js')
       return createCommenter(process.env, log, systemClock)(request)
     },
-    openBaselines: () => (baselines ??= openBaselines()),
+    openBaselines: () =>
+      (baselines ??= import('./gate/github/api.js').then(({ createBaselineStore }) =>
+        createBaselineStore(process.env, log, systemClock)
+      )),
     startLocalService: async ({ serviceName, onProcessGroup, regions }) => {
       const { discardOnClose, startService } = await import('./service/embedded-service.js')
       const dataDir = serviceFolder(scratchDir)
@@ -192,9 +180,4 @@ function createPorts(cancelled: AbortSignal): Ports {
       return discardOnClose(service, dataDir)
     }
   }
-}
-
-async function openBaselines(): Promise<BaselineStore> {
-  const { createBaselineStore } = await import('./gate/github/api.js')
-  return createBaselineStore(process.env, log, systemClock)
 }

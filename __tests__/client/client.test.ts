@@ -12,7 +12,7 @@ import {
   UploadError,
   hadNoEffect
 } from '../../src/client/errors.js'
-import { OPERATIONS } from '../../src/client/operations.js'
+import { OPERATIONS } from '../../src/client/retry.js'
 import { vocabularyOf } from '../../src/contract/vocabulary.js'
 import { JumpingClock } from '../support/manual-clock.js'
 import { makeAccount, makeGrid, makeNode, makeRun, makeRunList } from '../support/data/make-documents.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { OPERATIONS } from '../../src/client/operations.js'
+import { OPERATIONS } from '../../src/client/retry.js'
 
 describe('how operations are sent', () => {
   test.each(['createGrid', 'createRun', 'repeatRun'] as const)(

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { cleanUpStep } from '../../src/gate/cleanup/post-step.js'
-import { confirmRuns, type IsDoubtful } from '../../src/gate/confirm-runs.js'
+import { confirmRuns } from '../../src/gate/confirm-runs.js'
 import { comparedRun } from '../../src/gate/collect/compared-run.js'
 import { CancelledError } from '../../src/gate/errors.js'
 import { findOut } from '../../src/gate/follow-run.js'
@@ -55,6 +55,8 @@ async function open({ confirm = 2, grids = [makeSpecification()], ...rest }: Cha
 }
 
 /** The gate's own run, compared with recorded ones, and then the confirming runs. */
+type IsDoubtful = Parameters<typeof confirmRuns>[2]
+
 async function confirm(isDoubtful?: IsDoubtful, base: readonly ComparedRun[] = []): Promise<Findings> {
   const run = async (): Promise<Findings> => {
     const first = await findOut(gate)

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { SavedState } from '../../src/gate/saved-state.js'
-import type { StepState } from '../../src/gate/step-state.js'
+import { SavedState, type StepState } from '../../src/gate/saved-state.js'
 import { makeState } from '../support/gate/gate-ports.js'
 
 test('the first state and every change are saved at once, whole', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { decodeState, encodeState } from '../../src/gate/step-state.js'
+import { decodeState, encodeState } from '../../src/gate/saved-state.js'
 import { makeState } from '../support/gate/gate-ports.js'
 
 test('what was saved comes back', () => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { maskToken } from '../gate/settings/service-values.js'
+import { maskToken } from '../gate/settings/target-settings.js'
 import type { Ports } from '../gate/ports.js'
 import { systemClock } from '../contract/clock.js'
 import type { Arguments } from './arguments.js'

@@ -1,6 +1,6 @@
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { parseRegionsText } from '../gate/settings/region-settings.js'
+import { parseRegionsText } from '../gate/settings/target-settings.js'
 import type { Regions } from '../contract/regions/regions.js'
 import { UsageError, type Arguments } from './arguments.js'
 

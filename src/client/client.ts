@@ -13,7 +13,7 @@ import {
 } from '../contract/api.js'
 import { type Schema, decode } from '../contract/decode.js'
 import type { Vocabulary } from '../contract/vocabulary.js'
-import { type Address, resolveLink } from './http/address.js'
+import { type Address, atOwnAddress, otherRunIn, resolveLink } from './http/address.js'
 import type { Clock } from '../contract/clock.js'
 import { MalformedReplyError, ServiceError } from './errors.js'
 import { Http, isOfLoadgate, type HttpOptions, type Reply } from './http/http.js'
@@ -21,29 +21,18 @@ import type { Call } from './http/failures.js'
 import { multipartOf } from './http/multipart.js'
 import { REDACTED, type PartsBefore } from './http/redact.js'
 import { type GridSpecification, type RunRequest, gridFields, runFields } from './documents/requests.js'
-import { OPERATIONS, type Sending } from './operations.js'
-import { atOwnAddress, otherRunIn } from './own-links.js'
-import { retry } from './retry.js'
+import { OPERATIONS, retry, type Sending } from './retry.js'
 import { describeErrorBody } from './http/error-body.js'
 
-export interface ClientOptions {
+export interface ClientOptions extends Omit<HttpOptions, 'mediaType' | 'origin'> {
   readonly address: Address
-  readonly token: string
-  /** What else must be redacted from the service's replies. */
-  readonly secrets?: readonly string[]
   readonly words: Vocabulary
   readonly clock: Clock
-  readonly isReached?: HttpOptions['isReached']
-  readonly dispatcher?: HttpOptions['dispatcher']
 }
 
-interface Op {
-  readonly operation: string
-  readonly sending: Sending
+interface Op extends Pick<Call, 'operation' | 'url' | 'upload' | 'signal'> {
+  readonly as: keyof typeof OPERATIONS
   readonly method?: Call['method']
-  readonly url: URL
-  readonly upload?: Call['upload']
-  readonly signal?: AbortSignal | undefined
 }
 
 /** The part of a CSV to request: what follows the bytes already downloaded. */
@@ -53,7 +42,8 @@ export interface ResultRange extends PartsBefore {
   readonly version: string | undefined
 }
 
-/** What must hold in a run. */
+const CSV = { accept: 'text/csv, */*;q=0.1' }
+
 interface HandedThresholds {
   readonly thresholds: readonly string[]
   readonly warmUpSeconds: number
@@ -61,22 +51,24 @@ interface HandedThresholds {
   readonly onStall?: string
 }
 
-/** The client of the API: one method per operation. */
 export class ServiceClient {
   readonly #address: Address
   readonly #words: Vocabulary
   readonly #schemas: ReturnType<typeof runSchemas>
   readonly #clock: Clock
   readonly #http: Http
-  #lastFailure: ServiceError | undefined
-  #isLoadgate = false
-  #sentMs: number | undefined
+  /** The error of the latest request, also of one that is being retried; undefined once there was a good reply. */
+  lastFailure: ServiceError | undefined
+  /** Whether a reply said that the service is a loadgate: others know nothing of thresholds. */
+  isLoadgate = false
+  /** When the service sent its latest reply, by its own clock; undefined if it does not say. */
+  latestReplyMs: number | undefined
 
   constructor({ address, words, clock, ...options }: ClientOptions) {
     this.#address = address
+    this.#clock = clock
     this.#words = words
     this.#schemas = runSchemas(words)
-    this.#clock = clock
     this.#http = new Http({ ...options, mediaType: words.mediaType, origin: address.origin })
   }
 
@@ -84,79 +76,59 @@ export class ServiceClient {
     const operation = `creating a grid in ${grid.region}`
     const upload = await multipartOf(operation, gridFields(grid), [])
     const url = this.#url('grids')
-    return this.#read(
-      { operation, sending: OPERATIONS.createGrid, method: 'POST', url, upload, signal },
-      madeGridSchema
-    )
+    return this.#read({ as: 'createGrid', operation, method: 'POST', url, upload, signal }, madeGridSchema)
   }
 
   async showGrid(id: string, signal?: AbortSignal): Promise<Grid> {
-    const operation = `reading grid ${id}`
-    return this.#read(
-      { operation, sending: OPERATIONS.showGrid, url: this.#url('grids', id), signal },
-      gridSchema,
-      about('grid', id, operation)
-    )
+    const op = {
+      as: 'showGrid',
+      operation: `reading grid ${id}`,
+      url: this.#url('grids', id),
+      signal
+    } as const
+    return this.#read(op, gridSchema, about('grid', id))
   }
 
   /** Undefined if the service answers 204 without a body, its general rule for DELETE. */
   async terminateGrid(id: string, signal?: AbortSignal): Promise<Grid | undefined> {
     const operation = `terminating grid ${id}`
     const url = this.#url('grids', id)
-    return this.#ask(
-      { operation, sending: OPERATIONS.terminateGrid, method: 'DELETE', url, signal },
-      async (reply) => {
-        const body = await reply.text()
-        if (body.trim() === '') return undefined
-        return about('grid', id, operation)(decodeReply(operation, body, gridSchema))
-      }
-    )
+    return this.#ask({ as: 'terminateGrid', operation, method: 'DELETE', url, signal }, async (reply) => {
+      const body = await reply.text()
+      if (body.trim() === '') return undefined
+      return about('grid', id)(decodeReply(operation, body, gridSchema), operation)
+    })
   }
 
   async createRun(run: RunRequest, signal?: AbortSignal): Promise<Run> {
     const operation = 'creating the run'
     const files = run.files.map((path) => ({ name: `${this.#words.files}[]`, path }))
     const upload = await multipartOf(operation, runFields(run, this.#words), files)
-    const url = this.#url(this.#words.runs)
+    const url = this.#runUrl()
     return this.#read(
-      { operation, sending: OPERATIONS.createRun, method: 'POST', url, upload, signal },
+      { as: 'createRun', operation, method: 'POST', url, upload, signal },
       this.#schemas.madeRun
     )
   }
 
   async showRun(id: string, signal?: AbortSignal): Promise<Run> {
-    const operation = `reading run ${id}`
-    return this.#read(
-      { operation, sending: OPERATIONS.showRun, url: this.#url(this.#words.runs, id), signal },
-      this.#schemas.run,
-      about('run', id, operation)
-    )
+    const op = { as: 'showRun', operation: `reading run ${id}`, url: this.#runUrl(id), signal } as const
+    return this.#read(op, this.#schemas.run, about('run', id))
   }
 
   async stopRun(id: string, signal?: AbortSignal): Promise<Run> {
-    const operation = `stopping run ${id}`
-    return this.#read(
-      { operation, sending: OPERATIONS.stopRun, url: this.#url(this.#words.runs, id, 'stop'), signal },
-      this.#schemas.run,
-      about('run', id, operation)
-    )
+    const url = this.#runUrl(id, 'stop')
+    const op = { as: 'stopRun', operation: `stopping run ${id}`, url, signal } as const
+    return this.#read(op, this.#schemas.run, about('run', id))
   }
 
   async repeatRun(id: string, signal?: AbortSignal): Promise<Run> {
-    const operation = `repeating run ${id}`
-    return this.#read(
-      { operation, sending: OPERATIONS.repeatRun, url: this.#url(this.#words.runs, id, 'repeat'), signal },
-      this.#schemas.madeRun,
-      (run) => {
-        if (run.id !== id) return run
-        throw new MalformedReplyError(operation, 'the reply is about the repeated run, not about a new one')
-      }
-    )
-  }
-
-  /** Whether a reply said that the service is a loadgate: others know nothing of thresholds. */
-  get isLoadgate(): boolean {
-    return this.#isLoadgate
+    const url = this.#runUrl(id, 'repeat')
+    const op = { as: 'repeatRun', operation: `repeating run ${id}`, url, signal } as const
+    return this.#read(op, this.#schemas.madeRun, (run, operation) => {
+      if (run.id !== id) return run
+      throw new MalformedReplyError(operation, 'the reply is about the repeated run, not about a new one')
+    })
   }
 
   /** Hands a run's thresholds over, for its page. An addition to the API: only for a loadgate. */
@@ -167,26 +139,23 @@ export class ServiceClient {
   ): Promise<void> {
     const body = Buffer.from(JSON.stringify({ thresholds, warm_up: warmUpSeconds, on_stall: onStall }))
     const upload = { contentType: 'application/json', length: body.length, open: () => Readable.from([body]) }
-    const url = this.#url(this.#words.runs, id, 'thresholds')
+    const url = this.#runUrl(id, 'thresholds')
     const operation = `handing over the thresholds of run ${id}`
     // Whether it worked says nothing about the service that the run's own requests would not say.
-    const call = callOf({ operation, sending: OPERATIONS.setThresholds, method: 'PUT', url, upload, signal })
+    const call = callOf({ as: 'setThresholds', operation, method: 'PUT', url, upload, signal })
     await (await this.#http.call(call)).text()
   }
 
   /** One page of the list: the first one, or the one that a page's `next` link points to. */
   async listRuns(page?: string, signal?: AbortSignal): Promise<RunPage> {
     const operation = 'listing the runs'
-    const url = page === undefined ? this.#url(this.#words.runs) : this.#link(operation, page)
-    return this.#read({ operation, sending: OPERATIONS.listRuns, url, signal }, this.#schemas.runPage)
+    const url = page === undefined ? this.#runUrl() : this.#link(operation, page)
+    return this.#read({ as: 'listRuns', operation, url, signal }, this.#schemas.runPage)
   }
 
   async report(id: string, signal?: AbortSignal): Promise<Report> {
     const operation = `reading the report of run ${id}`
-    return this.#read(
-      { operation, sending: OPERATIONS.report, url: this.#url(this.#words.runs, id, 'report'), signal },
-      reportSchema
-    )
+    return this.#read({ as: 'report', operation, url: this.#runUrl(id, 'report'), signal }, reportSchema)
   }
 
   /** The link to a grid's CSV if the run's reply has none. */
@@ -207,34 +176,25 @@ export class ServiceClient {
     }
     refuseOther('names', href)
     return this.#http.download({
-      operation,
-      method: 'GET',
-      url: this.#link(operation, href),
-      responseTimeoutMs: OPERATIONS.result.responseTimeoutMs,
+      ...callOf({ as: 'result', operation, url: this.#link(operation, href), signal: options.signal }),
       headers: {
-        accept: 'text/csv, */*;q=0.1',
+        ...CSV,
         ...(range && {
           range: `bytes=${range.fromByte}-`,
           ...(range.version !== undefined && { 'if-range': range.version })
         })
       },
       onRedirect: (target) => refuseOther('redirects to', target),
-      before: range,
-      signal: options.signal
+      before: range
     })
   }
 
   /** The current size of a grid's CSV, from its headers alone; undefined if they do not say. */
   async resultSize(href: string, signal?: AbortSignal): Promise<number | undefined> {
     const operation = 'checking the size of a result CSV'
-    const reply = await this.#http.download({
-      operation,
-      method: 'HEAD',
-      url: this.#link(operation, href),
-      responseTimeoutMs: OPERATIONS.result.responseTimeoutMs,
-      headers: { accept: 'text/csv, */*;q=0.1' },
-      signal
-    })
+    const url = this.#link(operation, href)
+    const call = callOf({ as: 'result', operation, method: 'HEAD', url, signal })
+    const reply = await this.#http.download({ ...call, headers: CSV })
     reply.body.destroy()
     const isPlain = (reply.header('content-encoding') ?? 'identity') === 'identity'
     const isPage = /html|json/i.test(reply.header('content-type') ?? '')
@@ -243,39 +203,29 @@ export class ServiceClient {
   }
 
   async account(signal?: AbortSignal): Promise<Account> {
-    const operation = 'reading the account'
-    return this.#read(
-      { operation, sending: OPERATIONS.account, url: this.#url('account'), signal },
-      accountSchema
-    )
+    const op = { as: 'account', operation: 'reading the account', url: this.#url('account'), signal } as const
+    return this.#read(op, accountSchema)
   }
 
   /** HEAD on any resource: whether it exists, and its headers, without its body. */
   async head(link: string, signal?: AbortSignal): Promise<Pick<Reply, 'status' | 'header'>> {
     const operation = `checking ${link}`
     const url = this.#link(operation, link)
-    return this.#ask({ operation, sending: OPERATIONS.head, method: 'HEAD', url, signal }, (reply) => {
+    return this.#ask({ as: 'head', operation, method: 'HEAD', url, signal }, (reply) => {
       reply.body.resume()
       return Promise.resolve(reply)
     })
-  }
-
-  /** The error of the latest request, also of one that is being retried; undefined once there was a good reply. */
-  get lastFailure(): ServiceError | undefined {
-    return this.#lastFailure
-  }
-
-  /** When the service sent its latest reply, by its own clock; undefined if it does not say. */
-  get latestReplyMs(): number | undefined {
-    return this.#sentMs
   }
 
   async close(): Promise<void> {
     await this.#http.close()
   }
 
-  async #read<T>(op: Op, schema: Schema<T>, check = (document: T): T => document): Promise<T> {
-    return this.#ask(op, async (reply) => check(decodeReply(op.operation, await reply.text(), schema)))
+  async #read<T>(op: Op, schema: Schema<T>, check?: (document: T, operation: string) => T): Promise<T> {
+    return this.#ask(op, async (reply) => {
+      const document = decodeReply(op.operation, await reply.text(), schema)
+      return check === undefined ? document : check(document, op.operation)
+    })
   }
 
   /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */
@@ -284,18 +234,18 @@ export class ServiceClient {
       try {
         const reply = await this.#http.call(callOf(op))
         if (op.url.origin === this.#address.origin) {
-          this.#isLoadgate ||= isOfLoadgate(reply)
-          this.#sentMs = readDate(reply) ?? this.#sentMs
+          this.isLoadgate ||= isOfLoadgate(reply)
+          this.latestReplyMs = Date.parse(reply.header('date') ?? '') || this.latestReplyMs
         }
         const taken = await take(reply)
-        this.#lastFailure = undefined
+        this.lastFailure = undefined
         return taken
       } catch (thrown) {
-        if (thrown instanceof ServiceError) this.#lastFailure = thrown
+        if (thrown instanceof ServiceError) this.lastFailure = thrown
         throw thrown
       }
     }
-    const { retry: policy } = op.sending
+    const { retry: policy }: Sending = OPERATIONS[op.as]
     return policy === undefined
       ? attempt()
       : retry(attempt, policy, { clock: this.#clock, signal: op.signal })
@@ -304,10 +254,14 @@ export class ServiceClient {
   #link(operation: string, href: string): URL {
     try {
       const link = withoutRedacted(resolveLink(this.#address, href))
-      return this.#isLoadgate ? atOwnAddress(this.#address, link, this.#words) : link
+      return this.isLoadgate ? atOwnAddress(this.#address, link, this.#words) : link
     } catch (cause) {
       throw new MalformedReplyError(operation, 'the link is not a valid URL', { cause })
     }
+  }
+
+  #runUrl(...segments: string[]): URL {
+    return this.#url(this.#words.runs, ...segments)
   }
 
   #url(...segments: string[]): URL {
@@ -315,14 +269,9 @@ export class ServiceClient {
   }
 }
 
-function readDate(reply: Reply): number | undefined {
-  const ms = Date.parse(reply.header('date') ?? '')
-  return Number.isNaN(ms) ? undefined : ms
-}
-
 /** The status of another run or grid says nothing about this one: replies get mixed up in transit, and in caches. */
-function about(kind: 'run' | 'grid', id: string, operation: string) {
-  return <T extends { readonly id: string }>(document: T): T => {
+function about(kind: 'run' | 'grid', id: string) {
+  return <T extends { readonly id: string }>(document: T, operation: string): T => {
     if (document.id === id) return document
     throw new MalformedReplyError(operation, `the reply is about another ${kind}, ${document.id}`)
   }
@@ -335,12 +284,10 @@ function withoutRedacted(url: URL): URL {
   return url
 }
 
-function callOf({ operation, method = 'GET', url, sending, upload, signal }: Op): Call {
-  const { responseTimeoutMs } = sending
-  return { operation, method, url, responseTimeoutMs, signal, ...(upload && { upload }) }
+function callOf({ as, method = 'GET', ...call }: Op): Call {
+  return { ...call, method, responseTimeoutMs: OPERATIONS[as].responseTimeoutMs }
 }
 
-/** Decodes a reply's body, or says what is odd about it or was sent instead. */
 export function decodeReply<T>(operation: string, body: string, schema: Schema<T>): T {
   const decoded = decode(schema, parseReply(operation, body))
   if ('value' in decoded) return decoded.value
@@ -352,13 +299,10 @@ function parseReply(operation: string, body: string): unknown {
     // Some servers start with a byte order mark, which is not JSON.
     return JSON.parse(body.replace(/^\uFEFF/, ''))
   } catch {
-    const found = body.trim() === '' ? 'an empty body' : describeErrorBody(redactTokens(body), '')
+    // Half a reply is not JSON, but may still contain a token.
+    const shown = body.replace(/("[^"]*_token"\s*:\s*)("[^"]*"?|[^\s,}]+)/g, '$1"***"')
+    const found = body.trim() === '' ? 'an empty body' : describeErrorBody(shown, '')
     // Without the cause: the parser's message quotes the body, which may contain a token.
     throw new MalformedReplyError(operation, `the service reported success but sent no JSON: ${found}`)
   }
-}
-
-/** Half a reply is not JSON, but may still contain a token. */
-function redactTokens(body: string): string {
-  return body.replace(/("[^"]*_token"\s*:\s*)("[^"]*"?|[^\s,}]+)/g, '$1"***"')
 }

@@ -1,3 +1,10 @@
+const HINTS: Readonly<Record<number, string>> = {
+  401: '. Check the token: it may be wrong, expired, or missing in this workflow',
+  403: '. The token is valid but not allowed to do this',
+  404: '. Check the id and base-url',
+  429: '. The service is rate limiting requests'
+}
+
 /** A failed operation, and which one it was. */
 export class ServiceError extends Error {
   override name = 'ServiceError'
@@ -10,7 +17,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** The service answered with an error. */
 export class RefusedError extends ServiceError {
   override name = 'RefusedError'
   readonly status: number
@@ -21,7 +27,7 @@ export class RefusedError extends ServiceError {
   readonly isEarly: boolean
   constructor(operation: string, refusal: Refusal) {
     const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
-    const hint = hintFor(refusal.status)
+    const hint = HINTS[refusal.status] ?? ''
     const words = `${refusal.detail}${request}`
     super(
       operation,
@@ -62,70 +68,45 @@ export class UnreachableError extends ServiceError {
 }
 
 /** The service's certificate is not trusted; a retry does not help, and nothing was sent. */
-export class CertificateError extends ServiceError {
-  override name = 'CertificateError'
-}
+export class CertificateError extends ServiceError {}
 
 /** The proxy did not answer, and never has: its address is wrong, or it is down; a retry does not help, and nothing was sent. */
-export class ProxyError extends ServiceError {
-  override name = 'ProxyError'
-}
+export class ProxyError extends ServiceError {}
 
-/** The service reported success, but the reply is not valid. */
-export class MalformedReplyError extends ServiceError {
-  override name = 'MalformedReplyError'
-}
+export class MalformedReplyError extends ServiceError {}
 
 /** A download was redirected to somewhere that is not followed, such as a sign-in page without https. */
-export class RedirectError extends ServiceError {
-  override name = 'RedirectError'
-}
+export class RedirectError extends ServiceError {}
 
 /** A file to upload has changed since its size was read. */
-export class UploadError extends ServiceError {
-  override name = 'UploadError'
-}
+export class UploadError extends ServiceError {}
 
 /** What happened, without quoting the service, for when its messages may echo secrets; undefined for errors that quote nothing. */
 export function describeWithoutQuote(error: unknown): string | undefined {
   if (error instanceof RefusedError)
-    return `${error.operation}: the service answered ${error.status}${hintFor(error.status)}`
+    return `${error.operation}: the service answered ${error.status}${HINTS[error.status] ?? ''}`
   if (error instanceof MalformedReplyError) return `${error.operation}: the reply is not as documented`
   return undefined
 }
 
-/** Whether the same request may well succeed a little later. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof UnreachableError) return true
-  if (error instanceof MalformedReplyError) return true
-  return (
-    error instanceof RefusedError &&
-    (error.status === 408 || error.status === 425 || error.status === 429 || error.status >= 500)
-  )
+  if (error instanceof UnreachableError || error instanceof MalformedReplyError) return true
+  return error instanceof RefusedError && ([408, 425, 429].includes(error.status) || error.status >= 500)
 }
 
-/** The download of a result ended, but the end cannot be trusted. */
-export class IncompleteError extends Error {
-  override name = 'IncompleteError'
-}
+/** A download ended, but the end cannot be trusted. */
+export class IncompleteError extends Error {}
 
 /** What came is not a CSV: it is not ready, or the service sent an error page. */
-export class NotCsvError extends Error {
-  override name = 'NotCsvError'
-}
+export class NotCsvError extends Error {}
 
 /** A proxy encodes the response, and is unlikely to stop doing so. */
-export class EncodingError extends Error {
-  override name = 'EncodingError'
-}
+export class EncodingError extends Error {}
 
-/** For a result these mean "not yet" rather than "no": the service knows the run, so the result is yet to be generated. */
-const NOT_READY: readonly number[] = [404, 409, 423]
-
-/** Whether a result that is not ready may be ready a little later. */
+/** Whether a result may be ready a little later: the service knows the run, so 404 and the like mean "not yet" rather than "no". */
 export function isNotReady(error: unknown): boolean {
   if (error instanceof IncompleteError || error instanceof NotCsvError) return true
-  return isTransient(error) || (error instanceof RefusedError && NOT_READY.includes(error.status))
+  return isTransient(error) || (error instanceof RefusedError && [404, 409, 423].includes(error.status))
 }
 
 /** Statuses that, by the standards, refuse the request itself. */
@@ -151,10 +132,7 @@ export function hadNoEffect(error: unknown): boolean {
   return SAYS_NO.has(status) || (isLoadgate && SAYS_NO_AS_LOADGATE.has(status))
 }
 
-/**
- * Whether an upload broke off in the middle. Hardly any service acts on half a request, but one might on the fields that come first: only
- * who has looked for their effect and found none may send it again.
- */
+/** Whether an upload broke off in the middle. A service might act on its first fields: only who has looked for their effect and found none may send it again. */
 export function brokeOff(error: unknown): boolean {
   return (
     (error instanceof UnreachableError || (error instanceof RefusedError && isTransient(error))) &&
@@ -162,10 +140,7 @@ export function brokeOff(error: unknown): boolean {
   )
 }
 
-/**
- * Whether a loadgate refuses to create anything because it is about to end: it says so before it creates anything, and when to ask again.
- * The 503 of any other service, or of a proxy, may hide a request that had its effect.
- */
+/** Whether a loadgate refuses to create anything because it is about to end. The 503 of another service or a proxy may hide a request that had its effect. */
 export function isAboutToRestart(error: unknown): boolean {
   return (
     error instanceof RefusedError &&
@@ -175,15 +150,9 @@ export function isAboutToRestart(error: unknown): boolean {
   )
 }
 
-/** Statuses about the token rather than the request. */
-const ABOUT_THE_TOKEN: readonly number[] = [401, 403, 407]
-
-/**
- * Whether a refusal may be temporary, or come from something in front of the service, such as an ingress during a deployment (404, or a
- * redirect to a page).
- */
+/** Whether a refusal that is not about the token may be temporary, or come from something in front of the service: an ingress during a deployment. */
 export function mayBeMomentary(error: unknown): boolean {
-  return error instanceof RefusedError && !ABOUT_THE_TOKEN.includes(error.status)
+  return error instanceof RefusedError && ![401, 403, 407].includes(error.status)
 }
 
 /** The same if the token has worked before: a firewall or a proxy may answer 403 or 407 for a while, and only 401 is about the token. */
@@ -191,26 +160,8 @@ export function mayBeMomentaryForKnownToken(error: unknown): boolean {
   return error instanceof RefusedError && error.status !== 401
 }
 
-/** Statuses that waiting does not change: the token is invalid or expired, the resource is gone, or blocked for legal reasons. */
-const FOR_GOOD: readonly number[] = [401, 410, 451]
-
-/** Whether a refused request for a result may succeed later: a firewall (403) or a sign-in page may answer for the service for a while. */
+/** Whether a refused result may come later: a firewall (403) or a sign-in page may answer for a while. A bad token, and what is gone or blocked, stays so. */
 export function mayBecomeResult(error: unknown): boolean {
   if (error instanceof RedirectError || error instanceof EncodingError) return true
-  return error instanceof RefusedError && !FOR_GOOD.includes(error.status)
-}
-
-function hintFor(status: number): string {
-  switch (status) {
-    case 401:
-      return '. Check the token: it may be wrong, expired, or missing in this workflow'
-    case 403:
-      return '. The token is valid but not allowed to do this'
-    case 404:
-      return '. Check the id and base-url'
-    case 429:
-      return '. The service is rate limiting requests'
-    default:
-      return ''
-  }
+  return error instanceof RefusedError && ![401, 410, 451].includes(error.status)
 }

@@ -5,11 +5,9 @@ export interface RunList {
   /** In the order of the list, each once. */
   readonly runs: readonly Run[]
   readonly total: number | undefined
-  /** False if there were more pages than requested. */
   readonly isWhole: boolean
 }
 
-/** Reads the list, up to that many pages of it. */
 export async function readRunList(
   client: Pick<ServiceClient, 'listRuns'>,
   { signal, mostPages }: { signal?: AbortSignal | undefined; mostPages: number }

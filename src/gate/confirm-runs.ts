@@ -1,15 +1,12 @@
 import type { ComparedRun } from '../analysis/baseline/compared-run.js'
 import { RESULTS_FOLDER } from './collect/collect.js'
-import { comparedRun } from './collect/compared-run.js'
+import { comparedRun, filesOf } from './collect/compared-run.js'
 import { asSentence, capitalize } from '../contract/text.js'
 import { findOut } from './follow-run.js'
 import type { ConfirmingRun, Findings } from './findings.js'
 import type { Gate } from './gate.js'
 import { hasEnded } from './run/run-status.js'
 import { describeGap, isInDoubt } from './verdict/conclude.js'
-
-/** Whether these runs of the head leave a line broken or unsure. */
-export type IsDoubtful = (heads: readonly ComparedRun[]) => boolean
 
 /**
  * Runs again, up to `confirm` times, while a line that names `baseline` is broken or unsure; all runs are compared together. Other
@@ -19,7 +16,7 @@ export type IsDoubtful = (heads: readonly ComparedRun[]) => boolean
 export async function confirmRuns(
   gate: Gate,
   findings: Findings,
-  isDoubtful?: IsDoubtful
+  isDoubtful?: (heads: readonly ComparedRun[]) => boolean
 ): Promise<Findings> {
   const { settings, ports, saved } = gate
   const { comparison, collection } = findings
@@ -69,8 +66,4 @@ function canBeRepeated({ settings, local }: Gate, findings: Findings): boolean {
     findings.failure === undefined &&
     describeGap(settings, findings) === undefined
   )
-}
-
-function filesOf({ collection }: Findings): string[] {
-  return (collection?.grids ?? []).flatMap(({ path }) => path ?? [])
 }

@@ -1,22 +1,17 @@
-import { reasonOf } from '../contract/clock.js'
-import type { Clock } from '../contract/clock.js'
+import { reasonOf, type Clock } from '../contract/clock.js'
 
-export interface Deadline {
-  readonly signal: AbortSignal
-  /** Clears the timer. */
-  release(): void
+interface DeadlineOptions {
+  /** A function where it depends on what has happened until then. */
+  readonly error: Error | (() => Error)
+  readonly others?: readonly (AbortSignal | undefined)[]
 }
 
-/**
- * Returns a signal that is aborted when the time has passed, or when one of the others is aborted. An error that depends on what has
- * happened until then is created when the time has passed.
- */
+/** Returns a signal that is aborted when the time has passed, or when one of the others is aborted; `release` clears the timer. */
 export function startDeadline(
   clock: Clock,
   ms: number,
-  options: { error: Error | (() => Error); others?: AbortSignal[] }
-): Deadline {
-  const { error } = options
+  { error, others = [] }: DeadlineOptions
+): { readonly signal: AbortSignal; release(): void } {
   const expiry = new AbortController()
   const released = new AbortController()
   clock.sleep(ms, released.signal).then(
@@ -24,7 +19,7 @@ export function startDeadline(
     () => undefined
   )
   return {
-    signal: AbortSignal.any([expiry.signal, ...(options.others ?? [])]),
+    signal: AbortSignal.any([expiry.signal, ...others.filter((other) => other !== undefined)]),
     release: () => released.abort()
   }
 }
@@ -33,7 +28,7 @@ export function startDeadline(
 export async function withDeadline<T>(
   clock: Clock,
   ms: number,
-  options: Parameters<typeof startDeadline>[2],
+  options: DeadlineOptions,
   work: (signal: AbortSignal) => Promise<T>
 ): Promise<T> {
   const deadline = startDeadline(clock, ms, options)

@@ -5,7 +5,6 @@ export class DeadlineError extends Error {
   override name = 'DeadlineError'
 }
 
-/** The job was cancelled by a signal. */
 export class CancelledError extends Error {
   override name = 'CancelledError'
   constructor(readonly signal: string) {
@@ -13,7 +12,6 @@ export class CancelledError extends Error {
   }
 }
 
-/** Why the gate could not continue. */
 export interface Failure {
   readonly kind: 'timed-out' | 'cancelled' | 'error'
   readonly message: string

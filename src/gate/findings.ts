@@ -13,7 +13,6 @@ import type { Watched } from './run/watch-run.js'
 export interface EarlyStop extends StoppedEarly {
   /** On that threshold, by the samples that decided it. */
   readonly judgement: Judgement
-  /** Those samples. */
   readonly live?: Measurements
 }
 
@@ -29,10 +28,8 @@ export interface Findings {
   readonly run?: Run
   readonly watched?: Watched
   readonly collection?: Collection
-  /** Why the gate could not continue. */
   readonly failure?: Failure
   readonly isDetached?: boolean
-  /** The gate itself stopped the run. */
   readonly isStoppedHere?: boolean
   /** What the lines that name `baseline` are judged by. */
   readonly comparison?: ComparisonEvidence

@@ -3,7 +3,7 @@ import type { Run } from '../contract/api.js'
 import type { GridChoice } from '../client/documents/requests.js'
 import { GridHealth } from '../analysis/evidence/grid-health.js'
 import type { CollectOptions } from './collect/collect.js'
-import { startDeadline, type Deadline } from './deadline.js'
+import { withDeadline } from './deadline.js'
 import { DeadlineError, failureOf, type Failure } from './errors.js'
 import type { Findings } from './findings.js'
 import type { Gate } from './gate.js'
@@ -14,8 +14,7 @@ import { handOverThresholds, startRun } from './run/start-run.js'
 import { watchRun } from './run/watch-run.js'
 import type { EarlyStopper } from './live/early-stop.js'
 import type { Settings } from './settings/settings.js'
-import { cleanUpRun } from './cleanup/main-step.js'
-import { isCutOff, leftMs } from './cleanup/close-gate.js'
+import { cleanUpRun, isCutOff, leftMs } from './cleanup/main-step.js'
 
 /** What is needed after the end of the run is loaded while it runs, so that the run starts sooner. */
 export const loadAfterRun = () => import('./after-run.js')
@@ -31,10 +30,20 @@ export interface RunOptions {
   readonly stage?: string
   /** False if another run is the one that the outputs name. */
   readonly isNamed?: boolean
-  /** The deadline of all runs of the step; otherwise the timeout is that of this run. */
-  readonly deadline?: Deadline
+  /** Ends with the time of all runs of the step; otherwise the timeout is that of this run. */
+  readonly within?: AbortSignal | undefined
   /** How long collecting its results may take, if less than usual. */
-  readonly longestCollectionMs?: number
+  readonly longestCollectionMs?: number | undefined
+}
+
+/** A run of a gate, and what following it takes. */
+interface Following extends RunOptions, Pick<CollectOptions, 'health' | 'createdMs'> {
+  readonly gate: Gate
+  readonly run: Run
+  readonly signal: AbortSignal
+  readonly beganMs: number
+  readonly health: GridHealth
+  readonly show: ((progress: Progress) => void) | undefined
 }
 
 const MINUTE = 60_000
@@ -45,23 +54,23 @@ const LONGEST_COLLECTION_AFTER_BAD_END_MS = MINUTE
 const LONGEST_LOCAL_COLLECTION_AFTER_BAD_END_MS = 3_000
 const LONGEST_STOP_MS = 3 * MINUTE
 
-/** Findings that include the run. */
 type Followed = Findings & { readonly run: Run }
 
 /** One run: start → watch → collect. Returns what is known, and the failure if there was one. */
 export async function followRun(whole: Gate, options: RunOptions = {}): Promise<Findings> {
-  const gate =
-    options.settings === undefined
-      ? whole
-      : { ...whole, settings: { ...whole.settings, ...options.settings } }
+  const gate = { ...whole, settings: { ...whole.settings, ...options.settings } }
+  return options.within === undefined
+    ? withTimeout(gate, 'The run', (signal) => follow(gate, options, signal))
+    : follow(gate, options, options.within)
+}
+
+async function follow(gate: Gate, options: RunOptions, signal: AbortSignal): Promise<Findings> {
   const beganMs = gate.ports.clock.now()
   const show = progressOf(gate, options.stage)
-  const health = new GridHealth()
-  const deadline = options.deadline ?? startTimeout(gate, 'The run')
   let findings: Findings = {}
   try {
     show?.({ status: 'starting', elapsedMs: 0, durationMs: undefined })
-    const run = await startRun(gate, deadline.signal, options.grids)
+    const run = await startRun(gate, signal, options.grids)
     findings = { run }
     announceRun(gate, run, options)
     void lookForBaseline(gate)
@@ -71,35 +80,32 @@ export async function followRun(whole: Gate, options: RunOptions = {}): Promise<
       await handingOver
       return leaveRunning(gate, run)
     }
-    const what = {
-      ...{ resultsFolder: options.resultsFolder, show, first: run, health, stage: options.stage },
+    const following = {
+      ...options,
+      ...{ gate, run, signal, beganMs, show, health: new GridHealth() },
       // One that was created elsewhere is as old as it likes.
       createdMs: gate.settings.origin.kind === 'existing' ? undefined : gate.client.latestReplyMs
     }
-    const watched = await watch(gate, run, { ...options, signal: deadline.signal, beganMs, health })
+    const watched = await watch(following)
     const { failure, stoppedEarly } = watched
-    if (failure?.kind === 'timed-out') return await collectAfterTimeout(gate, what, failure)
+    if (failure?.kind === 'timed-out') return await collectAfterTimeout(following, failure)
     if (failure !== undefined) return watched
-    return await collectResults(gate, watched, {
-      ...what,
-      isPatient: stoppedEarly === undefined,
-      ...(options.deadline !== undefined && { within: options.deadline.signal }),
-      longestMs: options.longestCollectionMs
-    })
+    return await collectResults(following, watched, { isPatient: stoppedEarly === undefined })
   } catch (thrown) {
     return { ...findings, failure: failureOf(thrown) }
-  } finally {
-    if (options.deadline === undefined) deadline.release()
   }
 }
 
-/** The deadline that the settings give to a run, or to all runs of the step together. */
-export function startTimeout(gate: Gate, subject: string): Deadline {
+/** Works within the time that the settings give to a run, or to all runs of the step together. */
+export function withTimeout<T>(
+  gate: Gate,
+  subject: string,
+  work: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
   const { ports, settings, waitedMs = 0 } = gate
-  return startDeadline(ports.clock, Math.max(settings.timeoutMs - waitedMs, 1), {
-    error: () => new DeadlineError(describeTimeout(gate, subject)),
-    others: [ports.cancelled]
-  })
+  const error = (): Error => new DeadlineError(describeTimeout(gate, subject))
+  const options = { error, others: [ports.cancelled] }
+  return withDeadline(ports.clock, Math.max(settings.timeoutMs - waitedMs, 1), options, work)
 }
 
 /** A service that was down, or busy with other runs, not a slow run, may have used up the time. */
@@ -139,18 +145,8 @@ function leaveRunning({ ports, saved }: Gate, run: Run): Findings {
   return { run, isDetached: true }
 }
 
-interface WatchingParts {
-  readonly signal: AbortSignal
-  readonly beganMs: number
-  readonly health: GridHealth
-}
-
-async function watch(
-  gate: Gate,
-  run: Run,
-  { signal, beganMs, stage, health }: RunOptions & WatchingParts
-): Promise<Followed> {
-  const { ports, client, settings } = gate
+async function watch({ gate, run, signal, beganMs, show, health }: Following): Promise<Followed> {
+  const { ports, client, settings, queueTime } = gate
   try {
     const early = await prepareEarlyStop(gate, signal)
     const watched = await watchRun({
@@ -159,13 +155,10 @@ async function watch(
         health.note(seen.grids, { hasEnded: hasEnded(seen.status) })
         return seen
       },
-      log: ports.log,
-      clock: ports.clock,
-      signal,
+      ...{ log: ports.log, clock: ports.clock, signal, queueTime },
       longestMs: settings.pollIntervalMs,
       durationSeconds: settings.durationSeconds,
-      queueTime: gate.queueTime,
-      onProgress: progressOf(gate, stage),
+      onProgress: show,
       onLook: early && ((run) => early.look(run))
     })
     // If creating the run took long, or it had to be looked up, it may have been running before the watch started. Waiting is not running.
@@ -179,7 +172,6 @@ async function watch(
   }
 }
 
-/** Shows progress, with the stage; undefined if it is not shown. */
 function progressOf({ ports }: Gate, stage: string | undefined): ((progress: Progress) => void) | undefined {
   if (ports.onProgress === undefined) return undefined
   return (progress) => ports.onProgress?.({ ...progress, ...(stage !== undefined && { stage }) })
@@ -193,46 +185,38 @@ async function prepareEarlyStop(gate: Gate, signal: AbortSignal): Promise<EarlyS
   return new EarlyStopper(gate, { signal, stop: (run) => stopRun(gate, run) })
 }
 
-/** What to collect, and where to. */
-interface Collecting extends Pick<CollectOptions, 'isPatient' | 'health' | 'createdMs' | 'stage'> {
-  readonly first: Run
-  readonly resultsFolder: string | null | undefined
-  /** What is left of the time of all runs. */
-  readonly within?: AbortSignal
-  readonly longestMs?: number | undefined
-  readonly show: ((progress: Progress) => void) | undefined
-}
-
 async function collectResults(
-  gate: Gate,
+  { gate, run: first, resultsFolder, show, ...following }: Following,
   findings: Followed,
-  { resultsFolder, within, show, longestMs = Infinity, ...options }: Collecting
+  { isPatient }: { isPatient: boolean }
 ): Promise<Followed> {
   if (resultsFolder === null) return findings
   const { ports, settings } = gate
+  const { within, longestCollectionMs = Infinity, health, createdMs, stage } = following
   show?.({ status: 'collecting the results', elapsedMs: 0, durationMs: undefined })
-  const usualMs = longestCollectionMs(settings, findings.run)
-  const deadline = startDeadline(ports.clock, Math.min(settings.timeoutMs, usualMs, longestMs), {
-    error: new DeadlineError('Collecting the results timed out.'),
-    others: [ports.cancelled, ...(within === undefined ? [] : [within])]
-  })
+  const longestMs = Math.min(
+    settings.timeoutMs,
+    usualCollectionMs(settings, findings.run),
+    longestCollectionMs
+  )
+  const error = new DeadlineError('Collecting the results timed out.')
   try {
     const { collect } = await loadAfterRun()
-    const collection = await collect(gate, findings.run, {
-      ...options,
-      resultsFolder,
-      signal: deadline.signal
-    })
+    const options = { first, resultsFolder, isPatient, health, createdMs, stage }
+    const collection = await withDeadline(
+      ports.clock,
+      longestMs,
+      { error, others: [ports.cancelled, within] },
+      (signal) => collect(gate, findings.run, { ...options, signal })
+    )
     const collected = { ...findings, run: collection.run, collection }
     return ports.cancelled.aborted ? { ...collected, failure: failureOf(ports.cancelled.reason) } : collected
   } catch (thrown) {
     return { ...findings, failure: failureOf(thrown) }
-  } finally {
-    deadline.release()
   }
 }
 
-function longestCollectionMs({ target }: Settings, { status }: Run): number {
+function usualCollectionMs({ target }: Settings, { status }: Run): number {
   if (phaseOf(status) === 'ended well') return LONGEST_COLLECTION_MS
   return target.kind === 'local'
     ? LONGEST_LOCAL_COLLECTION_AFTER_BAD_END_MS
@@ -240,36 +224,31 @@ function longestCollectionMs({ target }: Settings, { status }: Run): number {
 }
 
 /** Stops the run, unless the gate did not start it, and collects the results so far. The verdict is still a timeout. */
-async function collectAfterTimeout(gate: Gate, what: Collecting, failure: Failure): Promise<Findings> {
+async function collectAfterTimeout(following: Following, failure: Failure): Promise<Findings> {
+  const { gate, run } = following
   const { ports, settings } = gate
-  const run = what.first
   if (settings.origin.kind === 'existing') return { run, failure }
   ports.log.warning(
     `The timeout of ${formatDuration(settings.timeoutMs)} has passed: stopping run ${run.id}.`
   )
   const stopped = { ...(await stopRun(gate, run)), isStoppedHere: true }
+  const late = { ...following, within: undefined, longestCollectionMs: undefined }
   const found =
-    stopped.failure === undefined
-      ? await collectResults(gate, stopped, { ...what, isPatient: false })
-      : stopped
+    stopped.failure === undefined ? await collectResults(late, stopped, { isPatient: false }) : stopped
   if (found.failure !== undefined) ports.log.warning(`After the timeout: ${found.failure.message}`)
   return { ...found, failure: ports.cancelled.aborted ? failureOf(ports.cancelled.reason) : failure }
 }
 
 async function stopRun({ ports, client, saved }: Gate, run: Run): Promise<Followed> {
   const { clock, cancelled } = ports
-  const deadline = startDeadline(clock, LONGEST_STOP_MS, {
-    error: new Error('the run did not end in time after the stop request'),
-    others: [cancelled]
-  })
+  const error = new Error('the run did not end in time after the stop request')
   // A run that is over for the gate is stopped, regardless of stop-on-cancel.
   saved.noteDone({ leaveIfKilled: false })
   try {
-    return { run: await endRun(client, run.id, { clock, signal: deadline.signal }) }
+    const end = (signal: AbortSignal): Promise<Run> => endRun(client, run.id, { clock, signal })
+    return { run: await withDeadline(clock, LONGEST_STOP_MS, { error, others: [cancelled] }, end) }
   } catch (thrown) {
     return { run, failure: failureOf(thrown) }
-  } finally {
-    deadline.release()
   }
 }
 
@@ -290,18 +269,16 @@ export async function collectPartial(gate: Gate, findings: Findings): Promise<Fi
   const { run } = findings
   const withinMs = leftMs(gate, findings)
   if (run === undefined || withinMs <= 0 || !isCutOff(gate, findings)) return findings
-  const deadline = startDeadline(ports.clock, withinMs, { error: new Error('there was no time left') })
-  try {
-    const { collect } = await loadAfterRun()
-    const shown = await client.showRun(run.id, deadline.signal)
+  const error = new Error('there was no time left')
+  const { collect } = await loadAfterRun()
+  return withDeadline(ports.clock, withinMs, { error }, async (signal) => {
+    const shown = await client.showRun(run.id, signal)
     // A CSV that still grows is not a result.
     if (!hasEnded(shown.status)) return findings
-    const collection = await collect(gate, shown, { signal: deadline.signal, isPatient: false })
+    const collection = await collect(gate, shown, { signal, isPatient: false })
     return { ...findings, run: shown, collection }
-  } catch (thrown) {
+  }).catch((thrown: unknown) => {
     ports.log.info(`The partial results could not be read: ${messageOf(thrown)}`)
     return findings
-  } finally {
-    deadline.release()
-  }
+  })
 }

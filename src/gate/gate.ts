@@ -2,7 +2,7 @@ import type { EarlierResults } from '../analysis/evidence/same-rows.js'
 import { ServiceClient, type ClientOptions } from '../client/client.js'
 import type { SavedState } from './saved-state.js'
 import type { Settings } from './settings/settings.js'
-import type { QueueTime } from './run/queue-time.js'
+import type { QueueTime } from './run/watch-run.js'
 import type { LocalService, Ports } from './ports.js'
 
 /** What every step of the gate works with. */

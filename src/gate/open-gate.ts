@@ -4,16 +4,15 @@ import { readAddress, type Address } from '../client/http/address.js'
 import type { Regions } from '../contract/regions/regions.js'
 import { formatDuration } from '../contract/text.js'
 import { vocabularyOf } from '../contract/vocabulary.js'
-import { serviceFolder } from './cleanup/service-folder.js'
-import { startDeadline } from './deadline.js'
+import { serviceFolder } from './cleanup/post-step.js'
+import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
 import { type Gate, openClient as openClientFor } from './gate.js'
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
-import { SavedState } from './saved-state.js'
+import { NOTHING, SavedState, type StepState } from './saved-state.js'
 import { secretParameters } from './settings/secret-parameters.js'
-import { maskToken } from './settings/service-values.js'
+import { maskToken } from './settings/target-settings.js'
 import type { Settings } from './settings/settings.js'
-import type { StepState } from './step-state.js'
 
 /** Starts the embedded service if the run is local, opens a client, and saves the step's initial state. */
 export async function openGate(ports: Ports, settings: Settings): Promise<Gate> {
@@ -33,31 +32,24 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
       onProcessGroup: (group) => saved.noteDone({ processGroups: [...saved.state.processGroups, group] }),
       ...(regions && { regions })
     })
-  const local = await (
-    settings.regions === undefined ? start() : startWithRegions(start, settings.regions)
-  ).catch((thrown: unknown) => {
-    // A service that did not start has started no pods: there is nothing to look for.
-    if (saved.state.clusters !== undefined) saved.noteDone({ clusters: undefined })
-    throw thrown
-  })
+  const { regions } = settings
+  const local = await (regions === undefined ? start() : startWithRegions(regions)).catch(
+    (thrown: unknown) => {
+      // A service that did not start has started no pods: there is nothing to look for.
+      if (saved.state.clusters !== undefined) saved.noteDone({ clusters: undefined })
+      throw thrown
+    }
+  )
   maskToken(ports, local.token)
   return { ports, settings, saved, local, client: openClient(readAddress(local.url), local.token) }
 
   /** Nothing runs yet, so that a signal or the timeout can end it at once. */
-  async function startWithRegions(
-    start: (regions: RegionsRequest) => Promise<LocalService>,
-    places: Regions
-  ): Promise<LocalService> {
+  async function startWithRegions(places: Regions): Promise<LocalService> {
     const words = `The clusters of regions could not be checked within the timeout of ${formatDuration(settings.timeoutMs)}.`
-    const deadline = startDeadline(ports.clock, settings.timeoutMs, {
-      error: new DeadlineError(words),
-      others: [ports.cancelled]
-    })
-    try {
-      return await start(requestRegions(places, { ports, saved, signal: deadline.signal }))
-    } finally {
-      deadline.release()
-    }
+    const options = { error: new DeadlineError(words), others: [ports.cancelled] }
+    return withDeadline(ports.clock, settings.timeoutMs, options, (signal) =>
+      start(requestRegions(places, { ports, saved, signal }))
+    )
   }
 
   function openClient(address: Address, token: string): ServiceClient {
@@ -87,16 +79,9 @@ function requestRegions(
 }
 
 function initialState({ scratchDir }: Ports, { target, serviceName, stopOnCancel }: Settings): StepState {
-  return {
-    address: target.kind === 'remote' ? target.address.api : '',
-    token: target.kind === 'remote' ? target.token : '',
-    serviceName,
-    marker: undefined,
-    runId: undefined,
-    madeGrids: [],
-    processGroups: [],
-    serviceDir: target.kind === 'local' ? serviceFolder(scratchDir) : undefined,
-    cleanupDue: false,
-    leaveIfKilled: !stopOnCancel
-  }
+  const own =
+    target.kind === 'remote'
+      ? { address: target.address.api, token: target.token }
+      : { address: '', token: '', serviceDir: serviceFolder(scratchDir) }
+  return { ...NOTHING, ...own, serviceName, leaveIfKilled: !stopOnCancel }
 }

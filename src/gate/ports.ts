@@ -5,7 +5,7 @@ import type { Regions } from '../contract/regions/regions.js'
 import type { ClientOptions, ServiceClient } from '../client/client.js'
 import type { Clock } from '../contract/clock.js'
 import type { OutputName } from './publish/outputs.js'
-import type { ClusterAddress, ProcessGroup, StepState } from './step-state.js'
+import type { ClusterAddress, ProcessGroup, StepState } from './saved-state.js'
 
 /** Log lines for people. Implementations escape text that comes from elsewhere. */
 export interface Log {
@@ -16,12 +16,10 @@ export interface Log {
   debug(line: string): void
 }
 
-/** What triggered the run; used in its name and the report. */
 export interface Occasion {
   readonly repository: string
   readonly ref: string
   readonly commit: string
-  /** The URL of the workflow run, if there is one. */
   readonly url: string | undefined
 }
 
@@ -41,18 +39,21 @@ export interface Artifact {
   readonly url: string | undefined
 }
 
-export interface CommentRequest {
+/** Which gate of the workflow asks GitHub, and for how long. */
+interface GitHubRequest {
   readonly token: string
   /** The job's matrix as JSON. */
   readonly matrix: string
   /** The run's name, if it was set explicitly. */
   readonly name: string | undefined
-  /** What is tested, as any text: distinguishes gates that have everything else in common. */
-  readonly subject?: string
   readonly signal: AbortSignal
   /** The deadline, by the clock. */
   readonly untilMs: number
-  /** Renders the text for the comment that was found. */
+}
+
+export interface CommentRequest extends GitHubRequest {
+  /** What is tested, as any text: distinguishes gates that have everything else in common. */
+  readonly subject?: string
   render(place: CommentPlace): string
 }
 
@@ -64,18 +65,8 @@ export interface BaselinePlace {
   readonly recordedUnder: string | undefined
 }
 
-/** Which recorded runs are wanted. */
-export interface BaselineRequest {
-  /** The branch whose runs are compared with, or recorded. */
+export interface BaselineRequest extends GitHubRequest {
   readonly branch: string
-  readonly token: string
-  /** The job's matrix as JSON. */
-  readonly matrix: string
-  /** The run's name, if it was set explicitly. */
-  readonly name: string | undefined
-  readonly signal: AbortSignal
-  /** The deadline, by the clock. */
-  readonly untilMs: number
   /** Reads a document that came from elsewhere; throws if it is not one. */
   decode(bytes: Uint8Array): BaselineDocument
 }
@@ -110,11 +101,9 @@ export interface BaselineStore {
   find(request: BaselineRequest): Promise<FoundBaseline>
   /** The newest trustworthy documents of the branch, to add a run to; or why they cannot be read. Never throws. */
   readNewest(request: BaselineRequest): Promise<NewestBaselines>
-  /** The name of the artifact that holds the branch's document. */
   artifactName(request: Pick<BaselineRequest, 'branch' | 'matrix' | 'name'>): string
 }
 
-/** The embedded service, as the gate uses it. */
 export interface LocalService {
   readonly url: string
   readonly token: string
@@ -127,7 +116,6 @@ export interface LocalService {
   close(end?: LocalServiceEnd): Promise<void>
 }
 
-/** How to close the embedded service if there is little time. */
 export interface LocalServiceEnd {
   readonly withinMs?: number
   /** A folder for samples that were not collected. */
@@ -154,7 +142,6 @@ export interface RegionsRequest {
   readonly signal: AbortSignal
 }
 
-/** The progress of a run, as of the last poll. */
 export interface Progress {
   /** Which of the step's runs it is, if there are several: "round 3 of 10: base". */
   readonly stage?: string
@@ -167,7 +154,6 @@ export interface Progress {
   readonly durationMs: number | undefined
 }
 
-/** Everything the gate needs from its environment. */
 export interface Ports {
   readonly log: Log
   readonly clock: Clock
@@ -183,13 +169,11 @@ export interface Ports {
   writeSummary(markdown: string): Promise<void>
   /** Annotates the job with what is broken; a terminal shows it in its table. */
   annotate(annotation: Annotation): void
-  /** Undefined if artifacts cannot be uploaded. */
   readonly uploadArtifact: ((request: ArtifactRequest) => Promise<Artifact>) | undefined
   /** Keeps one comment on the pull request, if there can be one. */
   comment?(request: CommentRequest): Promise<void>
   /** Loads the store of recorded runs, always the same one. Undefined where nothing is kept: on the command line. */
   openBaselines?(): Promise<BaselineStore>
-  /** Called after each poll of the run, if progress is shown. */
   onProgress?(progress: Progress): void
   startLocalService(request: LocalServiceRequest): Promise<LocalService>
   /** Replaces the default client, which opens its own connections. */

@@ -29,16 +29,12 @@ const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$
 /** A step can have ten annotations, and the verdict needs some. */
 const MOST_WARNINGS = 5
 
-/** What is known of a run before it starts. */
 export interface Preflight {
   readonly findings: readonly Finding[]
   readonly target?: Target | undefined
 }
 
-/**
- * Logs what would go wrong with the plan, and throws for an input that cannot be meant. Whatever else goes wrong here is left to the
- * run itself, which shows what is really wrong.
- */
+/** Logs what would go wrong with the plan, and throws for an input that cannot be meant. What else goes wrong here is left to the run itself. */
 export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings): Promise<void> {
   const findings = await checkBeforeRun(settings, process.env).then(
     (checked) => checked.findings,
@@ -80,12 +76,8 @@ export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv)
 
 function checkWarmUp({ warmUpMs, durationSeconds }: Settings): Finding[] {
   if (warmUpMs === 0 || durationSeconds === undefined || warmUpMs < durationSeconds * 1000) return []
-  return [
-    {
-      level: 'error',
-      message: `warm-up is ${formatDuration(warmUpMs)} and duration is ${formatDuration(durationSeconds * 1000)}, so that nothing is left to judge; make duration longer than warm-up.`
-    }
-  ]
+  const message = `warm-up is ${formatDuration(warmUpMs)} and duration is ${formatDuration(durationSeconds * 1000)}, so that nothing is left to judge; make duration longer than warm-up.`
+  return [{ level: 'error', message }]
 }
 
 function requestFor(
@@ -93,7 +85,7 @@ function requestFor(
   env: NodeJS.ProcessEnv,
   files: Pick<PlanRequest, 'plan' | 'others'>
 ): PlanRequest {
-  const { target, regions, baseline } = settings
+  const { target, regions, baseline, tool, threads, rampupSeconds, durationSeconds } = settings
   const isEmbedded = target.kind === 'local'
   const isHere = isEmbedded && regions === undefined
   const baselineParameters = readParameters(
@@ -103,11 +95,7 @@ function requestFor(
   const hasOwnPaths = parameters.some(({ name }) => /^(?:search_paths|user\.classpath)$/.test(name))
   return {
     ...files,
-    ...{ isHere, isEmbedded, parameters, baselineParameters },
-    tool: settings.tool,
-    threads: settings.threads,
-    rampupSeconds: settings.rampupSeconds,
-    durationSeconds: settings.durationSeconds,
+    ...{ isHere, isEmbedded, parameters, baselineParameters, tool, threads, rampupSeconds, durationSeconds },
     limit: `the timeout of ${formatDuration(settings.timeoutMs)}`,
     isThere: existsSync,
     hasClass: isHere && !hasOwnPaths ? createClassFinder(env) : () => undefined
@@ -117,43 +105,33 @@ function requestFor(
 async function readPlan(path: string): Promise<{ text: string; notes: Finding[] } | { finding: Finding }> {
   const name = basename(path)
   const { bytes, size } = await readIfSmall(path, LARGEST_PLAN_BYTES)
-  if (size > LARGEST_PLAN_BYTES)
-    return {
-      finding: { level: 'note', message: `${name} is too large to be checked (${size >> 20} MB).` }
-    }
+  const tooLarge = `${name} is too large to be checked (${size >> 20} MB).`
+  if (size > LARGEST_PLAN_BYTES) return { finding: { level: 'note', message: tooLarge } }
   // A simulation that is compiled already.
   if (/\.jar$/i.test(name)) return { text: '', notes: [] }
   const decoded = decodePlan(bytes)
   if ('problem' in decoded)
     return { finding: { level: 'error', message: `The plan ${name} ${decoded.problem}.` } }
-  const notes: Finding[] = decoded.hasBadBytes
-    ? [
-        {
-          level: 'warning',
-          message: `${name} has bytes that are not UTF-8, so that names and data may be garbled; save it as UTF-8.`
-        }
-      ]
-    : []
-  return { text: decoded.text, notes }
+  const message = `${name} has bytes that are not UTF-8, so that names and data may be garbled; save it as UTF-8.`
+  return { text: decoded.text, notes: decoded.hasBadBytes ? [{ level: 'warning', message }] : [] }
 }
 
 async function readOthers(paths: readonly string[], mostBytes: number): Promise<RunFile[]> {
   const files: RunFile[] = []
   let leftBytes = mostBytes
   for (const path of paths) {
-    const file = await readOther(path, Math.min(leftBytes, LARGEST_OTHER_BYTES))
-    leftBytes -= file.text?.length ?? 0
-    files.push(file)
+    const text = PART_OF_PLAN.test(basename(path)) ? await readOther(path, leftBytes) : undefined
+    leftBytes -= text?.length ?? 0
+    files.push({ name: basename(path), text })
   }
   return files
 }
 
-async function readOther(path: string, mostBytes: number): Promise<RunFile> {
-  const name = basename(path)
-  if (!PART_OF_PLAN.test(name)) return { name, text: undefined }
+async function readOther(path: string, leftBytes: number): Promise<string | undefined> {
+  const mostBytes = Math.min(leftBytes, LARGEST_OTHER_BYTES)
   const { bytes, size } = await readIfSmall(path, mostBytes)
   const decoded = size > mostBytes ? undefined : decodePlan(bytes)
-  return { name, text: decoded !== undefined && 'text' in decoded ? decoded.text : undefined }
+  return decoded !== undefined && 'text' in decoded ? decoded.text : undefined
 }
 
 /** The file, or nothing of it if it is larger. */
@@ -181,13 +159,8 @@ function checkLabels(thresholds: readonly Threshold[], labels: Labels): Finding[
     const isPattern = more.length > 0
     const meant = isPattern ? undefined : suggestWord(wanted, labels.usual)
     const says = `The threshold ${text} has nothing to judge: no request of the plan is called ${quote(label.text)}`
-    if (labels.isComplete)
-      return [
-        {
-          level: level === 'warn' ? 'warning' : 'error',
-          message: `${says}${meant === undefined ? `; there is ${listSome(labels.usual)}.` : ask(wanted, meant)}`
-        }
-      ]
+    const others = meant === undefined ? `; there is ${listSome(labels.usual)}.` : ask(wanted, meant)
+    if (labels.isComplete) return [{ level: level === 'warn' ? 'warning' : 'error', message: says + others }]
     const isTypo = meant !== undefined && PLAIN_NAME.test(wanted) && PLAIN_NAME.test(meant)
     return isTypo && labels.isSource && !TIMING.test(wanted)
       ? [{ level: 'warning', message: `${says}; did you mean ${quote(meant)}?` }]
@@ -221,10 +194,7 @@ const LARGEST_JAR_BYTES = 64 << 20
 /** Reading the jars for each of many classes would take minutes. */
 const LONGEST_MS = 1_000
 
-/**
- * Whether the JMeter of this machine has a class, by the names in its jars: undefined if nobody knows, or it takes too
- * long to find out. Without a JMeter of one's own the copy without plugins is used.
- */
+/** Whether the JMeter of this machine has a class, by the names in its jars; undefined if nobody knows. Without one, the copy without plugins is used. */
 export function createClassFinder(
   env: NodeJS.ProcessEnv,
   now: () => number = () => performance.now()

@@ -5,7 +5,7 @@ import { findOut, loadAfterRun } from './follow-run.js'
 import type { Gate } from './gate.js'
 import type { Ports } from './ports.js'
 import { warnOfPlan } from './preflight.js'
-import { QueueTime } from './run/queue-time.js'
+import { QueueTime } from './run/watch-run.js'
 import { describeShortSecrets, markedValues } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
 import { describeUnused } from './settings/unused-inputs.js'
@@ -37,7 +37,6 @@ async function checkSettings(ports: Ports, settings: Settings): Promise<void> {
   if (settings.origin.kind === 'files') await warnOfPlan(ports, settings)
 }
 
-/** The gate, or why nothing could be started. */
 type Opened = { readonly gate: Gate } | { readonly gate: undefined; readonly failure: Failure }
 
 async function open(ports: Ports, settings: Settings): Promise<Opened> {

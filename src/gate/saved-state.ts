@@ -1,5 +1,116 @@
-import type { StepState } from './step-state.js'
+import type { Run } from '../contract/api.js'
 import { messageOf } from '../contract/text.js'
+
+/** What the post step needs to clean up after main, however main ended. The only place where the token is saved. */
+export interface StepState {
+  /** Empty for the embedded service, which ended with the step. */
+  readonly address: string
+  readonly token: string
+  readonly serviceName: string | undefined
+  /** Sent as a tag of the run, so that the run can be found if the reply to its creation is lost. */
+  readonly marker: string | undefined
+  /** When the run was requested, by this machine's clock. */
+  readonly askedMs?: number | undefined
+  readonly runId: string | undefined
+  /** The step's runs before this one, the newest last: they have ended, but something in between may have created one twice. */
+  readonly earlier?: readonly EarlierRun[]
+  /** A repeat that was requested: what identifies its run if the reply is lost. */
+  readonly repeat?: RepeatAttempt | undefined
+  /** Grids that were requested and have no reply yet: the service has no list of grids to look them up in. */
+  readonly askedGrids?: readonly AskedGrid[]
+  /** Grids that the step created. */
+  readonly madeGrids: readonly string[]
+  /** Grids that the step created and leaves to another step. */
+  readonly keptGrids?: readonly string[]
+  /** Tool processes of the embedded service, by group. */
+  readonly processGroups: readonly ProcessGroup[]
+  /** What the embedded service starts on clusters; saved before the first pod is. */
+  readonly clusters?: StartedPods | undefined
+  /** The embedded service's data folder, which it removes when it closes. */
+  readonly serviceDir?: string | undefined
+  /** False once nothing is left to stop, or the rest is left running on purpose. */
+  readonly cleanupDue: boolean
+  /** `stop-on-cancel: false`, while only a cancelled job can have ended main: a kill looks the same. */
+  readonly leaveIfKilled?: boolean
+}
+
+/** Of a state before the first effect. */
+export const NOTHING = {
+  marker: undefined,
+  runId: undefined,
+  madeGrids: [],
+  processGroups: [],
+  cleanupDue: false
+}
+
+/** Whether something is left to check once the run itself needs no cleanup. */
+export function hasMoreToCheck({ madeGrids, earlier = [] }: StepState): boolean {
+  return madeGrids.length > 0 || earlier.length > 0
+}
+
+export interface EarlierRun {
+  readonly marker: string
+  readonly runId: string | undefined
+  /** When it was requested. */
+  readonly askedMs?: number | undefined
+}
+
+/** What a person needs to find a grid on the service. */
+export interface AskedGrid {
+  readonly region: string
+  readonly nodes: number
+  readonly instanceType: string
+  readonly stopAfterMinutes: number
+}
+
+/** How to identify the run that a repeat created. */
+export interface RepeatAttempt {
+  readonly runId: string
+  readonly likeness: Partial<Pick<Run, 'name' | 'tool' | 'threads' | 'rampupSeconds' | 'durationSeconds'>>
+  /** The runs listed before the request. */
+  readonly knownIds: readonly string[]
+  readonly askedMs: number
+}
+
+export interface ProcessGroup {
+  readonly pid: number
+  /** When the group's leader started, as the system reports it: a pid alone may have been reused. */
+  readonly startTime: string
+}
+
+/** How to find pods again from another process. */
+export interface StartedPods {
+  /** A label of all of them. */
+  readonly marker: string
+  readonly addresses: readonly ClusterAddress[]
+  /** The service was closed, which deletes them. */
+  readonly isClosed?: boolean
+  /** The service could not delete all of them. */
+  readonly hasLeft?: boolean
+}
+
+/** A namespace of a cluster; never contents of a kubeconfig. */
+export interface ClusterAddress {
+  /** The paths of `KUBECONFIG`, or its default; undefined within a cluster. */
+  readonly kubeconfig: string | undefined
+  readonly context: string
+  readonly namespace: string
+}
+
+export function encodeState(state: StepState): string {
+  return JSON.stringify(state)
+}
+
+/** Undefined if there is none, or it cannot be parsed. */
+export function decodeState(text: string): StepState | undefined {
+  if (text === '') return undefined
+  try {
+    const parsed = JSON.parse(text) as StepState
+    return typeof parsed.address === 'string' && typeof parsed.token === 'string' ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** A duplicate shows up within seconds: the runs long before need no second look, and the state must stay small. */
 const MOST_EARLIER_RUNS = 50

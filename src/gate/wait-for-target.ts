@@ -1,11 +1,10 @@
-import { type ProbeResult, probe } from '../client/http/probe.js'
+import { type ProbeResult, probe } from '../client/http/proxy.js'
 import { formatDuration } from '../contract/text.js'
-import { startDeadline } from './deadline.js'
+import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
 import type { Ports } from './ports.js'
-import { withoutSecrets } from './settings/service-values.js'
+import { withoutSecrets, type WaitFor } from './settings/target-settings.js'
 import type { Settings } from './settings/settings.js'
-import type { WaitFor } from './settings/target-settings.js'
 
 const LONGEST_ATTEMPT_MS = 5_000
 const FIRST_PAUSE_MS = 250
@@ -14,100 +13,64 @@ const LONGEST_PAUSE_MS = 3_000
 const WORTH_TELLING_MS = 1_000
 
 /** The target has not answered in time; nothing was started. */
-class NotReadyError extends Error {
-  override name = 'NotReadyError'
-}
-
-type WaitPorts = Pick<Ports, 'clock' | 'log' | 'cancelled'>
+class NotReadyError extends Error {}
 
 /** Waits until the target answers, before anything is created or started. Returns how long that took; throws if it does not in time. */
 export async function waitForTarget(
-  ports: WaitPorts,
+  { clock, log, cancelled }: Pick<Ports, 'clock' | 'log' | 'cancelled'>,
   { waitFor, origin, timeoutMs }: Pick<Settings, 'waitFor' | 'origin' | 'timeoutMs'>
 ): Promise<number> {
   // A run that exists already has its load.
   if (waitFor === undefined || origin.kind === 'existing') return 0
-  const { clock, cancelled } = ports
-  let last = 'it did not reply'
-  const isWholeTimeout = timeoutMs < waitFor.timeoutMs
-  const deadline = startDeadline(clock, Math.min(timeoutMs, waitFor.timeoutMs), {
-    error: () =>
-      isWholeTimeout
-        ? new DeadlineError(
-            describe(waitFor, last, {
-              limit: `the timeout of ${formatDuration(timeoutMs)}`,
-              remedy: 'raise `timeout`, which is shorter than that of wait-for'
-            })
-          )
-        : new NotReadyError(
-            describe(waitFor, last, {
-              limit: formatDuration(waitFor.timeoutMs),
-              remedy: `give it more time: \`wait-for: ${withoutSecrets(waitFor.url.href)} ${longer(waitFor)}\``
-            })
-          ),
-    others: [cancelled]
-  })
-  try {
-    const startedMs = clock.now()
-    await poll(ports, waitFor, { signal: deadline.signal, onFailure: (failure) => (last = failure) })
-    return clock.now() - startedMs
-  } finally {
-    deadline.release()
-  }
-}
-
-async function poll(
-  { clock, log }: WaitPorts,
-  { url, timeoutMs }: WaitFor,
-  { signal, onFailure }: { signal: AbortSignal; onFailure: (failure: string) => void }
-): Promise<void> {
-  const startedMs = clock.now()
+  const { url } = waitFor
   const shown = withoutSecrets(url.href)
-  for (let attempt = 0; ; attempt++) {
-    signal.throwIfAborted()
-    const result = await attemptOnce(clock, url, signal)
-    if ('status' in result && result.status < 500) {
+  const startedMs = clock.now()
+  let last = 'it did not reply'
+  const error = (): Error =>
+    timeoutMs < waitFor.timeoutMs
+      ? new DeadlineError(describeTimeout(waitFor, last, timeoutMs))
+      : new NotReadyError(describeTimeout(waitFor, last))
+  const poll = async (signal: AbortSignal): Promise<number> => {
+    for (let attempt = 0; ; attempt++) {
+      signal.throwIfAborted()
+      const result = await attemptOnce(clock, url, signal)
       const tookMs = clock.now() - startedMs
-      if (tookMs >= WORTH_TELLING_MS)
-        log.info(`${shown} answered ${result.status} after ${formatDuration(tookMs)}.`)
-      return
+      if ('status' in result && result.status < 500) {
+        if (tookMs >= WORTH_TELLING_MS)
+          log.info(`${shown} answered ${result.status} after ${formatDuration(tookMs)}.`)
+        return tookMs
+      }
+      last = 'status' in result ? `it answered ${result.status}` : result.failure
+      if (attempt === 0)
+        log.info(`Waiting for ${shown} to answer, for at most ${formatDuration(waitFor.timeoutMs)}: ${last}.`)
+      await clock.sleep(Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS), signal)
     }
-    const failure = 'status' in result ? `it answered ${result.status}` : result.failure
-    if (attempt === 0)
-      log.info(`Waiting for ${shown} to answer, for at most ${formatDuration(timeoutMs)}: ${failure}.`)
-    onFailure(failure)
-    await clock.sleep(Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS), signal)
   }
+  return withDeadline(clock, Math.min(timeoutMs, waitFor.timeoutMs), { error, others: [cancelled] }, poll)
 }
 
 /** A server that accepts the connection and says nothing is not ready either. */
 async function attemptOnce(clock: Ports['clock'], url: URL, signal: AbortSignal): Promise<ProbeResult> {
   const slow = new Error('slow')
-  const deadline = startDeadline(clock, LONGEST_ATTEMPT_MS, { error: slow, others: [signal] })
-  try {
-    return await probe(url, { signal: deadline.signal })
-  } catch (thrown) {
+  const options = { error: slow, others: [signal] }
+  const attempt = (either: AbortSignal): Promise<ProbeResult> => probe(url, { signal: either })
+  return withDeadline(clock, LONGEST_ATTEMPT_MS, options, attempt).catch((thrown: unknown) => {
     if (thrown !== slow) throw thrown
     return { kind: 'other', failure: `${url.host} did not answer within ${LONGEST_ATTEMPT_MS / 1000} s` }
-  } finally {
-    deadline.release()
-  }
+  })
 }
 
-/** In minutes, and at least twice as long. */
-function longer({ timeoutMs }: WaitFor): string {
-  return `${Math.max(5, Math.ceil((timeoutMs * 2) / 60_000))}m`
-}
-
-function describe(
-  { url }: WaitFor,
-  last: string,
-  { limit, remedy }: { limit: string; remedy: string }
-): string {
+/** `wholeMs` is the timeout of everything, where that is shorter. */
+function describeTimeout({ url, timeoutMs }: WaitFor, last: string, wholeMs?: number): string {
   const shown = withoutSecrets(url.href)
-  return `wait-for: ${shown} did not answer within ${limit}, so that no load was started. The last attempt: ${last}. Is the server started in an earlier step, and does it listen on port ${portOf(url)}? If it needs longer, ${remedy}.`
-}
-
-function portOf({ port, protocol }: URL): string {
-  return port || (protocol === 'https:' ? '443' : '80')
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+  const longer = `${Math.max(5, Math.ceil((timeoutMs * 2) / 60_000))}m`
+  const [limit, remedy] =
+    wholeMs === undefined
+      ? [formatDuration(timeoutMs), `give it more time: \`wait-for: ${shown} ${longer}\``]
+      : [
+          `the timeout of ${formatDuration(wholeMs)}`,
+          'raise `timeout`, which is shorter than that of wait-for'
+        ]
+  return `wait-for: ${shown} did not answer within ${limit}, so that no load was started. The last attempt: ${last}. Is the server started in an earlier step, and does it listen on port ${port}? If it needs longer, ${remedy}.`
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { cleanUp } from '../../../src/gate/cleanup/clean-up.js'
-import type { StepState } from '../../../src/gate/step-state.js'
+import type { StepState } from '../../../src/gate/saved-state.js'
 import type { ServiceClient } from '../../../src/client/client.js'
 import { LogBook, makeClient, makeState } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/manual-clock.js'

@@ -2,10 +2,9 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import type { Findings } from '../../../src/gate/findings.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
-import { keepLogs } from '../../../src/gate/cleanup/close-gate.js'
+import { keepLogs } from '../../../src/gate/cleanup/main-step.js'
 import type { LocalService } from '../../../src/gate/ports.js'
-import { makeGate, makeRun } from '../../support/gate/gate-ports.js'
-import type { TestGate } from '../../support/gate/gate-ports.js'
+import { makeGate, makeRun, type TestGate } from '../../support/gate/gate-ports.js'
 
 let gate: TestGate
 let requests: Parameters<NonNullable<LocalService['keepLogs']>>[0][]

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createUploader } from '../../../src/gate/github/artifact.js'
+import { createUploader } from '../../../src/gate/github/step.js'
 import { ArtifactService } from '../../support/step/artifact-service.js'
 
 let service: ArtifactService

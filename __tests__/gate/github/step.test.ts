@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as step from '../../../src/gate/github/step.js'
-import type { StepState } from '../../../src/gate/step-state.js'
+import type { StepState } from '../../../src/gate/saved-state.js'
 import { readCommands } from '../../support/step/raw-runner.js'
 
 const NAMES = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_STEP_SUMMARY', 'STATE_step', 'INPUT_POLL-INTERVAL']

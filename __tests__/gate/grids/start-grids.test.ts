@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { startGrids } from '../../../src/gate/grids/start-grids.js'
+import { startGrids } from '../../../src/gate/grids/start-and-stop.js'
 import type { GridStartSettings } from '../../../src/gate/grids/grid-settings.js'
 import { CancelledError, DeadlineError } from '../../../src/gate/errors.js'
 import { TOKEN, makeSpecification } from '../../support/gate/gate-ports.js'
 import { GateService, faults } from '../../support/gate/gate-service.js'
-import { gridServiceAt, makeGridPorts } from '../../support/gate/grid-ports.js'
-import type { GridPorts } from '../../support/gate/grid-ports.js'
+import { gridServiceAt, makeGridPorts, type GridPorts } from '../../support/gate/grid-ports.js'
 
 let service: GateService
 let ports: GridPorts

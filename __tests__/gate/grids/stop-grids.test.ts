@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { stopGrids } from '../../../src/gate/grids/stop-grids.js'
+import { stopGrids } from '../../../src/gate/grids/start-and-stop.js'
 import { CancelledError } from '../../../src/gate/errors.js'
-import { GateService, faults } from '../../support/gate/gate-service.js'
-import type { ServedGrid } from '../../support/gate/gate-service.js'
-import { gridServiceAt, makeGridPorts } from '../../support/gate/grid-ports.js'
-import type { GridPorts } from '../../support/gate/grid-ports.js'
+import { GateService, faults, type ServedGrid } from '../../support/gate/gate-service.js'
+import { gridServiceAt, makeGridPorts, type GridPorts } from '../../support/gate/grid-ports.js'
 
 let service: GateService
 let ports: GridPorts

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { slice } from '../../support/slice.js'
-import { decisiveLines, findBreach, findOutOfReach } from '../../../src/gate/live/early-stop.js'
+import { decisiveLines, findBreach, findOutOfReach } from '../../../src/gate/live/breaches.js'
 import { gatherEvidence, type LiveEvidence, type LiveTimes } from '../../../src/gate/live/live-evidence.js'
 import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'

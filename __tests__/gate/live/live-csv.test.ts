@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { LiveCsv, LiveReadingError } from '../../../src/gate/live/live-csv.js'
-import type { LiveCsvOptions } from '../../../src/gate/live/live-csv.js'
 import { LiveGrid } from '../../../src/gate/live/live-grid.js'
 import type { ServiceClient } from '../../../src/client/client.js'
 import { makeClient } from '../../support/gate/gate-ports.js'
@@ -45,7 +44,7 @@ afterEach(async () => {
 })
 
 /** Reads on into a grid; returns how many rows it has. */
-function reader(options?: LiveCsvOptions): () => Promise<number> {
+function reader(options?: ConstructorParameters<typeof LiveCsv>[1]): () => Promise<number> {
   const csv = new LiveCsv(client, options)
   const grid = new LiveGrid({ grid: 'grid1', region: 'us-east-1' })
   return async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { findTwins } from '../../../src/gate/run/find-twins.js'
+import { findTwins } from '../../../src/gate/run/find-run.js'
 import type { ServiceClient } from '../../../src/client/client.js'
 import { makeClient } from '../../support/gate/gate-ports.js'
 import { ManualClock } from '../../support/manual-clock.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { nextPollMs } from '../../../src/gate/run/poll-interval.js'
+import { nextPollMs } from '../../../src/gate/run/watch-run.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 
 const SECOND = 1000

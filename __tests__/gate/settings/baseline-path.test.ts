@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { resolveBaselinePath } from '../../../src/gate/settings/baseline-path.js'
+import { resolveBaselinePath } from '../../../src/gate/settings/plan-files.js'
 
 let root: string
 let workspace: string

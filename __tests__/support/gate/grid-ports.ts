@@ -1,6 +1,6 @@
-import type { GridStartPorts } from '../../../src/gate/grids/start-grids.js'
+import type { GridStartPorts } from '../../../src/gate/grids/start-and-stop.js'
 import type { GridService } from '../../../src/gate/grids/grid-settings.js'
-import type { StepState } from '../../../src/gate/step-state.js'
+import type { StepState } from '../../../src/gate/saved-state.js'
 import { readAddress } from '../../../src/client/http/address.js'
 import { openInProcess } from '../in-process.js'
 import { ManualClock } from '../manual-clock.js'

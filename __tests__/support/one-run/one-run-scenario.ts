@@ -7,7 +7,7 @@ import { openGate } from '../../../src/gate/open-gate.js'
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
 import '../../../src/gate/after-run.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
-import type { StepState } from '../../../src/gate/step-state.js'
+import type { StepState } from '../../../src/gate/saved-state.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import { ServiceClient } from '../../../src/client/client.js'
 import type { Clock } from '../../../src/contract/clock.js'

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { readGridList } from '../../gate/settings/grid-list.js'
-import { parseServiceAddress } from '../../gate/settings/service-values.js'
+import { parseServiceAddress } from '../../gate/settings/target-settings.js'
 import { startDeadline } from '../../gate/deadline.js'
 import { fetchResults } from '../../gate/collect/fetch-results.js'
 import { hasEnded } from '../../gate/run/run-status.js'

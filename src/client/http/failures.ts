@@ -43,11 +43,8 @@ export function failureOf(
       ),
       { cause: thrown }
     )
-  return new UnreachableError(call.operation, redact(describeFailure(call, code, message)), {
-    cause: thrown,
-    neverSent,
-    isEarly
-  })
+  const words = redact(describeFailure(call, code, message))
+  return new UnreachableError(call.operation, words, { cause: thrown, neverSent, isEarly })
 }
 
 function describeFailure(call: Call, code: string, message: string): string {
@@ -69,18 +66,17 @@ function describeFailure(call: Call, code: string, message: string): string {
 }
 
 /** A body that can be created anew for each attempt, with its length known before the first byte. */
-
 export interface Upload {
   readonly contentType: string
   readonly length: number
   open(): AsyncIterable<Uint8Array>
 }
+
 export interface Call {
-  /** What is being attempted: "creating the run". */
   readonly operation: string
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   readonly url: URL
-  readonly upload?: Upload
+  readonly upload?: Upload | undefined
   /** How long the service may take to start its response, and between two chunks of it. */
   readonly responseTimeoutMs: number
   readonly headers?: Readonly<Record<string, string>>

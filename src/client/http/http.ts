@@ -13,7 +13,6 @@ import { Agent } from './undici.js'
 export interface Reply {
   readonly status: number
   header(name: string): string | undefined
-  /** The complete body, for replies of modest size. */
   text(): Promise<string>
   readonly body: ReplyBody
 }
@@ -29,10 +28,7 @@ interface Received extends Reply {
 const LARGEST_JSON_BYTES = 32 * 1024 * 1024
 const MOST_ERROR_BYTES = 256 * 1024
 const MOST_REDIRECTS = 5
-/**
- * Bytes buffered for a slow reader. At this limit undici 7 pauses its parser, and if the other side then closes the connection, an
- * assertion crashes the process (nodejs/undici#5360).
- */
+/** For a slow reader. At this limit undici 7 pauses its parser, and if the connection is then closed, an assertion crashes the process (nodejs/undici#5360). */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 
 export interface HttpOptions {
@@ -43,29 +39,20 @@ export interface HttpOptions {
   readonly origin: string
   /** Whether the service was reached before, by an earlier step: a proxy that does not answer is an outage then. */
   readonly isReached?: boolean | undefined
-  /** Used instead of its own connections. */
   readonly dispatcher?: Dispatcher | undefined
 }
 
 /** The one place that speaks HTTP: credentials, timeouts, redirects, proxies, and readable errors. */
 export class Http {
   readonly #redactor: Redactor
-  readonly #authorization: string
-  readonly #accept: string
-  readonly #origin: string
   // One connection per request: a kept-alive socket that the other side has closed would look like a lost reply.
   readonly #direct = new Agent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
   #proxied: Dispatcher | undefined
-  readonly #given: Dispatcher | undefined
   #isReached: boolean
 
-  constructor(options: HttpOptions) {
-    this.#given = options.dispatcher
+  constructor(private readonly options: HttpOptions) {
     this.#isReached = options.isReached ?? false
     this.#redactor = new Redactor(options.token, options.secrets)
-    this.#authorization = basicAuthorization(options.token)
-    this.#accept = options.mediaType
-    this.#origin = options.origin
   }
 
   /** Sends one request and returns a successful reply; anything else is thrown. Redirects are never followed. */
@@ -102,15 +89,14 @@ export class Http {
         call.operation,
         `refused to send to ${call.url.origin}: only https (or loopback) is allowed`
       )
-    const upload = call.upload && new SentBody(call.upload)
-    const isEarly = (): boolean => upload !== undefined && !upload.isSent
+    const { stream, isUnsent } = sendBody(call.upload)
     try {
       const { statusCode, headers, body } = await this.#dispatcherFor(call.url).request({
         origin: call.url.origin,
         path: call.url.pathname + call.url.search,
         method: call.method,
         headers: this.#headersFor(call),
-        body: upload?.stream ?? null,
+        body: stream,
         headersTimeout: call.responseTimeoutMs,
         bodyTimeout: call.responseTimeoutMs,
         highWaterMark: MOST_WAITING_BYTES,
@@ -119,20 +105,14 @@ export class Http {
         ...(call.signal && { signal: call.signal })
       })
       const reply = { status: statusCode, headers, body }
-      return this.#receive(call, {
-        ...(call.method === 'HEAD' ? reply : withoutGzip(reply)),
-        isEarly: isEarly()
-      })
+      return this.#receive(call, call.method === 'HEAD' ? reply : withoutGzip(reply), isUnsent())
     } catch (thrown) {
-      throw this.#failureOf(call, thrown, isEarly())
+      throw this.#failureOf(call, thrown, isUnsent())
     }
   }
 
   /** The one place where replies come in, and where the token is redacted. */
-  #receive(
-    call: Call,
-    { status, headers, body: raw, isEarly }: RawReply & Pick<Received, 'isEarly'>
-  ): Received {
+  #receive(call: Call, { status, headers, body: raw }: RawReply, isEarly: boolean): Received {
     this.#isReached = true
     // A body that fails after its last reader is gone must not crash the process.
     raw.on('error', () => undefined)
@@ -145,12 +125,13 @@ export class Http {
         const value = header(name)
         return value === undefined ? undefined : redactor.text(value)
       },
-      text: async () => {
-        const text = await readText(call, raw).catch((thrown: unknown) => {
-          throw this.#failureOf(call, thrown)
-        })
-        return redactor.text(text)
-      },
+      text: async () =>
+        readText(call, raw).then(
+          (text) => redactor.text(text),
+          (thrown: unknown) => {
+            throw this.#failureOf(call, thrown)
+          }
+        ),
       get body() {
         if (status !== 206) return (body ??= redactor.stream(raw))
         const { held, total } = call.before ?? {}
@@ -201,16 +182,17 @@ export class Http {
 
   /** Loopback is allowed only if the service is there too: a reply must not redirect into the runner itself. */
   #mayReach(url: URL): boolean {
-    return isConfidential(url) && (!isLoopback(url) || isLoopback(new URL(this.#origin)))
+    return isConfidential(url) && (!isLoopback(url) || isLoopback(new URL(this.options.origin)))
   }
 
   #headersFor(call: Call): Record<string, string> {
+    const { mediaType, origin, token } = this.options
     return {
-      accept: this.#accept,
+      accept: mediaType,
       // Without it a service may choose any encoding.
       'accept-encoding': 'identity',
       'user-agent': 'loadgate',
-      ...(call.url.origin === this.#origin && { authorization: this.#authorization }),
+      ...(call.url.origin === origin && { authorization: basicAuthorization(token) }),
       ...(call.upload && {
         'content-type': call.upload.contentType,
         'content-length': String(call.upload.length)
@@ -220,14 +202,12 @@ export class Http {
   }
 
   #dispatcherFor(url: URL): Dispatcher {
-    if (this.#given !== undefined) return this.#given
+    if (this.options.dispatcher !== undefined) return this.options.dispatcher
     if (!mayBeProxied(url)) return this.#direct
-    this.#proxied ??= openProxyAgent({ connect: { timeout: CONNECT_TIMEOUT_MS } })
-    return this.#proxied
+    return (this.#proxied ??= openProxyAgent({ connect: { timeout: CONNECT_TIMEOUT_MS } }))
   }
 }
 
-/** Only this project's own service says so. */
 export function isOfLoadgate(reply: Pick<Reply, 'header'>): boolean {
   return reply.header('x-loadgate-version') !== undefined
 }
@@ -288,10 +268,7 @@ export interface RawReply {
 /** Headers about the encoded bytes: they do not apply to the decoded ones, and parts of those could not be joined. */
 const OF_ENCODED_BYTES: readonly string[] = ['content-encoding', 'content-length', 'etag']
 
-/**
- * A proxy may compress a response that was requested uncompressed. It is decoded as it arrives, before anything searches it; a truncated
- * one is an error, since gzip ends with its length and checksum. A part of a compressed response is left as it is.
- */
+/** A proxy may compress a response all the same. It is decoded as it arrives; a truncated one is an error. A part of a compressed response is left as it is. */
 function withoutGzip(reply: RawReply): RawReply {
   const encoding = String(reply.headers['content-encoding'] ?? '')
     .trim()
@@ -308,26 +285,17 @@ function withoutGzip(reply: RawReply): RawReply {
 /** So much must be left of a body before it certainly was not sent: less may be on its way between here and the other side's reader. */
 const SURELY_UNSENT_BYTES = 1024 * 1024
 
-/** The body of one request, and whether all of it may be on its way: as long as it is not, nobody can have read it to its end. */
-class SentBody {
-  readonly stream: Readable
-  readonly #upload: Upload
-  #bytes = 0
-
-  constructor(upload: Upload) {
-    this.#upload = upload
-    this.stream = Readable.from(this.#read(), { objectMode: false })
-  }
-
-  get isSent(): boolean {
-    return this.#upload.length - this.#bytes < SURELY_UNSENT_BYTES
-  }
-
-  async *#read(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of this.#upload.open()) {
+/** The body of one request, and whether much of it is not even on its way, so that nobody can have read it to its end. */
+function sendBody(upload: Upload | undefined): { stream: Readable | null; isUnsent: () => boolean } {
+  if (upload === undefined) return { stream: null, isUnsent: () => false }
+  let bytes = 0
+  const read = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of upload.open()) {
       // Before they are handed out: from here on nobody knows how far they got.
-      this.#bytes += chunk.length
+      bytes += chunk.length
       yield chunk
     }
   }
+  const stream = Readable.from(read(), { objectMode: false })
+  return { stream, isUnsent: () => upload.length - bytes >= SURELY_UNSENT_BYTES }
 }

@@ -14,10 +14,6 @@ export interface FileField {
   readonly path: string
 }
 
-interface SizedFile extends FileField {
-  readonly bytes: number
-}
-
 const CRLF = '\r\n'
 
 /** A multipart body that streams its files from disk, with a known length; memory use does not grow with the files. */
@@ -30,21 +26,18 @@ export async function multipartOf(
   const sized = await Promise.all(
     files.map(async (file) => {
       const { size } = await stat(file.path).catch(unreadable(operation, file))
-      return { ...file, bytes: size }
+      return { ...file, bytes: size, header: Buffer.from(fileHeader(boundary, file)) }
     })
   )
   const opening = Buffer.from(fields.map((field) => fieldPart(boundary, field)).join(''))
   const closing = Buffer.from(`--${boundary}--${CRLF}`)
-  const headers = sized.map((file) => Buffer.from(fileHeader(boundary, file)))
-  const length =
-    opening.length +
-    closing.length +
-    sized.reduce((sum, file, index) => sum + (headers[index]?.length ?? 0) + file.bytes + CRLF.length, 0)
+  const bytesOf = ({ header, bytes }: (typeof sized)[number]): number => header.length + bytes + CRLF.length
+  const length = opening.length + closing.length + sized.reduce((sum, file) => sum + bytesOf(file), 0)
 
   async function* open(): AsyncGenerator<Uint8Array> {
     yield opening
-    for (const [index, file] of sized.entries()) {
-      yield headers[index] ?? Buffer.alloc(0)
+    for (const file of sized) {
+      yield file.header
       yield* readExactly(operation, file)
       yield Buffer.from(CRLF)
     }
@@ -68,7 +61,10 @@ function escapeName(name: string): string {
 }
 
 /** The length is already announced, so a file that has changed meanwhile is an error, not a shorter body. */
-async function* readExactly(operation: string, file: SizedFile): AsyncGenerator<Uint8Array> {
+async function* readExactly(
+  operation: string,
+  file: FileField & { bytes: number }
+): AsyncGenerator<Uint8Array> {
   let left = file.bytes
   const handle = await openFile(file.path).catch(unreadable(operation, file))
   for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {

@@ -2,23 +2,18 @@ import type { Readable } from 'node:stream'
 
 /** A reply's bytes as they arrive, to be read once. */
 export interface ReplyBody extends AsyncIterable<Buffer> {
-  /** Discards what has not arrived yet. */
   destroy(): unknown
-  /** Reads to the end and discards it. */
   resume(): unknown
   /** After the end of a part: its last bytes, if they may begin a secret that continues in the next part. */
   readonly held?: Buffer | undefined
 }
 
-/** What is known of the parts before the one that is asked for. */
 export interface PartsBefore {
-  /** What was held back of them. */
   readonly held?: Buffer | undefined
   /** The size of the whole, if they have stated it. */
   readonly total?: number | undefined
 }
 
-/** Replaces a secret in a text. */
 export const REDACTED = '***'
 
 /** Shorter ones occur in any text by chance: redacting them would destroy the text and protect nothing. */
@@ -43,9 +38,11 @@ export class Redactor {
   /** `others`: secrets that were sent in requests. */
   constructor(token: string, others: readonly string[] = []) {
     const secrets = longestFirst([...secretsOf(token), ...others.flatMap(formsOfOther)])
-    const codes = longestFirst([token, ...others]).flatMap(hexOf)
+    const codes = longestFirst([token, ...others]).flatMap((text) =>
+      inBothCases(Buffer.from(text).toString('hex'))
+    )
     const asTheyAre = codes.map((code) => Array.from(code, (character) => [character]))
-    const spellings = [...asTheyAre, ...secrets.map((secret) => spell(secret, latin1Of))]
+    const spellings = [...asTheyAre, ...secrets.map(spellForBytes)]
     this.#text = patternOf([...asTheyAre, ...secrets.map(spellForText)])
     this.#bytes = patternOf(spellings)
     this.#byFirst = byFirst(spellings)
@@ -57,10 +54,7 @@ export class Redactor {
     return this.#text === undefined ? text : text.replace(this.#text, REDACTED)
   }
 
-  /**
-   * The same bytes with asterisks over the secrets: lengths stay the same, so ranges and announced lengths remain valid. `bytesToEnd` are
-   * those of the whole from here on, without `held`.
-   */
+  /** The same bytes with asterisks over the secrets, so that ranges stay valid. `bytesToEnd` are those of the whole from here on, without `held`. */
   stream(source: Readable, bytesToEnd = 0, held?: Buffer): ReplyBody {
     if (this.#bytes === undefined) return source
     const left: { held?: Buffer } = {}
@@ -153,8 +147,9 @@ function longestFirst(secrets: readonly string[]): string[] {
     .sort((one, other) => other.length - one.length)
 }
 
-function spell(secret: string, literalOf: (character: string) => string): Spelling {
-  return Array.from(secret, (character) => formsOf(character, literalOf(character)))
+/** One character per byte of UTF-8. */
+function spellForBytes(secret: string): Spelling {
+  return Array.from(secret, (character) => formsOf(character, Buffer.from(character).toString('latin1')))
 }
 
 /** JSON and URL encoders may escape letters too. For bytes this is left out: it would rule out the quick search for clues. */
@@ -176,11 +171,6 @@ function longestLength(spelling: Spelling): number {
   return spelling.reduce((sum, forms) => sum + Math.max(...forms.map(({ length }) => length)), 0)
 }
 
-/** UTF-8 bytes, one character per byte. */
-function latin1Of(text: string): string {
-  return Buffer.from(text).toString('latin1')
-}
-
 function patternOf(spellings: readonly Spelling[]): RegExp | undefined {
   if (spellings.length === 0) return undefined
   const secrets = spellings.map((spelling) => spelling.map(alternativesOf).join(''))
@@ -189,11 +179,7 @@ function patternOf(spellings: readonly Spelling[]): RegExp | undefined {
 }
 
 function alternativesOf(forms: readonly string[]): string {
-  return `(?:${forms.map((form) => form.replace(/[^A-Za-z0-9]/g, escapeUnit)).join('|')})`
-}
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return `(?:${forms.map((form) => form.replace(/[^A-Za-z0-9]/g, (unit) => `\\u${hex(unit.charCodeAt(0), 4)}`)).join('|')})`
 }
 
 /** Whether the text ends within this secret, starting at this position. */
@@ -223,23 +209,14 @@ const NAMED_ENTITIES: Readonly<Record<string, string>> = {
 }
 /** URL-safe base64 replaces two characters; forms write a space as a plus. */
 const IN_ADDRESSES: Readonly<Record<string, string>> = { '+': '-', '/': '_', ' ': '+' }
-/** What JSON writes with a backslash. */
 const ESCAPED_IN_JSON = ['"', '\\', '/', "'"]
 /** Encoded once, twice or three times, as in a URL within a URL. */
 const DEPTHS = [0, 1, 2]
 
 /** The ways in which an encoder may escape any character, even letters. */
 function escapesOf(character: string): readonly string[] {
-  return [
-    ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
-    ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
-    ...entitiesOf(character)
-  ]
-}
-
-/** The whole text in hex, in lower and in upper case. */
-function hexOf(text: string): readonly string[] {
-  return inBothCases(Buffer.from(text).toString('hex'))
+  const forms = DEPTHS.flatMap((depth) => [percentForm(character, depth), unicodeForm(character, depth)])
+  return [...forms.flatMap(inBothCases), ...entitiesOf(character)]
 }
 
 /** The ways in which JSON, URLs, CSV and HTML write one character; letters and digits are usually written as they are. */
@@ -250,9 +227,7 @@ function formsOf(character: string, literal: string): readonly string[] {
     ...(ESCAPED_IN_JSON.includes(character) ? DEPTHS.map((depth) => backslashes(depth) + literal) : []),
     // In a quoted field of a CSV.
     ...(character === '"' ? ['""', '\\"\\"'] : []),
-    ...DEPTHS.map((depth) => percentForm(character, depth)).flatMap(inBothCases),
-    ...DEPTHS.map((depth) => unicodeForm(character, depth)).flatMap(inBothCases),
-    ...entitiesOf(character),
+    ...escapesOf(character),
     IN_ADDRESSES[character] ?? literal
   ]
   return [...new Set(forms)].sort((one, other) => other.length - one.length)
@@ -286,7 +261,6 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0')
 }
 
-/** Changes the case of the hex digits only. */
 function inBothCases(form: string): string[] {
   return [form, form.replace(/[0-9a-f]+/g, (digits) => digits.toUpperCase())]
 }

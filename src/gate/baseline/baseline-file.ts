@@ -6,7 +6,6 @@ import { makeFolder, readStart, replaceFile } from '../../contract/files.js'
 
 interface Reading {
   readonly nowMs: number
-  /** Called with what was left out. */
   readonly warn: (words: string) => void
 }
 
@@ -29,5 +28,4 @@ export async function writeBaselineFile(path: string, bytes: Uint8Array): Promis
   await replaceFile(full, bytes)
 }
 
-/** The name of the document in its artifact. */
 export const DOCUMENT_FILE = 'baseline.json.gz'

@@ -1,6 +1,4 @@
 import type { BaselineFacts } from '../../analysis/outcome.js'
-import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
-import type { RecordedRun } from '../../contract/baseline.js'
 import { asComparedRun } from '../../analysis/baseline/document/compared.js'
 import { selectBase } from '../../analysis/baseline/document/select-base.js'
 import { describeLoadChange } from '../../analysis/baseline/judge-lines.js'
@@ -11,9 +9,8 @@ import { failureOf } from '../errors.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
-import { comparedRun } from '../collect/compared-run.js'
+import { comparedRun, asRecorded, describeRemoteErrors } from '../collect/compared-run.js'
 import { findBaseline, isSearched, type Search } from './find-baseline.js'
-import { asRecorded, describeRemoteErrors } from './as-recorded.js'
 import { withFactsOf } from './run-fingerprint.js'
 
 type Compared = Pick<Findings, 'comparison' | 'baseline' | 'trend' | 'isOnBaselineBranch'>
@@ -110,33 +107,13 @@ function compare(
   if ('outcome' in base) return { ...withoutBaseline({ kind: 'none', ...base }, document.branch), ...shown }
   const errors = describeRemoteErrors(run)
   const doubts = errors === undefined ? [] : [`${errors}; part of this run's load may be missing`]
-  const noted = { ...base, notes: [...base.notes, ...doubts] }
-  return { ...withBaseline(noted, document.branch, comparedRun(findings)), ...shown }
-}
-
-function withBaseline(
-  { runs, commit, notes }: { runs: readonly RecordedRun[]; commit: string; notes: readonly string[] },
-  branch: string,
-  head: ComparedRun
-): Compared {
-  const comparison: ComparisonEvidence = {
-    kind: 'recorded',
-    base: runs.map(asComparedRun),
-    head: [head],
-    branch
-  }
-  const loadChange = describeLoadChange(comparison)
-  return {
-    comparison,
-    baseline: {
-      ...NO_FACTS,
-      state: 'compared',
-      branch,
-      commit,
-      runs: runs.map(({ runId }) => runId),
-      notes: [...notes, ...(loadChange === undefined ? [] : [loadChange])]
-    }
-  }
+  const { branch } = document
+  const { runs, commit } = base
+  const compared = runs.map(asComparedRun)
+  const comparison = { kind: 'recorded', base: compared, head: [comparedRun(findings)], branch } as const
+  const notes = [...base.notes, ...doubts, ...[describeLoadChange(comparison) ?? []].flat()]
+  const facts = { state: 'compared', branch, commit, runs: runs.map(({ runId }) => runId), notes } as const
+  return { comparison, baseline: { ...NO_FACTS, ...facts }, ...shown }
 }
 
 function withoutBaseline(comparison: Evidence, branch?: string): Compared {

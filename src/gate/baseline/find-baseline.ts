@@ -1,29 +1,22 @@
 import type { BaselineDocument } from '../../contract/baseline.js'
 import { decodeBaseline } from '../../analysis/baseline/document/decode.js'
 import type { Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
-import { startDeadline } from '../deadline.js'
+import { withDeadline } from '../deadline.js'
 import { messageOf } from '../../contract/text.js'
 import type { Gate } from '../gate.js'
-import type { BaselinePlace, BaselineRequest, BaselineStore, Ports } from '../ports.js'
+import type { BaselinePlace, BaselineRequest, BaselineStore, FoundBaseline, Ports } from '../ports.js'
 import { defaultName, type Settings } from '../settings/settings.js'
 import { readBaselineFile } from './baseline-file.js'
 import { readMachine, fingerprintOf } from './run-fingerprint.js'
 
-/** What is known once the search has ended; it never fails. */
 export interface Search {
   readonly place: BaselinePlace
   readonly fingerprint: Fingerprint | undefined
   readonly found: Found
 }
 
-export type Found =
-  | {
-      readonly document: BaselineDocument
-      readonly baseCommit: string | undefined
-      readonly ancestors: readonly string[] | undefined
-      readonly isHistoryCut?: boolean
-    }
-  | { readonly reason: string }
+/** Without a history, any run of the document will do. */
+type Found = FoundBaseline | { document: BaselineDocument; baseCommit: undefined; ancestors: undefined }
 
 /** With what is recorded afterwards, a gate never takes 90 s longer. */
 const LONGEST_SEARCH_MS = 60_000
@@ -34,13 +27,13 @@ const searches = new WeakMap<Ports, Promise<Search>>()
 
 /** Looks for the runs to compare with, or continues to; started while the load runs. */
 export function findBaseline({ ports, settings }: Pick<Gate, 'ports' | 'settings'>): Promise<Search> {
-  const known = searches.get(ports)
-  if (known !== undefined) return known
-  const search = find(ports, settings).catch((thrown: unknown) => ({
-    place: NOWHERE,
-    fingerprint: undefined,
-    found: { reason: messageOf(thrown) }
-  }))
+  const search =
+    searches.get(ports) ??
+    find(ports, settings).catch((thrown: unknown) => ({
+      place: NOWHERE,
+      fingerprint: undefined,
+      found: { reason: messageOf(thrown) }
+    }))
   searches.set(ports, search)
   return search
 }
@@ -94,7 +87,6 @@ async function findInStore(
   })
 }
 
-/** Asks the store, for so long. */
 export async function ask<T>(
   ports: Ports,
   settings: Settings,
@@ -102,22 +94,11 @@ export async function ask<T>(
 ): Promise<T> {
   const { branch, longestMs, question } = options
   const untilMs = ports.clock.now() + longestMs
-  const deadline = startDeadline(ports.clock, longestMs, {
-    error: new Error(`GitHub did not answer within ${longestMs / 1000} s`),
-    others: [ports.cancelled]
-  })
-  try {
-    return await question({
-      ...keyOf(ports, settings),
-      branch,
-      token: settings.githubToken,
-      signal: deadline.signal,
-      untilMs,
-      decode: decodeBaseline
-    })
-  } finally {
-    deadline.release()
-  }
+  const error = new Error(`GitHub did not answer within ${longestMs / 1000} s`)
+  const request = { ...keyOf(ports, settings), branch, token: settings.githubToken, untilMs }
+  return withDeadline(ports.clock, longestMs, { error, others: [ports.cancelled] }, (signal) =>
+    question({ ...request, signal, decode: decodeBaseline })
+  )
 }
 
 /** What tells the gates of a workflow apart. */

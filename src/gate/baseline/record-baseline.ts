@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
+import type { RecordedRun } from '../../contract/baseline.js'
 import { encodeBaseline } from '../../analysis/baseline/document/encode.js'
 import { whyNotRecorded } from '../../analysis/baseline/document/record-run.js'
 import { addRun, uniteBaselines } from '../../analysis/baseline/document/unite.js'
@@ -10,8 +10,8 @@ import { messageOf } from '../../contract/text.js'
 import type { Findings } from '../findings.js'
 import type { Ports } from '../ports.js'
 import type { Settings } from '../settings/settings.js'
-import { uploadFiles } from '../upload-files.js'
-import { asRecorded, describeRemoteErrors } from './as-recorded.js'
+import { uploadFiles } from '../publish/publish.js'
+import { asRecorded, describeRemoteErrors } from '../collect/compared-run.js'
 import { readBaselineFile, writeBaselineFile, DOCUMENT_FILE } from './baseline-file.js'
 import { ask, findBaseline, isSearched, keyOf } from './find-baseline.js'
 import { withFactsOf } from './run-fingerprint.js'
@@ -31,9 +31,8 @@ interface Recording {
 export async function recordBaseline(ports: Ports, recording: Recording): Promise<void> {
   const { settings, findings, alone } = recording
   const { source } = settings.baseline
-  if (ports.openBaselines === undefined || !isSearched(settings)) return
+  if (ports.openBaselines === undefined || !isSearched(settings) || findings.isDetached) return
   if (findings.run === undefined || findings.collection?.measurements === undefined) return
-  if (findings.isDetached) return
   // A cancelled step has no time for it.
   if (alone.verdict === 'cancelled' || ports.cancelled.aborted) return
   try {
@@ -60,9 +59,7 @@ export async function recordBaseline(ports: Ports, recording: Recording): Promis
 }
 
 /** Nothing is wrong with the run: it is only not kept, and the reason may be said again at every run. */
-class NotRecordedError extends Error {
-  override name = 'NotRecordedError'
-}
+class NotRecordedError extends Error {}
 
 /** A run that is not complete evidence is shown in the trend, and nothing is compared with it. */
 function whyUnusable({ failure, stoppedEarly, run }: Findings, alone: Recording['alone']): string | null {
@@ -110,7 +107,8 @@ async function recordInStore(
     // A document with this run alone would hide the others.
     if ('reason' in earlier)
       throw earlier.isOutage ? new Error(earlier.reason) : new NotRecordedError(earlier.reason)
-    await writeFile(path, encodeBaseline(addRun(uniteAll(earlier), run, branch)))
+    const document = earlier.length === 0 ? undefined : uniteBaselines(earlier)
+    await writeFile(path, encodeBaseline(addRun(document, run, branch)))
   }
   await prepare()
   const name = baselines.artifactName({ ...keyOf(ports, settings), branch })
@@ -119,8 +117,4 @@ async function recordInStore(
   // Another gate of the same key may have recorded its run meanwhile.
   const replacing = { ...request, beforeReplacing: prepare }
   await uploadFiles(ports, uploadArtifact, { request: replacing, longestMs: LONGEST_UPLOAD_MS })
-}
-
-function uniteAll(documents: readonly BaselineDocument[]): BaselineDocument | undefined {
-  return documents.length === 0 ? undefined : uniteBaselines(documents)
 }

@@ -6,11 +6,11 @@ import { arch, availableParallelism, cpus, platform } from 'node:os'
 import { dataFileKey, parameterKey, type Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
 import type { Run } from '../../contract/api.js'
 import { TOOLS, vocabularyOf } from '../../contract/vocabulary.js'
-import { isReference } from '../../client/documents/requests.js'
+import { isReference, type GridSpecification } from '../../client/documents/requests.js'
 import { readParameters, splitParameters } from '../settings/override-parameters.js'
 import { isSecret } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
-import type { KubernetesPlace, Place, Regions } from '../../contract/regions/regions.js'
+import type { Place, Regions } from '../../contract/regions/regions.js'
 
 /** Their values differ from run to run. */
 const ADDRESS = /host|port|url/i
@@ -18,9 +18,10 @@ const ADDRESS = /host|port|url/i
 const ANY = 'any'
 const HASH_LENGTH = 32
 
-/** What must be equal for two runs to be comparable. Where the load comes from this machine, the machine is part of it. */
+/** What must be equal for two runs to be comparable. */
 export async function fingerprintOf(settings: Settings, machine: Machine): Promise<Fingerprint> {
   const { tool, threads, rampupSeconds, durationSeconds, warmUpMs, overrideParameters, target } = settings
+  const used = settings.regions && listUsed(settings.regions, settings.origin)
   const parts: readonly (readonly [string, string | undefined])[] = [
     ...(await planParts(settings)),
     ['tool', tool],
@@ -28,9 +29,17 @@ export async function fingerprintOf(settings: Settings, machine: Machine): Promi
     ['ramp-up', rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
     ['duration', durationSeconds === undefined ? undefined : `${durationSeconds} s`],
     ['warm-up', warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
-    ['regions', describeRegions(settings)],
+    // Undefined without `regions`, so that runs recorded before are still comparable.
+    ['regions', used?.map(describeRegion).sort().join(', ')],
     ...parameterParts(overrideParameters ?? ''),
-    ...(target.kind === 'local' && !areAllOnClusters(settings) ? machineParts(machine) : [])
+    // Where the load comes from this machine, the machine is part of it.
+    ...(target.kind === 'local' && !used?.every(({ place }) => place.kind === 'kubernetes')
+      ? ([
+          ['system', machine.system],
+          ['CPU', machine.cpu],
+          ['cores', String(machine.cores)]
+        ] as const)
+      : [])
   ]
   return Object.fromEntries(parts.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))
 }
@@ -67,16 +76,9 @@ async function planParts({ origin }: Settings): Promise<[string, string][]> {
   return parts
 }
 
-interface GridShape {
-  readonly region: string | undefined
-  readonly instanceType: string | undefined
-  readonly nodeCount: number | undefined
-}
-
-function describeGrids(grids: readonly GridShape[]): string {
+function describeGrids(grids: readonly (GridSpecification | Run['grids'][number])[]): string {
   const shapes = grids.map(
-    ({ region, instanceType, nodeCount }) =>
-      `${nodeCount ?? '?'} × ${instanceType ?? '?'} in ${region ?? '?'}`
+    ({ region, instanceType, nodeCount }) => `${nodeCount ?? '?'} × ${instanceType ?? '?'} in ${region}`
   )
   return shapes.sort().join(', ')
 }
@@ -91,14 +93,6 @@ function parameterParts(text: string): [string, string][] {
   return others.length === 0 ? parts : [...parts, ['other parameters', hash(others.sort().join('\n'))]]
 }
 
-function machineParts({ system, cpu, cores }: Machine): [string, string][] {
-  return [
-    ['system', system],
-    ['CPU', cpu],
-    ['cores', String(cores)]
-  ]
-}
-
 /** Data files may be large. */
 async function hashFile(path: string): Promise<string> {
   const hashing = createHash('sha256')
@@ -110,7 +104,6 @@ function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH)
 }
 
-/** Where the load is generated, if that is here. */
 export interface Machine {
   readonly system: string
   readonly cpu: string
@@ -125,27 +118,11 @@ export function readMachine(): Machine {
   }
 }
 
-type RegionSettings = Pick<Settings, 'regions' | 'origin'>
-
 interface UsedRegion {
   readonly name: string
   readonly place: Place
   /** Undefined if any of them may be used. */
   readonly instanceTypes: readonly string[] | undefined
-}
-
-/**
- * Where the load comes from, as far as figures depend on it: places of other regions, and how a cluster is reached, do not count.
- * Undefined without `regions`, so that runs recorded before are still comparable.
- */
-function describeRegions({ regions, origin }: RegionSettings): string | undefined {
-  if (regions === undefined) return undefined
-  return listUsed(regions, origin).map(describeRegion).sort().join(', ')
-}
-
-/** Whether no load comes from this machine. */
-function areAllOnClusters({ regions, origin }: RegionSettings): boolean {
-  return regions !== undefined && listUsed(regions, origin).every(({ place }) => place.kind === 'kubernetes')
 }
 
 /** Those of the grids; all of them if a grid is only known by its id. */
@@ -160,24 +137,13 @@ function listUsed(regions: Regions, origin: Settings['origin']): UsedRegion[] {
   })
 }
 
-function describeRegion({ name, place, instanceTypes }: UsedRegion): string {
+function describeRegion({ name, place, instanceTypes: used }: UsedRegion): string {
   if (place.kind === 'processes') return `${name}: processes`
-  const parts = [
-    place.image ?? 'the default image',
-    ...describeSelector(place),
-    ...sizesOf(place, instanceTypes)
-  ]
-  return `${name}: pods (${parts.join('; ')})`
-}
-
-function describeSelector({ nodeSelector }: KubernetesPlace): string[] {
+  const { image = 'the default image', nodeSelector, instanceTypes } = place
   const labels = Object.entries(nodeSelector).map(([key, value]) => `${key}=${value}`)
-  return labels.length === 0 ? [] : [`on ${labels.sort().join(' ')}`]
-}
-
-function sizesOf({ instanceTypes }: KubernetesPlace, used: readonly string[] | undefined): string[] {
-  return [...instanceTypes]
-    .filter(([name]) => used?.includes(name) ?? true)
-    .map(([name, { cpu, memory }]) => `${name} = ${cpu} CPU ${memory}`)
-    .sort()
+  const selector = labels.length === 0 ? [] : [`on ${labels.sort().join(' ')}`]
+  const sizes = [...instanceTypes]
+    .filter(([type]) => used?.includes(type) ?? true)
+    .map(([type, { cpu, memory }]) => `${type} = ${cpu} CPU ${memory}`)
+  return `${name}: pods (${[image, ...selector, ...sizes.sort()].join('; ')})`
 }

@@ -2,11 +2,19 @@ import type { ServiceClient } from '../../client/client.js'
 import type { Clock } from '../../contract/clock.js'
 import type { Run } from '../../contract/api.js'
 import { endGrid, endRun } from '../run/end-run.js'
-import { MAY_BE_RUNNING, VERY_PATIENT_MS, findMarkedRuns, isForeign } from '../run/find-run.js'
-import { findTwins, type MarkedRuns, type Twin } from '../run/find-twins.js'
-import { findRepeats, idsOf } from '../run/repeat-run.js'
+import {
+  MAY_BE_RUNNING,
+  VERY_PATIENT_MS,
+  findMarkedRuns,
+  findTwins,
+  isForeign,
+  findRepeats,
+  idsOf,
+  type MarkedRuns,
+  type Twin
+} from '../run/find-run.js'
 import { hasEnded } from '../run/run-status.js'
-import type { RepeatAttempt, StepState } from '../step-state.js'
+import type { RepeatAttempt, StepState } from '../saved-state.js'
 import { messageOf } from '../../contract/text.js'
 import type { Log } from '../ports.js'
 import { RETRY, retry } from '../../client/retry.js'
@@ -14,7 +22,7 @@ import { RETRY, retry } from '../../client/retry.js'
 export interface CleanUpOptions {
   readonly client: ServiceClient
   readonly clock: Clock
-  readonly log: Log
+  readonly log: Pick<Log, 'info' | 'warning'>
   readonly signal: AbortSignal
   /** No cleanup follows this one: wait for what may show up a little later. */
   readonly isLast?: boolean
@@ -27,24 +35,22 @@ export interface CleanUpOptions {
 /** Ends what the step started, according to its state: the run, by id and by marker, and the grids it created. True when all of it has ended. */
 export async function cleanUp(state: StepState, options: CleanUpOptions): Promise<boolean> {
   // In parallel: looking for the run takes a while when the list lags, and there may be only seconds.
-  const ended = await Promise.all([
-    endRuns(state, options),
-    ...state.madeGrids.map((id) => terminateAndTell(id, options))
-  ])
-  return ended.every((isEnded) => isEnded)
+  return all([endRuns(state, options), ...state.madeGrids.map((id) => terminateAndTell(id, options))])
+}
+
+async function all(ending: readonly Promise<boolean>[]): Promise<boolean> {
+  return (await Promise.all(ending)).every((isEnded) => isEnded)
 }
 
 async function endRuns(state: StepState, options: CleanUpOptions): Promise<boolean> {
   const { runId } = state
-  if (runId !== undefined) {
-    const ended = await Promise.all([endAndTell(runId, options, state.marker), endLateTwins(state, options)])
-    return ended.every((isEnded) => isEnded)
-  }
+  if (runId !== undefined)
+    return all([endAndTell(runId, options, state.marker), endLateTwins(state, options)])
   const ids = await findRunIds(state, options)
   if (ids === undefined) return false
-  const ended = await Promise.all(ids.map((id) => endAndTell(id, options)))
+  const isEnded = await all(ids.map((id) => endAndTell(id, options)))
   const hasTwins = ids.length > 0 || (state.earlier ?? []).length > 0
-  return (!hasTwins || (await endLateTwins(state, options))) && ended.every((isEnded) => isEnded)
+  return (!hasTwins || (await endLateTwins(state, options))) && isEnded
 }
 
 /** A duplicate is in the list by then, if there is one. */
@@ -61,13 +67,13 @@ export async function endTwins(runs: MarkedRuns, options: CleanUpOptions): Promi
       log.warning(
         `Run ${run.id} has the same tag as run ${runId}: the run was created twice, and both generated load.`
       )
-  const ended = await Promise.all(running.map(({ run }) => endAndTell(run.id, options)))
+  const isEnded = await all(running.map(({ run }) => endAndTell(run.id, options)))
   if (unread !== undefined) {
     const words = `The list of runs was not read to its end (${describe(unread)}), so that it is unclear whether the run was created twice, and a second one with its tag ${runs.marker ?? ''} is running.`
     if (isLast) log.warning(`${words} Check the service.`)
     else log.info(`${words} The action's post step looks again; on the command line, check the service.`)
   }
-  return unread === undefined && ended.every((isEnded) => isEnded)
+  return unread === undefined && isEnded
 }
 
 /** As above, and once more when the list is up to date; only the last cleanup waits for that. */
@@ -83,11 +89,11 @@ async function endLateTwins(state: StepState, options: CleanUpOptions): Promise<
   )
 }
 
-/** Undefined if this could not be determined. */
 async function findRunIds(
   { marker, repeat }: StepState,
   options: CleanUpOptions
 ): Promise<string[] | undefined> {
+  const { client, log, describe = messageOf } = options
   if (marker === undefined && repeat === undefined) return []
   const sought =
     marker === undefined ? `a repeat of run ${repeat?.runId ?? ''}` : `a run with the tag ${marker}`
@@ -95,15 +101,12 @@ async function findRunIds(
     const runs =
       marker === undefined
         ? await findOwnRepeat(repeat, options)
-        : await findMarkedRuns(options.client, marker, { ...options, pausesMs: VERY_PATIENT_MS })
+        : await findMarkedRuns(client, marker, { ...options, pausesMs: VERY_PATIENT_MS })
     if (runs?.length === 0)
-      options.log.warning(`It is unclear whether ${sought} was started: none was found. ${MAY_BE_RUNNING}`)
+      log.warning(`It is unclear whether ${sought} was started: none was found. ${MAY_BE_RUNNING}`)
     return runs?.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
   } catch (thrown) {
-    const { describe = messageOf } = options
-    options.log.warning(
-      `Could not check whether ${sought} was started: ${describe(thrown)}. Check the service.`
-    )
+    log.warning(`Could not check whether ${sought} was started: ${describe(thrown)}. Check the service.`)
     return undefined
   }
 }
@@ -163,10 +166,7 @@ async function terminateAndTell(
 export const LEFT_RUNNING =
   'stop-on-cancel is false: the run is left running, and its grids end after their stop_after.'
 
-/**
- * After a kill: whether what the step started is left running, which is logged. A killed main step cannot say whether the job was
- * cancelled, so it counts as cancelled. Grids for which no run was requested, or whose run has ended, are not left running.
- */
+/** After a kill, which counts as a cancelled job: whether what was started is left running. Grids whose run was not requested, or has ended, are not. */
 export async function isLeftRunning(state: StepState, options: CleanUpOptions): Promise<boolean> {
   if (!state.leaveIfKilled || !wasRequested(state)) return false
   if (state.madeGrids.length > 0 && (await hasNoRun(state, options))) return false
@@ -182,10 +182,9 @@ export function wasRequested({ runId, marker, repeat }: StepState): boolean {
 /** True when it is certain that nothing runs on the grids anymore. */
 async function hasNoRun({ runId, marker }: StepState, options: CleanUpOptions): Promise<boolean> {
   const { client, clock, signal } = options
-  const show = async (id: string): Promise<Run[]> => [await client.showRun(id, signal)]
   const look = async (): Promise<readonly Run[] | undefined> => {
-    if (runId !== undefined) return retry(() => show(runId), RETRY.findRun, { clock, signal })
-    return marker === undefined ? undefined : findMarkedRuns(client, marker, { clock, signal })
+    if (runId === undefined) return marker === undefined ? undefined : findMarkedRuns(client, marker, options)
+    return [await retry(() => client.showRun(runId, signal), RETRY.findRun, { clock, signal })]
   }
   const runs = await look().catch(() => undefined)
   return runs?.every(({ status }) => hasEnded(status)) ?? false

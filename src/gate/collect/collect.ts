@@ -22,11 +22,10 @@ import {
   gridIdOf,
   type ExpectedGrid
 } from './expected-grids.js'
-import type { GridResult, FetchedGrid } from './fetch-results.js'
+import type { GridResult } from './fetch-results.js'
 import { GridFetches, sourcesIn, isCompleteAtEnd } from './grid-fetches.js'
 
 export interface Collection {
-  /** As last seen. */
   readonly run: Run
   readonly report: Report | undefined
   readonly reportProblem: string | undefined
@@ -58,15 +57,12 @@ export interface Collection {
 
 export interface CollectOptions {
   readonly signal: AbortSignal
-  /** The run when it was first read. */
   readonly first?: Run | undefined
   /** False when the verdict does not depend on what is collected. */
   readonly isPatient?: boolean
-  /** What was seen of its grids while it ran. */
   readonly health?: GridHealth | undefined
   /** When the run was created, by the service's clock; undefined if it was not created here. */
   readonly createdMs?: number | undefined
-  /** Which of the step's runs it is, if there are several. */
   readonly stage?: string | undefined
   /** Where to save the CSVs, within the step's folder; `results` by default. */
   readonly resultsFolder?: string | undefined
@@ -124,14 +120,8 @@ export async function collect(gate: Gate, run: Run, options: CollectOptions): Pr
   }
 }
 
-interface Earlier {
-  readonly run: Run | undefined
-  /** Why the expected grids are unknown. */
-  readonly gaps: readonly string[]
-}
-
-/** If nothing was requested here, an earlier reading of the run shows which grids to expect. */
-async function earlierRun({ client, ports, settings }: Gate, options: CollectOptions): Promise<Earlier> {
+/** If nothing was requested here, an earlier reading of the run shows which grids to expect; a gap says why they are unknown. */
+async function earlierRun({ client, ports, settings }: Gate, options: CollectOptions) {
   const { signal, first, isPatient = true } = options
   const { origin } = settings
   if (origin.kind !== 'repeat') return { run: first, gaps: [] }
@@ -140,20 +130,9 @@ async function earlierRun({ client, ports, settings }: Gate, options: CollectOpt
     const policy = isPatient ? RETRY.collect : { ...RETRY.collect, transientMs: 0, refusalMs: 0 }
     return { run: await retry(look, policy, { clock: ports.clock, signal, overWith: asError }), gaps: [] }
   } catch (thrown) {
-    return {
-      run: undefined,
-      gaps: [
-        `The expected grids are unknown: run ${origin.runId}, which this run repeats, could not be read: ${messageOf(thrown)}`
-      ]
-    }
+    const gap = `The expected grids are unknown: run ${origin.runId}, which this run repeats, could not be read: ${messageOf(thrown)}`
+    return { run: undefined, gaps: [gap] }
   }
-}
-
-interface ReadReport {
-  readonly report: Report | undefined
-  /** Why there is none. */
-  readonly reportProblem: string | undefined
-  readonly doubts: readonly string[]
 }
 
 /** No threshold needs the summary: do not wait for it any longer. */
@@ -162,11 +141,7 @@ const NO_SUMMARY =
   'The report of the run has no summary. The verdict does not depend on it: it is based on the CSVs.'
 
 /** Requests the report until it is ready; one without a summary is accepted after a while. Failures are returned, not thrown. */
-async function readReport(
-  { client, ports: { clock, log } }: Gate,
-  runId: string,
-  signal: AbortSignal
-): Promise<ReadReport> {
+async function readReport({ client, ports: { clock, log } }: Gate, runId: string, signal: AbortSignal) {
   let retries = 0
   let bare: { readonly report: Report; readonly sinceMs: number } | undefined
   const ask = async (): Promise<Report> => {
@@ -191,20 +166,12 @@ async function readReport(
   return { report: found, reportProblem: undefined, doubts }
 }
 
-export interface LookOptions {
+interface LookOptions {
   readonly signal: AbortSignal
   readonly expected: readonly ExpectedGrid[]
-  /** False when the verdict does not depend on what is collected. */
   readonly isPatient: boolean
   readonly health: GridHealth
   readonly fetches: GridFetches
-}
-
-/** What two looks agree on, or the last one within the time. */
-export interface Looked {
-  readonly run: Run
-  readonly fetched: readonly FetchedGrid[]
-  readonly doubts: readonly string[]
 }
 
 /** How long to wait for a value that no threshold needs. */
@@ -212,93 +179,72 @@ const OPTIONAL_PATIENCE_MS = 10_000
 /** Few services compute it longer than this after the end; many never give one. */
 const APDEX_PATIENCE_MS = 2 * 60_000
 
-/**
- * Values arrive late, links are added, CSVs grow: a run that has ended is looked at, and its CSVs are downloaded, until nothing is
- * missing and a further look shows nothing new. What never comes is waited for within its own time.
- */
-async function lookUntilSame(gate: Gate, first: Run, options: LookOptions): Promise<Looked> {
+/** Looks at a run that has ended, and downloads its CSVs, until nothing is missing and a further look shows nothing new, or within the time of what is missing. */
+async function lookUntilSame(gate: Gate, first: Run, options: LookOptions) {
   const { signal, isPatient, health, fetches } = options
-  const { clock } = gate.ports
-  const waiting = new Waiting(gate, options)
+  const { client, ports, settings } = gate
+  const { clock, log } = ports
+  const doubts: string[] = []
+  let awaited: { readonly what: string; readonly sinceMs: number } | undefined
+  let isReadable = true
   const isFinal = ({ status }: Run): boolean =>
-    gate.settings.target.kind === 'local' || phaseOf(status) !== 'ended well' || !isPatient
-  let run = first
-  for (let looks = 1; ; looks++) {
-    health.note(run.grids, { hasEnded: hasEnded(run.status) })
-    const fetching = fetches.of(run)
-    const lack = waiting.for(run)
-    if (lack !== undefined)
-      await clock.sleep(Math.min(pauseBetweenLooks(looks), lack.leftMs), signal).catch(() => undefined)
-    else {
-      const fetched = await fetching
-      if (isFinal(run)) return { run, fetched, doubts: waiting.doubts }
-    }
-    const next = await waiting.look(run, lack)
-    const hasMore = !fetches.haveBegun(next) || waiting.for(next) !== undefined
-    const isSame = lack === undefined && !hasMore && (isFinal(next) || !(await fetches.haveGrown(next)))
-    run = next
-    if (!isSame) continue
-    health.note(run.grids, { hasEnded: hasEnded(run.status) })
-    return { run, fetched: await fetches.of(run), doubts: waiting.doubts }
-  }
-}
+    settings.target.kind === 'local' || phaseOf(status) !== 'ended well' || !isPatient
 
-/** What is still missing in a run as last seen, and how much longer it is waited for. */
-interface Lack {
-  readonly what: string
-  readonly isNeeded: boolean
-  readonly leftMs: number
-}
-
-/** How long what is missing is waited for, and what is told about it. */
-class Waiting {
-  readonly doubts: string[] = []
-  readonly #gate: Gate
-  readonly #options: LookOptions
-  #awaited: { readonly what: string; readonly sinceMs: number } | undefined
-  /** The run cannot be read any more. */
-  #isOver = false
-
-  constructor(gate: Gate, options: LookOptions) {
-    this.#gate = gate
-    this.#options = options
-  }
-
-  /** Undefined if nothing is missing, or if it has been waited for long enough. */
-  for(run: Run): Lack | undefined {
-    const { clock, log } = this.#gate.ports
-    const lack = this.#isOver ? undefined : lackIn(this.#gate, run, this.#options)
+  /** What is missing, unless it has been waited for long enough. */
+  const lackOf = (run: Run): Lack | undefined => {
+    const lack = isReadable ? lackIn(gate, run, options) : undefined
     if (lack === undefined) return undefined
     const { what, isNeeded } = lack
     const longestMs = isNeeded ? lack.longestMs : OPTIONAL_PATIENCE_MS
-    if (this.#awaited?.what !== what) {
+    if (awaited?.what !== what) {
       const limit = longestMs === Infinity ? '' : `, for ${formatDuration(longestMs)} at most`
-      const words = `Run ${run.id} has ended; waiting for ${what}${limit}.`
-      if (isNeeded) log.info(words)
-      else log.debug(words)
-      this.#awaited = { what, sinceMs: clock.now() }
+      log[isNeeded ? 'info' : 'debug'](`Run ${run.id} has ended; waiting for ${what}${limit}.`)
+      awaited = { what, sinceMs: clock.now() }
     }
-    const leftMs = this.#awaited.sinceMs + longestMs - clock.now()
+    const leftMs = awaited.sinceMs + longestMs - clock.now()
     return leftMs > 0 ? { what, isNeeded, leftMs } : undefined
   }
 
   /** The run as it is now; the run as it was if it cannot be read. */
-  async look(seen: Run, lack: Lack | undefined): Promise<Run> {
-    if (this.#isOver) return seen
-    const { client, ports } = this.#gate
-    const { signal } = this.#options
+  const lookAgain = async (seen: Run, lack: Lack | undefined): Promise<Run> => {
+    if (!isReadable) return seen
     try {
-      const look = () => client.showRun(seen.id, signal)
-      const next = await retry(look, policyFor(lack), { clock: ports.clock, signal, overWith: asError })
-      return joinLooks(seen, next)
+      const show = () => client.showRun(seen.id, signal)
+      return joinLooks(seen, await retry(show, policyFor(lack), { clock, signal, overWith: asError }))
     } catch (thrown) {
-      this.#isOver = true
+      isReadable = false
       const words = `The run could not be read again: ${messageOf(thrown)}`
-      if (lack?.isNeeded && thrown !== signal.reason) this.doubts.push(words)
-      else ports.log.debug(words)
+      if (lack?.isNeeded && thrown !== signal.reason) doubts.push(words)
+      else log.debug(words)
       return seen
     }
   }
+
+  let run = first
+  for (let looks = 1; ; looks++) {
+    health.note(run.grids, { hasEnded: hasEnded(run.status) })
+    const fetching = fetches.of(run)
+    const lack = lackOf(run)
+    if (lack !== undefined)
+      await clock.sleep(Math.min(pauseBetweenLooks(looks), lack.leftMs), signal).catch(() => undefined)
+    else {
+      const fetched = await fetching
+      if (isFinal(run)) return { run, fetched, doubts }
+    }
+    const next = await lookAgain(run, lack)
+    const hasMore = !fetches.haveBegun(next) || lackOf(next) !== undefined
+    const isSame = lack === undefined && !hasMore && (isFinal(next) || !(await fetches.haveGrown(next)))
+    run = next
+    if (!isSame) continue
+    health.note(run.grids, { hasEnded: hasEnded(run.status) })
+    return { run, fetched: await fetches.of(run), doubts }
+  }
+}
+
+interface Lack {
+  readonly what: string
+  readonly isNeeded: boolean
+  readonly leftMs: number
 }
 
 function policyFor(lack: Lack | undefined): RetryPolicy {
@@ -310,11 +256,7 @@ function policyFor(lack: Lack | undefined): RetryPolicy {
 }
 
 /** A run that ended abnormally may never have everything. */
-function lackIn(
-  gate: Gate,
-  run: Run,
-  { expected, isPatient }: LookOptions
-): { readonly what: string; readonly isNeeded: boolean; readonly longestMs: number } | undefined {
+function lackIn(gate: Gate, run: Run, { expected, isPatient }: LookOptions) {
   if (isCompleteAtEnd(gate) || phaseOf(run.status) !== 'ended well') return undefined
   const sources = sourcesIn(gate, run)
   const isOdd = run.oddGrids !== undefined

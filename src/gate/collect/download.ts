@@ -1,4 +1,4 @@
-import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import type { ResultRange } from '../../client/client.js'
 import type { Clock } from '../../contract/clock.js'
 import { readContentRange, type ContentRange } from '../../client/http/address.js'
@@ -13,7 +13,6 @@ export interface DownloadOptions {
   readonly open: (range: ResultRange | undefined) => Promise<Reply>
   readonly path: string
   readonly clock: Clock
-  /** Aborted when the time for collecting has run out. */
   readonly signal: AbortSignal
   /** The service has everything in place: what is not a CSV now never will be. */
   readonly isFinal?: boolean
@@ -28,13 +27,9 @@ export async function downloadCsv(options: DownloadOptions): Promise<number> {
     return await transferCsv(options)
   } catch (thrown) {
     // Half a CSV is not a result, and only takes up space.
-    await rm(partOf(options), { force: true }).catch(() => undefined)
+    await rm(`${options.path}.part`, { force: true }).catch(() => undefined)
     throw thrown
   }
-}
-
-function partOf({ path }: DownloadOptions): string {
-  return `${path}.part`
 }
 
 async function transferCsv(options: DownloadOptions): Promise<number> {
@@ -50,21 +45,17 @@ async function transferCsv(options: DownloadOptions): Promise<number> {
       furthest = Math.max(furthest, transfer.bytes)
     }
   }
-  const onRetry = (thrown: unknown): void => options.onRetry(messageOf(thrown))
-  const policy = options.isFinal ? RETRY.downloadFinal : RETRY.download
-  return retry(attempt, policy, { clock, signal, onRetry, overWith: lastFailure })
-}
-
-function lastFailure(failure: unknown): Error {
-  return new Error(`no complete CSV within the collection time; the last answer: ${messageOf(failure)}`, {
-    cause: failure
+  return retry(attempt, options.isFinal ? RETRY.downloadFinal : RETRY.collect, {
+    clock,
+    signal,
+    onRetry: (thrown) => options.onRetry(messageOf(thrown)),
+    overWith: (cause) =>
+      new Error(`no complete CSV within the collection time; the last answer: ${messageOf(cause)}`, { cause })
   })
 }
 
 /** The bytes arrived but could not be written. The service is not late, so waiting for it would not help. */
-class DiskError extends Error {
-  override name = 'DiskError'
-}
+class DiskError extends Error {}
 
 async function keep<T>(work: Promise<T>): Promise<T> {
   return work.catch((thrown: unknown) => {
@@ -75,10 +66,7 @@ async function keep<T>(work: Promise<T>): Promise<T> {
   })
 }
 
-/** One CSV download: how much of it has arrived, and how large it will be. */
 class Transfer {
-  readonly #options: DownloadOptions
-  readonly #part: string
   #start = new CsvStart()
   #bytes = 0
   /** The bytes after them, held back until the next part shows whether they begin a secret. */
@@ -91,16 +79,12 @@ class Transfer {
   /** The largest of all finished responses: a shorter one was truncated. */
   #largest = 0
 
-  constructor(options: DownloadOptions) {
-    this.#options = options
-    this.#part = partOf(options)
-  }
+  constructor(private readonly options: DownloadOptions) {}
 
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Where the next part begins. */
   get #position(): number {
     return this.#bytes + (this.#held?.length ?? 0)
   }
@@ -132,13 +116,14 @@ class Transfer {
   }
 
   async finish(): Promise<number> {
-    await rm(this.#options.path, { force: true })
-    await rename(this.#part, this.#options.path)
+    const { path } = this.options
+    await rm(path, { force: true })
+    await rename(`${path}.part`, path)
     return this.#bytes
   }
 
   async #ask(range: ResultRange | undefined): Promise<Reply> {
-    return this.#options.open(range).catch((thrown: unknown) => {
+    return this.options.open(range).catch((thrown: unknown) => {
       if (range !== undefined && thrown instanceof RefusedError && thrown.status === 416)
         throw this.#startOver('the service cannot send the rest of the CSV')
       throw thrown
@@ -175,15 +160,27 @@ class Transfer {
     this.#version = version
     this.#bytes = 0
     this.#start = new CsvStart()
-    this.#options.tap.restart()
+    this.options.tap.restart()
   }
 
   async #receive(reply: Reply, part: ContentRange | undefined): Promise<void> {
     const encoding = reply.header('content-encoding') ?? 'identity'
-    if (encoding !== 'identity') throw this.#refuseEncoding(encoding)
-    const file = await keep(open(this.#part, this.#bytes === 0 ? 'w' : 'a'))
+    if (encoding !== 'identity') {
+      this.#version = undefined
+      throw new EncodingError(
+        `the CSV came with the encoding "${encoding}", which was not requested (accept-encoding: identity) and cannot be read. Check for a proxy between this machine and the service`
+      )
+    }
+    const file = await keep(open(`${this.options.path}.part`, this.#bytes === 0 ? 'w' : 'a'))
     try {
-      await this.#write(reply, { file, toByte: part?.toByte ?? Infinity })
+      for await (const chunk of reply.body) {
+        if (part !== undefined && this.#bytes + chunk.length > part.toByte + 1)
+          throw this.#startOver('the service sent more of the CSV than it announced')
+        this.#start.push(chunk)
+        await keep(file.writeFile(chunk))
+        this.options.tap.push(chunk)
+        this.#bytes += chunk.length
+      }
     } catch (thrown) {
       if (thrown instanceof NotCsvError || thrown instanceof IncompleteError || thrown instanceof DiskError)
         throw thrown
@@ -193,24 +190,6 @@ class Transfer {
       })
     } finally {
       await file.close()
-    }
-  }
-
-  #refuseEncoding(encoding: string): EncodingError {
-    this.#version = undefined
-    return new EncodingError(
-      `the CSV came with the encoding "${encoding}", which was not requested (accept-encoding: identity) and cannot be read. Check for a proxy between this machine and the service`
-    )
-  }
-
-  async #write(reply: Reply, { file, toByte }: { file: FileHandle; toByte: number }): Promise<void> {
-    for await (const chunk of reply.body) {
-      if (this.#bytes + chunk.length > toByte + 1)
-        throw this.#startOver('the service sent more of the CSV than it announced')
-      this.#start.push(chunk)
-      await keep(file.writeFile(chunk))
-      this.#options.tap.push(chunk)
-      this.#bytes += chunk.length
     }
   }
 
@@ -247,12 +226,8 @@ class Transfer {
     this.#total = this.#bytes
     this.#largest = Math.max(this.#largest, this.#bytes)
     const isSame = before === this.#bytes
-    if (
-      isFramed
-        ? isSame || before === undefined || this.#isOtherVersion
-        : isSame && this.#bytes === this.#largest
-    )
-      return true
+    const isNew = before === undefined || this.#isOtherVersion
+    if (isFramed ? isSame || isNew : isSame && this.#bytes === this.#largest) return true
     // Only the closed connection marks such an end, and a connection can close early: trust it only if two downloads have the same size.
     throw this.#startOver(
       isFramed
@@ -311,16 +286,9 @@ class CsvStart {
     if (text.startsWith('<'))
       return new NotCsvError(`expected CSV, got a page: ${describeErrorBody(text, 'text/html')}`)
     if (text === '') return new NotCsvError('expected CSV, got a blank line')
-    const quoted = `"${shorten(text, QUOTED_LENGTH)}"`
-    return new NotCsvError(
-      this.#state === 'pending' && isStartOfHeader(text)
-        ? `the CSV header is incomplete: ${quoted}`
-        : `expected CSV, got ${quoted}`
-    )
+    // A header begins with the name of a column; sentences have spaces between their words.
+    const isCut = /^"?(time|elapsed|label)/i.test(text) && !/[a-z] [a-z]+ [a-z]/i.test(text)
+    const said = this.#state === 'pending' && isCut ? 'the CSV header is incomplete:' : 'expected CSV, got'
+    return new NotCsvError(`${said} "${shorten(text, QUOTED_LENGTH)}"`)
   }
-}
-
-/** A header begins with the name of a column; sentences have spaces between their words. */
-function isStartOfHeader(text: string): boolean {
-  return /^"?(time|elapsed|label)/i.test(text) && !/[a-z] [a-z]+ [a-z]/i.test(text)
 }

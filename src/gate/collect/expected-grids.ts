@@ -8,7 +8,6 @@ export interface ExpectedGrid {
   readonly region?: string
 }
 
-/** A grid as the service names it. */
 export interface ListedGrid {
   readonly gridId: string
   readonly region: string
@@ -18,15 +17,11 @@ export interface ListedGrid {
 
 export const UNKNOWN_REGION = 'unknown'
 
-/** The grid that a link to a CSV names. */
 export function gridIdOf(href: string): string | undefined {
   return /[?&]grid_id=([A-Za-z0-9_-]+)/.exec(href)?.[1]
 }
 
-/**
- * What was requested. For a run that was not created here, `earlier` shows it: the run that was repeated, or the run itself when it was
- * first read. Its grids may have new ids since then, so they are matched by region.
- */
+/** What was requested; for a run not created here, `earlier` shows it. Its grids may have new ids since then, so they are matched by region. */
 export function expectedGrids({ origin }: Settings, earlier: Run | undefined): ExpectedGrid[] {
   if (origin.kind === 'files')
     return origin.grids.map((grid) => (isReference(grid) ? { id: grid.id } : { region: grid.region }))
@@ -36,7 +31,6 @@ export function expectedGrids({ origin }: Settings, earlier: Run | undefined): E
   return [...named, ...(earlier?.oddGrids ?? []).map(() => ({}))]
 }
 
-/** Grids whose results cannot be found, in sentences. */
 export function findNameless({ oddGrids = [] }: Run): string[] {
   return oddGrids.map((what) => `The service lists a grid whose results cannot be found: ${what}.`)
 }
@@ -72,10 +66,7 @@ function isSameRegion(one: string | undefined, other: string | undefined): boole
   return one !== undefined && one.trim().toLowerCase() === other?.trim().toLowerCase()
 }
 
-/**
- * Grids that, according to the service, have fewer nodes than requested, in sentences. Grids are compared within their region, by size;
- * those in regions with other names, with each other.
- */
+/** Grids with fewer nodes than requested, in sentences. They are compared within their region, by size; those in regions with other names, with each other. */
 export function findSmaller({ origin }: Settings, grids: Run['grids']): string[] {
   if (origin.kind !== 'files') return []
   const references = origin.grids.flatMap((grid) => (isReference(grid) ? [grid.id] : []))

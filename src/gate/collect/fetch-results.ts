@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { regionName } from '../../contract/regions/regions.js'
 import type { ScannerOptions, ScanResult } from '../../analysis/results/counts/scan-result.js'
-import { createScanner, type Scanner } from '../../analysis/results/scan/scanner.js'
+import { createScanner } from '../../analysis/results/scan/scanner.js'
 import type { ServiceClient } from '../../client/client.js'
 import type { Clock } from '../../contract/clock.js'
 import type { Run } from '../../contract/api.js'
@@ -11,7 +11,6 @@ import { UNKNOWN_REGION, gridIdOf, type ListedGrid } from './expected-grids.js'
 import { messageOf } from '../../contract/text.js'
 import type { Log } from '../ports.js'
 
-/** One grid's CSV: on disk, or why it is not. */
 export interface GridResult {
   readonly gridId: string
   readonly region: string
@@ -26,11 +25,9 @@ export interface GridResult {
 export interface FetchedGrid {
   readonly result: GridResult
   readonly scan: ScanResult | undefined
-  /** Where it came from. */
   readonly href: string
 }
 
-/** Where to find a grid's CSV. */
 export interface Source extends ListedGrid {
   readonly runId: string
   readonly nodeCount: number | undefined
@@ -41,7 +38,7 @@ export interface Source extends ListedGrid {
   readonly isLinked: boolean
 }
 
-interface Ports {
+interface Services {
   readonly client: ServiceClient
   readonly clock: Clock
   readonly log: Log
@@ -54,22 +51,18 @@ interface Options extends Pick<ScannerOptions, 'stallLabels'> {
   readonly emptyPatienceMs: number
   /** What is not a CSV now never will be. */
   readonly isFinal?: boolean
-  /** The current link. */
   readonly findAddress: (source: Source) => Promise<string>
 }
 
 /** Downloads every grid's CSV in parallel, as the run lists them. Failures are returned, not thrown. */
 export async function fetchResults(
-  ports: Ports,
+  services: Services,
   run: Run,
-  options: Pick<Options, 'resultsDir' | 'signal'>
+  place: Pick<Options, 'resultsDir' | 'signal'>
 ): Promise<FetchedGrid[]> {
   const findAddress = ({ href }: Source): Promise<string> => Promise.resolve(href)
-  return Promise.all(
-    sourcesOf(ports.client, run).map((source) =>
-      fetchGrid(ports, source, { ...options, emptyPatienceMs: 0, findAddress })
-    )
-  )
+  const options = { ...place, emptyPatienceMs: 0, findAddress }
+  return Promise.all(sourcesOf(services.client, run).map((source) => fetchGrid(services, source, options)))
 }
 
 /** Every CSV of every grid of the run, each once, from the reply's links if there are any. Some requested grids may not be listed yet. */
@@ -117,16 +110,13 @@ export function renewHref(known: Source, listed: readonly Source[]): string {
   )
   const atSamePlace = own.find(({ part }) => part === known.part)
   const candidates = atSamePlace === undefined ? own : [atSamePlace, ...own]
+  // The path and each parameter: everything but the signature stays the same.
+  const piecesOf = (href: string): string[] => href.split(/[?&]/)
   const pieces = piecesOf(known.href)
   const likeness = ({ href }: Source): number =>
     piecesOf(href).filter((piece) => pieces.includes(piece)).length
   const best = Math.max(...candidates.map(likeness))
   return candidates.find((source) => likeness(source) === best)?.href ?? known.href
-}
-
-/** The path and each parameter: everything but the signature stays the same. */
-function piecesOf(href: string): string[] {
-  return href.split(/[?&]/)
 }
 
 function linksOf({ results }: Run, gridId: string): string[] {
@@ -141,25 +131,41 @@ function onlyLinkOf({ grids, results }: Run): string[] {
 }
 
 /** Downloads one grid's CSV. Failures are returned, not thrown. */
-export async function fetchGrid(ports: Ports, source: Source, options: Options): Promise<FetchedGrid> {
-  const { gridId, region, nodeCount } = source
-  const grid = { gridId, region, nodeCount }
+export async function fetchGrid(services: Services, source: Source, options: Options): Promise<FetchedGrid> {
+  const { client, clock, log } = services
+  const { signal, emptyPatienceMs, isFinal = false } = options
+  const { gridId, region, nodeCount, runId } = source
   const path = join(options.resultsDir, `${regionName(region)}-${nameOf(source)}.csv`)
-  const reading = startReading({ grid: gridId, region, stallLabels: options.stallLabels ?? [] })
-  const sinceMs = ports.clock.now()
+  const scanning = { grid: gridId, region, stallLabels: options.stallLabels ?? [] }
+  const sinceMs = clock.now()
   try {
     for (let looks = 1; ; looks++) {
-      const { bytes, href } = await download(ports, { source, options, path, reading })
-      const result = { ...grid, path, bytes, problem: undefined }
-      const fetched = { result, scan: reading.finish(), href }
-      if (fetched.scan.rows > 0 || ports.clock.now() - sinceMs >= options.emptyPatienceMs) return fetched
-      const pauseMs = pauseBetweenLooks(looks)
-      await ports.clock.sleep(pauseMs, options.signal).catch(() => undefined)
-      if (options.signal.aborted) return fetched
+      let scanner = createScanner(scanning)
+      let retries = 0
+      let { href } = source
+      const bytes = await downloadCsv({
+        open: async (range) => {
+          if (retries > 0) href = await options.findAddress({ ...source, href })
+          return client.openResult(href, { range, signal, runId })
+        },
+        ...{ path, clock, signal, isFinal },
+        tap: {
+          restart: () => void (scanner = createScanner(scanning)),
+          push: (chunk) => scanner.push(chunk)
+        },
+        onRetry: (reason) => {
+          if (retries++ === 0) log.info(`The CSV of grid ${gridId} is not ready yet: ${reason}. Retrying.`)
+        }
+      })
+      const result = { gridId, region, nodeCount, path, bytes, problem: undefined }
+      const fetched = { result, scan: scanner.end(), href }
+      if (fetched.scan.rows > 0 || clock.now() - sinceMs >= emptyPatienceMs) return fetched
+      await clock.sleep(pauseBetweenLooks(looks), signal).catch(() => undefined)
+      if (signal.aborted) return fetched
     }
   } catch (thrown) {
     const problem = messageOf(thrown)
-    ports.log.warning(`The CSV of grid ${gridId} (${region}) could not be downloaded: ${problem}`)
+    log.warning(`The CSV of grid ${gridId} (${region}) could not be downloaded: ${problem}`)
     return withProblem(source, problem)
   }
 }
@@ -167,53 +173,4 @@ export async function fetchGrid(ports: Ports, source: Source, options: Options):
 export function withProblem({ gridId, region, nodeCount, href }: Source, problem: string): FetchedGrid {
   const result = { gridId, region, nodeCount, path: undefined, bytes: 0, problem }
   return { result, scan: undefined, href }
-}
-
-interface Target {
-  readonly source: Source
-  readonly options: Options
-  readonly path: string
-  readonly reading: Reading
-}
-
-async function download(
-  { client, clock, log }: Ports,
-  target: Target
-): Promise<{ readonly bytes: number; readonly href: string }> {
-  const { source, options, path, reading } = target
-  const { signal } = options
-  let retries = 0
-  let href = source.href
-  const bytes = await downloadCsv({
-    open: async (range) => {
-      if (retries > 0) href = await options.findAddress({ ...source, href })
-      return client.openResult(href, { range, signal, runId: source.runId })
-    },
-    path,
-    clock,
-    signal,
-    isFinal: options.isFinal ?? false,
-    tap: reading,
-    onRetry: (reason) => {
-      if (retries++ === 0) log.info(`The CSV of grid ${source.gridId} is not ready yet: ${reason}. Retrying.`)
-    }
-  })
-  return { bytes, href }
-}
-
-interface Reading {
-  restart(): void
-  push(chunk: Uint8Array): void
-  finish(): ScanResult
-}
-
-function startReading(options: ScannerOptions): Reading {
-  let scanner: Scanner = createScanner(options)
-  return {
-    restart: () => {
-      scanner = createScanner(options)
-    },
-    push: (chunk) => scanner.push(chunk),
-    finish: () => scanner.end()
-  }
 }

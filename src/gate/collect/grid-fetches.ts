@@ -23,7 +23,6 @@ const LONGEST_REQUEST_MS = 10_000
 /** A CSV with only a header may still be in the process of being written. */
 const EMPTY_PATIENCE_MS = 30_000
 
-/** Where to find the CSVs of the grids that the run lists. */
 export function sourcesIn({ client, settings: { origin } }: Gate, run: Run): Source[] {
   return sourcesOf(client, run, origin.kind === 'files' ? origin.grids.length : 1)
 }
@@ -36,82 +35,81 @@ export function isCompleteAtEnd({ settings, client }: Pick<Gate, 'settings' | 'c
   return settings.target.kind === 'local' || client.isLoadgate
 }
 
+interface GridFetch {
+  readonly source: Source
+  done: Promise<FetchedGrid>
+  /** It has not grown since it was downloaded. */
+  isSettled: boolean
+}
+
 /** The CSV downloads, each started as soon as its grid is known. */
 export class GridFetches {
-  readonly #gate: Gate
-  readonly #place: { readonly resultsDir: string; readonly signal: AbortSignal }
-  readonly #fetches = new Map<string, { readonly source: Source; readonly done: Promise<FetchedGrid> }>()
-  /** Those that have not grown since they were downloaded. */
-  readonly #settled = new Set<string>()
+  readonly #fetches = new Map<string, GridFetch>()
   #growths = 0
 
-  constructor(gate: Gate, place: { resultsDir: string; signal: AbortSignal }) {
-    this.#gate = gate
-    this.#place = place
-  }
+  constructor(
+    private readonly gate: Gate,
+    private readonly place: { readonly resultsDir: string; readonly signal: AbortSignal }
+  ) {}
 
   /** The CSVs that the run lists; what has not begun begins now. */
   async of(run: Run): Promise<FetchedGrid[]> {
     return Promise.all(
-      sourcesIn(this.#gate, run).map((source) => {
-        const fetch = this.#fetches.get(nameOf(source)) ?? { source, done: this.#fetch(run, source) }
-        this.#fetches.set(nameOf(source), fetch)
-        return fetch.done
+      sourcesIn(this.gate, run).map((source) => {
+        const known = this.#fetches.get(nameOf(source))
+        if (known !== undefined) return known.done
+        const done = this.#fetch(run, source)
+        this.#fetches.set(nameOf(source), { source, done, isSettled: false })
+        return done
       })
     )
   }
 
   /** Whether the run lists no CSV beyond those asked for so far. */
   haveBegun(run: Run): boolean {
-    return sourcesIn(this.#gate, run).every((source) => this.#fetches.has(nameOf(source)))
+    return sourcesIn(this.gate, run).every((source) => this.#fetches.has(nameOf(source)))
   }
 
-  /**
-   * A service may report a run as finished while its CSVs still grow. True if one has grown since it was downloaded: it begins anew with
-   * the next call of `of`, from the start, since nothing guarantees that the earlier bytes are unchanged.
-   */
+  /** True if a CSV has grown since it was downloaded: it begins anew with the next call of `of`, since nothing guarantees that the earlier bytes are unchanged. */
   async haveGrown(run: Run): Promise<boolean> {
-    const open = [...this.#fetches].filter(([name]) => !this.#settled.has(name))
-    const listed = sourcesIn(this.#gate, run)
-    const grown = await Promise.all(open.map(async ([name]) => this.#hasGrown(name, listed)))
+    const listed = sourcesIn(this.gate, run)
+    const fetches = [...this.#fetches.values()]
+    const grown = await Promise.all(fetches.map(async (fetch) => this.#hasGrown(fetch, listed)))
     if (!grown.includes(true)) return false
-    const { clock } = this.#gate.ports
+    const { clock } = this.gate.ports
     if (this.#growths++ > 0)
-      await clock.sleep(pauseBetweenLooks(this.#growths), this.#place.signal).catch(() => undefined)
+      await clock.sleep(pauseBetweenLooks(this.#growths), this.place.signal).catch(() => undefined)
     return true
   }
 
-  async #hasGrown(name: string, listed: readonly Source[]): Promise<boolean> {
-    const fetch = this.#fetches.get(name)
-    const fetched = await fetch?.done
-    if (fetch === undefined || fetched?.result.path === undefined) return false
-    const { client, ports } = this.#gate
-    const { signal } = this.#place
-    const { path, bytes, gridId } = fetched.result
+  async #hasGrown(fetch: GridFetch, listed: readonly Source[]): Promise<boolean> {
+    const { result, href: known } = await fetch.done
+    const { path, bytes, gridId } = result
+    if (path === undefined || fetch.isSettled) return false
+    const { client, ports } = this.gate
+    const { signal } = this.place
     // A signed link may have expired since the download.
-    const href = renewHref({ ...fetch.source, href: fetched.href }, listed)
+    const href = renewHref({ ...fetch.source, href: known }, listed)
     const isGrowing = await hasGrown(client, href, { bytes, clock: ports.clock, signal })
     const isTooLate = signal.aborted && (isGrowing || this.#growths > 0)
-    if (!isGrowing && !isTooLate) {
-      this.#settled.add(name)
-      return false
-    }
+    fetch.isSettled = !isGrowing && !isTooLate
+    if (fetch.isSettled) return false
     // A file with its final name must be complete.
     await rm(path, { force: true })
     if (isTooLate) {
-      this.#fetches.set(name, { ...fetch, done: Promise.resolve(withProblem(fetch.source, STILL_GROWING)) })
+      fetch.done = Promise.resolve(withProblem(fetch.source, STILL_GROWING))
       return false
     }
     if (this.#growths === 0)
       ports.log.info(`The CSV of grid ${gridId} has grown since it was downloaded; downloading it again.`)
-    return this.#fetches.delete(name)
+    return this.#fetches.delete(nameOf(fetch.source))
   }
 
   async #fetch(run: Run, source: Source): Promise<FetchedGrid> {
-    const { client, ports, settings } = this.#gate
-    const isFinal = isCompleteAtEnd(this.#gate) || phaseOf(run.status) !== 'ended well'
+    const { client, ports, settings } = this.gate
+    const isFinal = isCompleteAtEnd(this.gate) || phaseOf(run.status) !== 'ended well'
     return fetchGrid({ client, clock: ports.clock, log: ports.log }, source, {
-      ...this.#place,
+      ...this.place,
       stallLabels: listStallLabels(settings.thresholds),
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
       // Nothing is in front of the embedded service that could answer in its place.
@@ -122,19 +120,16 @@ export class GridFetches {
 
   /** A link may appear later than its grid, a built link may be wrong, and a signed link expires: use the newest one. */
   async #findAddress(run: Run, source: Source): Promise<string> {
-    const { client, ports } = this.#gate
-    const options = { error: new Error('no answer'), others: [this.#place.signal] }
+    const { client, ports } = this.gate
+    const options = { error: new Error('no answer'), others: [this.place.signal] }
     const seen = await withDeadline(ports.clock, LONGEST_REQUEST_MS, options, (signal) =>
       client.showRun(run.id, signal)
     ).catch(() => run)
-    return renewHref(source, sourcesIn(this.#gate, seen))
+    return renewHref(source, sourcesIn(this.gate, seen))
   }
 }
 
-/**
- * Whether a CSV is now larger than what was downloaded, by a HEAD request, with a few retries after transient errors. Anything that
- * does not show growth counts as none: a service need not say how large a CSV is.
- */
+/** Whether a CSV is now larger than what was downloaded, by a HEAD request. What does not show growth counts as none: a service need not state a size. */
 export async function hasGrown(
   client: ServiceClient,
   href: string,

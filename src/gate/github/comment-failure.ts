@@ -1,25 +1,18 @@
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { Ports } from '../ports.js'
 
-type Clock = Ports['clock']
-
-/** Why GitHub rejected the comment. */
 export type FailureKind =
   'rate-limit' | 'server' | 'network' | 'odd-reply' | 'token' | 'locked' | 'archived' | 'refused' | 'other'
 
 export interface Failure {
   readonly kind: FailureKind
-  /** Undefined if there was no response. */
   readonly status: number | undefined
   readonly words: string
-  /** How long GitHub asks to wait. */
   readonly waitMs: number | undefined
 }
 
 /** A successful status with the wrong content: a proxy's page, or a truncated document. */
-export class OddReplyError extends Error {
-  override name = 'OddReplyError'
-}
+export class OddReplyError extends Error {}
 
 /** Whether a retry can help. */
 export const TRANSIENT: readonly FailureKind[] = ['rate-limit', 'server', 'network', 'odd-reply']
@@ -30,8 +23,8 @@ const FIRST_RATE_LIMIT_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 10_000
 const MOST_QUOTED = 300
 
-export interface RetryOptions {
-  readonly clock: Clock
+interface RetryOptions {
+  readonly clock: Ports['clock']
   readonly signal: AbortSignal
   readonly untilMs: number
   readonly onFailure: (failure: Failure) => void
@@ -105,15 +98,13 @@ function readWait(headers: Headers, nowMs: number): number | undefined {
   return Math.max(0, Number(reset) * 1000 - nowMs)
 }
 
-/** What is known about the existing comment. */
 export type Standing = { readonly verdict: string | undefined } | 'none' | 'unknown'
 
-export interface CommentFailure {
+interface CommentFailure {
   readonly failure: Failure
   readonly failures: number
   readonly isFromFork: boolean
   readonly standing: Standing
-  /** The time limit for the comment. */
   readonly longestMs: number
 }
 
@@ -136,10 +127,8 @@ export function explainFailure(comment: CommentFailure): string {
 function adviseOn({ failure, failures, isFromFork, longestMs }: CommentFailure): string {
   const { kind, waitMs } = failure
   if (kind === 'rate-limit') {
-    const why =
-      waitMs === undefined
-        ? 'too many calls with this token'
-        : `GitHub asks to wait ${Math.ceil(waitMs / 1000)} s`
+    const asked = `GitHub asks to wait ${Math.ceil((waitMs ?? 0) / 1000)} s`
+    const why = waitMs === undefined ? 'too many calls with this token' : asked
     const limit = `a comment may only take ${Math.round(longestMs / 1000)} s`
     return `This is a rate limit: ${why}, and ${limit}. Run the job again later, or give it its own github-token.`
   }

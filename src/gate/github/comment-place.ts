@@ -96,10 +96,7 @@ export function isOvertaken(comments: readonly OwnComment[], us: CommentWriter):
   return sortByAge(comments, us).newer.some(({ writer }) => writer.place === us.place)
 }
 
-/**
- * What is left of earlier runs, now that ours is written. What stood at its place if it was updated there; otherwise the
- * comments of our run replace one older comment each, preferably one at the same place.
- */
+/** What is left of earlier runs: what stood at our place if it was updated there; else each comment of our run replaces an older one, preferably at its place. */
 export function listSuperseded(
   comments: readonly OwnComment[],
   us: CommentWriter,

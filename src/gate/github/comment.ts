@@ -22,8 +22,7 @@ import {
   writerOf,
   type OwnComment
 } from './comment-place.js'
-import { connect } from './connect.js'
-import { findPullRequest, readRepository, type Octokit, type PullRequest } from './pull-request.js'
+import { connect, findPullRequest, readRepository, type Octokit, type PullRequest } from './pull-request.js'
 
 class CommentError extends Error {
   override name = 'CommentError'
@@ -38,7 +37,6 @@ const SETTLING_MS = 1500
 /** Another gate may write over ours; a list that never shows what was written looks the same. */
 const MOST_WRITES = 3
 
-/** What is known so far; a retry continues from it. */
 interface Task {
   readonly env: NodeJS.ProcessEnv
   readonly log: Log
@@ -50,8 +48,8 @@ interface Task {
   /** Comments that were deleted meanwhile. */
   readonly gone: Set<number>
   attempts: number
-  login: string | undefined
-  pull: PullRequest | undefined
+  login?: string
+  pull?: PullRequest | undefined
   standing: Standing
 }
 
@@ -66,15 +64,10 @@ export function createCommenter(
     const { signal, untilMs } = request
     const startMs = clock.now()
     const task: Task = {
-      ...{ env, log, clock, request },
+      ...{ env, log, clock, request, gone: new Set(), attempts: 0, standing: 'unknown' },
       octokit: await connect(env, request),
       key: keyOf(env, request),
-      us: writerOf(env, gate, request),
-      gone: new Set(),
-      attempts: 0,
-      login: undefined,
-      pull: undefined,
-      standing: 'unknown'
+      us: writerOf(env, gate, request)
     }
     const failures: Failure[] = []
     const onFailure = (failure: Failure): void => {
@@ -86,14 +79,14 @@ export function createCommenter(
     } catch (thrown) {
       // If nothing failed before, the time ran out or the job was cancelled.
       const words = messageOf(signal.aborted ? signal.reason : thrown)
-      const comment = {
+      const explained = explainFailure({
         failure: failures.at(-1) ?? { kind: 'other', status: undefined, words, waitMs: undefined },
         failures: failures.length,
         isFromFork: task.pull?.isFromFork === true,
         standing: task.standing,
         longestMs: untilMs - startMs
-      }
-      throw new CommentError(explainFailure(comment), { cause: thrown })
+      })
+      throw new CommentError(explained, { cause: thrown })
     }
   }
 }
@@ -122,7 +115,14 @@ async function write(task: Task, pull: PullRequest): Promise<boolean> {
   }
   task.standing = previous === undefined ? 'none' : { verdict: readHistory(previous.body)[0]?.verdict }
   const ordinal = comment?.writer.ordinal ?? chooseOrdinal(comments, previous)
-  const body = renderBody(task, pull, { ordinal, previous: previous?.body })
+  const body = task.request.render({
+    key: task.key,
+    writer: { ...us, ordinal },
+    title: titleOf(env, task.request) + (ordinal > 1 ? ` [${ordinal}]` : ''),
+    commit: pull.commit,
+    repositoryUrl: env.GITHUB_SERVER_URL && `${env.GITHUB_SERVER_URL}/${env.GITHUB_REPOSITORY ?? ''}`,
+    previous: previous?.body
+  })
   if (comment === undefined) await octokit.rest.issues.createComment({ ...issueOf(task, pull), body })
   else
     try {
@@ -133,20 +133,13 @@ async function write(task: Task, pull: PullRequest): Promise<boolean> {
       return false
     }
   const isInPlace = comment !== undefined && comment.writer.gate !== us.gate
-  if (!(await settle(task, pull, { isInPlace }))) return false
+  if (!(await settle(task, pull, isInPlace))) return false
   log.info(`Comment on pull request #${pull.number} ${comment === undefined ? 'written' : 'updated'}.`)
   return true
 }
 
-/**
- * Others have written too, and an earlier attempt may have written a comment that the list did not show. False if ours is
- * not where it was written: it was deleted, another gate of the run took it for its own, or a slower run wrote over it.
- */
-async function settle(
-  task: Task,
-  pull: PullRequest,
-  { isInPlace }: { isInPlace: boolean }
-): Promise<boolean> {
+/** Looks once more. False if ours is not where it was written: it was deleted, another gate of the run took it for its own, or a slower run wrote over it. */
+async function settle(task: Task, pull: PullRequest, isInPlace: boolean): Promise<boolean> {
   const { log, clock, request, us } = task
   try {
     if (isInPlace || task.attempts > 1) await clock.sleep(SETTLING_MS, request.signal)
@@ -176,21 +169,6 @@ async function removeComments({ octokit, env, log }: Task, comments: readonly Ow
     }
 }
 
-function renderBody(
-  { env, request, key, us }: Task,
-  pull: PullRequest,
-  { ordinal, previous }: { ordinal: number; previous: string | undefined }
-): string {
-  return request.render({
-    key,
-    writer: { ...us, ordinal },
-    title: titleOf(env, request) + (ordinal > 1 ? ` [${ordinal}]` : ''),
-    commit: pull.commit,
-    repositoryUrl: env.GITHUB_SERVER_URL && `${env.GITHUB_SERVER_URL}/${env.GITHUB_REPOSITORY ?? ''}`,
-    previous
-  })
-}
-
 function issueOf({ env }: Task, pull: PullRequest): { owner: string; repo: string; issue_number: number } {
   return { ...readRepository(env), issue_number: pull.number }
 }
@@ -216,7 +194,9 @@ async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnCommen
     for (const { id, body, user } of entries) {
       seen.add(id)
       if (typeof id !== 'number' || typeof body !== 'string' || gone.has(id)) continue
-      if (!isBy(login, user) || !isCommentOf(body, key)) continue
+      // GraphQL omits the suffix of an app's login that REST has.
+      const isOurs = user?.login === login || (user?.type === 'Bot' && user.login === `${login}[bot]`)
+      if (!isOurs || !isCommentOf(body, key)) continue
       found.push({ id, body, writer: readWriter(body) ?? UNKNOWN_WRITER })
     }
   }
@@ -227,11 +207,6 @@ async function listOwnComments(task: Task, pull: PullRequest): Promise<OwnCommen
 function readList(data: unknown): ListedComment[] {
   if (!Array.isArray(data)) throw new OddReplyError("GitHub's reply is not a list of comments")
   return data.filter((entry) => typeof entry === 'object' && entry !== null) as ListedComment[]
-}
-
-function isBy(login: string, user: ListedComment['user']): boolean {
-  // GraphQL omits the suffix of an app's login that REST has.
-  return user?.login === login || (user?.type === 'Bot' && user.login === `${login}[bot]`)
 }
 
 async function readLogin(octokit: Octokit): Promise<string> {
@@ -250,11 +225,9 @@ async function readLogin(octokit: Octokit): Promise<string> {
 /** The token is not allowed to ask; a rate limit is a different answer. */
 function isRefusal(thrown: unknown): boolean {
   const { errors } = (thrown ?? {}) as { errors?: unknown }
+  const typeOf = (error: unknown): string => String((error as { type?: unknown }).type)
   if (Array.isArray(errors))
-    return (
-      errors.length > 0 &&
-      errors.every((error) => REFUSALS.includes(String((error as { type?: unknown }).type)))
-    )
+    return errors.length > 0 && errors.every((error) => REFUSALS.includes(typeOf(error)))
   return ['refused', 'token'].includes(describeFailure(thrown, 0).kind)
 }
 

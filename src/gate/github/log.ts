@@ -1,10 +1,7 @@
 import * as core from '@actions/core'
 import type { Log } from '../ports.js'
 
-/**
- * The runner interprets `::command` at the start of a line and `##[command]` anywhere in it. Text from a service, a plan
- * or a tool must not be able to send it commands.
- */
+/** The runner obeys `::command` at the start of a line and `##[command]` anywhere: text from a service, a plan or a tool must not send it commands. */
 export function defuse(text: string): string {
   // Nor may it move the cursor or change colours in whatever shows the log.
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -17,7 +14,6 @@ export function defuse(text: string): string {
 
 let isOwn = false
 
-/** Whether the current output is the step's own. */
 export function isSpeaking(): boolean {
   return isOwn
 }
@@ -33,18 +29,16 @@ export function speak<T>(say: () => T): T {
   }
 }
 
-/** The step's log. Annotations use the toolkit's escaping. */
 export function createLog(): Log {
+  const by = (level: keyof Log) => (line: string) => speak(() => core[level](defuse(line)))
   return {
-    info: (line) => speak(() => core.info(defuse(line))),
-    notice: (line) => speak(() => core.notice(defuse(line))),
-    warning: (line) => speak(() => core.warning(defuse(line))),
-    error: (line) => speak(() => core.error(defuse(line))),
-    debug: (line) => speak(() => core.debug(defuse(line)))
+    info: by('info'),
+    notice: by('notice'),
+    warning: by('warning'),
+    error: by('error'),
+    debug: by('debug')
   }
 }
-
-type Level = 'debug' | 'notice' | 'warning' | 'error'
 
 /** A whole line as the toolkit writes it. */
 const COMMAND = /^::(debug|notice|warning|error|add-mask)(?: [^\r\n]*?)?::([^\r\n]*)\r?\n?$/
@@ -76,11 +70,8 @@ function relay(text: string, log: Log): void {
   const [, name, value = ''] = COMMAND.exec(text) ?? []
   // The artifact client masks its own signatures.
   if (name === 'add-mask') speak(() => process.stdout.write(text.endsWith('\n') ? text : `${text}\n`))
-  else if (name !== undefined) log[name as Level](unescapeData(value))
+  // What the toolkit escapes in a command's text.
+  else if (name !== undefined)
+    log[name as keyof Log](value.replace(/%0D/g, '\r').replace(/%0A/g, '\n').replace(/%25/g, '%'))
   else if (text.trim() !== '') log.info(text.trimEnd())
-}
-
-/** What the toolkit escapes in a command's text. */
-function unescapeData(text: string): string {
-  return text.replace(/%0D/g, '\r').replace(/%0A/g, '\n').replace(/%25/g, '%')
 }

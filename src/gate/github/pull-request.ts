@@ -1,8 +1,37 @@
-import type { getOctokit } from '@actions/github'
+import { getOctokit } from '@actions/github'
 import { readFile } from 'node:fs/promises'
+import { OddReplyError } from './comment-failure.js'
 import { RunnerFileError, explainFailure } from './runner-files.js'
 
 export type Octokit = ReturnType<typeof getOctokit>
+
+const ignore = (): void => undefined
+/** Octokit would print a server's notices about its API, and the runner reads what is printed. */
+const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+/** A client of GitHub's API. */
+export async function connect(
+  env: NodeJS.ProcessEnv,
+  { token, signal }: { token: string; signal: AbortSignal }
+): Promise<Octokit> {
+  // The toolkit reads the event when it is loaded, and its error names neither the file nor what to do.
+  if (env.GITHUB_EVENT_PATH) await readEvent(env.GITHUB_EVENT_PATH)
+  const octokit = getOctokit(token, {
+    log: SILENT,
+    ...(env.GITHUB_API_URL && { baseUrl: env.GITHUB_API_URL })
+  })
+  // Passed to single calls, it would not reach the further pages of a list.
+  octokit.hook.before('request', (options) => {
+    options.request = { ...options.request, signal }
+  })
+  // Invalid or truncated JSON arrives as text with a successful status: a proxy's page, for example.
+  octokit.hook.after('request', ({ status, data }) => {
+    // A redirect and an empty reply have no document.
+    const hasDocument = status < 300 && status !== 204
+    if (hasDocument && typeof data === 'string') throw new OddReplyError("GitHub's reply is not JSON")
+  })
+  return octokit
+}
 
 export interface PullRequest {
   readonly number: number
@@ -28,11 +57,9 @@ export async function findPullRequest(
   return (await ofEvent(env)) ?? (await ofBranch(octokit, env))
 }
 
-async function ofEvent({
-  GITHUB_EVENT_PATH,
-  GITHUB_REPOSITORY
-}: NodeJS.ProcessEnv): Promise<PullRequest | undefined> {
-  if (GITHUB_EVENT_PATH === undefined || GITHUB_EVENT_PATH === '') return undefined
+async function ofEvent(env: NodeJS.ProcessEnv): Promise<PullRequest | undefined> {
+  const { GITHUB_EVENT_PATH = '', GITHUB_REPOSITORY } = env
+  if (GITHUB_EVENT_PATH === '') return undefined
   const event = await readEvent(GITHUB_EVENT_PATH)
   const { number, head } = event?.pull_request ?? {}
   if (!Number.isSafeInteger(number) || typeof head?.sha !== 'string') return undefined
@@ -58,25 +85,13 @@ export async function readEvent<T = Event>(path: string): Promise<T> {
   }
 }
 
-/** The toolkit reads the event when it is loaded, and its error names neither the file nor what to do. */
-export async function assertEventReadable({
-  GITHUB_EVENT_PATH: path = ''
-}: NodeJS.ProcessEnv): Promise<void> {
-  if (path !== '') await readEvent(path)
-}
-
 async function ofBranch(octokit: Octokit, env: NodeJS.ProcessEnv): Promise<PullRequest | undefined> {
   const { GITHUB_EVENT_NAME = '', GITHUB_REF = '', GITHUB_SHA = '', GITHUB_REPOSITORY = '' } = env
   const [, branch] = BRANCH.exec(GITHUB_REF) ?? []
   if (branch === undefined || !BRANCH_EVENTS.includes(GITHUB_EVENT_NAME)) return undefined
-  const { owner, repo } = readRepository(env)
-  const { data } = await octokit.rest.pulls.list({
-    owner,
-    repo,
-    head: `${owner}:${branch}`,
-    state: 'open',
-    per_page: 100
-  })
+  const place = readRepository(env)
+  const head = `${place.owner}:${branch}`
+  const { data } = await octokit.rest.pulls.list({ ...place, head, state: 'open', per_page: 100 })
   // A server that does not know the filter returns all: ignore those of other branches.
   const ours = data.filter(
     ({ head }) => head.ref === branch && (head.repo as Head['repo'])?.full_name === GITHUB_REPOSITORY

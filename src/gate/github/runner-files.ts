@@ -3,7 +3,6 @@ import { isAbsolute, join } from 'node:path'
 import { messageOf } from '../../contract/text.js'
 import type { FindFiles } from '../settings/plan-files.js'
 
-/** A path that the runner provides in a variable. */
 export interface RunnerPlace {
   readonly name: string
   readonly path: string | undefined
@@ -31,9 +30,7 @@ const TOOLKIT_WORDS: readonly [words: RegExp, code: string][] = [
 ]
 
 /** A failure with the runner's files that says what happened and what to do. */
-export class RunnerFileError extends Error {
-  override name = 'RunnerFileError'
-}
+export class RunnerFileError extends Error {}
 
 /** Without the variable the toolkit would print the value as a command, which runners no longer accept. */
 export function assertSet({ name, path }: RunnerPlace): void {
@@ -55,13 +52,10 @@ export function explainFailure({ name, path = '' }: RunnerPlace, thrown: unknown
 /** Globbing as in workflows. Links are followed: the caller checks where they lead. */
 export function createFindFiles(workspace: string): FindFiles {
   return async (pattern, excluded) => {
-    const rooted = (line: string): string => (isAbsolute(line) ? line : join(escapeGlob(workspace), line))
+    const root = workspace.replace(/[[?*]/g, '[$&]')
+    const rooted = (line: string): string => (isAbsolute(line) ? line : join(root, line))
     const patterns = [rooted(pattern), ...excluded.map((line) => `!${rooted(line)}`)]
     const globber = await create(patterns.join('\n'), { matchDirectories: false, implicitDescendants: false })
     return globber.glob()
   }
-}
-
-function escapeGlob(path: string): string {
-  return path.replace(/[[?*]/g, '[$&]')
 }

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GridInputName, InputName } from '../../contract/inputs.js'
 import type { OutputName } from '../publish/outputs.js'
-import { decodeState, encodeState, type StepState } from '../step-state.js'
-import type { Occasion } from '../ports.js'
+import { decodeState, encodeState, type StepState } from '../saved-state.js'
+import type { Artifact, ArtifactRequest, Occasion } from '../ports.js'
+import { messageOf } from '../../contract/text.js'
 import { defuse, speak } from './log.js'
 import { assertSet, explainFailure } from './runner-files.js'
 
@@ -56,20 +57,10 @@ export function failStep(message: string): void {
 
 /** What this workflow run is for. */
 export function readOccasion(env: NodeJS.ProcessEnv): Occasion {
-  const {
-    GITHUB_REPOSITORY = '',
-    GITHUB_REF_NAME = '',
-    GITHUB_SHA = '',
-    GITHUB_SERVER_URL,
-    GITHUB_RUN_ID
-  } = env
-  const isKnown = GITHUB_SERVER_URL !== undefined && GITHUB_RUN_ID !== undefined && GITHUB_REPOSITORY !== ''
-  return {
-    repository: GITHUB_REPOSITORY,
-    ref: GITHUB_REF_NAME,
-    commit: GITHUB_SHA,
-    url: isKnown ? `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}` : undefined
-  }
+  const { GITHUB_REPOSITORY: repository = '', GITHUB_REF_NAME: ref = '', GITHUB_SHA: commit = '' } = env
+  const { GITHUB_SERVER_URL: server, GITHUB_RUN_ID: run } = env
+  const isKnown = server !== undefined && run !== undefined && repository !== ''
+  return { repository, ref, commit, url: isKnown ? `${server}/${repository}/actions/runs/${run}` : undefined }
 }
 
 /** Where the repository is checked out; files are looked for in it. */
@@ -109,5 +100,26 @@ function writeTo(name: string, write: () => void): void {
     speak(write)
   } catch (thrown) {
     throw explainFailure(place, thrown)
+  }
+}
+
+/** The name of an artifact is used already. */
+const IS_TAKEN = /conflict|already exists/i
+
+/** Uploads with the toolkit's client, which is heavy and only loaded here. */
+export function createUploader(occasion: Occasion): (request: ArtifactRequest) => Promise<Artifact> {
+  return async ({ name, folder, files, retentionDays, isReplacing = false, beforeReplacing }) => {
+    const { DefaultArtifactClient } = await import('@actions/artifact')
+    const client = new DefaultArtifactClient()
+    const upload = (): ReturnType<typeof client.uploadArtifact> =>
+      client.uploadArtifact(name, [...files], folder, retentionDays === undefined ? {} : { retentionDays })
+    const { id } = await upload().catch(async (thrown: unknown) => {
+      if (!isReplacing || !IS_TAKEN.test(messageOf(thrown))) throw thrown
+      await beforeReplacing?.()
+      await client.deleteArtifact(name)
+      return upload()
+    })
+    if (id === undefined) throw new Error('the artifact service returned no id')
+    return { id: String(id), url: occasion.url === undefined ? undefined : `${occasion.url}/artifacts/${id}` }
   }
 }

@@ -3,7 +3,7 @@ import { isReference, type GridChoice, type GridSpecification } from '../../clie
 import { readGridList } from '../settings/grid-list.js'
 import { GRID_START_INPUTS, GRID_STOP_INPUTS, type GridInputName } from '../../contract/inputs.js'
 import { Inputs } from '../settings/inputs.js'
-import { parseServiceAddress, tokenProblem } from '../settings/service-values.js'
+import { parseServiceAddress, tokenProblem } from '../settings/target-settings.js'
 
 export interface GridService {
   readonly address: Address
@@ -14,7 +14,6 @@ export interface GridService {
 export type GridStartSettings = Readonly<ReturnType<typeof readGridStartSettings>>
 export type GridStopSettings = Readonly<NonNullable<ReturnType<typeof readGridStopSettings>>>
 
-/** Gives the trimmed value of an input; empty if it was not given. */
 export type ReadGridInput = (name: GridInputName) => string
 
 /** Collects every problem, so that a workflow can be fixed in one push. */
@@ -36,7 +35,6 @@ export function readGridStartSettings(read: ReadGridInput) {
     service,
     grids: grids.filter((grid) => !isReference(grid)) as GridSpecification[],
     timeoutMs,
-    /** Leave the grids running at the end of the job. */
     keep
   })
 }
@@ -58,7 +56,6 @@ export function readGridStopSettings(read: ReadGridInput) {
   return inputs.checked({ service, ids, timeoutMs })
 }
 
-/** What both have. */
 interface GridInputs {
   text(name: 'base-url' | 'token' | 'grids'): string
   complain(name: 'base-url' | 'token' | 'grids', problem: string): void
@@ -87,11 +84,8 @@ function readService(inputs: GridInputs): GridService {
 
 function addressOf(given: string): ReturnType<typeof parseServiceAddress> {
   if (given === '') return { problem: 'is empty; give the address of the service (https://…)' }
-  if (given === 'local')
-    return {
-      problem:
-        'local has no grids that another step could use: the embedded service ends with its step, and its grids with it; ' +
-        'start a service that stays with `loadgate serve` and give its address'
-    }
-  return parseServiceAddress(given)
+  const local =
+    'local has no grids that another step could use: the embedded service ends with its step, and its grids with it; ' +
+    'start a service that stays with `loadgate serve` and give its address'
+  return given === 'local' ? { problem: local } : parseServiceAddress(given)
 }

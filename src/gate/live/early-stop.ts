@@ -1,32 +1,18 @@
 import type { Run } from '../../contract/api.js'
-import {
-  type AbsoluteThreshold,
-  isAbsoluteThreshold,
-  type Threshold
-} from '../../analysis/thresholds/grammar/threshold.js'
-import { factsOf } from '../../analysis/thresholds/metrics.js'
-import { nameOf } from '../collect/fetch-results.js'
+import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import { nameOf, type Source } from '../collect/fetch-results.js'
 import { sourcesIn } from '../collect/grid-fetches.js'
-import { startDeadline } from '../deadline.js'
+import { withDeadline } from '../deadline.js'
 import { asSentence, formatDuration, messageOf } from '../../contract/text.js'
 import type { Failure } from '../errors.js'
 import type { EarlyStop } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import type { Settings } from '../settings/settings.js'
-import { formatActual, formatLimit } from '../../analysis/thresholds/format.js'
-import { describeScope } from '../../analysis/thresholds/quoting.js'
-import {
-  judgementOf,
-  type Breach,
-  findBroken,
-  gatherEvidence,
-  type LiveEvidence,
-  type LiveTimes
-} from './live-evidence.js'
+import { decisiveLines, findBreach, judgementOf, type Breach } from './breaches.js'
+import { gatherEvidence, type LiveEvidence, type LiveTimes } from './live-evidence.js'
 import { LiveCsv, LiveReadingError } from './live-csv.js'
 import { LiveGrid, type LiveWarmUp } from './live-grid.js'
-import { findBrokenWindows } from './broken-windows.js'
 
 /** Half a window; polls may be more frequent. */
 const LOOK_EVERY_MS = 5_000
@@ -44,26 +30,13 @@ const FOREIGN_AFTER_MS = 5 * 60_000
 
 interface Options {
   readonly signal: AbortSignal
-  /** Stops the run and waits for its end. */
   readonly stop: (run: Run) => Promise<{ readonly run: Run; readonly failure?: Failure }>
-}
-
-interface LiveSource {
-  readonly csv: LiveCsv
-  readonly grid: LiveGrid
-}
-
-interface Found {
-  readonly breach: Breach
-  readonly evidence: LiveEvidence
 }
 
 /** Reads the samples of a run in step with its polls, and stops it once a threshold is broken for good, or has been for a minute. */
 export class EarlyStopper {
-  readonly #gate: Gate
-  readonly #options: Options
   readonly #lines: readonly AbsoluteThreshold[]
-  readonly #sources = new Map<string, LiveSource>()
+  readonly #sources = new Map<string, { readonly csv: LiveCsv; readonly grid: LiveGrid }>()
   readonly #warmUp: LiveWarmUp | undefined
   /** The run has not started before. */
   #sinceMs: number
@@ -71,11 +44,12 @@ export class EarlyStopper {
   #failingSinceMs: number | undefined
   #hasTold = false
   #isOver: boolean
-  #stopped: EarlyStop | undefined
+  stopped: EarlyStop | undefined
 
-  constructor(gate: Gate, options: Options) {
-    this.#gate = gate
-    this.#options = options
+  constructor(
+    private readonly gate: Gate,
+    private readonly options: Options
+  ) {
     this.#lines = decisiveLines(gate.settings.thresholds)
     const { warmUpMs } = gate.settings
     this.#warmUp = warmUpMs > 0 ? { ms: warmUpMs, firstMs: Infinity } : undefined
@@ -83,14 +57,9 @@ export class EarlyStopper {
     this.#isOver = this.#lines.length === 0
   }
 
-  /** Set once the run was stopped. */
-  get stopped(): EarlyStop | undefined {
-    return this.#stopped
-  }
-
   /** Returns the run if it was stopped. Whatever fails here is no failure of the run. */
   async look(run: Run): Promise<Run | undefined> {
-    const nowMs = this.#gate.ports.clock.now()
+    const nowMs = this.gate.ports.clock.now()
     // It may have waited for hours, in a queue.
     if (phaseOf(run.status) === 'waiting') this.#sinceMs = nowMs
     const isDue = nowMs - this.#lastLookMs >= LOOK_EVERY_MS
@@ -100,7 +69,7 @@ export class EarlyStopper {
     return found && this.#stop(run, found)
   }
 
-  async #find(run: Run): Promise<Found | undefined> {
+  async #find(run: Run) {
     const evidence = await this.#read(run)
     if (evidence === undefined || !this.#mayJudge(evidence)) return undefined
     this.#checkTimes(run, evidence)
@@ -109,31 +78,19 @@ export class EarlyStopper {
   }
 
   async #read(run: Run): Promise<LiveEvidence | undefined> {
-    const { clock } = this.#gate.ports
-    const times = liveTimes(this.#gate.settings, run)
-    const sources = sourcesIn(this.#gate, run)
+    const { clock } = this.gate.ports
+    const times = liveTimes(this.gate.settings, run)
+    const sources = sourcesIn(this.gate, run)
     if (times === undefined || sources.length < this.#expectedGrids()) return undefined
-    const deadline = startDeadline(clock, LONGEST_LOOK_MS, {
-      error: new LiveReadingError(`reading them took longer than ${formatDuration(LONGEST_LOOK_MS)}`),
-      others: [this.#options.signal]
-    })
-    let isWhole: boolean
-    try {
+    const error = new LiveReadingError(`reading them took longer than ${formatDuration(LONGEST_LOOK_MS)}`)
+    const others = [this.options.signal]
+    const isWhole = await withDeadline(clock, LONGEST_LOOK_MS, { error, others }, async (signal) => {
       // All of them to the end: the next look must not meet one of this.
-      const reads = await Promise.allSettled(
-        sources.map(async (source) => {
-          const { csv, grid } = this.#sourceOf(nameOf(source), source)
-          const { isAll } = await csv.readOn(source.href, deadline.signal, (bytes) => grid.take(bytes))
-          if (!Number.isFinite(grid.newestMs)) throw new Error(`grid ${source.gridId} has no samples yet`)
-          return isAll
-        })
-      )
+      const reads = await Promise.allSettled(sources.map((source) => this.#readOn(source, signal)))
       const failed = reads.find((read) => read.status === 'rejected')
-      if (failed !== undefined) throw deadline.signal.aborted ? deadline.signal.reason : failed.reason
-      isWhole = reads.every((read) => read.status === 'fulfilled' && read.value)
-    } finally {
-      deadline.release()
-    }
+      if (failed !== undefined) throw signal.aborted ? signal.reason : failed.reason
+      return reads.every((read) => read.status === 'fulfilled' && read.value)
+    })
     this.#failingSinceMs = undefined
     // One that was listed before and is missing now is not complete either.
     if (!isWhole || this.#sources.size > sources.length) return undefined
@@ -144,22 +101,26 @@ export class EarlyStopper {
   }
 
   #expectedGrids(): number {
-    const { origin } = this.#gate.settings
+    const { origin } = this.gate.settings
     return origin.kind === 'files' ? Math.max(1, origin.grids.length) : 1
   }
 
-  #sourceOf(name: string, { gridId, region }: { gridId: string; region: string }): LiveSource {
-    const known = this.#sources.get(name)
-    if (known !== undefined) return known
-    const grid = new LiveGrid({ grid: gridId, region }, this.#warmUp)
-    const source = { csv: new LiveCsv(this.#gate.client), grid }
-    this.#sources.set(name, source)
-    return source
+  /** Whether that was all that the service has of this CSV. */
+  async #readOn(source: Source, signal: AbortSignal): Promise<boolean> {
+    const { gridId, region, href } = source
+    const { csv, grid } = this.#sources.get(nameOf(source)) ?? {
+      csv: new LiveCsv(this.gate.client),
+      grid: new LiveGrid({ grid: gridId, region }, this.#warmUp)
+    }
+    this.#sources.set(nameOf(source), { csv, grid })
+    const { isAll } = await csv.readOn(href, signal, (bytes) => grid.take(bytes))
+    if (!Number.isFinite(grid.newestMs)) throw new Error(`grid ${gridId} has no samples yet`)
+    return isAll
   }
 
   /** Samples from before the run, or from the future, are not its own. */
   #checkTimes({ startedMs = this.#sinceMs }: Run, { whole }: LiveEvidence): void {
-    const nowMs = this.#gate.ports.clock.now()
+    const nowMs = this.gate.ports.clock.now()
     // By the service's clock, or by ours.
     const latestMs = Math.max(nowMs, startedMs + nowMs - this.#sinceMs) + FOREIGN_AFTER_MS
     const { startMs = startedMs, endMs = startedMs } = whole
@@ -170,13 +131,13 @@ export class EarlyStopper {
 
   #mayJudge({ elapsedMs, durationMs }: LiveEvidence): boolean {
     if (elapsedMs >= LATEST_SHARE * durationMs) this.#isOver = true
-    const watchedMs = this.#gate.ports.clock.now() - this.#sinceMs
+    const watchedMs = this.gate.ports.clock.now() - this.#sinceMs
     return !this.#isOver && elapsedMs <= watchedMs + CLOCK_SLACK_MS
   }
 
   #tolerate(thrown: unknown): undefined {
-    if (this.#options.signal.aborted) return
-    const { clock, log } = this.#gate.ports
+    if (this.options.signal.aborted) return
+    const { clock, log } = this.gate.ports
     this.#failingSinceMs ??= clock.now()
     const failingMs = clock.now() - this.#failingSinceMs
     const isFinal = thrown instanceof LiveReadingError
@@ -188,24 +149,25 @@ export class EarlyStopper {
     )
   }
 
-  async #stop(run: Run, { breach, evidence }: Found): Promise<Run | undefined> {
-    const { client, ports } = this.#gate
-    const { signal } = this.#options
+  async #stop(
+    run: Run,
+    { breach, evidence }: { breach: Breach; evidence: LiveEvidence }
+  ): Promise<Run | undefined> {
+    const { client, ports } = this.gate
+    const { signal } = this.options
     // It may have ended since the last poll: then it is judged as a whole.
     const seen = await client.showRun(run.id, signal).catch(() => undefined)
     if (seen === undefined || hasEnded(seen.status)) return undefined
-    const stop = describeStop(breach, evidence)
     ports.log.notice(`Stopping run ${run.id} early: ${explain(breach, evidence)}.`)
-    const ended = await this.#options.stop(run)
+    const ended = await this.options.stop(run)
     if (ended.failure === undefined) {
-      this.#stopped = stop
+      this.stopped = describeStop(breach, evidence)
       return ended.run
     }
     this.#isOver = true
+    const why = asSentence(ended.failure.message)
     if (!ports.cancelled.aborted)
-      ports.log.warning(
-        `The run could not be stopped early: ${asSentence(ended.failure.message)} Still waiting for its end.`
-      )
+      ports.log.warning(`The run could not be stopped early: ${why} Still waiting for its end.`)
     return undefined
   }
 }
@@ -245,46 +207,4 @@ function liveTimes(settings: Settings, run: Run): LiveTimes | undefined {
   const { warmUpMs } = settings
   const settledAfterMs = Math.max(unsettledMs, warmUpMs)
   return { durationMs, settledAfterMs, warmUpMs }
-}
-
-/** The lines that can end a run: a warning never fails, and a comparison needs the whole run. */
-export function decisiveLines(thresholds: readonly Threshold[]): AbsoluteThreshold[] {
-  return thresholds.filter(isAbsoluteThreshold).filter(({ level }) => level === 'fail')
-}
-
-/** The first line that is reason enough to stop the run. */
-export function findBreach(
-  thresholds: readonly AbsoluteThreshold[],
-  evidence: LiveEvidence
-): Breach | undefined {
-  for (const threshold of thresholds) {
-    const breach = findOutOfReach(threshold, evidence) ?? findBrokenWindows(threshold, evidence)
-    if (breach !== undefined) return breach
-  }
-  return undefined
-}
-
-/** Fewer say little, and a run that is this short is not worth stopping. */
-const LEAST_SAMPLES = 20
-
-/** A line that is broken for good: its figure only ever moves away from the limit, whatever the rest of the run brings. */
-export function findOutOfReach(threshold: AbsoluteThreshold, evidence: LiveEvidence): Breach | undefined {
-  if ((evidence.total.figures({})?.samples ?? 0) < LEAST_SAMPLES) return undefined
-  // Later rows may show that a transaction does not count in the overall figures.
-  if (evidence.hasTransactions && threshold.selector.label === undefined) return undefined
-  for (const { scope, actual } of findBroken(threshold, evidence)) {
-    if (!isBeyond(actual, threshold)) continue
-    const must = `must be ${threshold.operator} ${formatLimit(threshold)}`
-    const now = formatActual({ threshold, actual })
-    const words = `${threshold.name}${describeScope(scope)} ${must} and is already ${now}`
-    return { threshold, scope, actual, words, isFinal: true }
-  }
-  return undefined
-}
-
-/** Whether the limit is behind the figure: what only rises breaks upper limits for good, and what only falls lower ones. */
-function isBeyond(actual: number, threshold: AbsoluteThreshold): boolean {
-  const { operator, value } = threshold
-  const isOver = operator === '==' ? actual > value : operator.startsWith('<')
-  return factsOf(threshold).onlyMoves === (isOver ? 'up' : 'down')
 }

@@ -9,36 +9,19 @@ const MOST_NEW_BYTES = 16 * MIB
 const MOST_KNOWN_BYTES = 16 * MIB
 
 /** What will not get better: live reading ends. */
-export class LiveReadingError extends Error {
-  override name = 'LiveReadingError'
-}
+export class LiveReadingError extends Error {}
 
-export interface LiveCsvOptions {
-  readonly mostNewBytes?: number
-  readonly mostKnownBytes?: number
-}
-
-/**
- * A CSV that grows while it is read. Each look continues at the last complete row, which is read once more and compared: if it has
- * changed, the CSV was rewritten, and what was read is not part of it.
- */
+/** A CSV that grows while it is read. Each look continues at the last complete row, which is read once more: if it has changed, the CSV was rewritten. */
 export class LiveCsv {
-  readonly #client: ServiceClient
-  readonly #mostNewBytes: number
-  readonly #mostKnownBytes: number
   /** The last complete line, and where it begins. */
   #last = { bytes: Buffer.alloc(0), start: 0 }
 
-  constructor(client: ServiceClient, options: LiveCsvOptions = {}) {
-    this.#client = client
-    this.#mostNewBytes = options.mostNewBytes ?? MOST_NEW_BYTES
-    this.#mostKnownBytes = options.mostKnownBytes ?? MOST_KNOWN_BYTES
-  }
+  constructor(
+    private readonly client: ServiceClient,
+    private readonly limits: { readonly mostNewBytes?: number; readonly mostKnownBytes?: number } = {}
+  ) {}
 
-  /**
-   * Passes on what follows the complete rows read so far; `take` returns how many bytes of it were complete rows. Returns whether that
-   * was all that the service has: a part may have the rows of one node only.
-   */
+  /** Passes on what follows the complete rows so far; `take` returns how many bytes were complete rows. Returns whether the service has no more. */
   async readOn(
     href: string,
     signal: AbortSignal,
@@ -46,10 +29,10 @@ export class LiveCsv {
   ): Promise<{ readonly isAll: boolean }> {
     const { start } = this.#last
     const range = start + this.#last.bytes.length === 0 ? undefined : { fromByte: start, version: undefined }
-    const reply = await this.#client.openResult(href, { range, signal })
+    const reply = await this.client.openResult(href, { range, signal })
     try {
       const known = this.#checkReply(reply) + this.#last.bytes.length
-      const { bytes, isCut } = await readBytes(reply, known + this.#mostNewBytes)
+      const { bytes, isCut } = await readBytes(reply, known + (this.limits.mostNewBytes ?? MOST_NEW_BYTES))
       const before = bytes.subarray(known - this.#last.bytes.length, known)
       if (!before.equals(this.#last.bytes)) throw new LiveReadingError('what was read before has changed')
       const fresh = bytes.subarray(known)
@@ -73,9 +56,10 @@ export class LiveCsv {
       return 0
     }
     if (reply.status !== 200) throw new Error(`the service answered ${reply.status}`)
-    if (start > this.#mostKnownBytes)
+    const { mostKnownBytes = MOST_KNOWN_BYTES } = this.limits
+    if (start > mostKnownBytes)
       throw new LiveReadingError(
-        `the service sends all of it each time, and it is larger than ${Math.round(this.#mostKnownBytes / MIB)} MiB`
+        `the service sends all of it each time, and it is larger than ${Math.round(mostKnownBytes / MIB)} MiB`
       )
     return start
   }

@@ -1,10 +1,5 @@
 import { mergeScans } from '../../analysis/results/figures/merge.js'
-import type { Measurements, Scope } from '../../analysis/results/figures/measurements.js'
-import { holds, measureRoom, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
-import { readFigure } from '../../analysis/thresholds/judge/evidence.js'
-import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
-import { namedScope, shareOfLimit } from '../../analysis/thresholds/judge/weigh.js'
-import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { LiveReadingError } from './live-csv.js'
 import { WINDOW_MS, type LiveGrid } from './live-grid.js'
 
@@ -20,11 +15,9 @@ export interface LiveTimes {
   readonly warmUpMs?: number
 }
 
-/** What is known of a run that has not ended. */
 export interface LiveEvidence {
   /** The samples so far that count: without those of the warm-up. */
   readonly total: Measurements
-  /** All samples so far. */
   readonly whole: Measurements
   /** Whether there are rows of transaction controllers, whose part in the overall figures is only known at the end. */
   readonly hasTransactions: boolean
@@ -56,50 +49,11 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
     total,
     whole,
     hasTransactions: scans.some(({ hasTransactions }) => hasTransactions),
-    windows: range(first > end - WINDOWS ? end : end - WINDOWS, end).map((window) =>
-      mergeScans(grids.flatMap((grid) => grid.scanWindow(window) ?? []))
+    windows: Array.from({ length: first > end - WINDOWS ? 0 : WINDOWS }, (_, index) =>
+      mergeScans(grids.flatMap((grid) => grid.scanWindow(end - WINDOWS + index) ?? []))
     ),
     hasEarlyInWindows: grids.some((grid) => grid.lastEarlyEndMs >= (end - WINDOWS) * WINDOW_MS),
     elapsedMs: settledMs - startMs,
     durationMs: times.durationMs
-  }
-}
-
-function range(from: number, end: number): number[] {
-  return Array.from({ length: Math.max(0, end - from) }, (_, index) => from + index)
-}
-
-/** A line that ends the run, in one scope. */
-export interface Breach {
-  readonly threshold: AbsoluteThreshold
-  readonly scope: Scope
-  readonly actual: number
-  /** What happened, as the rest of a sentence. */
-  readonly words: string
-  /** Whether the line stays broken whatever the rest of the run brings. */
-  readonly isFinal: boolean
-}
-
-/** Where the line is broken so far, and by which figure. */
-export function* findBroken(
-  threshold: AbsoluteThreshold,
-  { total }: LiveEvidence
-): Generator<{ readonly scope: Scope; readonly actual: number }> {
-  for (const { scope, figures } of findScopes(threshold.selector, total)) {
-    const reading = readFigure(threshold, figures, { apdex: undefined, measurements: total })
-    if ('actual' in reading && !holds(reading.actual, threshold)) yield { scope, actual: reading.actual }
-  }
-}
-
-/** The judgement on the line that ended the run. */
-export function judgementOf({ threshold, scope, actual }: Breach, reason: string): Judgement {
-  return {
-    threshold,
-    verdict: 'failed',
-    actual,
-    margin: shareOfLimit(measureRoom(actual, threshold), threshold.value),
-    ...namedScope(scope),
-    scopesChecked: 1,
-    reason
   }
 }

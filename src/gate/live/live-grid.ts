@@ -1,8 +1,6 @@
 import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
-import { createScanner } from '../../analysis/results/scan/scanner.js'
-import type { Scanner } from '../../analysis/results/scan/scanner.js'
-import { TimedRows } from '../../analysis/results/scan/timed-rows.js'
-import type { TimedRow } from '../../analysis/results/scan/timed-rows.js'
+import { createScanner, type Scanner } from '../../analysis/results/scan/scanner.js'
+import { TimedRows, type TimedRow } from '../../analysis/results/scan/timed-rows.js'
 import { LiveReadingError } from './live-csv.js'
 
 export const WINDOW_MS = 10_000
@@ -21,77 +19,66 @@ export interface LiveWarmUp {
   firstMs: number
 }
 
-interface Place {
-  readonly grid: string
-  readonly region: string
-}
-
 /** The samples of one CSV so far: all of them, and those of each 10-second window by the time at which they ended. */
 export class LiveGrid {
-  readonly #place: Place
   readonly #rows = new TimedRows()
   readonly #total: Scanner
   readonly #windows = new Map<number, Scanner>()
   readonly #windowsWithRows = new Set<number>()
-  #newestMs = -Infinity
+  newestMs = -Infinity
   /** How late a row has come, at most: after the one look that should have had it. */
   #latenessMs = 0
   #forgottenBefore = -Infinity
-  readonly #warmUp: LiveWarmUp | undefined
   /** The samples after the warm-up; undefined before there is one. */
   #counted: Scanner | undefined
-  #lastEarlyEndMs = -Infinity
+  /** When the last sample of the warm-up ended. */
+  lastEarlyEndMs = -Infinity
 
-  constructor(place: Place, warmUp?: LiveWarmUp) {
-    this.#place = place
-    this.#warmUp = warmUp
+  constructor(
+    private readonly place: { readonly grid: string; readonly region: string },
+    private readonly warmUp?: LiveWarmUp
+  ) {
     this.#total = createScanner(place)
   }
 
   /** Up to here all rows are there, as far as one can tell: rows may come a little late, and more so if some already have. */
   get settledMs(): number {
-    return this.#newestMs - SETTLE_MS - 2 * this.#latenessMs
-  }
-
-  get newestMs(): number {
-    return this.#newestMs
+    return this.newestMs - SETTLE_MS - 2 * this.#latenessMs
   }
 
   /** Takes what follows the rows read so far; returns how many bytes of it were complete rows. */
   take(bytes: Uint8Array): number {
     // Within one look the rows of several nodes may follow each other.
-    const before = this.#newestMs
+    const before = this.newestMs
     const rows: TimedRow[] = []
     const used = this.#rows.take(bytes, (timed) => {
       const { bytes: row, endMs } = timed
-      if (this.#warmUp !== undefined) rows.push(timed)
+      if (this.warmUp !== undefined) rows.push(timed)
       this.#latenessMs = Math.max(this.#latenessMs, before - endMs)
-      this.#newestMs = Math.max(this.#newestMs, endMs)
-      this.#add(row, Math.floor(endMs / WINDOW_MS))
+      this.newestMs = Math.max(this.newestMs, endMs)
+      const window = Math.floor(endMs / WINDOW_MS)
+      this.#windowsWithRows.add(window)
+      this.#push(row, window)
+      // The window after it needs the row to tell whether a transaction's requests have rows of their own.
+      this.#push(row, window + 1)
     })
     const { problem, header } = this.#rows
     // Before its first line is a header, it may be an error page.
     if (problem !== undefined) throw header === undefined ? new Error(problem) : new LiveReadingError(problem)
     this.#total.push(bytes.subarray(0, used))
-    if (this.#warmUp !== undefined) this.#leaveOut(this.#warmUp, rows)
+    if (this.warmUp !== undefined) this.#leaveOut(this.warmUp, rows)
     if (this.#windows.size > MOST_WINDOWS)
       throw new LiveReadingError('the samples of the grids are too far apart')
     return used
   }
 
-  /** All samples so far. */
   scan(): ScanResult {
     return this.#total.end()
   }
 
   /** The same without those of the warm-up; undefined if there are none. */
   scanCounted(): ScanResult | undefined {
-    return this.#warmUp === undefined ? this.scan() : this.#counted?.end()
-  }
-
-  /** When the last sample of the warm-up ended. */
-  get lastEarlyEndMs(): number {
-    return this.#lastEarlyEndMs
+    return this.warmUp === undefined ? this.scan() : this.#counted?.end()
   }
 
   /** The samples that ended in the window; undefined if there are none. */
@@ -108,29 +95,18 @@ export class LiveGrid {
     // Not by the rows themselves: some are no samples.
     for (const { startMs } of this.scan().parts) warmUp.firstMs = Math.min(warmUp.firstMs, startMs)
     for (const { bytes, startMs, endMs } of rows)
-      if (startMs < warmUp.firstMs + warmUp.ms) this.#lastEarlyEndMs = Math.max(this.#lastEarlyEndMs, endMs)
-      else this.#count(bytes)
-  }
-
-  #count(row: Uint8Array): void {
-    const { header } = this.#rows
-    if (header === undefined) return
-    this.#counted ??= createScanner({ ...this.#place, header })
-    this.#counted.push(row)
-  }
-
-  #add(row: Uint8Array, window: number): void {
-    this.#windowsWithRows.add(window)
-    this.#push(row, window)
-    // The window after it needs the row to tell whether a transaction's requests have rows of their own.
-    this.#push(row, window + 1)
+      if (startMs < warmUp.firstMs + warmUp.ms) this.lastEarlyEndMs = Math.max(this.lastEarlyEndMs, endMs)
+      else if (this.#rows.header !== undefined) {
+        this.#counted ??= createScanner({ ...this.place, header: this.#rows.header })
+        this.#counted.push(bytes)
+      }
   }
 
   #push(row: Uint8Array, window: number): void {
     const { header } = this.#rows
     if (window < this.#forgottenBefore || header === undefined) return
     const countEndsFromMs = window * WINDOW_MS
-    const scanner = this.#windows.get(window) ?? createScanner({ ...this.#place, header, countEndsFromMs })
+    const scanner = this.#windows.get(window) ?? createScanner({ ...this.place, header, countEndsFromMs })
     this.#windows.set(window, scanner)
     scanner.push(row)
   }

@@ -17,11 +17,13 @@ import type { Collection } from '../collect/collect.js'
 import { worstFirst } from '../../analysis/evidence/remote-errors.js'
 import { type Settings, defaultName } from '../settings/settings.js'
 import { messageOf } from '../../contract/text.js'
-import type { Artifact, Ports } from '../ports.js'
-import { uploadFiles } from '../upload-files.js'
+import type { Artifact, Ports, ArtifactRequest } from '../ports.js'
+import type { OutputName } from './outputs.js'
 import { renderComment } from '../../report/markdown/comment.js'
-import { startDeadline } from '../deadline.js'
 import { withoutSecretValues } from '../settings/secret-parameters.js'
+import { orAborted } from '../../contract/clock.js'
+import { RETRY, retry } from '../../client/retry.js'
+import { withDeadline } from '../deadline.js'
 
 const MOST_LOGGED_ERRORS = 4
 const MOST_OUTPUT_BYTES = 64 * 1024
@@ -39,24 +41,27 @@ export async function publish(
   const { settings, outcome, collection, logs = [] } = options
   for (const warning of logged(outcome)) ports.log.warning(warning)
   const files = [...(await writeFiles(ports, outcome, collection)), ...logs]
-  const { artifact, problem } = isWorthUploading(outcome)
-    ? await upload(ports, { settings, outcome, files })
-    : { artifact: undefined, problem: undefined }
+  // Without a run there is nothing to upload, a cancelled step has no time for it, and a detached run has no results yet.
+  const isUploaded = outcome.run !== undefined && !['cancelled', 'detached'].includes(outcome.verdict)
+  const { artifact, problem }: Uploaded = isUploaded ? await upload(ports, { settings, outcome, files }) : {}
   setOutputs(ports, outcome, { artifact, collection })
   if (settings.stopEarly) ports.setOutput('saved-seconds', String(outcome.stoppedEarly?.savedSeconds ?? 0))
   const links = { artifactUrl: artifact?.url, artifactProblem: problem }
+  await summarize(ports, outcome, links)
+  for (const annotation of annotate(outcome, describeLeg(settings.matrix))) ports.annotate(annotation)
+  await commentOnPullRequest(ports, { settings, outcome, links })
+}
+
+async function summarize(
+  ports: Pick<Ports, 'writeSummary' | 'log'>,
+  outcome: Outcome,
+  links: SummaryLinks
+): Promise<void> {
   await ports
     .writeSummary(renderSummary(outcome, links))
     .catch((thrown: unknown) =>
       ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
     )
-  for (const annotation of annotate(outcome, describeLeg(settings.matrix))) ports.annotate(annotation)
-  await commentOnPullRequest(ports, { settings, outcome, links })
-}
-
-/** Without a run there is nothing to upload, a cancelled step has no time for it, and a detached run has no results yet. */
-function isWorthUploading({ run, verdict }: Outcome): boolean {
-  return run !== undefined && verdict !== 'cancelled' && verdict !== 'detached'
 }
 
 /** The runner keeps ten warnings per step: one for each of the worst errors, and one with the number of the others. */
@@ -107,22 +112,22 @@ function setOutputs(
   outcome: Outcome,
   { artifact, collection }: { artifact: Artifact | undefined; collection: Collection | undefined }
 ): void {
-  const { run, apdex, summary, measurements, judgements, verdict } = outcome
-  ports.setOutput('verdict', verdict)
-  if (run !== undefined) ports.setOutput('status', run.status)
-  if (apdex !== undefined) {
-    ports.setOutput('apdex', String(apdex.score))
-    ports.setOutput('apdex-target', String(apdex.targetMs))
+  const { run, apdex, summary, measurements, judgements, verdict, baseline } = outcome
+  const outputs: Partial<Record<OutputName, string | undefined>> = {
+    verdict,
+    status: run?.status,
+    apdex: apdex && String(apdex.score),
+    'apdex-target': apdex && String(apdex.targetMs),
+    summary: summary && cutToBytes(summary, MOST_OUTPUT_BYTES),
+    metrics: metricsOutput(measurements, apdex?.targetMs),
+    thresholds: thresholdsOutput(judgements),
+    baseline: baseline && baselineOutput(baseline),
+    'results-dir': collection?.resultsDir,
+    'artifact-id': artifact?.id,
+    'artifact-url': artifact?.url
   }
-  if (summary !== undefined) ports.setOutput('summary', cutToBytes(summary, MOST_OUTPUT_BYTES))
-  ports.setOutput('metrics', metricsOutput(measurements, apdex?.targetMs))
-  ports.setOutput('thresholds', thresholdsOutput(judgements))
-  if (outcome.baseline !== undefined) ports.setOutput('baseline', baselineOutput(outcome.baseline))
-  if (collection !== undefined) ports.setOutput('results-dir', collection.resultsDir)
-  if (artifact !== undefined) {
-    ports.setOutput('artifact-id', artifact.id)
-    if (artifact.url !== undefined) ports.setOutput('artifact-url', artifact.url)
-  }
+  for (const [name, value] of Object.entries(outputs))
+    if (value !== undefined) ports.setOutput(name as OutputName, value)
 }
 
 const MOST_CHARACTERS = 1000
@@ -141,8 +146,8 @@ function baselineOutput(facts: BaselineFacts): string {
 }
 
 interface Uploaded {
-  readonly artifact: Artifact | undefined
-  readonly problem: string | undefined
+  readonly artifact?: Artifact
+  readonly problem?: string
 }
 
 /** The client itself waits 45 minutes for a server that accepts the request and never responds. */
@@ -155,19 +160,15 @@ async function upload(
 ): Promise<Uploaded> {
   const { uploadArtifact, scratchDir, log } = ports
   if (uploadArtifact === undefined)
-    return {
-      artifact: undefined,
-      problem: `Artifacts cannot be uploaded here; the files are in ${scratchDir}.`
-    }
+    return { problem: `Artifacts cannot be uploaded here; the files are in ${scratchDir}.` }
   const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? ''}`
   const request = { name, folder: scratchDir, files, retentionDays: settings.retentionDays }
   try {
-    const artifact = await uploadFiles(ports, uploadArtifact, { request, longestMs: LONGEST_UPLOAD_MS })
-    return { artifact, problem: undefined }
+    return { artifact: await uploadFiles(ports, uploadArtifact, { request, longestMs: LONGEST_UPLOAD_MS }) }
   } catch (thrown) {
     const problem = `The artifact ${name} could not be uploaded (${messageOf(thrown)}); the files are in ${scratchDir} on the runner.`
     log.warning(problem)
-    return { artifact: undefined, problem }
+    return { problem }
   }
 }
 
@@ -178,45 +179,31 @@ export async function commentOnPullRequest(
   ports: Ports,
   { settings, outcome, links }: { settings: Settings; outcome: Outcome; links: SummaryLinks }
 ): Promise<void> {
-  const { comment, githubToken, matrix, name } = settings
-  if (ports.comment === undefined || comment === 'off') return
+  const { githubToken: token, matrix, name } = settings
+  if (ports.comment === undefined || settings.comment === 'off') return
   if (['cancelled', 'detached'].includes(outcome.verdict)) return
-  if (githubToken === '') {
+  if (token === '') {
     ports.log.info('No github-token, so no comment on the pull request.')
     return
   }
   const untilMs = ports.clock.now() + LONGEST_COMMENT_MS
-  const deadline = startDeadline(ports.clock, LONGEST_COMMENT_MS, {
-    error: new Error('GitHub took too long to respond'),
-    others: [ports.cancelled]
-  })
-  try {
-    await ports.comment({
-      token: githubToken,
-      matrix,
+  const error = new Error('GitHub took too long to respond')
+  const write = async (signal: AbortSignal): Promise<void> =>
+    ports.comment?.({
+      ...{ token, matrix, signal, untilMs },
       name: name === defaultName(ports.occasion) ? undefined : name,
       subject: subjectOf(settings),
-      signal: deadline.signal,
-      untilMs,
       render: (place) => renderComment(outcome, { ...links, workflowUrl: ports.occasion.url }, place)
     })
-  } catch (thrown) {
-    ports.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
-  } finally {
-    deadline.release()
-  }
+  await withDeadline(ports.clock, LONGEST_COMMENT_MS, { error, others: [ports.cancelled] }, write).catch(
+    (thrown: unknown) =>
+      ports.log.warning(`The comment on the pull request could not be written: ${messageOf(thrown)}`)
+  )
 }
 
 /** Plan, service and thresholds. Not the run id, which differs each time. */
-function subjectOf({
-  target,
-  tool,
-  origin,
-  project,
-  overrideParameters,
-  overrideHosts,
-  thresholds
-}: Settings): string {
+function subjectOf(settings: Settings): string {
+  const { target, tool, origin, project, overrideParameters, overrideHosts, thresholds } = settings
   return JSON.stringify([
     target.kind === 'remote' ? target.address.api : target.kind,
     tool,
@@ -238,23 +225,35 @@ export async function publishWithoutRun(
   const outcome: Outcome = {
     verdict,
     reason: headline,
-    run: undefined,
-    apdex: undefined,
-    summary: undefined,
-    means: {},
-    rehearsal: false,
-    judgements: [],
-    grids: [],
-    measurements: undefined,
-    warnings: [],
-    remoteErrors: [],
+    ...{ run: undefined, apdex: undefined, summary: undefined, measurements: undefined, rehearsal: false },
+    ...{ means: {}, judgements: [], grids: [], warnings: [], remoteErrors: [] },
     // The summary has a line for each. A caret points into the line above in logs only: here letters differ in width.
     notes: problems.filter((line) => !/^\s*\^?$/.test(line))
   }
   ports.setOutput('verdict', verdict)
-  await ports
-    .writeSummary(renderSummary(outcome, { artifactUrl: undefined, artifactProblem: undefined }))
-    .catch((thrown: unknown) =>
-      ports.log.warning(`The job summary could not be written: ${messageOf(thrown)}`)
-    )
+  await summarize(ports, outcome, { artifactUrl: undefined, artifactProblem: undefined })
+}
+
+/** Uploads an artifact, retrying for so long; throws the last failure. */
+export async function uploadFiles(
+  { clock, cancelled }: Pick<Ports, 'clock' | 'cancelled'>,
+  uploadArtifact: NonNullable<Ports['uploadArtifact']>,
+  { request, longestMs }: { request: ArtifactRequest; longestMs: number }
+): Promise<Artifact> {
+  const limit = longestMs < 60_000 ? `${longestMs / 1000} s` : `${longestMs / 60_000} minutes`
+  const options = { error: new Error(`no response within ${limit}`), others: [cancelled] }
+  let failure: unknown
+  return withDeadline(clock, longestMs, options, (signal) => {
+    const attempt = async (): Promise<Artifact> => {
+      signal.throwIfAborted()
+      // The client does not accept a signal: it is abandoned, and ends with the process.
+      return orAborted(uploadArtifact(request), signal).catch((thrown: unknown) => {
+        failure = thrown
+        throw thrown
+      })
+    }
+    return retry(attempt, RETRY.upload, { clock, signal })
+  }).catch((thrown: unknown) => {
+    throw failure ?? thrown
+  })
 }

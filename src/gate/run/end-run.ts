@@ -5,14 +5,6 @@ import { MalformedReplyError, RefusedError, isTransient } from '../../client/err
 import { Failures, RETRY, retry } from '../../client/retry.js'
 import { hasEnded, gridPhaseOf } from './run-status.js'
 
-interface Ports {
-  readonly client: ServiceClient
-  readonly clock: Clock
-  readonly signal: AbortSignal
-  /** Called with the reply to the stop request. */
-  readonly onStopped: (run: Run) => void
-}
-
 const LOOK_EVERY_MS = 2_000
 /** The service may take minutes to answer a stop; do not wait that long for a request that got lost. */
 const STOP_AGAIN_MS = 20_000
@@ -21,21 +13,15 @@ const STOP_AGAIN_MS = 20_000
 export async function endRun(
   client: ServiceClient,
   id: string,
-  options: { clock: Clock; signal: AbortSignal }
+  { clock, signal }: { clock: Clock; signal: AbortSignal }
 ): Promise<Run> {
-  const { clock, signal } = options
   const failures = new Failures(RETRY.stopRun, clock)
   let failure: unknown
   const told = { hasEnded: false }
-  const onStopped = ({ status }: Run): void => {
-    told.hasEnded = hasEnded(status)
-  }
   for (;;) {
     try {
       // Stopping twice does no harm: repeat it until the service reports the end and a separate read confirms it.
-      const run = told.hasEnded
-        ? await client.showRun(id, signal)
-        : await stopAndLook({ client, clock, signal, onStopped }, id)
+      const run = told.hasEnded ? await client.showRun(id, signal) : await stopAndLook()
       if (run !== undefined) {
         if (hasEnded(run.status)) return run
         told.hasEnded = false
@@ -52,42 +38,43 @@ export async function endRun(
       throw failure ?? reason
     })
   }
-}
 
-/** The run as shown by the reply to the stop or by polling in parallel, whichever comes first. */
-async function stopAndLook(ports: Ports, id: string): Promise<Run | undefined> {
-  const round = new AbortController()
-  const either = { ...ports, signal: AbortSignal.any([ports.signal, round.signal]) }
-  try {
-    return await Promise.race([stop(either, id), lookMeanwhile(either, id)])
-  } finally {
-    round.abort()
+  /** The run as shown by the reply to the stop or by polling in parallel, whichever comes first. */
+  async function stopAndLook(): Promise<Run | undefined> {
+    const round = new AbortController()
+    const either = AbortSignal.any([signal, round.signal])
+    try {
+      return await Promise.race([stop(either), lookMeanwhile(either)])
+    } finally {
+      round.abort()
+    }
   }
-}
 
-/** The reply to the stop alone is not trusted: read the run, also after a refusal, since a run that has just ended refuses to be stopped. */
-async function stop({ client, signal, onStopped }: Ports, id: string): Promise<Run> {
-  try {
-    onStopped(await client.stopRun(id, signal))
-  } catch (thrown) {
-    if (!(thrown instanceof RefusedError || thrown instanceof MalformedReplyError)) throw thrown
-    const run = await client.showRun(id, signal).catch(() => undefined)
-    if (run !== undefined && hasEnded(run.status)) return run
-    throw thrown
+  /** The reply to the stop alone is not trusted: read the run, also after a refusal, since a run that has just ended refuses to be stopped. */
+  async function stop(either: AbortSignal): Promise<Run> {
+    try {
+      const { status } = await client.stopRun(id, either)
+      told.hasEnded = hasEnded(status)
+    } catch (thrown) {
+      if (!(thrown instanceof RefusedError || thrown instanceof MalformedReplyError)) throw thrown
+      const run = await client.showRun(id, either).catch(() => undefined)
+      if (run !== undefined && hasEnded(run.status)) return run
+      throw thrown
+    }
+    return client.showRun(id, either)
   }
-  return client.showRun(id, signal)
-}
 
-/** Returns when the run has ended, or when it is time to send the stop again. */
-async function lookMeanwhile({ client, clock, signal }: Ports, id: string): Promise<Run | undefined> {
-  const untilMs = clock.now() + STOP_AGAIN_MS
-  let run: Run | undefined
-  while (clock.now() < untilMs && !(run && hasEnded(run.status))) {
-    await clock.sleep(LOOK_EVERY_MS, signal)
-    // Errors are left to the stop request to report.
-    run = (await client.showRun(id, signal).catch(() => undefined)) ?? run
+  /** Returns when the run has ended, or when it is time to send the stop again. */
+  async function lookMeanwhile(either: AbortSignal): Promise<Run | undefined> {
+    const untilMs = clock.now() + STOP_AGAIN_MS
+    let run: Run | undefined
+    while (clock.now() < untilMs && !(run && hasEnded(run.status))) {
+      await clock.sleep(LOOK_EVERY_MS, either)
+      // Errors are left to the stop request to report.
+      run = (await client.showRun(id, either).catch(() => undefined)) ?? run
+    }
+    return run
   }
-  return run
 }
 
 /** Terminates a grid; throws if it cannot confirm that the grid has ended. */

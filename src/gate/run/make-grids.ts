@@ -9,12 +9,11 @@ import {
 import { createSafely } from './outlast-restart.js'
 import type { ServiceClient } from '../../client/client.js'
 import { gridPhaseOf } from './run-status.js'
-import { nextPollMs } from './poll-interval.js'
+import { nextPollMs } from './watch-run.js'
 import { RETRY, retry } from '../../client/retry.js'
 import { messageOf } from '../../contract/text.js'
-import { hasMoreToCheck, type AskedGrid } from '../step-state.js'
+import { hasMoreToCheck, type AskedGrid, type SavedState } from '../saved-state.js'
 import type { Ports } from '../ports.js'
-import type { SavedState } from '../saved-state.js'
 import type { Settings } from '../settings/settings.js'
 
 const LONGEST_LOOK_MS = 10_000
@@ -28,7 +27,6 @@ export interface GridMaker {
 }
 
 export interface SettleOptions {
-  /** Several runs use the grids. */
   readonly areShared?: boolean
   /** Ends a request that creates a grid; by default the signal that ends everything else. */
   readonly createSignal?: AbortSignal
@@ -49,10 +47,19 @@ export async function settleGrids(
 ): Promise<readonly GridChoice[]> {
   const isMixed = grids.some(isReference) && !grids.every(isReference)
   if (!isMixed && !options.areShared) return grids
-  const given = grids.filter(isReference)
+  const { createSignal = signal, onStatus } = options
+  const given = grids.filter(isReference).map(({ id }) => id)
   const settled: GridReference[] = []
-  for (const grid of grids)
-    settled.push(isReference(grid) ? grid : await makeGrid(gate, grid, signal, { ...options, given }))
+  for (const grid of grids) {
+    if (isReference(grid)) {
+      settled.push(grid)
+      continue
+    }
+    signal.throwIfAborted()
+    const { id, status } = await makeGrid(gate, grid, { signal, createSignal, given })
+    onStatus?.(id, status)
+    settled.push({ id })
+  }
   await Promise.all(
     settled
       .filter(({ id }) => gate.saved.state.madeGrids.includes(id))
@@ -61,29 +68,15 @@ export async function settleGrids(
   return settled
 }
 
+/** `given` are the ids of grids that exist already. */
 async function makeGrid(
   gate: GridMaker,
   grid: GridSpecification,
-  signal: AbortSignal,
-  { createSignal = signal, onStatus, given }: SettleOptions & { readonly given: readonly GridReference[] }
-): Promise<GridReference> {
-  signal.throwIfAborted()
-  const { id, status } = await askForGrid(gate, grid, { signal, createSignal, given })
-  onStatus?.(id, status)
-  return { id }
-}
-
-interface Asking {
-  readonly signal: AbortSignal
-  readonly createSignal: AbortSignal
-  /** The grids that exist already. */
-  readonly given: readonly GridReference[]
-}
-
-async function askForGrid(
-  gate: GridMaker,
-  grid: GridSpecification,
-  { signal, createSignal, given }: Asking
+  {
+    signal,
+    createSignal,
+    given
+  }: { signal: AbortSignal; createSignal: AbortSignal; given: readonly string[] }
 ): Promise<Grid> {
   const { client, saved, ports } = gate
   const { region, nodeCount: nodes, instanceType, stopAfterMinutes } = grid
@@ -93,13 +86,13 @@ async function askForGrid(
   try {
     const made = await createSafely(gate, () => client.createGrid(grid, createSignal), signal)
     const { id } = made
-    if ([...saved.state.madeGrids, ...given.map((one) => one.id)].includes(id))
+    if ([...saved.state.madeGrids, ...given].includes(id))
       throw new MalformedReplyError(
         `creating a grid in ${region}`,
         `the service answered with the id of another grid, ${id}, so there are fewer grids than requested`
       )
     saved.noteDone({ madeGrids: [...saved.state.madeGrids, id], askedGrids: [] })
-    ports.log.info(`Creating grid ${id} in ${grid.region} (${grid.nodeCount} × ${grid.instanceType})`)
+    ports.log.info(`Creating grid ${id} in ${region} (${nodes} × ${instanceType})`)
     return made
   } catch (thrown) {
     // Grids have no list and no tags: there is no way to check on this one, and a retry might create a second.

@@ -3,10 +3,7 @@ import { RETRY, retry, type RetryPolicy } from '../../client/retry.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { Ports } from '../ports.js'
 
-/**
- * Sends a request that creates something again after the service has refused it because it is about to restart: first it lets the runs
- * at work end, then it is gone for a moment. Neither creates anything, so nothing is created twice.
- */
+/** Sends a request that creates something again after a service refused it because it is about to restart, and while it is gone: neither creates anything. */
 export function outlastRestart<T>(
   { log, clock }: Pick<Ports, 'log' | 'clock'>,
   create: () => Promise<T>,

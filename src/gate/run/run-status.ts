@@ -5,26 +5,18 @@ import type { Progress } from '../ports.js'
 /** What a run's status means. Unknown statuses may appear at any time. */
 export type Phase = 'waiting' | 'running' | 'ended well' | 'ended abnormally' | 'unknown'
 
-const PHASES: ReadonlyMap<string, Phase> = new Map([
-  ['queued', 'waiting'],
-  ['starting', 'waiting'],
-  ['started', 'running'],
-  ['running', 'running'],
-  ['stopping', 'running'],
-  ['finished', 'ended well'],
-  ['stopped', 'ended abnormally'],
-  ['problem', 'ended abnormally'],
+const PHASES: readonly (readonly [Phase, statuses: readonly string[]])[] = [
+  ['waiting', ['queued', 'starting']],
+  ['running', ['started', 'running', 'stopping']],
+  ['ended well', ['finished']],
+  ['ended abnormally', ['stopped', 'problem']],
   // Not documented, but unambiguous: there is no point in waiting for a run that says it has failed.
-  ['failed', 'ended abnormally'],
-  ['error', 'ended abnormally'],
-  ['errored', 'ended abnormally'],
-  ['aborted', 'ended abnormally'],
-  ['cancelled', 'ended abnormally'],
-  ['canceled', 'ended abnormally']
-])
+  ['ended abnormally', ['failed', 'error', 'errored', 'aborted', 'cancelled', 'canceled']]
+]
 
 export function phaseOf(status: string): Phase {
-  return PHASES.get(status.trim().toLowerCase()) ?? 'unknown'
+  const word = status.trim().toLowerCase()
+  return PHASES.find(([, statuses]) => statuses.includes(word))?.[0] ?? 'unknown'
 }
 
 export function hasEnded(status: string): boolean {
@@ -34,15 +26,11 @@ export function hasEnded(status: string): boolean {
 /** What a grid's status means. Unknown statuses may appear at any time. */
 export type GridPhase = 'usable' | 'ended' | 'waiting'
 
-const GRID_PHASES: ReadonlyMap<string, GridPhase> = new Map([
-  ['started', 'usable'],
-  // These no longer cost anything.
-  ['stopped', 'ended'],
-  ['invoiced', 'ended']
-])
-
 export function gridPhaseOf(status: string): GridPhase {
-  return GRID_PHASES.get(status.trim().toLowerCase()) ?? 'waiting'
+  const word = status.trim().toLowerCase()
+  if (word === 'started') return 'usable'
+  // These no longer cost anything.
+  return word === 'stopped' || word === 'invoiced' ? 'ended' : 'waiting'
 }
 
 /** Longer ones are useless, and would fill the output, the summary and the comment. */

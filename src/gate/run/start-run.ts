@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Run } from '../../contract/api.js'
-import { MalformedReplyError, brokeOff, hadNoEffect } from '../../client/errors.js'
+import { MalformedReplyError, RefusedError, brokeOff, hadNoEffect } from '../../client/errors.js'
 import type { GridChoice, RunRequest } from '../../client/documents/requests.js'
-import { createSafely } from './outlast-restart.js'
-import { MAY_BE_RUNNING, findMarkedRuns, isForeign } from './find-run.js'
+import { createSafely, outlastRestart } from './outlast-restart.js'
+import { MAY_BE_RUNNING, MOST_HEAD_PAGES, findMarkedRuns, findRepeats, idsOf, isForeign } from './find-run.js'
+import { type RunList, readRunList } from '../../client/run-list.js'
 import type { Gate } from '../gate.js'
 import { settleGrids } from './make-grids.js'
 import { RETRY, retry } from '../../client/retry.js'
-import { repeatRun } from './repeat-run.js'
 import { withoutMarks } from '../settings/override-parameters.js'
 import { markedNames } from '../settings/secret-parameters.js'
 import type { Origin } from '../settings/settings.js'
-import { hasMoreToCheck } from '../step-state.js'
+import { hasMoreToCheck, type RepeatAttempt } from '../saved-state.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 
 /** The run to watch: created from files, repeated, or an existing one. `grids` are the ones to request, if they exist already. */
@@ -67,7 +67,8 @@ async function createOrFind(
     } catch (thrown) {
       if (signal.aborted) throw thrown
       if (hadNoEffect(thrown)) {
-        forgetMarker(gate)
+        // There is no run to look for; there may be grids, and earlier runs.
+        gate.saved.noteDone({ marker: undefined, cleanupDue: hasMoreToCheck(gate.saved.state) })
         throw thrown
       }
       const found = await reconcile(gate, { marker, signal }, thrown)
@@ -98,11 +99,6 @@ async function assertOwn(
   )
 }
 
-/** Nothing was created, so there is no run to look for; there may be grids, and earlier runs. */
-function forgetMarker({ saved }: Gate): void {
-  saved.noteDone({ marker: undefined, cleanupDue: hasMoreToCheck(saved.state) })
-}
-
 /** The reply was lost: a single run with the marker is ours; of several the oldest is kept; if there is none, the list may not show it yet. */
 async function reconcile(
   { client, ports }: Gate,
@@ -113,10 +109,8 @@ async function reconcile(
   const found = await findMarkedRuns(client, marker, { clock: ports.clock, signal }).catch(
     (thrown: unknown) => {
       signal.throwIfAborted()
-      throw new Error(
-        `${messageOf(cause)}; could not check whether the run was created: ${messageOf(thrown)}`,
-        { cause }
-      )
+      const words = `could not check whether the run was created: ${messageOf(thrown)}`
+      throw new Error(`${messageOf(cause)}; ${words}`, { cause })
     }
   )
   const oldest = found.at(-1)
@@ -135,10 +129,7 @@ async function reconcile(
 /** A run page is worth no more. */
 const LONGEST_HAND_OVER_MS = 5_000
 
-/**
- * Tells the service what must hold in the run, so that its page shows the verdict too. One try, while the run goes on: whatever becomes of
- * it, the gate judges by itself. An existing run is left as it is; of several runs together, none has the verdict of all.
- */
+/** Tells the service what must hold, so that the run's page shows the verdict too. One try: the gate judges by itself. Of several runs none has the verdict of all. */
 export async function handOverThresholds(gate: Gate, run: Run): Promise<void> {
   const { settings, client, ports } = gate
   const { target, thresholds, origin, baseline, warmUpMs, onStall } = settings
@@ -160,4 +151,82 @@ export async function handOverThresholds(gate: Gate, run: Run): Promise<void> {
   } catch (thrown) {
     ports.log.debug(`The thresholds could not be handed over: ${messageOf(thrown)}`)
   }
+}
+
+/**
+ * Repeats a run; the request is never sent again unless nothing was created. A repeat cannot be tagged, so after a lost reply it is
+ * identified by what it must be: a run that was not in the list before, is like the repeated one, and did not start before the request.
+ * It could be someone else's only if they repeated the very same run within these seconds and ours was never created; if there are two,
+ * neither is touched.
+ */
+async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Promise<Run> {
+  const { client, saved, ports } = gate
+  const attempt = await lookBefore(gate, id, signal)
+  saved.note({ repeat: attempt, cleanupDue: attempt !== undefined })
+  try {
+    const run = await outlastRestart(ports, () => client.repeatRun(id, signal), signal)
+    // A repeat is a GET, and a proxy may answer it from a cache: a run that already existed is not the new one.
+    const words = `the service answered with run ${run.id}, which already existed`
+    if (attempt?.knownIds.includes(run.id)) throw new MalformedReplyError(`repeating run ${id}`, words)
+    saved.noteDone({ runId: run.id, cleanupDue: true })
+    return run
+  } catch (thrown) {
+    if (hadNoEffect(thrown)) saved.noteDone({ repeat: undefined, cleanupDue: false })
+    if (hadNoEffect(thrown) || signal.aborted) throw thrown
+    ports.log.warning(`${messageOf(thrown)}. Not retrying; looking for the run it may have created.`)
+    const run = await adoptRun(gate, attempt, { signal, cause: thrown })
+    saved.noteDone({ runId: run.id, cleanupDue: true })
+    return run
+  }
+}
+
+/** What the list contains before the repeat; undefined if it cannot be read, which does not prevent the repeat. An unknown run does: it is a wrong id. */
+async function lookBefore(
+  { client, ports: { clock } }: Gate,
+  id: string,
+  signal: AbortSignal
+): Promise<RepeatAttempt | undefined> {
+  const list = (): Promise<RunList> => readRunList(client, { signal, mostPages: MOST_HEAD_PAGES })
+  try {
+    const shown = await retry(() => client.showRun(id, signal), RETRY.showRepeatedRun, { clock, signal })
+    const { name, tool, threads, rampupSeconds, durationSeconds } = shown
+    const runs = await retry(list, RETRY.findRun, { clock, signal }).then(
+      (listed) => listed.runs,
+      () => undefined
+    )
+    signal.throwIfAborted()
+    return (
+      runs && {
+        runId: id,
+        likeness: { name, tool, threads, rampupSeconds, durationSeconds },
+        knownIds: runs.map((run) => run.id),
+        askedMs: clock.now()
+      }
+    )
+  } catch (thrown) {
+    signal.throwIfAborted()
+    if (thrown instanceof RefusedError && thrown.status === 404) throw thrown
+    return undefined
+  }
+}
+
+async function adoptRun(
+  { client, ports }: Gate,
+  attempt: RepeatAttempt | undefined,
+  { signal, cause }: { signal: AbortSignal; cause: unknown }
+): Promise<Run> {
+  const give = (words: string): Error => new Error(`${messageOf(cause)}. ${words}`, { cause })
+  if (attempt === undefined)
+    throw give(
+      'The run may have been repeated, but the list of runs could not be read beforehand, so the new run cannot be identified. Check the service.'
+    )
+  const found = await findRepeats(client, attempt, { clock: ports.clock, signal })
+  const [only] = found
+  if (only === undefined) throw give(`No new run like ${attempt.runId} was found. ${MAY_BE_RUNNING}`)
+  if (found.length > 1)
+    throw give(
+      `Several new runs look like ${attempt.runId} (${idsOf(found)}), and it is unclear which one belongs to this step; none was touched.`
+    )
+  ports.log.info(`Found new run ${only.id} like ${attempt.runId}; continuing with it.`)
+  return only
 }

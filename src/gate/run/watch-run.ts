@@ -1,22 +1,18 @@
 import type { Run } from '../../contract/api.js'
 import { asSentence, formatDuration, messageOf } from '../../contract/text.js'
-import { nextPollMs } from './poll-interval.js'
 import { Failures, RETRY } from '../../client/retry.js'
 import { hasEnded, phaseOf, describeStatus } from './run-status.js'
 import type { Clock } from '../../contract/clock.js'
-import type { QueueTime } from './queue-time.js'
 import type { Log, Progress } from '../ports.js'
 
 export interface WatchOptions {
   readonly show: () => Promise<Run>
   readonly log: Log
   readonly clock: Clock
-  /** Aborted by the deadline or a cancelled job. */
   readonly signal: AbortSignal
   readonly longestMs: number
   /** As requested; if undefined, the run's own figure is used. */
   readonly durationSeconds: number | undefined
-  /** Notes how long the run waits for others. */
   readonly queueTime?: QueueTime | undefined
   /** Called after each poll; where it is given, the log has no lines of progress of its own. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
@@ -36,137 +32,95 @@ export interface Watched {
 
 const LINE_EVERY_MS = 60_000
 
-/**
- * Polls the run until it has ended; throws when the signal is aborted or the service stays down. The service has returned the run
- * before, so a 404 may be temporary: a run too new to be known everywhere, or a deployment.
- */
+/** Polls the run until it has ended; throws when the signal is aborted or the service stays down. A 404 may be temporary: the service has returned the run before. */
 export async function watchRun(options: WatchOptions): Promise<Watched> {
-  const watch = new Watch(options)
-  for (;;) {
-    const ended = await watch.look()
-    if (ended) return ended
-    await options.clock.sleep(watch.pauseMs(), options.signal)
-  }
-}
-
-class Watch {
-  readonly #options: WatchOptions
-  readonly #sinceMs: number
-  readonly #unknownStatuses = new Set<string>()
-  #lastLineMs = -Infinity
-  readonly #failures: Failures
-  /** After a failed poll. */
-  #failurePauseMs: number | undefined
-  #run: Run | undefined
-  #seenRunningMs: number | undefined
+  const { show, log, clock, signal, longestMs, queueTime, onProgress, onLook } = options
+  const failures = new Failures(RETRY.watchRun, clock)
+  const unknownStatuses = new Set<string>()
+  const sinceMs = clock.now()
+  let lastLineMs = -Infinity
+  let before: Run | undefined
+  let seenRunningMs: number | undefined
   /** The last poll before that: the run started in between. */
-  #seenWaitingMs: number | undefined
+  let seenWaitingMs: number | undefined
   /** When the last poll was sent that found it waiting. */
-  #waitedUntilMs: number | undefined
-
-  constructor(options: WatchOptions) {
-    this.#options = options
-    this.#sinceMs = options.clock.now()
-    this.#failures = new Failures(RETRY.watchRun, options.clock)
-  }
-
-  /** What was seen, once the run has ended. */
-  async look(): Promise<Watched | undefined> {
-    const run = await this.#poll()
-    if (run === undefined) return undefined
-    const ended = hasEnded(run.status) ? run : await this.#options.onLook?.(run)
-    if (ended === undefined) return undefined
-    const seenEndedMs = this.#options.clock.now()
-    return { run: ended, sinceMs: this.#sinceMs, waitedUntilMs: this.#waitedUntilMs, seenEndedMs }
-  }
-
-  async #poll(): Promise<Run | undefined> {
-    const { show, signal, clock } = this.#options
+  let waitedUntilMs: number | undefined
+  for (;;) {
     signal.throwIfAborted()
     const askedMs = clock.now()
-    try {
-      const run = await show()
-      if (phaseOf(run.status) === 'waiting') this.#waitedUntilMs = askedMs
-      this.#note(run)
-      return run
-    } catch (error) {
+    const seen = await show().catch((thrown: unknown) => {
       signal.throwIfAborted()
-      this.#tolerate(error)
-      return undefined
-    }
-  }
-
-  pauseMs(): number {
-    const { clock, longestMs } = this.#options
-    if (this.#failurePauseMs !== undefined) return this.#failurePauseMs
-    const nowMs = clock.now()
-    const endMs = this.#expectedEndMs()
-    return nextPollMs({
-      elapsedMs: nowMs - this.#sinceMs,
-      untilEndMs: endMs === undefined ? undefined : endMs - nowMs,
-      longestMs
+      return tolerate(thrown)
     })
+    if ('pauseMs' in seen) {
+      await clock.sleep(seen.pauseMs, signal)
+      continue
+    }
+    if (phaseOf(seen.status) === 'waiting') waitedUntilMs = askedMs
+    note(seen)
+    const run = hasEnded(seen.status) ? seen : await onLook?.(seen)
+    if (run !== undefined) return { run, sinceMs, waitedUntilMs, seenEndedMs: clock.now() }
+    const nowMs = clock.now()
+    const endMs = expectedEndMs(seen)
+    const untilEndMs = endMs === undefined ? undefined : endMs - nowMs
+    await clock.sleep(nextPollMs({ elapsedMs: nowMs - sinceMs, untilEndMs, longestMs }), signal)
   }
 
-  #note(run: Run): void {
-    const { log, clock } = this.#options
+  function tolerate(error: unknown): { pauseMs: number } {
+    const isFirst = !failures.isFailing
+    const pauseMs = failures.bear(error)
+    if (isFirst) log.info(`${asSentence(messageOf(error))} Retrying.`)
+    return { pauseMs }
+  }
+
+  function note(run: Run): void {
     const nowMs = clock.now()
-    if (this.#failures.isFailing) log.info(`The service is responding again.`)
-    this.#failures.noteAnswer()
-    this.#failurePauseMs = undefined
+    if (failures.isFailing) log.info(`The service is responding again.`)
+    failures.noteAnswer()
     const position = positionOf(run)
-    const before = this.#run
     const changed = run.status !== before?.status || position !== positionOf(before)
-    this.#run = run
-    this.#options.queueTime?.note(position, nowMs)
+    before = run
+    queueTime?.note(position, nowMs)
     const phase = phaseOf(run.status)
-    if (phase === 'running') this.#seenRunningMs ??= nowMs
-    else if (this.#seenRunningMs === undefined) this.#seenWaitingMs = nowMs
-    if (phase === 'unknown' && !this.#unknownStatuses.has(run.status)) {
-      this.#unknownStatuses.add(run.status)
+    if (phase === 'running') seenRunningMs ??= nowMs
+    else if (seenRunningMs === undefined) seenWaitingMs = nowMs
+    if (phase === 'unknown' && !unknownStatuses.has(run.status)) {
+      unknownStatuses.add(run.status)
       log.notice(`Unknown status "${run.status}"; still waiting.`)
     }
-    const progress = this.#progress(run, nowMs)
-    const { onProgress } = this.#options
+    const progress = progressOf(run, nowMs)
     onProgress?.(progress)
-    if (changed || (onProgress === undefined && nowMs - this.#lastLineMs >= LINE_EVERY_MS)) {
+    if (changed || (onProgress === undefined && nowMs - lastLineMs >= LINE_EVERY_MS)) {
       log.info(`Run ${run.id} is ${describeProgress(progress)}`)
-      this.#lastLineMs = nowMs
+      lastLineMs = nowMs
     }
   }
 
-  #progress(run: Run, nowMs: number): Progress {
+  function progressOf(run: Run, nowMs: number): Progress {
     const { status } = run
     const queuePosition = positionOf(run)
-    const isRunning = phaseOf(status) === 'running' && this.#seenRunningMs !== undefined
-    const sinceMs = isRunning ? (this.#seenRunningMs ?? nowMs) : this.#sinceMs
-    const seconds = isRunning ? this.#durationSeconds() : undefined
+    const runningSinceMs = phaseOf(status) === 'running' ? seenRunningMs : undefined
+    const seconds = runningSinceMs === undefined ? undefined : durationOf(run)
     return {
       status,
       ...(queuePosition !== undefined && { queuePosition }),
-      elapsedMs: nowMs - sinceMs,
+      elapsedMs: nowMs - (runningSinceMs ?? sinceMs),
       durationMs: seconds === undefined ? undefined : seconds * 1000
     }
   }
 
-  #tolerate(error: unknown): void {
-    const isFirst = !this.#failures.isFailing
-    this.#failurePauseMs = this.#failures.bear(error)
-    if (isFirst) this.#options.log.info(`${asSentence(messageOf(error))} Retrying.`)
-  }
-
-  #durationSeconds(): number | undefined {
-    return this.#options.durationSeconds ?? this.#run?.durationSeconds
+  function durationOf(run: Run): number | undefined {
+    return options.durationSeconds ?? run.durationSeconds
   }
 
   /** By this machine's clock, too early rather than too late; the service's start time is only used if it fits what was seen. */
-  #expectedEndMs(): number | undefined {
-    const seconds = this.#durationSeconds()
-    if (seconds === undefined || this.#seenRunningMs === undefined) return undefined
-    const told = this.#run?.startedMs
-    const earliestMs = this.#seenWaitingMs ?? this.#sinceMs - seconds * 1000
-    const isPlausible = told !== undefined && told >= earliestMs && told <= this.#seenRunningMs
-    return (isPlausible ? told : (this.#seenWaitingMs ?? this.#seenRunningMs)) + seconds * 1000
+  function expectedEndMs(run: Run): number | undefined {
+    const seconds = durationOf(run)
+    if (seconds === undefined || seenRunningMs === undefined) return undefined
+    const told = run.startedMs
+    const earliestMs = seenWaitingMs ?? sinceMs - seconds * 1000
+    const isPlausible = told !== undefined && told >= earliestMs && told <= seenRunningMs
+    return (isPlausible ? told : (seenWaitingMs ?? seenRunningMs)) + seconds * 1000
   }
 }
 
@@ -181,4 +135,64 @@ function describeProgress(progress: Progress): string {
   if (progress.queuePosition !== undefined) return `${describeStatus(progress)} (${soFar} so far)`
   if (durationMs !== undefined) return `${status} for ${soFar} of ${formatDuration(durationMs)}`
   return phaseOf(status) === 'running' ? `${status} for ${soFar}` : `${status} after ${soFar}`
+}
+
+interface PollTimes {
+  readonly elapsedMs: number
+  /** Until the run is expected to end; negative when it is overdue, undefined when unknown. */
+  readonly untilEndMs: number | undefined
+  readonly longestMs: number
+}
+
+const FIRST_MS = 1_000
+const NEAR_END_MS = 2_800
+/** The next wait, as a share of the time elapsed so far. */
+const GROWTH = 1 / 4
+/** The same for an overdue run, by the time since its expected end. */
+const OVERDUE_GROWTH = 1 / 24
+
+/**
+ * How long to wait before the next poll: short at first, then longer, up to the maximum, without sleeping past the expected end.
+ * The jitter only shortens a wait, so that many jobs do not poll in step and none polls later than promised.
+ */
+export function nextPollMs(
+  { elapsedMs, untilEndMs, longestMs }: PollTimes,
+  random: () => number = Math.random
+): number {
+  const patient = Math.min(Math.max(elapsedMs * GROWTH, FIRST_MS), longestMs)
+  const jitter = 1 - 0.15 * random()
+  if (untilEndMs === undefined) return patient * jitter
+  if (untilEndMs > NEAR_END_MS) return Math.min(patient * jitter, untilEndMs)
+  return Math.min(longestMs, Math.max(NEAR_END_MS, -untilEndMs * OVERDUE_GROWTH)) * jitter
+}
+
+/** How long the runs of a step have waited in the service's queue. */
+export class QueueTime {
+  #pastMs = 0
+  #sinceMs: number | undefined
+  #position: number | undefined
+
+  /** Called with what each poll says; undefined if the run is not in the queue. */
+  note(position: number | undefined, nowMs: number): void {
+    if (position !== undefined) {
+      this.#position = position
+      this.#sinceMs ??= nowMs
+      return
+    }
+    this.#pastMs = this.totalMs(nowMs)
+    this.#sinceMs = undefined
+  }
+
+  totalMs(nowMs: number): number {
+    // The wall clock may have been set back meanwhile.
+    return this.#pastMs + (this.#sinceMs === undefined ? 0 : Math.max(0, nowMs - this.#sinceMs))
+  }
+
+  /** For the message of a timeout: the time was not the run's; undefined if it was. */
+  describe(nowMs: number): string | undefined {
+    const totalMs = this.totalMs(nowMs)
+    if (totalMs === 0 && this.#sinceMs === undefined) return undefined
+    const last = this.#sinceMs === undefined ? '' : `, last at position ${this.#position}`
+    return `${formatDuration(totalMs)} of it passed in the service's queue${last}: raise timeout, start fewer runs at once, or let the service have more nodes at work (max-nodes).`
+  }
 }

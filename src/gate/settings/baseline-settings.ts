@@ -4,7 +4,6 @@ import { formatDuration } from '../../contract/text.js'
 import type { GateInputs, SettingsSources } from './inputs.js'
 import { changesParameters, findNoParameter, splitParameters } from './override-parameters.js'
 
-/** What to compare with. */
 export type BaselineSettings = Readonly<Awaited<ReturnType<typeof readBaseline>>>
 
 export type BaselineSource =
@@ -15,7 +14,6 @@ export type BaselineSource =
   /** The parameters overlay `override-parameters` in the base segments. */
   | { readonly kind: 'side-by-side'; readonly parameters: string; readonly rounds: number }
 
-/** What else is known of the run. */
 export interface RunRules {
   /** Without a token other variables may be empty too, so only inputs that were given are checked. */
   readonly isSkipped: boolean
@@ -30,14 +28,13 @@ export interface RunRules {
 
 const KEYWORDS = ['auto', 'off', 'side-by-side'] as const
 /** Other words for these; suggested, not accepted. */
-const SYNONYMS: ReadonlyMap<string, (typeof KEYWORDS)[number]> = new Map([
-  ...(['automatic', 'on', 'true', 'yes', 'default', 'recorded'] as const).map(
-    (word) => [word, 'auto'] as const
-  ),
-  ...(['false', 'no', 'none', 'never', 'disabled', 'skip'] as const).map((word) => [word, 'off'] as const),
-  ...(['sidebyside', 'side', 'ab', 'pairs'] as const).map((word) => [word, 'side-by-side'] as const)
-])
+const SYNONYMS: Readonly<Record<(typeof KEYWORDS)[number], readonly string[]>> = {
+  auto: ['automatic', 'on', 'true', 'yes', 'default', 'recorded'],
+  off: ['false', 'no', 'none', 'never', 'disabled', 'skip'],
+  'side-by-side': ['sidebyside', 'side', 'ab', 'pairs']
+}
 const BRANCHES = ['main', 'master', 'develop', 'trunk']
+const REMOVE = 'remove one of the two'
 
 export async function readBaseline(inputs: GateInputs, sources: SettingsSources, rules: RunRules) {
   const source = await readSource(inputs, sources, inputs.take('baseline-rounds'))
@@ -87,13 +84,9 @@ async function readSource(
   if (keyword !== undefined) return { kind: keyword }
   const problem = describeNoPath(text)
   const found = problem === undefined ? await sources.resolveBaseline(text) : { problem }
-  if ('problem' in found) inputs.complain('baseline', found.problem)
-  else if (found.exists) return { kind: 'file', path: found.path }
-  else {
-    const misspelt = describeMisspelt(text)
-    if (misspelt === undefined) return { kind: 'file', path: found.path }
-    inputs.complain('baseline', misspelt)
-  }
+  const misspelt = 'problem' in found || found.exists ? undefined : describeMisspelt(text)
+  if ('path' in found && misspelt === undefined) return { kind: 'file', path: found.path }
+  inputs.complain('baseline', 'problem' in found ? found.problem : (misspelt ?? ''))
   return { kind: 'auto' }
 }
 
@@ -114,7 +107,8 @@ function describeMisspelt(text: string): string | undefined {
   const word = text.toLowerCase()
   if (isBranchWord(text))
     return `"${text}" is not a file; to compare with the runs of that branch, set baseline-branch: ${text} and leave baseline at auto`
-  const meant = SYNONYMS.get(word) ?? (/[./\\]/.test(text) ? undefined : suggestWord(text, KEYWORDS))
+  const synonym = KEYWORDS.find((keyword) => SYNONYMS[keyword].includes(word))
+  const meant = synonym ?? (/[./\\]/.test(text) ? undefined : suggestWord(text, KEYWORDS))
   return meant === undefined
     ? undefined
     : `"${text}" is invalid; expected auto, off, side-by-side or the path of a baseline document: did you mean "${meant}"? (For a file of that name, write ./${text})`
@@ -122,34 +116,29 @@ function describeMisspelt(text: string): string | undefined {
 
 function checkSideBySide(inputs: GateInputs, rounds: number, rules: RunRules): void {
   const refuse = (other: string, why: string): void =>
-    inputs.complain(
-      'baseline',
-      `side-by-side cannot be combined with ${other}, ${why}; remove one of the two`
-    )
+    inputs.complain('baseline', `side-by-side cannot be combined with ${other}, ${why}; ${REMOVE}`)
   if (inputs.isGiven('run-id')) refuse('run-id', 'which judges an existing run and starts none')
   if (inputs.isGiven('repeat')) refuse('repeat', 'because its runs are created from files')
   if (!rules.wait) refuse('wait: false', 'because its runs follow one another within this step')
   if (rules.stopEarly) refuse('stop-early: true', 'because each of its runs must last as long as the others')
   checkParameters(inputs, rules)
   const { durationSeconds: seconds, timeoutSeconds, warmUpMs } = rules
+  const needsDuration = 'needs it; give how long one of its runs lasts, such as 30s'
   if (!inputs.isGiven('duration') && !rules.isSkipped)
-    inputs.complain(
-      'duration',
-      'is empty, but baseline: side-by-side needs it; give how long one of its runs lasts, such as 30s'
-    )
-  if (seconds !== undefined && warmUpMs >= seconds * 1000)
+    inputs.complain('duration', `is empty, but baseline: side-by-side ${needsDuration}`)
+  if (seconds === undefined) return
+  const each = formatDuration(seconds * 1000)
+  if (warmUpMs >= seconds * 1000)
     inputs.complain(
       'warm-up',
-      `${formatDuration(warmUpMs)} leaves nothing of a run of baseline: side-by-side, which lasts ${formatDuration(seconds * 1000)} (duration); make warm-up shorter, or duration longer`
+      `${formatDuration(warmUpMs)} leaves nothing of a run of baseline: side-by-side, which lasts ${each} (duration); make warm-up shorter, or duration longer`
     )
-  if (seconds === undefined) return
   const needed = secondsOf(rounds, seconds)
-  if (needed <= timeoutSeconds) return
-  const [total, limit] = [needed, timeoutSeconds].map((time) => formatDuration(time * 1000))
-  inputs.complain(
-    'timeout',
-    `${limit ?? ''} is too short for baseline: side-by-side, whose 2 × (${rounds} rounds + 1 to warm up) × ${formatDuration(seconds * 1000)} take ${total ?? ''}; raise timeout, or lower baseline-rounds or duration`
-  )
+  if (needed > timeoutSeconds)
+    inputs.complain(
+      'timeout',
+      `${formatDuration(timeoutSeconds * 1000)} is too short for baseline: side-by-side, whose 2 × (${rounds} rounds + 1 to warm up) × ${each} take ${formatDuration(needed * 1000)}; raise timeout, or lower baseline-rounds or duration`
+    )
 }
 
 const SUCH_AS =
@@ -181,19 +170,12 @@ function checkOff(inputs: GateInputs, { thresholds }: RunRules): void {
 }
 
 function checkConfirm(inputs: GateInputs, source: BaselineSource, { isLocal, wait }: RunRules): void {
+  const refuse = (why: string): void => inputs.complain('confirm', `cannot be ${why}`)
   if (isLocal && source.kind !== 'side-by-side')
-    inputs.complain(
-      'confirm',
-      'cannot be used with base-url: local, where further runs on the same machine would only confirm the machine; remove it, or set baseline: side-by-side'
+    refuse(
+      'used with base-url: local, where further runs on the same machine would only confirm the machine; remove it, or set baseline: side-by-side'
     )
   if (inputs.isGiven('run-id'))
-    inputs.complain(
-      'confirm',
-      'cannot be combined with run-id, which judges an existing run and starts none; remove one of the two'
-    )
-  if (!wait)
-    inputs.complain(
-      'confirm',
-      'cannot be combined with wait: false, which leaves nothing to confirm; remove one of the two'
-    )
+    refuse(`combined with run-id, which judges an existing run and starts none; ${REMOVE}`)
+  if (!wait) refuse(`combined with wait: false, which leaves nothing to confirm; ${REMOVE}`)
 }

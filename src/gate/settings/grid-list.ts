@@ -32,15 +32,11 @@ export function readGridList(given: unknown, rules: GridListRules): GridList {
   const problems: string[] = []
   const list = typeof given === 'string' ? parseText(given, problems) : given
   if (problems.length > 0) return { grids: [], problems }
-  if (!Array.isArray(list) || list.length === 0)
-    return {
-      grids: [],
-      problems: ['must be a list of grids, each a specification or a reference (`uuid: …`)']
-    }
-  const grids = list.map((element: unknown, index) => {
-    const note = (problem: string): number => problems.push(`element ${index + 1}: ${problem}`)
-    return readElement(element, rules, note)
-  })
+  const noList = 'must be a list of grids, each a specification or a reference (`uuid: …`)'
+  if (!Array.isArray(list) || list.length === 0) return { grids: [], problems: [noList] }
+  const grids = list.map((element: unknown, index) =>
+    readElement(element, rules, (problem) => problems.push(`element ${index + 1}: ${problem}`))
+  )
   return { grids: grids.filter((grid) => grid !== undefined), problems }
 }
 
@@ -100,11 +96,8 @@ function readSpecification(
   const price = keys.aws_spot_price
   if (price !== undefined)
     take('aws_spot_price', parsePattern(price, /^\d+(\.\d+)?$/, 'a decimal number'), '')
-  const stopAfterMinutes = take(
-    'stop_after',
-    parseInteger(keys.stop_after ?? '', { least: 1, most: MAX_STOP_AFTER_MIN }),
-    0
-  )
+  const stopAfter = parseInteger(keys.stop_after ?? '', { least: 1, most: MAX_STOP_AFTER_MIN })
+  const stopAfterMinutes = take('stop_after', stopAfter, 0)
   const { durationSeconds, loadSeconds = durationSeconds } = rules
   if (stopAfterMinutes > 0 && loadSeconds !== undefined && stopAfterMinutes * 60 < loadSeconds)
     note(

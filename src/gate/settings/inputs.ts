@@ -3,10 +3,8 @@ import { INPUTS, type InputFacts, type InputName, type ValueOf } from '../../con
 import type { Parsed } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
 import { SettingsError } from '../errors.js'
-import type { BaselinePath } from './baseline-path.js'
-import type { PlanFiles } from './plan-files.js'
+import type { BaselinePath, PlanFiles } from './plan-files.js'
 
-/** What reading the settings depends on. */
 export interface SettingsSources {
   /** The trimmed value of an input; empty if it was not given. */
   read(name: InputName): string
@@ -67,7 +65,6 @@ export class Inputs<T extends Facts> {
     return this.text(name) || undefined
   }
 
-  /** Each line that is not empty. */
   lines(name: keyof T & string, separator = /\r?\n/): string[] {
     return this.text(name)
       .split(separator)
@@ -100,7 +97,6 @@ export class Inputs<T extends Facts> {
     return undefined
   }
 
-  /** The settings, if there is no problem with them. */
   checked<S>(settings: S): S {
     if (this.problems.length > 0) throw new SettingsError(this.problems)
     return settings

@@ -2,12 +2,10 @@ const ENTRY = /^-([JD])([\w.-]+)=([^]*)$/
 /** Before a value that is secret, whatever its name. */
 const SECRET_MARK = 'secret:'
 
-/** A parameter as the plan gets it. */
 export interface Parameter {
   readonly kind: 'J' | 'D'
   readonly name: string
   readonly value: string
-  /** The value was marked as secret. */
   readonly isMarked: boolean
 }
 
@@ -19,7 +17,6 @@ export function splitParameters(text: string): string[] {
     .filter((entry) => entry !== '')
 }
 
-/** The entries that are parameters. */
 export function readParameters(text: string): Parameter[] {
   return splitParameters(text).flatMap((entry) => readParameter(entry) ?? [])
 }

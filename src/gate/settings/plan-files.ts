@@ -1,5 +1,5 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
-import { basename, isAbsolute, relative, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { messageOf } from '../../contract/text.js'
 
 /** Returns the absolute paths that match a pattern; `excluded` are patterns too. */
@@ -25,7 +25,11 @@ export async function resolvePlanFiles(
     const matches = await matchesOf(line, excluded, options)
     const visible = matches.filter((path) => isNamedIfHidden(relative(options.workspace, path), line))
     if (visible.length === 0)
-      problems.push(emptyMatch(line, { hidden: matches.length, workspace: options.workspace }))
+      problems.push(
+        matches.length > 0
+          ? `"${line}" matches only hidden files; name a hidden file explicitly to send it`
+          : `"${line}" matches no file in the workspace; check the path, which starts at ${options.workspace}`
+      )
     if (index === 0 && visible.length > 1)
       problems.push(
         `the first line, "${line}", must match one file, the plan; it matches ${visible.length}: ${list(visible.map((path) => relative(options.workspace, path)))}`
@@ -46,13 +50,9 @@ async function matchesOf(
   { workspace, find }: { workspace: string; find: FindFiles }
 ): Promise<string[]> {
   const literal = isAbsolute(line) ? resolve(line) : resolve(workspace, line)
-  const exists = await lstat(literal).then(
-    () => true,
-    () => false
-  )
-  if (exists && excluded.length === 0) return [literal]
-  const found = await find(line, excluded)
-  return found.sort()
+  const found = await lstat(literal).catch(() => undefined)
+  if (found !== undefined && excluded.length === 0) return [literal]
+  return (await find(line, excluded)).sort()
 }
 
 /** A hidden segment must be matched by a segment of the line that also starts with a dot: its name, or a pattern such as `.e*`. */
@@ -98,12 +98,49 @@ function sameNames(paths: readonly string[], workspace: string): string[] {
     )
 }
 
-function emptyMatch(line: string, { hidden, workspace }: { hidden: number; workspace: string }): string {
-  return hidden > 0
-    ? `"${line}" matches only hidden files; name a hidden file explicitly to send it`
-    : `"${line}" matches no file in the workspace; check the path, which starts at ${workspace}`
-}
-
 function list(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+}
+
+/** Where a baseline document is or will be; the first run has none yet. Or why the path cannot be used. */
+export type BaselinePath = { readonly path: string; readonly exists: boolean } | { readonly problem: string }
+
+/** Resolves the path of a baseline document. In a workflow it must be inside the workspace, for it may be written to. */
+export async function resolveBaselinePath(
+  text: string,
+  { workspace, isConfined }: { readonly workspace: string; readonly isConfined: boolean }
+): Promise<BaselinePath> {
+  const path = resolve(workspace, text)
+  if (isConfined && !(await isInside(path, workspace)))
+    return {
+      problem: `"${text}" is outside the workspace; give a path inside it, such as .loadgate/baseline.json.gz`
+    }
+  try {
+    const found = await stat(path)
+    if (found.isDirectory())
+      return {
+        problem: `"${text}" is a folder; give the path of a file, such as ${text.replace(/\/+$/, '')}/baseline.json.gz`
+      }
+    return found.isFile() ? { path, exists: true } : { problem: `"${text}" is not a regular file` }
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { path, exists: false }
+    return { problem: `"${text}" cannot be read: ${messageOf(thrown)}` }
+  }
+}
+
+/** By the path as written and by where its links lead. */
+async function isInside(path: string, workspace: string): Promise<boolean> {
+  if (leadsOut(workspace, path)) return false
+  const root = await realpath(workspace)
+  for (let part = path; part !== dirname(part); part = dirname(part)) {
+    const real = await realpath(part).catch(() => undefined)
+    if (real !== undefined) return !leadsOut(root, real)
+  }
+  return true
+}
+
+function leadsOut(from: string, to: string): boolean {
+  const way = relative(from, to)
+  return way === '..' || /^\.\.[\\/]/.test(way) || isAbsolute(way)
 }

@@ -1,7 +1,6 @@
 import { isReference } from '../../client/documents/requests.js'
 import { isSecretName } from '../../contract/secret-names.js'
-import { readParameters, splitParameters } from './override-parameters.js'
-import type { Parameter } from './override-parameters.js'
+import { readParameters, splitParameters, type Parameter } from './override-parameters.js'
 import type { Settings } from './settings.js'
 
 /** Shorter ones occur in any text by chance. */

@@ -7,8 +7,7 @@ import { readGridList } from './grid-list.js'
 import { openInputs, type GateInputs, type SettingsSources } from './inputs.js'
 import type { PlanFiles } from './plan-files.js'
 import type { Occasion } from '../ports.js'
-import { readRegions } from './region-settings.js'
-import { chooseService, readTarget, type Target, parseWaitFor } from './target-settings.js'
+import { readRegions, chooseService, readTarget, parseWaitFor, type Target } from './target-settings.js'
 import { listUnused } from './unused-inputs.js'
 
 /** Where the run comes from. */
@@ -117,11 +116,8 @@ async function readOrigin(inputs: GateInputs, sources: SettingsSources, rules: O
     inputs.complain('wait', 'cannot be false with run-id, which waits for a run and judges it')
   const given = runId === undefined ? 'repeat' : 'run-id'
   if (runId !== undefined || repeat !== undefined) {
-    if (lines.length > 0)
-      inputs.complain(
-        'files',
-        `cannot be combined with ${given}, which uses an existing run; remove one of the two`
-      )
+    const words = `cannot be combined with ${given}, which uses an existing run; remove one of the two`
+    if (lines.length > 0) inputs.complain('files', words)
     return runId === undefined ? { kind: 'repeat', runId: repeat ?? '' } : { kind: 'existing', runId }
   }
   // A config file that cannot be read may well have the files.
@@ -134,13 +130,9 @@ async function readOrigin(inputs: GateInputs, sources: SettingsSources, rules: O
 
 async function resolveLines(lines: readonly string[], sources: SettingsSources): Promise<PlanFiles> {
   const [first] = lines
-  if (first === undefined)
-    return {
-      paths: [],
-      problems: ['is empty; give the path of the plan, then its data files, one per line']
-    }
-  if (first.startsWith('!'))
-    return { paths: [], problems: [`the first line must be the plan, found "${first}"`] }
+  const no = (problem: string): PlanFiles => ({ paths: [], problems: [problem] })
+  if (first === undefined) return no('is empty; give the path of the plan, then its data files, one per line')
+  if (first.startsWith('!')) return no(`the first line must be the plan, found "${first}"`)
   return sources.resolveFiles(lines)
 }
 
@@ -166,19 +158,11 @@ function readGrids(
     stop_after: String(Math.min(2880, Math.max(1, Math.ceil(timeoutSeconds / 60))))
   }
   const given = inputs.structured('grids')
-  if (given === '' && isSkipped) return []
-  if (given === '' && !isLocal) {
-    inputs.complain(
-      'grids',
-      'is empty; give a list of grids, each a specification or a reference (`uuid: …`)'
-    )
-    return []
-  }
-  if (given === '' && names.length > 1) {
-    inputs.complain(
-      'grids',
-      `is empty; say where to run, for example \`- region: ${first}\`: regions has ${names.join(', ')}`
-    )
+  if (given === '' && (isSkipped || !isLocal || names.length > 1)) {
+    const words = isLocal
+      ? `say where to run, for example \`- region: ${first}\`: regions has ${names.join(', ')}`
+      : 'give a list of grids, each a specification or a reference (`uuid: …`)'
+    if (!isSkipped) inputs.complain('grids', `is empty; ${words}`)
     return []
   }
   const { grids, problems } = readGridList(given === '' ? [{}] : given, {
@@ -195,11 +179,9 @@ function readThresholds(inputs: GateInputs): readonly Threshold[] {
   const { thresholds, problems } = parseThresholds(inputs.text('thresholds'))
   for (const problem of problems) inputs.complain('thresholds', problem)
   // A gate whose lines are all commented out would always pass.
+  const words = 'contains only comments; add a threshold, or remove the input for a report without a gate'
   if (inputs.isGiven('thresholds') && thresholds.length + problems.length === 0)
-    inputs.complain(
-      'thresholds',
-      'contains only comments; add a threshold, or remove the input for a report without a gate'
-    )
+    inputs.complain('thresholds', words)
   return thresholds
 }
 
@@ -207,21 +189,12 @@ function readThresholds(inputs: GateInputs): readonly Threshold[] {
 function readStopEarly(inputs: GateInputs, { isSkipped }: { readonly isSkipped: boolean }): boolean {
   const stopEarly = inputs.take('stop-early')
   if (!stopEarly) return false
-  const [other] = (['run-id', 'repeat'] as const).filter((name) => inputs.isGiven(name))
-  if (other === 'run-id')
-    inputs.complain(
-      'stop-early',
-      'cannot be combined with run-id: a run that this step did not start is never stopped; remove one of the two'
-    )
-  else if (other === 'repeat')
-    inputs.complain(
-      'stop-early',
-      'cannot be combined with repeat, which keeps the duration of the earlier run; remove one of the two'
-    )
-  else if (!inputs.isGiven('duration') && !isSkipped)
-    inputs.complain(
-      'stop-early',
-      'needs duration, without which nobody knows how much of the run is left; set duration, or remove stop-early'
-    )
+  const problem = inputs.isGiven('run-id')
+    ? 'cannot be combined with run-id: a run that this step did not start is never stopped; remove one of the two'
+    : inputs.isGiven('repeat')
+      ? 'cannot be combined with repeat, which keeps the duration of the earlier run; remove one of the two'
+      : 'needs duration, without which nobody knows how much of the run is left; set duration, or remove stop-early'
+  const isOther = inputs.isGiven('run-id') || inputs.isGiven('repeat')
+  if (isOther || (!inputs.isGiven('duration') && !isSkipped)) inputs.complain('stop-early', problem)
   return true
 }

@@ -1,7 +1,12 @@
-import type { Address } from '../../client/http/address.js'
+import { readAddress, type Address } from '../../client/http/address.js'
+import { basicAuthorization } from '../../client/http/http.js'
+import { parseRegions, type ParsedRegions } from '../../contract/regions/parse-regions.js'
+import type { Regions } from '../../contract/regions/regions.js'
 import { parseDurationSeconds, type Parsed } from '../../contract/setting-values.js'
+import { messageOf } from '../../contract/text.js'
+import { readYaml } from '../../contract/yaml-text.js'
+import type { Ports } from '../ports.js'
 import type { GateInputs, SettingsSources } from './inputs.js'
-import { parseServiceAddress, tokenProblem, withoutSecrets } from './service-values.js'
 
 export type Target =
   { readonly kind: 'remote'; readonly address: Address; readonly token: string } | { readonly kind: 'local' }
@@ -52,8 +57,7 @@ const NO_SECRET =
 function checkLocal(inputs: GateInputs, { from, isCommandLine }: ServiceChoice, platform: string): void {
   if (inputs.text('token') !== '') {
     if (!isCommandLine) inputs.complain('token', 'base-url: local takes no token; remove one of the two')
-    // A token in the environment is for every command. Where local was chosen it is not needed; where nothing was, it was probably
-    // not meant.
+    // A token in the environment is for every command: where local was chosen it is not needed, where nothing was, probably not meant.
     else if (from === 'nothing')
       inputs.complain(
         'token',
@@ -65,14 +69,8 @@ function checkLocal(inputs: GateInputs, { from, isCommandLine }: ServiceChoice, 
 }
 
 function readServiceAddress(inputs: GateInputs, { baseUrl, from }: ServiceChoice): Address | undefined {
-  if (from === 'nothing') {
-    inputs.complain(
-      'base-url',
-      'is empty; give the address of the service (https://…), or local to run on this runner'
-    )
-    return undefined
-  }
-  const parsed = parseServiceAddress(baseUrl)
+  const none = 'is empty; give the address of the service (https://…), or local to run on this runner'
+  const parsed = from === 'nothing' ? { problem: none } : parseServiceAddress(baseUrl)
   if ('address' in parsed) return parsed.address
   inputs.problems.push(`${from === 'environment' ? VARIABLE : 'base-url'}: ${parsed.problem}`)
   return undefined
@@ -106,4 +104,49 @@ function hideSecrets(address: string, rest: readonly string[]): string {
   const hidden = withoutSecrets(address.replace(/^((?:\w+:)?\/*).*@/s, '$1***@'))
   const shown = rest.filter((word) => word !== '').map((word) => (DURATION_LIKE.test(word) ? word : '***'))
   return [hidden, ...shown].join(' ')
+}
+
+/** Where the nodes of the embedded service run. Undefined if it was not given, or no region in it can be read. */
+export function readRegions(inputs: GateInputs, { baseUrl, isLocal }: ServiceChoice): Regions | undefined {
+  const given = inputs.structured('regions')
+  if (given === '') return undefined
+  // Where no token is given, the address may come from a variable that is empty too.
+  if (!isLocal && baseUrl !== '')
+    inputs.complain(
+      'regions',
+      'is for base-url: local only; the service at base-url decides itself where its grids run. Remove one of the two'
+    )
+  const { regions, problems } = typeof given === 'string' ? parseRegionsText(given) : parseRegions(given)
+  for (const problem of problems) inputs.complain('regions', problem)
+  return regions.size === 0 ? undefined : regions
+}
+
+export function parseRegionsText(text: string): ParsedRegions {
+  const { value, problems } = readYaml(text)
+  if (problems.length === 0) return parseRegions(value)
+  return { regions: new Map(), problems: problems.map((problem) => `is not YAML: ${problem}`) }
+}
+
+export function parseServiceAddress(text: string): { address: Address } | { problem: string } {
+  try {
+    return { address: readAddress(text) }
+  } catch (thrown) {
+    return { problem: `"${withoutSecrets(text)}" ${messageOf(thrown)}` }
+  }
+}
+
+export function tokenProblem(token: string): string | undefined {
+  return /[\s:]/.test(token) ? 'must not contain whitespace or a colon' : undefined
+}
+
+/** Messages never quote a password or token from an address. */
+export function withoutSecrets(address: string): string {
+  return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
+}
+
+/** The runner masks exact values only, so the encoded form in the Authorization header is masked as well. */
+export function maskToken(ports: Pick<Ports, 'mask'>, token: string): void {
+  if (token === '') return
+  ports.mask(token)
+  ports.mask(basicAuthorization(token).slice('Basic '.length))
 }

@@ -1,72 +1,80 @@
-import { join } from 'node:path'
+import { RESULTS_FOLDER } from '../collect/collect.js'
 import { cleanUpRun } from '../cleanup/main-step.js'
+import { endTwins } from '../cleanup/clean-up.js'
 import { failureOf, type Failure } from '../errors.js'
-import { asSentence, formatDuration } from '../../contract/text.js'
 import type { Findings } from '../findings.js'
-import { startTimeout } from '../follow-run.js'
+import { followRun, withTimeout, type RunOptions } from '../follow-run.js'
 import type { Gate } from '../gate.js'
-import { RESULTS_FOLDER, type Collection } from '../collect/collect.js'
-import { isInDoubt } from '../verdict/conclude.js'
-import { mostThreads, wholeOf } from '../../analysis/evidence/reached-load.js'
-import type { BaselineFacts, WarmUpFacts } from '../../analysis/outcome.js'
-import { describeLoadChange } from '../../analysis/baseline/judge-lines.js'
-import { mergeRuns } from '../../analysis/results/figures/merge.js'
-import type { Measurements } from '../../analysis/results/figures/measurements.js'
+import { findTwins } from '../run/find-run.js'
+import { settleGrids } from '../run/make-grids.js'
+import { hasEnded, phaseOf } from '../run/run-status.js'
+import { overlayParameters } from '../settings/override-parameters.js'
+import type { Settings } from '../settings/settings.js'
+import { describeGap, isInDoubt } from '../verdict/conclude.js'
+import type { GridChoice } from '../../client/documents/requests.js'
 import type { Run } from '../../contract/api.js'
-import { readApdex, type Apdex } from '../../analysis/evidence/apdex.js'
-import type { GridResult } from '../collect/fetch-results.js'
-import { joinRemoteErrors } from '../../analysis/evidence/remote-errors.js'
+import { asSentence, formatDuration } from '../../contract/text.js'
 import {
   describeTooFew,
+  describeUnequal,
   evidenceOf,
   folderOf,
+  joinRounds,
   keptOf,
   leastPairs,
-  orderOf,
   problemIn,
-  type Round
+  type Done,
+  type Segment,
+  type Side
 } from './rounds.js'
-import { SegmentError, Segments, type Segment, type Side } from './segments.js'
 
 /** What has run so far. */
-interface Progress {
-  readonly rounds: Round[]
-  /** How many rounds there are to be; more, once they are to be confirmed. */
+interface Progress extends Done {
+  readonly rounds: Done['rounds'][number][]
+  /** More, once they are to be confirmed. */
   planned: number
-  /** How many of them are in blocks that came to their end with enough pairs. */
+  /** How many rounds are in blocks that came to their end with enough pairs. */
   finished: number
-  /** The segments of rounds, in the order in which they ran. */
   readonly segments: Segment[]
+  /** What is known of the latest segment, which alone may still be running. */
+  latest: Findings
+}
+
+/** Runs segments one after the other on the same grids; the next one starts only when the one before has ended. */
+interface Runner {
+  readonly gate: Gate
+  /** Ends with the time of all segments. */
+  readonly signal: AbortSignal
+  readonly grids: readonly GridChoice[]
+  readonly done: Progress
+  readonly endMs: number
 }
 
 /** Runs base and head in turns, each segment a run of its own, cleans up, and returns what is known of the head and of its comparison. */
 export async function followSideBySide(gate: Gate): Promise<Findings> {
-  const { ports } = gate
-  const deadline = startTimeout(gate, 'The comparison side by side')
-  const runner = new Segments(gate, deadline)
-  const done: Progress = { rounds: [], planned: roundsOf(gate), finished: 0, segments: [] }
-  let failure: Failure | undefined
-  try {
-    await runner.open()
-    for (const side of ['base', 'head'] as const) await warmUp(gate, runner, side)
-    await runBlocks(gate, runner, done)
-  } catch (thrown) {
-    failure = thrown instanceof SegmentError ? runner.latest.failure : failureOf(thrown)
-  } finally {
-    deadline.release()
+  const { ports, settings } = gate
+  const { origin, timeoutMs } = settings
+  const done: Progress = { rounds: [], planned: roundsOf(gate), finished: 0, segments: [], latest: {} }
+  const endMs = ports.clock.now() + timeoutMs
+  const run = async (signal: AbortSignal): Promise<undefined> => {
+    const chosen = origin.kind === 'files' ? origin.grids : []
+    const grids = await settleGrids(gate, chosen, signal, { areShared: true })
+    const runner = { gate, signal, grids, done, endMs }
+    for (const side of ['base', 'head'] as const) await warmUp(runner, side)
+    await runBlocks(runner)
   }
-  const found = withoutUnfinished(gate, done, failure)
+  const failed = await withTimeout(gate, 'The comparison side by side', run).catch((thrown: unknown) =>
+    thrown instanceof SegmentError ? done.latest.failure : failureOf(thrown)
+  )
+  const found = withoutUnfinished(gate, done, failed)
   const endedMs = ports.clock.now()
-  const last = { ...runner.latest, endedMs, ...(failure !== undefined && { failure }) }
+  const last = { ...done.latest, endedMs, ...(failed !== undefined && { failure: failed }) }
   const unclean = await cleanUpRun(gate, last).then(() => undefined, failureOf)
-  failure = found.failure ?? unclean
+  const failure = found.failure ?? unclean
   return { ...joinRounds(gate, found), endedMs, ...(failure !== undefined && { failure }) }
 }
 
-/**
- * A confirming block that does not come to its end takes nothing away from the blocks before: they alone are compared. A cancellation
- * or the timeout is still one.
- */
+/** A confirming block that does not come to its end takes nothing away from those before, which alone are compared; a cancellation or the timeout is still one. */
 function withoutUnfinished(
   { ports }: Gate,
   done: Progress,
@@ -86,21 +94,22 @@ function roundsOf({ settings: { baseline } }: Gate): number {
 }
 
 /** One segment for each side that nobody judges: caches fill and code is compiled. */
-async function warmUp({ ports }: Gate, runner: Segments, side: Side): Promise<void> {
+async function warmUp(runner: Runner, side: Side): Promise<void> {
   const stage = `warm-up: ${side}`
-  const { problem } = await runner.follow({ side, stage, resultsFolder: null, isNamed: false })
-  if (problem !== undefined) ports.log.warning(`The warm-up of the ${side} may not count: ${problem}.`)
+  const { problem } = await followSegment(runner, { side, stage, resultsFolder: null, isNamed: false })
+  if (problem !== undefined)
+    runner.gate.ports.log.warning(`The warm-up of the ${side} may not count: ${problem}.`)
 }
 
 /** The rounds, and further blocks of as many while a line is broken or unsure and `confirm` allows it. */
-async function runBlocks(gate: Gate, runner: Segments, done: Progress): Promise<void> {
+async function runBlocks(runner: Runner): Promise<void> {
+  const { gate, done, endMs } = runner
   const { ports, settings } = gate
   const size = roundsOf(gate)
-  const endMs = runner.startedMs + settings.timeoutMs
   for (let confirmed = 0; ; confirmed++) {
     const beganMs = ports.clock.now()
     while (done.rounds.length < done.planned) {
-      await runRound(gate, runner, done)
+      await runRound(runner)
       // What can no longer become evidence is not worth its load.
       if (done.rounds.filter(problemIn).length > done.planned - leastPairs(done.planned)) return
     }
@@ -119,11 +128,11 @@ async function runBlocks(gate: Gate, runner: Segments, done: Progress): Promise<
   }
 }
 
-async function runRound(gate: Gate, runner: Segments, done: Progress): Promise<void> {
+async function runRound(runner: Runner): Promise<void> {
+  const { gate, done } = runner
   const number = done.rounds.length + 1
-  const sides = new Map<Side, Segment>()
-  for (const side of orderOf(number)) {
-    const segment = await runner.follow({
+  const follow = async (side: Side): Promise<Segment> => {
+    const segment = await followSegment(runner, {
       side,
       stage: `round ${number} of ${done.planned}: ${side}`,
       resultsFolder: `${RESULTS_FOLDER}/${folderOf(number, side)}`,
@@ -131,229 +140,88 @@ async function runRound(gate: Gate, runner: Segments, done: Progress): Promise<v
       // At first it says that nothing works, and twice in a row that nothing works any more.
       mayBeRefused: keptOf(done.rounds).length > 0 && done.segments.at(-1)?.run !== undefined
     })
-    sides.set(side, segment)
     done.segments.push(segment)
+    return segment
   }
-  const base = sides.get('base')
-  const head = sides.get('head')
-  if (base === undefined || head === undefined) return
+  // A B | B A | A B …: a machine that drifts helps neither side.
+  const early = number % 2 === 1 ? await follow('base') : undefined
+  const head = await follow('head')
+  const base = early ?? (await follow('base'))
   const round = { number, base, head, problem: describeUnequal(gate, base, head) }
   done.rounds.push(round)
   const problem = problemIn(round)
   if (problem !== undefined) gate.ports.log.warning(`Not compared: ${problem}`)
 }
 
-function describeUnequal({ settings }: Gate, base: Segment, head: Segment): string | undefined {
-  const { durationSeconds } = settings
-  const [one, other] = [base, head].map(({ findings }) => findings.collection)
-  if (durationSeconds === undefined || one === undefined || other === undefined) return undefined
-  return describeUnequalSpans(one, other, durationSeconds)
+interface SegmentRequest extends Pick<RunOptions, 'resultsFolder' | 'isNamed'> {
+  readonly side: Side
+  readonly stage: string
+  /** Whether the comparison goes on without it if the service refuses it. */
+  readonly mayBeRefused?: boolean
 }
 
-/** The two segments of a pair cover the same time, up to this share of it. */
-const LARGEST_DIFFERENCE = 0.2
+/** A segment could not be started, watched or stopped: the rounds end here. */
+class SegmentError extends Error {}
 
-/** Why the two segments of a pair do not cover the same time. Slow requests end after the duration, which is no difference. */
-export function describeUnequalSpans(
-  base: Collection,
-  head: Collection,
-  durationSeconds: number
-): string | undefined {
-  const thinkMs = Math.max(thinkTimeMs(base), thinkTimeMs(head))
-  for (const [gridId, wholeMs] of base.spansMs) {
-    const spans = [wholeMs, head.spansMs.get(gridId) ?? wholeMs]
-    const [shorterMs = 0, longerMs = 0] = spans
-      .map((ms) => Math.min(ms, durationSeconds * 1000))
-      .sort((one, other) => one - other)
-    const pausesMs = [base, head].map(({ pausesMs }) => pausesMs?.get(gridId) ?? 0)
-    const allowedMs = Math.max(LARGEST_DIFFERENCE * longerMs, 2 * Math.max(thinkMs, ...pausesMs))
-    if (longerMs - shorterMs > allowedMs) {
-      const [baseSpan = '', headSpan = ''] = spans.map(seconds)
-      return `the samples of grid ${gridId} span ${baseSpan} of the base and ${headSpan} of the head`
-    }
-  }
-  return undefined
+/** The grids wait for the next segment meanwhile. */
+const LONGEST_COLLECTION_MS = 60_000
+
+async function followSegment(
+  runner: Runner,
+  { side, mayBeRefused = false, ...request }: SegmentRequest
+): Promise<Segment> {
+  const { gate, signal, grids, done } = runner
+  const { saved, settings } = gate
+  signal.throwIfAborted()
+  saved.beginAnotherRun({ leaveIfKilled: !settings.stopOnCancel })
+  // Until its run is known, nothing is: the state alone says what to look for.
+  done.latest = {}
+  const own = settingsOf(settings, side)
+  const findings = await followRun(gate, {
+    ...request,
+    ...{ settings: own, within: signal, grids, longestCollectionMs: LONGEST_COLLECTION_MS }
+  })
+  done.latest = findings
+  const { run, failure } = findings
+  // Without a marker to look for, nothing was created.
+  const isRefused = saved.state.marker === undefined && !signal.aborted
+  if (run === undefined && mayBeRefused && failure?.kind === 'error' && isRefused)
+    return { side, run, findings: {}, problem: failure.message }
+  const isOnlyUncollected = run !== undefined && hasEnded(run.status) && !signal.aborted
+  if (run === undefined || (failure !== undefined && !isOnlyUncollected))
+    throw new SegmentError(failure?.message ?? 'there is no run')
+  const twin = await findTwin(runner, run)
+  const gap = describeGap({ ...settings, ...own }, findings)
+  const badEnd =
+    phaseOf(run.status) === 'ended well' ? undefined : `it ended as "${run.status}", not "finished"`
+  const problem = failure?.message ?? gap ?? twin ?? problemOf(side, findings)
+  return { side, run, findings, problem: request.resultsFolder === null ? badEnd : problem }
 }
 
-/** How long a user waits between two requests on average; a plan may wait that long before its first one, and at the end. */
-function thinkTimeMs(collection: Collection): number {
-  const { samples = 0, meanMs = 0 } = wholeOf(collection)?.figures({}) ?? {}
-  const users = mostThreads(collection) ?? 0
-  const spanMs = Math.max(0, ...collection.spansMs.values())
-  if (samples === 0 || users === 0) return 0
-  // Between the starts of a user's first and last request; with one request for each user, at least half of the time.
-  const periods = Math.max(0.5, samples / users - 1)
-  return Math.max(0, (spanMs - meanMs) / periods - meanMs)
+/** A duplicate doubles the load, and must not go on during the next segment. With the embedded service there is no proxy that could cause one. */
+async function findTwin({ gate, signal }: Runner, run: Run): Promise<string | undefined> {
+  const { local, saved, client, ports } = gate
+  if (local !== undefined) return undefined
+  const options = { client, clock: ports.clock, log: ports.log, signal }
+  const { marker, askedMs } = saved.state
+  const runs = { runId: run.id, marker, askedMs }
+  // A duplicate that this look misses is found by the one at the end, or by the post step.
+  const { twins } = await findTwins(runs, options)
+  signal.throwIfAborted()
+  const [first] = twins
+  if (first === undefined) return undefined
+  if (twins.some((twin) => !hasEnded(twin.run.status))) await endTwins(runs, options)
+  return `the run was created twice (${first.run.id} has the same tag), so the load was not the requested one`
 }
 
-function seconds(ms: number): string {
-  return `${Number((ms / 1000).toFixed(1))} s`
+function settingsOf({ baseline: { source }, overrideParameters }: Settings, side: Side): Partial<Settings> {
+  if (side === 'head' || source.kind !== 'side-by-side') return {}
+  return { overrideParameters: overlayParameters(overrideParameters, source.parameters) }
 }
 
-export interface Done {
-  readonly rounds: readonly Round[]
-  readonly planned: number
-  readonly segments: readonly Segment[]
-  /** What else there is to say of the comparison. */
-  readonly notes?: readonly string[]
-}
-
-/** The logs of a few bad segments say what those of all do. */
-const MOST_BAD_RUNS = 3
-
-/**
- * What all rounds together say: the samples of every head segment that is evidence as those of one run, whatever its base did, and the
- * pairs to compare.
- */
-function joinRounds({ ports }: Gate, { rounds, planned, segments, notes = [] }: Done): Findings {
-  const heads = segments.filter(({ side, problem }) => side === 'head' && problem === undefined)
-  const named = segments.find(({ side, run }) => side === 'head' && run !== undefined)?.run
-  const gap = describeTooFew(rounds, planned)
-  const collections = heads.flatMap(({ findings }) => findings.collection ?? [])
-  const measurements =
-    collections.length === 0
-      ? undefined
-      : mergeRuns(
-          collections.map(({ scans = [], countedScans = scans }) => countedScans),
-          collections.map(({ scans = [], warmUp }) => ({ scans, ...countedFrom(warmUp) }))
-        )
-  const run = named && joinRuns(named, heads)
-  return {
-    ...(run !== undefined && {
-      run,
-      collection: {
-        ...joinCollections(collections, run),
-        resultsDir: join(ports.scratchDir, RESULTS_FOLDER),
-        files: filesOf(segments),
-        measurements,
-        ...warmUpOf(collections)
-      },
-      apdex: apdexOfAll(heads, measurements)
-    }),
-    ...(gap !== undefined && { gap }),
-    comparison:
-      gap === undefined ? evidenceOf(rounds) : { kind: 'none', outcome: 'not comparable', reason: gap },
-    baseline: factsOf(rounds, gap, notes),
-    badRuns: rounds.flatMap(badRunsIn).slice(0, MOST_BAD_RUNS)
-  }
-}
-
-/** The run that the outputs name, from the start of the first head segment to the end of the last one. */
-function joinRuns(named: Run, heads: readonly Segment[]): Run {
-  const runs = heads.flatMap(({ run }) => run ?? [])
-  const { id, permalink, startedMs } = named
-  return {
-    ...(runs[0] ?? named),
-    id,
-    permalink,
-    startedMs,
-    stoppedMs: (runs.at(-1) ?? named).stoppedMs,
-    remoteErrors: runs.reduce<string | undefined>(
-      (errors, { remoteErrors }) => joinRemoteErrors(errors, remoteErrors),
-      undefined
-    )
-  }
-}
-
-function joinCollections(
-  collections: readonly Collection[],
-  run: Run
-): Omit<Collection, 'resultsDir' | 'measurements' | 'warmUp'> {
-  const report = collections[0]?.report
-  return {
-    run,
-    // The service's figures and its sentences about them are those of one segment.
-    report: report && { ...report, means: {}, summary: undefined },
-    reportProblem: undefined,
-    grids: joinGrids(collections),
-    missingGrids: [],
-    doubts: [...new Set(collections.flatMap(({ doubts = [] }) => doubts))],
-    ...shortestSpans(collections),
-    scans: collections.flatMap(({ scans = [] }) => scans)
-  }
-}
-
-function countedFrom(warmUp: WarmUpFacts | undefined): { fromMs?: number } {
-  return warmUp?.startMs === undefined ? {} : { fromMs: warmUp.startMs + warmUp.ms }
-}
-
-/** Each segment has its own warm-up. */
-function warmUpOf(collections: readonly Collection[]): Pick<Collection, 'warmUp'> {
-  const each = collections.flatMap(({ warmUp }) => warmUp ?? [])
-  const [first] = each
-  if (first === undefined) return {}
-  const sum = (count: (one: WarmUpFacts) => number): number => each.reduce((all, one) => all + count(one), 0)
-  return {
-    warmUp: {
-      ms: first.ms,
-      samples: sum(({ samples }) => samples),
-      failures: sum(({ failures }) => failures),
-      whole: mergeRuns(collections.map(({ scans = [] }) => scans))
-    }
-  }
-}
-
-/** Each grid once, with the size of all its CSVs. */
-function joinGrids(collections: readonly Collection[]): GridResult[] {
-  const grids = new Map<string, GridResult>()
-  for (const grid of collections.flatMap((collection) => collection.grids)) {
-    const known = grids.get(grid.gridId)
-    grids.set(grid.gridId, known === undefined ? grid : { ...known, bytes: known.bytes + grid.bytes })
-  }
-  return [...grids.values()]
-}
-
-/** Each segment has to last as long as requested: its shortest span is what counts. */
-function shortestSpans(collections: readonly Collection[]): Pick<Collection, 'spansMs' | 'pausesMs'> {
-  const spansMs = new Map<string, number>()
-  const pausesMs = new Map<string, number>()
-  for (const collection of collections)
-    for (const [grid, ms] of collection.spansMs)
-      if (ms < (spansMs.get(grid) ?? Infinity)) {
-        spansMs.set(grid, ms)
-        pausesMs.set(grid, collection.pausesMs?.get(grid) ?? 0)
-      }
-  return { spansMs, pausesMs }
-}
-
-/** Computed from all samples of the head, with the target that the service uses. */
-function apdexOfAll(heads: readonly Segment[], measurements: Measurements | undefined): Apdex | string {
-  const told = heads.map(({ run }) => readApdex(run?.apdex ?? null))
-  const known = told.find((apdex) => typeof apdex !== 'string')
-  if (known === undefined)
-    return told.find((apdex) => typeof apdex === 'string') ?? 'no head segment is complete'
-  const score = measurements?.figures({})?.apdex(known.targetMs)
-  return score === undefined
-    ? 'the CSVs do not have the time of each sample, from which the apdex of all rounds is computed'
-    : { score, targetMs: known.targetMs }
-}
-
-/** The CSVs of every segment, compared or not. */
-function filesOf(segments: readonly Segment[]): string[] {
-  return segments.flatMap(({ findings }) =>
-    (findings.collection?.grids ?? []).flatMap(({ path }) => path ?? [])
-  )
-}
-
-function factsOf(rounds: readonly Round[], gap: string | undefined, notes: readonly string[]): BaselineFacts {
-  const dropped = rounds.flatMap((round) => problemIn(round) ?? [])
-  return {
-    state: gap === undefined ? 'compared' : 'not comparable',
-    kind: 'side-by-side',
-    branch: undefined,
-    commit: undefined,
-    runs: keptOf(rounds).flatMap(({ base }) => base.run?.id ?? []),
-    reason: gap,
-    notes: [
-      ...[describeLoadChange(evidenceOf(rounds)) ?? []].flat(),
-      ...dropped.map((problem) => `Not compared: ${problem}`),
-      ...notes
-    ]
-  }
-}
-
-function badRunsIn({ number, base, head }: Round): { runId: string; folder: string }[] {
-  return [base, head].flatMap(({ problem, run, side }) =>
-    problem === undefined || run === undefined ? [] : [{ runId: run.id, folder: folderOf(number, side) }]
-  )
+/** A head that fails is a finding; a base that fails is nothing to compare with. */
+function problemOf(side: Side, { collection }: Findings): string | undefined {
+  const all = collection?.measurements?.figures({})
+  if (side === 'head' || all === undefined || all.failures <= all.samples / 2) return undefined
+  return `${all.failures} of ${all.samples} samples failed: check that the server of the base is running`
 }

@@ -41,39 +41,37 @@ const NOT_COMPARED: ComparisonEvidence = {
 export function conclude(settings: Settings, findings: Findings): Outcome {
   const { run, collection } = findings
   const apdex = findings.apdex ?? apdexToJudge(settings, findings)
-  const difference = differenceOf(findings)
+  const { confirming = [] } = findings
   const judgements = takeWorst(
-    judge(settings, findings, { apdex, difference }),
-    (findings.confirming ?? []).map((found) => judgeConfirming(settings, found))
+    judge(settings, findings, apdex),
+    confirming.map((found) => judgeConfirming(settings, found))
   )
-  const remoteErrors = remoteErrorsOf(findings)
-  const warnings = shortfallOf(settings, findings)
   const nodes = run && nodesOf(run, settings)
-  const decided = decide(findings, { settings, judgements, difference })
   return {
-    ...decided,
+    ...decide(settings, findings, judgements),
     run: run && runFacts(run, settings),
     apdex: typeof apdex === 'string' ? undefined : apdex,
     ...serviceFigures(collection),
     rehearsal: collection?.report?.rehearsal ?? false,
     judgements,
-    grids: (collection?.grids ?? []).map(gridFacts),
+    grids: (collection?.grids ?? []).map(({ path, bytes, ...grid }): GridFacts => ({
+      ...grid,
+      bytes: path === undefined ? undefined : bytes
+    })),
     nodes,
     isAllHere: isAllHere(settings, findings),
     measurements: collection?.measurements,
     ...(collection?.warmUp !== undefined && { warmUp: collection.warmUp }),
     warnings: [
-      ...warnings,
-      ...[findings, ...(findings.confirming ?? []).map((each) => each.findings)].flatMap(
-        (each) => each.warnings ?? []
-      ),
+      ...shortfallOf(settings, findings),
+      ...[findings, ...confirming.map((each) => each.findings)].flatMap((each) => each.warnings ?? []),
       ...(collection?.doubts ?? []),
       ...describeStarved(nodes),
       ...describeEarlyLabels(settings.thresholds, collection),
       ...[findLongPause(collection, settings.onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
-    remoteErrors,
+    remoteErrors: remoteErrorsOf(findings),
     notes: notesOf(settings, findings),
     baseline: findings.baseline,
     ...shownComparisonsOf(settings, findings),
@@ -85,8 +83,7 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
 /** The same without the lines that name `baseline`. */
 export function withoutBaselineLines(settings: Settings, findings: Findings, outcome: Outcome): Outcome {
   const judgements = outcome.judgements.filter(({ threshold }) => isAbsoluteThreshold(threshold))
-  const difference = differenceOf(findings)
-  return { ...outcome, ...decide(findings, { settings, judgements, difference }), judgements }
+  return { ...outcome, ...decide(settings, findings, judgements), judgements }
 }
 
 /** Without results it is unknown what the service's own apdex would be without the warm-up. */
@@ -129,12 +126,10 @@ function shortfallOf(settings: Settings, { run, collection, failure, stoppedEarl
     : []
 }
 
-function judge(
-  settings: Settings,
-  { run, collection, isDetached, comparison, isOnBaselineBranch, stoppedEarly }: Findings,
-  { apdex, difference }: { apdex: Apdex | string; difference: string | undefined }
-): Judgement[] {
+function judge(settings: Settings, findings: Findings, apdex: Apdex | string): Judgement[] {
+  const { run, collection, isDetached, comparison, isOnBaselineBranch, stoppedEarly } = findings
   if (isDetached) return []
+  const difference = differenceOf(findings)
   const missing = [
     ...(difference === undefined ? [] : [difference]),
     ...(collection?.missingGrids ?? []).map((grid) => `${grid} is missing`),
@@ -156,23 +151,19 @@ function judge(
     settings.thresholds.filter(isAbsoluteThreshold),
     toJudge(collection, { apdex: told, missing, onStall: settings.onStall })
   )
+  // The line that ended the run stays broken, even if the figure of the samples up to the stop is within its limit.
+  const early = difference === undefined ? stoppedEarly?.judgement : undefined
   // In the order in which they were written.
   return [...absolute, ...compared]
-    .map((judgement) => decidedEarly(judgement, difference === undefined ? stoppedEarly : undefined))
+    .map((judgement) => (early?.threshold.line === judgement.threshold.line ? early : judgement))
     .sort((one, other) => one.threshold.line - other.threshold.line)
 }
 
 /** A confirming run by itself: whatever the others say of it, no limit is exceeded in any of them. */
 function judgeConfirming(settings: Settings, { stage, findings }: ConfirmingRun): JudgedRun {
   const alone = { ...settings, thresholds: settings.thresholds.filter(isAbsoluteThreshold) }
-  const apdex = apdexToJudge(settings, findings)
   const name = findings.run === undefined ? stage : `${stage} (${findings.run.id})`
-  return { name, judgements: judge(alone, findings, { apdex, difference: undefined }) }
-}
-
-/** The line that ended the run stays broken, even if the figure of the samples up to the stop is within its limit. */
-function decidedEarly(judgement: Judgement, stop: EarlyStop | undefined): Judgement {
-  return stop?.judgement.threshold.line === judgement.threshold.line ? stop.judgement : judgement
+  return { name, judgements: judge(alone, findings, apdexToJudge(settings, findings)) }
 }
 
 /** What a run was stopped by must be in its results. */
@@ -203,13 +194,8 @@ function shownComparisonsOf(settings: Settings, { comparison }: Findings): Pick<
   return { shownComparisons: judgeBaselineLines(SHOWN_LINES, comparison, rulesOf(settings)) }
 }
 
-interface Assessment {
-  readonly settings: Settings
-  readonly judgements: readonly Judgement[]
-  readonly difference?: string | undefined
-}
-
-function decide(findings: Findings, { settings, judgements, difference }: Assessment): Decision {
+function decide(settings: Settings, findings: Findings, judgements: readonly Judgement[]): Decision {
+  const difference = differenceOf(findings)
   const { failure, isDetached, stoppedEarly } = findings
   if (failure !== undefined) return { verdict: failure.kind, reason: failure.message }
   if (isDetached)
@@ -282,17 +268,10 @@ function notesOf(settings: Settings, { collection, isDetached }: Findings): stri
 }
 
 function runFacts(run: Run, settings: Settings): RunFacts {
-  return {
-    id: run.id,
-    url: runUrl(settings, run),
-    name: run.name,
-    status: run.status,
-    tool: run.tool,
-    threads: run.threads,
-    durationSeconds: settings.durationSeconds ?? run.durationSeconds,
-    startedMs: run.startedMs,
-    stoppedMs: run.stoppedMs
-  }
+  const { id, name, status, tool, threads, startedMs, stoppedMs } = run
+  const durationSeconds = settings.durationSeconds ?? run.durationSeconds
+  const url = runUrl(settings, run)
+  return { id, url, name, status, tool, threads, durationSeconds, startedMs, stoppedMs }
 }
 
 /** Side by side there are several runs, and the nodes of one of them would stand for all. */
@@ -312,17 +291,6 @@ function isAllHere({ target, regions }: Settings, { run, collection }: Findings)
   return target.kind === 'local' && regions === undefined && run !== undefined && !isRehearsal
 }
 
-function gridFacts({
-  gridId,
-  region,
-  nodeCount,
-  path,
-  bytes,
-  problem
-}: Collection['grids'][number]): GridFacts {
-  return { gridId, region, nodeCount, bytes: path === undefined ? undefined : bytes, problem }
-}
-
 /** The lines of one run that have limits of their own. */
 export interface JudgedRun {
   /** `confirming run 1 (c0ffee)` */
@@ -332,10 +300,7 @@ export interface JudgedRun {
 
 const VERDICTS: readonly Judgement['verdict'][] = ['failed', 'inconclusive', 'passed']
 
-/**
- * Each line by the run in which it fares worst, and which one that was. Lines that name `baseline` are judged by all runs together,
- * and stay as they are.
- */
+/** Each line by the run in which it fares worst, and which one that was. Lines that name `baseline` are judged by all runs together. */
 export function takeWorst(first: readonly Judgement[], confirming: readonly JudgedRun[]): Judgement[] {
   if (confirming.length === 0) return [...first]
   return first.map((own) => {

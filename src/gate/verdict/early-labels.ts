@@ -19,7 +19,8 @@ export function describeEarlyLabels(
   if (warmUp === undefined || measurements?.figures({}) === undefined) return []
   const early = listEarly(thresholds, warmUp.whole, measurements)
   if (early.length === 0) return []
-  const shown = early.slice(0, SHOWN).map(nameOf).join(', ')
+  const names = early.map(({ label = '', ...place }) => `${quote(label)}${describeScope(place)}`)
+  const shown = names.slice(0, SHOWN).join(', ')
   const rest = early.length > SHOWN ? ` and ${early.length - SHOWN} more` : ''
   return [
     `Samples within the warm-up only, so no threshold was judged on ${early.length === 1 ? 'this label' : 'these labels'}: ${shown}${rest}.`
@@ -46,8 +47,4 @@ function* findEarly(selector: Selector, whole: Measurements, counted: Measuremen
   for (const { scope, figures } of findScopes(selector, whole))
     if (figures !== undefined && scope.label !== undefined && counted.figures(scope) === undefined)
       yield counted.figures({ label: scope.label }) === undefined ? { label: scope.label } : scope
-}
-
-function nameOf({ label = '', ...place }: Scope): string {
-  return `${quote(label)}${describeScope(place)}`
 }

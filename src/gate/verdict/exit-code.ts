@@ -8,7 +8,6 @@ export function failsStep(verdict: Verdict, failOn: Settings['failOn']): boolean
   return verdict !== 'passed' && verdict !== 'skipped' && verdict !== 'detached'
 }
 
-/** The exit code of the command line. */
 export function exitCodeOf(verdict: Verdict, failOn: Settings['failOn']): number {
   if (!failsStep(verdict, failOn)) return 0
   if (verdict === 'failed') return 1

@@ -18,7 +18,7 @@ export function requestedLoad(load: Load): RequestedLoad {
   const { settings, run } = load
   // The CSV of a remote service may contain a count per node, of which the scanner keeps the largest.
   // If the service reports errors, the number of nodes that took part is unknown.
-  const isOneCount = settings.target.kind === 'local' || hasErrors(run)
+  const isOneCount = settings.target.kind === 'local' || listRemoteErrors(run.remoteErrors).length > 0
   return {
     seconds: requestedSeconds(load),
     threads: sumThreads(asInput(settings, settings.threads) ?? run.threads, requestedGrids(settings, run)),
@@ -36,12 +36,7 @@ function asInput({ origin }: Settings, value: number | undefined): number | unde
   return origin.kind === 'files' ? value : undefined
 }
 
-interface Nodes {
-  readonly infrastructure: string | undefined
-  readonly nodeCount: number | undefined
-}
-
-function requestedGrids({ origin }: Settings, run: Run): readonly Nodes[] {
+function requestedGrids({ origin }: Settings, run: Run) {
   const specifications =
     origin.kind === 'files' ? origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid])) : []
   const isAllSpecified = origin.kind === 'files' && specifications.length === origin.grids.length
@@ -55,14 +50,7 @@ function mostNodes({ settings, run, collection }: Load): number {
   return Math.max(1, ...counts)
 }
 
-function hasErrors({ remoteErrors }: Run): boolean {
-  return listRemoteErrors(remoteErrors).length > 0
-}
-
-/**
- * How the samples that were downloaded contradict those that were read during the run: the latter must be among the former. Undefined
- * if they do not, also where they could not be downloaded.
- */
+/** How the downloaded samples contradict those read during the run, which must be among them; undefined if they do not, or could not be downloaded. */
 export function describeDifference(live: Measurements, collection: Collection): string | undefined {
   const { measurements, grids } = collection
   if (measurements === undefined) return undefined
@@ -93,15 +81,12 @@ function lackOf(before: Figures, after: Figures | undefined): string | undefined
 function missingTimes(before: Figures, after: Figures | undefined): number[] {
   const [earlier, later] = [before.countTimes(), after?.countTimes()]
   if (earlier === undefined || later === undefined) return []
-  const found = new Map(
-    later.valuesMs.map((value, at) => [
-      value,
-      { count: later.counts[at] ?? 0, failed: later.failed[at] ?? 0 }
-    ])
-  )
+  const places = new Map(later.valuesMs.map((value, at) => [value, at]))
   return earlier.valuesMs.filter((value, at) => {
-    const { count, failed } = found.get(value) ?? { count: 0, failed: 0 }
-    return count < (earlier.counts[at] ?? 0) || failed < (earlier.failed[at] ?? 0)
+    const found = places.get(value) ?? -1
+    const isLess = (counts: 'counts' | 'failed'): boolean =>
+      (later[counts][found] ?? 0) < (earlier[counts][at] ?? 0)
+    return isLess('counts') || isLess('failed')
   })
 }
 

@@ -1,6 +1,5 @@
 import type { Calls } from './calls.js'
-import { shaOf } from './trigger.js'
-import type { Trigger } from './trigger.js'
+import { shaOf, type Trigger } from './trigger.js'
 
 export interface Base {
   /** Undefined on the branch itself: any earlier run of it will do. */
@@ -9,17 +8,12 @@ export interface Base {
   readonly newest: string
 }
 
-interface Options {
-  readonly trigger: Trigger
-  readonly branch: string
-  /** The branch's newest commit. */
-  readonly tip: string
-  /** The commit in the workspace, if known. */
-  readonly checkedOut: string | undefined
-}
-
 /** The commit that the change is based on. Never simply the tip of the branch, which may have moved on. */
-export async function findBase(calls: Calls, { trigger, branch, tip, checkedOut }: Options): Promise<Base> {
+export async function findBase(
+  calls: Calls,
+  options: { trigger: Trigger; branch: string; tip: string; checkedOut: string | undefined }
+): Promise<Base> {
+  const { trigger, branch, tip, checkedOut } = options
   const { commit, pull, group } = trigger
   const isHeadTested = pull !== undefined && pull.head !== '' && checkedOut === pull.head
   if (group?.baseBranch === branch && group.base !== '') return at(group.base)
@@ -39,7 +33,6 @@ function at(sha: string): Base {
   return { baseCommit: sha, newest: sha }
 }
 
-/** Undefined if the commit is not a merge. */
 async function readFirstParent(calls: Calls, sha: string): Promise<string | undefined> {
   const { data } = await calls.make('read the merge commit', () =>
     calls.octokit.rest.git.getCommit({ ...calls.repository, commit_sha: sha })

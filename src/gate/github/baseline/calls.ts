@@ -16,14 +16,10 @@ export class CallError extends Error {
 }
 
 /** An artifact that cannot be a document. A retry does not help, an older one may. */
-export class UnusableArtifactError extends Error {
-  override name = 'UnusableArtifactError'
-}
+export class UnusableArtifactError extends Error {}
 
 /** The storage, or the way to it, does not hand out an artifact that may be sound. */
-export class RefusedDownloadError extends UnusableArtifactError {
-  override name = 'RefusedDownloadError'
-}
+export class RefusedDownloadError extends UnusableArtifactError {}
 
 export interface CallOptions {
   readonly clock: Ports['clock']
@@ -95,6 +91,23 @@ export function explain(thrown: unknown): string {
 /** Whether GitHub may answer the next time, without anything being changed. */
 export function isOutage(thrown: unknown): boolean {
   return thrown instanceof CallError && TRANSIENT.includes(thrown.failure.kind)
+}
+
+/** All bytes; throws an error that it is given if there are more. */
+export async function readAtMost(
+  source: AsyncIterable<Uint8Array>,
+  most: number,
+  tooLarge: () => Error
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  // Leaving the loop ends the stream.
+  for await (const chunk of source) {
+    bytes += chunk.length
+    if (bytes > most) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 /** What others wrote, on one line and without control characters. */

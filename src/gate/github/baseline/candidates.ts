@@ -1,6 +1,6 @@
 import { OddReplyError } from '../comment-failure.js'
-import { CallError } from './calls.js'
-import type { Calls } from './calls.js'
+import type { Octokit } from '../pull-request.js'
+import { CallError, type Calls } from './calls.js'
 import { RECORDED_EVENTS, shaOf } from './trigger.js'
 
 /** An artifact that may be a baseline document. */
@@ -15,28 +15,8 @@ export interface Candidate {
   readonly createdMs: number | undefined
 }
 
-interface Listed {
-  readonly id?: unknown
-  readonly name?: unknown
-  readonly size_in_bytes?: unknown
-  readonly expired?: unknown
-  readonly created_at?: unknown
-  readonly workflow_run?: {
-    readonly id?: unknown
-    readonly repository_id?: unknown
-    readonly head_repository_id?: unknown
-    readonly head_branch?: unknown
-  } | null
-}
-
-interface WorkflowRun {
-  readonly id?: unknown
-  readonly event?: unknown
-  readonly head_branch?: unknown
-  readonly head_sha?: unknown
-  readonly repository?: { readonly id?: unknown } | null
-  readonly head_repository?: { readonly id?: unknown } | null
-}
+type Actions = Octokit['rest']['actions']
+type Listed = Awaited<ReturnType<Actions['listArtifactsForRepo']>>['data']['artifacts'][number]
 
 interface Query {
   readonly name: string
@@ -47,25 +27,17 @@ interface Query {
 
 /** GitHub's largest. */
 const PAGE = 100
-/** So many are united. */
 const ENOUGH = 3
 /** Where artifacts of others take up the page, the branch's newest runs are asked one by one, but not for ever. */
 const MOST_ASKED_RUNS = 20
 
-interface Candidates {
-  /** Newest first. */
-  readonly candidates: readonly Candidate[]
-  readonly ignored: readonly string[]
-  /** There are none among those that were looked at, and there may be some among the older ones. */
-  readonly isCut: boolean
-}
-
 /**
  * The artifacts of this name that the workflow's own runs on the branch have uploaded, newest first. Anyone can upload one of the name: a
  * fork has a branch of the same name, and other events run foreign code on the default branch. So the runs decide, and where those of
- * others fill the list of artifacts, those of the branch's runs are listed run by run.
+ * others fill the list of artifacts, those of the branch's runs are listed run by run. `isCut`: there are none among those that were
+ * looked at, and there may be some among the older ones.
  */
-export async function listCandidates(calls: Calls, query: Query): Promise<Candidates> {
+export async function listCandidates(calls: Calls, query: Query) {
   const artifacts = await listArtifacts(calls, query.name)
   const { sound, ignored } = sortOut(artifacts, query)
   const isFull = artifacts.length >= PAGE
@@ -79,24 +51,21 @@ export async function listCandidates(calls: Calls, query: Query): Promise<Candid
   ]
   const foreign = sound.length - own.length
   return {
-    candidates: candidates.sort(newestFirst),
+    candidates: candidates.sort(
+      (one, other) => (other.createdMs ?? 0) - (one.createdMs ?? 0) || other.id - one.id
+    ),
     ignored: [...ignored, ...Array<string>(foreign).fill('uploaded by another workflow or event')],
     isCut: isFull && candidates.length === 0 && runIds.length > MOST_ASKED_RUNS
   }
 }
 
-/** Those of the runs that are known. */
-function withCommits(
-  candidates: readonly Candidate[],
-  commits: ReadonlyMap<number, string>
-): readonly Candidate[] {
+function withCommits(candidates: readonly Candidate[], commits: ReadonlyMap<number, string>): Candidate[] {
   return candidates.flatMap((each) => {
     const commit = commits.get(each.runId)
     return commit === undefined ? [] : [{ ...each, commit }]
   })
 }
 
-/** The artifacts of the branch's newest runs, until there are enough. */
 async function askRuns(calls: Calls, query: Query, runIds: readonly number[]): Promise<Candidate[]> {
   const asked: Candidate[] = []
   for (const runId of runIds.slice(0, MOST_ASKED_RUNS)) {
@@ -104,7 +73,7 @@ async function askRuns(calls: Calls, query: Query, runIds: readonly number[]): P
     const artifacts = await calls.make('list the artifacts of an earlier run', async () => {
       const one = { ...calls.repository, name: query.name, per_page: PAGE, run_id: runId }
       const { data } = await calls.octokit.rest.actions.listWorkflowRunArtifacts(one)
-      return listIn<Listed>(data, 'artifacts')
+      return listIn(data, 'artifacts')
     })
     asked.push(...sortOut(artifacts, query).sound)
   }
@@ -115,89 +84,59 @@ function listArtifacts(calls: Calls, name: string): Promise<Listed[]> {
   return calls.make('list the artifacts of earlier runs', async () => {
     const query = { ...calls.repository, name, per_page: PAGE }
     const { data } = await calls.octokit.rest.actions.listArtifactsForRepo(query)
-    return listIn<Listed>(data, 'artifacts')
+    return listIn(data, 'artifacts')
   })
 }
 
 /** By what GitHub says of the artifacts themselves. */
-function sortOut(
-  artifacts: readonly Listed[],
-  { name, branch }: Query
-): { readonly sound: Candidate[]; readonly ignored: string[] } {
+function sortOut(artifacts: readonly Listed[], { name, branch }: Query) {
   const ignored: string[] = []
-  const sound = artifacts
-    .filter((artifact) => artifact.name === name)
-    .flatMap((artifact) => {
-      const reason = reasonToIgnore(artifact, branch)
-      if (reason !== undefined) ignored.push(reason)
-      return reason === undefined ? [candidateOf(artifact)] : []
-    })
+  const sound: Candidate[] = []
+  for (const artifact of artifacts) {
+    if (artifact.name !== name) continue
+    const { id, size_in_bytes: bytes, created_at: at, workflow_run: run } = artifact
+    const reason = reasonToIgnore(artifact, branch)
+    const createdMs = Date.parse(String(at)) || undefined
+    if (reason !== undefined) ignored.push(reason)
+    else sound.push({ id, name, bytes, runId: Number(run?.id), commit: '', createdMs })
+  }
   return { sound, ignored }
 }
 
-function reasonToIgnore(artifact: Listed, branch: string): string | undefined {
-  const run = artifact.workflow_run
-  if (typeof artifact.id !== 'number' || typeof run?.id !== 'number') return 'without a workflow run'
+function reasonToIgnore({ id, expired, workflow_run: run }: Listed, branch: string): string | undefined {
+  if (typeof id !== 'number' || typeof run?.id !== 'number') return 'without a workflow run'
   // The repository is missing if the fork was deleted.
   if (typeof run.repository_id !== 'number' || run.head_repository_id !== run.repository_id)
     return 'of a fork'
   if (run.head_branch !== branch) return 'of another branch'
-  return artifact.expired === true ? 'expired' : undefined
+  return expired ? 'expired' : undefined
 }
 
-function candidateOf({
-  id,
-  name,
-  size_in_bytes: bytes,
-  created_at: at,
-  workflow_run: run
-}: Listed): Candidate {
-  return {
-    id: Number(id),
-    name: String(name),
-    bytes: Number(bytes ?? 0),
-    runId: Number(run?.id),
-    commit: '',
-    createdMs: Date.parse(String(at)) || undefined
-  }
-}
-
-function newestFirst(one: Candidate, other: Candidate): number {
-  return (other.createdMs ?? 0) - (one.createdMs ?? 0) || other.id - one.id
-}
-
-/**
- * The commits of the workflow's newest runs on the branch, by their ids, by events that only run the branch's own code. One list per
- * event, because runs of other events may take up a page; until all that are wanted are known.
- */
+/** The commits of the workflow's newest runs on the branch, by run id. One list per event, because runs of others may take up a page; until all wanted are known. */
 async function listOwnRuns(
   calls: Calls,
   query: Query,
   wanted: readonly Candidate[] | undefined
 ): Promise<ReadonlyMap<number, string>> {
+  const { branch } = query
   const commits = new Map<number, string>()
   for (const event of RECORDED_EVENTS) {
-    for (const run of await listRuns(calls, { ...query, event }))
-      if (
-        run.head_repository?.id === run.repository?.id &&
-        run.head_branch === query.branch &&
-        run.event === event
-      )
-        commits.set(Number(run.id), shaOf(run.head_sha))
+    for (const run of await listRuns(calls, { ...query, event })) {
+      const { repository, head_repository: from } = run as Partial<typeof run>
+      if (from?.id === repository?.id && run.head_branch === branch && run.event === event)
+        commits.set(run.id, shaOf(run.head_sha))
+    }
     if (wanted?.every(({ runId }) => commits.has(runId))) break
   }
   return commits
 }
 
-async function listRuns(
-  calls: Calls,
-  { branch, workflow, event }: Query & { readonly event: string }
-): Promise<WorkflowRun[]> {
+async function listRuns(calls: Calls, { branch, workflow, event }: Query & { readonly event: string }) {
   const query = { ...calls.repository, workflow_id: workflow, branch, event, per_page: PAGE }
   try {
     return await calls.make("list the workflow's runs", async () => {
       const { data } = await calls.octokit.rest.actions.listWorkflowRuns(query)
-      return listIn<WorkflowRun>(data, 'workflow_runs')
+      return listIn(data, 'workflow_runs')
     })
   } catch (thrown) {
     // The artifacts could be listed, so it is not the permission.
@@ -209,8 +148,8 @@ async function listRuns(
   }
 }
 
-function listIn<T extends object>(data: unknown, key: string): T[] {
-  const value = (data as Record<string, unknown> | null)?.[key]
-  if (!Array.isArray(value)) throw new OddReplyError(`GitHub's reply has no list of ${key}`)
-  return value.filter((entry): entry is T => typeof entry === 'object' && entry !== null)
+function listIn<K extends string, T>(data: Readonly<Record<K, readonly T[]>>, key: K): T[] {
+  const list = (data as Partial<typeof data> | null)?.[key]
+  if (!Array.isArray(list)) throw new OddReplyError(`GitHub's reply has no list of ${key}`)
+  return (list as readonly T[]).filter((entry) => typeof entry === 'object' && entry !== null)
 }

@@ -1,6 +1,5 @@
 import { defaults } from '@actions/github/lib/utils'
-import { RefusedDownloadError, UnusableArtifactError } from './calls.js'
-import type { Calls } from './calls.js'
+import { RefusedDownloadError, UnusableArtifactError, readAtMost, type Calls } from './calls.js'
 import type { Candidate } from './candidates.js'
 
 /** As compressed by GitHub; a document is far smaller. */
@@ -47,23 +46,10 @@ async function fetchZip({ options: { signal } }: Calls, url: string): Promise<Bu
       response: { headers: Object.fromEntries(response.headers) }
     })
   }
-  return readAll(response.body)
-}
-
-async function readAll(body: ReadableStream<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  try {
-    // Leaving the loop cancels the stream.
-    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-      bytes += chunk.length
-      if (bytes > MOST_ZIP_BYTES) throw tooLarge()
-      chunks.push(chunk)
-    }
-  } catch (thrown) {
+  const body = response.body as unknown as AsyncIterable<Uint8Array>
+  return readAtMost(body, MOST_ZIP_BYTES, tooLarge).catch((thrown: unknown) => {
     throw thrown instanceof UnusableArtifactError ? thrown : asNetworkError(thrown)
-  }
-  return Buffer.concat(chunks)
+  })
 }
 
 /** In the form in which octokit reports a broken connection. */

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { fromBufferPromise } from 'yauzl'
 import type { BaselineDocument } from '../../../contract/baseline.js'
 import { leaveOutFutureRuns, MOST_BYTES } from '../../../analysis/baseline/document/baseline-document.js'
@@ -13,10 +12,10 @@ import type {
   Ports
 } from '../../ports.js'
 import { keyOf, positionOf } from '../comment-place.js'
-import { connect } from '../connect.js'
+import { connect } from '../pull-request.js'
 import { DOCUMENT_FILE } from '../../baseline/baseline-file.js'
-import { findBase, listAncestors, listFurther, compareCommits, type Ancestors } from './base-commit.js'
-import { CallError, Calls, RefusedDownloadError, explain, isOutage, plain } from './calls.js'
+import { findBase, listAncestors, listFurther, compareCommits } from './base-commit.js'
+import { CallError, Calls, RefusedDownloadError, explain, isOutage, plain, readAtMost } from './calls.js'
 import { listCandidates, type Candidate } from './candidates.js'
 import { downloadArtifact } from './download-artifact.js'
 import { locate, readCheckedOut, readTrigger, shaOf } from './trigger.js'
@@ -27,13 +26,9 @@ const MOST_UNITED = 3
 const MOST_SKIPPED = 5
 const MOST_NAMED = 3
 
-/** Documents by artifact: what a search has downloaded is not downloaded again to record. */
-type Downloaded = Map<number, BaselineDocument>
-
 /** Recorded runs as artifacts of the branch's own workflow runs. */
 export function createBaselineStore(env: NodeJS.ProcessEnv, log: Log, clock: Ports['clock']): BaselineStore {
-  const downloaded: Downloaded = new Map()
-  const ports = { env, log: sayOnce(log), clock, downloaded }
+  const ports = { env, log: sayOnce(log), clock, downloaded: new Map<number, BaselineDocument>() }
   return {
     locate: async (branch) => locate(await readTrigger(env), branch),
     find: (request) =>
@@ -47,10 +42,8 @@ export function createBaselineStore(env: NodeJS.ProcessEnv, log: Log, clock: Por
   }
 }
 
-type StoreLog = Pick<Log, 'info' | 'warning'>
-
 /** What the search has said is not said again when the run is recorded. */
-function sayOnce(log: Log): StoreLog {
+function sayOnce(log: Log): Pick<Log, 'info' | 'warning'> {
   const said = new Set<string>()
   const once =
     (say: 'info' | 'warning') =>
@@ -63,15 +56,13 @@ function sayOnce(log: Log): StoreLog {
 
 interface StorePorts {
   readonly env: NodeJS.ProcessEnv
-  readonly log: StoreLog
+  readonly log: Pick<Log, 'info' | 'warning'>
   readonly clock: Ports['clock']
-  readonly downloaded: Downloaded
+  /** By artifact: what a search has downloaded is not downloaded again to record. */
+  readonly downloaded: Map<number, BaselineDocument>
 }
 
-/**
- * As the comment's key: one per workflow, job, matrix leg and given name; and per branch. A reusable workflow that is called twice, and two
- * steps of a job, are told apart by the job's position and by the step: their runs have nothing to do with each other.
- */
+/** As the comment's key, and per branch, job position and step: two calls of a reusable workflow, or two steps, have nothing to do with each other. */
 function nameOf(
   env: NodeJS.ProcessEnv,
   request: Pick<BaselineRequest, 'branch' | 'matrix' | 'name'>
@@ -92,7 +83,7 @@ async function find(ports: StorePorts, request: BaselineRequest): Promise<FoundB
   const [trigger, checkedOut] = await Promise.all([readTrigger(env), readCheckedOut(env)])
   const isRecorded = locate(trigger, branch).recordedUnder === branch
   if (candidates.length === 0) return { reason: describeNone(branch, ignored, isRecorded) }
-  const commits = await BranchCommits.read(calls, branch)
+  const commits = await readBranch(calls, branch)
   const { tip } = commits
   const { baseCommit, newest } = await findBase(calls, { trigger, branch, tip, checkedOut })
   const { documents, problems } = await readDocuments(ports, { calls, request, candidates, commits })
@@ -108,7 +99,7 @@ async function readNewest(ports: StorePorts, request: BaselineRequest): Promise<
   const calls = await open(ports, request)
   const { candidates } = await list(ports, calls, request)
   if (candidates.length === 0) return []
-  const commits = await BranchCommits.read(calls, request.branch)
+  const commits = await readBranch(calls, request.branch)
   const { documents, problems } = await readDocuments(ports, { calls, request, candidates, commits })
   // They may be sound, and a new document would hide them. If one of them could be read, the next recorder unites the others with it.
   const isHidden = documents.length === 0 && problems.some(({ kind }) => kind === 'unread')
@@ -142,25 +133,19 @@ function isOwnServer({ GITHUB_SERVER_URL = 'https://github.com' }: NodeJS.Proces
   return host !== 'github.com' && !host.endsWith('.ghe.com') && !host.endsWith('.localhost')
 }
 
-async function list(
-  { env }: StorePorts,
-  calls: Calls,
-  request: BaselineRequest
-): Promise<Pick<Awaited<ReturnType<typeof listCandidates>>, 'candidates' | 'ignored'>> {
+async function list({ env }: StorePorts, calls: Calls, request: BaselineRequest) {
   const path = env.GITHUB_WORKFLOW_REF?.split('@')[0] ?? ''
   const workflow = path.split('/').at(-1) ?? ''
   if (workflow === '') throw new Error('the runner has not set GITHUB_WORKFLOW_REF; update the runner')
   const { branch } = request
   const { isCut, ...listed } = await listCandidates(calls, { name: nameOf(env, request), branch, workflow })
-  if (isCut) throw tooMany(branch, listed.ignored)
+  const { ignored } = listed
+  // A new document might hide one that is among those that were not looked at.
+  if (isCut)
+    throw new Error(
+      `none of the newest ${ignored.length} artifacts of that name counts as a recorded run of ${plain(branch)} (${countKinds(ignored)}), none of its newest runs has one, and no more are looked at; delete them, or give the gate another name`
+    )
   return listed
-}
-
-/** A new document might hide one that is among those that were not looked at. */
-function tooMany(branch: string, ignored: readonly string[]): Error {
-  return new Error(
-    `none of the newest ${ignored.length} artifacts of that name counts as a recorded run of ${plain(branch)} (${countKinds(ignored)}), none of its newest runs has one, and no more are looked at; delete them, or give the gate another name`
-  )
 }
 
 function describeNone(branch: string, ignored: readonly string[], isRecorded: boolean): string {
@@ -172,10 +157,8 @@ function describeNone(branch: string, ignored: readonly string[], isRecorded: bo
 }
 
 function countKinds(ignored: readonly string[]): string {
-  const kinds = [...new Set(ignored)].map(
-    (kind) => `${ignored.filter((each) => each === kind).length} ${kind}`
-  )
-  return kinds.join(', ')
+  const count = (kind: string): number => ignored.filter((each) => each === kind).length
+  return [...new Set(ignored)].map((kind) => `${count(kind)} ${kind}`).join(', ')
 }
 
 /** Why an artifact gives no document: it is gone, is none, or could not be downloaded. */
@@ -202,7 +185,7 @@ interface Reading {
   readonly calls: Calls
   readonly request: BaselineRequest
   readonly candidates: readonly Candidate[]
-  readonly commits: BranchCommits
+  readonly commits: Awaited<ReturnType<typeof readBranch>>
 }
 
 /** The newest documents that can be used. */
@@ -221,12 +204,11 @@ async function readDocuments(
       continue
     }
     const document = ports.downloaded.get(id) ?? (await readDocument(ports, { calls, request, candidate }))
-    if ('kind' in document) {
-      problems.push(document)
-      continue
+    if ('kind' in document) problems.push(document)
+    else {
+      ports.downloaded.set(id, document)
+      documents.push(document)
     }
-    ports.downloaded.set(id, document)
-    documents.push(document)
   }
   if (foreign.length > 0) ports.log.info(describeForeign(request.branch, foreign))
   return { documents, problems }
@@ -275,20 +257,9 @@ async function unzipDocument(zip: Buffer): Promise<Uint8Array> {
   for await (const entry of file.eachEntry()) {
     if (entry.fileName !== DOCUMENT_FILE) continue
     if (entry.uncompressedSize > MOST_BYTES) throw tooLarge()
-    return await readAll(await file.openReadStreamPromise(entry))
+    return await readAtMost(await file.openReadStreamPromise(entry), MOST_BYTES, tooLarge)
   }
   throw new Error(`its zip has no ${DOCUMENT_FILE}`)
-}
-
-async function readAll(stream: Readable): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > MOST_BYTES) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 function tooLarge(): Error {
@@ -299,56 +270,40 @@ function tooLarge(): Error {
 const MOST_COMPARED = 5
 
 /** Which commits are on the branch, by the repository's history. The name says nothing: a tag may have it too. */
-class BranchCommits {
-  readonly #calls: Calls
-  readonly #onBranch: Map<string, boolean>
-  #compared = 0
-
-  private constructor(
-    calls: Calls,
-    readonly tip: string,
-    /** The newest ones, from the tip on. */
-    readonly newest: Ancestors
-  ) {
-    this.#calls = calls
-    this.#onBranch = new Map(newest.commits.map((sha) => [sha, true]))
-  }
-
-  static async read(calls: Calls, branch: string): Promise<BranchCommits> {
-    const ref = `heads/${branch}`
-    const { data } = await calls
-      .make(`read the branch ${branch}`, () => calls.octokit.rest.git.getRef({ ...calls.repository, ref }))
-      .catch((thrown: unknown) => {
-        if (!isNotFound(thrown)) throw thrown
-        throw new Error(
-          `GitHub knows no branch ${branch} (404); if there is one, add "permissions: { actions: read, contents: read }" to the job, beside the permissions that it has`,
-          { cause: thrown }
-        )
-      })
-    const tip = shaOf((data as { object?: { sha?: unknown } }).object?.sha)
-    if (tip === '') throw new Error(`GitHub did not say which commit the branch ${branch} is at`)
-    return new BranchCommits(calls, tip, await listAncestors(calls, tip))
-  }
-
-  async has(sha: string): Promise<boolean> {
-    const known = this.#onBranch.get(sha)
+async function readBranch(calls: Calls, branch: string) {
+  const ref = `heads/${branch}`
+  const { data } = await calls
+    .make(`read the branch ${branch}`, () => calls.octokit.rest.git.getRef({ ...calls.repository, ref }))
+    .catch((thrown: unknown) => {
+      if (!isNotFound(thrown)) throw thrown
+      throw new Error(
+        `GitHub knows no branch ${branch} (404); if there is one, add "permissions: { actions: read, contents: read }" to the job, beside the permissions that it has`,
+        { cause: thrown }
+      )
+    })
+  const tip = shaOf((data as { object?: { sha?: unknown } }).object?.sha)
+  if (tip === '') throw new Error(`GitHub did not say which commit the branch ${branch} is at`)
+  const newest = await listAncestors(calls, tip)
+  const onBranch = new Map(newest.commits.map((sha) => [sha, true]))
+  let compared = 0
+  const has = async (sha: string): Promise<boolean> => {
+    const known = onBranch.get(sha)
     if (known !== undefined) return known
-    if (sha === '' || !this.newest.isCut || this.#compared === MOST_COMPARED) return false
-    this.#compared++
-    const isOn = await this.#isBehindTip(sha)
-    this.#onBranch.set(sha, isOn)
+    if (sha === '' || !newest.isCut || compared === MOST_COMPARED) return false
+    compared++
+    const isOn = await compareCommits(calls, tip, sha).then(
+      ({ aheadBy }) => aheadBy === 0,
+      (thrown: unknown) => {
+        // After a force push it may be gone.
+        if (isNotFound(thrown)) return false
+        throw thrown
+      }
+    )
+    onBranch.set(sha, isOn)
     return isOn
   }
-
-  async #isBehindTip(sha: string): Promise<boolean> {
-    try {
-      return (await compareCommits(this.#calls, this.tip, sha)).aheadBy === 0
-    } catch (thrown) {
-      // After a force push it may be gone.
-      if (isNotFound(thrown)) return false
-      throw thrown
-    }
-  }
+  /** `newest` are those from the tip on. */
+  return { tip, newest, has }
 }
 
 function isNotFound(thrown: unknown): boolean {

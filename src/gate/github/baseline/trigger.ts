@@ -34,14 +34,9 @@ const CHECKED_OUT = /^ref: (refs\/heads\/[^\s\p{Cc}~^:?*[\\]+)$/u
 const HEADS = /^refs\/heads\/(.+)$/
 
 export async function readTrigger(env: NodeJS.ProcessEnv): Promise<Trigger> {
-  const {
-    GITHUB_EVENT_NAME = '',
-    GITHUB_EVENT_PATH = '',
-    GITHUB_REF = '',
-    GITHUB_SHA = '',
-    GITHUB_BASE_REF = ''
-  } = env
-  const payload = GITHUB_EVENT_PATH === '' ? null : await readEvent<Payload | null>(GITHUB_EVENT_PATH)
+  const { GITHUB_EVENT_NAME = '', GITHUB_REF = '', GITHUB_SHA = '', GITHUB_BASE_REF = '' } = env
+  const path = env.GITHUB_EVENT_PATH
+  const payload = path ? await readEvent<Payload | null>(path) : null
   const { head, base } = payload?.pull_request ?? {}
   const group = payload?.merge_group
   return {
@@ -73,24 +68,18 @@ export function locate(trigger: Trigger, branch: string | undefined): BaselinePl
 }
 
 /** The commit in the workspace; undefined if that cannot be told. */
-export async function readCheckedOut({
-  GITHUB_WORKSPACE = ''
-}: NodeJS.ProcessEnv): Promise<string | undefined> {
-  if (GITHUB_WORKSPACE === '') return undefined
+export async function readCheckedOut(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const workspace = env.GITHUB_WORKSPACE
+  if (!workspace) return undefined
   const read = async (path: string): Promise<string> =>
-    (await readFile(join(GITHUB_WORKSPACE, '.git', path), 'utf8').catch(() => '')).trim()
+    (await readFile(join(workspace, '.git', path), 'utf8').catch(() => '')).trim()
   const head = await read('HEAD')
   const [, branch] = CHECKED_OUT.exec(head) ?? []
   if (branch === undefined || branch.includes('..')) return shaOf(head) || undefined
-  return shaOf(await read(branch)) || shaOf(findPacked(await read('packed-refs'), branch)) || undefined
-}
-
-/** Git moves branches into one file from time to time: a line has the commit and the ref. */
-function findPacked(text: string, ref: string): string | undefined {
-  return text
-    .split('\n')
-    .find((line) => line.trimEnd().endsWith(` ${ref}`))
-    ?.split(' ')[0]
+  // Git moves branches into one file from time to time: a line has the commit and the ref.
+  const lines = (await read('packed-refs')).split('\n')
+  const packed = lines.find((line) => line.trimEnd().endsWith(` ${branch}`))?.split(' ')[0]
+  return shaOf(await read(branch)) || shaOf(packed) || undefined
 }
 
 function branchOf(ref: string): string | undefined {
