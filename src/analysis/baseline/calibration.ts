@@ -1,13 +1,8 @@
 import type { Scope } from '../results/figures/measurements.js'
 import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
 import { benjaminiHochberg, LEVEL, meanOf, type Change, tQuantile } from './statistics/evidence-of-change.js'
-import {
-  mostResolutionFor,
-  samplesNeeded,
-  assumeSpread,
-  leastSpread,
-  type Counted
-} from './statistics/classify.js'
+import { mostResolutionFor, samplesNeeded, assumeSpread, leastSpread } from './statistics/classify.js'
+import type { Counted } from './statistics/classify.js'
 import type { ComparedRun } from './compared-run.js'
 import { isDrifting, Random, upperBoundOfSpread } from './statistics/drift.js'
 import { readLines, SHOWN_LINES } from './shown-lines.js'

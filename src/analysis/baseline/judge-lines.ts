@@ -4,14 +4,8 @@ import { formatValue, formatChange } from '../thresholds/format.js'
 import type { ComparedRun } from './compared-run.js'
 import { compareScope, type ComparedScope, type ScopeFinding } from './judge/compare-scope.js'
 import { emptyComparison, hasEnoughSamples, judgeScope } from './judge/judge-scope.js'
-import {
-  type ComparisonEvidence,
-  type ComparisonRules,
-  describeNoScope,
-  listScopes,
-  sidesOf,
-  type Sides
-} from './judge/sides.js'
+import { describeNoScope, listScopes, sidesOf } from './judge/sides.js'
+import type { ComparisonEvidence, ComparisonRules, Sides } from './judge/sides.js'
 import { addStalls, asFelt, hasStalls } from './judge/over-time.js'
 import { weighScopes } from './judge/explain-scope.js'
 import { benjaminiHochberg, LEVEL, meanOf } from './statistics/evidence-of-change.js'

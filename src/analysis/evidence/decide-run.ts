@@ -5,14 +5,8 @@ import { formatDuration, capitalize, joinClauses } from '../../contract/text.js'
 import type { Apdex } from './apdex.js'
 import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
 import { findLongPause } from './long-pause.js'
-import {
-  cutOffNode,
-  cutOffSpan,
-  hasEverySpan,
-  mayEndBeforePause,
-  type Results,
-  wholeOf
-} from './reached-load.js'
+import { cutOffNode, cutOffSpan, hasEverySpan, mayEndBeforePause, wholeOf } from './reached-load.js'
+import type { Results } from './reached-load.js'
 import { lostLoad, quoteLines } from './remote-errors.js'
 
 /** A run that ended before this share of its duration, by the service's times, was stopped early. */

@@ -52,9 +52,7 @@ export function formatActual(judged: Judged): string {
   const shown = actual * factor
   let digits = readableDigits(metric, shown)
   const most = isWritten ? MOST_DIGITS : Math.min(MOST_DIGITS, digits + MOST_MORE_DIGITS)
-  while (digits < most && Math.sign(compareToLimit(roundTo(shown, digits), limit * factor)) !== side) {
-    digits++
-  }
+  while (digits < most && Math.sign(compareToLimit(roundTo(shown, digits), limit * factor)) !== side) digits++
   return write(shown, digits, unit)
 }
 

@@ -1,12 +1,8 @@
 import type { Figures, Scope } from '../../results/figures/measurements.js'
 import { OverTime } from '../../results/stalls/over-time.js'
 import type { ComparedRun } from '../compared-run.js'
-import {
-  type RecordedOverTime,
-  type RecordedRun,
-  type RecordedScope,
-  scopeKey
-} from '../../../contract/baseline.js'
+import { scopeKey } from '../../../contract/baseline.js'
+import type { RecordedOverTime, RecordedRun, RecordedScope } from '../../../contract/baseline.js'
 import { apdexOf, percentileOf } from './histogram.js'
 
 /** A recorded run as one to compare with. */

@@ -1,12 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { type Schema, decode, isObject } from '../../../contract/decode.js'
-import {
-  type BaselineDocument,
-  type RecordedRun,
-  BASELINE_SCHEMA,
-  baselineSchema,
-  recordedRunSchema
-} from '../../../contract/baseline.js'
+import { BASELINE_SCHEMA, baselineSchema, recordedRunSchema } from '../../../contract/baseline.js'
+import type { BaselineDocument, RecordedRun } from '../../../contract/baseline.js'
 import { BaselineDocumentError, MOST_BYTES, MOST_TEXT_BYTES } from './baseline-document.js'
 
 const ADVICE = 'Remove it, and the next run on the branch records a new one.'

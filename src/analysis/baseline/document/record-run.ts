@@ -2,13 +2,8 @@ import type { Figures, Measurements, Scope } from '../../results/figures/measure
 import { matchesPattern } from '../../thresholds/judge/scopes.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
 import { mostlyFailed } from '../../thresholds/judge/failed-samples.js'
-import {
-  RECORDED_PERCENTILES,
-  type RecordedRun,
-  type RecordedScope,
-  LONGEST_NAME,
-  LONGEST_REASON
-} from '../../../contract/baseline.js'
+import { RECORDED_PERCENTILES, LONGEST_NAME, LONGEST_REASON } from '../../../contract/baseline.js'
+import type { RecordedRun, RecordedScope } from '../../../contract/baseline.js'
 import { type Fingerprint, boundFingerprint } from './fingerprint.js'
 import { makeHistogram } from './histogram.js'
 

@@ -1,10 +1,6 @@
 import { shorten } from '../../../contract/text.js'
-import {
-  type BaselineDocument,
-  type RecordedRun,
-  BASELINE_SCHEMA,
-  MOST_RUNS
-} from '../../../contract/baseline.js'
+import { BASELINE_SCHEMA, MOST_RUNS } from '../../../contract/baseline.js'
+import type { BaselineDocument, RecordedRun } from '../../../contract/baseline.js'
 import { BaselineDocumentError, MOST_RUNS_WITH_HISTOGRAMS, withoutHistogram } from './baseline-document.js'
 import { readRun } from './decode.js'
 

@@ -42,11 +42,9 @@ export function describeNoScope(selector: Selector, { head }: Sides): string {
 
 function scopesIn(selector: Selector, runs: readonly ComparedRun[]): Scope[] {
   const found = new Map<string, Scope>()
-  for (const run of runs) {
-    for (const { scope } of findScopes(selector, searched(run))) {
+  for (const run of runs)
+    for (const { scope } of findScopes(selector, searched(run)))
       found.set(JSON.stringify([scope.label, scope.region]), scope)
-    }
-  }
   return [...found.values()]
 }
 

@@ -35,9 +35,7 @@ export function classify(
   }
 ): Classification {
   if (!hasEnoughSamples) return { outcome: 'unsure', because: 'few samples' }
-  if (isOver) {
-    return isSignificant ? { outcome: 'broken' } : { outcome: 'unsure', because: 'not significant' }
-  }
+  if (isOver) return isSignificant ? { outcome: 'broken' } : { outcome: 'unsure', because: 'not significant' }
   if (resolution > mostResolution * (1 + ROUNDING)) return { outcome: 'unsure', because: 'low resolution' }
   return { outcome: 'holds' }
 }

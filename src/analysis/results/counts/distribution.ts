@@ -120,7 +120,7 @@ function joinTwo(a: Run, b: Run, sums: Sums): void {
 function sumMany(runs: readonly Run[], sums: Sums): void {
   const large = new Map<number, number>()
   let size = 0
-  for (const { runs: all, index } of runs) {
+  for (const { runs: all, index } of runs)
     for (let i = all.offsets[index]!; i < all.offsets[index + 1]!; i++) {
       const value = all.values[i]!
       if (value < TABLE_SIZE) {
@@ -128,7 +128,6 @@ function sumMany(runs: readonly Run[], sums: Sums): void {
         table[value]! += all.counts[i]!
       } else large.set(value, (large.get(value) ?? 0) + all.counts[i]!)
     }
-  }
   makeRoom(sums, size + large.size)
   const { values, upTo } = sums
   values.set(seen.subarray(0, size).sort())

@@ -67,9 +67,8 @@ function namesOf(line: Uint8Array, delimiter: number): string[] {
     { buffer, length: line.length, limit: 1, isLast: true },
     ({ columns, starts, ends, fault }) => {
       if (fault !== undefined || columns > MAX_COLUMNS) return
-      for (let i = 0; i < columns; i++) {
+      for (let i = 0; i < columns; i++)
         names.push(new TextDecoder().decode(buffer.subarray(starts[i], ends[i])).trim().toLowerCase())
-      }
     }
   )
   return names

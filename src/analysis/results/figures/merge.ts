@@ -4,15 +4,8 @@ import type { OverTime } from '../stalls/over-time.js'
 import { drawSamples, drawTidy, type Span } from './series.js'
 import { countTimes, SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
 import { findOverTime, type StallSource } from './find-over-time.js'
-import {
-  isInScope,
-  type AnyScope,
-  type Figures,
-  type Measurements,
-  type Source,
-  type TimeSeries,
-  type ErrorCount
-} from './measurements.js'
+import { isInScope } from './measurements.js'
+import type { AnyScope, Figures, Measurements, Source, TimeSeries, ErrorCount } from './measurements.js'
 import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
 
 interface IndexedRun {

@@ -90,9 +90,8 @@ export function countTimes({ all, passed }: SampleTimes): CountedTimes {
 
 function countRuns(runs: readonly Run[]): number {
   let total = 0
-  for (const { runs: all, index } of runs) {
+  for (const { runs: all, index } of runs)
     for (let i = all.offsets[index]!; i < all.offsets[index + 1]!; i++) total += all.counts[i]!
-  }
   return total
 }
 

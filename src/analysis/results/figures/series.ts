@@ -29,7 +29,7 @@ export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: S
   const first = Math.floor(span.startMs / bucketMs)
   for (const grid of grids) {
     const threads = new Map<number, number>()
-    for (const line of grid) {
+    for (const line of grid)
       line.buckets.forEach((bucket, i) => {
         const at = Math.floor((bucket * line.bucketMs) / bucketMs) - first
         const point = points[at]!
@@ -38,7 +38,6 @@ export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: S
         point.times.push({ runs: line.times, index: i })
         if (line.threads[i]! >= 0) threads.set(at, Math.max(threads.get(at) ?? 0, line.threads[i]!))
       })
-    }
     for (const [at, most] of threads) points[at]!.threads = (points[at]!.threads ?? 0) + most
   }
   return toSeries(points, bucketMs)

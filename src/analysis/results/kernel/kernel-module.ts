@@ -144,8 +144,7 @@ export function readPages(exports: KernelExports, memory: KernelMemory, cells: n
 /** How often counts have wrapped around, by their index among the shorts. */
 function readWraps(exports: KernelExports, memory: KernelMemory): Map<number, number> {
   const wraps = new Map<number, number>()
-  for (const address of memory.ints.subarray(exports.wrapsStart() / 4, exports.wrapsStop() / 4)) {
+  for (const address of memory.ints.subarray(exports.wrapsStart() / 4, exports.wrapsStop() / 4))
     wraps.set(address / 2, (wraps.get(address / 2) ?? 0) + 1)
-  }
   return wraps
 }

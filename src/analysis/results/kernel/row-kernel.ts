@@ -140,9 +140,8 @@ export class RowKernel {
 
   /** Where to put the bytes. Any other call may move it. */
   get room(): Uint8Array {
-    if (this.#room.length === 0) {
+    if (this.#room.length === 0)
       this.#room = this.#memory.bytes.subarray(this.#address, this.#address + this.#capacity)
-    }
     return this.#room
   }
 

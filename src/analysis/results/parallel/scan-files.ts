@@ -109,9 +109,8 @@ async function verifyStretches(
   scans: ReadonlyMap<Stretch, StretchScan>
 ): Promise<ScanResult> {
   // A transaction's requests may be in another stretch, so such a file must be read in one go.
-  if (plan.length > 1 && plan.some((stretch) => scans.get(stretch)?.result.hasTransactions === true)) {
+  if (plan.length > 1 && plan.some((stretch) => scans.get(stretch)?.result.hasTransactions === true))
     return (await scanStretch({ ...plan[0], to: Infinity })).result
-  }
   const results: ScanResult[] = []
   let next = 0
   for (const stretch of plan) {

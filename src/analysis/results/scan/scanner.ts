@@ -14,13 +14,12 @@ export function createScanner(options: ScannerOptions): Scanner {
   const bytes = new ByteScanner(options)
   return {
     push(chunk) {
-      for (let at = 0; at < chunk.length && !bytes.isDone;) {
+      for (let at = 0; at < chunk.length && !bytes.isDone;)
         at += bytes.fill((buffer, from, to) => {
           const piece = chunk.subarray(at, at + to - from)
           buffer.set(piece, from)
           return piece.length
         })
-      }
     },
     end: () => bytes.end()
   }

@@ -41,18 +41,16 @@ export function readAllowance(reader: LineReader, subject: Subject): Allowance |
   if (sign === undefined) {
     const accepted = worse ?? '+ or -'
     const example = `baseline ${worse ?? '+'} ${rule?.example ?? ANY_EXAMPLE}`
-    reader.giveUp(
+    return reader.giveUp(
       signAt,
       `expected ${accepted} or the end of the line, but ${reader.describeNext()}; such as ${example}`
     )
-    return undefined
   }
-  if (rule && metric && subject.isSignChecked && sign !== worse) {
+  if (rule && metric && subject.isSignChecked && sign !== worse)
     reader.complain(
       signAt,
       `baseline ${sign} demands a ${factsOf(metric).better} ${metric.name} in every run, so one that is as good as before would fail: write baseline ${worse ?? ''} ${rule.example}`
     )
-  }
   const allowance = readQuantities(reader, subject)
   reader.skipSpace()
   if (allowance && reader.sees(/[+-]/y)) {
@@ -78,8 +76,7 @@ function readQuantities(reader: LineReader, subject: Subject): Allowance | undef
       subject.rule && subject.rule.largerOfTwo === undefined
         ? `write one allowance, such as ${subject.rule.example}`
         : `the only one is ${subject.rule?.largerOfTwo ?? 'max(10%, 20ms)'}, the larger of the two`
-    reader.giveUp(at, `unknown function ${quote(name.slice(0, -1).trim())}; ${known}`)
-    return undefined
+    return reader.giveUp(at, `unknown function ${quote(name.slice(0, -1).trim())}; ${known}`)
   }
   return readLargerOfTwo(reader, subject, at)
 }
@@ -96,16 +93,16 @@ function readLargerOfTwo(reader: LineReader, subject: Subject, at: number): Allo
   const larger = first.value >= second.value ? first.text : second.text
   if (subject.rule?.largerOfTwo === undefined) {
     const name = subject.metric?.name ?? 'it'
-    reader.complain(at, `max() takes a share and an amount, and ${name} has only one kind: write ${larger}`)
-    return undefined
+    return reader.complain(
+      at,
+      `max() takes a share and an amount, and ${name} has only one kind: write ${larger}`
+    )
   }
-  if (first.kind === second.kind) {
-    reader.complain(
+  if (first.kind === second.kind)
+    return reader.complain(
       secondAt,
       `max() takes one share in % and one amount in ${listUnits(subject.rule.units.slice(1))}, not two of a kind: write ${larger} alone, or ${example}`
     )
-    return undefined
-  }
   return { [first.kind]: first.value, [second.kind]: second.value }
 }
 
@@ -129,16 +126,16 @@ function readQuantity(reader: LineReader, { metric, rule }: Subject): Quantity |
   if (digits === undefined || !metric || !rule) return undefined
 
   const unit = rule.units.find((known) => known === written)
-  if (unit === undefined) {
-    reader.complain(written ? unitAt : beforeUnit, describeUnitProblem(metric, { rule, digits, written }))
-    return undefined
-  }
+  if (unit === undefined)
+    return reader.complain(
+      written ? unitAt : beforeUnit,
+      describeUnitProblem(metric, { rule, digits, written })
+    )
   const quantity = { kind: kindOf(unit), value: toBaseUnit(digits, unit), text: digits + unit }
   if (rule.all !== undefined && unit === rule.units[0] && quantity.value >= 1) {
     const { called = metric.name, better } = factsOf(metric)
     const words = `${called} cannot ${better === 'lower' ? 'rise' : 'fall'} by ${rule.all} or more`
-    reader.complain(at, `${words}, so this would check nothing: write less, such as ${rule.example}`)
-    return undefined
+    return reader.complain(at, `${words}, so this would check nothing: write less, such as ${rule.example}`)
   }
   return quantity
 }
@@ -148,23 +145,20 @@ function describeUnitProblem(
   { rule, digits, written }: { rule: BaselineRule; digits: string; written: string }
 ): string {
   const { units } = rule
-  if (units[0] === '') {
+  if (units[0] === '')
     return written === '%'
       ? `% of a score is ambiguous; ${name} takes a plain difference: did you mean ${Number(`${digits}e-2`)}?`
       : `${name} takes no unit, but has ${quote(written)}; such as baseline - ${rule.example}`
-  }
   if (written === '') {
     const guesses = units.slice(0, 2).map((unit) => digits + unit)
     return `${name} needs a unit here (${listUnits(units)}): did you mean ${guesses.join(' or ')}?`
   }
   const word = written.toLowerCase()
   const synonym = UNIT_SYNONYMS.get(word) ?? word
-  if (units.includes('pp') && synonym === '%') {
+  if (units.includes('pp') && synonym === '%')
     return `${quote(written)} is ambiguous here, a share of the rate or percentage points: did you mean ${digits}pp?`
-  }
-  if (synonym === 'pp' && !units.includes('pp')) {
+  if (synonym === 'pp' && !units.includes('pp'))
     return `${quote(written)} (percentage points) is for error_rate only; ${name} takes ${listUnits(units)}: did you mean ${digits}%?`
-  }
   const meant = units.find((known) => known === synonym) ?? suggestWord(written, units)
   return `unknown unit ${quote(written)}; ${name} takes ${listUnits(units)} here${meant ? `: did you mean "${meant}"?` : ''}`
 }

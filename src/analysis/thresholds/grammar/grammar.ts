@@ -1,19 +1,20 @@
 import { suggestWord } from '../../../contract/nearest.js'
 import { quote } from '../quoting.js'
-import {
-  baselineRuleOf,
-  factsOf,
-  METRIC_WORDS,
-  metricNamed,
-  PERCENTILE,
-  type BaselineRule,
-  type NamedMetric,
-  type Unit
-} from '../metrics.js'
+import { baselineRuleOf, factsOf, METRIC_WORDS, metricNamed, PERCENTILE } from '../metrics.js'
+import type { BaselineRule, NamedMetric, Unit } from '../metrics.js'
 import { directionOf, readAllowance, toBaseUnit, UNIT_SYNONYMS } from './allowance-grammar.js'
 import { LineReader, readPlainNumber } from './line-reader.js'
-import { readSelector } from './selector-grammar.js'
-import type { Operator, Threshold, AbsoluteThreshold, BaselineThreshold } from './threshold.js'
+import {
+  type Operator,
+  type Threshold,
+  type AbsoluteThreshold,
+  type BaselineThreshold,
+  SELECTOR_KEYS,
+  type Pattern,
+  type Selector,
+  type SelectorKey
+} from './threshold.js'
+import { shorten } from '../../../contract/text.js'
 
 const OPERATORS: readonly Operator[] = ['<', '<=', '>', '>=', '==']
 const OPERATOR_SYNONYMS = new Map<string, Operator>([
@@ -56,9 +57,8 @@ function readThreshold(reader: LineReader, line: number): Threshold | undefined 
     ? readBaselineLimit(reader, { metric, metricAt: start, operator, operatorAt, gridAt: places.grid })
     : withOperator(operator, readLimit(reader, metric))
   reader.skipSpace()
-  if (!reader.isAtEnd) {
+  if (!reader.isAtEnd)
     reader.giveUp(reader.at, `${reader.describeNext()} after the threshold; one threshold per line`)
-  }
   if (!metric || !limit) return undefined
   return { text: reader.textBetween(start).trim(), line, level, ...metric, selector, ...limit }
 }
@@ -80,10 +80,8 @@ function readLevel(reader: LineReader): Threshold['level'] {
 function readMetric(reader: LineReader): NamedMetric | undefined {
   const at = reader.at
   const word = reader.take(/[^\s:{}<>=!~≤≥≠"]+/y)
-  if (word === undefined) {
-    reader.giveUp(at, `expected a metric, but ${reader.describeNext()}; ${ACCEPTED_METRICS}`)
-    return undefined
-  }
+  if (word === undefined)
+    return reader.giveUp(at, `expected a metric, but ${reader.describeNext()}; ${ACCEPTED_METRICS}`)
   const metric = metricNamed(word)
   if (metric) return metric
   const percent = PERCENTILE.exec(word)?.[1]
@@ -115,18 +113,15 @@ function describeBadPercentile(percent: string): string {
 function readOperator(reader: LineReader, metric: NamedMetric | undefined): Operator | undefined {
   const at = reader.at
   const word = reader.take(/[<>=!~≤≥≠]+/y)
-  if (word === undefined) {
-    reader.giveUp(at, `expected an operator, but ${reader.describeNext()}; ${OPERATORS.join(', ')}`)
-    return undefined
-  }
+  if (word === undefined)
+    return reader.giveUp(at, `expected an operator, but ${reader.describeNext()}; ${OPERATORS.join(', ')}`)
   const operator = OPERATORS.find((known) => known === word)
   if (operator) return operator
   const meant = suggestOperator(reader, word, metric)
-  reader.complain(
+  return reader.complain(
     at,
     `unknown operator ${quote(word)}; known operators are ${OPERATORS.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
   )
-  return undefined
 }
 
 function suggestOperator(
@@ -153,10 +148,11 @@ function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit |
     subject: 'a limit',
     example: metric ? factsOf(metric).example : '800ms'
   })
-  if (digits !== undefined && reader.sees(BASELINE_AFTER_NUMBER)) {
-    reader.giveUp(at, 'baseline comes first, then how much worse it may be, such as p95 <= baseline + 10%')
-    return undefined
-  }
+  if (digits !== undefined && reader.sees(BASELINE_AFTER_NUMBER))
+    return reader.giveUp(
+      at,
+      'baseline comes first, then how much worse it may be, such as p95 <= baseline + 10%'
+    )
   const beforeUnit = reader.at
   reader.skipSpace()
   const unitAt = reader.at
@@ -164,10 +160,7 @@ function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit |
   if (digits === undefined || !metric) return undefined
 
   const unitProblem = describeUnitProblem(metric, digits, written)
-  if (unitProblem !== undefined) {
-    reader.complain(written ? unitAt : beforeUnit, unitProblem)
-    return undefined
-  }
+  if (unitProblem !== undefined) return reader.complain(written ? unitAt : beforeUnit, unitProblem)
   const unit = written as Unit
   const value = toBaseUnit(digits, unit)
   if (value > (factsOf(metric).largest ?? Infinity)) reader.complain(at, describeTooLarge(metric, digits))
@@ -233,12 +226,11 @@ function seesBaseline(reader: LineReader): boolean {
 /** Reads `baseline`, alone or with how much worse the figure may be. */
 function readBaselineLimit(reader: LineReader, left: LeftSide): BaselineLimit | undefined {
   const rule = findRule(reader, left)
-  if (left.gridAt !== undefined) {
+  if (left.gridAt !== undefined)
     reader.complain(
       left.gridAt,
       'grid cannot be used with baseline, because the ids of grids change from run to run: use region'
     )
-  }
   const operator = rule && left.metric ? checkOperator(reader, left, rule, left.metric) : undefined
   readWord(reader)
   const allowance = readAllowance(reader, {
@@ -254,8 +246,7 @@ function findRule(reader: LineReader, { metric, metricAt }: LeftSide): BaselineR
   if (!metric) return undefined
   const rule = baselineRuleOf(metric)
   if (typeof rule !== 'string') return rule
-  reader.complain(metricAt, rule)
-  return undefined
+  return reader.complain(metricAt, rule)
 }
 
 function checkOperator(
@@ -274,8 +265,7 @@ function checkOperator(
       ? 'two runs are never exactly equal, so == baseline would always fail'
       : `${name} ${operator} baseline would fail a run for a ${factsOf(metric).better} ${name}, which is better`
   const usual = `${name} ${operators[0] ?? ''} baseline ${sign} ${example}`
-  reader.complain(operatorAt, `${problem}: write ${usual}`)
-  return undefined
+  return reader.complain(operatorAt, `${problem}: write ${usual}`)
 }
 
 function readWord(reader: LineReader): void {
@@ -288,4 +278,89 @@ function readWord(reader: LineReader): void {
 
 function isMisspelt(word: string): boolean {
   return BASELINE_SYNONYMS.includes(word.toLowerCase()) || suggestWord(word, ['baseline']) !== undefined
+}
+
+const ACCEPTED_KEYS = 'label, region, grid'
+
+/** Where each key was first written. */
+type KeyPlaces = Readonly<Partial<Record<SelectorKey, number>>>
+
+/** Reads `{key="value", …}` if there is one. */
+function readSelector(reader: LineReader): { selector: Selector; places: KeyPlaces } {
+  const selector: Partial<Record<SelectorKey, Pattern>> = {}
+  const places: Partial<Record<SelectorKey, number>> = {}
+  reader.skipSpace()
+  if (reader.take(/\{/y) === undefined) return { selector, places }
+  do {
+    const at = skipToPlace(reader)
+    const key = readKey(reader)
+    const pattern = readPattern(reader)
+    if (key && pattern) {
+      if (selector[key]) reader.complain(at, `${key} is given twice; once each: ${ACCEPTED_KEYS}`)
+      selector[key] = pattern
+      places[key] ??= at
+    }
+  } while (takeSeparator(reader) === ',')
+  return { selector, places }
+}
+
+function skipToPlace(reader: LineReader): number {
+  reader.skipSpace()
+  return reader.at
+}
+
+/** Undefined for an unknown key; the problem is then recorded. */
+function readKey(reader: LineReader): SelectorKey | undefined {
+  const at = reader.at
+  const word = reader.take(/[^\s=,{}<>!~"]+/y)
+  if (word === undefined)
+    return reader.giveUp(at, `expected a key, but ${reader.describeNext()}; ${ACCEPTED_KEYS}`)
+  const key = SELECTOR_KEYS.find((known) => known === word)
+  if (!key) {
+    const meant = suggestWord(word, SELECTOR_KEYS)
+    reader.complain(
+      at,
+      `unknown key ${quote(word)}; known keys are ${ACCEPTED_KEYS}${meant ? `: did you mean "${meant}"?` : ''}`
+    )
+  }
+  reader.skipSpace()
+  if (!reader.sees(/=(?![=~])/y))
+    reader.giveUp(
+      reader.at,
+      `expected = after the key, but ${reader.describeNext()}; ${shorten(word)}="value"`
+    )
+  reader.take(/=/y)
+  return key
+}
+
+function readPattern(reader: LineReader): Pattern | undefined {
+  const quoteAt = skipToPlace(reader)
+  if (reader.take(/"/y) === undefined)
+    return reader.giveUp(quoteAt, `expected a value in double quotes, but ${reader.describeNext()}`)
+  const pieces = ['']
+  const textAt = reader.at
+  for (;;) {
+    const at = reader.at
+    const token = reader.take(/[^"\\*]+|\\.|["*]/suy)
+    if (token === undefined) return reader.giveUp(quoteAt, 'the quote is not closed; a value ends with "')
+    if (token === '"') return { text: reader.textBetween(textAt, at), pieces }
+    if (token === '*') pieces.push('')
+    else pieces.push((pieces.pop() ?? '') + unescape(reader, token, at))
+  }
+}
+
+function unescape(reader: LineReader, token: string, at: number): string {
+  if (!token.startsWith('\\')) return token
+  const character = token.slice(1)
+  if (!['"', '\\', '*'].includes(character))
+    reader.complain(at, `unknown escape ${quote(token)}; \\", \\\\, \\*`)
+  return character
+}
+
+function takeSeparator(reader: LineReader): string | undefined {
+  reader.skipSpace()
+  const at = reader.at
+  const separator = reader.take(/[,}]/y)
+  if (separator === undefined) reader.giveUp(at, `expected , or }, but ${reader.describeNext()}`)
+  return separator
 }

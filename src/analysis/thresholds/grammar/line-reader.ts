@@ -53,14 +53,14 @@ export class LineReader {
   }
 
   /** Records a problem after which the rest of the line can still be read. */
-  complain(at: number, message: string): void {
+  complain(at: number, message: string): undefined {
     if (this.#isLost) return
     this.problems.push(this.#render(at, message))
     if (this.problems.length === MOST_PROBLEMS) this.#loseWay()
   }
 
   /** Records a problem that makes the rest meaningless; further problems are not reported. */
-  giveUp(at: number, message: string): void {
+  giveUp(at: number, message: string): undefined {
     this.complain(at, message)
     this.#loseWay()
   }
@@ -118,25 +118,18 @@ export function readPlainNumber(
 ): string | undefined {
   const at = reader.at
   const word = reader.take(NUMBER_LIKE)
-  if (word === undefined) {
-    reader.giveUp(at, `expected a number, but ${reader.describeNext()}; such as ${example}`)
-    return undefined
-  }
+  if (word === undefined)
+    return reader.giveUp(at, `expected a number, but ${reader.describeNext()}; such as ${example}`)
   if (word.startsWith('-')) {
     const fix = subject === 'a limit' ? '' : `: write it without that sign, such as ${example}`
-    reader.complain(at, `${subject} is never negative, but ${quote(word)} is${fix}`)
-    return undefined
+    return reader.complain(at, `${subject} is never negative, but ${quote(word)} is${fix}`)
   }
-  if (!PLAIN_NUMBER.test(word)) {
-    reader.complain(
+  if (!PLAIN_NUMBER.test(word))
+    return reader.complain(
       at,
       `${quote(word)} is not a plain number; digits with or without decimals, such as 1200 or 0.5`
     )
-    return undefined
-  }
-  if (word.length > MOST_CHARACTERS) {
-    reader.complain(at, `the number is too long; at most ${MOST_CHARACTERS} characters`)
-    return undefined
-  }
+  if (word.length > MOST_CHARACTERS)
+    return reader.complain(at, `the number is too long; at most ${MOST_CHARACTERS} characters`)
   return word
 }

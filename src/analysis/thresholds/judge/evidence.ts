@@ -95,9 +95,8 @@ export function readFigure(
   evidence: Evidence
 ): Reading {
   if (!figures || !(figures.samples > 0)) return { missing: 'there are no samples' }
-  if (threshold.metric === 'apdex' && !isTarget(evidence.apdex?.targetMs)) {
+  if (threshold.metric === 'apdex' && !isTarget(evidence.apdex?.targetMs))
     return { missing: "the target is unknown: it is the number in brackets in the service's apdex" }
-  }
   const { percentile } = threshold
   const actual = factsOf(threshold).read(figures, { percentile, targetMs: evidence.apdex?.targetMs })
   if (actual === undefined)

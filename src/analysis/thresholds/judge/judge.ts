@@ -52,9 +52,8 @@ function judgeMeasured(
   measurements: Measurements,
   { evidence, isTrusting }: { evidence: Evidence; isTrusting: boolean }
 ): Judgement {
-  if (!measurements.figures({})) {
+  if (!measurements.figures({}))
     return leaveUndecided(threshold, `${threshold.name} is unknown: there are no samples`)
-  }
   const unmatched = describeUnmatched(threshold.selector, measurements)
   const judgement =
     unmatched === undefined ? weighReadings(threshold, readScopes()) : leaveUndecided(threshold, unmatched)

@@ -1,12 +1,8 @@
 import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { Scope } from '../../results/figures/measurements.js'
 import { factsOf } from '../metrics.js'
-import {
-  isAbsoluteThreshold,
-  type AbsoluteThreshold,
-  type Threshold,
-  type Operator
-} from '../grammar/threshold.js'
+import { isAbsoluteThreshold } from '../grammar/threshold.js'
+import type { AbsoluteThreshold, Threshold, Operator } from '../grammar/threshold.js'
 
 /** The outcome of one threshold. */
 export interface Judgement {

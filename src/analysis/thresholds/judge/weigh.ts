@@ -45,12 +45,11 @@ export function weighReadings(threshold: AbsoluteThreshold, readings: Iterable<S
       ...(overTime && { overTime: overTime.figure, ...warningOf(threshold, scope, overTime) })
     }
   }
-  if (!firstMissing) {
+  if (!firstMissing)
     return leaveUndecided(
       threshold,
       `${threshold.name} is unknown: there are no samples in any such combination`
     )
-  }
   const others = tally.missing > 1 ? `; the same in ${tally.missing} of ${tally.checked} scopes` : ''
   return {
     ...leaveUndecided(
