@@ -17,13 +17,13 @@ import {
   describeGap as describeGapIn,
   type RunEvidence,
   findOtherRows,
-  toJudge
+  toJudge,
+  decideVerdict,
+  type Decision
 } from '../../analysis/evidence/decide-run.js'
-import { decideVerdict, type Decision } from '../../analysis/evidence/decide-verdict.js'
 import { hasEnded, phaseOf, runUrl } from '../run/run-status.js'
 import { listRemoteErrors, withoutOwnStop } from '../../analysis/evidence/remote-errors.js'
-import { findLongPause } from '../../analysis/evidence/long-pause.js'
-import { describeShortfall } from '../../analysis/evidence/reached-load.js'
+import { findLongPause, describeShortfall } from '../../analysis/evidence/reached-load.js'
 import type { Settings } from '../settings/settings.js'
 import type { ConfirmingRun, EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'

@@ -65,6 +65,14 @@ export interface Finding {
   readonly isInput?: true
 }
 
+export function error(message: string): Finding {
+  return { level: 'error', message }
+}
+
+export function warning(message: string): Finding {
+  return { level: 'warning', message }
+}
+
 const MAX_QUOTE = 100
 
 /** A text of the plan for a message: one line, not too long. */

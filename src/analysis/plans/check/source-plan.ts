@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
-import { hasWord, shorten, type Finding, settingsOf, type PlanRequest } from './request.js'
+import { hasWord, settingsOf, shorten, warning, type Finding, type PlanRequest } from './request.js'
 
 /** What each tool runs, and what its plan reads. */
 interface SourceTool {
@@ -97,10 +97,11 @@ function checkSettings(tool: SourceTool, request: PlanRequest, texts: readonly s
   if (!tool.readsSettings) return []
   return [...settingsOf(request)]
     .filter(([name]) => !texts.some((text) => hasWord(text, name)))
-    .map(([name, value]) => ({
-      level: 'warning',
-      message: `${name} is ${value}, but ${request.plan.name} does not read it; use ${tool.example(name)} in the simulation, or remove ${name}.`
-    }))
+    .map(([name, value]) =>
+      warning(
+        `${name} is ${value}, but ${request.plan.name} does not read it; use ${tool.example(name)} in the simulation, or remove ${name}.`
+      )
+    )
 }
 
 function checkParameters(tool: SourceTool, request: PlanRequest, texts: readonly string[]): Finding[] {
@@ -110,10 +111,11 @@ function checkParameters(tool: SourceTool, request: PlanRequest, texts: readonly
     .filter(
       ([, name]) => !ofBase.has(name) && !name.includes('.') && !texts.some((text) => hasWord(text, name))
     )
-    .map(([flag, name]) => ({
-      level: 'warning',
-      message: `${flag} has no effect: ${request.plan.name} does not read ${tool.example(name)}. Is the name spelled as in the plan?`
-    }))
+    .map(([flag, name]) =>
+      warning(
+        `${flag} has no effect: ${request.plan.name} does not read ${tool.example(name)}. Is the name spelled as in the plan?`
+      )
+    )
 }
 
 function checkFiles(request: PlanRequest, texts: readonly string[]): Finding[] {
@@ -123,10 +125,9 @@ function checkFiles(request: PlanRequest, texts: readonly string[]): Finding[] {
     .flatMap((text) => [...text.matchAll(READS_FILE)].map(([, , path = '']) => path))
   return [...new Set(paths)]
     .filter((path) => !/^(?:[a-z]+:|\/)/i.test(path) && !names.includes(path.split('/').at(-1) ?? ''))
-    .map((path) => ({
-      level: 'warning',
-      message: `The plan reads ${shorten(path)}, which is not listed under files; add its path to files.`
-    }))
+    .map((path) =>
+      warning(`The plan reads ${shorten(path)}, which is not listed under files; add its path to files.`)
+    )
 }
 
 /** Without regular expressions over several lines: one that is never closed would be searched for again and again. */

@@ -77,7 +77,7 @@ export interface ScannerOptions {
   /** Rows that start before it are read but not counted, and so are the buckets of a tidy CSV. */
   readonly countFromMs?: number
   /** The same for rows that start after it. */
-  readonly countToMs?: number
+  readonly countToMs?: number | undefined
   /** Rows that end before it are read but not counted: they only show which transactions the rows after them belong to. */
   readonly countEndsFromMs?: number
   /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
