@@ -1,4 +1,4 @@
-import type { Trend } from './baseline/trend.js'
+import type { Trend } from './baseline/build-trend.js'
 import type { Measurements } from './results/figures/measurements.js'
 import type { Judgement } from './thresholds/judge/judgement.js'
 

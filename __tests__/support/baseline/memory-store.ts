@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { BaselineDocument } from '../../../src/contract/baseline.js'
-import { decodeBaseline } from '../../../src/analysis/baseline/document/decode.js'
+import { decodeBaseline } from '../../../src/analysis/baseline/document/baseline-document.js'
 import { uniteBaselines } from '../../../src/analysis/baseline/document/unite.js'
 import type {
   Artifact,

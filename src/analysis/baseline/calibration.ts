@@ -1,21 +1,24 @@
 import type { Scope } from '../results/figures/measurements.js'
 import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
-import { benjaminiHochberg, LEVEL, meanOf, type Change, tQuantile } from './statistics/evidence-of-change.js'
-import { mostResolutionFor, samplesNeeded, assumeSpread, leastSpread } from './statistics/classify.js'
-import type { Counted } from './statistics/classify.js'
-import type { ComparedRun } from './compared-run.js'
-import { isDrifting, Random, upperBoundOfSpread } from './statistics/drift.js'
-import { readLines, SHOWN_LINES } from './shown-lines.js'
-import { mostlyFailed } from '../thresholds/judge/failed-samples.js'
-import { listScopes } from './judge/sides.js'
-import { limitWithFloor } from './judge/judge-scope.js'
-import { readRun } from './judge/read-run.js'
 import {
+  benjaminiHochberg,
+  LEVEL,
+  meanOf,
+  type Change,
+  tQuantile,
   compareRecorded,
   differenceVariance,
   medianOf,
   compareSideBySide
-} from './statistics/recorded-runs.js'
+} from './statistics/evidence-of-change.js'
+import { mostResolutionFor, samplesNeeded, assumeSpread, leastSpread } from './statistics/classify.js'
+import type { Counted } from './statistics/classify.js'
+import { type ComparedRun, listScopes } from './judge/sides.js'
+import { isDrifting, Random, upperBoundOfSpread } from './statistics/drift.js'
+import { readLines, SHOWN_LINES } from './judge-lines.js'
+import { mostlyFailed } from '../thresholds/judge/evidence.js'
+import { limitWithFloor } from './judge/explain-scope.js'
+import { readRun } from './judge/read-run.js'
 import { asChangePct, fromScale, scaleOf, type Scale } from './statistics/scale.js'
 
 const LEAST_RUNS = 3

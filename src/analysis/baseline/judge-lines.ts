@@ -1,15 +1,14 @@
-import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
+import { type BaselineThreshold, isBaselineThreshold } from '../thresholds/grammar/threshold.js'
 import { leaveUndecided, type Judgement } from '../thresholds/judge/judgement.js'
 import { formatValue, formatChange } from '../thresholds/format.js'
-import type { ComparedRun } from './compared-run.js'
-import { compareScope, type ComparedScope, type ScopeFinding } from './judge/compare-scope.js'
-import { emptyComparison, hasEnoughSamples, judgeScope } from './judge/judge-scope.js'
 import { describeNoScope, listScopes, sidesOf } from './judge/sides.js'
-import type { ComparisonEvidence, ComparisonRules, Sides } from './judge/sides.js'
+import type { ComparedRun, ComparisonEvidence, ComparisonRules, Sides } from './judge/sides.js'
+import { compareScope, type ComparedScope, type ScopeFinding } from './judge/compare-scope.js'
+import { emptyComparison, hasEnoughSamples, judgeScope, weighScopes } from './judge/explain-scope.js'
 import { addStalls, asFelt, hasStalls } from './judge/over-time.js'
-import { weighScopes } from './judge/explain-scope.js'
 import { benjaminiHochberg, LEVEL, meanOf } from './statistics/evidence-of-change.js'
 import { fromScale, SCALES, toScale } from './statistics/scale.js'
+import { parseThresholds } from '../thresholds/grammar/grammar.js'
 
 const LEAST_PAIRS = 2
 
@@ -133,4 +132,15 @@ function typicalThroughput(runs: readonly ComparedRun[]): number | undefined {
   const scale = SCALES.throughput
   const known = runs.flatMap((run) => toScale(scale, run.figures({})?.throughput) ?? [])
   return known.length === 0 ? undefined : fromScale(scale, meanOf(known))
+}
+
+/** What is compared and shown, never judged, where no line names `baseline`. */
+export const SHOWN_LINES = readLines([
+  'warn: p95 <= baseline + 10%',
+  'warn: throughput >= baseline - 10%',
+  'warn: error_rate <= baseline + 0.5pp'
+])
+
+export function readLines(lines: readonly string[]): readonly BaselineThreshold[] {
+  return parseThresholds(lines.join('\n')).thresholds.filter(isBaselineThreshold)
 }

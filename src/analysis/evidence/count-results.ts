@@ -4,14 +4,8 @@ import { mergeScans } from '../results/figures/merge.js'
 import type { ScanResult } from '../results/counts/scan-result.js'
 import type { ResultFile } from '../results/parallel/scan-stretch.js'
 import { scanEach } from '../results/parallel/scan-files.js'
-import {
-  type PlacedRows,
-  type RunTimes,
-  describeForeignRows,
-  placeRows,
-  type EarlierResults,
-  findSameRows
-} from './own-rows.js'
+import { describeForeignRows, placeRows, findSameRows } from './own-rows.js'
+import type { PlacedRows, RunTimes, EarlierResults } from './own-rows.js'
 import type { Results } from './reached-load.js'
 import { type ScannedFile, leaveOutAll, leaveOutWarmUp } from './warm-up.js'
 import { pausesOf, spansOf } from './grid-times.js'

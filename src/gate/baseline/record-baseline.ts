@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
-import { encodeBaseline } from '../../analysis/baseline/document/encode.js'
+import { encodeBaseline } from '../../analysis/baseline/document/baseline-document.js'
 import { whyNotRecorded } from '../../analysis/baseline/document/record-run.js'
 import { addRun, uniteBaselines } from '../../analysis/baseline/document/unite.js'
 import { makeFolder } from '../../contract/files.js'

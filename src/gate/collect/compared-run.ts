@@ -1,4 +1,4 @@
-import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
+import type { ComparedRun } from '../../analysis/baseline/judge/sides.js'
 import type { Findings } from '../findings.js'
 import { apdexOf } from '../../analysis/evidence/apdex.js'
 import { wholeOf } from '../../analysis/evidence/reached-load.js'

@@ -3,7 +3,7 @@ import type { Measurements, Scope } from '../../analysis/results/figures/measure
 import { holds, measureRoom, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { readFigure } from '../../analysis/thresholds/judge/evidence.js'
 import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
-import { namedScope, shareOfLimit } from '../../analysis/thresholds/judge/weigh.js'
+import { namedScope, shareOfLimit } from '../../analysis/thresholds/judge/judge.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { LiveReadingError } from './live-csv.js'
 import { WINDOW_MS, type LiveGrid } from './live-grid.js'

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { encodeBaseline } from '../../../../src/analysis/baseline/document/encode.js'
-import { decodeBaseline } from '../../../../src/analysis/baseline/document/decode.js'
+import {
+  encodeBaseline,
+  decodeBaseline
+} from '../../../../src/analysis/baseline/document/baseline-document.js'
 import { asComparedRun } from '../../../../src/analysis/baseline/document/compared.js'
 import type { RunToRecord } from '../../../../src/analysis/baseline/document/record-run.js'
 import { recordRun } from '../../../../src/analysis/baseline/document/record-run.js'

@@ -1,11 +1,11 @@
 import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
 import { matchesPattern } from '../../thresholds/judge/scopes.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
-import { mostlyFailed } from '../../thresholds/judge/failed-samples.js'
+import { mostlyFailed } from '../../thresholds/judge/evidence.js'
 import { RECORDED_PERCENTILES, LONGEST_NAME, LONGEST_REASON } from '../../../contract/baseline.js'
 import type { RecordedRun, RecordedScope } from '../../../contract/baseline.js'
 import { type Fingerprint, boundFingerprint } from './fingerprint.js'
-import { makeHistogram } from './histogram.js'
+import { makeHistogram } from './compared.js'
 
 /** What is known of a run besides its figures. */
 export interface RunToRecord {

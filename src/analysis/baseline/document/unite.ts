@@ -1,8 +1,12 @@
 import { shorten } from '../../../contract/text.js'
 import { BASELINE_SCHEMA, MOST_RUNS } from '../../../contract/baseline.js'
 import type { BaselineDocument, RecordedRun } from '../../../contract/baseline.js'
-import { BaselineDocumentError, MOST_RUNS_WITH_HISTOGRAMS, withoutHistogram } from './baseline-document.js'
-import { readRun } from './decode.js'
+import {
+  BaselineDocumentError,
+  MOST_RUNS_WITH_HISTOGRAMS,
+  withoutHistogram,
+  readRun
+} from './baseline-document.js'
 
 /** The documents of recorders that raced as one: each run once, by time. The order of the documents does not matter. */
 export function uniteBaselines(documents: readonly BaselineDocument[]): BaselineDocument {

@@ -1,14 +1,27 @@
 import type { Scope } from '../../results/figures/measurements.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { formatValue } from '../../thresholds/format.js'
-import { mostlyFailed, sayLittle } from '../../thresholds/judge/failed-samples.js'
+import { mostlyFailed, sayLittle } from '../../thresholds/judge/evidence.js'
 import { factsOf } from '../../thresholds/metrics.js'
 import { samplesNeeded, assumeSpread, leastSpread } from '../statistics/classify.js'
-import { meanOf, type Change } from '../statistics/evidence-of-change.js'
-import { compareRecorded, MOST_CENTRE_RUNS, compareSideBySide } from '../statistics/recorded-runs.js'
+import {
+  meanOf,
+  type Change,
+  compareRecorded,
+  MOST_CENTRE_RUNS,
+  compareSideBySide
+} from '../statistics/evidence-of-change.js'
 import { allowsAnything, fromScale, limitFor, scaleOf, type Scale } from '../statistics/scale.js'
-import { addUp, describeLeftOut, describeUneven, doubtHead, isNoBase } from './failed-readings.js'
-import { readRun, type Reading, hasSamples } from './read-run.js'
+import {
+  addUp,
+  describeLeftOut,
+  describeUneven,
+  doubtHead,
+  isNoBase,
+  readRun,
+  type Reading,
+  hasSamples
+} from './read-run.js'
 import type { Sides } from './sides.js'
 
 const LEAST_ROUNDS = 2

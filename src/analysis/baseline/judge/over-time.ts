@@ -10,9 +10,7 @@ import {
   writeFigures
 } from '../../thresholds/judge/over-time.js'
 import type { OverTime } from '../../results/stalls/over-time.js'
-import type { ComparedRun } from '../compared-run.js'
-import type { ComparisonEvidence } from './sides.js'
-import { listScopes, sidesOf, type Sides } from './sides.js'
+import { type ComparedRun, type ComparisonEvidence, listScopes, sidesOf, type Sides } from './sides.js'
 
 type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
 

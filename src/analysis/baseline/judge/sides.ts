@@ -1,8 +1,19 @@
-import type { ComparedRun } from '../compared-run.js'
-import type { Scope } from '../../results/figures/measurements.js'
+import type { Scope, Figures } from '../../results/figures/measurements.js'
 import type { Selector } from '../../thresholds/grammar/threshold.js'
 import { describeUnmatched, findScopes, type Searched } from '../../thresholds/judge/scopes.js'
 import type { OnStall } from '../../thresholds/judge/judgement.js'
+
+/** The figures of one run, just measured or recorded earlier. */
+export interface ComparedRun {
+  /** The service's own figure, or the one computed from all samples. */
+  readonly apdex: { readonly score: number; readonly targetMs: number } | undefined
+  /** Epoch ms of its first start, if that is known. */
+  readonly startMs?: number | undefined
+  readonly labels: readonly string[]
+  readonly regions: readonly string[]
+  /** Undefined if the scope has no samples, or none were recorded for it. */
+  figures(scope: Scope): Figures | undefined
+}
 
 /** The runs of both sides. Where they are paired, each base run belongs to the head run in the same place. */
 export interface Sides {
