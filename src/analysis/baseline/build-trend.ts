@@ -90,10 +90,7 @@ function drawBands(
   return { ...(p95Ms && { p95Ms }), ...(throughput && { throughput }), ...(errorRate && { errorRate }) }
 }
 
-/**
- * Where the next run would not be called different, by the figures of earlier ones in base units, oldest first. `samples` are
- * those of one run. Undefined without figures.
- */
+/** Where the next run would not be called different, by earlier figures, oldest first. `samples` are those of one run. */
 export function expectedBand(
   values: readonly number[],
   metric: 'time' | 'throughput' | 'error_rate',

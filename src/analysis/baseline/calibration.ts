@@ -69,10 +69,7 @@ export interface LineCalibration {
   /** Its noisiest scope, which the rest is about; or the one with the fewest samples, if these are too few. */
   readonly scope: Scope
   readonly noise: number
-  /**
-   * The smallest change that is found nine times out of ten, in the units of `Comparison.changePct`. Side by side it is assumed that
-   * a segment varies as much as a whole run.
-   */
+  /** The smallest change found nine times out of ten, as in `Comparison.changePct`, if a segment varies as much as a whole run. */
   readonly recorded: readonly { readonly runs: number; readonly changePct: number }[]
   readonly sideBySide: readonly { readonly rounds: number; readonly changePct: number }[]
   readonly isTooNoisy: boolean

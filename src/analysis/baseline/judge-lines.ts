@@ -112,10 +112,7 @@ const NOTEWORTHY = 0.1
 /** The same as for other figures at most. */
 const NEWEST_RUNS = 5
 
-/**
- * A sentence if throughput moved by more than 10 %, for readers of compared times: plans with a fixed number of users hide stalls as
- * lower throughput.
- */
+/** A sentence if throughput moved by more than 10 %: plans with a fixed number of users hide stalls as lower throughput. */
 export function describeLoadChange(evidence: ComparisonEvidence): string | undefined {
   if (evidence.kind === 'none') return undefined
   const { base, head, isPaired } = sidesOf(evidence)

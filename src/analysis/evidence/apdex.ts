@@ -5,10 +5,7 @@ export interface Apdex {
   readonly targetMs: number
 }
 
-/**
- * Whether the service has reported its apdex. Until then the field is empty or has a placeholder ("N/A", "pending"), which may just as
- * well be an apdex in another format that waiting does not change.
- */
+/** Whether the service has reported its apdex. A placeholder ("N/A") may just as well be an apdex in another format, so waiting may not help. */
 export function stateOfApdex(text: string | null): 'there' | 'late' | 'odd' {
   if (typeof readApdex(text) !== 'string') return 'there'
   return (text ?? '').trim() === '' ? 'late' : 'odd'
@@ -27,10 +24,7 @@ export function readApdex(text: string | null): Apdex | string {
   return apdex
 }
 
-/**
- * The apdex to judge: the service's own; without the samples of a warm-up, which are in that one, it is computed from the others with
- * the service's target.
- */
+/** The service's own; with a warm-up, whose samples are in that one, it is computed from the others with the service's target. */
 export function apdexOf(
   { apdex }: { readonly apdex: string | null },
   collection:

@@ -147,10 +147,7 @@ function describeShortfallWithErrors({ remoteErrors, shortfalls }: RunEvidence):
   return `${shortfall} The service says: ${quoteLines(remoteErrors)}`
 }
 
-/**
- * Grids whose results have another number of rows than their nodes had when the run ended, in clauses. A file that was cut at the end of
- * a row, or replaced by another one, looks whole; a loss in one grid must not be made up for by another.
- */
+/** Grids whose results have other rows than their nodes counted, in clauses: a file cut at the end of a row, or replaced, looks whole. */
 export function findOtherRows(nodes: readonly NodeFacts[] | undefined, results: Results): string[] {
   const sources = wholeOf(results)?.sources ?? []
   return [...new Set(sources.map(({ grid }) => grid))].flatMap((grid) => {

@@ -87,10 +87,7 @@ interface Core extends Bounds {
   readonly pauseAfterMs: number
 }
 
-/**
- * When the rows took place without those that are apart: a few, behind a pause that is unlike any other. Where requests are far apart,
- * none is. Undefined without times.
- */
+/** When the rows took place without the few that are apart, behind a pause that is unlike any other. Undefined without times. */
 export function findCore(scans: readonly ScanResult[]): Core | undefined {
   const blocks = splitAtPauses(listBusy(scans))
   const most = Math.max(...blocks.map(({ samples }) => samples))
@@ -138,10 +135,7 @@ function pauseAfter(blocks: readonly Block[], at: number): number {
   return before === undefined || after === undefined ? Infinity : after.fromMs - before.toMs
 }
 
-/**
- * The typical length of the pauses in which a grid had no request in progress, by its id: pauses at least this long take up most of the
- * time. 0 if the requests are dense, however long a single pause was; never longer than the actual pauses.
- */
+/** How long a grid typically had no request in progress: pauses at least this long take up most of the time. 0 if requests are dense. */
 export function pausesOf(scans: readonly ScanResult[]): Map<string, number> {
   return new Map(
     groupByGrid(scans).map(([grid, own]) => [

@@ -310,10 +310,7 @@ export interface EarlierResults {
   readonly scans: readonly ComparedRows[]
 }
 
-/**
- * Results that begin with the same rows as others of the step, in clauses: one of them is not what it is said to be, and its samples
- * would count twice. A file that has grown since then begins with them too.
- */
+/** Results that begin with the same rows as others of the step, in clauses: their samples would count twice. A grown file begins with them too. */
 export function findSameRows(all: readonly ScanResult[], earlier: readonly EarlierResults[] = []): string[] {
   const scans = all.map(toCompare)
   return scans.flatMap((scan, index) => {

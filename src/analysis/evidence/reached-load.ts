@@ -85,10 +85,7 @@ export function cutOffNode(
   return cutOff.sort((one, other) => one.ms - other.ms)[0]
 }
 
-/**
- * If requests are far apart, the run starts and ends in a pause: a timer also delays the first request, and JMeter ends a thread at
- * once if its next pause would outlast the run. So at most two such pauses are missing.
- */
+/** Where requests are far apart, a timer delays the first one, and JMeter ends a thread whose next pause would outlast the run: two are missing. */
 function endsInPause({ pausesMs }: Results, { gridId, ms }: Span, durationSeconds: number): boolean {
   return isPause(pausesMs?.get(gridId) ?? 0, durationSeconds * 1000 - ms)
 }
@@ -194,10 +191,7 @@ interface LongPause {
   readonly gap?: string
 }
 
-/**
- * A long time in the middle of a grid's load in which nothing was in flight: nobody asked, so nobody knows what the answers would have
- * been. Each grid by itself, for they may well start one after the other; without the warm-up, which is not judged.
- */
+/** A long time in a grid's load, after the warm-up, in which nothing was in flight: nobody asked, so nobody knows what the answers would have been. */
 export function findLongPause(results: Judged | undefined, onStall: OnStall = 'fail'): LongPause {
   const grids = results?.measurements?.grids ?? []
   const pauses = grids.map((grid) => (results === undefined ? {} : findInGrid(results, grid)))

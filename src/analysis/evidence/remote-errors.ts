@@ -5,10 +5,7 @@ const LONGEST_LINE = 500
 const LONGEST_QUOTE = 500
 /** Only an attack on the stack goes deeper. */
 const DEEPEST = 6
-/**
- * The start of a line with which a service reports that part of the load did not run. A log may put a time, a level or something in
- * brackets before it, and Java a "Caused by".
- */
+/** How a service reports that part of the load did not run. A log may put a time, a level or brackets before it, and Java a "Caused by". */
 const LOAD_LOST =
   /^\s*((?:\[[^\]]*\][\s:|-]*|(?:trace|debug|info|warn|warning|error|fatal|severe|caused by|suppressed)[\s:|-]+|\d[\dTZ:.,+/-]*\s+)*)load lost:\s*/i
 

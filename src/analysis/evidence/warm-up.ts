@@ -26,10 +26,7 @@ export interface CountedResults {
   readonly doubts: readonly string[]
 }
 
-/**
- * Reads the CSVs again, without the samples that start within the warm-up. When it began, by the earliest start in all of them, is
- * known only once each of them is complete.
- */
+/** Reads the CSVs again, without the samples that start within the warm-up: when it began is known once all of them are complete. */
 export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number): Promise<CountedResults> {
   const all = files.map(({ scan }) => scan)
   const startMs = firstStartMs(all)
@@ -100,10 +97,7 @@ function firstStartMs(scans: readonly ScanResult[]): number {
     .reduce((one, other) => Math.min(one, other), Infinity)
 }
 
-/**
- * What is wrong with a CSV is so with the warm-up and without. One of which nothing is left has no part in the figures, so they do not
- * stand for the load that was requested.
- */
+/** What is wrong with a CSV stays wrong. One of which nothing is left has no part in the figures, so they are not those of the requested load. */
 function withProblems(again: ScanResult, whole: ScanResult, ms: number): ScanResult {
   const { problems, problemCount, clockMs } = whole
   const scan = { ...again, problems, problemCount, ...(clockMs !== undefined && { clockMs }) }
@@ -173,10 +167,7 @@ interface Silence {
 
 const ADVICE = 'Check the times in the CSVs, and that all of them are of the same run.'
 
-/**
- * A warm-up is counted from the first start. A sample with a wrong time, or from another run, would have it end before the load begins:
- * then the longest time without samples follows.
- */
+/** A sample with a wrong time, or from another run, would have the warm-up end before the load begins: then a long time without samples follows. */
 function describeSilence(scans: readonly ScanResult[], warmUpMs: number): Silence {
   const busy = listBusy(scans)
   const [first] = busy

@@ -160,10 +160,7 @@ interface Attempt {
   readonly bytes?: Uint8Array
 }
 
-/**
- * The document as gzipped JSON, below 1 MiB. If it is too large, histograms are dropped first, then the labels with the fewest
- * samples, the same in all runs; those that thresholds name stay as long as anything else is there, and the oldest runs go last.
- */
+/** Gzipped JSON below 1 MiB. What is too large loses histograms, then labels with few samples, then labels that thresholds name, then old runs. */
 export function encodeBaseline(document: BaselineDocument): Uint8Array {
   const ranks = rankLabels(document)
   const attempt = (kept: Kept): Attempt => ({ kept, ...compress(trim(document, kept, ranks)) })

@@ -74,10 +74,7 @@ function chooseRuns(
   )
 }
 
-/**
- * The runs of these commits, oldest commit first. Not simply by time: an old commit may run again at any time, and pushes do not
- * always end in their order.
- */
+/** By the age of their commits, oldest first, not by time: an old commit may run again, and pushes do not always end in their order. */
 function listRelated(runs: readonly RecordedRun[], newestFirst: readonly string[]): RecordedRun[] {
   const ages = new Map<string, number>()
   for (const [age, commit] of newestFirst.map(lower).entries()) if (!ages.has(commit)) ages.set(commit, age)

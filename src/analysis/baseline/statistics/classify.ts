@@ -40,10 +40,7 @@ export function classify(
   return { outcome: 'holds' }
 }
 
-/**
- * The coarsest resolution with which a limit still means something; both on the scale. A limit that allows for no change counts as
- * the smallest difference that can be told, or no line with it could ever hold.
- */
+/** The coarsest resolution with which a limit means something. One that allows for no change counts as the smallest difference, or it never held. */
 export function mostResolutionFor(scale: Scale, limit: number): number {
   if (!scale.isRelative) return ABSOLUTE_LIMITS * Math.max(limit, scale.floor)
   return Math.max(RELATIVE_LIMITS * limit, LEAST_RELATIVE_RESOLUTION)
@@ -83,10 +80,7 @@ export function assumeSpread(
   }
 }
 
-/**
- * What chance alone makes of the figures of two runs that do not differ, however alike the base runs happened to be: none of a
- * hundred requests failed in ten runs, and then one does. The failures of both sides and one more are pooled.
- */
+/** What chance alone makes of two equal runs, however alike the base runs happened to be: the failures of both sides and one more, pooled. */
 export function leastSpread(kind: Scale['kind'], { base, head = [] }: CountedSides): number {
   const counted = [...base, ...head]
   const smallest = Math.min(...[base, head].filter((runs) => runs.length > 0).map(meanSamples))

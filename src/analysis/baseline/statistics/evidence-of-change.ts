@@ -54,10 +54,7 @@ export function tTail(t: number, dof: number): number {
   return t < 0 ? 1 - beyond : beyond
 }
 
-/**
- * Which of several findings are significant, so that on average at most a share of `level` of those called so are chance
- * (Benjamini and Hochberg, 1995). In the order given.
- */
+/** Which findings are significant, so that at most a share of `level` of those is chance on average (Benjamini and Hochberg, 1995). */
 export function benjaminiHochberg(ps: readonly number[], level: number): boolean[] {
   const sorted = [...ps].sort((a, b) => a - b)
   const last = sorted.findLastIndex((p, index) => p <= ((index + 1) / ps.length) * level)
@@ -82,10 +79,7 @@ interface RecordedChange extends Change {
   readonly centre: number
   /** How many of the newest runs the centre is the mean of. */
   readonly centreRuns: number
-  /**
-   * The same comparison without the newest run, where that is worse than those before it and no second one confirms it: a step on
-   * the branch, or one bad run.
-   */
+  /** The same without the newest run, where that is worse and no second one confirms it: a step on the branch, or one bad run. */
   readonly before?: Omit<RecordedChange, 'before'>
 }
 

@@ -213,10 +213,7 @@ export function argumentsOf({ parts }: PlanElement): [name: string, value: strin
     .map(({ properties }) => [properties.get('Argument.name') ?? '', properties.get('Argument.value') ?? ''])
 }
 
-/**
- * The paths below its own folder where a plan looks for files that were uploaded next to it: `data/users.csv` for an
- * uploaded `users.csv`. Paths built at run time cannot be found in its texts.
- */
+/** Where a plan looks for uploaded files below its own folder: `data/users.csv` for `users.csv`. Paths built at run time are not found. */
 export function readSubPaths(texts: readonly string[], names: ReadonlySet<string>): string[] {
   const words = texts.flatMap((text) => text.split(/[\s"'<>(),;=${}|:*?]+/))
   const paths = words

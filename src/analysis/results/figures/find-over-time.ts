@@ -17,10 +17,7 @@ const LEAST_FOR_MEDIAN = 5
 /** So few may start in whole seconds by chance. */
 const LEAST_FOR_COARSE = 20
 
-/**
- * The stalls of a scope in one run, or in several one after the other; or why they are unknown. `around` are the stalls of all labels,
- * if the scope has one.
- */
+/** The stalls of a scope in one run, or in several one after the other; or why they are unknown. `around` are those of all labels. */
 export function findOverTime(
   runs: readonly StallSource[],
   scope: AnyScope,

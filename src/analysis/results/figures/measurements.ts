@@ -92,10 +92,7 @@ export interface Measurements {
   readonly areClocksApart?: boolean
   /** Undefined if the scope has no samples. */
   figures(scope: Scope): Figures | undefined
-  /**
-   * Why samples of the scope failed, the most frequent reason first, at most 20 per label, and the rest combined as the
-   * last entry. The counts add up to the overall failures. Empty for tidy CSVs, which do not say.
-   */
+  /** Most frequent first, at most 20 per label, then the rest as one: they add up to the failures. Empty for tidy CSVs, which do not say. */
   errors(scope: Scope): readonly ErrorCount[]
 }
 

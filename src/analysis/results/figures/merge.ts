@@ -27,10 +27,7 @@ export function mergeScans(results: readonly ScanResult[], stallsBy?: StallSourc
   return mergeRuns([results], stallsBy && [stallsBy])
 }
 
-/**
- * The same for several runs, one after the other. Throughput is over the time in which they ran, without the gaps in between; the
- * series has them end to end.
- */
+/** Several runs, one after the other: throughput is over the time in which they ran, and the series has them end to end. */
 export function mergeRuns(
   scans: readonly (readonly ScanResult[])[],
   stallsBy: readonly StallSource[] = scans.map((each) => ({ scans: each }))

@@ -17,10 +17,7 @@ export interface Span {
   readonly endMs: number
 }
 
-/**
- * Combines the time lines of sample CSVs. A sample is counted where it ended. Threads are the maximum active in a bucket,
- * summed over the grids; a list in `grids` has the stretches of one grid.
- */
+/** A sample is counted where it ended. Threads are the most in a bucket, summed over the grids; a list in `grids` has one grid's stretches. */
 export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: Span): TimeSeries | undefined {
   const lines = grids.flat()
   if (!lines.some(({ buckets }) => buckets.length > 0)) return undefined

@@ -133,10 +133,7 @@ const MAX_GUESSES = 200
 /** What the main thread reads while the others start. */
 const HEAD_START_BYTES = 24 * 1024 * 1024
 
-/**
- * Splits a sample CSV into about `count` stretches of rows. Where a row begins in the middle of a file can only be guessed,
- * because a line break may be within quotes: the caller must check that each stretch begins where the previous one ended.
- */
+/** About `count` stretches of rows. Their starts are guesses, as a line break may be within quotes: each must begin where the previous one ended. */
 export function planStretches(file: ResultFile, count: number): [Stretch, ...Stretch[]] {
   const handle = openSync(file.path, 'r')
   try {

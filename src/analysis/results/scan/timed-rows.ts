@@ -27,10 +27,7 @@ export class TimedRows {
     return this.#problem
   }
 
-  /**
-   * Takes what follows the rows read so far, the header first. Returns how many bytes were complete rows; the caller passes the
-   * others again, with what follows them.
-   */
+  /** Takes what follows the rows read so far. Returns how many bytes were complete rows; the caller passes the others again. */
   take(bytes: Uint8Array, each: (row: TimedRow) => void): number {
     const from = this.#header === undefined ? this.#takeHeader(bytes) : 0
     const [splitter, at] = [this.#splitter, this.#at]

@@ -55,10 +55,7 @@ export class TransactionTally {
     } else this.sorter.addTransaction(thread, transaction)
   }
 
-  /**
-   * Takes a row whose thread has no name. JMeter writes such a row for a transaction within a parent sample, and then the parent's,
-   * which represents it.
-   */
+  /** JMeter writes a row without a thread's name for a transaction within a parent sample, and then the parent's, which represents it. */
   addNameless(transaction: Transaction): void {
     this.#isSeen = true
     this.#hasNameless = true

@@ -42,10 +42,7 @@ export class EndTimes {
     })
   }
 
-  /**
-   * Whether, by what is known so far, there may be a stretch of 2 * QUIET_MS without an end from `startMs` to `endMs`. What comes later
-   * can only fill stretches, so where there is none now, there never will be.
-   */
+  /** Whether 2 * QUIET_MS without an end may be there, by what is known so far: later ends only fill stretches, so a no is final. */
   hasQuiet(startMs: number, endMs: number): boolean {
     let from = Math.ceil(startMs / QUIET_MS)
     const to = Math.floor(endMs / QUIET_MS)

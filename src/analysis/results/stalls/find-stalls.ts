@@ -174,10 +174,7 @@ class InFlight {
     this.#leastMs = leastMs
   }
 
-  /**
-   * The earliest start first. Gaps must be asked for in their order. Of rows that start shortly before the end only some were kept, so
-   * none of them counts.
-   */
+  /** The earliest start first; gaps in their order. Of rows that start shortly before the end only some were kept, so none counts. */
   atEndOf({ toMs }: Gap): readonly Waiting[] {
     while (this.#next < this.#rows.length && this.#rows[this.#next]!.startMs <= toMs - this.#leastMs)
       this.#open.push(this.#rows[this.#next++]!)

@@ -14,10 +14,7 @@ export interface ControllerMessage {
   readonly failing: number
 }
 
-/**
- * Reads the message by which JMeter marks the row of a transaction controller; undefined for the row of a request. Any server may
- * respond with such a message, so the other marks must be present too if the columns are: no data type, and no URL.
- */
+/** What JMeter writes in the row of a transaction controller. Any server may say the same, so there must be neither data type nor URL. */
 export function readControllerMessage(row: Row, at: SampleColumns): ControllerMessage | undefined {
   const column = at.responseMessage
   if (column < 0 || !holds(row, column, 0, TRANSACTION_MESSAGE)) return undefined
@@ -34,10 +31,7 @@ export function readControllerMessage(row: Row, at: SampleColumns): ControllerMe
 /** Whether a controller generates parent samples. */
 export type ControllerKind = 'plain' | 'parent'
 
-/**
- * Reads the kind of the controller; undefined if its row does not show it. JMeter gives a parent sample no latency, and the code of
- * a failed request; without parent samples, it adds up latencies and gives a failure no code.
- */
+/** JMeter gives a parent sample no latency, and the code of a failed request; other controllers add up latencies and have no code. */
 export function readControllerKind(
   row: Row,
   at: SampleColumns,

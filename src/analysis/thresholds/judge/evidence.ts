@@ -38,10 +38,7 @@ export interface OverTimeReading {
   readonly words: string
 }
 
-/**
- * The service's own figure. It is not trusted if the CSVs were read completely and have no samples, or if it is far above what
- * these give.
- */
+/** The service's own figure: not trusted if complete CSVs have no samples, or if it is far above what these give. */
 export function readServiceApdex(evidence: Evidence): Reading {
   const { apdex, apdexProblem, measurements } = evidence
   if (!apdex) return { missing: apdexProblem ?? 'the service gave none' }

@@ -9,10 +9,7 @@ import { describeUnmatched, findScopes } from './scopes.js'
 import { formatActual, formatLimit, formatMargin } from '../format.js'
 import { describeScope } from '../quoting.js'
 
-/**
- * Judges every threshold. Times, throughput and apdex of scopes where more than half of the samples failed cannot satisfy a
- * threshold, unless the failures themselves break one.
- */
+/** Where more than half of the samples failed, times, throughput and apdex cannot satisfy a threshold, unless the failures break one. */
 export function judgeThresholds(thresholds: readonly AbsoluteThreshold[], evidence: Evidence): Judgement[] {
   const trusting = thresholds.map((threshold) => judgeThreshold(threshold, evidence, true))
   const isFailed = failsForFailures(trusting)
@@ -93,10 +90,7 @@ function hasSamples({ selector }: AbsoluteThreshold, measurements: Measurements)
   return false
 }
 
-/**
- * The overall verdict: a broken threshold outweighs an inconclusive one, and `warn:` lines never count. A line that could not be compared
- * with its baseline counts only if the settings say so.
- */
+/** A broken threshold outweighs an inconclusive one, and `warn:` lines never count. What could not be compared counts if the settings say so. */
 export function overallVerdict(judgements: readonly Judgement[]): Judgement['verdict'] {
   const verdicts = new Set(judgements.filter(isDecisive).map(({ verdict }) => verdict))
   if (verdicts.has('failed')) return 'failed'

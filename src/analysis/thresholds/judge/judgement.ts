@@ -10,10 +10,7 @@ export interface Judgement {
   readonly verdict: 'passed' | 'failed' | 'inconclusive'
   /** In base units, of the worst scope; only if the verdict is based on it. */
   readonly actual: number | undefined
-  /**
-   * Distance to the limit as a share of the limit: 0.1 is 10 % below it, -0.55 is exceeded by 55 %. With `==` it is 0 or
-   * negative. Undefined without an actual value, and for a limit of 0 unless the value is 0 too.
-   */
+  /** As a share of the limit: 0.1 is 10 % below it, -0.55 exceeded by 55 %. With `==` never positive. Undefined for a limit of 0, unless it is met. */
   readonly margin: number | undefined
   /** The worst scope, or the first without a number, if a selector matched. */
   readonly scope?: Scope
