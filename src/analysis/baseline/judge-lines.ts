@@ -4,7 +4,7 @@ import { formatValue, formatChange } from '../thresholds/format.js'
 import { describeNoScope, listScopes, sidesOf } from './judge/sides.js'
 import type { ComparedRun, ComparisonEvidence, ComparisonRules, Sides } from './judge/sides.js'
 import { compareScope, type ComparedScope, type ScopeFinding } from './judge/compare-scope.js'
-import { emptyComparison, hasEnoughSamples, judgeScope, weighScopes } from './judge/explain-scope.js'
+import { emptyComparison, hasEnoughSamples, judgeScope, weighScopes } from './judge/judge-scope.js'
 import { addStalls, asFelt, hasStalls } from './judge/over-time.js'
 import { benjaminiHochberg, LEVEL, meanOf } from './statistics/evidence-of-change.js'
 import { fromScale, SCALES, toScale } from './statistics/scale.js'
@@ -41,7 +41,7 @@ function judgeLines(
   const lines = thresholds.map((threshold) => ({
     threshold,
     findings: listScopes(threshold.selector, sides).map((scope) =>
-      compareScope(threshold, scope, { sides, noise: rules.noise })
+      compareScope(threshold, scope, sides, rules.noise)
     )
   }))
   const found = lines.flatMap(({ findings }) => findings)
@@ -53,8 +53,7 @@ function judgeLines(
   return lines.map(({ threshold, findings }) => {
     if (findings.length === 0) return leaveUncompared(threshold, noScope(threshold, sides), rules)
     const judged = findings.map((finding) =>
-      judgeScope(threshold, finding, {
-        rules,
+      judgeScope(threshold, finding, rules, {
         isSignificant: significant.has(finding),
         isSignificantBefore: significantBefore.has(finding)
       })

@@ -1,4 +1,4 @@
-import type { Figures, Scope } from '../../results/figures/measurements.js'
+import type { Scope } from '../../results/figures/measurements.js'
 import { factsOf } from '../../thresholds/metrics.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { doubtServiceApdex, mostlyFailed, sayLittle } from '../../thresholds/judge/evidence.js'
@@ -20,30 +20,27 @@ export interface Reading extends Counted {
 export function readRun(
   threshold: BaselineThreshold,
   run: ComparedRun,
-  { scope, targetMs }: { readonly scope: Scope; readonly targetMs: number | undefined }
+  scope: Scope,
+  targetMs: number | undefined
 ): Reading | undefined {
   const figures = run.figures(scope)
   if (figures?.samples === 0) return undefined
-  const figure =
-    threshold.metric === 'apdex'
-      ? readApdex(run, { figures, scope, targetMs })
-      : figures && factsOf(threshold).read(figures, threshold)
+  const isApdex = threshold.metric === 'apdex'
+  const figure = isApdex
+    ? readApdex(run, scope, targetMs)
+    : figures && factsOf(threshold).read(figures, threshold)
   const y = toScale(scaleOf(threshold.metric), figure)
   if (figure === undefined || y === undefined) return undefined
   // A service's apdex may come without CSVs; it is of all samples, however many these are.
   const counted = { samples: figures?.samples ?? Infinity, failures: figures?.failures ?? 0 }
-  const isServiceApdex = threshold.metric === 'apdex' && isOverall(scope)
   // Only runs whose rows are all there are compared.
-  const doubt = isServiceApdex && run.apdex ? doubtServiceApdex(run.apdex, figures) : undefined
+  const doubt = isApdex && isOverall(scope) && run.apdex ? doubtServiceApdex(run.apdex, figures) : undefined
   return { y, figure, ...counted, ...(doubt !== undefined && { doubt }) }
 }
 
-function readApdex(
-  { apdex }: ComparedRun,
-  { figures, scope, targetMs }: { figures: Figures | undefined; scope: Scope; targetMs: number | undefined }
-): number | undefined {
-  if (apdex === undefined || apdex.targetMs !== targetMs) return undefined
-  return isOverall(scope) ? apdex.score : figures?.apdex(targetMs)
+function readApdex(run: ComparedRun, scope: Scope, targetMs: number | undefined): number | undefined {
+  if (run.apdex === undefined || run.apdex.targetMs !== targetMs) return undefined
+  return isOverall(scope) ? run.apdex.score : run.figures(scope)?.apdex(targetMs)
 }
 
 function isOverall(scope: Scope): boolean {
@@ -74,7 +71,8 @@ function failsMore(base: Counted, head: Counted): boolean {
 /** What was left out of the base, in a clause; `of` is how many there are, and `what` what they are called. */
 export function describeLeftOut(
   left: readonly { readonly base: Reading; readonly head: Counted }[],
-  { of, what }: { readonly of: number; readonly what: 'recorded runs' | 'rounds' }
+  of: number,
+  what: 'recorded runs' | 'rounds'
 ): string {
   const share = `${left.length} of ${of} ${what} ${left.length === 1 ? 'is' : 'are'} left out`
   const failing = left.filter(({ base, head }) => mostlyFailed(base) || failsMore(base, head))

@@ -9,9 +9,9 @@ export interface Judgement {
   readonly threshold: Threshold
   readonly verdict: 'passed' | 'failed' | 'inconclusive'
   /** In base units, of the worst scope; only if the verdict is based on it. */
-  readonly actual: number | undefined
+  readonly actual?: number | undefined
   /** As a share of the limit: 0.1 is 10 % below it, -0.55 exceeded by 55 %. With `==` never positive. Undefined for a limit of 0, unless it is met. */
-  readonly margin: number | undefined
+  readonly margin?: number | undefined
   /** The worst scope, or the first without a number, if a selector matched. */
   readonly scope?: Scope
   readonly scopesChecked: number
@@ -52,32 +52,25 @@ export type ComparisonOutcome = 'holds' | 'broken' | 'unsure' | 'no baseline' | 
 export interface Comparison {
   readonly outcome: ComparisonOutcome
   /** The figure that the baseline expects, in base units. */
-  readonly base: number | undefined
+  readonly base?: number | undefined
   /** How many runs (the newest ones), or rounds, that is the mean of. */
   readonly baseRuns: number
   /** How many earlier runs there are, if that is known; how much runs vary is known from all of them. */
   readonly knownBaseRuns?: number
   /** The limit that follows from it, in base units. */
-  readonly limit: number | undefined
-  readonly changePct: number | undefined
-  readonly interval: readonly [low: number, high: number] | undefined
+  readonly limit?: number | undefined
+  readonly changePct?: number | undefined
+  readonly interval?: readonly [low: number, high: number] | undefined
   /** The smallest change that these runs can find nine times out of ten. */
-  readonly resolutionPct: number | undefined
-  readonly p: number | undefined
+  readonly resolutionPct?: number | undefined
+  readonly p?: number | undefined
   /** What an outcome that is no judgement does to the gate: `fail` makes it inconclusive. */
   readonly ifNotJudged: 'warn' | 'fail' | 'pass'
 }
 
 /** The judgement on a threshold without any number. */
 export function leaveUndecided(threshold: Threshold, reason: string): Judgement {
-  return {
-    threshold,
-    verdict: 'inconclusive',
-    actual: undefined,
-    margin: undefined,
-    scopesChecked: 0,
-    reason
-  }
+  return { threshold, verdict: 'inconclusive', scopesChecked: 0, reason }
 }
 
 /** A figure and what it was judged by. */

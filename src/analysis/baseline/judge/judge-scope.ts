@@ -2,10 +2,10 @@ import { formatActual, formatValue, formatChange, formatSize } from '../../thres
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { shorten } from '../../../contract/text.js'
 import { describeScope } from '../../thresholds/quoting.js'
-import { LEAST_SAMPLES_BEYOND, classify, mostResolutionFor, type Doubt } from '../statistics/classify.js'
+import { classify, mostResolutionFor, LEAST_SAMPLES_BEYOND, type Doubt } from '../statistics/classify.js'
 import { LEVEL, tQuantile } from '../statistics/evidence-of-change.js'
-import { asChangePct, scaleOf, limitFor, limitOnScale } from '../statistics/scale.js'
-import { measureRoom, asAbsolute, holds } from '../../thresholds/judge/judgement.js'
+import { asChangePct, limitFor, limitOnScale, scaleOf } from '../statistics/scale.js'
+import { asAbsolute, holds, measureRoom } from '../../thresholds/judge/judgement.js'
 import type { Comparison, Judgement } from '../../thresholds/judge/judgement.js'
 import { namedScope, shareOfLimit } from '../../thresholds/judge/judge.js'
 import type { ComparedScope, ScopeFinding } from './compare-scope.js'
@@ -13,60 +13,57 @@ import type { ComparisonRules } from './sides.js'
 
 /** Tools write whole milliseconds. */
 const LEAST_CHANGE_MS = 2
+/** A base has 20 runs at most. */
+const COUNTS = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ')
+/** From so many base runs on, further ones hardly help. */
+const ENOUGH_BASE_RUNS = 10
 
 /** A line's outcome in one scope. */
-interface JudgedScope {
-  readonly finding: ScopeFinding
+interface JudgedScope<Finding = ScopeFinding> {
+  readonly line: BaselineThreshold
+  readonly finding: Finding
   readonly comparison: Comparison
   readonly because: Doubt | 'failed samples' | 'unconfirmed step' | undefined
   /** How much of the limit is left, on the scale where up is worse; negative if it is exceeded. */
   readonly room: number
 }
+type Judged = JudgedScope<ComparedScope>
 
+/** `isSignificantBefore` is against the runs before a step that nothing confirms. */
 export function judgeScope(
-  threshold: BaselineThreshold,
+  line: BaselineThreshold,
   finding: ScopeFinding,
-  {
-    rules,
-    isSignificant,
-    isSignificantBefore
-  }: {
-    readonly rules: ComparisonRules
-    readonly isSignificant: boolean
-    /** The same against the runs before a step that nothing confirms. */
-    readonly isSignificantBefore: boolean
-  }
+  rules: ComparisonRules,
+  { isSignificant, isSignificantBefore }: { isSignificant: boolean; isSignificantBefore: boolean }
 ): JudgedScope {
   if (!('change' in finding)) {
     const empty = emptyComparison(finding.outcome, rules)
     const comparison = finding.isDoubtful ? { ...empty, ifNotJudged: 'fail' as const } : empty
-    return { finding, comparison, because: undefined, room: -Infinity }
+    return { line, finding, comparison, because: undefined, room: -Infinity }
   }
-  const { change, base } = finding
-  const scale = scaleOf(threshold.metric)
-  const limit = limitOf(threshold, base, finding.head)
+  const { change, base, baseRuns, knownBaseRuns } = finding
+  const scale = scaleOf(line.metric)
+  const limit = limitOf(line, base, finding.head)
   const classified = classify(change, {
     hasEnoughSamples: hasEnoughSamples(finding),
     isOver: limit.isOver,
     isSignificant,
-    mostResolution: mostResolutionFor(scale, limitWithFloor(threshold, base))
+    mostResolution: mostResolutionFor(scale, limitWithFloor(line, base))
   })
   const isDoubtful = finding.doubt !== undefined && classified.outcome !== 'broken'
-  const doubt =
-    classified.outcome === 'holds' ? doubtHolding(threshold, finding, isSignificantBefore) : undefined
+  const doubt = classified.outcome === 'holds' ? doubtHolding(line, finding, isSignificantBefore) : undefined
   const outcome = isDoubtful ? 'not comparable' : doubt === undefined ? classified.outcome : 'unsure'
+  const [one = 0, other = 0] = change.interval.map((y) => asChangePct(scale, y))
   return {
+    line,
     finding,
     because: isDoubtful ? 'failed samples' : 'because' in classified ? classified.because : doubt,
-    room: limitOnScale(scale, base, threshold.allowance) - change.delta,
+    room: limitOnScale(scale, base, line.allowance) - change.delta,
     comparison: {
-      outcome,
-      base,
-      baseRuns: finding.baseRuns,
-      knownBaseRuns: finding.knownBaseRuns,
-      limit: limit.value,
-      ...describeChange(threshold, finding),
-      p: change.p,
+      ...{ outcome, base, baseRuns, knownBaseRuns, limit: limit.value, p: change.p },
+      changePct: asChangePct(scale, change.delta),
+      interval: [Math.min(one, other), Math.max(one, other)],
+      resolutionPct: asChangePct(scale, change.resolution),
       ifNotJudged: isDoubtful ? 'fail' : rules.onUnsure
     }
   }
@@ -74,13 +71,13 @@ export function judgeScope(
 
 /** Why a line that holds by its figures is unsure nevertheless. */
 function doubtHolding(
-  threshold: BaselineThreshold,
+  line: BaselineThreshold,
   { unevenFailures, beforeStep, head }: ComparedScope,
   isSignificantBefore: boolean
 ): JudgedScope['because'] {
   if (unevenFailures !== undefined) return 'failed samples'
   if (beforeStep === undefined || !isSignificantBefore) return undefined
-  return limitOf(threshold, beforeStep.base, head).isOver ? 'unconfirmed step' : undefined
+  return limitOf(line, beforeStep.base, head).isOver ? 'unconfirmed step' : undefined
 }
 
 /** How far the limit is from the base on the scale, but never closer than tools can measure. */
@@ -100,77 +97,36 @@ export function emptyComparison(
   outcome: 'no baseline' | 'not comparable',
   { onMissing }: ComparisonRules
 ): Comparison {
-  return {
-    outcome,
-    base: undefined,
-    baseRuns: 0,
-    limit: undefined,
-    changePct: undefined,
-    interval: undefined,
-    resolutionPct: undefined,
-    p: undefined,
-    ifNotJudged: onMissing
-  }
+  return { outcome, baseRuns: 0, ifNotJudged: onMissing }
 }
 
 /** The limit in base units. Where it asks for less than tools can measure, it is as far as they can. */
-function limitOf(
-  threshold: BaselineThreshold,
-  base: number,
-  head: number
-): { readonly value: number; readonly isOver: boolean } {
-  const scale = scaleOf(threshold.metric)
-  const own = limitFor(scale, base, threshold.allowance)
-  const value = scale.kind === 'time' ? Math.max(own, base + LEAST_CHANGE_MS) : own
-  return { value, isOver: !holds(head, { operator: threshold.operator, value }) }
-}
-
-function describeChange(
-  { metric }: BaselineThreshold,
-  { change }: ComparedScope
-): Pick<Comparison, 'changePct' | 'interval' | 'resolutionPct'> {
+function limitOf({ metric, allowance, operator }: BaselineThreshold, base: number, head: number) {
   const scale = scaleOf(metric)
-  const [low, high] = change.interval.map((y) => asChangePct(scale, y)).sort((a, b) => a - b) as [
-    number,
-    number
-  ]
-  return {
-    changePct: asChangePct(scale, change.delta),
-    interval: [low, high],
-    resolutionPct: asChangePct(scale, change.resolution)
-  }
+  const own = limitFor(scale, base, allowance)
+  const value = scale.kind === 'time' ? Math.max(own, base + LEAST_CHANGE_MS) : own
+  return { value, isOver: !holds(head, { operator, value }) }
 }
-
-/** A base has 20 runs at most. */
-const COUNTS = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ')
-/** From so many base runs on, further ones hardly help. */
-const ENOUGH_BASE_RUNS = 10
 
 /** One sentence: the figures, and why they lead to this outcome. */
-function explainScope(threshold: BaselineThreshold, judged: JudgedScope): string {
-  const { finding } = judged
-  const subject = threshold.name + describeScope(finding.scope)
+function explainScope(judged: JudgedScope): string {
+  const { line, finding } = judged
+  const subject = line.name + describeScope(finding.scope)
   if (!('change' in finding)) return `${subject} ${finding.words}`
-  const base =
-    judged.because === 'unconfirmed step'
-      ? ''
-      : describeLoneBase(threshold, finding, judged.comparison.outcome === 'holds')
+  const compared = { ...judged, finding }
+  const base = judged.because === 'unconfirmed step' ? '' : describeLoneBase(compared)
   const leftOut = finding.leftOut === undefined ? '' : `; ${finding.leftOut}`
-  return `${subject} ${describeFigures(threshold, finding, judged)}; ${describeOutcome(threshold, finding, judged)}${base}${leftOut}`
+  return `${subject} ${describeFigures(compared)}; ${describeOutcome(compared)}${base}${leftOut}`
 }
 
 /** `is 480 ms, +20 % against the baseline's 400 ms (10 runs; 98 % interval +12 % to +28 %)` */
-function describeFigures(
-  threshold: BaselineThreshold,
-  finding: ComparedScope,
-  { comparison }: JudgedScope
-): string {
+function describeFigures({ line, finding, comparison }: Judged): string {
   const { head, base, headRuns, isPaired } = finding
   const { changePct = 0, interval: [low, high] = [0, 0] } = comparison
-  const actual = formatActual({ threshold, actual: head, comparison })
+  const actual = formatActual({ threshold: line, actual: head, comparison })
   const confirmed = !isPaired && headRuns > 1 ? ` (mean of ${headRuns} runs)` : ''
-  const [change, from, to] = [changePct, low, high].map((pct) => formatChange(threshold.metric, pct))
-  return `is ${actual}${confirmed}, ${change ?? ''} against the baseline's ${formatValue(threshold.metric, base)} (${describeBaseRuns(threshold, finding)}; 98 % interval ${from ?? ''} to ${to ?? ''})`
+  const [change, from, to] = [changePct, low, high].map((pct) => formatChange(line.metric, pct))
+  return `is ${actual}${confirmed}, ${change ?? ''} against the baseline's ${formatValue(line.metric, base)} (${describeBaseRuns(line, finding)}; 98 % interval ${from ?? ''} to ${to ?? ''})`
 }
 
 function describeBaseRuns({ metric }: BaselineThreshold, finding: ComparedScope): string {
@@ -185,13 +141,12 @@ function describeBaseRuns({ metric }: BaselineThreshold, finding: ComparedScope)
 }
 
 /** What a reader has to know about a base of one run. */
-function describeLoneBase(threshold: BaselineThreshold, finding: ComparedScope, isJudged: boolean): string {
-  const { metric } = threshold
+function describeLoneBase({ line, finding, comparison }: Judged): string {
   const { baseRuns, knownBaseRuns, before, isPaired } = finding
   if (isPaired || baseRuns > 1) return ''
   if (before !== undefined)
-    return `; the run before it differs: ${formatValue(metric, before)}, so the baseline is the newest run alone; another run on the baseline branch makes it firm`
-  return isJudged && knownBaseRuns === 1 ? `; ${reachOfOneRun(threshold, finding)}` : ''
+    return `; the run before it differs: ${formatValue(line.metric, before)}, so the baseline is the newest run alone; another run on the baseline branch makes it firm`
+  return comparison.outcome === 'holds' && knownBaseRuns === 1 ? `; ${reachOfOneRun(line, finding)}` : ''
 }
 
 function reachOfOneRun({ metric }: BaselineThreshold, { change: { dof, se } }: ComparedScope): string {
@@ -199,23 +154,21 @@ function reachOfOneRun({ metric }: BaselineThreshold, { change: { dof, se } }: C
   return `with one base run only changes above about ${formatChange(metric, found)} can be found`
 }
 
-function describeOutcome(
-  threshold: BaselineThreshold,
-  finding: ComparedScope,
-  { comparison, because }: JudgedScope
-): string {
-  const limit = `${threshold.operator} ${formatValue(threshold.metric, comparison.limit ?? NaN)} (${writtenLimit(threshold)})`
+function describeOutcome({ line, finding, comparison, because }: Judged): string {
+  // The part of the line that states the limit: `baseline + 10%`.
+  const written = line.text.slice(Math.max(0, line.text.lastIndexOf('baseline')))
+  const limit = `${line.operator} ${formatValue(line.metric, comparison.limit ?? NaN)} (${written})`
   switch (because) {
     case 'failed samples':
       return `but ${finding.doubt ?? finding.unevenFailures ?? ''}`
     case 'unconfirmed step':
-      return `but ${describeStep(threshold, finding)}`
+      return `but ${describeStep(line, finding)}`
     case 'few samples':
-      return describeFewSamples(threshold, finding)
+      return describeFewSamples(line, finding)
     case 'not significant':
-      return `it must be ${limit}, but the difference may be noise: ${describeReach(threshold, finding)}`
+      return `it must be ${limit}, but the difference may be noise: ${describeReach(line, finding)}`
     case 'low resolution':
-      return `${limit} is not exceeded, but a breach could go unnoticed: ${describeReach(threshold, finding)}`
+      return `${limit} is not exceeded, but a breach could go unnoticed: ${describeReach(line, finding)}`
     case undefined:
       return comparison.outcome === 'broken' ? `it must be ${limit}` : `within ${limit}`
   }
@@ -237,44 +190,34 @@ function describeStep({ metric, name }: BaselineThreshold, { beforeStep, head }:
 }
 
 function describeFewSamples({ name, percentile }: BaselineThreshold, finding: ComparedScope): string {
-  const { samples, samplesNeeded, isPaired } = finding
-  const where = isPaired ? 'all segments of one side together have' : 'a run has'
-  const has = `${where} only ${formatValue('samples', samples)} samples`
-  if (percentile === undefined)
-    return `${has}, and ${name} needs ${formatValue('samples', samplesNeeded)}: run longer`
-  if (samplesNeeded === Infinity) return `no samples are beyond ${name}: use a lower percentile`
-  return `${has}, and ${name} needs ${formatValue('samples', samplesNeeded)} (${LEAST_SAMPLES_BEYOND} beyond it): run longer, or use a lower percentile`
+  const where = finding.isPaired ? 'all segments of one side together have' : 'a run has'
+  if (finding.samplesNeeded === Infinity && percentile !== undefined)
+    return `no samples are beyond ${name}: use a lower percentile`
+  const [samples, needed] = [finding.samples, finding.samplesNeeded].map((n) => formatValue('samples', n))
+  const lack = `${where} only ${samples ?? ''} samples, and ${name} needs ${needed ?? ''}`
+  if (percentile === undefined) return `${lack}: run longer`
+  return `${lack} (${LEAST_SAMPLES_BEYOND} beyond it): run longer, or use a lower percentile`
 }
 
 /** What these runs can find, and what would help. */
-function describeReach(threshold: BaselineThreshold, finding: ComparedScope): string {
-  const { metric } = threshold
+function describeReach(line: BaselineThreshold, finding: ComparedScope): string {
+  const { metric, allowance } = line
   const scale = scaleOf(metric)
   const { change, knownBaseRuns: baseRuns, isPaired } = finding
   const found = formatSize(metric, asChangePct(scale, change.resolution))
   if (isPaired)
     return `${baseRuns} rounds can only find changes above ${found}; use more rounds or longer segments`
+  const isFew = baseRuns < ENOUGH_BASE_RUNS
+  const hasNoRoom = Math.max(allowance.ratio ?? 0, allowance.amount ?? 0) === 0
   const advice = [
-    ...(baseRuns < ENOUGH_BASE_RUNS ? ['record more runs on the baseline branch'] : []),
-    ...(scale.isRelative && baseRuns < ENOUGH_BASE_RUNS
-      ? ['set noise to what `loadgate calibrate` measures']
-      : []),
-    ...(hasNoRoom(threshold) ? ['allow for some change'] : []),
-    'compare side by side'
+    ...(isFew ? ['record more runs on the baseline branch'] : []),
+    ...(isFew && scale.isRelative ? ['set noise to what `loadgate calibrate` measures'] : []),
+    ...(hasNoRoom ? ['allow for some change'] : [])
   ]
-  const last = advice.length > 1 ? `${advice.slice(0, -1).join(', ')}, or ${advice.at(-1) ?? ''}` : advice[0]
+  const last = advice.length > 0 ? `${advice.join(', ')}, or compare side by side` : 'compare side by side'
   const reach =
-    baseRuns === 1 ? reachOfOneRun(threshold, finding) : `these runs can only find changes above ${found}`
-  return `${reach}; ${last ?? ''}`
-}
-
-function hasNoRoom({ allowance: { ratio = 0, amount = 0 } }: BaselineThreshold): boolean {
-  return Math.max(ratio, amount) === 0
-}
-
-/** The part of the line that states the limit: `baseline + 10%`. */
-function writtenLimit({ text }: BaselineThreshold): string {
-  return text.slice(Math.max(0, text.lastIndexOf('baseline')))
+    baseRuns === 1 ? reachOfOneRun(line, finding) : `these runs can only find changes above ${found}`
+  return `${reach}; ${last}`
 }
 
 /** A line must hold in every scope: a broken one decides, then one that could not be judged, and the worst is named. */
@@ -282,16 +225,21 @@ export function weighScopes(threshold: BaselineThreshold, scopes: readonly Judge
   const [worst] = [...scopes].sort((a, b) => rankOf(a.comparison) - rankOf(b.comparison) || a.room - b.room)
   if (worst === undefined) throw new Error(`${threshold.text}: there is no scope to weigh`)
   const { comparison, finding } = worst
+  const { outcome } = comparison
   // A figure that says little is shown in words only.
   const actual = 'change' in finding && worst.because !== 'failed samples' ? finding.head : undefined
+  const absolute = isJudged(comparison) ? asAbsolute({ threshold, comparison }) : undefined
   return {
     threshold,
-    verdict: verdictOf(comparison),
+    verdict: outcome === 'broken' ? 'failed' : outcome === 'holds' ? 'passed' : 'inconclusive',
     actual,
-    margin: isJudged(comparison) ? marginOf(threshold, { actual, comparison }) : undefined,
+    margin:
+      absolute && actual !== undefined
+        ? shareOfLimit(measureRoom(actual, absolute), absolute.value)
+        : undefined,
     ...namedScope(finding.scope),
     scopesChecked: scopes.length,
-    reason: explainScope(threshold, worst) + countScopes(scopes, comparison),
+    reason: explainScope(worst) + countScopes(scopes, comparison),
     comparison
   }
 }
@@ -309,25 +257,11 @@ function isJudged({ outcome }: Comparison): boolean {
   return outcome === 'broken' || outcome === 'holds'
 }
 
-function verdictOf({ outcome }: Comparison): Judgement['verdict'] {
-  return outcome === 'broken' ? 'failed' : outcome === 'holds' ? 'passed' : 'inconclusive'
-}
-
-function marginOf(
-  threshold: BaselineThreshold,
-  { actual, comparison }: Pick<Judgement, 'actual'> & { readonly comparison: Comparison }
-): number | undefined {
-  const absolute = asAbsolute({ threshold, comparison })
-  if (absolute === undefined || actual === undefined) return undefined
-  return shareOfLimit(measureRoom(actual, absolute), absolute.value)
-}
-
 function countScopes(scopes: readonly JudgedScope[], { outcome }: Comparison): string {
   if (scopes.length === 1) return ''
-  const count = (isCounted: (comparison: Comparison) => boolean) =>
-    scopes.filter(({ comparison }) => isCounted(comparison)).length
   if (outcome === 'holds') return `; the closest of ${scopes.length} scopes`
-  const same = `; ${outcome} in ${count((other) => other.outcome === outcome)} of ${scopes.length} scopes`
-  const others = count((other) => other.outcome !== outcome && !isJudged(other))
-  return others === 0 ? same : `${same}, not judged in ${others} more`
+  const others = scopes.filter(({ comparison }) => comparison.outcome !== outcome)
+  const same = `; ${outcome} in ${scopes.length - others.length} of ${scopes.length} scopes`
+  const unjudged = others.filter(({ comparison }) => !isJudged(comparison)).length
+  return unjudged === 0 ? same : `${same}, not judged in ${unjudged} more`
 }
