@@ -5,7 +5,6 @@ import { LEVEL, tQuantile, describeBase } from './statistics/evidence-of-change.
 import { assumeSpread, leastSpread } from './statistics/classify.js'
 import { fromScale, SCALES, toScale } from './statistics/scale.js'
 
-/** The last runs of the branch, and this one. */
 export interface Trend {
   readonly branch: string
   /** Oldest first. */

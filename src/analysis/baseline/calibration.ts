@@ -25,7 +25,6 @@ const LEAST_RUNS = 3
 const RECORDED_RUNS = [1, 5, 10] as const
 const ROUNDS = [5, 10, 20] as const
 const SIZES = RECORDED_RUNS.length + ROUNDS.length
-/** Nine times out of ten. */
 const POWER = 0.9
 /** Together these bound the time that the simulations take to less than a second. */
 const MOST_COMPARISONS = 12_000
@@ -60,7 +59,6 @@ export interface FigureNoise {
   readonly noise: number
   /** Neighbouring runs are more alike than others: something warms up, fills up, or changed in between. */
   readonly isDrifting: boolean
-  /** How many runs gave the figure. */
   readonly runs: number
 }
 
@@ -80,7 +78,6 @@ export interface LineCalibration {
   readonly samples?: number
 }
 
-/** One line in one scope, as it varies in the given runs. */
 interface Test {
   readonly threshold: BaselineThreshold
   readonly scope: Scope

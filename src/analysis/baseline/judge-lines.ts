@@ -22,11 +22,10 @@ export function judgeBaselineLines(
   if (evidence.kind === 'none' || !hasStalls(thresholds, evidence)) return judged
   const felt = judgeLines(thresholds, asFelt(evidence), rules)
   return judged.map((bySamples, i) =>
-    addStalls({ bySamples, felt: felt[i] ?? bySamples }, evidence, rules.onStall ?? 'fail')
+    addStalls(bySamples, felt[i] ?? bySamples, evidence, rules.onStall ?? 'fail')
   )
 }
 
-/** The same by the figures that the runs give. */
 function judgeLines(
   thresholds: readonly BaselineThreshold[],
   evidence: ComparisonEvidence,
@@ -65,7 +64,6 @@ function judgeLines(
 type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
 type Missing = Omit<Extract<ComparisonEvidence, { readonly kind: 'none' }>, 'kind'>
 
-/** Why nothing can be compared at all. */
 function describeMissing(evidence: Compared): Missing | undefined {
   switch (evidence.kind) {
     case 'recorded':

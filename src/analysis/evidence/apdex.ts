@@ -14,7 +14,6 @@ export function stateOfApdex(text: string | null): 'there' | 'late' | 'odd' {
 /** `<score> [<ms>]`, also with a decimal comma, without the leading zero, and with a unit or decimals after the target. */
 const APDEX = /^\s*(\d+(?:[.,]\d+)?|[.,]\d+)\s*\[\s*(\d+)(?:[.,]0{1,2})?\s*(?:ms)?\s*\]\s*$/i
 
-/** Reads the service's apdex, `<score> [<ms>]`; or says why it cannot be used. */
 export function readApdex(text: string | null): Apdex | string {
   if (text === null || text.trim() === '') return 'the service gave no apdex for this run'
   const [, score, target] = APDEX.exec(text) ?? []

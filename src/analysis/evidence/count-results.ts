@@ -13,9 +13,7 @@ import { pausesOf, spansOf } from './grid-times.js'
 export interface CountOptions {
   /** 0 leaves nothing out. */
   readonly warmUpMs: number
-  /** Undefined if nothing is known of the run. */
   readonly times?: RunTimes | undefined
-  /** The results of the step's runs before this one. */
   readonly earlier?: readonly EarlierResults[]
 }
 
@@ -34,7 +32,6 @@ export interface CountedRun extends Omit<Results, 'warmUp'> {
   readonly doubts: readonly string[]
 }
 
-/** Reads CSVs on disk. */
 export async function readResults(files: readonly ResultFile[], options: CountOptions): Promise<CountedRun> {
   const scans = await scanEach(files)
   return countResults(
@@ -75,7 +72,6 @@ export async function countResults(
   }
 }
 
-/** Reads the CSVs again that have rows outside of the run's time. */
 async function leaveOutForeign(
   files: readonly ScannedFile[],
   { outside, bounds }: PlacedRows,

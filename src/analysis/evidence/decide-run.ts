@@ -19,11 +19,9 @@ import { isDecisive, isNotJudged, overallVerdict } from '../thresholds/judge/jud
 /** A run that ended before this share of its duration, by the service's times, was stopped early. */
 const LEAST_SHARE = 0.9
 
-/** What is known of a run that has ended, whatever its thresholds are. */
 export interface RunEvidence {
   readonly status: string
   readonly hasEndedWell: boolean
-  /** Line by line. */
   readonly remoteErrors: readonly string[]
   /** Where the load in the samples falls short of the requested load. */
   readonly shortfalls: readonly string[]
@@ -36,9 +34,7 @@ export interface RunEvidence {
   readonly results: Results | undefined
   /** Which of the results are missing, in a sentence. */
   readonly lackOfResults: string | undefined
-  /** Why results or rows are not this run's, in clauses. */
   readonly foreign?: readonly string[]
-  /** What else makes the results incomplete evidence, in sentences. */
   readonly gaps: readonly string[]
   /** Whether a long pause is one of them. */
   readonly onStall?: OnStall
@@ -80,7 +76,6 @@ export function describeCut(evidence: RunEvidence): string | undefined {
   return earlyEnd && (describeLoss(evidence) ?? earlyEnd)
 }
 
-/** What is missing from the evidence. */
 export function describeGap(evidence: RunEvidence): string | undefined {
   return (
     evidence.lackOfResults ??
@@ -93,7 +88,6 @@ export function describeGap(evidence: RunEvidence): string | undefined {
   )
 }
 
-/** That results or rows are not this run's, in a sentence. */
 export function describeForeign(foreign: readonly string[] = []): string | undefined {
   const [first, ...others] = foreign
   const more = others.length === 0 ? '' : ` (and ${others.length} more like it)`

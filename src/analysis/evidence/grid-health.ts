@@ -1,4 +1,3 @@
-/** A grid as one look at the service shows it. */
 export interface LookedGrid {
   readonly id: string
   readonly status: string
@@ -42,7 +41,6 @@ export class GridHealth {
     }
   }
 
-  /** What makes the results incomplete evidence, in sentences. */
   get gaps(): string[] {
     return [...this.#grids].flatMap(([id, { bad, nodeCount = 0, mostNodes, wasListed }]) => {
       const isShort = wasListed && mostNodes < nodeCount
@@ -51,7 +49,6 @@ export class GridHealth {
     })
   }
 
-  /** What looks wrong without proving that something is missing, in sentences. */
   get doubts(): string[] {
     return [...this.#grids.values()].flatMap(({ unknown }) =>
       [...unknown].map((clause) => `The service says that ${clause}, which may mean that load is missing.`)

@@ -7,7 +7,6 @@ export interface Bounds {
   readonly toMs: number
 }
 
-/** A time in which samples were in progress. */
 interface Busy extends Bounds {
   readonly samples: number
 }

@@ -33,7 +33,6 @@ export interface RunTimes {
   readonly durationMs?: number | undefined
 }
 
-/** Where the rows of each grid are in time. */
 export interface PlacedRows {
   /** Rows that start outside are not the run's. */
   readonly bounds: Bounds
@@ -51,7 +50,6 @@ interface GridRows {
   readonly grid: string
   readonly firstMs: number
   readonly lastStartMs: number
-  /** When the last one ended. */
   readonly lastMs: number
   /** Of its buckets, in which the samples may be anywhere; 0 where there is a row for each sample. */
   readonly bucketMs: number
@@ -291,9 +289,7 @@ function formatTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** What results are compared by. */
 interface ComparedRows extends Pick<ScanResult, 'grid' | 'shape' | 'rows' | 'firstRows' | 'buckets'> {
-  /** Undefined if it has no times. */
   readonly starts: Pick<GridRows, 'firstMs' | 'lastStartMs'> | undefined
 }
 
@@ -302,7 +298,6 @@ export function toCompare(scan: ScanResult): ComparedRows {
   return { grid, shape, rows, firstRows, buckets, starts: rowsOf([scan]) }
 }
 
-/** What is known of the results of an earlier run of the step. */
 export interface EarlierResults {
   readonly runId: string
   /** For people: "round 3 of 10: base". */

@@ -1,5 +1,5 @@
 import type { NodeFacts, WarmUpFacts } from '../outcome.js'
-import type { Measurements } from '../results/figures/measurements.js'
+import { overTimeOf, type Measurements } from '../results/figures/measurements.js'
 import { formatDuration } from '../../contract/text.js'
 import type { OnStall } from '../thresholds/judge/judgement.js'
 import { formatMoment } from '../thresholds/format.js'
@@ -9,7 +9,6 @@ const LEAST_SHARE = 0.9
 /** Allowed between the run's start and its first sample, and between its last sample and its end. */
 const SLACK_MS = 2_000
 
-/** What a run's CSVs say. */
 export interface Results {
   /** What is judged: without the samples of a warm-up. */
   readonly measurements: Measurements | undefined
@@ -20,7 +19,6 @@ export interface Results {
   readonly pausesMs?: ReadonlyMap<string, number>
 }
 
-/** The load that was requested. */
 export interface RequestedLoad {
   readonly seconds: number | undefined
   /** Of all grids together. */
@@ -30,7 +28,6 @@ export interface RequestedLoad {
   readonly tool: string
 }
 
-/** Describes where the load in the samples falls short of the requested load, with both numbers. */
 export function describeShortfall(load: RequestedLoad, results: Results): string[] {
   return [...shortOfThreads(load, results), ...shortOfDuration(load, results)]
 }
@@ -110,7 +107,6 @@ export function hasEverySpan({ measurements, spansMs }: Results, durationSeconds
   return measurements?.sources.every(({ grid }) => isShown(grid)) ?? false
 }
 
-/** Whether samples over this span are enough for a run of this duration. */
 function isLongEnough(spanMs: number, durationSeconds: number): boolean {
   return spanMs + SLACK_MS >= durationSeconds * 1000 * LEAST_SHARE
 }
@@ -141,7 +137,6 @@ function shortOfThreads({ threads: requested, countedBy, tool }: RequestedLoad, 
   ]
 }
 
-/** In the language of the plan. */
 function howToTake(tool: string): string {
   if (tool.startsWith('jmeter')) return ' (in JMeter: ${__P(threads,1)})'
   if (tool.startsWith('gatling')) return ' (in Gatling: Integer.getInteger("threads", 1))'
@@ -202,8 +197,8 @@ export function findLongPause(results: Judged | undefined, onStall: OnStall = 'f
 function findInGrid(results: Judged, grid: string): LongPause {
   const startMs = wholeOf(results)?.startMs
   const figures = results.measurements?.figures({ grid })
-  const overTime = figures?.overTime()
-  if (startMs === undefined || figures === undefined || typeof overTime !== 'object') return {}
+  const overTime = overTimeOf(figures)
+  if (startMs === undefined || figures === undefined || overTime === undefined) return {}
   const { silences, spanMs } = overTime
   const [longest, second] = silences
   // Of a few requests, each is far from the next.

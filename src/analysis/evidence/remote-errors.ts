@@ -42,7 +42,6 @@ export function withoutOwnStop(lines: readonly string[]): string[] {
   return lines.filter((line) => !STOPPED.test(line))
 }
 
-/** Whether somebody stopped the run. */
 export function wasStopped(lines: readonly string[]): boolean {
   return lines.some((line) => STOPPED.test(line))
 }
@@ -56,7 +55,6 @@ function isLoss(line: string): boolean {
   return LOAD_LOST.test(line)
 }
 
-/** The first lines within a sentence. */
 export function quoteLines(lines: readonly string[]): string {
   return shorten(joinClauses(lines), LONGEST_QUOTE)
 }

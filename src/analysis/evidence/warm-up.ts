@@ -15,14 +15,12 @@ export interface ScannedFile {
   readonly countToMs?: number | undefined
 }
 
-/** What is left of the CSVs without the samples of the warm-up. */
 export interface CountedResults {
   readonly scans: readonly ScanResult[]
   readonly measurements: Measurements
   readonly warmUp: WarmUpFacts
   /** Why what is left is not enough evidence, in a sentence. */
   readonly gap: string | undefined
-  /** What looks wrong without proving that something is, in sentences. */
   readonly doubts: readonly string[]
 }
 

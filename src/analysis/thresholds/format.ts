@@ -31,7 +31,6 @@ export function formatFigure(name: string, figures: Figures | undefined): string
   return value === undefined ? '–' : formatValue(metricNamed(name)?.metric ?? 'samples', value)
 }
 
-/** The exact limit. */
 export function formatLimit(threshold: AbsoluteThreshold): string {
   const shown = threshold.value * SHOWN[threshold.unit].factor
   return write(shown, exactDigits(shown), threshold.unit)

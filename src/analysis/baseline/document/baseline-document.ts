@@ -125,7 +125,6 @@ function wrongSchema(schema: unknown): BaselineDocumentError {
   )
 }
 
-/** How much of a document is kept. */
 interface Kept {
   /** Labels that no threshold names, with histograms. */
   readonly histograms: number
@@ -133,7 +132,6 @@ interface Kept {
   readonly labels: number
   /** Histograms of what is left: overall, regions, labels that thresholds name. 1 or 0. */
   readonly otherHistograms: number
-  /** Labels that thresholds name. */
   readonly namedLabels: number
   readonly runs: number
 }

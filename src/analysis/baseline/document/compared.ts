@@ -12,7 +12,6 @@ import {
 import { rankOf } from '../../results/counts/distribution.js'
 import { bucketOf, valueOf } from '../../results/counts/histogram.js'
 
-/** A recorded run as one to compare with. */
 export function asComparedRun(run: RecordedRun): ComparedRun {
   const byScope = new Map(run.scopes.map((scope) => [scopeKey(scope), scope]))
   const regions = listOf(run.scopes.map(({ region }) => region))

@@ -7,7 +7,6 @@ import type { RecordedRun, RecordedScope } from '../../../contract/baseline.js'
 import { type Fingerprint, boundFingerprint } from './fingerprint.js'
 import { makeHistogram } from './compared.js'
 
-/** What is known of a run besides its figures. */
 export interface RunToRecord {
   readonly commit: string
   readonly runId: string
@@ -36,7 +35,6 @@ export function whyNotRecorded(measurements: Measurements): string | undefined {
   return `${all.failures} of ${all.samples} samples failed, and a baseline is made of runs that work`
 }
 
-/** The figures of a run as a baseline document stores them. */
 export function recordRun(
   facts: RunToRecord,
   measurements: Measurements,

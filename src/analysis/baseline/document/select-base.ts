@@ -101,7 +101,6 @@ function take(
   return { runs: taken, commit: lower(commit), notes }
 }
 
-/** Why the base commit itself was not used. */
 function whyNot(base: string, recorded: readonly RecordedRun[], branch: string): string {
   const run = recorded.findLast(({ commit }) => lower(commit) === base)
   if (run === undefined) return `no run on ${branch} for ${short(base)}`

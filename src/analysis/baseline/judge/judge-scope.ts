@@ -18,7 +18,6 @@ const COUNTS = 'no one two three four five six seven eight nine ten eleven twelv
 /** From so many base runs on, further ones hardly help. */
 const ENOUGH_BASE_RUNS = 10
 
-/** A line's outcome in one scope. */
 interface JudgedScope<Finding = ScopeFinding> {
   readonly line: BaselineThreshold
   readonly finding: Finding
@@ -69,7 +68,6 @@ export function judgeScope(
   }
 }
 
-/** Why a line that holds by its figures is unsure nevertheless. */
 function doubtHolding(
   line: BaselineThreshold,
   { unevenFailures, beforeStep, head }: ComparedScope,
@@ -92,12 +90,12 @@ export function hasEnoughSamples({ samples, samplesNeeded }: ComparedScope): boo
   return samples >= samplesNeeded
 }
 
-/** A comparison without any number. */
 export function emptyComparison(
   outcome: 'no baseline' | 'not comparable',
   { onMissing }: ComparisonRules
 ): Comparison {
-  return { outcome, baseRuns: 0, ifNotJudged: onMissing }
+  const figures = { base: undefined, limit: undefined, changePct: undefined, interval: undefined }
+  return { outcome, ...figures, resolutionPct: undefined, p: undefined, baseRuns: 0, ifNotJudged: onMissing }
 }
 
 /** The limit in base units. Where it asks for less than tools can measure, it is as far as they can. */
@@ -108,7 +106,6 @@ function limitOf({ metric, allowance, operator }: BaselineThreshold, base: numbe
   return { value, isOver: !holds(head, { operator, value }) }
 }
 
-/** One sentence: the figures, and why they lead to this outcome. */
 function explainScope(judged: JudgedScope): string {
   const { line, finding } = judged
   const subject = line.name + describeScope(finding.scope)
@@ -140,7 +137,6 @@ function describeBaseRuns({ metric }: BaselineThreshold, finding: ComparedScope)
     : `${newest}, as the one before differs: ${formatValue(metric, before)}`
 }
 
-/** What a reader has to know about a base of one run. */
 function describeLoneBase({ line, finding, comparison }: Judged): string {
   const { baseRuns, knownBaseRuns, before, isPaired } = finding
   if (isPaired || baseRuns > 1) return ''
@@ -199,7 +195,6 @@ function describeFewSamples({ name, percentile }: BaselineThreshold, finding: Co
   return `${lack} (${LEAST_SAMPLES_BEYOND} beyond it): run longer, or use a lower percentile`
 }
 
-/** What these runs can find, and what would help. */
 function describeReach(line: BaselineThreshold, finding: ComparedScope): string {
   const { metric, allowance } = line
   const scale = scaleOf(metric)

@@ -12,7 +12,6 @@ export interface Reading extends Counted {
   readonly y: number
   /** In base units. */
   readonly figure: number
-  /** Why the figure is not believed. */
   readonly doubt?: string
 }
 

@@ -3,7 +3,6 @@ import type { Selector } from '../../thresholds/grammar/threshold.js'
 import { describeUnmatched, findScopes, type Searched } from '../../thresholds/judge/scopes.js'
 import type { OnStall } from '../../thresholds/judge/judgement.js'
 
-/** The figures of one run, just measured or recorded earlier. */
 export interface ComparedRun {
   /** The service's own figure, or the one computed from all samples. */
   readonly apdex: { readonly score: number; readonly targetMs: number } | undefined
@@ -44,7 +43,6 @@ export function listScopes(selector: Selector, { head, base, isPaired }: Sides):
   return current.length > 0 ? current : scopesIn(selector, base)
 }
 
-/** Why a line matches nothing at all. */
 export function describeNoScope(selector: Selector, { head }: Sides): string {
   const [first] = head
   const unmatched = first && describeUnmatched(selector, searched(first))
@@ -63,8 +61,8 @@ function scopesIn(selector: Selector, runs: readonly ComparedRun[]): Scope[] {
 function searched(run: ComparedRun): Searched {
   return { labels: run.labels, regions: run.regions, grids: [], figures: (scope) => run.figures(scope) }
 }
-/** What lines that name `baseline` are judged by. */
 
+/** What lines that name `baseline` are judged by. */
 export type ComparisonEvidence =
   | {
       readonly kind: 'recorded'
@@ -87,6 +85,7 @@ export type ComparisonEvidence =
       /** One sentence: why, and what to do. */
       readonly reason: string
     }
+
 export interface ComparisonRules {
   /** The assumed noise from run to run: 0.05 for `5%`. */
   readonly noise: number

@@ -12,13 +12,11 @@ const RELATIVE_LIMITS = 3
 const ABSOLUTE_LIMITS = 6
 const ROUNDING = 1e-9
 
-/** Why a line is unsure. */
 export type Doubt = 'few samples' | 'not significant' | 'low resolution'
 
 export type Classification =
   { readonly outcome: 'holds' | 'broken' } | { readonly outcome: 'unsure'; readonly because: Doubt }
 
-/** The outcome of a comparison. */
 export function classify(
   { resolution }: Pick<Change, 'resolution'>,
   {
@@ -46,7 +44,6 @@ export function mostResolutionFor(scale: Scale, limit: number): number {
   return Math.max(RELATIVE_LIMITS * limit, LEAST_RELATIVE_RESOLUTION)
 }
 
-/** How many samples a run needs for the figure to be judged. */
 export function samplesNeeded(line: Pick<NamedMetric, 'metric' | 'percentile'>): number {
   const { baseline } = factsOf(line)
   const { percentile } = line

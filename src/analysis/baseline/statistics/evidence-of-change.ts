@@ -38,7 +38,6 @@ export function meanOf(values: readonly number[]): number {
 
 const quantiles = new Map<string, number>()
 
-/** The value that Student's t does not exceed with the given probability. */
 export function tQuantile(probability: number, dof: number): number {
   if (probability === 0.5) return 0
   const key = `${probability} ${dof}`

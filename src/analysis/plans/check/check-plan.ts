@@ -7,7 +7,6 @@ import { checkParameters, searchParameters } from './jmx-parameters.js'
 import { targetOf, type Target } from './jmx-target.js'
 import { callsIn, checkSource, literalsIn, refuseKind, sourcesOf } from './source-plan.js'
 
-/** What the text of a plan tells before it runs. */
 export interface PlanCheck {
   readonly findings: readonly Finding[]
   /** Undefined if the plan cannot be read. */

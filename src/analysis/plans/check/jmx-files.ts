@@ -3,7 +3,6 @@ import { type PlanElement, readSubPaths, textsOf } from '../jmx/plan-tree.js'
 import { quote, shorten, type Finding, type PlanRequest } from './request.js'
 import type { JmxPlan } from './jmx-plan.js'
 
-/** A file that the plan reads. */
 interface NamedFile {
   readonly path: string
   /** Who reads it: `CSV Data Set "users"`. */
@@ -34,7 +33,6 @@ const WINDOWS_PATH = /^[A-Za-z]:[\\/]|\\/
 /** Elements that may write the file that another one reads. */
 const WRITER = /^(?:SystemSampler|ResultSaver|FTPSampler)$|\./
 
-/** Whether the files that the plan reads are among those of the run, where the plan looks for them. */
 export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
   const named = [
     ...plan.enabled.flatMap(({ element }) => filesOf(element)),

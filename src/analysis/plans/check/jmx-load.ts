@@ -24,7 +24,6 @@ const IN_GROUP: Readonly<Record<string, [property: string, tell: (value: string)
     ]
   }
 
-/** How much load the plan makes and for how long, compared with what the run asks for. */
 export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
   const groups = plan.enabled
     .map(({ element }) => element)

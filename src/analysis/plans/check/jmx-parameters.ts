@@ -57,13 +57,11 @@ function exampleOf(name: string): string {
   return `\${__P(${name},…)}`
 }
 
-/** What can be seen of a plan. */
 interface Sight {
   /** Whether the part of the plan that can be seen may read the parameter. */
   readonly reads: (name: string) => boolean
   /** Nothing of the plan is hidden, so that nothing else may read it either. */
   readonly isWhole: (parameter: Parameter) => boolean
-  /** How a plan reads it. */
   readonly example: (name: string) => string
   /** Those of the tool itself, which no plan has to read. */
   readonly isOwn?: (name: string) => boolean

@@ -2,7 +2,6 @@ import { argumentsOf, flatten, isJmx, readPlanTree, type PlanElement } from '../
 import { callFunction } from '../jmx/open-model.js'
 import { hasWord, literal, settingsOf, type PlanInputs } from './request.js'
 
-/** An element, and the one around it. */
 export interface Placed {
   readonly element: PlanElement
   readonly within: Placed | undefined
@@ -10,7 +9,6 @@ export interface Placed {
 
 const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
 const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
-/** Code that reads properties. */
 export const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
 /** A plan of more elements is not looked into: it would take seconds. */
@@ -30,7 +28,6 @@ const MOST_WORK = 5_000_000
 
 /** A JMeter plan with the parts that it includes, as far as its text tells what it does. */
 export class JmxPlan {
-  /** The elements that JMeter runs. */
   readonly enabled: readonly Placed[]
   /** The same, and those that a module controller may run although they are disabled. */
   readonly reachable: readonly PlanElement[]
@@ -299,13 +296,11 @@ function isTable(kind: string): boolean {
 const MOST_USUAL = 1_000
 const LONGEST_USUAL = 200
 
-/** The labels that rows of the results can have. */
 export interface Labels {
   /** What a row may be named after, and more. */
   readonly names: readonly string[]
   /** No other label is possible. */
   readonly isComplete: boolean
-  /** Those that are worth suggesting. */
   readonly usual: readonly string[]
   /** They are the texts of a source, whatever these are for. */
   readonly isSource: boolean

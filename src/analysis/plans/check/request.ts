@@ -2,7 +2,6 @@ import { extname } from 'node:path'
 import { shorten as shortenTo } from '../../../contract/text.js'
 import { isJmx } from '../jmx/plan-tree.js'
 
-/** One of the files that go with a run. */
 export interface RunFile {
   /** Without its folder, which a service drops. */
   readonly name: string
@@ -17,7 +16,6 @@ export interface Parameter {
   readonly value: string
 }
 
-/** What a plan is checked against. */
 export interface PlanRequest {
   readonly tool: string
   /** The tool runs on this machine, as part of the step; otherwise a service of its own or a pod runs it. */
@@ -40,7 +38,6 @@ export interface PlanRequest {
   hasClass(name: string): boolean | undefined
 }
 
-/** What decides on the values in a plan. */
 export type PlanInputs = Pick<
   PlanRequest,
   'others' | 'parameters' | 'threads' | 'rampupSeconds' | 'durationSeconds'
@@ -98,7 +95,6 @@ export function hasWord(text: string, name: string): boolean {
   return new RegExp(`(?<![\\w])${literal(name)}(?![\\w])`).test(text)
 }
 
-/** The text of a file, or why it has none that can be read. */
 export type Decoded = { readonly text: string; readonly hasBadBytes: boolean } | { readonly problem: string }
 
 const SIGNATURES: readonly (readonly [bytes: readonly number[], problem: string])[] = [
@@ -109,7 +105,6 @@ const SIGNATURES: readonly (readonly [bytes: readonly number[], problem: string]
 ]
 const LOOKED_AT_BYTES = 4096
 
-/** Reads the bytes of a plan or of another text that goes with it. */
 export function decodePlan(bytes: Uint8Array): Decoded {
   const signature = SIGNATURES.find(([start]) => start.every((byte, at) => bytes[at] === byte))
   if (signature !== undefined) return { problem: signature[1] }
@@ -131,7 +126,6 @@ function isValid(bytes: Uint8Array): boolean {
 }
 
 const SELENIUM = 'java-selenium-chrome or java-selenium-firefox'
-/** The tools that run plans in files of other kinds than JMeter's. */
 const OTHER_TOOLS: Readonly<Record<string, string>> = {
   '.java': `gatling, ${SELENIUM}`,
   '.scala': 'gatling',

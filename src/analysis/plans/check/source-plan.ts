@@ -2,13 +2,11 @@ import { extname } from 'node:path'
 import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
 import { hasWord, settingsOf, shorten, warning, type Finding, type PlanRequest } from './request.js'
 
-/** What each tool runs, and what its plan reads. */
 interface SourceTool {
   readonly extensions: readonly string[]
   readonly wanted: string
   /** The plan itself reads threads, rampup and duration; otherwise the tool starts that many users for so long. */
   readonly readsSettings: boolean
-  /** How a plan reads a parameter. */
   example(name: string): string
 }
 
@@ -45,7 +43,6 @@ const DYNAMIC =
   /\bget(?:Property|Integer|Long|Boolean|env|Properties)\s*\(\s*(?!["'])|\bsys\.props(?!\s*(?:\(|\.get\w*\()\s*")|\bprocess\.env\s*(?:\[\s*(?!["'])|\))/
 const LITERAL = /"((?:[^"\\\n]|\\.){1,200})"|'((?:[^'\\\n]|\\.){1,200})'|`((?:[^`\\$]|\\.){1,200})`/g
 
-/** Why the tool does not run a plan of this name. */
 export function refuseKind(tool: string, name: string): string | undefined {
   const known = TOOLS[tool]
   if (known === undefined || known.extensions.includes(extname(name).toLowerCase())) return undefined

@@ -1,7 +1,6 @@
 import { posix } from 'node:path'
 import { SaxesParser } from 'saxes'
 
-/** An element of a plan, with its children. */
 export interface PlanElement {
   /** `ThreadGroup`, `HTTPSamplerProxy`; those of plugins include their package. */
   readonly kind: string
@@ -22,7 +21,6 @@ export interface PlanPart {
   readonly properties: ReadonlyMap<string, string>
 }
 
-/** Where a text stops being XML, and why. */
 export interface XmlError {
   /** From 1. */
   readonly line: number
@@ -31,7 +29,6 @@ export interface XmlError {
 
 export interface ReadPlan {
   readonly error?: XmlError
-  /** The name of the first element. */
   readonly root: string | undefined
   /** Undefined if the text cannot be read, for the reason below. */
   readonly elements: readonly PlanElement[] | undefined

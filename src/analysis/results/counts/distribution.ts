@@ -2,7 +2,6 @@
 import { firstAbove } from '../first-above.js'
 import type { CountedRuns } from './histogram.js'
 
-/** One run of counted values. */
 export interface Run {
   readonly runs: CountedRuns
   readonly index: number
@@ -26,7 +25,6 @@ const TABLE_SIZE = 1 << 16
 const table = new Float64Array(TABLE_SIZE)
 const seen = new Uint32Array(TABLE_SIZE)
 
-/** The distribution of the samples of several runs combined. */
 export class Distribution {
   readonly #runs: readonly Run[]
   #own: Sums | undefined
@@ -39,7 +37,6 @@ export class Distribution {
     return totalOf(this.#sums)
   }
 
-  /** How many samples are at most `value`. */
   countUpTo(value: number): number {
     const { size, values, upTo } = this.#sums
     const after = firstAbove(values, size, value)

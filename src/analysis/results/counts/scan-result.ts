@@ -70,7 +70,6 @@ export interface TidyBucket {
   readonly users: number
 }
 
-/** What to read of a CSV. */
 export interface ScannerOptions {
   readonly grid: string
   readonly region: string

@@ -180,7 +180,6 @@ function toRuns(tables: readonly Uint32Array[]): CountedRuns {
 /** How long a bucket of a tidy CSV lasts, unless it has shorter ones. */
 const LONGEST_BUCKET_MS = 15_000
 
-/** The duration of the buckets that start at these times. */
 export function bucketWidthMs(timesMs: Iterable<number>): number {
   const times = [...new Set(timesMs)].sort((one, other) => one - other)
   return times.reduce(

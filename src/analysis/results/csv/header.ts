@@ -19,7 +19,6 @@ interface Dialect {
   readonly columns: number
 }
 
-/** How to read the rows below a header. */
 export type Layout =
   | (Dialect & { readonly shape: 'samples'; readonly at: SampleColumns })
   | (Dialect & { readonly shape: 'tidy'; readonly at: TidyColumns })

@@ -42,7 +42,6 @@ export interface CountedTimes {
   readonly failed: readonly number[]
 }
 
-/** One CSV as it was read. */
 export interface Source {
   readonly grid: string
   readonly region: string
@@ -67,7 +66,6 @@ export interface TimeSeries {
   readonly activeThreads: readonly (number | null)[]
 }
 
-/** How often samples failed for one reason. */
 export interface ErrorCount {
   /** Undefined if several labels are counted together. */
   readonly label: string | undefined
@@ -94,6 +92,12 @@ export interface Measurements {
   figures(scope: Scope): Figures | undefined
   /** Most frequent first, at most 20 per label, then the rest as one: they add up to the failures. Empty for tidy CSVs, which do not say. */
   errors(scope: Scope): readonly ErrorCount[]
+}
+
+/** Undefined if it is unknown what users who arrived at any moment would have waited. */
+export function overTimeOf(figures: Figures | undefined): OverTime | undefined {
+  const overTime = figures?.overTime()
+  return typeof overTime === 'object' ? overTime : undefined
 }
 
 /** Whether a CSV may have samples of the scope. */

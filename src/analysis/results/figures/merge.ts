@@ -1,12 +1,11 @@
 import type { ScanResult, SamplePart, TidyBucket, TimeLineScan } from '../counts/scan-result.js'
-import type { Stall } from '../stalls/find-stalls.js'
 import type { OverTime } from '../stalls/over-time.js'
 import { drawSamples, drawTidy, type Span } from './series.js'
-import { countTimes, SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
+import { countTimes, SampleIndex, sumSamples } from './sample-figures.js'
 import { findOverTime, type StallSource } from './find-over-time.js'
-import { isInScope } from './measurements.js'
+import { isInScope, overTimeOf } from './measurements.js'
 import type { AnyScope, Figures, Measurements, Source, TimeSeries, ErrorCount } from './measurements.js'
-import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
+import { sumTidy, TidyIndex } from './tidy-figures.js'
 
 interface IndexedRun {
   readonly sources: readonly IndexedSource[]
@@ -22,7 +21,6 @@ interface IndexedSource {
 /** A label's figures are cheap to compute again, and those of ten thousand would take too much memory. */
 const MAX_KEPT_LABELS = 1000
 
-/** Combines the CSVs of all grids into one population. */
 export function mergeScans(results: readonly ScanResult[], stallsBy?: StallSource): Measurements {
   return mergeRuns([results], stallsBy && [stallsBy])
 }
@@ -48,15 +46,10 @@ export function mergeRuns(
     if (!known.has(key)) {
       if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
       const scope = { label, region, grid }
-      const stallsAround = (): readonly Stall[] => {
-        const around = label === undefined ? undefined : figures({ region, grid })?.overTime()
-        return typeof around === 'object' ? around.stalls : []
-      }
-      const circumstances = {
-        seconds: areApart ? secondsIn(runs, scope) : seconds,
-        overTime: () => findOverTime(stallsBy, scope, stallsAround())
-      }
-      known.set(key, sumScope(sources, scope, circumstances))
+      const around = () => (label === undefined ? undefined : overTimeOf(figures({ region, grid })))
+      const inSeconds = areApart ? secondsIn(runs, scope) : seconds
+      const overTime = () => findOverTime(stallsBy, scope, around()?.stalls ?? [])
+      known.set(key, sumScope(sources, scope, inSeconds, overTime))
     }
     return known.get(key)
   }
@@ -81,25 +74,18 @@ function chooseSources(sources: readonly IndexedSource[], scope: AnyScope): Inde
   return sources.filter(({ scan }) => isInScope(scan, scope))
 }
 
-interface Circumstances {
-  readonly seconds: number
-  readonly overTime: () => OverTime | string
-}
-
 function sumScope(
   sources: readonly IndexedSource[],
   scope: AnyScope,
-  circumstances: Circumstances
+  seconds: number,
+  overTime: Figures['overTime']
 ): Figures | undefined {
   const chosen = chooseSources(sources, scope)
   const samples = sumSamples(chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? []))
   const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
-  return samples.samples + tidy.samples === 0 ? undefined : makeFigures(samples, tidy, circumstances)
-}
-
-function makeFigures(samples: SampleSum, tidy: TidySum, { seconds, overTime }: Circumstances): Figures {
-  let known: OverTime | string | undefined
   const count = samples.samples + tidy.samples
+  if (count === 0) return undefined
+  let known: OverTime | string | undefined
   const failures = samples.failures + tidy.failures
   // If some of the samples have no times, there is no percentile of all.
   const times = tidy.samples > 0 ? undefined : samples.times
@@ -236,7 +222,6 @@ interface LabelErrors {
   rest: number
 }
 
-/** Adds up the errors of the rows that count, of all labels or of one. */
 function sumErrors(parts: readonly SamplePart[], label: string | undefined): ErrorCount[] {
   const byLabel = new Map<string, LabelErrors>()
   for (const part of parts) {
@@ -278,13 +263,11 @@ function compare(a: Sortable, b: Sortable): number {
   return (textA ?? '') < (textB ?? '') ? -1 : 1
 }
 
-/** The time lines of one CSV. */
 export interface GridLines {
   readonly grid: string
   readonly lines: readonly TimeLineScan[]
 }
 
-/** What the series of one run is drawn from. */
 export interface TimedRun {
   readonly span: Span
   readonly lines: readonly GridLines[]

@@ -115,7 +115,6 @@ export class RowKernel {
     return exports === undefined ? undefined : new RowKernel(exports, layout)
   }
 
-  /** How many rows it has counted. */
   get counted(): number {
     return this.#taken - this.early
   }
@@ -145,7 +144,6 @@ export class RowKernel {
     return this.#room
   }
 
-  /** Enlarges the buffer and keeps its bytes. */
   resize(capacity: number): void {
     const address = this.#exports.reserve(capacity)
     this.#memory.bytes.copyWithin(address, this.#address, this.#address + this.#capacity)
@@ -175,7 +173,6 @@ export class RowKernel {
     return start - this.#address
   }
 
-  /** The counts of cells 0 to `cells - 1`, one run each. */
   toRuns(cells: number): CountedRuns {
     return readPages(this.#exports, this.#memory, cells)
   }
@@ -185,7 +182,6 @@ export class RowKernel {
     return readStalls(this.#exports, this.#memory, scope)
   }
 
-  /** Whether counted rows have times with fractions of a second. */
   get hasFineTimes(): boolean {
     return this.#exports.hasFineTimes() !== 0
   }
@@ -281,7 +277,6 @@ export class KernelLine {
     this.#exports.moveLine(BigInt(this.#fromMs), shift)
   }
 
-  /** Transfers what was counted. */
   moveTo(line: TimeLine): void {
     const { ints } = this.#memory
     for (let slot = 0; slot < LINE_SLOTS; slot++) {
@@ -298,7 +293,6 @@ export class KernelLine {
   }
 }
 
-/** What the kernel has seen of the rows of a scope. */
 function readStalls(exports: KernelExports, memory: KernelMemory, scope: number): StallScan {
   const { ints } = memory
   const found: { page: number; address: number }[] = []

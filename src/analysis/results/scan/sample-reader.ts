@@ -85,12 +85,10 @@ export class SampleReader {
     )
   }
 
-  /** Whether there was a row of a transaction controller. */
   get hasTransactions(): boolean {
     return this.#transactions.isSeen
   }
 
-  /** Whether times are dates that do not say in which zone. */
   get isZoneless(): boolean {
     return this.#isZoneless ?? false
   }
@@ -182,7 +180,6 @@ export class SampleReader {
     return [requests, ...transactions, ...this.#partsOfSteps(description)]
   }
 
-  /** Problems of the rows as a whole. */
   get doubts(): string[] {
     return this.#transactions.problems(this.#otherRows)
   }

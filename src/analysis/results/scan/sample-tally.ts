@@ -10,7 +10,6 @@ import type { RowKernel } from '../kernel/row-kernel.js'
 const FIRST_CELLS = 64 * CELLS_A_LABEL
 const NEVER = 0xffffffff
 
-/** What a part says about its CSV. */
 export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
 
 /** Keeps counts of rows, never the rows. */

@@ -9,7 +9,6 @@ export interface Scanner {
   end(): ScanResult
 }
 
-/** Creates a scanner for the CSV of one grid. */
 export function createScanner(options: ScannerOptions): Scanner {
   const bytes = new ByteScanner(options)
   return {

@@ -57,7 +57,6 @@ export class TidyReader {
     else if (figure !== undefined) this.#put(row, figure, atMs)
   }
 
-  /** Whether times are dates that do not say in which zone. */
   get isZoneless(): boolean {
     return this.#isZoneless ?? false
   }

@@ -9,14 +9,11 @@ const UNSORTED =
 const BLIND =
   'may or may not include requests that have their own rows: save the idle time and the host name (jmeter.save.saveservice.idle_time, hostname)'
 
-/** What else is in the CSV. */
 export interface OtherRows {
   readonly hasRequests: boolean
-  /** Whether threads have names. */
   readonly hasNames: boolean
 }
 
-/** Counts the rows of transaction controllers, each kind separately. */
 export class TransactionTally {
   readonly sorter = new TransactionSorter((sorted) => this.#enter(this.#tallyOf(sorted), sorted))
   readonly #counting: SampleTally
@@ -41,7 +38,6 @@ export class TransactionTally {
     this.#nameless = new SampleTally(scopeOf)
   }
 
-  /** Whether there was any. */
   get isSeen(): boolean {
     return this.#isSeen
   }

@@ -33,7 +33,6 @@ export class EndTimes {
     this.#bits[at >>> 5]! |= 1 << (at & 31)
   }
 
-  /** Adds what was marked elsewhere. */
   absorb({ pages, bits }: EndTimesScan): void {
     pages.forEach((page, index) => {
       if (!this.#open(page)) return

@@ -34,7 +34,6 @@ export interface StallOptions {
   readonly medianMsOf: (label: string) => number | undefined
   /** Only what comes after it counts. */
   readonly fromMs: number
-  /** Of the scope, if it has one. */
   readonly label?: string | undefined
   /** Stalls of everything, in order of time: in them, one thread of the scope is enough. */
   readonly around?: readonly Stall[]
@@ -62,7 +61,6 @@ const MOST_THREADS = 2 ** 32
 /** Among which the two longest silences are. */
 const LONGEST_GAPS = 32
 
-/** A row that may count as waiting. */
 interface Waiting {
   readonly startMs: number
   readonly endMs: number
@@ -220,7 +218,6 @@ function shareStalls(around: readonly Stall[], inFlight: InFlight, leastMs: numb
   })
 }
 
-/** Of two that overlap, the longer one. */
 function joinStalls(stalls: Stall[]): Stall[] {
   const joined: Stall[] = []
   for (const stall of stalls.sort((one, other) => one.startMs - other.startMs)) {

@@ -39,7 +39,6 @@ export class ThreadTable {
     return Math.max(0, this.#groups.numberOf(buffer, start, hyphen > start ? hyphen : end))
   }
 
-  /** Whether any row named its thread. */
   get hasNames(): boolean {
     return this.#hasNames
   }

@@ -8,7 +8,6 @@ const FAILING_MESSAGE = new TextEncoder().encode(', number of failing samples : 
 const NULL = new TextEncoder().encode('null')
 const ZERO = 48
 
-/** What the row of a transaction controller says about its samples. */
 export interface ControllerMessage {
   readonly samples: number
   readonly failing: number
@@ -28,7 +27,6 @@ export function readControllerMessage(row: Row, at: SampleColumns): ControllerMe
   return { samples, failing: hasFailing ? readNumber(row, column, rest + FAILING_MESSAGE.length) : 0 }
 }
 
-/** Whether a controller generates parent samples. */
 export type ControllerKind = 'plain' | 'parent'
 
 /** JMeter gives a parent sample no latency, and the code of a failed request; other controllers add up latencies and have no code. */
@@ -71,7 +69,6 @@ function readNumber(row: Row, column: number, from: number): number {
   return number < 0 ? 0 : number
 }
 
-/** The row of a transaction controller. */
 export interface Transaction {
   readonly label: number
   /** A hash of the name of its thread; 0 if it is unknown. */
@@ -85,7 +82,6 @@ export interface Transaction {
   /** When it ended, including idle times; the earliest possible end if the row does not say how long these were. */
   readonly endMs: number
   readonly isEndKnown: boolean
-  /** The kind of its controller, if its row shows it. */
   readonly kind: ControllerKind | undefined
   /** How many samples it represents, and how many of them failed. */
   readonly samples: number

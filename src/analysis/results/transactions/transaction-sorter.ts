@@ -70,7 +70,6 @@ interface Open {
   nextStartMs: number
 }
 
-/** Sorted by its own rows. */
 interface Sorted extends SortedTransaction {
   readonly isSure: boolean
   /** Whether it is sorted by chance. */
@@ -377,7 +376,6 @@ function sortMixed(controller: Controller): boolean | undefined {
   return unknownEnds === 0 && isEmpty && framed <= framedByChance + long * 0.1 ? true : undefined
 }
 
-/** The last rows of one thread, in CSV order. */
 class ThreadRows {
   readonly #kept = new Float64Array(LOOKED_AT * ROW_FIELDS)
   #count = 0
@@ -396,7 +394,6 @@ class ThreadRows {
     return this.isBack(endMs) && startMs - this.#firstStartMs <= (this.#lastEndMs - this.#firstStartMs) / 2
   }
 
-  /** From now on the rows are those of another machine. */
   beginAnew(): void {
     this.#firstOwn = this.#count
   }

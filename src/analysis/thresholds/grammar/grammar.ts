@@ -42,7 +42,6 @@ export function parseThresholds(text: string): { thresholds: Threshold[]; proble
   return { thresholds, problems }
 }
 
-/** Undefined if the reader has recorded problems. */
 function readThreshold(reader: LineReader, line: number): Threshold | undefined {
   const level = readLevel(reader)
   reader.skipSpace()
@@ -204,13 +203,11 @@ const EXACT = /baseline(?!\w)/y
 const IN_TWO_WORDS = /base[\s_-]+line(?!\w)/iy
 const WORD = /[a-z]\w*/iy
 
-/** What was read to the left of `baseline`, each with its position. */
 interface LeftSide {
   readonly metric: NamedMetric | undefined
   readonly metricAt: number
   readonly operator: Operator | undefined
   readonly operatorAt: number
-  /** Where a selector names a grid. */
   readonly gridAt: number | undefined
 }
 
@@ -282,7 +279,6 @@ function isMisspelt(word: string): boolean {
 
 const ACCEPTED_KEYS = 'label, region, grid'
 
-/** Where each key was first written. */
 type KeyPlaces = Readonly<Partial<Record<SelectorKey, number>>>
 
 /** Reads `{key="value", …}` if there is one. */

@@ -5,7 +5,6 @@ const SHOWN_WIDTH = 100
 const MOST_PROBLEMS = 10
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/gu
 
-/** Reads one line and collects its problems, each with its position. */
 export class LineReader {
   readonly problems: string[] = []
   at = 0
@@ -25,7 +24,6 @@ export class LineReader {
     return this.at >= this.#code.length
   }
 
-  /** The text between two positions, without the comment. */
   textBetween(start: number, end = this.#code.length): string {
     return this.#code.slice(start, end)
   }
@@ -41,7 +39,6 @@ export class LineReader {
     return text
   }
 
-  /** Whether the sticky pattern matches here; consumes nothing. */
   sees(pattern: RegExp): boolean {
     return this.peek(pattern) !== undefined
   }
@@ -70,7 +67,6 @@ export class LineReader {
     this.at = this.#code.length
   }
 
-  /** What the sticky pattern matches here; consumes nothing. */
   peek(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at
     return pattern.exec(this.#code)?.[0]

@@ -10,10 +10,8 @@ const SHOWN_HEADER = 200
 /** Services round, and some count in their own way; what is further above is not made of these samples. */
 const MOST_ABOVE_SAMPLES = 0.1
 
-/** The data to judge by, and why something is missing. */
 export interface Evidence {
   readonly apdex: { readonly score: number; readonly targetMs: number | undefined } | undefined
-  /** Why there is no apdex. */
   readonly apdexProblem?: string
   readonly measurements: Measurements | undefined
   /** Why there are no measurements, or why they are incomplete. */
@@ -86,7 +84,6 @@ function describeSourceGap({ grid, region, shape, header, rows, problems }: Sour
   return rows === 0 ? `${subject} has no rows` : undefined
 }
 
-/** Reads a threshold's number from the figures of one scope. */
 export function readFigure(
   threshold: NamedMetric,
   figures: Figures | undefined,
@@ -117,10 +114,8 @@ function isTarget(targetMs: number | undefined): targetMs is number {
   return targetMs !== undefined && targetMs > 0 && Number.isFinite(targetMs)
 }
 
-type Counted = Pick<Figures, 'samples' | 'failures'>
-
 /** More than half of the samples. */
-export function mostlyFailed({ samples, failures }: Counted): boolean {
+export function mostlyFailed({ samples, failures }: Pick<Figures, 'samples' | 'failures'>): boolean {
   return failures * 2 > samples
 }
 
@@ -138,13 +133,10 @@ export function failsForFailures(judgements: readonly Judgement[]): boolean {
 }
 
 /** Why a figure of a scope proves nothing: it is that of failed requests. Undefined if it is fine. */
-export function doubtFailed(
-  line: Pick<NamedMetric, 'metric' | 'name'>,
-  figures: Counted,
-  { errors, scope }: { readonly errors: Measurements['errors']; readonly scope: Scope }
-): string | undefined {
-  if (!factsOf(line).needsSuccess || !mostlyFailed(figures)) return undefined
-  const [first] = errors(scope)
+export function doubtFailed(line: NamedMetric, measurements: Measurements, scope: Scope): string | undefined {
+  const figures = measurements.figures(scope)
+  if (!factsOf(line).needsSuccess || figures === undefined || !mostlyFailed(figures)) return undefined
+  const [first] = measurements.errors(scope)
   const words = first && [first.code, first.message].filter((text) => text.trim() !== '').map(quote)
   const most = words === undefined || words.length === 0 ? '' : `, most often with ${words.join(' ')}`
   return `${figures.failures} of ${figures.samples} samples failed${most}, so ${sayLittle(line)}`

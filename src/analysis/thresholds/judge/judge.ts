@@ -1,4 +1,4 @@
-import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
+import type { Measurements, Scope } from '../../results/figures/measurements.js'
 import type { AbsoluteThreshold } from '../grammar/threshold.js'
 import { describeGaps, readFigure, readServiceApdex, doubtFailed, failsForFailures } from './evidence.js'
 import type { Evidence, Reading, OverTimeReading } from './evidence.js'
@@ -30,15 +30,13 @@ function judgeThreshold(threshold: AbsoluteThreshold, evidence: Evidence, isTrus
   if (threshold.metric === 'apdex' && Object.keys(threshold.selector).length === 0) {
     // Rows that are missing may have been the answers.
     const figures = gaps === undefined ? evidence.measurements?.figures({}) : undefined
-    const reading = addOverTime(readServiceApdex(evidence), threshold, { figures, evidence })
-    const doubting = { evidence, figures: evidence.measurements?.figures({}), scope: {} }
-    return weighReadings(threshold, [
-      { scope: {}, reading: isTrusting ? reading : withDoubt(threshold, reading, doubting) }
-    ])
+    const own = addOverTime(readServiceApdex(evidence), threshold, figures, evidence)
+    const reading = isTrusting ? own : withDoubt(threshold, own, evidence, {})
+    return weighReadings(threshold, [{ scope: {}, reading }])
   }
   if (!evidence.measurements) return leaveUndecided(threshold, `${threshold.name} is unknown: ${gaps ?? ''}`)
 
-  const judgement = judgeMeasured(threshold, evidence.measurements, { evidence, isTrusting })
+  const judgement = judgeMeasured(threshold, evidence.measurements, evidence, isTrusting)
   if (gaps === undefined) return judgement
   // Not even a breach is trusted here: the missing rows might reverse it.
   const reason = `${threshold.name} cannot be judged: ${gaps}; in what could be read, ${judgement.reason}`
@@ -48,7 +46,8 @@ function judgeThreshold(threshold: AbsoluteThreshold, evidence: Evidence, isTrus
 function judgeMeasured(
   threshold: AbsoluteThreshold,
   measurements: Measurements,
-  { evidence, isTrusting }: { evidence: Evidence; isTrusting: boolean }
+  evidence: Evidence,
+  isTrusting: boolean
 ): Judgement {
   if (!measurements.figures({}))
     return leaveUndecided(threshold, `${threshold.name} is unknown: there are no samples`)
@@ -63,11 +62,8 @@ function judgeMeasured(
 
   function* readScopes(): Generator<ScopeReading> {
     for (const { scope, figures } of findScopes(threshold.selector, measurements)) {
-      const reading = addOverTime(readFigure(threshold, figures, evidence), threshold, { figures, evidence })
-      yield {
-        scope,
-        reading: isTrusting ? reading : withDoubt(threshold, reading, { evidence, figures, scope })
-      }
+      const own = addOverTime(readFigure(threshold, figures, evidence), threshold, figures, evidence)
+      yield { scope, reading: isTrusting ? own : withDoubt(threshold, own, evidence, scope) }
     }
   }
 }
@@ -76,12 +72,13 @@ function judgeMeasured(
 function withDoubt(
   threshold: AbsoluteThreshold,
   reading: Reading,
-  { evidence, figures, scope }: { evidence: Evidence; figures: Figures | undefined; scope: Scope }
+  { measurements }: Evidence,
+  scope: Scope
 ): Reading {
-  if ('missing' in reading || figures === undefined) return reading
-  const errors: Measurements['errors'] = (within) => evidence.measurements?.errors(within) ?? []
-  const failed = doubtFailed(threshold, figures, { errors, scope })
-  const doubts = [reading.doubt, failed].filter((doubt) => doubt !== undefined)
+  if ('missing' in reading || measurements === undefined) return reading
+  const doubts = [reading.doubt, doubtFailed(threshold, measurements, scope)].filter(
+    (doubt) => doubt !== undefined
+  )
   return doubts.length === 0 ? reading : { ...reading, doubt: doubts.join('; ') }
 }
 
@@ -97,7 +94,6 @@ export function overallVerdict(judgements: readonly Judgement[]): Judgement['ver
   return verdicts.has('inconclusive') ? 'inconclusive' : 'passed'
 }
 
-/** Whether the gate depends on this judgement. */
 export function isDecisive(judgement: Judgement): boolean {
   if (judgement.threshold.level !== 'fail') return false
   return !isNotJudged(judgement) || judgement.comparison?.ifNotJudged === 'fail'

@@ -4,7 +4,6 @@ import { factsOf } from '../metrics.js'
 import { isAbsoluteThreshold } from '../grammar/threshold.js'
 import type { AbsoluteThreshold, Threshold, Operator } from '../grammar/threshold.js'
 
-/** The outcome of one threshold. */
 export interface Judgement {
   readonly threshold: Threshold
   readonly verdict: 'passed' | 'failed' | 'inconclusive'
@@ -15,7 +14,6 @@ export interface Judgement {
   /** The worst scope, or the first without a number, if a selector matched. */
   readonly scope?: Scope
   readonly scopesChecked: number
-  /** One sentence. */
   readonly reason: string
   /** Why a line that holds is no good news: its times are those of failures, for which another line is broken. */
   readonly doubt?: string
@@ -36,7 +34,6 @@ export type OnStall = (typeof ON_STALL)[number]
 export interface OverTimeFigure {
   readonly value: number
   readonly bySamples: number
-  /** The longest stall of the scope. */
   readonly longest: Stall
   /** What it does to a line that holds by samples and breaks over time, by `on-stall`; `none` where that is not so. */
   readonly effect: 'fails' | 'warns' | 'ignored' | 'none'
@@ -68,12 +65,17 @@ export interface Comparison {
   readonly ifNotJudged: 'warn' | 'fail' | 'pass'
 }
 
-/** The judgement on a threshold without any number. */
 export function leaveUndecided(threshold: Threshold, reason: string): Judgement {
-  return { threshold, verdict: 'inconclusive', scopesChecked: 0, reason }
+  return {
+    threshold,
+    verdict: 'inconclusive',
+    actual: undefined,
+    margin: undefined,
+    scopesChecked: 0,
+    reason
+  }
 }
 
-/** A figure and what it was judged by. */
 export type Judged = Pick<Judgement, 'threshold' | 'actual' | 'comparison'>
 
 /** The line with its limit as a number; for lines that name `baseline`, the limit that followed from it. Undefined if there is none. */
