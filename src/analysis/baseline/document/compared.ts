@@ -60,7 +60,7 @@ function figuresOf(scope: RecordedScope, recordedTargetMs: number | undefined): 
 /** When they were is not recorded. */
 function asOverTime({ spanMs, stallsMs }: RecordedOverTime): OverTime {
   const stalls = stallsMs.map((ms) => ({ startMs: 0, ms, waiting: 0 }))
-  return new OverTime({ stalls, silences: [], spanMs, threads: undefined })
+  return new OverTime(stalls, [], spanMs, undefined)
 }
 
 function listOf(names: readonly (string | undefined)[]): string[] {

@@ -217,58 +217,37 @@ function listOf(names: readonly string[]): string[] {
 
 const SHOWN_PER_LABEL = 20
 
-interface LabelErrors {
-  readonly counts: Map<string, { code: string; message: string; count: number }>
-  rest: number
-}
-
 function sumErrors(parts: readonly SamplePart[], label: string | undefined): ErrorCount[] {
-  const byLabel = new Map<string, LabelErrors>()
-  for (const part of parts) {
-    if (part.counts && (label === undefined || part.hasLabels)) addPart(byLabel, part, label)
+  const counting = parts.filter((part) => part.counts && (label === undefined || part.hasLabels))
+  const isWanted = (error: { label: string }) => label === undefined || error.label === label
+  const byLabel = new Map<string, Map<string, ErrorCount>>()
+  for (const error of counting.flatMap(({ errors }) => errors.counts).filter(isWanted)) {
+    const known = byLabel.get(error.label) ?? new Map<string, ErrorCount>()
+    byLabel.set(error.label, known)
+    const key = `${error.code}\n${error.message}`
+    known.set(key, { ...error, count: error.count + (known.get(key)?.count ?? 0) })
   }
-  const shown: ErrorCount[] = []
-  let rest = 0
-  for (const [name, errors] of byLabel) {
-    const sorted = [...errors.counts.values()].sort(compare)
-    shown.push(...sorted.slice(0, SHOWN_PER_LABEL).map((error) => ({ label: name, ...error })))
-    rest += errors.rest + sorted.slice(SHOWN_PER_LABEL).reduce((sum, { count }) => sum + count, 0)
-  }
-  shown.sort(compare)
+  const sorted = [...byLabel.values()].map((errors) => [...errors.values()].sort(compare))
+  const shown = sorted.flatMap((errors) => errors.slice(0, SHOWN_PER_LABEL)).sort(compare)
+  const others = sorted.flatMap((errors) => errors.slice(SHOWN_PER_LABEL))
+  const left = [...others, ...counting.flatMap(({ errors }) => errors.rest).filter(isWanted)]
+  const rest = left.reduce((sum, { count }) => sum + count, 0)
   return rest === 0 ? shown : [...shown, { label: undefined, code: '', message: 'other errors', count: rest }]
 }
 
-function addPart(byLabel: Map<string, LabelErrors>, { errors }: SamplePart, label: string | undefined): void {
-  const errorsOf = (name: string): LabelErrors => {
-    const known = byLabel.get(name) ?? { counts: new Map(), rest: 0 }
-    byLabel.set(name, known)
-    return known
-  }
-  const isWanted = (error: { label: string }) => label === undefined || error.label === label
-  for (const error of errors.counts.filter(isWanted)) {
-    const { counts } = errorsOf(error.label)
-    const { code, message } = error
-    const key = `${code}\n${message}`
-    counts.set(key, { code, message, count: error.count + (counts.get(key)?.count ?? 0) })
-  }
-  for (const { label: name, count } of errors.rest.filter(isWanted)) errorsOf(name).rest += count
-}
-
-type Sortable = Omit<ErrorCount, 'label'> & { readonly label?: string | undefined }
-
 /** By count, and in a fixed order if the counts are equal. */
-function compare(a: Sortable, b: Sortable): number {
+function compare(a: ErrorCount, b: ErrorCount): number {
   if (a.count !== b.count) return b.count - a.count
   const [textA, textB] = [a, b].map(({ label = '', code, message }) => [label, code, message].join('\n'))
   return (textA ?? '') < (textB ?? '') ? -1 : 1
 }
 
-export interface GridLines {
+interface GridLines {
   readonly grid: string
   readonly lines: readonly TimeLineScan[]
 }
 
-export interface TimedRun {
+interface TimedRun {
   readonly span: Span
   readonly lines: readonly GridLines[]
   readonly tidy: { readonly buckets: readonly TidyBucket[]; readonly bucketMs: number }

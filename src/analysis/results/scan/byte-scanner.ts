@@ -37,9 +37,11 @@ export class ByteScanner {
   #length = 0
   /** This many bytes at the start of the buffer are rows that were already read. */
   #history = 0
-  #consumed = 0
+  /** Where the first unread row begins, counted from the first byte. */
+  consumed = 0
   #isEnded = false
-  #isStopped = false
+  /** The rest is not worth reading: unknown format, or a row without end. */
+  isStopped = false
   #header: Uint8Array | undefined
   #layout: Layout | undefined
   #kernel: RowKernel | undefined
@@ -64,17 +66,7 @@ export class ByteScanner {
 
   /** Further bytes would be ignored. */
   get isDone(): boolean {
-    return this.#isStopped || this.#consumed >= this.#limit
-  }
-
-  /** The rest is not worth reading: unknown format, or a row without end. */
-  get isStopped(): boolean {
-    return this.#isStopped
-  }
-
-  /** Where the first unread row begins, counted from the first byte. */
-  get consumed(): number {
-    return this.#consumed
+    return this.isStopped || this.consumed >= this.#limit
   }
 
   /** Has the next bytes written from `from` to at most `to`, which is never empty; `write` returns how many there were. */
@@ -120,7 +112,7 @@ export class ByteScanner {
 
   #drain(): void {
     let used = this.#history
-    if (this.#header === undefined && !this.#isStopped) used = this.#takeHeader()
+    if (this.#header === undefined && !this.isStopped) used = this.#takeHeader()
     if (this.#buffer.length >= this.#kernelFrom && this.#header !== undefined) this.#startKernel()
     if (this.#splitter !== undefined && !this.isDone) used = this.#takeRows(used)
     if (this.isDone) used = this.#length
@@ -144,11 +136,11 @@ export class ByteScanner {
   }
 
   #takeCounted(kernel: RowKernel, from: number): number {
-    const limit = from + this.#limit - this.#consumed
+    const limit = from + this.#limit - this.consumed
     const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
     if (this.#reader instanceof SampleReader) this.#reader.followTimes()
     this.#buffer = kernel.room
-    this.#consumed += used - from
+    this.consumed += used - from
     if (kernel.isStopped) this.#leaveKernel(used)
     return used
   }
@@ -185,12 +177,12 @@ export class ByteScanner {
       {
         buffer: this.#buffer.subarray(from),
         length: this.#length - from,
-        limit: this.#limit - this.#consumed,
+        limit: this.#limit - this.consumed,
         isLast: this.#isEnded
       },
       this.#take
     )
-    this.#consumed += used ?? 0
+    this.consumed += used ?? 0
     return from + (used ?? 0)
   }
 
@@ -202,7 +194,7 @@ export class ByteScanner {
       return
     }
     this.#label = this.#reader.take(row)
-    if (this.#reader.hasTransactions && this.#options.stopsAtTransaction === true) this.#isStopped = true
+    if (this.#reader.hasTransactions && this.#options.stopsAtTransaction === true) this.isStopped = true
   }
 
   #isHeader({ buffer, start, end }: Row): boolean {
@@ -216,7 +208,7 @@ export class ByteScanner {
   #takeHeader(): number {
     const header = cutHeader(this.#buffer.subarray(0, this.#length), this.#isEnded)
     if (header === undefined) return 0
-    this.#consumed = header.length
+    this.consumed = header.length
     this.#useHeader(header.line)
     return header.length
   }
@@ -274,7 +266,7 @@ export class ByteScanner {
   }
 
   #stop(problem: string): void {
-    this.#isStopped = true
+    this.isStopped = true
     if (problem !== '') this.#problems.add((this.#reader?.rows ?? 0) + 1, problem)
   }
 }

@@ -23,7 +23,7 @@ export class SampleTally {
   #maxima = new Uint32Array(FIRST_CELLS)
   /** First start and last end; in an array, because assigning numbers to a field would create garbage each time. */
   readonly #span = new Float64Array([Infinity, -Infinity])
-  #isEmpty = true
+  isEmpty = true
   readonly #scopeOf: (label: number) => number
   readonly #stalls = new StallTracker()
   readonly #stallsOf = new Map<number, StallTracker>()
@@ -34,13 +34,9 @@ export class SampleTally {
     this.#scopeOf = scopeOf
   }
 
-  get isEmpty(): boolean {
-    return this.#isEmpty
-  }
-
   // Four plain numbers, because one object per row is what this file avoids. A time is -1 if the row does not have it.
   add(cell: number, elapsedMs: number, startMs: number, threads: number): void {
-    this.#isEmpty = false
+    this.isEmpty = false
     if (elapsedMs >= 0) this.#count(cell, elapsedMs)
     else this.#times.add(cell, 0)
     if (startMs < 0) return

@@ -1,8 +1,7 @@
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
 import { SampleTally, type PartDescription } from './sample-tally.js'
 import { TransactionSorter } from '../transactions/transaction-sorter.js'
-import { type SortedTransaction } from '../transactions/transaction-row.js'
-import { type Transaction } from '../transactions/transaction-row.js'
+import type { SortedTransaction, Transaction } from '../transactions/transaction-row.js'
 
 const UNSORTED =
   'it has rows of transactions and of requests, but does not show which requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'
@@ -15,7 +14,9 @@ export interface OtherRows {
 }
 
 export class TransactionTally {
-  readonly sorter = new TransactionSorter((sorted) => this.#enter(this.#tallyOf(sorted), sorted))
+  readonly sorter = new TransactionSorter((sorted) =>
+    this.#enter(sorted.counts ? this.#counting : this.#covered, sorted)
+  )
   readonly #counting: SampleTally
   readonly #covered: SampleTally
   /** Rows that lack what is needed to sort them. */
@@ -23,7 +24,8 @@ export class TransactionTally {
   readonly #nameless: SampleTally
   readonly #scopeOf: (label: number) => number
   readonly #isEarly: (startMs: number, elapsedMs: number) => boolean
-  #isSeen = false
+  /** Whether there was any. */
+  isSeen = false
   /** Also of rows that are not counted. */
   #hasUnsorted = false
   #hasNameless = false
@@ -38,13 +40,9 @@ export class TransactionTally {
     this.#nameless = new SampleTally(scopeOf)
   }
 
-  get isSeen(): boolean {
-    return this.#isSeen
-  }
-
   /** Takes a row of a thread; undefined if the CSV does not say in which thread, or when. */
   add(thread: number | undefined, transaction: Transaction): void {
-    this.#isSeen = true
+    this.isSeen = true
     if (thread === undefined) {
       this.#hasUnsorted = true
       this.#enter(this.#unsorted, { transaction, counts: true })
@@ -53,7 +51,7 @@ export class TransactionTally {
 
   /** JMeter writes a row without a thread's name for a transaction within a parent sample, and then the parent's, which represents it. */
   addNameless(transaction: Transaction): void {
-    this.#isSeen = true
+    this.isSeen = true
     this.#hasNameless = true
     this.#enter(this.#nameless, { transaction, counts: true })
   }
@@ -82,10 +80,6 @@ export class TransactionTally {
       ...(hasRequests && isUnsorted ? [UNSORTED] : []),
       ...(blind === 0 ? [] : [`${blind} of its transactions ${BLIND}`])
     ]
-  }
-
-  #tallyOf({ counts }: SortedTransaction): SampleTally {
-    return counts ? this.#counting : this.#covered
   }
 
   #enter(tally: SampleTally, { transaction }: SortedTransaction): void {

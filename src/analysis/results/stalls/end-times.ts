@@ -18,13 +18,9 @@ const NO_PAGE: Uint32Array = new Uint32Array(END_PAGE_WORDS)
 export class EndTimes {
   readonly #pages = new Map<number, Uint32Array>()
   #current = -1
-  #isCut = false
-  #bits = NO_PAGE
-
   /** Whether there was no space for some. */
-  get isCut(): boolean {
-    return this.#isCut
-  }
+  isCut = false
+  #bits = NO_PAGE
 
   add(endMs: number): void {
     const page = Math.floor(endMs / PAGE_MS)
@@ -65,7 +61,7 @@ export class EndTimes {
   #open(page: number): boolean {
     let bits = this.#pages.get(page)
     if (bits === undefined) {
-      this.#isCut ||= this.#pages.size >= MOST_PAGES
+      this.isCut ||= this.#pages.size >= MOST_PAGES
       if (this.#pages.size >= MOST_PAGES) return false
       bits = new Uint32Array(END_PAGE_WORDS)
       this.#pages.set(page, bits)

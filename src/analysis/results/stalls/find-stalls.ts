@@ -87,18 +87,18 @@ export function findStalls(rows: readonly ScopeRows[], options: StallOptions): F
   if (gaps.length === 0) return { stalls: [], silences: [] }
   const around = options.around ?? []
   const endsMs = [...gaps.map(({ toMs }) => toMs), ...around.map(({ startMs, ms }) => startMs + ms)]
-  const waiting = listWaiting(rows, options, { leastMs, endsMs: Float64Array.from(endsMs).sort() })
-  const inFlight = new InFlight(waiting, leastMs)
+  const waiting = listWaiting(rows, options.medianMsOf, leastMs, Float64Array.from(endsMs).sort())
+  const inFlight = followFlight(waiting, leastMs)
   const own = gaps.flatMap((gap) => {
-    const stall = measureStall(gap, inFlight.atEndOf(gap), { lastStartMs, threads })
+    const stall = measureStall(gap, inFlight(gap.toMs), lastStartMs, threads)
     return stall !== undefined && stall.ms >= leastMs
       ? clip({ ...stall, ...(options.label !== undefined && { label: options.label }) }, options.fromMs)
       : []
   })
-  const shared = shareStalls(around, new InFlight(waiting, leastMs), leastMs)
+  const shared = shareStalls(around, followFlight(waiting, leastMs), leastMs)
   return {
     stalls: joinStalls([...own, ...shared]),
-    silences: findSilences(gaps, rows, { fromMs: options.fromMs, leastMs })
+    silences: findSilences(gaps, rows, options.fromMs, leastMs)
   }
 }
 
@@ -125,8 +125,9 @@ function joinEnds(rows: readonly ScopeRows[]): StallScan['ends'] {
 /** Most rows are left out: they were not in flight at any of the ends, or take as long as their label usually does. */
 function listWaiting(
   rows: readonly ScopeRows[],
-  { medianMsOf }: StallOptions,
-  { leastMs, endsMs }: { readonly leastMs: number; readonly endsMs: Float64Array }
+  medianMsOf: StallOptions['medianMsOf'],
+  leastMs: number,
+  endsMs: Float64Array
 ): Waiting[] {
   const known = new Map<string, number>()
   const leastStallMs = (label: string): number => {
@@ -159,25 +160,19 @@ function hasWithin(list: Float64Array, from: number, to: number): boolean {
   return last >= 0 && list[last]! >= from
 }
 
-/** Moves on in time from gap to gap. */
-class InFlight {
-  readonly #rows: readonly Waiting[]
-  readonly #leastMs: number
-  #next = 0
-  #open: Waiting[] = []
+type InFlight = (toMs: number) => readonly Waiting[]
 
-  /** By their starts. */
-  constructor(rows: readonly Waiting[], leastMs: number) {
-    this.#rows = rows
-    this.#leastMs = leastMs
-  }
-
-  /** The earliest start first; gaps in their order. Of rows that start shortly before the end only some were kept, so none counts. */
-  atEndOf({ toMs }: Gap): readonly Waiting[] {
-    while (this.#next < this.#rows.length && this.#rows[this.#next]!.startMs <= toMs - this.#leastMs)
-      this.#open.push(this.#rows[this.#next++]!)
-    this.#open = this.#open.filter(({ endMs }) => endMs >= toMs)
-    return this.#open
+/**
+ * What is in flight at one time after the other; `rows` and the result by their starts. Of rows that start shortly before only some
+ * were kept, so none of them counts.
+ */
+function followFlight(rows: readonly Waiting[], leastMs: number): InFlight {
+  let next = 0
+  let open: Waiting[] = []
+  return (toMs) => {
+    while (next < rows.length && rows[next]!.startMs <= toMs - leastMs) open.push(rows[next++]!)
+    open = open.filter(({ endMs }) => endMs >= toMs)
+    return open
   }
 }
 
@@ -185,7 +180,8 @@ class InFlight {
 function measureStall(
   { fromMs, toMs }: Gap,
   waiting: readonly Waiting[],
-  { lastStartMs, threads }: { lastStartMs: number; threads: number }
+  lastStartMs: number,
+  threads: number
 ): Stall | undefined {
   for (const { startMs } of waiting.slice(0, MOST_CONSIDERED)) {
     const beginMs = Math.max(fromMs, startMs)
@@ -210,8 +206,7 @@ function measureStall(
 function shareStalls(around: readonly Stall[], inFlight: InFlight, leastMs: number): Stall[] {
   return around.flatMap((stall) => {
     const toMs = stall.startMs + stall.ms
-    const rows = inFlight.atEndOf({ fromMs: stall.startMs, toMs })
-    const first = rows.find((row) => toMs - Math.max(stall.startMs, row.startMs) >= row.fromStallMs)
+    const first = inFlight(toMs).find((row) => toMs - Math.max(stall.startMs, row.startMs) >= row.fromStallMs)
     if (first === undefined) return []
     const startMs = Math.max(stall.startMs, first.startMs)
     return toMs - startMs >= leastMs ? [{ ...stall, startMs, ms: toMs - startMs }] : []
@@ -236,7 +231,8 @@ function countThreads(rows: readonly Waiting[]): number {
 function findSilences(
   gaps: readonly Gap[],
   rows: readonly ScopeRows[],
-  { fromMs, leastMs }: { fromMs: number; leastMs: number }
+  fromMs: number,
+  leastMs: number
 ): Silence[] {
   return gaps
     .flatMap((gap) => clip({ startMs: gap.fromMs, ms: gap.toMs - gap.fromMs }, fromMs))
