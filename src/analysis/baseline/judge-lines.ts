@@ -2,7 +2,7 @@ import { type BaselineThreshold, isBaselineThreshold } from '../thresholds/gramm
 import { leaveUndecided, type Judgement } from '../thresholds/judge/judgement.js'
 import { formatValue, formatChange } from '../thresholds/format.js'
 import { describeNoScope, listScopes, sidesOf } from './judge/sides.js'
-import type { ComparedRun, ComparisonEvidence, ComparisonRules, Sides } from './judge/sides.js'
+import type { ComparedRun, ComparisonEvidence, ComparisonRules } from './judge/sides.js'
 import { compareScope, type ComparedScope, type ScopeFinding } from './judge/compare-scope.js'
 import { emptyComparison, hasEnoughSamples, judgeScope, weighScopes } from './judge/judge-scope.js'
 import { addStalls, asFelt, hasStalls } from './judge/over-time.js'
@@ -50,7 +50,10 @@ function judgeLines(
     ({ change, beforeStep }) => (beforeStep?.change ?? change).p
   )
   return lines.map(({ threshold, findings }) => {
-    if (findings.length === 0) return leaveUncompared(threshold, noScope(threshold, sides), rules)
+    if (findings.length === 0) {
+      const reason = describeNoScope(threshold.selector, sides)
+      return leaveUncompared(threshold, { outcome: 'not comparable', reason }, rules)
+    }
     const judged = findings.map((finding) =>
       judgeScope(threshold, finding, rules, {
         isSignificant: significant.has(finding),
@@ -65,20 +68,14 @@ type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
 type Missing = Omit<Extract<ComparisonEvidence, { readonly kind: 'none' }>, 'kind'>
 
 function describeMissing(evidence: Compared): Missing | undefined {
-  switch (evidence.kind) {
-    case 'recorded':
-      if (evidence.base.length === 0) return { outcome: 'no baseline', reason: 'there is no base run' }
-      return evidence.head.length === 0
-        ? { outcome: 'not comparable', reason: 'this run has no figures' }
-        : undefined
-    case 'side-by-side':
-      return evidence.pairs.length < LEAST_PAIRS
-        ? {
-            outcome: 'not comparable',
-            reason: `side by side needs at least ${LEAST_PAIRS} complete rounds, and there ${evidence.pairs.length === 1 ? 'is one' : 'are none'}`
-          }
-        : undefined
+  if (evidence.kind === 'recorded') {
+    if (evidence.base.length === 0) return { outcome: 'no baseline', reason: 'there is no base run' }
+    if (evidence.head.length > 0) return undefined
+    return { outcome: 'not comparable', reason: 'this run has no figures' }
   }
+  if (evidence.pairs.length >= LEAST_PAIRS) return undefined
+  const reason = `side by side needs at least ${LEAST_PAIRS} complete rounds, and there ${evidence.pairs.length === 1 ? 'is one' : 'are none'}`
+  return { outcome: 'not comparable', reason }
 }
 
 function leaveUncompared(
@@ -87,10 +84,6 @@ function leaveUncompared(
   rules: ComparisonRules
 ): Judgement {
   return { ...leaveUndecided(threshold, reason), comparison: emptyComparison(outcome, rules) }
-}
-
-function noScope({ selector }: BaselineThreshold, sides: Sides): Missing {
-  return { outcome: 'not comparable', reason: describeNoScope(selector, sides) }
 }
 
 /** Scopes with too few samples are not tested: their figures vary more than is assumed, and would make others look significant. */

@@ -1,4 +1,4 @@
-import type { Measurements } from '../results/figures/measurements.js'
+import type { Results } from './reached-load.js'
 
 export interface Apdex {
   readonly score: number
@@ -26,8 +26,7 @@ export function readApdex(text: string | null): Apdex | string {
 /** The service's own; with a warm-up, whose samples are in that one, it is computed from the others with the service's target. */
 export function apdexOf(
   { apdex }: { readonly apdex: string | null },
-  collection:
-    { readonly measurements: Measurements | undefined; readonly warmUp?: object | undefined } | undefined
+  collection: Pick<Results, 'measurements' | 'warmUp'> | undefined
 ): Apdex | string {
   const told = readApdex(apdex)
   if (collection?.warmUp === undefined) return told

@@ -180,12 +180,8 @@ export function factsOf({ metric }: { readonly metric: Metric }): MetricFacts {
   return METRICS[metric]
 }
 
-function isWord(metric: Metric): metric is Exclude<Metric, 'percentile'> {
-  return metric !== 'percentile'
-}
-
 /** Every metric written as a word; percentiles are written `pNN`. */
-export const METRIC_WORDS = (Object.keys(METRICS) as Metric[]).filter(isWord)
+export const METRIC_WORDS = (Object.keys(METRICS) as Metric[]).filter((metric) => metric !== 'percentile')
 
 export const PERCENTILE = /^p((?:0|[1-9]\d{0,5})(?:\.\d{1,6})?)$/u
 

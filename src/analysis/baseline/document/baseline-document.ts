@@ -83,16 +83,17 @@ function read<T>(schema: Schema<T>, value: unknown, within?: string): T {
 
 /** Says where in the document something is wrong. Its values are not quoted: anybody may have written them. */
 function damaged(where: string, what: string): BaselineDocumentError {
-  return new BaselineDocumentError(`The baseline document is damaged or was changed: ${where} ${what}.`, {
-    advice: ADVICE
-  })
+  return refuse(`is damaged or was changed: ${where} ${what}.`)
+}
+
+function refuse(problem: string, { advice = ADVICE, cause }: { advice?: string; cause?: unknown } = {}) {
+  return new BaselineDocumentError(`The baseline document ${problem}`, { advice, cause })
 }
 
 function decompress(bytes: Uint8Array): Buffer {
   if (bytes.length > MOST_BYTES)
-    throw new BaselineDocumentError(
-      `The baseline document is too large: ${bytes.length.toLocaleString('en-US')} bytes, and at most ${MOST_BYTES.toLocaleString('en-US')} are read.`,
-      { advice: ADVICE }
+    throw refuse(
+      `is too large: ${bytes.length.toLocaleString('en-US')} bytes, and at most ${MOST_BYTES.toLocaleString('en-US')} are read.`
     )
   try {
     return gunzipSync(bytes, { maxOutputLength: MOST_TEXT_BYTES })
@@ -102,7 +103,7 @@ function decompress(bytes: Uint8Array): Buffer {
       code === 'ERR_BUFFER_TOO_LARGE'
         ? `is too large: decompressed it has more than ${MOST_TEXT_BYTES.toLocaleString('en-US')} bytes`
         : `is not a complete gzip file ("${message}")`
-    throw new BaselineDocumentError(`The baseline document ${reason}.`, { advice: ADVICE, cause: thrown })
+    throw refuse(`${reason}.`, { cause: thrown })
   }
 }
 
@@ -110,19 +111,15 @@ function parse(text: Buffer): unknown {
   try {
     return JSON.parse(text.toString())
   } catch (thrown) {
-    throw new BaselineDocumentError('The baseline document is not JSON.', { advice: ADVICE, cause: thrown })
+    throw refuse('is not JSON.', { cause: thrown })
   }
 }
 
 function wrongSchema(schema: unknown): BaselineDocumentError {
   const isNewer = typeof schema === 'number' && schema > BASELINE_SCHEMA
   const found = typeof schema === 'number' ? String(schema) : 'none'
-  return new BaselineDocumentError(
-    `The baseline document has schema ${found}, and this version reads schema ${BASELINE_SCHEMA}.`,
-    {
-      advice: `${isNewer ? 'Use the version that wrote it, or remove it to' : 'Remove it to'} start a new baseline.`
-    }
-  )
+  const advice = `${isNewer ? 'Use the version that wrote it, or remove it to' : 'Remove it to'} start a new baseline.`
+  return refuse(`has schema ${found}, and this version reads schema ${BASELINE_SCHEMA}.`, { advice })
 }
 
 interface Kept {

@@ -47,7 +47,7 @@ export class JmxPlan {
     const included = new Map<string, readonly PlanElement[]>()
     for (let depth = 0; ; depth++) {
       const plan = new JmxPlan(tree, request, included)
-      const names = new Set(plan.enabled.flatMap(({ element }) => plan.#includedBy(element) ?? []))
+      const names = new Set(plan.enabled.flatMap(({ element }) => plan.#fileOf(element) ?? []))
       const more = request.others.filter(({ name }) => isJmx(name) && names.has(name) && !included.has(name))
       if (more.length === 0 || depth === DEEPEST) return plan
       for (const { name, text = '' } of more) {
@@ -125,7 +125,7 @@ export class JmxPlan {
       if (!SCRIPT.test(kind)) return false
       // Using it is not setting it.
       const isNamed = hasWord(text.replaceAll(`\${${name}}`, ''), name)
-      return isNamed || [...properties].some(([key, value]) => SCRIPT_FILE.test(key) && value.trim() !== '')
+      return isNamed || pathOf(element) !== ''
     }
     return (
       !BUILT_IN.test(name) &&
@@ -160,28 +160,22 @@ export class JmxPlan {
     return this.properties.get(name) ?? fallback.replace(/\\,/g, ',').trim()
   }
 
-  /** The name of the file that an include controller reads; undefined if it is only known at run time. */
-  #includedBy({ kind, properties }: PlanElement): string | undefined {
-    if (kind !== 'IncludeController') return undefined
-    return this.evaluate(properties.get('IncludeController.includepath') ?? '')
-      ?.trim()
-      .split('/')
-      .at(-1)
+  /** The name of the file that an element runs; undefined if it is only known at run time. */
+  #fileOf(element: PlanElement): string | undefined {
+    return this.evaluate(pathOf(element))?.trim().split('/').at(-1)
   }
 
-  #isUnknown({ kind, properties }: PlanElement, readable: ReadonlySet<string>): boolean {
-    if (kind === 'JavaSampler' || kind === 'JUnitSampler') return true
-    const path =
-      kind === 'IncludeController'
-        ? (properties.get('IncludeController.includepath') ?? '')
-        : SCRIPT.test(kind)
-          ? ([...properties].find(([name, value]) => SCRIPT_FILE.test(name) && value.trim() !== '')?.[1] ??
-            '')
-          : ''
-    if (path === '') return false
-    const known = this.evaluate(path)
-    return known === undefined || !readable.has(known.split('/').at(-1) ?? '')
+  #isUnknown(element: PlanElement, readable: ReadonlySet<string>): boolean {
+    if (element.kind === 'JavaSampler' || element.kind === 'JUnitSampler') return true
+    return pathOf(element) !== '' && !readable.has(this.#fileOf(element) ?? '')
   }
+}
+
+/** The file that an include controller or a script element runs; empty if there is none. */
+function pathOf({ kind, properties }: PlanElement): string {
+  if (kind === 'IncludeController') return properties.get('IncludeController.includepath') ?? ''
+  if (!SCRIPT.test(kind)) return ''
+  return [...properties].find(([name, value]) => SCRIPT_FILE.test(name) && value.trim() !== '')?.[1] ?? ''
 }
 
 /** As they are passed: Java's properties, which JMeter's functions read too, the run's settings, then `-J`; the last one wins. */
@@ -307,6 +301,8 @@ export interface Labels {
 }
 
 const MAKES_ROWS = /Sampler|^TransactionController$/
+/** They name their rows themselves. */
+const NAMES_ROWS = /^(?:JUnitSampler|JavaSampler|AccessLogSampler)$/
 
 export function labelsOf(plan: JmxPlan): Labels {
   const elements = plan.reachable.map((element) => ({ ...element, label: plan.evaluate(element.name) }))
@@ -320,7 +316,7 @@ export function labelsOf(plan: JmxPlan): Labels {
       !plan.isOpaque &&
       // Rows of redirects are then named after their addresses.
       !plan.properties.has('subresults.disable_renaming') &&
-      rows.every(({ kind, label }) => label !== undefined && label !== '' && !isUnusual(kind)) &&
+      rows.every(({ kind, label }) => label !== undefined && label !== '' && !NAMES_ROWS.test(kind)) &&
       elements.every(({ kind }) => kind !== 'IncludeController' && !kind.includes('.')) &&
       !plan.texts.some((text) => /SampleLabel/i.test(text))
   }
@@ -329,9 +325,4 @@ export function labelsOf(plan: JmxPlan): Labels {
 /** A few of them: comparing a misspelt label with all of a huge plan would take minutes. */
 export function worthSuggesting(names: readonly string[]): string[] {
   return [...new Set(names)].filter(({ length }) => length <= LONGEST_USUAL).slice(0, MOST_USUAL)
-}
-
-/** They name their rows themselves. */
-function isUnusual(kind: string): boolean {
-  return /^(?:JUnitSampler|JavaSampler|AccessLogSampler)$/.test(kind)
 }

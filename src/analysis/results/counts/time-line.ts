@@ -9,16 +9,6 @@ export const MAX_BUCKETS = 601
 const FIRST_TIMES = 256
 const NO_TIMES = new Uint32Array(0)
 
-/** A bucket that was counted elsewhere. */
-export interface CountedBucket {
-  readonly atMs: number
-  readonly samples: number
-  readonly failures: number
-  readonly threads: number
-  /** Counts of the times, in the chart's buckets. */
-  readonly times: Int32Array
-}
-
 /** Keeps a bounded number of buckets for a run of unknown length: if there are too few, they become twice as wide. */
 export class TimeLine {
   #bucketMs = LINE_UNIT_MS
@@ -58,8 +48,8 @@ export class TimeLine {
     return this.#span === 0 ? undefined : this.#base * this.#bucketMs
   }
 
-  /** Adds a bucket that is no wider than those here. */
-  absorb({ atMs, samples, failures, threads, times }: CountedBucket): void {
+  /** Adds a bucket that was counted elsewhere and is no wider than those here; `times` are counts in the chart's buckets. */
+  absorb(atMs: number, samples: number, failures: number, threads: number, times: Int32Array): void {
     if (atMs < this.#currentFromMs || atMs >= this.#currentToMs) this.#moveTo(atMs)
     const record = this.#current
     this.#samples[record]! += samples

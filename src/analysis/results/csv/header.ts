@@ -19,10 +19,9 @@ interface Dialect {
   readonly columns: number
 }
 
-export type Layout =
-  | (Dialect & { readonly shape: 'samples'; readonly at: SampleColumns })
-  | (Dialect & { readonly shape: 'tidy'; readonly at: TidyColumns })
-  | { readonly shape: 'unknown' }
+export type SampleLayout = Dialect & { readonly shape: 'samples'; readonly at: SampleColumns }
+export type TidyLayout = Dialect & { readonly shape: 'tidy'; readonly at: TidyColumns }
+export type Layout = SampleLayout | TidyLayout | { readonly shape: 'unknown' }
 
 /** The first line without byte-order mark and line break, and where the rows begin; undefined while the line is incomplete. */
 export function cutHeader(

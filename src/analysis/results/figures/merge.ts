@@ -89,16 +89,17 @@ function sumScope(
   const failures = samples.failures + tidy.failures
   // If some of the samples have no times, there is no percentile of all.
   const times = tidy.samples > 0 ? undefined : samples.times
-  const sumMs = addKnown(samples.samples > 0 ? samples.times?.sumMs : 0, tidy.sumMs)
+  const sampleMs = samples.samples > 0 ? samples.times?.sumMs : 0
+  const users = [...tidy.users.values()].reduce((sum, value) => sum + value, 0)
   return {
     samples: count,
     failures,
     errorRate: failures / count,
     throughput: seconds > 0 ? count / seconds : undefined,
-    meanMs: sumMs === undefined ? undefined : sumMs / count,
+    meanMs: sampleMs === undefined || tidy.sumMs === undefined ? undefined : (sampleMs + tidy.sumMs) / count,
     minMs: times?.minMs,
     maxMs: times?.maxMs,
-    concurrency: samples.samples > 0 ? undefined : meanOf([...tidy.users.values()]),
+    concurrency: samples.samples > 0 || tidy.users.size === 0 ? undefined : users / tidy.users.size,
     percentileMs: (percent) => times?.all.percentile(percent),
     apdex(targetMs) {
       if (times === undefined) return undefined
@@ -109,14 +110,6 @@ function sumScope(
     countTimes: () => times && countTimes(times),
     overTime: () => (known ??= overTime())
   }
-}
-
-function addKnown(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? undefined : a + b
-}
-
-function meanOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 /** From the first start to the last end; undefined if a CSV with rows has no times. */

@@ -1,4 +1,4 @@
-import { TRANSACTION_MESSAGE, type SampleColumns } from '../csv/header.js'
+import { TRANSACTION_MESSAGE, type SampleLayout } from '../csv/header.js'
 import { findRowEnd, type RowFields } from '../csv/row-splitter.js'
 import type { CountedRuns } from '../counts/histogram.js'
 import type { StallScan, LongRowsScan } from '../stalls/stall-tracker.js'
@@ -10,12 +10,6 @@ import * as layout from './assembly/layout.js'
 
 // The kernel (./assembly) counts ordinary rows, 64 bytes at once. It reports no problems: what it does not understand is left to the
 // RowSplitter and the SampleReader, which alone decide what a row means.
-
-interface KernelLayout {
-  readonly delimiter: number
-  readonly columns: number
-  readonly at: SampleColumns
-}
 
 /** Takes the rows that the kernel leaves. */
 export interface RowTaker {
@@ -51,7 +45,7 @@ export class RowKernel {
   readonly #lastColumn: number
   #taken = 0
 
-  private constructor(exports: KernelExports, { delimiter, columns, at }: KernelLayout) {
+  private constructor(exports: KernelExports, { delimiter, columns, at }: SampleLayout) {
     this.#exports = exports
     this.#delimiter = delimiter
     this.#memory = new KernelMemory(exports.memory)
@@ -71,7 +65,7 @@ export class RowKernel {
   }
 
   /** Undefined if WebAssembly SIMD is not available, or for an absurdly long header. */
-  static make(rows: KernelLayout): RowKernel | undefined {
+  static make(rows: SampleLayout): RowKernel | undefined {
     if (rows.columns > MAX_COLUMNS) return undefined
     const exports = startKernel()
     return exports && new RowKernel(exports, rows)
@@ -251,7 +245,7 @@ class KernelLine {
       const timesAt = (this.#times + slot * layout.LINE_TIMES_BYTES) / 4
       const times = ints.subarray(timesAt, timesAt + layout.LINE_TIMES_BYTES / 4)
       const atMs = this.#fromMs + slot * this.#bucketMs
-      line.absorb({ atMs, samples, failures, threads, times })
+      line.absorb(atMs, samples, failures, threads, times)
       ints.fill(0, at, at + layout.LINE_SLOT_BYTES / 4)
       times.fill(0)
     }

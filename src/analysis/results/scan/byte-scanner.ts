@@ -47,7 +47,8 @@ export class ByteScanner {
   #kernel: RowKernel | undefined
   #kernelFrom: number
   #splitter: RowSplitter | undefined
-  #reader: SampleReader | TidyReader | undefined
+  #samples: SampleReader | undefined
+  #tidy: TidyReader | undefined
   readonly #firstRows: FirstRows | undefined
   /** Of the last row that was read. */
   #label: number | undefined
@@ -86,16 +87,15 @@ export class ByteScanner {
     this.#isEnded = true
     this.#drain()
     this.#isEnded = false
-    const reader = this.#reader
-    const samples = reader instanceof SampleReader ? reader : undefined
+    const [samples, tidy] = [this.#samples, this.#tidy]
+    const reader = samples ?? tidy
     const doubts = samples?.doubts ?? []
-    const tidy = reader instanceof TidyReader ? reader : undefined
     // It may find problems.
     const buckets = tidy?.toBuckets() ?? []
     return {
       grid: this.#options.grid,
       region: this.#options.region,
-      shape: reader === undefined ? 'unknown' : reader instanceof SampleReader ? 'samples' : 'tidy',
+      shape: samples ? 'samples' : tidy ? 'tidy' : 'unknown',
       header: showHeader(this.#header),
       rows: reader?.rows ?? 0,
       firstRows: this.#firstRows?.digests ?? [],
@@ -138,7 +138,7 @@ export class ByteScanner {
   #takeCounted(kernel: RowKernel, from: number): number {
     const limit = from + this.#limit - this.consumed
     const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
-    if (this.#reader instanceof SampleReader) this.#reader.followTimes()
+    this.#samples?.followTimes()
     this.#buffer = kernel.room
     this.consumed += used - from
     if (kernel.isStopped) this.#leaveKernel(used)
@@ -148,16 +148,15 @@ export class ByteScanner {
   /** Reads all rows itself from here on. The row before a transaction's is close, if there is one of the same thread at all. */
   #leaveKernel(used: number): void {
     this.#kernel = undefined
-    const reader = this.#reader
-    if (!(reader instanceof SampleReader)) return
-    reader.leaveKernel()
+    const reader = this.#samples
+    reader?.leaveKernel()
     const block = { buffer: this.#buffer.subarray(0, used), length: used, limit: used, isLast: false }
-    this.#splitter?.split(block, (row) => reader.recall(row))
+    this.#splitter?.split(block, (row) => reader?.recall(row))
   }
 
   readonly #taker: RowTaker = {
     skip: (rows) => {
-      if (this.#reader !== undefined) this.#reader.rows += rows
+      if (this.#samples !== undefined) this.#samples.rows += rows
     },
     take: (bytes, start, end) => {
       this.#label = undefined
@@ -165,10 +164,8 @@ export class ByteScanner {
       this.#splitter?.split({ buffer, length: buffer.length, limit: 1, isLast: false }, this.#take)
       return this.#label
     },
-    takeFailure: (label, row) => {
-      if (this.#reader instanceof SampleReader) this.#reader.takeFailure(label, row)
-    },
-    scopeOf: (label) => (this.#reader instanceof SampleReader ? this.#reader.scopeOf(label) : 0)
+    takeFailure: (label, row) => this.#samples?.takeFailure(label, row),
+    scopeOf: (label) => this.#samples?.scopeOf(label) ?? 0
   }
 
   #takeSplit(from: number): number {
@@ -189,12 +186,10 @@ export class ByteScanner {
   readonly #take = (row: Row): void => {
     // Concatenated CSVs repeat their header.
     if (this.#isHeader(row)) return
-    if (!(this.#reader instanceof SampleReader)) {
-      this.#reader?.take(row)
-      return
-    }
-    this.#label = this.#reader.take(row)
-    if (this.#reader.hasTransactions && this.#options.stopsAtTransaction === true) this.isStopped = true
+    this.#tidy?.take(row)
+    if (this.#samples === undefined) return
+    this.#label = this.#samples.take(row)
+    if (this.#samples.hasTransactions && this.#options.stopsAtTransaction === true) this.isStopped = true
   }
 
   #isHeader({ buffer, start, end }: Row): boolean {
@@ -225,10 +220,8 @@ export class ByteScanner {
     // Without it a failure looks like a success, and no figure that depends on the difference may pass.
     if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
       this.#problems.add(0, 'it has no success column')
-    this.#reader =
-      layout.shape === 'samples'
-        ? new SampleReader(layout, this.#problems, this.#options)
-        : new TidyReader(layout, this.#problems, this.#options)
+    if (layout.shape === 'samples') this.#samples = new SampleReader(layout, this.#problems, this.#options)
+    else this.#tidy = new TidyReader(layout, this.#problems, this.#options)
   }
 
   #grow(): void {
@@ -254,11 +247,11 @@ export class ByteScanner {
     if (this.#layout?.shape !== 'samples') return
     // It does not look at the column, and such files are small: they come from browsers.
     if (this.#layout.at.partOf >= 0) return
-    if (this.#reader instanceof SampleReader && this.#reader.hasTransactions) return
+    if (this.#samples?.hasTransactions) return
     const kernel = RowKernel.make(this.#layout)
     if (kernel === undefined) return
     this.#kernel = kernel
-    if (this.#reader instanceof SampleReader) this.#reader.useKernel(kernel)
+    this.#samples?.useKernel(kernel)
     const bytes = this.#buffer.subarray(0, this.#length)
     kernel.resize(this.#buffer.length)
     this.#buffer = kernel.room
@@ -267,7 +260,7 @@ export class ByteScanner {
 
   #stop(problem: string): void {
     this.isStopped = true
-    if (problem !== '') this.#problems.add((this.#reader?.rows ?? 0) + 1, problem)
+    if (problem !== '') this.#problems.add(((this.#samples ?? this.#tidy)?.rows ?? 0) + 1, problem)
   }
 }
 

@@ -12,7 +12,7 @@ import { FollowedLabels } from '../stalls/followed-labels.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
 import type { Row, RowFields } from '../csv/row-splitter.js'
 import type { RowKernel } from '../kernel/row-kernel.js'
-import type { SampleColumns } from '../csv/header.js'
+import type { SampleColumns, SampleLayout } from '../csv/header.js'
 
 const QUOTE = 34
 const SPACE = 32
@@ -64,11 +64,7 @@ export class SampleReader {
   #hasEarlyRequests = false
   #isZoneless: boolean | undefined
 
-  constructor(
-    { at, columns }: { readonly at: SampleColumns; readonly columns: number },
-    problems: RowProblems,
-    options: ScannerOptions
-  ) {
+  constructor({ at, columns }: SampleLayout, problems: RowProblems, options: ScannerOptions) {
     this.#at = at
     this.#columns = columns
     this.#problems = problems

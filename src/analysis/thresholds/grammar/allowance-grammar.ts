@@ -131,7 +131,8 @@ function readQuantity(reader: LineReader, { metric, rule }: Subject): Quantity |
       written ? unitAt : beforeUnit,
       describeUnitProblem(metric, { rule, digits, written })
     )
-  const quantity = { kind: kindOf(unit), value: toBaseUnit(digits, unit), text: digits + unit }
+  const kind = unit === '%' ? ('ratio' as const) : ('amount' as const)
+  const quantity = { kind, value: toBaseUnit(digits, unit), text: digits + unit }
   if (rule.all !== undefined && unit === rule.units[0] && quantity.value >= 1) {
     const { called = metric.name, better } = factsOf(metric)
     const words = `${called} cannot ${better === 'lower' ? 'rise' : 'fall'} by ${rule.all} or more`
@@ -168,10 +169,6 @@ function listUnits(units: readonly string[]): string {
   return units.length === 1
     ? (units[0] ?? '')
     : `${units.slice(0, -1).join(', ')} or ${units[units.length - 1] ?? ''}`
-}
-
-function kindOf(unit: AllowanceUnit): keyof Allowance {
-  return unit === '%' ? 'ratio' : 'amount'
 }
 
 export function toBaseUnit(digits: string, unit: AllowanceUnit): number {

@@ -73,7 +73,7 @@ export class LineReader {
   }
 
   #render(at: number, message: string): string {
-    const column = countCharacters(this.#line.slice(0, at)) + 1
+    const column = Array.from(this.#line.slice(0, at)).length + 1
     const cutAt = at > SHOWN_WIDTH / 2 && this.#line.length > SHOWN_WIDTH ? at - SHOWN_WIDTH / 2 : 0
     const shown = this.#line.slice(cutAt, cutAt + SHOWN_WIDTH).trimEnd()
     // Tabs stay tabs, so that the caret is under its character whatever their width.
@@ -96,10 +96,6 @@ function stripComment(line: string): string {
     else if (character === '#' && !isQuoted) return line.slice(0, at)
   }
   return line
-}
-
-function countCharacters(text: string): number {
-  return Array.from(text).length
 }
 
 /** Anything that may be meant as a number, so that it is rejected as a whole and not in part. */

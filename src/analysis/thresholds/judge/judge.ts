@@ -141,7 +141,10 @@ function weighReadings(threshold: AbsoluteThreshold, readings: Iterable<ScopeRea
       ...namedScope(scope),
       scopesChecked: tally.checked,
       reason: explainVerdict(threshold, tally, worst),
-      ...(overTime && { overTime: overTime.figure, ...warningOf(threshold, scope, overTime) })
+      ...(overTime && { overTime: overTime.figure }),
+      ...(overTime?.figure.effect === 'warns' && {
+        warning: `${threshold.name}${describeScope(scope)} is ${overTime.words}.`
+      })
     }
   }
   if (!firstMissing)
@@ -204,14 +207,6 @@ function explainVerdict(
   if (overTime?.isJudged) return `${subject} is ${overTime.words}${others}${unknown}`
   const limit = `must be ${threshold.operator} ${formatLimit(threshold)}`
   return `${subject} is ${formatActual(judged)}, ${limit}: ${formatMargin(judged)}${others}${unknown}`
-}
-
-function warningOf(
-  threshold: AbsoluteThreshold,
-  scope: Scope,
-  { figure, words }: OverTimeReading
-): Pick<Judgement, 'warning'> {
-  return figure.effect === 'warns' ? { warning: `${threshold.name}${describeScope(scope)} is ${words}.` } : {}
 }
 
 export function shareOfLimit(room: number, limit: number): number | undefined {
