@@ -16,7 +16,6 @@ export interface RunFacts {
   readonly durationSeconds: number | undefined
   readonly startedMs: number | undefined
   readonly stoppedMs: number | undefined
-  /** Who started it, if a service says so. */
   readonly user?: string | undefined
 }
 
@@ -24,7 +23,6 @@ export interface GridFacts {
   readonly gridId: string
   readonly region: string
   readonly nodeCount: number | undefined
-  /** Size of the CSV; undefined if there is none. */
   readonly bytes: number | undefined
   readonly problem: string | undefined
 }
@@ -72,7 +70,6 @@ export interface WarmUpFacts {
   readonly whole: Measurements
 }
 
-/** Everything known at the end, for summary, page, annotations and machines. */
 export interface Outcome {
   readonly verdict: Verdict
   readonly reason: string
@@ -107,7 +104,6 @@ export interface BaselineFacts {
   readonly state: 'compared' | 'no baseline' | 'not comparable' | 'off'
   readonly kind: 'recorded' | 'side-by-side'
   readonly branch: string | undefined
-  /** The commit of the newest base run. */
   readonly commit: string | undefined
   /** The ids of the base runs, oldest first; side by side, of the base segments. */
   readonly runs: readonly string[]

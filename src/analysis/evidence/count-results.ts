@@ -17,7 +17,6 @@ export interface CountOptions {
   readonly earlier?: readonly EarlierResults[]
 }
 
-/** What the CSVs of a run say, without what is not this run's. */
 export interface CountedRun extends Omit<Results, 'warmUp'> {
   readonly warmUp?: WarmUpFacts
   /** With the samples of a warm-up. */

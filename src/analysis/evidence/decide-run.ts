@@ -23,10 +23,8 @@ export interface RunEvidence {
   readonly status: string
   readonly hasEndedWell: boolean
   readonly remoteErrors: readonly string[]
-  /** Where the load in the samples falls short of the requested load. */
   readonly shortfalls: readonly string[]
   readonly requestedSeconds: number | undefined
-  /** From its start to its end, if that is known. */
   readonly tookMs: number | undefined
   /** The service reports every stop, and every tool that did not finish. */
   readonly reportsStops: boolean
@@ -43,11 +41,7 @@ export interface RunEvidence {
 /** What lines are judged by. An apdex may be why there is none; `missing` says in clauses what the results lack. */
 export function toJudge(
   results: Pick<Results, 'measurements' | 'warmUp'> | undefined,
-  {
-    apdex,
-    missing,
-    onStall
-  }: { readonly apdex: Apdex | string; readonly missing: readonly string[]; readonly onStall: OnStall }
+  { apdex, missing, onStall }: { apdex: Apdex | string; missing: readonly string[]; onStall: OnStall }
 ): Evidence {
   const { measurements, warmUp } = results ?? {}
   return {
@@ -155,7 +149,6 @@ export function findOtherRows(nodes: readonly NodeFacts[] | undefined, results: 
   })
 }
 
-/** Whether it is known of every grid how many rows its results must have. */
 export function knowsRows(nodes: readonly NodeFacts[] | undefined, results: Results): boolean {
   return (wholeOf(results)?.sources ?? []).every(({ grid }) => recordedRows(nodes, grid) !== undefined)
 }

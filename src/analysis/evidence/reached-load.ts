@@ -101,7 +101,6 @@ export function mayEndBeforePause(
   return spansMs.size > 0 && [...spansMs.keys()].every((grid) => isPaused(pausesMs?.get(grid) ?? 0))
 }
 
-/** Whether the samples of every CSV alone show that the run lasted long enough. */
 export function hasEverySpan({ measurements, spansMs }: Results, durationSeconds: number): boolean {
   const isShown = (grid: string): boolean => isLongEnough(spansMs.get(grid) ?? -Infinity, durationSeconds)
   return measurements?.sources.every(({ grid }) => isShown(grid)) ?? false

@@ -26,13 +26,11 @@ export function listRemoteErrors(text: string | undefined): string[] {
     .concat(`and ${known.length - MOST_LINES} more lines`)
 }
 
-/** The errors of two replies as one text. */
 export function joinRemoteErrors(earlier: string | undefined, later: string | undefined): string | undefined {
   if (earlier === undefined || later === undefined || earlier === later) return later ?? earlier
   return JSON.stringify([parse(earlier), parse(later)])
 }
 
-/** What the lines say about lost load; empty if they say nothing about it. */
 export function lostLoad(lines: readonly string[]): string[] {
   return lines.filter(isLoss).map((line) => line.replace(LOAD_LOST, '$1'))
 }
@@ -46,7 +44,6 @@ export function wasStopped(lines: readonly string[]): boolean {
   return lines.some((line) => STOPPED.test(line))
 }
 
-/** The lines that decide the verdict, then the rest in order. */
 export function worstFirst(lines: readonly string[]): string[] {
   return [true, false].flatMap((isWanted) => lines.filter((line) => isLoss(line) === isWanted))
 }

@@ -28,7 +28,6 @@ export interface NoBase {
   readonly reason: string
 }
 
-/** Chooses the runs that a run is compared with, and says what people have to know about them. */
 export function selectBase(document: BaselineDocument, query: BaseQuery): SelectedBase | NoBase {
   const branch = shorten(document.branch)
   const recorded = document.runs.filter(({ runId }) => runId !== query.excludeRunId)

@@ -264,7 +264,6 @@ function typicalFigure(scale: Scale, readings: readonly Reading[]): number {
     : fromScale(scale, meanOf(readings.map(({ y }) => y)))
 }
 
-/** Why the two sides of a scope cannot be compared, before any figure is read. */
 function checkSides({ metric }: BaselineThreshold, scope: Scope, sides: Sides): Problem | undefined {
   // A service's apdex may come without CSVs.
   const isServiceApdex = metric === 'apdex' && Object.keys(scope).length === 0

@@ -34,7 +34,6 @@ export class JmxPlan {
   /** Something runs that cannot be looked into: a script or a part in a file that is not there, or code in Java. */
   readonly isOpaque: boolean
   readonly hasScripts: boolean
-  /** The JMeter properties that the run sets. */
   readonly properties: ReadonlyMap<string, string>
   readonly #variables: ReadonlyMap<string, string>
   readonly #isChanged: (property: string) => boolean

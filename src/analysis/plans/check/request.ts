@@ -32,7 +32,6 @@ export interface PlanRequest {
   readonly baselineParameters?: readonly Parameter[]
   /** What stops a run that does not end: "the timeout of 2 h". */
   readonly limit: string
-  /** Whether there is a file with this absolute path here. */
   isThere(path: string): boolean
   /** Whether the JMeter that will be used has this class; undefined if nobody knows. */
   hasClass(name: string): boolean | undefined
@@ -53,7 +52,6 @@ export function settingsOf({ threads, rampupSeconds, durationSeconds }: PlanInpu
   )
 }
 
-/** What is wrong with a plan, or may be: what happened, and what to do. */
 export interface Finding {
   /** `error`: the run would fail. `warning`: it would not do what was asked of it. `note`: worth knowing. */
   readonly level: 'error' | 'warning' | 'note'
@@ -72,7 +70,6 @@ export function warning(message: string): Finding {
 
 const MAX_QUOTE = 100
 
-/** A text of the plan for a message: one line, not too long. */
 export function quote(text: string): string {
   return `"${shorten(text)}"`
 }
@@ -86,7 +83,6 @@ export function list(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`
 }
 
-/** For a name within a regular expression. */
 export function literal(name: string): string {
   return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

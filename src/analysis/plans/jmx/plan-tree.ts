@@ -8,7 +8,6 @@ export interface PlanElement {
   readonly isEnabled: boolean
   /** Its plain properties by name, those of its parts too; the first one if a name repeats. */
   readonly properties: ReadonlyMap<string, string>
-  /** What it consists of, such as the arguments of a request. */
   readonly parts: readonly PlanPart[]
   /** Its name and all values in it, a line each, without what is written for people only. */
   readonly text: string
@@ -50,7 +49,6 @@ const CONTROL = /&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));
 /** An "&" that starts no entity of XML. One without an end is read as an entity up to the next semicolon, wherever that is. */
 const BARE = /&(?!(?:lt|gt|amp|quot|apos|#\d+|#x[\da-f]+);)(\w+;)?/i
 
-/** Thrown to read no further. */
 class Stop extends Error {}
 
 interface OpenElement extends PlanElement {
@@ -67,7 +65,6 @@ interface OpenTag {
   /** Where the elements in it go, if it is the first element or a tree. */
   readonly siblings?: OpenElement[] | undefined
   readonly part?: OpenPart | undefined
-  /** The name of a plain property. */
   readonly property?: string | undefined
   text: string
   hasTags: boolean
@@ -221,13 +218,7 @@ export function readSubPaths(texts: readonly string[], names: ReadonlySet<string
 }
 
 /** What a file says that goes with a run: each element of a plan, or all of a script. */
-export function textsOf({
-  name,
-  text
-}: {
-  readonly name: string
-  readonly text: string | undefined
-}): string[] {
+export function textsOf({ name, text }: { name: string; text: string | undefined }): string[] {
   if (text === undefined) return []
   return isJmx(name) ? flatten(readPlanTree(text) ?? []).map((element) => element.text) : [text]
 }

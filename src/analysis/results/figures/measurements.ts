@@ -100,7 +100,6 @@ export function overTimeOf(figures: Figures | undefined): OverTime | undefined {
   return typeof overTime === 'object' ? overTime : undefined
 }
 
-/** Whether a CSV may have samples of the scope. */
 export function isInScope(scan: Pick<ScanResult, 'region' | 'grid'>, { region, grid }: AnyScope): boolean {
   return (region === undefined || scan.region === region) && (grid === undefined || scan.grid === grid)
 }

@@ -11,7 +11,6 @@ import * as layout from './assembly/layout.js'
 // The kernel (./assembly) counts ordinary rows, 64 bytes at once. It reports no problems: what it does not understand is left to the
 // RowSplitter and the SampleReader, which alone decide what a row means.
 
-/** Takes the rows that the kernel leaves. */
 export interface RowTaker {
   /** This many rows before the next one were counted. */
   skip(rows: number): void
@@ -40,7 +39,6 @@ export class RowKernel {
   #capacity = 0
   #room: Uint8Array = new Uint8Array(0)
   readonly #failed: RowFields
-  /** Those that say why a row failed. */
   readonly #errorColumns: readonly number[]
   readonly #lastColumn: number
   #taken = 0
@@ -75,7 +73,6 @@ export class RowKernel {
     return this.#taken - this.early
   }
 
-  /** How many rows it has left out because they start too early or too late. */
   get early(): number {
     return this.#exports.earlyRows() >>> 0
   }

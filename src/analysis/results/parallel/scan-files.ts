@@ -28,7 +28,6 @@ export async function scanFiles(
   return mergeScans(await scanEach(files, options))
 }
 
-/** The same, file by file. */
 export async function scanEach(
   files: readonly ResultFile[],
   options: ScanFilesOptions = {}

@@ -121,7 +121,6 @@ export class ByteScanner {
     if (isFull || this.#buffer.length < GOOD_CAPACITY) this.#grow()
   }
 
-  /** Makes space after the bytes that are still needed. */
   #drop(used: number): void {
     const isRoomy = this.#length - used < this.#buffer.length / 2
     this.#history = this.#kernel === undefined || !isRoomy ? 0 : Math.min(used, HISTORY_BYTES)

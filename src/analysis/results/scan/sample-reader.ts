@@ -89,7 +89,6 @@ export class SampleReader {
     return this.#isZoneless ?? false
   }
 
-  /** How many rows were left out because they start too early or too late. */
   get earlyRows(): number {
     return this.#earlyRows + (this.#kernel?.early ?? 0)
   }

@@ -12,7 +12,6 @@ const NEVER = 0xffffffff
 
 export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
 
-/** Keeps counts of rows, never the rows. */
 export class SampleTally {
   readonly errors = new ErrorTable()
   readonly line = new TimeLine()
@@ -46,7 +45,6 @@ export class SampleTally {
     this.line.add(endMs, elapsedMs, cell & 1, threads)
   }
 
-  /** Takes note of when a row started and ended. */
   follow(startMs: number, endMs: number, label: number, thread: number): void {
     this.#hasFineTimes ||= startMs % 8 !== 0
     this.#stalls.add(startMs, endMs, label, thread)

@@ -3,7 +3,6 @@ import { cutHeader, readHeader, type SampleColumns } from '../csv/header.js'
 import { RowSplitter } from '../csv/row-splitter.js'
 import { readDigits, readTimestamp } from '../csv/timestamp.js'
 
-/** A complete row with its line break, and when its sample started and ended. */
 export interface TimedRow {
   readonly bytes: Uint8Array
   readonly startMs: number

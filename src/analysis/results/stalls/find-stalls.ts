@@ -29,10 +29,8 @@ export interface ScopeRows {
 }
 
 export interface StallOptions {
-  /** How many threads there were in all; undefined if nobody knows. */
   readonly threads: number | undefined
   readonly medianMsOf: (label: string) => number | undefined
-  /** Only what comes after it counts. */
   readonly fromMs: number
   readonly label?: string | undefined
   /** Stalls of everything, in order of time: in them, one thread of the scope is enough. */
@@ -41,7 +39,6 @@ export interface StallOptions {
 
 export interface FoundStalls {
   readonly stalls: readonly Stall[]
-  /** The two longest, the longest first. */
   readonly silences: readonly Silence[]
 }
 

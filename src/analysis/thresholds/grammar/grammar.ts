@@ -220,7 +220,6 @@ function seesBaseline(reader: LineReader): boolean {
   return word !== undefined && isMisspelt(word)
 }
 
-/** Reads `baseline`, alone or with how much worse the figure may be. */
 function readBaselineLimit(reader: LineReader, left: LeftSide): BaselineLimit | undefined {
   const rule = findRule(reader, left)
   if (left.gridAt !== undefined)

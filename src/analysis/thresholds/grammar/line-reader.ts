@@ -43,7 +43,6 @@ export class LineReader {
     return this.peek(pattern) !== undefined
   }
 
-  /** What comes next, for a message. */
   describeNext(): string {
     const word = this.peek(/\S{1,30}/y)
     return word === undefined ? 'the line ends' : `found ${quote(word)}`

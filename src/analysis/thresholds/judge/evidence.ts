@@ -27,10 +27,8 @@ export type Reading =
   | { readonly actual: number; readonly doubt?: string; readonly overTime?: OverTimeReading }
   | { readonly missing: string }
 
-/** What stalls say of a number. */
 export interface OverTimeReading {
   readonly figure: OverTimeFigure
-  /** Whether the number is the figure over time. */
   readonly isJudged: boolean
   /** Both figures and the limit; empty if the figure over time is not the worse one. */
   readonly words: string

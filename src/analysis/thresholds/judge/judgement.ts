@@ -19,7 +19,6 @@ export interface Judgement {
   readonly doubt?: string
   /** What must be said of a line that holds: it breaks over time, and that is a warning only. */
   readonly warning?: string
-  /** Set for lines that name `baseline`. */
   readonly comparison?: Comparison
   /** For a percentile, `median` or `apdex` in a scope with stalls: what users who arrived at any moment would have seen at best. */
   readonly overTime?: OverTimeFigure
