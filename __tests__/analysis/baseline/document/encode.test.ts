@@ -7,9 +7,9 @@ import type { RecordedRun, RecordedScope } from '../../../../src/contract/baseli
 import {
   withoutHistogram,
   decodeBaseline,
-  encodeBaseline
+  encodeBaseline,
+  addRun
 } from '../../../../src/analysis/baseline/document/baseline-document.js'
-import { addRun } from '../../../../src/analysis/baseline/document/unite.js'
 import { makeDocument, makeRun, makeRuns, makeScope } from '../../../support/baseline/make-recorded.js'
 import { makeRandom } from '../../../support/data/seeded-random.js'
 

@@ -8,10 +8,10 @@ import type { RecordedRun } from '../../../../src/contract/baseline.js'
 import { asComparedRun } from '../../../../src/analysis/baseline/document/compared.js'
 import {
   decodeBaseline,
-  encodeBaseline
+  encodeBaseline,
+  addRun
 } from '../../../../src/analysis/baseline/document/baseline-document.js'
 import { recordRun } from '../../../../src/analysis/baseline/document/record-run.js'
-import { addRun } from '../../../../src/analysis/baseline/document/unite.js'
 import { judgeBaselineLines } from '../../../../src/analysis/baseline/judge-lines.js'
 import type { Measurements } from '../../../../src/analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../../../src/analysis/thresholds/grammar/grammar.js'

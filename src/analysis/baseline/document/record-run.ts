@@ -4,16 +4,12 @@ import type { Threshold } from '../../thresholds/grammar/threshold.js'
 import { mostlyFailed } from '../../thresholds/judge/evidence.js'
 import { RECORDED_PERCENTILES, LONGEST_NAME, LONGEST_REASON } from '../../../contract/baseline.js'
 import type { RecordedRun, RecordedScope } from '../../../contract/baseline.js'
-import { type Fingerprint, boundFingerprint } from './fingerprint.js'
+import { boundFingerprint } from './fingerprint.js'
 import { makeHistogram } from './compared.js'
 
-export interface RunToRecord {
-  readonly commit: string
-  readonly runId: string
-  readonly atMs: number
+export interface RunToRecord extends Pick<RecordedRun, 'commit' | 'runId' | 'atMs' | 'fingerprint'> {
   readonly unusable: string | null | undefined
-  readonly fingerprint: Fingerprint
-  readonly apdex: { readonly score: number; readonly targetMs: number } | null | undefined
+  readonly apdex: RecordedRun['apdex'] | undefined
 }
 
 const MOST_LABELS = 10_000
@@ -51,9 +47,7 @@ export function recordRun(
   const detailed = new Set([...labels.filter(({ named }) => named), ...unnamed])
   const pairs = regions.length > 1 ? labels.slice(0, Math.floor(MOST_PAIRS / regions.length)) : []
   return {
-    commit: facts.commit.toLowerCase(),
-    runId: facts.runId,
-    atMs: facts.atMs,
+    ...{ commit: facts.commit.toLowerCase(), runId: facts.runId, atMs: facts.atMs },
     unusable: facts.unusable?.slice(0, LONGEST_REASON) ?? null,
     fingerprint: boundFingerprint(facts.fingerprint),
     apdex: facts.apdex ?? null,
@@ -101,11 +95,8 @@ function recordFigures(
   const apdex = targetMs === undefined ? undefined : figures.apdex(targetMs)
   return {
     ...(named && { named }),
-    samples,
-    failures,
-    meanMs: round(meanMs),
-    apdex: round(apdex),
-    throughput: round(throughput),
+    ...{ samples, failures },
+    ...{ meanMs: round(meanMs), apdex: round(apdex), throughput: round(throughput) },
     percentilesMs: Object.fromEntries(
       RECORDED_PERCENTILES.flatMap((percent) => {
         const value = figures.percentileMs(percent)

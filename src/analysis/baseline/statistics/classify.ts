@@ -14,24 +14,13 @@ const ROUNDING = 1e-9
 
 export type Doubt = 'few samples' | 'not significant' | 'low resolution'
 
-export type Classification =
-  { readonly outcome: 'holds' | 'broken' } | { readonly outcome: 'unsure'; readonly because: Doubt }
+type Classification = { outcome: 'holds' | 'broken' } | { outcome: 'unsure'; because: Doubt }
 
 export function classify(
   { resolution }: Pick<Change, 'resolution'>,
-  {
-    hasEnoughSamples,
-    isOver,
-    isSignificant,
-    mostResolution
-  }: {
-    readonly hasEnoughSamples: boolean
-    /** The change exceeds the limit. */
-    readonly isOver: boolean
-    readonly isSignificant: boolean
-    readonly mostResolution: number
-  }
+  facts: { hasEnoughSamples: boolean; isOver: boolean; isSignificant: boolean; mostResolution: number }
 ): Classification {
+  const { hasEnoughSamples, isOver, isSignificant, mostResolution } = facts
   if (!hasEnoughSamples) return { outcome: 'unsure', because: 'few samples' }
   if (isOver) return isSignificant ? { outcome: 'broken' } : { outcome: 'unsure', because: 'not significant' }
   if (resolution > mostResolution * (1 + ROUNDING)) return { outcome: 'unsure', because: 'low resolution' }
@@ -63,18 +52,10 @@ export function assumeSpread(
   kind: Scale['kind'],
   { noise, base, head = [] }: { readonly noise: number } & CountedSides
 ): number {
-  switch (kind) {
-    case 'time':
-    case 'throughput':
-      return noise
-    case 'apdex':
-      return APDEX_SPREAD
-    case 'error_rate':
-      return Math.max(
-        Math.sqrt(binomialVariance(base) + LEAST_ERROR_RATE_SPREAD ** 2),
-        leastSpread(kind, { base, head })
-      )
-  }
+  if (kind === 'time' || kind === 'throughput') return noise
+  if (kind === 'apdex') return APDEX_SPREAD
+  const spread = Math.sqrt(binomialVariance(base) + LEAST_ERROR_RATE_SPREAD ** 2)
+  return Math.max(spread, leastSpread(kind, { base, head }))
 }
 
 /** What chance alone makes of two equal runs, however alike the base runs happened to be: the failures of both sides and one more, pooled. */

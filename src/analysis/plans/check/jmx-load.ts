@@ -7,6 +7,8 @@ const THREAD_GROUP = /(?:^|\.)\w*ThreadGroup$/
 /** Groups that prepare the load or clean up after it: their numbers are their own. */
 const BEFORE_OR_AFTER = /^(?:Setup|Post)ThreadGroup$/
 const LOOPS = 'LoopController.loops'
+const NO_ARRIVALS =
+  'nobody arrives. It needs a rate and a time, as in rate(20/s) random_arrivals(60 s); and no time may be negative, as with a ramp-up that is longer than the duration.'
 const SCHEDULER = 'ThreadGroup.scheduler'
 /** What a thread group has for each setting of the run: its property, its value in words, and its name in the dialog. */
 const IN_GROUP: Readonly<Record<string, [property: string, tell: (value: string) => string, field: string]>> =
@@ -43,7 +45,15 @@ export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
   )
   const zero = main.filter((group) => hasNoTime(group, plan))
   const nobody = groups.filter((group) => group.kind === OPEN_GROUP && hasNoArrivals(group, plan))
-  return [...unread, ...tellEndless(endless, request), ...zero.map(tellNoTime), ...nobody.map(tellNoArrivals)]
+  return [
+    ...unread,
+    ...tellEndless(endless, request),
+    ...zero.map(({ name }) => {
+      const rest = 'with which JMeter does not start it; write ${__P(duration,60)} as its duration.'
+      return error(`The thread group ${quote(name)} has a duration of 0 s, ${rest}`)
+    }),
+    ...nobody.map(({ name }) => error(`By the schedule of the thread group ${quote(name)} ${NO_ARRIVALS}`))
+  ]
 }
 
 function checkSetting(plan: JmxPlan, groups: readonly PlanElement[], name: string, value: number): Finding[] {
@@ -87,12 +97,6 @@ function hasNoArrivals({ properties }: PlanElement, plan: JmxPlan): boolean {
   return schedule !== undefined && countArrivals(schedule) === 0
 }
 
-function tellNoArrivals({ name }: PlanElement): Finding {
-  return error(
-    `By the schedule of the thread group ${quote(name)} nobody arrives. It needs a rate and a time, as in rate(20/s) random_arrivals(60 s); and no time may be negative, as with a ramp-up that is longer than the duration.`
-  )
-}
-
 function tellGroup(group: PlanElement, value: string | undefined, tell: (value: string) => string): string {
   const name = `the thread group ${quote(group.name)}`
   if (value !== undefined && value !== '') return `${name} has ${tell(value)}, fixed`
@@ -114,13 +118,6 @@ function isEndless(group: PlanElement, plan: JmxPlan): boolean {
 function hasNoTime({ properties }: PlanElement, plan: JmxPlan): boolean {
   if (properties.get(SCHEDULER)?.trim() !== 'true') return false
   return /^0*$/.test(plan.evaluate(properties.get('ThreadGroup.duration') ?? '')?.trim() ?? '1')
-}
-
-/** JMeter refuses to start such a group. */
-function tellNoTime({ name }: PlanElement): Finding {
-  return error(
-    `The thread group ${quote(name)} has a duration of 0 s, with which JMeter does not start it; write \${__P(duration,60)} as its duration.`
-  )
 }
 
 /** Something may stop a thread or the test: what it does is not known from here. */

@@ -158,14 +158,11 @@ export class RowKernel {
       return
     }
     const label = taker.take(bytes, start, end)
-    if (reason === layout.REASON_LINE) this.line.miss()
+    if (reason === layout.REASON_LINE) this.line.misses++
     if (reason !== layout.REASON_LABEL || label === undefined) return
-    const [labelStart, labelEnd] = [
-      ints[at + layout.RECORD_LABEL_START]!,
-      ints[at + layout.RECORD_LABEL_END]!
-    ]
+    const [from, to] = [ints[at + layout.RECORD_LABEL_START]!, ints[at + layout.RECORD_LABEL_END]!]
     const hash = ints[at + layout.RECORD_LABEL_HASH]!
-    this.#exports.learnLabel(labelStart, labelEnd, hash, label, taker.scopeOf(label))
+    this.#exports.learnLabel(from, to, hash, label, taker.scopeOf(label))
   }
 
   #readFailed(record: number): RowFields {
@@ -206,7 +203,8 @@ class KernelLine {
   readonly #memory: KernelMemory
   readonly #slots: number
   readonly #times: number
-  #misses = MISSES_TO_MOVE
+  /** Rows outside of the window. */
+  misses = MISSES_TO_MOVE
   #fromMs = 0
   #bucketMs = layout.LINE_UNIT_MS
 
@@ -217,16 +215,12 @@ class KernelLine {
     this.#times = exports.lineTimes()
   }
 
-  miss(): void {
-    this.#misses++
-  }
-
   /** Moves to where the time line is, if it is worthwhile. */
   follow(line: TimeLine): void {
-    if (this.#misses < MISSES_TO_MOVE) return
+    if (this.misses < MISSES_TO_MOVE) return
     this.moveTo(line)
     if (line.startMs === undefined) return
-    this.#misses = 0
+    this.misses = 0
     const shift = Math.min(MAX_SHIFT, Math.log2(line.bucketMs / layout.LINE_UNIT_MS))
     this.#bucketMs = layout.LINE_UNIT_MS * 2 ** shift
     this.#fromMs = line.startMs - SLOTS_BEFORE * this.#bucketMs
