@@ -32,40 +32,30 @@ export function directionOf(metric: Pick<NamedMetric, 'metric'>): {
 
 /** Reads what follows `baseline`: nothing, or a sign with one quantity or with the larger of two. */
 export function readAllowance(reader: LineReader, subject: Subject): Allowance | undefined {
-  reader.skipSpace()
+  const signAt = reader.skipSpace()
   if (reader.isAtEnd) return {}
   const { rule, metric } = subject
-  const signAt = reader.at
-  const sign = reader.take(/[+-]/y)
   const worse = rule && metric && directionOf(metric).sign
-  if (sign === undefined) {
-    const accepted = worse ?? '+ or -'
-    const example = `baseline ${worse ?? '+'} ${rule?.example ?? ANY_EXAMPLE}`
-    return reader.giveUp(
-      signAt,
-      `expected ${accepted} or the end of the line, but ${reader.describeNext()}; such as ${example}`
-    )
-  }
+  const example = `baseline ${worse ?? '+'} ${rule?.example ?? ANY_EXAMPLE}`
+  const sign = reader.expect(/[+-]/y, `${worse ?? '+ or -'} or the end of the line`, `such as ${example}`)
+  if (sign === undefined) return undefined
   if (rule && metric && subject.isSignChecked && sign !== worse)
     reader.complain(
       signAt,
       `baseline ${sign} demands a ${factsOf(metric).better} ${metric.name} in every run, so one that is as good as before would fail: write baseline ${worse ?? ''} ${rule.example}`
     )
   const allowance = readQuantities(reader, subject)
-  reader.skipSpace()
+  const restAt = reader.skipSpace()
   if (allowance && reader.sees(/[+-]/y)) {
     const larger = rule?.largerOfTwo === undefined ? '' : `; for the larger of two, write ${rule.largerOfTwo}`
-    reader.giveUp(
-      reader.at,
-      `${reader.describeNext()} after the allowance; only one can follow baseline${larger}`
-    )
+    const words = `${reader.describeNext()} after the allowance; only one can follow baseline${larger}`
+    reader.giveUp(restAt, words)
   }
   return allowance
 }
 
 function readQuantities(reader: LineReader, subject: Subject): Allowance | undefined {
-  reader.skipSpace()
-  const at = reader.at
+  const at = reader.skipSpace()
   const name = reader.take(/[a-z]\w*\s*\(/iy)
   if (name === undefined) {
     const quantity = readQuantity(reader, subject)
@@ -84,12 +74,10 @@ function readQuantities(reader: LineReader, subject: Subject): Allowance | undef
 function readLargerOfTwo(reader: LineReader, subject: Subject, at: number): Allowance | undefined {
   const example = subject.rule?.largerOfTwo ?? 'max(10%, 20ms)'
   const first = readQuantity(reader, subject)
-  if (!takeMark(reader, ',', example)) return undefined
-  reader.skipSpace()
-  const secondAt = reader.at
+  if (!reader.expect(/,/y, 'a comma and a second allowance', `such as ${example}`)) return undefined
+  const secondAt = reader.skipSpace()
   const second = readQuantity(reader, subject)
-  if (!takeMark(reader, ')', example)) return undefined
-  if (!first || !second) return undefined
+  if (!reader.expect(/\)/y, ')', `such as ${example}`) || !first || !second) return undefined
   const larger = first.value >= second.value ? first.text : second.text
   if (subject.rule?.largerOfTwo === undefined) {
     const name = subject.metric?.name ?? 'it'
@@ -106,31 +94,17 @@ function readLargerOfTwo(reader: LineReader, subject: Subject, at: number): Allo
   return { [first.kind]: first.value, [second.kind]: second.value }
 }
 
-function takeMark(reader: LineReader, mark: ',' | ')', example: string): boolean {
-  reader.skipSpace()
-  if (reader.take(mark === ',' ? /,/y : /\)/y) !== undefined) return true
-  const expected = mark === ',' ? 'a comma and a second allowance' : ')'
-  reader.giveUp(reader.at, `expected ${expected}, but ${reader.describeNext()}; such as ${example}`)
-  return false
-}
-
 function readQuantity(reader: LineReader, { metric, rule }: Subject): Quantity | undefined {
-  reader.skipSpace()
-  const at = reader.at
-  const example = rule?.example ?? ANY_EXAMPLE
-  const digits = readPlainNumber(reader, { subject: 'an allowance', example })
+  const at = reader.skipSpace()
+  const digits = readPlainNumber(reader, 'an allowance', rule?.example ?? ANY_EXAMPLE)
   const beforeUnit = reader.at
-  reader.skipSpace()
-  const unitAt = reader.at
+  const unitAt = reader.skipSpace()
   const written = reader.take(/[^\s\d,;()"#+-][^\s,;()"#+-]*/y) ?? ''
   if (digits === undefined || !metric || !rule) return undefined
 
   const unit = rule.units.find((known) => known === written)
   if (unit === undefined)
-    return reader.complain(
-      written ? unitAt : beforeUnit,
-      describeUnitProblem(metric, { rule, digits, written })
-    )
+    return reader.complain(written ? unitAt : beforeUnit, describeUnitProblem(metric, rule, digits, written))
   const kind = unit === '%' ? ('ratio' as const) : ('amount' as const)
   const quantity = { kind, value: toBaseUnit(digits, unit), text: digits + unit }
   if (rule.all !== undefined && unit === rule.units[0] && quantity.value >= 1) {
@@ -143,13 +117,14 @@ function readQuantity(reader: LineReader, { metric, rule }: Subject): Quantity |
 
 function describeUnitProblem(
   { name }: NamedMetric,
-  { rule, digits, written }: { rule: BaselineRule; digits: string; written: string }
+  { units, example }: BaselineRule,
+  digits: string,
+  written: string
 ): string {
-  const { units } = rule
   if (units[0] === '')
     return written === '%'
       ? `% of a score is ambiguous; ${name} takes a plain difference: did you mean ${Number(`${digits}e-2`)}?`
-      : `${name} takes no unit, but has ${quote(written)}; such as baseline - ${rule.example}`
+      : `${name} takes no unit, but has ${quote(written)}; such as baseline - ${example}`
   if (written === '') {
     const guesses = units.slice(0, 2).map((unit) => digits + unit)
     return `${name} needs a unit here (${listUnits(units)}): did you mean ${guesses.join(' or ')}?`

@@ -44,26 +44,20 @@ export function parseThresholds(text: string): { thresholds: Threshold[]; proble
 
 function readThreshold(reader: LineReader, line: number): Threshold | undefined {
   const level = readLevel(reader)
-  reader.skipSpace()
-  const start = reader.at
+  const start = reader.skipSpace()
   const metric = readMetric(reader)
   const { selector, places } = readSelector(reader)
-  reader.skipSpace()
-  const operatorAt = reader.at
+  const operatorAt = reader.skipSpace()
   const operator = readOperator(reader, metric)
   reader.skipSpace()
   const limit = seesBaseline(reader)
     ? readBaselineLimit(reader, { metric, metricAt: start, operator, operatorAt, gridAt: places.grid })
-    : withOperator(operator, readLimit(reader, metric))
-  reader.skipSpace()
+    : readLimit(reader, metric)
+  const restAt = reader.skipSpace()
   if (!reader.isAtEnd)
-    reader.giveUp(reader.at, `${reader.describeNext()} after the threshold; one threshold per line`)
-  if (!metric || !limit) return undefined
-  return { text: reader.textBetween(start).trim(), line, level, ...metric, selector, ...limit }
-}
-
-function withOperator<T>(operator: Operator | undefined, limit: T | undefined) {
-  return operator && limit && { operator, ...limit }
+    reader.giveUp(restAt, `${reader.describeNext()} after the threshold; one threshold per line`)
+  if (!metric || !operator || !limit) return undefined
+  return { text: reader.textBetween(start).trim(), line, level, ...metric, selector, operator, ...limit }
 }
 
 function readLevel(reader: LineReader): Threshold['level'] {
@@ -78,9 +72,8 @@ function readLevel(reader: LineReader): Threshold['level'] {
 
 function readMetric(reader: LineReader): NamedMetric | undefined {
   const at = reader.at
-  const word = reader.take(/[^\s:{}<>=!~≤≥≠"]+/y)
-  if (word === undefined)
-    return reader.giveUp(at, `expected a metric, but ${reader.describeNext()}; ${ACCEPTED_METRICS}`)
+  const word = reader.expect(/[^\s:{}<>=!~≤≥≠"]+/y, 'a metric', ACCEPTED_METRICS)
+  if (word === undefined) return undefined
   const metric = metricNamed(word)
   if (metric) return metric
   const percent = PERCENTILE.exec(word)?.[1]
@@ -111,9 +104,8 @@ function describeBadPercentile(percent: string): string {
 
 function readOperator(reader: LineReader, metric: NamedMetric | undefined): Operator | undefined {
   const at = reader.at
-  const word = reader.take(/[<>=!~≤≥≠]+/y)
-  if (word === undefined)
-    return reader.giveUp(at, `expected an operator, but ${reader.describeNext()}; ${OPERATORS.join(', ')}`)
+  const word = reader.expect(/[<>=!~≤≥≠]+/y, 'an operator', OPERATORS.join(', '))
+  if (word === undefined) return undefined
   const operator = OPERATORS.find((known) => known === word)
   if (operator) return operator
   const meant = suggestOperator(reader, word, metric)
@@ -141,20 +133,15 @@ const BASELINE_AFTER_NUMBER = /[^"]*\bbaseline\b/iy
 
 /** Reads a limit of its own. Without a known metric it only looks for a number. */
 function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit | undefined {
-  reader.skipSpace()
-  const at = reader.at
-  const digits = readPlainNumber(reader, {
-    subject: 'a limit',
-    example: metric ? factsOf(metric).example : '800ms'
-  })
+  const at = reader.skipSpace()
+  const digits = readPlainNumber(reader, 'a limit', metric ? factsOf(metric).example : '800ms')
   if (digits !== undefined && reader.sees(BASELINE_AFTER_NUMBER))
     return reader.giveUp(
       at,
       'baseline comes first, then how much worse it may be, such as p95 <= baseline + 10%'
     )
   const beforeUnit = reader.at
-  reader.skipSpace()
-  const unitAt = reader.at
+  const unitAt = reader.skipSpace()
   const written = reader.take(/[^\s\d,;"#][^\s,;"#]*/y) ?? ''
   if (digits === undefined || !metric) return undefined
 
@@ -216,8 +203,8 @@ type BaselineLimit = Pick<BaselineThreshold, 'operator' | 'allowance'>
 /** Whether the right-hand side is about a baseline, spelt correctly or not. */
 function seesBaseline(reader: LineReader): boolean {
   if (reader.sees(EXACT) || reader.sees(IN_TWO_WORDS)) return true
-  const word = reader.peek(WORD)
-  return word !== undefined && isMisspelt(word)
+  const word = reader.peek(WORD) ?? ''
+  return BASELINE_SYNONYMS.includes(word.toLowerCase()) || suggestWord(word, ['baseline']) !== undefined
 }
 
 function readBaselineLimit(reader: LineReader, left: LeftSide): BaselineLimit | undefined {
@@ -265,15 +252,10 @@ function checkOperator(
 }
 
 function readWord(reader: LineReader): void {
-  reader.skipSpace()
+  const at = reader.skipSpace()
   if (reader.take(EXACT) !== undefined) return
-  const at = reader.at
   const word = reader.take(IN_TWO_WORDS) ?? reader.take(WORD) ?? ''
   reader.complain(at, `unknown word ${quote(word)}: did you mean "baseline"?`)
-}
-
-function isMisspelt(word: string): boolean {
-  return BASELINE_SYNONYMS.includes(word.toLowerCase()) || suggestWord(word, ['baseline']) !== undefined
 }
 
 const ACCEPTED_KEYS = 'label, region, grid'
@@ -287,7 +269,7 @@ function readSelector(reader: LineReader): { selector: Selector; places: KeyPlac
   reader.skipSpace()
   if (reader.take(/\{/y) === undefined) return { selector, places }
   do {
-    const at = skipToPlace(reader)
+    const at = reader.skipSpace()
     const key = readKey(reader)
     const pattern = readPattern(reader)
     if (key && pattern) {
@@ -295,21 +277,15 @@ function readSelector(reader: LineReader): { selector: Selector; places: KeyPlac
       selector[key] = pattern
       places[key] ??= at
     }
-  } while (takeSeparator(reader) === ',')
+  } while (reader.expect(/[,}]/y, ', or }') === ',')
   return { selector, places }
-}
-
-function skipToPlace(reader: LineReader): number {
-  reader.skipSpace()
-  return reader.at
 }
 
 /** Undefined for an unknown key; the problem is then recorded. */
 function readKey(reader: LineReader): SelectorKey | undefined {
   const at = reader.at
-  const word = reader.take(/[^\s=,{}<>!~"]+/y)
-  if (word === undefined)
-    return reader.giveUp(at, `expected a key, but ${reader.describeNext()}; ${ACCEPTED_KEYS}`)
+  const word = reader.expect(/[^\s=,{}<>!~"]+/y, 'a key', ACCEPTED_KEYS)
+  if (word === undefined) return undefined
   const key = SELECTOR_KEYS.find((known) => known === word)
   if (!key) {
     const meant = suggestWord(word, SELECTOR_KEYS)
@@ -318,20 +294,13 @@ function readKey(reader: LineReader): SelectorKey | undefined {
       `unknown key ${quote(word)}; known keys are ${ACCEPTED_KEYS}${meant ? `: did you mean "${meant}"?` : ''}`
     )
   }
-  reader.skipSpace()
-  if (!reader.sees(/=(?![=~])/y))
-    reader.giveUp(
-      reader.at,
-      `expected = after the key, but ${reader.describeNext()}; ${shorten(word)}="value"`
-    )
-  reader.take(/=/y)
+  reader.expect(/=(?![=~])/y, '= after the key', `${shorten(word)}="value"`)
   return key
 }
 
 function readPattern(reader: LineReader): Pattern | undefined {
-  const quoteAt = skipToPlace(reader)
-  if (reader.take(/"/y) === undefined)
-    return reader.giveUp(quoteAt, `expected a value in double quotes, but ${reader.describeNext()}`)
+  const quoteAt = reader.skipSpace()
+  if (reader.expect(/"/y, 'a value in double quotes') === undefined) return undefined
   const pieces = ['']
   const textAt = reader.at
   for (;;) {
@@ -350,12 +319,4 @@ function unescape(reader: LineReader, token: string, at: number): string {
   if (!['"', '\\', '*'].includes(character))
     reader.complain(at, `unknown escape ${quote(token)}; \\", \\\\, \\*`)
   return character
-}
-
-function takeSeparator(reader: LineReader): string | undefined {
-  reader.skipSpace()
-  const at = reader.at
-  const separator = reader.take(/[,}]/y)
-  if (separator === undefined) reader.giveUp(at, `expected , or }, but ${reader.describeNext()}`)
-  return separator
 }

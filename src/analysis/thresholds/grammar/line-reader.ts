@@ -28,8 +28,17 @@ export class LineReader {
     return this.#code.slice(start, end)
   }
 
-  skipSpace(): void {
+  /** Returns where it ends. */
+  skipSpace(): number {
     this.take(/\s*/y)
+    return this.at
+  }
+
+  /** Consumes what the sticky pattern matches after space, or gives up; `hint` says what is accepted. */
+  expect(pattern: RegExp, wanted: string, hint = ''): string | undefined {
+    const at = this.skipSpace()
+    const words = `expected ${wanted}, but ${this.describeNext()}${hint && `; ${hint}`}`
+    return this.take(pattern) ?? this.giveUp(at, words)
   }
 
   /** Consumes what the sticky pattern matches here. */
@@ -105,12 +114,12 @@ const MOST_CHARACTERS = 20
 /** The digits as written: conversions shift their decimal point, so there is no rounding. */
 export function readPlainNumber(
   reader: LineReader,
-  { subject, example }: { readonly subject: 'a limit' | 'an allowance'; readonly example: string }
+  subject: 'a limit' | 'an allowance',
+  example: string
 ): string | undefined {
-  const at = reader.at
-  const word = reader.take(NUMBER_LIKE)
-  if (word === undefined)
-    return reader.giveUp(at, `expected a number, but ${reader.describeNext()}; such as ${example}`)
+  const at = reader.skipSpace()
+  const word = reader.expect(NUMBER_LIKE, 'a number', `such as ${example}`)
+  if (word === undefined) return undefined
   if (word.startsWith('-')) {
     const fix = subject === 'a limit' ? '' : `: write it without that sign, such as ${example}`
     return reader.complain(at, `${subject} is never negative, but ${quote(word)} is${fix}`)
