@@ -19,7 +19,7 @@ import { readLines, SHOWN_LINES } from './judge-lines.js'
 import { mostlyFailed } from '../thresholds/judge/evidence.js'
 import { limitWithFloor } from './judge/judge-scope.js'
 import { readRun } from './judge/read-run.js'
-import { asChangePct, fromScale, scaleOf, type Scale } from './statistics/scale.js'
+import { asChangePct, fromScale, scaleOf } from './statistics/scale.js'
 
 const LEAST_RUNS = 3
 const RECORDED_RUNS = [1, 5, 10] as const
@@ -76,21 +76,6 @@ export interface LineCalibration {
   /** What a run needs, and what it has; only where the line is never judged. */
   readonly needsSamples?: number
   readonly samples?: number
-}
-
-interface Test {
-  readonly threshold: BaselineThreshold
-  readonly scope: Scope
-  readonly scale: Scale
-  readonly centre: number
-  readonly spread: number
-  readonly sigma0: number
-  readonly leastSpread: number
-  readonly limit: number
-  readonly mostResolution: number
-  /** Of a typical run. */
-  readonly samples: number
-  readonly needsSamples: number
 }
 
 interface CalibrationOptions {
@@ -166,22 +151,22 @@ const MEASURED = [...SHOWN_LINES, ...readLines(['warn: mean <= baseline + 10%'])
 
 function measureFigures(runs: readonly ComparedRun[]): FigureNoise[] {
   return MEASURED.flatMap((line) => {
-    const readings = readAll(line, {}, runs)
-    const ys = readings.map(({ y }) => y)
+    const ys = readAll(line, {}, runs).map(({ y }) => y)
     if (ys.length < LEAST_RUNS) return []
-    return [
-      {
-        name: line.name,
-        typical: fromScale(scaleOf(line.metric), meanOf(ys)),
-        noise: Math.sqrt(differenceVariance(ys)),
-        isDrifting: isDrifting(ys),
-        runs: ys.length
-      }
-    ]
+    return {
+      name: line.name,
+      typical: fromScale(scaleOf(line.metric), meanOf(ys)),
+      noise: Math.sqrt(differenceVariance(ys)),
+      isDrifting: isDrifting(ys),
+      runs: ys.length
+    }
   })
 }
 
-function measureLine(threshold: BaselineThreshold, runs: readonly ComparedRun[], noise: number): Test[] {
+/** One line in one scope, as it varies in the given runs. */
+type Test = ReturnType<typeof measureLine>[number]
+
+function measureLine(threshold: BaselineThreshold, runs: readonly ComparedRun[], noise: number) {
   const scale = scaleOf(threshold.metric)
   return listScopes(threshold.selector, { isPaired: true, base: [], head: runs }).flatMap((scope) => {
     const readings = readAll(threshold, scope, runs)
@@ -189,21 +174,16 @@ function measureLine(threshold: BaselineThreshold, runs: readonly ComparedRun[],
     const ys = readings.map(({ y }) => y)
     const centre = meanOf(ys)
     const limit = limitWithFloor(threshold, fromScale(scale, centre))
-    return [
-      {
-        threshold,
-        scope,
-        scale,
-        centre,
-        spread: Math.sqrt(differenceVariance(ys)),
-        sigma0: assumeSpread(scale.kind, { noise, base: readings }),
-        leastSpread: leastSpread(scale.kind, { base: readings }),
-        limit,
-        mostResolution: mostResolutionFor(scale, limit),
-        samples: medianOf(readings.map(({ samples }) => samples)),
-        needsSamples: samplesNeeded(threshold)
-      }
-    ]
+    return {
+      ...{ threshold, scope, scale, centre, limit },
+      spread: Math.sqrt(differenceVariance(ys)),
+      sigma0: assumeSpread(scale.kind, { noise, base: readings }),
+      leastSpread: leastSpread(scale.kind, { base: readings }),
+      mostResolution: mostResolutionFor(scale, limit),
+      // Of a typical run.
+      samples: medianOf(readings.map(({ samples }) => samples)),
+      needsSamples: samplesNeeded(threshold)
+    }
   })
 }
 

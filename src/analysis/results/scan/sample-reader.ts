@@ -27,14 +27,6 @@ const MAX_ELAPSED_MS = 0x7fffffff
 /** More than a label table has numbers. */
 const MAX_GROUPS = 1 << 18
 
-/** A row as plain numbers; reused for every row. -1 means that it is missing. */
-interface Values {
-  elapsedMs: number
-  startMs: number
-  outcome: number
-  threads: number
-}
-
 /** Reads the rows of a JMeter sample CSV and keeps counts of them, never the rows. */
 export class SampleReader {
   rows = 0
@@ -51,7 +43,8 @@ export class SampleReader {
   /** Rows that are part of another one. */
   readonly #parts: SampleTally
   readonly #threads: ThreadTable
-  readonly #values: Values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
+  /** A row as plain numbers; reused for every row. -1 means that it is missing. */
+  readonly #values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
   readonly #error: ErrorFields = {
     ...{ bytes: new Uint8Array(0), codeStart: 0, codeEnd: 0, messageStart: 0, messageEnd: 0 },
     hasEscapes: false
