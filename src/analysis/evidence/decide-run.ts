@@ -143,9 +143,7 @@ export function findOtherRows(nodes: readonly NodeFacts[] | undefined, results: 
     const found = sum(sources.flatMap((source) => (source.grid === grid ? source.rows : [])))
     if (recorded === undefined || found === recorded) return []
     const what = found < recorded ? 'they are not complete' : 'they are not those of this run alone'
-    return [
-      `the results of grid ${grid} have ${count(found)}, and its nodes had recorded ${recorded} when the run ended: ${what}`
-    ]
+    return `the results of grid ${grid} have ${count(found)}, and its nodes had recorded ${recorded} when the run ended: ${what}`
   })
 }
 

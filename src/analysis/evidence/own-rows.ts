@@ -79,7 +79,7 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
     bounds,
     outside: new Set(places.flatMap(({ kind, rows: { grid } }) => (kind === 'outside' ? grid : []))),
     clocksMs,
-    foreign: own === undefined ? [] : places.flatMap((place) => describeLonger(place, own)),
+    foreign: own === undefined ? [] : places.flatMap((place) => describeLonger(place, own) ?? []),
     doubts: [
       ...describeClocks(shifted, { clocksMs, isAll: shifted.length === grids.length }),
       ...describeApart(apartMs, given !== undefined),
@@ -169,15 +169,13 @@ function clockOf(
 }
 
 /** Rows of a run shortly before or after, which the slack lets in. */
-function describeLonger({ kind, rows }: Place, own: Bounds): string[] {
+function describeLonger({ kind, rows }: Place, own: Bounds): string | undefined {
   const { grid, firstMs, lastStartMs, bucketMs } = rows
   // Some services give whole minutes.
   const isRough = own.fromMs % MINUTE_MS === 0 && own.toMs % MINUTE_MS === 0
   const mostMs = own.toMs - own.fromMs + bucketMs + (isRough ? MINUTE_MS : LONGER_MS)
-  if (kind === 'outside' || lastStartMs - firstMs <= mostMs) return []
-  return [
-    `the results of grid ${grid} are not of this run alone: their samples start from ${formatTime(firstMs)} to ${formatTime(lastStartMs)}, and ${describeTimes({ startedMs: own.fromMs, stoppedMs: own.toMs })}, which is shorter`
-  ]
+  if (kind === 'outside' || lastStartMs - firstMs <= mostMs) return undefined
+  return `the results of grid ${grid} are not of this run alone: their samples start from ${formatTime(firstMs)} to ${formatTime(lastStartMs)}, and ${describeTimes({ startedMs: own.fromMs, stoppedMs: own.toMs })}, which is shorter`
 }
 
 /** Clocks that hardly differ are the same one. */
@@ -311,23 +309,21 @@ export function findSameRows(all: readonly ScanResult[], earlier: readonly Earli
   return scans.flatMap((scan, index) => {
     const twin = scans.slice(0, index).find((other) => areSame(scan, other))
     const before = earlier.find((results) => results.scans.some((other) => areSame(scan, other)))
-    if (twin === undefined && before === undefined) return describeOverlap(scan, earlier)
+    if (twin === undefined && before === undefined) return describeOverlap(scan, earlier) ?? []
     const have = scan.shape === 'tidy' ? 'have' : 'begin with'
-    if (twin?.grid === scan.grid) return [`two results of grid ${scan.grid} ${have} the same rows`]
+    if (twin?.grid === scan.grid) return `two results of grid ${scan.grid} ${have} the same rows`
     const others = twin === undefined ? `those of ${before?.name ?? ''}` : `those of grid ${twin.grid}`
-    return [
-      `the results of grid ${scan.grid} ${have} the same rows as ${others}, and cannot be the results of both`
-    ]
+    return `the results of grid ${scan.grid} ${have} the same rows as ${others}, and cannot be the results of both`
   })
 }
 
 /** A grid has one clock, and does one run after the other. */
-function describeOverlap(scan: ComparedRows, earlier: readonly EarlierResults[]): string[] {
+function describeOverlap(scan: ComparedRows, earlier: readonly EarlierResults[]): string | undefined {
   const before = earlier.find((results) => results.scans.some((other) => overlap(scan, other)))
-  if (before === undefined) return []
-  return [
+  return (
+    before &&
     `the results of grid ${scan.grid} overlap in time with those of ${before.name} on the same grid: rows of one run are in the results of the other`
-  ]
+  )
 }
 
 function overlap(one: ComparedRows, other: ComparedRows): boolean {

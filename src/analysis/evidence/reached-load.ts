@@ -33,11 +33,8 @@ export function describeShortfall(load: RequestedLoad, results: Results): string
 }
 
 /** The measurements of all samples, whether they count or not: they show the load that was reached. */
-export function wholeOf({
-  measurements,
-  warmUp
-}: Pick<Results, 'measurements' | 'warmUp'>): Measurements | undefined {
-  return warmUp?.whole ?? measurements
+export function wholeOf(results: Judged): Measurements | undefined {
+  return results.warmUp?.whole ?? results.measurements
 }
 
 interface Span {
@@ -154,7 +151,7 @@ export function sumThreads(
 }
 
 /** For tidy CSVs, the mean users of the busiest bucket. With both shapes, the series has no overall peak. */
-export function mostThreads(results: Pick<Results, 'measurements' | 'warmUp'>): number | undefined {
+export function mostThreads(results: Judged): number | undefined {
   const measurements = wholeOf(results)
   const shapes = new Set(measurements?.sources.map(({ shape }) => shape))
   if (measurements === undefined || shapes.size > 1 || shapes.has('unknown')) return undefined

@@ -147,7 +147,9 @@ export function readPlan(text: string): ReadPlan {
     const rest = plan.slice(afterTag.at)
     const bare = /entity|^un/.test(message) ? BARE.exec(rest) : null
     const line = bare ? afterTag.line + rest.slice(0, bare.index).split('\n').length - 1 : parser.line
-    found.error = bare ? { line, reason: describeBare(bare) } : explain(message, line, { closed, open })
+    const entity = bare?.[1]
+    const amp = entity ? `&${entity} is unknown in XML` : 'there is a "&" that stands for itself; write &amp;'
+    found.error = bare ? { line, reason: amp } : explain(message, line, closed, open.at(-1))
     stop(`line ${found.error.line}: ${found.error.reason}`)
   })
   try {
@@ -158,22 +160,13 @@ export function readPlan(text: string): ReadPlan {
   return { root, elements: found.unread === undefined ? elements : undefined, ...found }
 }
 
-function describeBare([, entity]: RegExpExecArray): string {
-  return entity ? `&${entity} is unknown in XML` : 'there is a "&" that stands for itself; write &amp;'
-}
-
 /** In other words than the parser's. */
-function explain(
-  message: string,
-  line: number,
-  { closed, open }: { closed: OpenTag | undefined; open: readonly OpenTag[] }
-): XmlError {
+function explain(message: string, line: number, closed?: OpenTag, last?: OpenTag): XmlError {
   if (message.startsWith('text data outside'))
     return { line, reason: 'there is text before the first element' }
   if (message.startsWith('document must contain')) return { line: 1, reason: 'there is no element in it' }
   if (message.startsWith('unexpected close') && closed)
     return { line, reason: `the tag that is closed here is not <${closed.name}> of line ${closed.line}` }
-  const last = open.at(-1)
   if (/^unclosed|^unexpected end/.test(message) && last)
     return { line: last.line, reason: `<${last.name}> is never closed; the file may be cut off` }
   return { line, reason: message.replace(/\.$/, '') }

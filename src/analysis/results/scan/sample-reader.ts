@@ -55,7 +55,8 @@ export class SampleReader {
   #isFollowing = true
   #earlyRows = 0
   #hasEarlyRequests = false
-  #isZoneless: boolean | undefined
+  /** Whether times are dates that do not say in which zone; undefined before the first one. */
+  isZoneless: boolean | undefined
 
   constructor({ at, columns }: SampleLayout, problems: RowProblems, options: ScannerOptions) {
     this.#at = at
@@ -76,10 +77,6 @@ export class SampleReader {
 
   get hasTransactions(): boolean {
     return this.#transactions.isSeen
-  }
-
-  get isZoneless(): boolean {
-    return this.#isZoneless ?? false
   }
 
   get earlyRows(): number {
@@ -293,7 +290,7 @@ export class SampleReader {
   #readTime(row: Row): number {
     const { timeStamp } = this.#at
     const [start, end] = [row.starts[timeStamp]!, row.ends[timeStamp]!]
-    this.#isZoneless ??= lacksZone(row.buffer, start, end)
+    this.isZoneless ??= lacksZone(row.buffer, start, end)
     return readTimestamp(row.buffer, start, end)
   }
 }

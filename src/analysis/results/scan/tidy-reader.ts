@@ -27,7 +27,8 @@ export class TidyReader {
   readonly #problems: RowProblems
   readonly #options: ScannerOptions
   readonly #drafts = new Map<string, Draft>()
-  #isZoneless: boolean | undefined
+  /** Whether times are dates that do not say in which zone; undefined before the first one. */
+  isZoneless: boolean | undefined
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
   constructor({ at, columns }: TidyLayout, problems: RowProblems, options: ScannerOptions) {
@@ -44,15 +45,11 @@ export class TidyReader {
       return
     }
     const time = this.#text(row, this.#at.time)
-    this.#isZoneless ??= lacksZone(row.buffer, row.starts[this.#at.time] ?? 0, row.ends[this.#at.time] ?? 0)
+    this.isZoneless ??= lacksZone(row.buffer, row.starts[this.#at.time] ?? 0, row.ends[this.#at.time] ?? 0)
     const atMs = EPOCH_MS.test(time) ? Number(time) : readDate(time)
     const figure = FIGURES.get(this.#text(row, this.#at.measurement))
     if (atMs === undefined) this.#complain(row, this.#at.time, 'Time', 'epoch ms or a date, year first')
     else if (figure !== undefined) this.#put(row, figure, atMs)
-  }
-
-  get isZoneless(): boolean {
-    return this.#isZoneless ?? false
   }
 
   /** Of all buckets, whether they are left out or not: one alone does not show it. */

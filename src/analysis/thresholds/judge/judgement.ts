@@ -78,10 +78,8 @@ export function leaveUndecided(threshold: Threshold, reason: string): Judgement 
 export type Judged = Pick<Judgement, 'threshold' | 'actual' | 'comparison'>
 
 /** The line with its limit as a number; for lines that name `baseline`, the limit that followed from it. Undefined if there is none. */
-export function asAbsolute({
-  threshold,
-  comparison
-}: Pick<Judged, 'threshold' | 'comparison'>): AbsoluteThreshold | undefined {
+export function asAbsolute(judged: Pick<Judged, 'threshold' | 'comparison'>): AbsoluteThreshold | undefined {
+  const { threshold, comparison } = judged
   if (isAbsoluteThreshold(threshold)) return threshold
   if (comparison?.limit === undefined) return undefined
   const { text, line, level, metric, name, percentile, selector, operator } = threshold
