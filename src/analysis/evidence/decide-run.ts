@@ -5,8 +5,9 @@ import { formatDuration, capitalize, joinClauses, asSentence } from '../../contr
 import type { Apdex } from './apdex.js'
 import {
   findLongPause,
-  cutOffNode,
-  cutOffSpan,
+  findCutOff,
+  spansOfGrids,
+  spansOfNodes,
   hasEverySpan,
   mayEndBeforePause,
   wholeOf,
@@ -98,16 +99,15 @@ function describeEarlyEnd(evidence: RunEvidence): string | undefined {
   const { requestedSeconds: seconds, results, tookMs } = evidence
   if (seconds === undefined) return undefined
   const wanted = formatDuration(seconds * 1000)
-  const span = results && cutOffSpan(results, seconds)
+  const span = results && findCutOff(spansOfGrids(results), seconds)
   if (span !== undefined)
     return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} requested: the run was stopped early, or the plan does not take its duration from the settings.`
-  const node = results && cutOffNode(evidence.nodes ?? [], results, seconds)
+  const node = results && findCutOff(spansOfNodes(evidence.nodes ?? [], results), seconds)
   if (node !== undefined)
-    return `The samples of node ${node.number} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did a part of its share of the load only. Check what ended the plan there.`
+    return `The samples of node ${node.number ?? ''} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did a part of its share of the load only. Check what ended the plan there.`
   if (results !== undefined && hasEverySpan(results, seconds)) return undefined
   if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined
-  if (evidence.reportsStops && results && mayEndBeforePause(results, { tookMs, durationSeconds: seconds }))
-    return undefined
+  if (evidence.reportsStops && results && mayEndBeforePause(results, tookMs, seconds)) return undefined
   return `The run ended after ${formatLess(tookMs, wanted)} of the ${wanted} requested: it was stopped early.`
 }
 

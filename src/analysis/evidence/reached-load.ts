@@ -37,65 +37,53 @@ export function wholeOf(results: Judged): Measurements | undefined {
   return results.warmUp?.whole ?? results.measurements
 }
 
+/** From the first start to the last end of samples. */
 interface Span {
   readonly gridId: string
+  /** Of a node in it. */
+  readonly number?: number
   readonly ms: number
+  /** The typical pause between its samples; 0 where they are dense. */
+  readonly pauseMs: number
 }
 
-/** For the grids whose span is known, shortest first. */
-function spansFromShortest({ spansMs }: Results): Span[] {
-  return [...spansMs].map(([gridId, ms]) => ({ gridId, ms })).sort((one, other) => one.ms - other.ms)
+/** Of the grids whose span is known, the shortest first. */
+export function spansOfGrids({ spansMs, pausesMs }: Results): Span[] {
+  const spans = [...spansMs].map(([gridId, ms]) => ({ gridId, ms, pauseMs: pausesMs?.get(gridId) ?? 0 }))
+  return spans.sort((one, other) => one.ms - other.ms)
 }
 
-/** The shortest span among the grids whose samples end too early for the duration, unless they just end in a pause of the plan. */
-export function cutOffSpan(collection: Results, durationSeconds: number): Span | undefined {
-  return spansFromShortest(collection).find(
-    (span) => !isLongEnough(span.ms, durationSeconds) && !endsInPause(collection, span, durationSeconds)
-  )
-}
-
-interface NodeSpan extends Span {
-  readonly number: number
-}
-
-/** The same rule for each node: what the others did must not hide that one of them did a part of its share only. */
-export function cutOffNode(
-  nodes: readonly NodeFacts[],
-  { pausesMs }: Results,
-  durationSeconds: number
-): NodeSpan | undefined {
-  const cutOff = nodes.flatMap((node): NodeSpan[] => {
-    const { grid, number, threads, rows, firstSampleMs, lastSampleMs, lost } = node
+/** The same of each node: what the others did must not hide that one of them did a part of its share only. */
+export function spansOfNodes(nodes: readonly NodeFacts[], { pausesMs }: Results): Span[] {
+  const spans = nodes.flatMap(({ grid, number, threads, rows, firstSampleMs, lastSampleMs, lost }) => {
     // One without threads is idle, and what was lost with a node has been told.
     if (threads === 0 || lost !== null || firstSampleMs === undefined || lastSampleMs === undefined) return []
     const ms = lastSampleMs - firstSampleMs
     // The pauses of a node are those of its grid if all take turns, and shorter otherwise.
     const turns = nodes.filter((other) => other.grid === grid && other.threads !== 0).length
     const meanMs = rows !== null && rows > 1 ? ms / (rows - 1) : 0
-    const pauseMs = Math.max(meanMs, turns * (pausesMs?.get(grid) ?? 0))
-    const isWhole = isLongEnough(ms, durationSeconds) || isPause(pauseMs, durationSeconds * 1000 - ms)
-    return isWhole ? [] : [{ gridId: grid, number, ms }]
+    return { gridId: grid, number, ms, pauseMs: Math.max(meanMs, turns * (pausesMs?.get(grid) ?? 0)) }
   })
-  return cutOff.sort((one, other) => one.ms - other.ms)[0]
+  return spans.sort((one, other) => one.ms - other.ms)
+}
+
+/** The first span that ends too early for the duration, unless it just ends in a pause of the plan. */
+export function findCutOff(spans: readonly Span[], durationSeconds: number): Span | undefined {
+  return spans.find((span) => !isLongEnough(span.ms, durationSeconds) && !endsInPause(span, durationSeconds))
 }
 
 /** Where requests are far apart, a timer delays the first one, and JMeter ends a thread whose next pause would outlast the run: two are missing. */
-function endsInPause({ pausesMs }: Results, { gridId, ms }: Span, durationSeconds: number): boolean {
-  return isPause(pausesMs?.get(gridId) ?? 0, durationSeconds * 1000 - ms)
-}
-
-function isPause(pauseMs: number, missingMs: number): boolean {
-  return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= missingMs
+function endsInPause({ ms, pauseMs }: Span, durationSeconds: number): boolean {
+  return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= durationSeconds * 1000 - ms
 }
 
 /** Whether a run that took this long may have ended normally: its threads do not start a pause that would outlast the run. */
-export function mayEndBeforePause(
-  { spansMs, pausesMs }: Results,
-  { tookMs, durationSeconds }: { tookMs: number; durationSeconds: number }
-): boolean {
+export function mayEndBeforePause(results: Results, tookMs: number, durationSeconds: number): boolean {
   const missingMs = durationSeconds * 1000 - tookMs
-  const isPaused = (pauseMs: number): boolean => pauseMs >= SLACK_MS && pauseMs + SLACK_MS >= missingMs
-  return spansMs.size > 0 && [...spansMs.keys()].every((grid) => isPaused(pausesMs?.get(grid) ?? 0))
+  const spans = spansOfGrids(results)
+  return (
+    spans.length > 0 && spans.every(({ pauseMs }) => pauseMs >= SLACK_MS && pauseMs + SLACK_MS >= missingMs)
+  )
 }
 
 export function hasEverySpan({ measurements, spansMs }: Results, durationSeconds: number): boolean {
@@ -108,10 +96,10 @@ function isLongEnough(spanMs: number, durationSeconds: number): boolean {
 }
 
 function shortOfDuration({ seconds }: RequestedLoad, results: Results): string[] {
-  const [span] = spansFromShortest(results)
+  const [span] = spansOfGrids(results)
   if (seconds === undefined || span === undefined || span.ms + SLACK_MS >= seconds * 1000) return []
   const spans = `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${formatDuration(seconds * 1000)} requested`
-  if (endsInPause(results, span, seconds))
+  if (endsInPause(span, seconds))
     return [`${spans}. They are far apart, so the run may well have ended between two of them.`]
   return [
     `${spans}. Check that the plan takes its duration from the settings, and that nothing ended it early.`

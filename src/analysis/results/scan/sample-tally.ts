@@ -48,13 +48,10 @@ export class SampleTally {
   follow(startMs: number, endMs: number, label: number, thread: number): void {
     this.#hasFineTimes ||= startMs % 8 !== 0
     this.#stalls.add(startMs, endMs, label, thread)
-    if (this.#scopeOf(label) !== 0) this.#trackerOf(label).add(startMs, endMs, label, thread)
-  }
-
-  #trackerOf(label: number): StallTracker {
-    const known = this.#stallsOf.get(label) ?? new StallTracker()
-    this.#stallsOf.set(label, known)
-    return known
+    if (this.#scopeOf(label) === 0) return
+    const own = this.#stallsOf.get(label) ?? new StallTracker()
+    this.#stallsOf.set(label, own)
+    own.add(startMs, endMs, label, thread)
   }
 
   /** Adds what the kernel has counted, without resetting it: more rows may follow. */
