@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-confusing-void-expression -- a complaint returns undefined, for whoever reads to return */
 import { type LineReader, readPlainNumber } from './line-reader.js'
 import { suggestWord } from '../../../contract/nearest.js'
 import { factsOf, type AllowanceUnit, type BaselineRule, type NamedMetric } from '../metrics.js'

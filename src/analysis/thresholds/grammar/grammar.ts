@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-confusing-void-expression -- a complaint returns undefined, for whoever reads to return */
 import { suggestWord } from '../../../contract/nearest.js'
 import { quote } from '../quoting.js'
 import { baselineRuleOf, factsOf, METRIC_WORDS, metricNamed, PERCENTILE } from '../metrics.js'

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-confusing-void-expression -- a complaint returns undefined, for whoever reads to return */
 import { quote } from '../quoting.js'
 
 const SHOWN_WIDTH = 100
