@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { encodeBaseline } from '../../src/analysis/baseline/document/encode.js'
+import { encodeBaseline } from '../../src/analysis/baseline/document/baseline-document.js'
 import { messageOf } from '../../src/contract/text.js'
 import type { Clock } from '../../src/contract/clock.js'
 import { COMMANDS, runCommandLine } from '../../src/cli/commands.js'

@@ -14,7 +14,7 @@ import type { Settings } from '../../src/gate/settings/settings.js'
 import { conclude } from '../../src/gate/verdict/conclude.js'
 import type { Outcome } from '../../src/analysis/outcome.js'
 import { parseThresholds } from '../../src/analysis/thresholds/grammar/grammar.js'
-import type { ComparedRun } from '../../src/analysis/baseline/compared-run.js'
+import type { ComparedRun } from '../../src/analysis/baseline/judge/sides.js'
 import type { GridChoice } from '../../src/client/documents/requests.js'
 import { makeComparedRun } from '../support/baseline/make-run.js'
 import {

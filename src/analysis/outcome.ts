@@ -1,4 +1,4 @@
-import type { Trend } from './baseline/trend.js'
+import type { Trend } from './baseline/build-trend.js'
 import type { Measurements } from './results/figures/measurements.js'
 import type { Judgement } from './thresholds/judge/judgement.js'
 
@@ -16,7 +16,6 @@ export interface RunFacts {
   readonly durationSeconds: number | undefined
   readonly startedMs: number | undefined
   readonly stoppedMs: number | undefined
-  /** Who started it, if a service says so. */
   readonly user?: string | undefined
 }
 
@@ -24,7 +23,6 @@ export interface GridFacts {
   readonly gridId: string
   readonly region: string
   readonly nodeCount: number | undefined
-  /** Size of the CSV; undefined if there is none. */
   readonly bytes: number | undefined
   readonly problem: string | undefined
 }
@@ -72,32 +70,25 @@ export interface WarmUpFacts {
   readonly whole: Measurements
 }
 
-/** Everything known at the end, for summary, page, annotations and machines. */
 export interface Outcome {
   readonly verdict: Verdict
-  /** The reason, in one sentence. */
   readonly reason: string
   readonly run: RunFacts | undefined
   readonly apdex: { readonly score: number; readonly targetMs: number } | undefined
-  /** The service's own summary of the run. */
   readonly summary: string | undefined
   readonly means: Readonly<Record<string, number>>
   /** True if the samples are synthetic: then nothing here was measured. */
   readonly rehearsal: boolean
   readonly judgements: readonly Judgement[]
   readonly grids: readonly GridFacts[]
-  /** Where the load came from, if the service says so. */
   readonly nodes?: readonly NodeFacts[] | undefined
   /** All of it came from this machine, whatever the grids' regions are. */
   readonly isAllHere?: boolean
   readonly measurements: Measurements | undefined
-  /** Set if a warm-up was left out of the measurements. */
   readonly warmUp?: WarmUpFacts | undefined
   /** What makes the figures doubtful without changing the verdict: load that was requested and not reached. */
   readonly warnings: readonly string[]
-  /** The service's own error messages, line by line. */
   readonly remoteErrors: readonly string[]
-  /** What people should know besides the verdict. */
   readonly notes: readonly string[]
   readonly baseline?: BaselineFacts | undefined
   /** Where no line names `baseline`: the comparison to show. It was not part of the verdict. */
@@ -109,12 +100,10 @@ export interface Outcome {
 
 export const REHEARSAL = 'rehearsal, synthetic samples'
 
-/** What people are told about the baseline of a run. */
 export interface BaselineFacts {
   readonly state: 'compared' | 'no baseline' | 'not comparable' | 'off'
   readonly kind: 'recorded' | 'side-by-side'
   readonly branch: string | undefined
-  /** The commit of the newest base run. */
   readonly commit: string | undefined
   /** The ids of the base runs, oldest first; side by side, of the base segments. */
   readonly runs: readonly string[]

@@ -1,4 +1,4 @@
-import type { ComparedRun } from '../analysis/baseline/compared-run.js'
+import type { ComparedRun } from '../analysis/baseline/judge/sides.js'
 import { RESULTS_FOLDER } from './collect/collect.js'
 import { comparedRun, filesOf } from './collect/compared-run.js'
 import { asSentence, capitalize } from '../contract/text.js'

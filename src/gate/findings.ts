@@ -1,6 +1,6 @@
 import type { BaselineFacts, StoppedEarly } from '../analysis/outcome.js'
 import type { ComparisonEvidence } from '../analysis/baseline/judge/sides.js'
-import type { Trend } from '../analysis/baseline/trend.js'
+import type { Trend } from '../analysis/baseline/build-trend.js'
 import type { Measurements } from '../analysis/results/figures/measurements.js'
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import type { Run } from '../contract/api.js'

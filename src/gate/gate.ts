@@ -1,4 +1,4 @@
-import type { EarlierResults } from '../analysis/evidence/same-rows.js'
+import type { EarlierResults } from '../analysis/evidence/own-rows.js'
 import { ServiceClient, type ClientOptions } from '../client/client.js'
 import type { SavedState } from './saved-state.js'
 import type { Settings } from './settings/settings.js'

@@ -1,4 +1,4 @@
-import type { Trend, TrendPoint } from '../analysis/baseline/trend.js'
+import type { Trend, TrendPoint } from '../analysis/baseline/build-trend.js'
 import { when } from '../contract/text.js'
 import { cutText, replaceControls, shortenCommit } from './escape.js'
 

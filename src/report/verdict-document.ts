@@ -6,7 +6,7 @@ import { asAbsolute, type Comparison, type Judgement } from '../analysis/thresho
 import { topErrors, worstFirst } from './rows.js'
 import { factsOf, figureOf, METRIC_WORDS, metricNamed } from '../analysis/thresholds/metrics.js'
 import { type BaselineFacts, type Outcome, REHEARSAL } from '../analysis/outcome.js'
-import type { Band, Trend } from '../analysis/baseline/trend.js'
+import type { Band, Trend } from '../analysis/baseline/build-trend.js'
 import { bytesOf, cutText } from './escape.js'
 import { stallsDocument } from './stalls.js'
 import { listSources } from './sentences.js'

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals'
-import type { ComparedRun } from '../../../src/analysis/baseline/compared-run.js'
+import type { ComparedRun, ComparisonEvidence } from '../../../src/analysis/baseline/judge/sides.js'
 import { judgeBaselineLines } from '../../../src/analysis/baseline/judge-lines.js'
-import { type ComparisonEvidence } from '../../../src/analysis/baseline/judge/sides.js'
-import { decideVerdict } from '../../../src/analysis/evidence/decide-verdict.js'
+import { decideVerdict } from '../../../src/analysis/evidence/decide-run.js'
 import type { Measurements } from '../../../src/analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
 import {

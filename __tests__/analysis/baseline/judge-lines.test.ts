@@ -1,9 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
-import type { ComparedRun } from '../../../src/analysis/baseline/compared-run.js'
-import { judgeBaselineLines, describeLoadChange } from '../../../src/analysis/baseline/judge-lines.js'
-import { type ComparisonRules } from '../../../src/analysis/baseline/judge/sides.js'
-import { type ComparisonEvidence } from '../../../src/analysis/baseline/judge/sides.js'
-import { SHOWN_LINES } from '../../../src/analysis/baseline/shown-lines.js'
+import type {
+  ComparedRun,
+  ComparisonRules,
+  ComparisonEvidence
+} from '../../../src/analysis/baseline/judge/sides.js'
+import {
+  judgeBaselineLines,
+  describeLoadChange,
+  SHOWN_LINES
+} from '../../../src/analysis/baseline/judge-lines.js'
 import type { BaselineThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
 import type { Judgement } from '../../../src/analysis/thresholds/judge/judgement.js'
 import {

@@ -64,7 +64,7 @@ describe.each(ALL)('%s', (metric) => {
 })
 
 test('the documents have every metric, and the schema of verdict.json says so', () => {
-  const overTime = new OverTime({ stalls: [], silences: [], spanMs: 1000, threads: undefined })
+  const overTime = new OverTime([], [], 1000, undefined)
   const measurements = makeMeasurements(makeSamples([100]), { changeFigures: { overTime: () => overTime } })
   const { overall } = metricsDocument(measurements, 100)
   const { $defs } = JSON.parse(readPage('schema/verdict.schema.json')) as {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Collection } from '../../../src/gate/collect/collect.js'
-import { pausesOf } from '../../../src/analysis/evidence/count-results.js'
+import { pausesOf } from '../../../src/analysis/evidence/grid-times.js'
 import { describeUnequalSpans } from '../../../src/gate/side-by-side/rounds.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import { createScanner } from '../../../src/analysis/results/scan/scanner.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { pausesOf } from '../../../src/analysis/evidence/count-results.js'
+import { pausesOf } from '../../../src/analysis/evidence/grid-times.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import type { Outcome } from '../../../src/analysis/outcome.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Trend, TrendPoint } from '../../../src/analysis/baseline/trend.js'
+import type { Trend, TrendPoint } from '../../../src/analysis/baseline/build-trend.js'
 import {
   axisRange,
   connectedStretches,

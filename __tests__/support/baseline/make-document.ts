@@ -1,5 +1,5 @@
 import type { BaselineDocument, RecordedRun } from '../../../src/contract/baseline.js'
-import { encodeBaseline } from '../../../src/analysis/baseline/document/encode.js'
+import { encodeBaseline } from '../../../src/analysis/baseline/document/baseline-document.js'
 import { makeZip } from '../step/make-zip.js'
 
 /** A commit: forty times the digit. */

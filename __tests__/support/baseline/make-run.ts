@@ -1,4 +1,4 @@
-import type { ComparedRun } from '../../../src/analysis/baseline/compared-run.js'
+import type { ComparedRun } from '../../../src/analysis/baseline/judge/sides.js'
 import type { Figures, Scope } from '../../../src/analysis/results/figures/measurements.js'
 import type { BaselineThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
 import type { Metric } from '../../../src/analysis/thresholds/metrics.js'

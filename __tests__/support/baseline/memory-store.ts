@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { BaselineDocument } from '../../../src/contract/baseline.js'
-import { decodeBaseline } from '../../../src/analysis/baseline/document/decode.js'
-import { uniteBaselines } from '../../../src/analysis/baseline/document/unite.js'
+import { decodeBaseline, uniteBaselines } from '../../../src/analysis/baseline/document/baseline-document.js'
 import type {
   Artifact,
   ArtifactRequest,

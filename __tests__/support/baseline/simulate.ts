@@ -1,7 +1,9 @@
-import type { ComparedRun } from '../../../src/analysis/baseline/compared-run.js'
+import type {
+  ComparedRun,
+  ComparisonRules,
+  ComparisonEvidence
+} from '../../../src/analysis/baseline/judge/sides.js'
 import { judgeBaselineLines } from '../../../src/analysis/baseline/judge-lines.js'
-import { type ComparisonRules } from '../../../src/analysis/baseline/judge/sides.js'
-import { type ComparisonEvidence } from '../../../src/analysis/baseline/judge/sides.js'
 import type { BaselineThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
 import { makeComparedRun, makeLine, makePlainLine, selectLabel } from './make-run.js'
 import type { Random } from './random.js'

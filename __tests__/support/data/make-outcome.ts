@@ -6,7 +6,7 @@ import type {
   RunFacts,
   StoppedEarly
 } from '../../../src/analysis/outcome.js'
-import type { Trend, TrendPoint } from '../../../src/analysis/baseline/trend.js'
+import type { Trend, TrendPoint } from '../../../src/analysis/baseline/build-trend.js'
 import type { ErrorCount } from '../../../src/analysis/results/figures/measurements.js'
 import type {
   Comparison,

@@ -1,7 +1,7 @@
 // Loaded beforehand: the manual clock does not see that a module is being loaded.
 import { collect } from '../../../src/gate/collect/collect.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
-import { type EarlierResults } from '../../../src/analysis/evidence/same-rows.js'
+import type { EarlierResults } from '../../../src/analysis/evidence/own-rows.js'
 import { GridHealth } from '../../../src/analysis/evidence/grid-health.js'
 import type { Outcome } from '../../../src/analysis/outcome.js'
 import { makeGate, makeSettings, makeSpecification } from '../gate/gate-ports.js'

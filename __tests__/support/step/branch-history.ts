@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { BaselineDocument } from '../../../src/contract/baseline.js'
-import { decodeBaseline } from '../../../src/analysis/baseline/document/decode.js'
+import { decodeBaseline } from '../../../src/analysis/baseline/document/baseline-document.js'
 import { json } from '../fake-service.js'
 import type { ApiCall, GitHubApi } from './github-api.js'
 import { unzip } from './unzip.js'

@@ -1,11 +1,39 @@
 import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
 import { asComparedRun } from './document/compared.js'
 import { isSameFingerprint } from './document/fingerprint.js'
-import { LEVEL, tQuantile } from './statistics/evidence-of-change.js'
+import { LEVEL, tQuantile, describeBase } from './statistics/evidence-of-change.js'
 import { assumeSpread, leastSpread } from './statistics/classify.js'
-import { describeBase } from './statistics/recorded-runs.js'
 import { fromScale, SCALES, toScale } from './statistics/scale.js'
-import type { Band, Trend, TrendPoint } from './trend.js'
+
+export interface Trend {
+  readonly branch: string
+  /** Oldest first. */
+  readonly points: readonly TrendPoint[]
+  /** Where the next run is expected, per figure; absent if nothing is comparable. */
+  readonly bands: { readonly p95Ms?: Band; readonly throughput?: Band; readonly errorRate?: Band }
+}
+
+export interface TrendPoint {
+  readonly atMs: number
+  readonly commit: string
+  readonly runId: string
+  /** Why the run is not part of the baseline; undefined if it is. */
+  readonly unusable: string | undefined
+  /** The run that was just judged. */
+  readonly isHead: boolean
+  /** The fingerprint differs from that of the point before: there is a gap between them. */
+  readonly isAfterChange: boolean
+  readonly p95Ms: number | undefined
+  readonly throughput: number | undefined
+  readonly errorRate: number | undefined
+}
+
+/** In base units. */
+export interface Band {
+  readonly low: number
+  readonly centre: number
+  readonly high: number
+}
 
 const MOST_POINTS = 30
 /** As many as a run is compared with. */
@@ -61,10 +89,7 @@ function drawBands(
   return { ...(p95Ms && { p95Ms }), ...(throughput && { throughput }), ...(errorRate && { errorRate }) }
 }
 
-/**
- * Where the next run would not be called different, by the figures of earlier ones in base units, oldest first. `samples` are
- * those of one run. Undefined without figures.
- */
+/** Where the next run would not be called different, by earlier figures, oldest first. `samples` are those of one run. */
 export function expectedBand(
   values: readonly number[],
   metric: 'time' | 'throughput' | 'error_rate',

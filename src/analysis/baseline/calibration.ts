@@ -1,33 +1,30 @@
 import type { Scope } from '../results/figures/measurements.js'
 import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
-import { benjaminiHochberg, LEVEL, meanOf, type Change, tQuantile } from './statistics/evidence-of-change.js'
 import {
-  mostResolutionFor,
-  samplesNeeded,
-  assumeSpread,
-  leastSpread,
-  type Counted
-} from './statistics/classify.js'
-import type { ComparedRun } from './compared-run.js'
-import { isDrifting, Random, upperBoundOfSpread } from './statistics/drift.js'
-import { readLines, SHOWN_LINES } from './shown-lines.js'
-import { mostlyFailed } from '../thresholds/judge/failed-samples.js'
-import { listScopes } from './judge/sides.js'
-import { limitWithFloor } from './judge/judge-scope.js'
-import { readRun } from './judge/read-run.js'
-import {
+  benjaminiHochberg,
+  LEVEL,
+  meanOf,
+  type Change,
+  tQuantile,
   compareRecorded,
   differenceVariance,
   medianOf,
   compareSideBySide
-} from './statistics/recorded-runs.js'
-import { asChangePct, fromScale, scaleOf, type Scale } from './statistics/scale.js'
+} from './statistics/evidence-of-change.js'
+import { mostResolutionFor, samplesNeeded, assumeSpread, leastSpread } from './statistics/classify.js'
+import type { Counted } from './statistics/classify.js'
+import { type ComparedRun, listScopes } from './judge/sides.js'
+import { isDrifting, Random, upperBoundOfSpread } from './statistics/drift.js'
+import { readLines, SHOWN_LINES } from './judge-lines.js'
+import { mostlyFailed } from '../thresholds/judge/evidence.js'
+import { limitWithFloor } from './judge/judge-scope.js'
+import { readRun } from './judge/read-run.js'
+import { asChangePct, fromScale, scaleOf } from './statistics/scale.js'
 
 const LEAST_RUNS = 3
 const RECORDED_RUNS = [1, 5, 10] as const
 const ROUNDS = [5, 10, 20] as const
 const SIZES = RECORDED_RUNS.length + ROUNDS.length
-/** Nine times out of ten. */
 const POWER = 0.9
 /** Together these bound the time that the simulations take to less than a second. */
 const MOST_COMPARISONS = 12_000
@@ -62,7 +59,6 @@ export interface FigureNoise {
   readonly noise: number
   /** Neighbouring runs are more alike than others: something warms up, fills up, or changed in between. */
   readonly isDrifting: boolean
-  /** How many runs gave the figure. */
   readonly runs: number
 }
 
@@ -71,10 +67,7 @@ export interface LineCalibration {
   /** Its noisiest scope, which the rest is about; or the one with the fewest samples, if these are too few. */
   readonly scope: Scope
   readonly noise: number
-  /**
-   * The smallest change that is found nine times out of ten, in the units of `Comparison.changePct`. Side by side it is assumed that
-   * a segment varies as much as a whole run.
-   */
+  /** The smallest change found nine times out of ten, as in `Comparison.changePct`, if a segment varies as much as a whole run. */
   readonly recorded: readonly { readonly runs: number; readonly changePct: number }[]
   readonly sideBySide: readonly { readonly rounds: number; readonly changePct: number }[]
   readonly isTooNoisy: boolean
@@ -85,43 +78,33 @@ export interface LineCalibration {
   readonly samples?: number
 }
 
-/** One line in one scope, as it varies in the given runs. */
-interface Test {
-  readonly threshold: BaselineThreshold
-  readonly scope: Scope
-  readonly scale: Scale
-  readonly centre: number
-  readonly spread: number
-  readonly sigma0: number
-  readonly leastSpread: number
-  readonly limit: number
-  readonly mostResolution: number
-  /** Of a typical run. */
-  readonly samples: number
-  readonly needsSamples: number
+interface CalibrationOptions {
+  readonly thresholds: readonly BaselineThreshold[]
+  readonly noise: number
+  readonly seed?: number
+  /** How many to simulate for each answer: it bounds the time. */
+  readonly comparisons?: number
 }
 
 /** Measures the noise of at least three runs of the same thing, oldest first, and simulates what follows from it. */
 export function calibrate(
   runs: readonly ComparedRun[],
-  {
-    thresholds,
-    noise,
-    seed = 1,
-    comparisons = MOST_COMPARISONS
-  }: {
-    readonly thresholds: readonly BaselineThreshold[]
-    readonly noise: number
-    readonly seed?: number
-    /** How many to simulate for each answer: it bounds the time. */
-    readonly comparisons?: number
-  }
+  { thresholds, noise, seed = 1, comparisons = MOST_COMPARISONS }: CalibrationOptions
 ): Calibration {
   if (runs.length < LEAST_RUNS) throw new RangeError(`Calibration needs at least ${LEAST_RUNS} runs`)
   const random = new Random(seed)
   const figures = measureFigures(runs)
   const problem = findProblem(runs)
-  if (problem !== undefined) return leaveUncalibrated({ runs: runs.length, figures, problem })
+  if (problem !== undefined) {
+    const nothing = {
+      lines: [],
+      unmatched: [],
+      falseAlarms: [],
+      suggestedNoise: undefined,
+      isTooNoisy: false
+    }
+    return { runs: runs.length, figures, problem, ...nothing }
+  }
   const lines = thresholds.length > 0 ? thresholds : SHOWN_LINES
   const tests = lines.map((threshold) => measureLine(threshold, runs, noise))
   // What has too few samples is never tested.
@@ -129,9 +112,10 @@ export function calibrate(
   const pairs = Math.max(200, Math.min(1000, Math.floor(comparisons / (tests.length * SIZES))))
   const calibrated = tests.flatMap((scopes) => {
     const worst = findWorst(scopes)
-    return worst ? [calibrateLine(worst, { tests: Math.max(1, all.length), pairs, random })] : []
+    return worst ? [calibrateLine(worst, Math.max(1, all.length), pairs, random)] : []
   })
   const relative = figures.filter(({ name }) => name !== 'error_rate')
+  const bounds = relative.map((figure) => upperBoundOfSpread(figure.noise, figure.runs))
   return {
     runs: runs.length,
     figures,
@@ -139,39 +123,19 @@ export function calibrate(
     unmatched: lines.filter((_, i) => tests[i]?.length === 0).map(({ text }) => text),
     falseAlarms: RECORDED_RUNS.map((recordedRuns) => ({
       recordedRuns,
-      share: shareOfFalseAlarms(thinOut(all), { recordedRuns, comparisons, random })
+      share: shareOfFalseAlarms(thinOut(all), recordedRuns, comparisons, random)
     })),
     suggestedNoise:
-      relative.length === 0
-        ? undefined
-        : Math.max(LEAST_NOISE, Math.ceil(Math.max(...relative.map(boundNoise)) * 100) / 100),
+      relative.length === 0 ? undefined : Math.max(LEAST_NOISE, Math.ceil(Math.max(...bounds) * 100) / 100),
     isTooNoisy: calibrated.some((line) => line.isTooNoisy)
   }
 }
 
 /** Times and throughput of failed requests say nothing about those that work. */
 function findProblem(runs: readonly ComparedRun[]): string | undefined {
-  const failed = runs.filter((run) => {
-    const figures = run.figures({})
-    return figures !== undefined && mostlyFailed(figures)
-  }).length
+  const failed = runs.flatMap((run) => run.figures({}) ?? []).filter(mostlyFailed).length
   if (failed === 0) return undefined
   return `most samples failed in ${failed} of ${runs.length} runs: find out why, and calibrate again`
-}
-
-function leaveUncalibrated(known: Pick<Calibration, 'runs' | 'figures'> & { problem: string }): Calibration {
-  return {
-    ...known,
-    lines: [],
-    unmatched: [],
-    falseAlarms: [],
-    suggestedNoise: undefined,
-    isTooNoisy: false
-  }
-}
-
-function boundNoise({ noise, runs }: FigureNoise): number {
-  return upperBoundOfSpread(noise, runs)
 }
 
 function hasEnoughSamples({ samples, needsSamples }: Test): boolean {
@@ -187,22 +151,22 @@ const MEASURED = [...SHOWN_LINES, ...readLines(['warn: mean <= baseline + 10%'])
 
 function measureFigures(runs: readonly ComparedRun[]): FigureNoise[] {
   return MEASURED.flatMap((line) => {
-    const readings = readAll(line, {}, runs)
-    const ys = readings.map(({ y }) => y)
+    const ys = readAll(line, {}, runs).map(({ y }) => y)
     if (ys.length < LEAST_RUNS) return []
-    return [
-      {
-        name: line.name,
-        typical: fromScale(scaleOf(line.metric), meanOf(ys)),
-        noise: Math.sqrt(differenceVariance(ys)),
-        isDrifting: isDrifting(ys),
-        runs: ys.length
-      }
-    ]
+    return {
+      name: line.name,
+      typical: fromScale(scaleOf(line.metric), meanOf(ys)),
+      noise: Math.sqrt(differenceVariance(ys)),
+      isDrifting: isDrifting(ys),
+      runs: ys.length
+    }
   })
 }
 
-function measureLine(threshold: BaselineThreshold, runs: readonly ComparedRun[], noise: number): Test[] {
+/** One line in one scope, as it varies in the given runs. */
+type Test = ReturnType<typeof measureLine>[number]
+
+function measureLine(threshold: BaselineThreshold, runs: readonly ComparedRun[], noise: number) {
   const scale = scaleOf(threshold.metric)
   return listScopes(threshold.selector, { isPaired: true, base: [], head: runs }).flatMap((scope) => {
     const readings = readAll(threshold, scope, runs)
@@ -210,21 +174,16 @@ function measureLine(threshold: BaselineThreshold, runs: readonly ComparedRun[],
     const ys = readings.map(({ y }) => y)
     const centre = meanOf(ys)
     const limit = limitWithFloor(threshold, fromScale(scale, centre))
-    return [
-      {
-        threshold,
-        scope,
-        scale,
-        centre,
-        spread: Math.sqrt(differenceVariance(ys)),
-        sigma0: assumeSpread(scale.kind, { noise, base: readings }),
-        leastSpread: leastSpread(scale.kind, { base: readings }),
-        limit,
-        mostResolution: mostResolutionFor(scale, limit),
-        samples: medianOf(readings.map(({ samples }) => samples)),
-        needsSamples: samplesNeeded(threshold)
-      }
-    ]
+    return {
+      ...{ threshold, scope, scale, centre, limit },
+      spread: Math.sqrt(differenceVariance(ys)),
+      sigma0: assumeSpread(scale.kind, { noise, base: readings }),
+      leastSpread: leastSpread(scale.kind, { base: readings }),
+      mostResolution: mostResolutionFor(scale, limit),
+      // Of a typical run.
+      samples: medianOf(readings.map(({ samples }) => samples)),
+      needsSamples: samplesNeeded(threshold)
+    }
   })
 }
 
@@ -233,31 +192,25 @@ function readAll(
   scope: Scope,
   runs: readonly ComparedRun[]
 ): (Counted & { readonly y: number })[] {
-  return runs.flatMap((run) => readRun(threshold, run, { scope, targetMs: run.apdex?.targetMs }) ?? [])
+  return runs.flatMap((run) => readRun(threshold, run, scope, run.apdex?.targetMs) ?? [])
 }
 
-function calibrateLine(
-  test: Test,
-  { tests, pairs, random }: { readonly tests: number; readonly pairs: number; readonly random: Random }
-): LineCalibration {
+function calibrateLine(test: Test, tests: number, pairs: number, random: Random): LineCalibration {
   const find = (compare: () => Change) => {
     const missing = Array.from({ length: pairs }, () => shortOfBreach(test, compare(), tests))
     return missing.sort((a, b) => a - b)[Math.ceil(POWER * pairs) - 1] ?? Infinity
   }
-  const recorded = RECORDED_RUNS.map((runs) => ({
-    runs,
-    found: find(() => drawRecorded(test, runs, random))
-  }))
-  const rounds = ROUNDS.map((count) => ({ count, found: find(() => drawRounds(test, count, random)) }))
+  const recorded = RECORDED_RUNS.map((runs) => find(() => drawRecorded(test, runs, random)))
+  const sideBySide = ROUNDS.map((rounds) => find(() => drawRounds(test, rounds, random)))
   const neverJudged = !hasEnoughSamples(test)
-  const toPct = (found: number) => asChangePct(test.scale, found)
+  const toPct = (found = Infinity) => asChangePct(test.scale, found)
   return {
     threshold: test.threshold,
     scope: test.scope,
     noise: test.spread,
-    recorded: recorded.map(({ runs, found }) => ({ runs, changePct: toPct(found) })),
-    sideBySide: rounds.map(({ count, found }) => ({ rounds: count, changePct: toPct(found) })),
-    isTooNoisy: !neverJudged && (recorded.at(-1)?.found ?? Infinity) > test.mostResolution,
+    recorded: RECORDED_RUNS.map((runs, i) => ({ runs, changePct: toPct(recorded[i]) })),
+    sideBySide: ROUNDS.map((rounds, i) => ({ rounds, changePct: toPct(sideBySide[i]) })),
+    isTooNoisy: !neverJudged && (recorded.at(-1) ?? Infinity) > test.mostResolution,
     neverJudged,
     ...(neverJudged ? { needsSamples: test.needsSamples, samples: test.samples } : {})
   }
@@ -270,21 +223,17 @@ function shortOfBreach({ limit }: Test, { delta, se, dof }: Change, tests: numbe
 
 function shareOfFalseAlarms(
   tests: readonly Test[],
-  {
-    recordedRuns,
-    comparisons,
-    random
-  }: { readonly recordedRuns: number; readonly comparisons: number; readonly random: Random }
+  recordedRuns: number,
+  comparisons: number,
+  random: Random
 ): number {
   if (tests.length === 0) return 0
   const pairs = Math.max(50, Math.min(MOST_PAIRS, Math.floor(comparisons / tests.length)))
   let alarms = 0
   for (let pair = 0; pair < pairs; pair++) {
     const changes = tests.map((test) => drawRecorded(test, recordedRuns, random))
-    const isSignificant = benjaminiHochberg(
-      changes.map(({ p }) => p),
-      LEVEL
-    )
+    const ps = changes.map(({ p }) => p)
+    const isSignificant = benjaminiHochberg(ps, LEVEL)
     if (tests.some(({ limit }, i) => isSignificant[i] && (changes[i]?.delta ?? 0) > limit)) alarms++
   }
   return alarms / pairs

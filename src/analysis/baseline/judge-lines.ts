@@ -1,21 +1,14 @@
-import type { BaselineThreshold } from '../thresholds/grammar/threshold.js'
+import { type BaselineThreshold, isBaselineThreshold } from '../thresholds/grammar/threshold.js'
 import { leaveUndecided, type Judgement } from '../thresholds/judge/judgement.js'
 import { formatValue, formatChange } from '../thresholds/format.js'
-import type { ComparedRun } from './compared-run.js'
+import { describeNoScope, listScopes, sidesOf } from './judge/sides.js'
+import type { ComparedRun, ComparisonEvidence, ComparisonRules } from './judge/sides.js'
 import { compareScope, type ComparedScope, type ScopeFinding } from './judge/compare-scope.js'
-import { emptyComparison, hasEnoughSamples, judgeScope } from './judge/judge-scope.js'
-import {
-  type ComparisonEvidence,
-  type ComparisonRules,
-  describeNoScope,
-  listScopes,
-  sidesOf,
-  type Sides
-} from './judge/sides.js'
+import { emptyComparison, hasEnoughSamples, judgeScope, weighScopes } from './judge/judge-scope.js'
 import { addStalls, asFelt, hasStalls } from './judge/over-time.js'
-import { weighScopes } from './judge/explain-scope.js'
 import { benjaminiHochberg, LEVEL, meanOf } from './statistics/evidence-of-change.js'
 import { fromScale, SCALES, toScale } from './statistics/scale.js'
+import { parseThresholds } from '../thresholds/grammar/grammar.js'
 
 const LEAST_PAIRS = 2
 
@@ -29,11 +22,10 @@ export function judgeBaselineLines(
   if (evidence.kind === 'none' || !hasStalls(thresholds, evidence)) return judged
   const felt = judgeLines(thresholds, asFelt(evidence), rules)
   return judged.map((bySamples, i) =>
-    addStalls({ bySamples, felt: felt[i] ?? bySamples }, evidence, rules.onStall ?? 'fail')
+    addStalls(bySamples, felt[i] ?? bySamples, evidence, rules.onStall ?? 'fail')
   )
 }
 
-/** The same by the figures that the runs give. */
 function judgeLines(
   thresholds: readonly BaselineThreshold[],
   evidence: ComparisonEvidence,
@@ -48,7 +40,7 @@ function judgeLines(
   const lines = thresholds.map((threshold) => ({
     threshold,
     findings: listScopes(threshold.selector, sides).map((scope) =>
-      compareScope(threshold, scope, { sides, noise: rules.noise })
+      compareScope(threshold, scope, sides, rules.noise)
     )
   }))
   const found = lines.flatMap(({ findings }) => findings)
@@ -58,10 +50,12 @@ function judgeLines(
     ({ change, beforeStep }) => (beforeStep?.change ?? change).p
   )
   return lines.map(({ threshold, findings }) => {
-    if (findings.length === 0) return leaveUncompared(threshold, noScope(threshold, sides), rules)
+    if (findings.length === 0) {
+      const reason = describeNoScope(threshold.selector, sides)
+      return leaveUncompared(threshold, { outcome: 'not comparable', reason }, rules)
+    }
     const judged = findings.map((finding) =>
-      judgeScope(threshold, finding, {
-        rules,
+      judgeScope(threshold, finding, rules, {
         isSignificant: significant.has(finding),
         isSignificantBefore: significantBefore.has(finding)
       })
@@ -73,22 +67,15 @@ function judgeLines(
 type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
 type Missing = Omit<Extract<ComparisonEvidence, { readonly kind: 'none' }>, 'kind'>
 
-/** Why nothing can be compared at all. */
 function describeMissing(evidence: Compared): Missing | undefined {
-  switch (evidence.kind) {
-    case 'recorded':
-      if (evidence.base.length === 0) return { outcome: 'no baseline', reason: 'there is no base run' }
-      return evidence.head.length === 0
-        ? { outcome: 'not comparable', reason: 'this run has no figures' }
-        : undefined
-    case 'side-by-side':
-      return evidence.pairs.length < LEAST_PAIRS
-        ? {
-            outcome: 'not comparable',
-            reason: `side by side needs at least ${LEAST_PAIRS} complete rounds, and there ${evidence.pairs.length === 1 ? 'is one' : 'are none'}`
-          }
-        : undefined
+  if (evidence.kind === 'recorded') {
+    if (evidence.base.length === 0) return { outcome: 'no baseline', reason: 'there is no base run' }
+    if (evidence.head.length > 0) return undefined
+    return { outcome: 'not comparable', reason: 'this run has no figures' }
   }
+  if (evidence.pairs.length >= LEAST_PAIRS) return undefined
+  const reason = `side by side needs at least ${LEAST_PAIRS} complete rounds, and there ${evidence.pairs.length === 1 ? 'is one' : 'are none'}`
+  return { outcome: 'not comparable', reason }
 }
 
 function leaveUncompared(
@@ -97,10 +84,6 @@ function leaveUncompared(
   rules: ComparisonRules
 ): Judgement {
   return { ...leaveUndecided(threshold, reason), comparison: emptyComparison(outcome, rules) }
-}
-
-function noScope({ selector }: BaselineThreshold, sides: Sides): Missing {
-  return { outcome: 'not comparable', reason: describeNoScope(selector, sides) }
 }
 
 /** Scopes with too few samples are not tested: their figures vary more than is assumed, and would make others look significant. */
@@ -119,10 +102,7 @@ const NOTEWORTHY = 0.1
 /** The same as for other figures at most. */
 const NEWEST_RUNS = 5
 
-/**
- * A sentence if throughput moved by more than 10 %, for readers of compared times: plans with a fixed number of users hide stalls as
- * lower throughput.
- */
+/** A sentence if throughput moved by more than 10 %: plans with a fixed number of users hide stalls as lower throughput. */
 export function describeLoadChange(evidence: ComparisonEvidence): string | undefined {
   if (evidence.kind === 'none') return undefined
   const { base, head, isPaired } = sidesOf(evidence)
@@ -139,4 +119,15 @@ function typicalThroughput(runs: readonly ComparedRun[]): number | undefined {
   const scale = SCALES.throughput
   const known = runs.flatMap((run) => toScale(scale, run.figures({})?.throughput) ?? [])
   return known.length === 0 ? undefined : fromScale(scale, meanOf(known))
+}
+
+/** What is compared and shown, never judged, where no line names `baseline`. */
+export const SHOWN_LINES = readLines([
+  'warn: p95 <= baseline + 10%',
+  'warn: throughput >= baseline - 10%',
+  'warn: error_rate <= baseline + 0.5pp'
+])
+
+export function readLines(lines: readonly string[]): readonly BaselineThreshold[] {
+  return parseThresholds(lines.join('\n')).thresholds.filter(isBaselineThreshold)
 }

@@ -1,14 +1,11 @@
-import type { Measurements } from '../results/figures/measurements.js'
+import type { Results } from './reached-load.js'
 
 export interface Apdex {
   readonly score: number
   readonly targetMs: number
 }
 
-/**
- * Whether the service has reported its apdex. Until then the field is empty or has a placeholder ("N/A", "pending"), which may just as
- * well be an apdex in another format that waiting does not change.
- */
+/** Whether the service has reported its apdex. A placeholder ("N/A") may just as well be an apdex in another format, so waiting may not help. */
 export function stateOfApdex(text: string | null): 'there' | 'late' | 'odd' {
   if (typeof readApdex(text) !== 'string') return 'there'
   return (text ?? '').trim() === '' ? 'late' : 'odd'
@@ -17,7 +14,6 @@ export function stateOfApdex(text: string | null): 'there' | 'late' | 'odd' {
 /** `<score> [<ms>]`, also with a decimal comma, without the leading zero, and with a unit or decimals after the target. */
 const APDEX = /^\s*(\d+(?:[.,]\d+)?|[.,]\d+)\s*\[\s*(\d+)(?:[.,]0{1,2})?\s*(?:ms)?\s*\]\s*$/i
 
-/** Reads the service's apdex, `<score> [<ms>]`; or says why it cannot be used. */
 export function readApdex(text: string | null): Apdex | string {
   if (text === null || text.trim() === '') return 'the service gave no apdex for this run'
   const [, score, target] = APDEX.exec(text) ?? []
@@ -27,14 +23,10 @@ export function readApdex(text: string | null): Apdex | string {
   return apdex
 }
 
-/**
- * The apdex to judge: the service's own; without the samples of a warm-up, which are in that one, it is computed from the others with
- * the service's target.
- */
+/** The service's own; with a warm-up, whose samples are in that one, it is computed from the others with the service's target. */
 export function apdexOf(
   { apdex }: { readonly apdex: string | null },
-  collection:
-    { readonly measurements: Measurements | undefined; readonly warmUp?: object | undefined } | undefined
+  collection: Pick<Results, 'measurements' | 'warmUp'> | undefined
 ): Apdex | string {
   const told = readApdex(apdex)
   if (collection?.warmUp === undefined) return told

@@ -1,33 +1,31 @@
-import type { NodeFacts } from '../outcome.js'
+import type { NodeFacts, Verdict } from '../outcome.js'
 import type { Judgement, OnStall } from '../thresholds/judge/judgement.js'
 import type { Evidence } from '../thresholds/judge/evidence.js'
-import { formatDuration, capitalize, joinClauses } from '../../contract/text.js'
+import { formatDuration, capitalize, joinClauses, asSentence } from '../../contract/text.js'
 import type { Apdex } from './apdex.js'
-import { type Decision, decideVerdict, gapInMeasurements } from './decide-verdict.js'
-import { findLongPause } from './long-pause.js'
 import {
-  cutOffNode,
-  cutOffSpan,
+  findLongPause,
+  findCutOff,
+  spansOfGrids,
+  spansOfNodes,
   hasEverySpan,
   mayEndBeforePause,
-  type Results,
-  wholeOf
+  wholeOf,
+  type Results
 } from './reached-load.js'
 import { lostLoad, quoteLines } from './remote-errors.js'
+import type { Measurements } from '../results/figures/measurements.js'
+import { isDecisive, isNotJudged, overallVerdict } from '../thresholds/judge/judge.js'
 
 /** A run that ended before this share of its duration, by the service's times, was stopped early. */
 const LEAST_SHARE = 0.9
 
-/** What is known of a run that has ended, whatever its thresholds are. */
 export interface RunEvidence {
   readonly status: string
   readonly hasEndedWell: boolean
-  /** Line by line. */
   readonly remoteErrors: readonly string[]
-  /** Where the load in the samples falls short of the requested load. */
   readonly shortfalls: readonly string[]
   readonly requestedSeconds: number | undefined
-  /** From its start to its end, if that is known. */
   readonly tookMs: number | undefined
   /** The service reports every stop, and every tool that did not finish. */
   readonly reportsStops: boolean
@@ -35,9 +33,7 @@ export interface RunEvidence {
   readonly results: Results | undefined
   /** Which of the results are missing, in a sentence. */
   readonly lackOfResults: string | undefined
-  /** Why results or rows are not this run's, in clauses. */
   readonly foreign?: readonly string[]
-  /** What else makes the results incomplete evidence, in sentences. */
   readonly gaps: readonly string[]
   /** Whether a long pause is one of them. */
   readonly onStall?: OnStall
@@ -46,11 +42,7 @@ export interface RunEvidence {
 /** What lines are judged by. An apdex may be why there is none; `missing` says in clauses what the results lack. */
 export function toJudge(
   results: Pick<Results, 'measurements' | 'warmUp'> | undefined,
-  {
-    apdex,
-    missing,
-    onStall
-  }: { readonly apdex: Apdex | string; readonly missing: readonly string[]; readonly onStall: OnStall }
+  { apdex, missing, onStall }: { apdex: Apdex | string; missing: readonly string[]; onStall: OnStall }
 ): Evidence {
   const { measurements, warmUp } = results ?? {}
   return {
@@ -79,7 +71,6 @@ export function describeCut(evidence: RunEvidence): string | undefined {
   return earlyEnd && (describeLoss(evidence) ?? earlyEnd)
 }
 
-/** What is missing from the evidence. */
 export function describeGap(evidence: RunEvidence): string | undefined {
   return (
     evidence.lackOfResults ??
@@ -92,7 +83,6 @@ export function describeGap(evidence: RunEvidence): string | undefined {
   )
 }
 
-/** That results or rows are not this run's, in a sentence. */
 export function describeForeign(foreign: readonly string[] = []): string | undefined {
   const [first, ...others] = foreign
   const more = others.length === 0 ? '' : ` (and ${others.length} more like it)`
@@ -109,16 +99,15 @@ function describeEarlyEnd(evidence: RunEvidence): string | undefined {
   const { requestedSeconds: seconds, results, tookMs } = evidence
   if (seconds === undefined) return undefined
   const wanted = formatDuration(seconds * 1000)
-  const span = results && cutOffSpan(results, seconds)
+  const span = results && findCutOff(spansOfGrids(results), seconds)
   if (span !== undefined)
     return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} requested: the run was stopped early, or the plan does not take its duration from the settings.`
-  const node = results && cutOffNode(evidence.nodes ?? [], results, seconds)
+  const node = results && findCutOff(spansOfNodes(evidence.nodes ?? [], results), seconds)
   if (node !== undefined)
-    return `The samples of node ${node.number} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did a part of its share of the load only. Check what ended the plan there.`
+    return `The samples of node ${node.number ?? ''} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did a part of its share of the load only. Check what ended the plan there.`
   if (results !== undefined && hasEverySpan(results, seconds)) return undefined
   if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined
-  if (evidence.reportsStops && results && mayEndBeforePause(results, { tookMs, durationSeconds: seconds }))
-    return undefined
+  if (evidence.reportsStops && results && mayEndBeforePause(results, tookMs, seconds)) return undefined
   return `The run ended after ${formatLess(tookMs, wanted)} of the ${wanted} requested: it was stopped early.`
 }
 
@@ -146,10 +135,7 @@ function describeShortfallWithErrors({ remoteErrors, shortfalls }: RunEvidence):
   return `${shortfall} The service says: ${quoteLines(remoteErrors)}`
 }
 
-/**
- * Grids whose results have another number of rows than their nodes had when the run ended, in clauses. A file that was cut at the end of
- * a row, or replaced by another one, looks whole; a loss in one grid must not be made up for by another.
- */
+/** Grids whose results have other rows than their nodes counted, in clauses: a file cut at the end of a row, or replaced, looks whole. */
 export function findOtherRows(nodes: readonly NodeFacts[] | undefined, results: Results): string[] {
   const sources = wholeOf(results)?.sources ?? []
   return [...new Set(sources.map(({ grid }) => grid))].flatMap((grid) => {
@@ -157,13 +143,10 @@ export function findOtherRows(nodes: readonly NodeFacts[] | undefined, results: 
     const found = sum(sources.flatMap((source) => (source.grid === grid ? source.rows : [])))
     if (recorded === undefined || found === recorded) return []
     const what = found < recorded ? 'they are not complete' : 'they are not those of this run alone'
-    return [
-      `the results of grid ${grid} have ${count(found)}, and its nodes had recorded ${recorded} when the run ended: ${what}`
-    ]
+    return `the results of grid ${grid} have ${count(found)}, and its nodes had recorded ${recorded} when the run ended: ${what}`
   })
 }
 
-/** Whether it is known of every grid how many rows its results must have. */
 export function knowsRows(nodes: readonly NodeFacts[] | undefined, results: Results): boolean {
   return (wholeOf(results)?.sources ?? []).every(({ grid }) => recordedRows(nodes, grid) !== undefined)
 }
@@ -181,4 +164,72 @@ function sum(numbers: readonly number[]): number {
 
 function count(rows: number): string {
   return rows === 1 ? '1 row' : `${rows} rows`
+}
+
+export interface Decision {
+  readonly verdict: Verdict
+  readonly reason: string
+}
+
+/** Combines the judgements. With a gap in the evidence the verdict can only be `failed` or `inconclusive`. */
+export function decideVerdict(judgements: readonly Judgement[], gap: string | undefined): Decision {
+  // What is missing may be the very difference from the baseline, so such a line breaks nothing then.
+  const trusted = gap === undefined ? judgements : judgements.filter(({ comparison }) => !comparison)
+  const overall = overallVerdict(trusted)
+  const decisive = trusted.filter((judgement) => judgement.verdict === overall && isDecisive(judgement))
+  if (overall === 'failed') return { verdict: 'failed', reason: countAndFirst(decisive, 'broken') }
+  if (gap !== undefined) return { verdict: 'inconclusive', reason: gap }
+  if (overall === 'inconclusive')
+    return { verdict: 'inconclusive', reason: countAndFirst(decisive, 'inconclusive') }
+  return { verdict: 'passed', reason: describePass(judgements) }
+}
+
+/** What is missing from the CSVs, regardless of the thresholds. */
+export function gapInMeasurements(measurements: Measurements | undefined): string | undefined {
+  const sources = measurements?.sources ?? []
+  const unknown = sources.find(({ shape }) => shape === 'unknown')
+  if (unknown !== undefined)
+    return `A CSV cannot be read: ${unknown.problems[0] ?? ''} (grid ${unknown.grid}).`
+  const broken = sources.find(({ problems }) => problems.length > 0)
+  const detail = broken === undefined ? '' : `: ${broken.problems[0] ?? ''} (grid ${broken.grid})`
+  if (measurements?.figures({}) === undefined) return `The results contain no samples${detail}.`
+  if (broken !== undefined) return `A CSV cannot be read completely${detail}.`
+  return undefined
+}
+
+function countAndFirst(judgements: readonly Judgement[], word: string): string {
+  const [first] = judgements
+  const count =
+    judgements.length === 1 ? `1 threshold is ${word}` : `${judgements.length} thresholds are ${word}`
+  return `${count}: ${first?.reason ?? ''}`
+}
+
+/** Lines that were not judged are always mentioned: a gate that compared nothing must not look like one that did. */
+function describePass(judgements: readonly Judgement[]): string {
+  const notJudged = judgements.filter(isNotJudged)
+  const warned = judgements.filter(
+    (judgement) =>
+      judgement.threshold.level === 'warn' && judgement.verdict !== 'passed' && !isNotJudged(judgement)
+  )
+  const held = describeHeld(judgements)
+  const unjudged =
+    notJudged.length === 0
+      ? ''
+      : `${notJudged.length === 1 ? '1 line was' : `${notJudged.length} lines were`} not judged: ${notJudged[0]?.reason ?? ''}`
+  const warning =
+    warned.length === 0
+      ? ''
+      : `${warned.length === 1 ? 'There is a warning' : `There are ${warned.length} warnings`}: ${warned[0]?.reason ?? ''}`
+  const rest = unjudged !== '' && warning !== '' ? `${asSentence(unjudged)} ${warning}` : unjudged + warning
+  return `${held} ${rest}`.trim()
+}
+
+function describeHeld(judgements: readonly Judgement[]): string {
+  if (judgements.length === 0) return 'No thresholds were given, so this is only a report.'
+  const firm = judgements.filter(({ threshold }) => threshold.level === 'fail')
+  if (firm.length === 0) return 'Only warn: lines were given, so nothing can fail.'
+  const held = firm.filter((judgement) => !isNotJudged(judgement)).length
+  if (held === 0) return ''
+  if (held < firm.length) return `${held} of ${firm.length} thresholds ${held === 1 ? 'holds' : 'hold'};`
+  return firm.length === 1 ? 'The threshold holds.' : `All ${firm.length} thresholds hold.`
 }

@@ -1,4 +1,3 @@
-/** A grid as one look at the service shows it. */
 export interface LookedGrid {
   readonly id: string
   readonly status: string
@@ -15,15 +14,15 @@ const GOOD: ReadonlySet<string> = new Set([
   ...['finished', 'complete', 'completed']
 ])
 
-interface Health {
+class Health {
   /** What went wrong, in clauses. */
-  readonly bad: Set<string>
+  readonly bad = new Set<string>()
   /** Words that nobody knows. */
-  readonly unknown: Set<string>
+  readonly unknown = new Set<string>()
   nodeCount: number | undefined
-  mostNodes: number
+  mostNodes = 0
   /** Whether nodes were listed before the run had ended: afterwards they go, one by one. */
-  wasListed: boolean
+  wasListed = false
 }
 
 /** What all looks at a run together say about its grids: machines that are gone after its end were there. */
@@ -42,7 +41,6 @@ export class GridHealth {
     }
   }
 
-  /** What makes the results incomplete evidence, in sentences. */
   get gaps(): string[] {
     return [...this.#grids].flatMap(([id, { bad, nodeCount = 0, mostNodes, wasListed }]) => {
       const isShort = wasListed && mostNodes < nodeCount
@@ -51,7 +49,6 @@ export class GridHealth {
     })
   }
 
-  /** What looks wrong without proving that something is missing, in sentences. */
   get doubts(): string[] {
     return [...this.#grids.values()].flatMap(({ unknown }) =>
       [...unknown].map((clause) => `The service says that ${clause}, which may mean that load is missing.`)
@@ -59,10 +56,7 @@ export class GridHealth {
   }
 
   #of(id: string): Health {
-    const known = this.#grids.get(id) ?? {
-      ...{ bad: new Set<string>(), unknown: new Set<string>() },
-      ...{ nodeCount: undefined, mostNodes: 0, wasListed: false }
-    }
+    const known = this.#grids.get(id) ?? new Health()
     this.#grids.set(id, known)
     return known
   }

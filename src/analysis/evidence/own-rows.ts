@@ -1,8 +1,7 @@
 import type { ScanResult } from '../results/counts/scan-result.js'
 import { samplesOf } from '../results/figures/tidy-figures.js'
-import { bucketWidthMs } from '../results/counts/time-line.js'
 import { formatDuration } from '../../contract/text.js'
-import { findCore } from './stray-rows.js'
+import { type Bounds, boundsAround, bucketMsOf, findCore, groupByGrid, listBusy } from './grid-times.js'
 
 /** Between the clocks of service and machines, and for what the service does before and after the load. */
 const SLACK_MS = 60_000
@@ -34,14 +33,8 @@ export interface RunTimes {
   readonly durationMs?: number | undefined
 }
 
-/** Rows that start outside are not the run's. */
-export interface Bounds {
-  readonly fromMs: number
-  readonly toMs: number
-}
-
-/** Where the rows of each grid are in time. */
 export interface PlacedRows {
+  /** Rows that start outside are not the run's. */
   readonly bounds: Bounds
   /** The grids with rows that may start outside of the bounds: only reading them again shows how many do. */
   readonly outside: ReadonlySet<string>
@@ -53,11 +46,10 @@ export interface PlacedRows {
   readonly doubts: readonly string[]
 }
 
-export interface GridRows {
+interface GridRows {
   readonly grid: string
   readonly firstMs: number
   readonly lastStartMs: number
-  /** When the last one ended. */
   readonly lastMs: number
   /** Of its buckets, in which the samples may be anywhere; 0 where there is a row for each sample. */
   readonly bucketMs: number
@@ -73,8 +65,7 @@ type Place = { readonly rows: GridRows } & (
 /** Compares the times of the rows with those of the run, unless they are files of an unknown one; several CSVs of a grid count as one. */
 export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefined): PlacedRows {
   const times = given ?? { startedMs: undefined, stoppedMs: undefined }
-  const ids = [...new Set(scans.map(({ grid }) => grid))]
-  const grids = ids.flatMap((id) => rowsOf(scans.filter(({ grid }) => grid === id)) ?? [])
+  const grids = groupByGrid(scans).flatMap(([, own]) => rowsOf(own) ?? [])
   const bounds = boundsOf(times, Math.max(0, ...grids.map(({ bucketMs }) => bucketMs)))
   const isBounded = Number.isFinite(bounds.fromMs) || Number.isFinite(bounds.toMs)
   const own = ownTimes(times)
@@ -88,7 +79,7 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
     bounds,
     outside: new Set(places.flatMap(({ kind, rows: { grid } }) => (kind === 'outside' ? grid : []))),
     clocksMs,
-    foreign: own === undefined ? [] : places.flatMap((place) => describeLonger(place, own)),
+    foreign: own === undefined ? [] : places.flatMap((place) => describeLonger(place, own) ?? []),
     doubts: [
       ...describeClocks(shifted, { clocksMs, isAll: shifted.length === grids.length }),
       ...describeApart(apartMs, given !== undefined),
@@ -99,33 +90,24 @@ export function placeRows(scans: readonly ScanResult[], given: RunTimes | undefi
 }
 
 /** From the first start to the last end; undefined if it has no rows with times. */
-export function rowsOf(scans: readonly ScanResult[]): GridRows | undefined {
+function rowsOf(scans: readonly ScanResult[]): GridRows | undefined {
   const spans = scans.flatMap((scan): (Bounds & { lastStartMs: number })[] => {
-    if (scan.shape !== 'tidy')
-      return scan.parts.map(({ startMs, endMs, stalls }) => {
-        const startsMs = stalls.overall.map(({ lastStartMs }) => lastStartMs)
-        return { fromMs: startMs, toMs: endMs, lastStartMs: Math.max(-Infinity, ...startsMs) }
-      })
-    return scan.buckets.flatMap((bucket) => {
-      const { atMs } = bucket
-      return samplesOf(bucket) > 0 ? [{ fromMs: atMs, toMs: atMs + widthOf(scan), lastStartMs: atMs }] : []
+    if (scan.shape === 'tidy') return listBusy([scan]).map((busy) => ({ ...busy, lastStartMs: busy.fromMs }))
+    return scan.parts.map(({ startMs, endMs, stalls }) => {
+      const startsMs = stalls.overall.map(({ lastStartMs }) => lastStartMs)
+      return { fromMs: startMs, toMs: endMs, lastStartMs: Math.max(-Infinity, ...startsMs) }
     })
   })
-  const firstMs = spans.reduce((one, { fromMs }) => Math.min(one, fromMs), Infinity)
-  const lastMs = spans.reduce((one, { toMs }) => Math.max(one, toMs), -Infinity)
+  const { fromMs: firstMs, toMs: lastMs } = boundsAround(spans)
   const [{ grid } = { grid: '' }] = scans
   const core = findCore(scans)
   if (!Number.isFinite(firstMs) || !Number.isFinite(lastMs) || core === undefined) return undefined
   return {
     ...{ grid, firstMs, lastMs, core },
     lastStartMs: spans.reduce((one, { lastStartMs }) => Math.max(one, lastStartMs), firstMs),
-    bucketMs: Math.max(...scans.map(widthOf)),
+    bucketMs: Math.max(...scans.map(bucketMsOf)),
     isZoneless: scans.some((scan) => scan.isZoneless)
   }
-}
-
-function widthOf({ shape, buckets, bucketMs }: ScanResult): number {
-  return shape === 'tidy' ? (bucketMs ?? bucketWidthMs(buckets.map(({ atMs }) => atMs))) : 0
 }
 
 /** Undefined unless the service gives both. */
@@ -187,15 +169,13 @@ function clockOf(
 }
 
 /** Rows of a run shortly before or after, which the slack lets in. */
-function describeLonger({ kind, rows }: Place, own: Bounds): string[] {
+function describeLonger({ kind, rows }: Place, own: Bounds): string | undefined {
   const { grid, firstMs, lastStartMs, bucketMs } = rows
   // Some services give whole minutes.
   const isRough = own.fromMs % MINUTE_MS === 0 && own.toMs % MINUTE_MS === 0
   const mostMs = own.toMs - own.fromMs + bucketMs + (isRough ? MINUTE_MS : LONGER_MS)
-  if (kind === 'outside' || lastStartMs - firstMs <= mostMs) return []
-  return [
-    `the results of grid ${grid} are not of this run alone: their samples start from ${formatTime(firstMs)} to ${formatTime(lastStartMs)}, and ${describeTimes({ startedMs: own.fromMs, stoppedMs: own.toMs })}, which is shorter`
-  ]
+  if (kind === 'outside' || lastStartMs - firstMs <= mostMs) return undefined
+  return `the results of grid ${grid} are not of this run alone: their samples start from ${formatTime(firstMs)} to ${formatTime(lastStartMs)}, and ${describeTimes({ startedMs: own.fromMs, stoppedMs: own.toMs })}, which is shorter`
 }
 
 /** Clocks that hardly differ are the same one. */
@@ -305,4 +285,58 @@ function describeTimes(times: RunTimes): string {
 
 function formatTime(ms: number): string {
   return new Date(ms).toISOString()
+}
+
+interface ComparedRows extends Pick<ScanResult, 'grid' | 'shape' | 'rows' | 'firstRows' | 'buckets'> {
+  readonly starts: Pick<GridRows, 'firstMs' | 'lastStartMs'> | undefined
+}
+
+export function toCompare(scan: ScanResult): ComparedRows {
+  const { grid, shape, rows, firstRows, buckets } = scan
+  return { grid, shape, rows, firstRows, buckets, starts: rowsOf([scan]) }
+}
+
+export interface EarlierResults {
+  readonly runId: string
+  /** For people: "round 3 of 10: base". */
+  readonly name: string
+  readonly scans: readonly ComparedRows[]
+}
+
+/** Results that begin with the same rows as others of the step, in clauses: their samples would count twice. A grown file begins with them too. */
+export function findSameRows(all: readonly ScanResult[], earlier: readonly EarlierResults[] = []): string[] {
+  const scans = all.map(toCompare)
+  return scans.flatMap((scan, index) => {
+    const twin = scans.slice(0, index).find((other) => areSame(scan, other))
+    const before = earlier.find((results) => results.scans.some((other) => areSame(scan, other)))
+    if (twin === undefined && before === undefined) return describeOverlap(scan, earlier) ?? []
+    const have = scan.shape === 'tidy' ? 'have' : 'begin with'
+    if (twin?.grid === scan.grid) return `two results of grid ${scan.grid} ${have} the same rows`
+    const others = twin === undefined ? `those of ${before?.name ?? ''}` : `those of grid ${twin.grid}`
+    return `the results of grid ${scan.grid} ${have} the same rows as ${others}, and cannot be the results of both`
+  })
+}
+
+/** A grid has one clock, and does one run after the other. */
+function describeOverlap(scan: ComparedRows, earlier: readonly EarlierResults[]): string | undefined {
+  const before = earlier.find((results) => results.scans.some((other) => overlap(scan, other)))
+  return (
+    before &&
+    `the results of grid ${scan.grid} overlap in time with those of ${before.name} on the same grid: rows of one run are in the results of the other`
+  )
+}
+
+function overlap(one: ComparedRows, other: ComparedRows): boolean {
+  if (one.grid !== other.grid || one.starts === undefined || other.starts === undefined) return false
+  return one.starts.firstMs < other.starts.lastStartMs && other.starts.firstMs < one.starts.lastStartMs
+}
+
+/** Of the rows that both have, as far as they were compared. */
+function areSame(one: ComparedRows, other: ComparedRows): boolean {
+  if (one.rows === 0 || other.rows === 0) return false
+  // Many begin alike, before the load: only all of them together tell two apart.
+  if (one.shape === 'tidy' && other.shape === 'tidy')
+    return JSON.stringify(one.buckets) === JSON.stringify(other.buckets)
+  const last = Math.min(one.firstRows.length, other.firstRows.length) - 1
+  return last >= 0 && one.firstRows[last] === other.firstRows[last]
 }

@@ -1,13 +1,14 @@
 import type { NodeFacts, WarmUpFacts } from '../outcome.js'
-import type { Measurements } from '../results/figures/measurements.js'
+import { overTimeOf, type Measurements } from '../results/figures/measurements.js'
 import { formatDuration } from '../../contract/text.js'
+import type { OnStall } from '../thresholds/judge/judgement.js'
+import { formatMoment } from '../thresholds/format.js'
 
 /** Below this share of the requested load, a run does not count as the run that was requested. */
 const LEAST_SHARE = 0.9
 /** Allowed between the run's start and its first sample, and between its last sample and its end. */
 const SLACK_MS = 2_000
 
-/** What a run's CSVs say. */
 export interface Results {
   /** What is judged: without the samples of a warm-up. */
   readonly measurements: Measurements | undefined
@@ -18,7 +19,6 @@ export interface Results {
   readonly pausesMs?: ReadonlyMap<string, number>
 }
 
-/** The load that was requested. */
 export interface RequestedLoad {
   readonly seconds: number | undefined
   /** Of all grids together. */
@@ -28,99 +28,78 @@ export interface RequestedLoad {
   readonly tool: string
 }
 
-/** Describes where the load in the samples falls short of the requested load, with both numbers. */
 export function describeShortfall(load: RequestedLoad, results: Results): string[] {
   return [...shortOfThreads(load, results), ...shortOfDuration(load, results)]
 }
 
 /** The measurements of all samples, whether they count or not: they show the load that was reached. */
-export function wholeOf({
-  measurements,
-  warmUp
-}: Pick<Results, 'measurements' | 'warmUp'>): Measurements | undefined {
-  return warmUp?.whole ?? measurements
+export function wholeOf(results: Judged): Measurements | undefined {
+  return results.warmUp?.whole ?? results.measurements
 }
 
-export interface Span {
+/** From the first start to the last end of samples. */
+interface Span {
   readonly gridId: string
+  /** Of a node in it. */
+  readonly number?: number
   readonly ms: number
+  /** The typical pause between its samples; 0 where they are dense. */
+  readonly pauseMs: number
 }
 
-/** For the grids whose span is known, shortest first. */
-function spansFromShortest({ spansMs }: Results): Span[] {
-  return [...spansMs].map(([gridId, ms]) => ({ gridId, ms })).sort((one, other) => one.ms - other.ms)
+/** Of the grids whose span is known, the shortest first. */
+export function spansOfGrids({ spansMs, pausesMs }: Results): Span[] {
+  const spans = [...spansMs].map(([gridId, ms]) => ({ gridId, ms, pauseMs: pausesMs?.get(gridId) ?? 0 }))
+  return spans.sort((one, other) => one.ms - other.ms)
 }
 
-/** The shortest span among the grids whose samples end too early for the duration, unless they just end in a pause of the plan. */
-export function cutOffSpan(collection: Results, durationSeconds: number): Span | undefined {
-  return spansFromShortest(collection).find(
-    (span) => !isLongEnough(span.ms, durationSeconds) && !endsInPause(collection, span, durationSeconds)
-  )
-}
-
-export interface NodeSpan extends Span {
-  readonly number: number
-}
-
-/** The same rule for each node: what the others did must not hide that one of them did a part of its share only. */
-export function cutOffNode(
-  nodes: readonly NodeFacts[],
-  { pausesMs }: Results,
-  durationSeconds: number
-): NodeSpan | undefined {
-  const cutOff = nodes.flatMap((node): NodeSpan[] => {
-    const { grid, number, threads, rows, firstSampleMs, lastSampleMs, lost } = node
+/** The same of each node: what the others did must not hide that one of them did a part of its share only. */
+export function spansOfNodes(nodes: readonly NodeFacts[], { pausesMs }: Results): Span[] {
+  const spans = nodes.flatMap(({ grid, number, threads, rows, firstSampleMs, lastSampleMs, lost }) => {
     // One without threads is idle, and what was lost with a node has been told.
     if (threads === 0 || lost !== null || firstSampleMs === undefined || lastSampleMs === undefined) return []
     const ms = lastSampleMs - firstSampleMs
     // The pauses of a node are those of its grid if all take turns, and shorter otherwise.
     const turns = nodes.filter((other) => other.grid === grid && other.threads !== 0).length
     const meanMs = rows !== null && rows > 1 ? ms / (rows - 1) : 0
-    const pauseMs = Math.max(meanMs, turns * (pausesMs?.get(grid) ?? 0))
-    const isWhole = isLongEnough(ms, durationSeconds) || isPause(pauseMs, durationSeconds * 1000 - ms)
-    return isWhole ? [] : [{ gridId: grid, number, ms }]
+    return { gridId: grid, number, ms, pauseMs: Math.max(meanMs, turns * (pausesMs?.get(grid) ?? 0)) }
   })
-  return cutOff.sort((one, other) => one.ms - other.ms)[0]
+  return spans.sort((one, other) => one.ms - other.ms)
 }
 
-/**
- * If requests are far apart, the run starts and ends in a pause: a timer also delays the first request, and JMeter ends a thread at
- * once if its next pause would outlast the run. So at most two such pauses are missing.
- */
-function endsInPause({ pausesMs }: Results, { gridId, ms }: Span, durationSeconds: number): boolean {
-  return isPause(pausesMs?.get(gridId) ?? 0, durationSeconds * 1000 - ms)
+/** The first span that ends too early for the duration, unless it just ends in a pause of the plan. */
+export function findCutOff(spans: readonly Span[], durationSeconds: number): Span | undefined {
+  return spans.find((span) => !isLongEnough(span.ms, durationSeconds) && !endsInPause(span, durationSeconds))
 }
 
-function isPause(pauseMs: number, missingMs: number): boolean {
-  return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= missingMs
+/** Where requests are far apart, a timer delays the first one, and JMeter ends a thread whose next pause would outlast the run: two are missing. */
+function endsInPause({ ms, pauseMs }: Span, durationSeconds: number): boolean {
+  return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= durationSeconds * 1000 - ms
 }
 
 /** Whether a run that took this long may have ended normally: its threads do not start a pause that would outlast the run. */
-export function mayEndBeforePause(
-  { spansMs, pausesMs }: Results,
-  { tookMs, durationSeconds }: { tookMs: number; durationSeconds: number }
-): boolean {
+export function mayEndBeforePause(results: Results, tookMs: number, durationSeconds: number): boolean {
   const missingMs = durationSeconds * 1000 - tookMs
-  const isPaused = (pauseMs: number): boolean => pauseMs >= SLACK_MS && pauseMs + SLACK_MS >= missingMs
-  return spansMs.size > 0 && [...spansMs.keys()].every((grid) => isPaused(pausesMs?.get(grid) ?? 0))
+  const spans = spansOfGrids(results)
+  return (
+    spans.length > 0 && spans.every(({ pauseMs }) => pauseMs >= SLACK_MS && pauseMs + SLACK_MS >= missingMs)
+  )
 }
 
-/** Whether the samples of every CSV alone show that the run lasted long enough. */
 export function hasEverySpan({ measurements, spansMs }: Results, durationSeconds: number): boolean {
   const isShown = (grid: string): boolean => isLongEnough(spansMs.get(grid) ?? -Infinity, durationSeconds)
   return measurements?.sources.every(({ grid }) => isShown(grid)) ?? false
 }
 
-/** Whether samples over this span are enough for a run of this duration. */
 function isLongEnough(spanMs: number, durationSeconds: number): boolean {
   return spanMs + SLACK_MS >= durationSeconds * 1000 * LEAST_SHARE
 }
 
 function shortOfDuration({ seconds }: RequestedLoad, results: Results): string[] {
-  const [span] = spansFromShortest(results)
+  const [span] = spansOfGrids(results)
   if (seconds === undefined || span === undefined || span.ms + SLACK_MS >= seconds * 1000) return []
   const spans = `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${formatDuration(seconds * 1000)} requested`
-  if (endsInPause(results, span, seconds))
+  if (endsInPause(span, seconds))
     return [`${spans}. They are far apart, so the run may well have ended between two of them.`]
   return [
     `${spans}. Check that the plan takes its duration from the settings, and that nothing ended it early.`
@@ -142,7 +121,6 @@ function shortOfThreads({ threads: requested, countedBy, tool }: RequestedLoad, 
   ]
 }
 
-/** In the language of the plan. */
 function howToTake(tool: string): string {
   if (tool.startsWith('jmeter')) return ' (in JMeter: ${__P(threads,1)})'
   if (tool.startsWith('gatling')) return ' (in Gatling: Integer.getInteger("threads", 1))'
@@ -161,7 +139,7 @@ export function sumThreads(
 }
 
 /** For tidy CSVs, the mean users of the busiest bucket. With both shapes, the series has no overall peak. */
-export function mostThreads(results: Pick<Results, 'measurements' | 'warmUp'>): number | undefined {
+export function mostThreads(results: Judged): number | undefined {
   const measurements = wholeOf(results)
   const shapes = new Set(measurements?.sources.map(({ shape }) => shape))
   if (measurements === undefined || shapes.size > 1 || shapes.has('unknown')) return undefined
@@ -173,4 +151,52 @@ function count(threads: number): string {
   return threads === 1
     ? '1 thread'
     : `${threads.toLocaleString('en-US', { maximumFractionDigits: 1 })} threads`
+}
+
+/** A longer pause is told, if it is not one of many. */
+const TOLD_SHARE = 0.1
+const LEAST_TIMES_OTHERS = 10
+/** A longer one leaves too little of the run. */
+const MOST_SHARE = 0.5
+
+const WAY_OUT =
+  'Check what the plan waits for, and that all results are of this run. If it pauses on purpose, set warm-up (for a pause at its start) or on-stall: warn.'
+
+type Judged = Pick<Results, 'measurements' | 'warmUp'>
+
+interface LongPause {
+  readonly warning?: string
+  /** Why what was measured is not a run of this length. */
+  readonly gap?: string
+}
+
+/** A long time in a grid's load, after the warm-up, in which nothing was in flight: nobody asked, so nobody knows what the answers would have been. */
+export function findLongPause(results: Judged | undefined, onStall: OnStall = 'fail'): LongPause {
+  const grids = results?.measurements?.grids ?? []
+  const pauses = grids.map((grid) => (results === undefined ? {} : findInGrid(results, grid)))
+  const found = pauses.find(({ gap }) => gap) ?? pauses.find(({ warning }) => warning) ?? {}
+  return found.gap === undefined || onStall === 'fail' ? found : { warning: found.gap }
+}
+
+function findInGrid(results: Judged, grid: string): LongPause {
+  const startMs = wholeOf(results)?.startMs
+  const figures = results.measurements?.figures({ grid })
+  const overTime = overTimeOf(figures)
+  if (startMs === undefined || figures === undefined || overTime === undefined) return {}
+  const { silences, spanMs } = overTime
+  const [longest, second] = silences
+  // Of a few requests, each is far from the next.
+  const usualMs = Math.max(second?.ms ?? 0, spanMs / figures.samples)
+  if (
+    longest === undefined ||
+    longest.ms <= TOLD_SHARE * spanMs ||
+    longest.ms <= LEAST_TIMES_OTHERS * usualMs
+  )
+    return {}
+  const by = results.measurements?.grids.length === 1 ? '' : ` by grid ${grid}`
+  const after = results.warmUp === undefined ? 'from the first request to the last' : 'after the warm-up'
+  const told = `No request was sent${by} for ${formatDuration(longest.ms)} of the ${formatDuration(spanMs)} ${after}, at ${formatMoment(longest.startMs - startMs)}, and none was in flight, so the figures say nothing about that time.`
+  return longest.ms > MOST_SHARE * spanMs
+    ? { gap: `${told} ${WAY_OUT}` }
+    : { warning: `${told} Check what the plan waited for.` }
 }

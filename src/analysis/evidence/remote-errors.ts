@@ -5,10 +5,7 @@ const LONGEST_LINE = 500
 const LONGEST_QUOTE = 500
 /** Only an attack on the stack goes deeper. */
 const DEEPEST = 6
-/**
- * The start of a line with which a service reports that part of the load did not run. A log may put a time, a level or something in
- * brackets before it, and Java a "Caused by".
- */
+/** How a service reports that part of the load did not run. A log may put a time, a level or brackets before it, and Java a "Caused by". */
 const LOAD_LOST =
   /^\s*((?:\[[^\]]*\][\s:|-]*|(?:trace|debug|info|warn|warning|error|fatal|severe|caused by|suppressed)[\s:|-]+|\d[\dTZ:.,+/-]*\s+)*)load lost:\s*/i
 
@@ -29,13 +26,11 @@ export function listRemoteErrors(text: string | undefined): string[] {
     .concat(`and ${known.length - MOST_LINES} more lines`)
 }
 
-/** The errors of two replies as one text. */
 export function joinRemoteErrors(earlier: string | undefined, later: string | undefined): string | undefined {
   if (earlier === undefined || later === undefined || earlier === later) return later ?? earlier
   return JSON.stringify([parse(earlier), parse(later)])
 }
 
-/** What the lines say about lost load; empty if they say nothing about it. */
 export function lostLoad(lines: readonly string[]): string[] {
   return lines.filter(isLoss).map((line) => line.replace(LOAD_LOST, '$1'))
 }
@@ -45,12 +40,10 @@ export function withoutOwnStop(lines: readonly string[]): string[] {
   return lines.filter((line) => !STOPPED.test(line))
 }
 
-/** Whether somebody stopped the run. */
 export function wasStopped(lines: readonly string[]): boolean {
   return lines.some((line) => STOPPED.test(line))
 }
 
-/** The lines that decide the verdict, then the rest in order. */
 export function worstFirst(lines: readonly string[]): string[] {
   return [true, false].flatMap((isWanted) => lines.filter((line) => isLoss(line) === isWanted))
 }
@@ -59,7 +52,6 @@ function isLoss(line: string): boolean {
   return LOAD_LOST.test(line)
 }
 
-/** The first lines within a sentence. */
 export function quoteLines(lines: readonly string[]): string {
   return shorten(joinClauses(lines), LONGEST_QUOTE)
 }

@@ -5,64 +5,51 @@ import type { Measurements } from '../results/figures/measurements.js'
 import type { ScanResult } from '../results/counts/scan-result.js'
 import { scanEach } from '../results/parallel/scan-files.js'
 import { formatDuration } from '../../contract/text.js'
-import { describeSilence } from './long-pause.js'
+import { groupByGrid, listBusy, listPauses } from './grid-times.js'
 
 /** A complete CSV on disk, and all that was read from it. */
 export interface ScannedFile {
   readonly path: string
   readonly scan: ScanResult
   /** Rows that start after it are in no scan. */
-  readonly countToMs?: number
+  readonly countToMs?: number | undefined
 }
 
-/** What is left of the CSVs without the samples of the warm-up. */
 export interface CountedResults {
   readonly scans: readonly ScanResult[]
   readonly measurements: Measurements
   readonly warmUp: WarmUpFacts
   /** Why what is left is not enough evidence, in a sentence. */
   readonly gap: string | undefined
-  /** What looks wrong without proving that something is, in sentences. */
   readonly doubts: readonly string[]
 }
 
-/**
- * Reads the CSVs again, without the samples that start within the warm-up. When it began, by the earliest start in all of them, is
- * known only once each of them is complete.
- */
+/** Reads the CSVs again, without the samples that start within the warm-up: when it began is known once all of them are complete. */
 export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number): Promise<CountedResults> {
-  const startMs = firstStartMs(files.map(({ scan }) => scan))
-  const countFromMs = startMs + ms
-  // Without a single start there is nothing to leave out, and what is wrong shows in the scans.
-  const again = Number.isFinite(countFromMs)
-    ? await scanEach(
-        files.map(({ path, scan: { grid, region }, countToMs }) => {
-          return { path, grid, region, countFromMs, ...(countToMs !== undefined && { countToMs }) }
-        })
-      )
-    : files.map(({ scan }) => scan)
   const all = files.map(({ scan }) => scan)
-  return withoutWarmUp(
-    all,
-    again.map((scan, i) => withProblems(scan, all[i] ?? scan, ms)),
-    { ms, startMs }
-  )
+  const startMs = firstStartMs(all)
+  const countFromMs = startMs + ms
+  const rest = files.map(({ path, scan: { grid, region }, countToMs }) => {
+    return { path, grid, region, countFromMs, countToMs }
+  })
+  // Without a single start there is nothing to leave out, and what is wrong shows in the scans.
+  const again = Number.isFinite(countFromMs) ? await scanEach(rest) : all
+  const counted = again.map((scan, i) => withProblems(scan, all[i] ?? scan, ms))
+  return withoutWarmUp(all, counted, ms, startMs)
 }
 
 /** Where the CSVs cannot be read again: no figure is left, for none would be without the warm-up. */
 export function leaveOutAll(all: readonly ScanResult[], ms: number, reason: string): CountedResults {
   const problem = `it could not be read again to leave out the warm-up: ${reason}`
-  return withoutWarmUp(
-    all,
-    all.map((scan) => emptied(scan, problem)),
-    { ms, startMs: firstStartMs(all) }
-  )
+  const none = all.map((scan) => emptied(scan, problem))
+  return withoutWarmUp(all, none, ms, firstStartMs(all))
 }
 
 function withoutWarmUp(
   all: readonly ScanResult[],
   counted: readonly ScanResult[],
-  { ms, startMs }: { ms: number; startMs: number }
+  ms: number,
+  startMs: number
 ): CountedResults {
   const whole = mergeScans(all)
   const measurements = mergeScans(counted, { scans: all, fromMs: startMs + ms })
@@ -80,17 +67,14 @@ function withoutWarmUp(
     measurements,
     warmUp,
     gap: gap ?? gapIn(measurements, warmUp),
-    doubts: doubt === undefined ? describeLate(all, { ms, startMs }) : [doubt]
+    doubts: doubt === undefined ? describeLate(all, ms, startMs) : [doubt]
   }
 }
 
 /** A grid that began after the warm-up, or whose clock differs: nothing of its own start is left out. */
-function describeLate(
-  all: readonly ScanResult[],
-  { ms, startMs }: { ms: number; startMs: number }
-): string[] {
-  const late = [...new Set(all.map(({ grid }) => grid))].flatMap((grid) => {
-    const afterMs = firstStartMs(all.filter((scan) => scan.grid === grid)) - startMs
+function describeLate(all: readonly ScanResult[], ms: number, startMs: number): string[] {
+  const late = groupByGrid(all).flatMap(([grid, scans]) => {
+    const afterMs = firstStartMs(scans) - startMs
     return Number.isFinite(afterMs) && afterMs >= ms ? [{ grid, afterMs }] : []
   })
   const [first] = late
@@ -111,10 +95,7 @@ function firstStartMs(scans: readonly ScanResult[]): number {
     .reduce((one, other) => Math.min(one, other), Infinity)
 }
 
-/**
- * What is wrong with a CSV is so with the warm-up and without. One of which nothing is left has no part in the figures, so they do not
- * stand for the load that was requested.
- */
+/** What is wrong with a CSV stays wrong. One of which nothing is left has no part in the figures, so they are not those of the requested load. */
 function withProblems(again: ScanResult, whole: ScanResult, ms: number): ScanResult {
   const { problems, problemCount, clockMs } = whole
   const scan = { ...again, problems, problemCount, ...(clockMs !== undefined && { clockMs }) }
@@ -123,8 +104,7 @@ function withProblems(again: ScanResult, whole: ScanResult, ms: number): ScanRes
       scan,
       `its rows have no timeStamp, so those of the warm-up of ${formatDuration(ms)} cannot be left out: save it, or remove warm-up`
     )
-  const isAllEarly = hasSamples(whole) && !hasSamples(scan)
-  return isAllEarly ? emptied(scan, allEarly(ms)) : scan
+  return hasSamples(whole) && !hasSamples(scan) ? emptied(scan, allEarly(ms)) : scan
 }
 
 function allEarly(ms: number): string {
@@ -136,13 +116,8 @@ function hasSamples(scan: ScanResult): boolean {
 }
 
 function emptied(scan: ScanResult, text: string): ScanResult {
-  return {
-    ...scan,
-    parts: [],
-    buckets: [],
-    problems: [{ row: 0, text }, ...scan.problems],
-    problemCount: scan.problemCount + 1
-  }
+  const problems = [{ row: 0, text }, ...scan.problems]
+  return { ...scan, parts: [], buckets: [], problems, problemCount: scan.problemCount + 1 }
 }
 
 /** Whether it is the gap of a warm-up, or of a pause: with another `warm-up` or `on-stall` the same CSVs may be enough evidence. */
@@ -157,13 +132,11 @@ function gapIn(measurements: Measurements, warmUp: WarmUpFacts): string | undefi
   const all = whole.figures({})
   // Then there are no samples at all, which is told without the warm-up.
   if (all === undefined) return undefined
-  const early = measurements.sources.filter(({ problems }) => problems[0] === allEarly(ms))
-  if (early.length > 0 && measurements.figures({}) === undefined)
+  const [first] = measurements.sources.filter(({ problems }) => problems[0] === allEarly(ms))
+  if (first === undefined) return undefined
+  if (measurements.figures({}) === undefined)
     return `The run is not longer than its warm-up: all ${all.samples.toLocaleString('en-US')} samples start within the first ${formatDuration(ms)}${describeSpan(warmUp)}. Make the run longer, or warm-up shorter.`
-  const [first] = early
-  if (first !== undefined)
-    return `All samples of grid ${first.grid} start within the warm-up of ${formatDuration(ms)}, so it has no part in the figures. Check what ended its load, or make warm-up shorter.`
-  return undefined
+  return `All samples of grid ${first.grid} start within the warm-up of ${formatDuration(ms)}, so it has no part in the figures. Check what ended its load, or make warm-up shorter.`
 }
 
 function describeSpan({ startMs, whole: { endMs } }: WarmUpFacts): string {
@@ -175,4 +148,39 @@ function describeSpan({ startMs, whole: { endMs } }: WarmUpFacts): string {
 /** A warm-up of whole seconds may be a fraction longer than the run. */
 function formatMs(ms: number): string {
   return ms < 120_000 ? `${Number((ms / 1000).toFixed(1))} s` : formatDuration(ms)
+}
+
+const DAY_MS = 24 * 60 * 60_000
+/** No load test pauses for this long. */
+const LONGEST_PAUSE_MS = 2 * DAY_MS
+/** After fewer samples than this, a pause says little. */
+const FEWEST_AFTER = 10
+
+interface Silence {
+  /** Why the samples are not those of one run, so that there is no start to count a warm-up from. */
+  readonly gap?: string
+  /** The same where it may be so. */
+  readonly doubt?: string
+}
+
+const ADVICE = 'Check the times in the CSVs, and that all of them are of the same run.'
+
+/** A sample with a wrong time, or from another run, would have the warm-up end before the load begins: then a long time without samples follows. */
+function describeSilence(scans: readonly ScanResult[], warmUpMs: number): Silence {
+  const busy = listBusy(scans)
+  const [first] = busy
+  const [longest, ...others] = listPauses(busy).sort((one, other) => other.ms - one.ms)
+  if (first === undefined || longest === undefined || longest.ms <= warmUpMs) return {}
+  // Where requests are far apart, there are many pauses like it.
+  if (longest.ms <= others.reduce((sum, { ms }) => sum + ms, 0)) return {}
+  const start = `The warm-up of ${formatDuration(warmUpMs)} is counted from the first sample`
+  if (longest.ms > LONGEST_PAUSE_MS)
+    return {
+      gap: `${start}, but there are samples that are more than ${Math.floor(longest.ms / DAY_MS).toLocaleString('en-US')} days apart, so it is unknown when the run began. ${ADVICE}`
+    }
+  const isAtStart = longest.fromMs <= first.toMs + warmUpMs
+  if (!isAtStart || longest.samplesAfter < FEWEST_AFTER) return {}
+  return {
+    doubt: `${start}, and soon after it there are none for ${formatDuration(longest.ms)}, so the first ones of the load itself may be in the figures. ${ADVICE}`
+  }
 }

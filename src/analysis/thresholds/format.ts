@@ -31,7 +31,6 @@ export function formatFigure(name: string, figures: Figures | undefined): string
   return value === undefined ? '–' : formatValue(metricNamed(name)?.metric ?? 'samples', value)
 }
 
-/** The exact limit. */
 export function formatLimit(threshold: AbsoluteThreshold): string {
   const shown = threshold.value * SHOWN[threshold.unit].factor
   return write(shown, exactDigits(shown), threshold.unit)
@@ -52,9 +51,7 @@ export function formatActual(judged: Judged): string {
   const shown = actual * factor
   let digits = readableDigits(metric, shown)
   const most = isWritten ? MOST_DIGITS : Math.min(MOST_DIGITS, digits + MOST_MORE_DIGITS)
-  while (digits < most && Math.sign(compareToLimit(roundTo(shown, digits), limit * factor)) !== side) {
-    digits++
-  }
+  while (digits < most && Math.sign(compareToLimit(roundTo(shown, digits), limit * factor)) !== side) digits++
   return write(shown, digits, unit)
 }
 

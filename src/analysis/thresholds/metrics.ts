@@ -81,10 +81,7 @@ const COMPARED_TIME = {
 
 const COUNT = { units: [], example: '100' } as const
 
-/**
- * What a threshold can check; every `pNN` is a `percentile`. A new metric is a row here, in docs/thresholds.md and in
- * src/contract/verdict.ts.
- */
+/** What a threshold can check; every `pNN` is a `percentile`. A new metric is a row here, in docs/thresholds.md and src/contract/verdict.ts. */
 export const METRICS = {
   apdex: {
     read: (figures, { targetMs }) => (targetMs === undefined ? undefined : figures.apdex(targetMs)),
@@ -183,12 +180,8 @@ export function factsOf({ metric }: { readonly metric: Metric }): MetricFacts {
   return METRICS[metric]
 }
 
-function isWord(metric: Metric): metric is Exclude<Metric, 'percentile'> {
-  return metric !== 'percentile'
-}
-
 /** Every metric written as a word; percentiles are written `pNN`. */
-export const METRIC_WORDS = (Object.keys(METRICS) as Metric[]).filter(isWord)
+export const METRIC_WORDS = (Object.keys(METRICS) as Metric[]).filter((metric) => metric !== 'percentile')
 
 export const PERCENTILE = /^p((?:0|[1-9]\d{0,5})(?:\.\d{1,6})?)$/u
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { calibrate } from '../../analysis/baseline/calibration.js'
 import type { Calibration, FigureNoise, LineCalibration } from '../../analysis/baseline/calibration.js'
-import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
+import type { ComparedRun } from '../../analysis/baseline/judge/sides.js'
 import { runGate } from '../../gate/run-gate.js'
 import type { Settings } from '../../gate/settings/settings.js'
 import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'

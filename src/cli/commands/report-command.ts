@@ -3,9 +3,13 @@ import { stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { readResults } from '../../analysis/evidence/count-results.js'
-import { findLongPause } from '../../analysis/evidence/long-pause.js'
-import { describeForeign, toJudge } from '../../analysis/evidence/decide-run.js'
-import { decideVerdict, gapInMeasurements } from '../../analysis/evidence/decide-verdict.js'
+import { findLongPause } from '../../analysis/evidence/reached-load.js'
+import {
+  describeForeign,
+  toJudge,
+  decideVerdict,
+  gapInMeasurements
+} from '../../analysis/evidence/decide-run.js'
 import { formatDuration } from '../../contract/text.js'
 import { describeInput } from '../../contract/inputs.js'
 import { describeEarlyLabels } from '../../gate/verdict/early-labels.js'

@@ -1,6 +1,6 @@
 import type { BaselineDocument } from '../../contract/baseline.js'
 import { buildTrend } from '../../analysis/baseline/build-trend.js'
-import type { Trend } from '../../analysis/baseline/trend.js'
+import type { Trend } from '../../analysis/baseline/build-trend.js'
 import { count, shorten } from '../../contract/text.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
 import { flagsOf, type Arguments, UsageError } from '../arguments.js'

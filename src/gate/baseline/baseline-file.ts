@@ -1,7 +1,10 @@
 import { dirname, resolve } from 'node:path'
 import type { BaselineDocument } from '../../contract/baseline.js'
-import { decodeBaseline } from '../../analysis/baseline/document/decode.js'
-import { leaveOutFutureRuns, MOST_BYTES } from '../../analysis/baseline/document/baseline-document.js'
+import {
+  decodeBaseline,
+  leaveOutFutureRuns,
+  MOST_BYTES
+} from '../../analysis/baseline/document/baseline-document.js'
 import { makeFolder, readStart, replaceFile } from '../../contract/files.js'
 
 interface Reading {

@@ -1,5 +1,5 @@
 import type { BaselineDocument } from '../../contract/baseline.js'
-import { decodeBaseline } from '../../analysis/baseline/document/decode.js'
+import { decodeBaseline } from '../../analysis/baseline/document/baseline-document.js'
 import type { Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
 import { withDeadline } from '../deadline.js'
 import { messageOf } from '../../contract/text.js'

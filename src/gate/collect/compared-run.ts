@@ -1,4 +1,4 @@
-import type { ComparedRun } from '../../analysis/baseline/compared-run.js'
+import type { ComparedRun } from '../../analysis/baseline/judge/sides.js'
 import type { Findings } from '../findings.js'
 import type { Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
 import { recordRun } from '../../analysis/baseline/document/record-run.js'

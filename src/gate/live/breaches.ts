@@ -13,7 +13,7 @@ import {
   type Judgement
 } from '../../analysis/thresholds/judge/judgement.js'
 import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
-import { namedScope, shareOfLimit } from '../../analysis/thresholds/judge/weigh.js'
+import { namedScope, shareOfLimit } from '../../analysis/thresholds/judge/judge.js'
 import { factsOf } from '../../analysis/thresholds/metrics.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
 import { type LiveEvidence, WINDOWS } from './live-evidence.js'

@@ -3,9 +3,8 @@ import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../.
 import type { Run } from '../../contract/api.js'
 import { describeStarved } from '../../report/rows.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
-import { judgeBaselineLines } from '../../analysis/baseline/judge-lines.js'
+import { judgeBaselineLines, SHOWN_LINES } from '../../analysis/baseline/judge-lines.js'
 import type { ComparisonRules, ComparisonEvidence } from '../../analysis/baseline/judge/sides.js'
-import { SHOWN_LINES } from '../../analysis/baseline/shown-lines.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime } from '../../analysis/thresholds/judge/over-time.js'
@@ -17,13 +16,13 @@ import {
   describeGap as describeGapIn,
   type RunEvidence,
   findOtherRows,
-  toJudge
+  toJudge,
+  decideVerdict,
+  type Decision
 } from '../../analysis/evidence/decide-run.js'
-import { decideVerdict, type Decision } from '../../analysis/evidence/decide-verdict.js'
 import { hasEnded, phaseOf, runUrl } from '../run/run-status.js'
 import { listRemoteErrors, withoutOwnStop } from '../../analysis/evidence/remote-errors.js'
-import { findLongPause } from '../../analysis/evidence/long-pause.js'
-import { describeShortfall } from '../../analysis/evidence/reached-load.js'
+import { findLongPause, describeShortfall } from '../../analysis/evidence/reached-load.js'
 import type { Settings } from '../settings/settings.js'
 import type { ConfirmingRun, EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'

@@ -3,7 +3,7 @@ import { countNotJudged, describeVerdict, explainEarlyStop, reasonBelowHeading }
 import { signOf, rehearsalMark, warmUpSentence, listWarnings } from '../sentences.js'
 import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'
 import { placeStalls } from '../stalls.js'
-import type { Trend, TrendPoint } from '../../analysis/baseline/trend.js'
+import type { Trend, TrendPoint } from '../../analysis/baseline/build-trend.js'
 import { when } from '../../contract/text.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
 import { showFigure } from '../rows.js'

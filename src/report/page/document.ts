@@ -2,7 +2,7 @@ import type { Source, TimeSeries } from '../../analysis/results/figures/measurem
 import type { FiguresDocument } from '../../contract/verdict.js'
 import type { ErrorRow, JudgementRow, NodeRow } from '../rows.js'
 import type { StallBand, StallWords } from '../stalls.js'
-import type { Trend } from '../../analysis/baseline/trend.js'
+import type { Trend } from '../../analysis/baseline/build-trend.js'
 import type { GridFacts, StoppedEarly, Verdict } from '../../analysis/outcome.js'
 
 /** Of a run without a verdict, or not yet. */

@@ -1,4 +1,4 @@
-import type { Band, Trend, TrendPoint } from '../../analysis/baseline/trend.js'
+import type { Band, Trend, TrendPoint } from '../../analysis/baseline/build-trend.js'
 import { escapeHtml } from '../escape.js'
 import { remarkOn, timeOf } from '../trend-points.js'
 import { when } from '../../contract/text.js'

@@ -1,14 +1,14 @@
 import { apdexOf } from '../../analysis/evidence/apdex.js'
 import { type CountedRun, readResults as readRows } from '../../analysis/evidence/count-results.js'
 import { decideRun, findOtherRows, knowsRows, toJudge } from '../../analysis/evidence/decide-run.js'
-import { findLongPause } from '../../analysis/evidence/long-pause.js'
-import type { RunTimes } from '../../analysis/evidence/own-rows.js'
 import {
+  findLongPause,
   describeShortfall,
   type RequestedLoad,
   sumThreads,
   wholeOf
 } from '../../analysis/evidence/reached-load.js'
+import type { RunTimes } from '../../analysis/evidence/own-rows.js'
 import { listRemoteErrors, lostLoad, quoteLines, wasStopped } from '../../analysis/evidence/remote-errors.js'
 import type { WarmUpFacts } from '../../analysis/outcome.js'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'

@@ -2,9 +2,11 @@ import { describe, expect, test } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { BaselineDocumentError } from '../../../../src/analysis/baseline/document/baseline-document.js'
-import { decodeBaseline } from '../../../../src/analysis/baseline/document/decode.js'
-import { encodeBaseline } from '../../../../src/analysis/baseline/document/encode.js'
+import {
+  BaselineDocumentError,
+  decodeBaseline,
+  encodeBaseline
+} from '../../../../src/analysis/baseline/document/baseline-document.js'
 import { MOST_RECORDED } from '../../../../src/analysis/results/stalls/over-time.js'
 import { makeDocument, makeRun, makeRuns, makeScope } from '../../../support/baseline/make-recorded.js'
 import { mutateBytes } from '../../../support/data/mutate-bytes.js'

@@ -4,10 +4,12 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import type { RecordedRun, RecordedScope } from '../../../../src/contract/baseline.js'
-import { withoutHistogram } from '../../../../src/analysis/baseline/document/baseline-document.js'
-import { decodeBaseline } from '../../../../src/analysis/baseline/document/decode.js'
-import { encodeBaseline } from '../../../../src/analysis/baseline/document/encode.js'
-import { addRun } from '../../../../src/analysis/baseline/document/unite.js'
+import {
+  withoutHistogram,
+  decodeBaseline,
+  encodeBaseline,
+  addRun
+} from '../../../../src/analysis/baseline/document/baseline-document.js'
 import { makeDocument, makeRun, makeRuns, makeScope } from '../../../support/baseline/make-recorded.js'
 import { makeRandom } from '../../../support/data/seeded-random.js'
 

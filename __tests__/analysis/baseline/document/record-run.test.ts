@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { encodeBaseline } from '../../../../src/analysis/baseline/document/encode.js'
-import { decodeBaseline } from '../../../../src/analysis/baseline/document/decode.js'
+import {
+  encodeBaseline,
+  decodeBaseline,
+  addRun
+} from '../../../../src/analysis/baseline/document/baseline-document.js'
 import { asComparedRun } from '../../../../src/analysis/baseline/document/compared.js'
 import type { RunToRecord } from '../../../../src/analysis/baseline/document/record-run.js'
 import { recordRun } from '../../../../src/analysis/baseline/document/record-run.js'
-import { addRun } from '../../../../src/analysis/baseline/document/unite.js'
 import type { Measurements } from '../../../../src/analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../../../src/analysis/thresholds/grammar/grammar.js'
 import { makeCommit } from '../../../support/baseline/make-recorded.js'

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { BaselineDocumentError } from '../../../../src/analysis/baseline/document/baseline-document.js'
-import { addRun, uniteBaselines } from '../../../../src/analysis/baseline/document/unite.js'
+import {
+  BaselineDocumentError,
+  addRun,
+  uniteBaselines
+} from '../../../../src/analysis/baseline/document/baseline-document.js'
 import { makeDocument, makeRun, makeRuns, makeScope } from '../../../support/baseline/make-recorded.js'
 
 const HISTOGRAM = { valuesMs: [5], counts: [1000] }

@@ -1,14 +1,18 @@
 import { describe, expect, test } from '@jest/globals'
-import type { ComparedRun } from '../../../../src/analysis/baseline/compared-run.js'
+import type {
+  ComparedRun,
+  ComparisonRules,
+  ComparisonEvidence
+} from '../../../../src/analysis/baseline/judge/sides.js'
 import type { RecordedRun } from '../../../../src/contract/baseline.js'
 import { asComparedRun } from '../../../../src/analysis/baseline/document/compared.js'
-import { decodeBaseline } from '../../../../src/analysis/baseline/document/decode.js'
-import { encodeBaseline } from '../../../../src/analysis/baseline/document/encode.js'
+import {
+  decodeBaseline,
+  encodeBaseline,
+  addRun
+} from '../../../../src/analysis/baseline/document/baseline-document.js'
 import { recordRun } from '../../../../src/analysis/baseline/document/record-run.js'
-import { addRun } from '../../../../src/analysis/baseline/document/unite.js'
 import { judgeBaselineLines } from '../../../../src/analysis/baseline/judge-lines.js'
-import { type ComparisonRules } from '../../../../src/analysis/baseline/judge/sides.js'
-import { type ComparisonEvidence } from '../../../../src/analysis/baseline/judge/sides.js'
 import type { Measurements } from '../../../../src/analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../../../src/analysis/thresholds/grammar/grammar.js'
 import { isBaselineThreshold } from '../../../../src/analysis/thresholds/grammar/threshold.js'

@@ -3,7 +3,7 @@ import {
   compareRecorded,
   describeBase,
   differenceVariance
-} from '../../../../src/analysis/baseline/statistics/recorded-runs.js'
+} from '../../../../src/analysis/baseline/statistics/evidence-of-change.js'
 
 describe('the spread from run to run', () => {
   test('is half the mean square of successive differences', () => {

@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { benjaminiHochberg } from '../../../../src/analysis/baseline/statistics/evidence-of-change.js'
+import {
+  benjaminiHochberg,
+  differenceVariance,
+  compareSideBySide
+} from '../../../../src/analysis/baseline/statistics/evidence-of-change.js'
 import {
   classify,
   mostResolutionFor,
@@ -15,10 +19,6 @@ import {
   SCALES,
   toScale
 } from '../../../../src/analysis/baseline/statistics/scale.js'
-import {
-  differenceVariance,
-  compareSideBySide
-} from '../../../../src/analysis/baseline/statistics/recorded-runs.js'
 
 describe('benjaminiHochberg', () => {
   // Benjamini and Hochberg (1995), section 3.2: four are found at 5 %, where Bonferroni's method finds three.

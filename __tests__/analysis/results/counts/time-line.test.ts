@@ -67,7 +67,7 @@ describe('buckets', () => {
     const times = new Int32Array(2304)
     times[0] = 2
     times[2303] = 1
-    line.absorb({ atMs: START_MS, samples: 3, failures: 1, threads: 9, times })
+    line.absorb(START_MS, 3, 1, 9, times)
     const scan = line.toScan()
     expect([scan.samples[0], scan.failures[0], scan.threads[0]]).toEqual([4, 1, 9])
     expect([[...scan.times.values], [...scan.times.counts]]).toEqual([

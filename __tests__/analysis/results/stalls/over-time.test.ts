@@ -269,7 +269,7 @@ describe('hours with many labels', () => {
 
 function makeOverTime(lengthsMs: readonly number[], spanMs: number): OverTime {
   const stalls = lengthsMs.map((ms) => ({ startMs: 0, ms, waiting: 2 }))
-  return new OverTime({ stalls, silences: [], spanMs, threads: 9 })
+  return new OverTime(stalls, [], spanMs, 9)
 }
 
 /** What requests wait that arrive at random moments, one in each millisecond, in ascending order. */

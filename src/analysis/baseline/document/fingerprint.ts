@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto'
 import { LONGEST_FINGERPRINT_TEXT, MOST_FINGERPRINT_PARTS } from '../../../contract/baseline.js'
 import { shorten } from '../../../contract/text.js'
 
-/**
- * What must be equal for two runs to be comparable: the name of each part, and its value or hash. The names are used in messages:
- * "the plan changed".
- */
+/** What must be equal for two runs to be comparable: the name of each part, as messages say it, and its value or hash. */
 export type Fingerprint = Readonly<Record<string, string>>
 
 const DATA_FILE = 'data file '
@@ -25,10 +22,7 @@ const SHOWN_LENGTH = 60
 /** How a difference is told: by both values, or by a phrase; else only that there is one, as the values are hashes. */
 type Telling = 'values' | 'change' | { readonly phrase: string }
 
-/**
- * The names of the parts, in the order in which differences are told: the plan first, because it explains most of the others. Those that
- * end with a space are followed by the name of the file or the parameter.
- */
+/** The parts in the order in which differences are told: the plan explains most others. A name follows those that end with a space. */
 const PARTS: ReadonlyMap<string, Telling> = new Map(
   Object.entries<Telling>({
     plan: 'change',
@@ -66,10 +60,7 @@ export function isSameFingerprint(a: Fingerprint, b: Fingerprint): boolean {
   return describeDifference(a, b) === undefined
 }
 
-/**
- * A fingerprint that any document can hold: long texts are replaced by their hashes, and where there are too many parts the last
- * ones by one of them all. Applied to both sides, so that equal runs stay equal.
- */
+/** Long texts are replaced by their hashes, and the last of too many parts by one hash: on both sides, so that equal runs stay equal. */
 export function boundFingerprint(fingerprint: Fingerprint): Fingerprint {
   const parts = Object.entries(fingerprint).map(([key, value]) => [boundText(key), boundText(value)] as const)
   if (parts.length <= MOST_FINGERPRINT_PARTS) return Object.fromEntries(parts)

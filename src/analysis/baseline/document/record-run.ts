@@ -1,25 +1,15 @@
 import type { Figures, Measurements, Scope } from '../../results/figures/measurements.js'
 import { matchesPattern } from '../../thresholds/judge/scopes.js'
 import type { Threshold } from '../../thresholds/grammar/threshold.js'
-import { mostlyFailed } from '../../thresholds/judge/failed-samples.js'
-import {
-  RECORDED_PERCENTILES,
-  type RecordedRun,
-  type RecordedScope,
-  LONGEST_NAME,
-  LONGEST_REASON
-} from '../../../contract/baseline.js'
-import { type Fingerprint, boundFingerprint } from './fingerprint.js'
-import { makeHistogram } from './histogram.js'
+import { mostlyFailed } from '../../thresholds/judge/evidence.js'
+import { RECORDED_PERCENTILES, LONGEST_NAME, LONGEST_REASON } from '../../../contract/baseline.js'
+import type { RecordedRun, RecordedScope } from '../../../contract/baseline.js'
+import { boundFingerprint } from './fingerprint.js'
+import { makeHistogram } from './compared.js'
 
-/** What is known of a run besides its figures. */
-export interface RunToRecord {
-  readonly commit: string
-  readonly runId: string
-  readonly atMs: number
+export interface RunToRecord extends Pick<RecordedRun, 'commit' | 'runId' | 'atMs' | 'fingerprint'> {
   readonly unusable: string | null | undefined
-  readonly fingerprint: Fingerprint
-  readonly apdex: { readonly score: number; readonly targetMs: number } | null | undefined
+  readonly apdex: RecordedRun['apdex'] | undefined
 }
 
 const MOST_LABELS = 10_000
@@ -41,7 +31,6 @@ export function whyNotRecorded(measurements: Measurements): string | undefined {
   return `${all.failures} of ${all.samples} samples failed, and a baseline is made of runs that work`
 }
 
-/** The figures of a run as a baseline document stores them. */
 export function recordRun(
   facts: RunToRecord,
   measurements: Measurements,
@@ -58,9 +47,7 @@ export function recordRun(
   const detailed = new Set([...labels.filter(({ named }) => named), ...unnamed])
   const pairs = regions.length > 1 ? labels.slice(0, Math.floor(MOST_PAIRS / regions.length)) : []
   return {
-    commit: facts.commit.toLowerCase(),
-    runId: facts.runId,
-    atMs: facts.atMs,
+    ...{ commit: facts.commit.toLowerCase(), runId: facts.runId, atMs: facts.atMs },
     unusable: facts.unusable?.slice(0, LONGEST_REASON) ?? null,
     fingerprint: boundFingerprint(facts.fingerprint),
     apdex: facts.apdex ?? null,
@@ -108,11 +95,8 @@ function recordFigures(
   const apdex = targetMs === undefined ? undefined : figures.apdex(targetMs)
   return {
     ...(named && { named }),
-    samples,
-    failures,
-    meanMs: round(meanMs),
-    apdex: round(apdex),
-    throughput: round(throughput),
+    ...{ samples, failures },
+    ...{ meanMs: round(meanMs), apdex: round(apdex), throughput: round(throughput) },
     percentilesMs: Object.fromEntries(
       RECORDED_PERCENTILES.flatMap((percent) => {
         const value = figures.percentileMs(percent)

@@ -28,7 +28,6 @@ export interface NoBase {
   readonly reason: string
 }
 
-/** Chooses the runs that a run is compared with, and says what people have to know about them. */
 export function selectBase(document: BaselineDocument, query: BaseQuery): SelectedBase | NoBase {
   const branch = shorten(document.branch)
   const recorded = document.runs.filter(({ runId }) => runId !== query.excludeRunId)
@@ -74,10 +73,7 @@ function chooseRuns(
   )
 }
 
-/**
- * The runs of these commits, oldest commit first. Not simply by time: an old commit may run again at any time, and pushes do not
- * always end in their order.
- */
+/** By the age of their commits, oldest first, not by time: an old commit may run again, and pushes do not always end in their order. */
 function listRelated(runs: readonly RecordedRun[], newestFirst: readonly string[]): RecordedRun[] {
   const ages = new Map<string, number>()
   for (const [age, commit] of newestFirst.map(lower).entries()) if (!ages.has(commit)) ages.set(commit, age)
@@ -104,7 +100,6 @@ function take(
   return { runs: taken, commit: lower(commit), notes }
 }
 
-/** Why the base commit itself was not used. */
 function whyNot(base: string, recorded: readonly RecordedRun[], branch: string): string {
   const run = recorded.findLast(({ commit }) => lower(commit) === base)
   if (run === undefined) return `no run on ${branch} for ${short(base)}`

@@ -1,21 +1,42 @@
 import type { Scope } from '../../results/figures/measurements.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { formatValue } from '../../thresholds/format.js'
-import { mostlyFailed, sayLittle } from '../../thresholds/judge/failed-samples.js'
+import { mostlyFailed, sayLittle } from '../../thresholds/judge/evidence.js'
 import { factsOf } from '../../thresholds/metrics.js'
 import { samplesNeeded, assumeSpread, leastSpread } from '../statistics/classify.js'
-import { meanOf, type Change } from '../statistics/evidence-of-change.js'
-import { compareRecorded, MOST_CENTRE_RUNS, compareSideBySide } from '../statistics/recorded-runs.js'
+import {
+  meanOf,
+  type Change,
+  compareRecorded,
+  MOST_CENTRE_RUNS,
+  compareSideBySide
+} from '../statistics/evidence-of-change.js'
 import { allowsAnything, fromScale, limitFor, scaleOf, type Scale } from '../statistics/scale.js'
-import { addUp, describeLeftOut, describeUneven, doubtHead, isNoBase } from './failed-readings.js'
-import { readRun, type Reading, hasSamples } from './read-run.js'
+import {
+  addUp,
+  describeLeftOut,
+  describeUneven,
+  doubtHead,
+  isNoBase,
+  readRun,
+  type Reading,
+  hasSamples
+} from './read-run.js'
 import type { Sides } from './sides.js'
 
 const LEAST_ROUNDS = 2
 const LEAST_SHARE_OF_ROUNDS = 0.8
 
 /** A line in one of its scopes: compared, or why it could not be. */
-export type ScopeFinding = ComparedScope | UncomparedScope
+export type ScopeFinding = ComparedScope | (Problem & { readonly scope: Scope })
+
+interface Problem {
+  readonly outcome: 'no baseline' | 'not comparable'
+  /** What to say after the name of the figure. */
+  readonly words: string
+  /** There was a base to compare with, but it is made of failures: never green, whatever is missing may be. */
+  readonly isDoubtful?: boolean
+}
 
 export interface ComparedScope {
   readonly scope: Scope
@@ -44,7 +65,7 @@ export interface ComparedScope {
   readonly beforeStep: BeforeStep | undefined
 }
 
-export interface BeforeStep {
+interface BeforeStep {
   readonly change: Change
   /** The figure that those before expect, in base units. */
   readonly base: number
@@ -55,79 +76,90 @@ export interface BeforeStep {
 }
 
 export function compareScope(
-  threshold: BaselineThreshold,
+  line: BaselineThreshold,
   scope: Scope,
-  { sides, noise }: { readonly sides: Sides; readonly noise: number }
+  sides: Sides,
+  noise: number
 ): ScopeFinding {
-  const problem = checkSides(threshold, scope, sides)
-  if (problem !== undefined) return { scope, ...problem }
-  const targetMs = sides.head.find(({ apdex }) => apdex !== undefined)?.apdex?.targetMs
-  const read = (runs: Sides['base']) => runs.map((run) => readRun(threshold, run, { scope, targetMs }))
-  const readings = { base: read(sides.base), head: read(sides.head) }
-  const finding = sides.isPaired
-    ? compareRounds(threshold, scope, { ...readings, rounds: sides.rounds })
-    : compareRuns(threshold, scope, { ...readings, noise, branch: sides.branch })
-  return 'change' in finding ? (checkLimit(threshold, finding) ?? finding) : finding
+  const finding = checkSides(line, scope, sides) ?? compareReadings(line, scope, sides, noise)
+  return { scope, ...finding }
 }
 
-function checkLimit(
-  { metric, name, text, allowance }: BaselineThreshold,
-  { scope, base }: ComparedScope
-): UncomparedScope | undefined {
+type Compared = Omit<ComparedScope, 'scope'>
+
+function compareReadings(
+  line: BaselineThreshold,
+  scope: Scope,
+  sides: Sides,
+  noise: number
+): Compared | Problem {
+  const targetMs = sides.head.find(({ apdex }) => apdex !== undefined)?.apdex?.targetMs
+  const read = (runs: Sides['base']) => runs.map((run) => readRun(line, run, scope, targetMs))
+  const [base, head] = [read(sides.base), read(sides.head)]
+  const finding = sides.isPaired
+    ? compareRounds(line, base, head, sides.rounds)
+    : compareRuns(line, base, head, noise, sides.branch)
+  return 'change' in finding ? (checkLimit(line, finding.base) ?? finding) : finding
+}
+
+function checkLimit({ metric, name, text, allowance }: BaselineThreshold, base: number): Problem | undefined {
   const scale = scaleOf(metric)
   if (!allowsAnything(scale, limitFor(scale, base, allowance))) return undefined
   const words = `cannot be compared: the baseline is ${formatValue(metric, base)}, so that \`${text}\` allows for any ${name}; allow for less`
-  return { scope, outcome: 'not comparable', words }
+  return notComparable(words)
 }
 
-interface Readings {
-  readonly base: readonly (Reading | undefined)[]
-  readonly head: readonly (Reading | undefined)[]
-}
+type Readings = readonly (Reading | undefined)[]
 
 function compareRuns(
-  threshold: BaselineThreshold,
-  scope: Scope,
-  { noise, branch, ...readings }: Readings & { readonly noise: number; readonly branch: string | undefined }
-): ScopeFinding {
-  const scale = scaleOf(threshold.metric)
-  const needed = samplesNeeded(threshold)
-  const head = readings.head.filter((reading) => reading !== undefined)
-  const known = readings.base.filter((reading) => reading !== undefined)
-  if (head.length === 0) return { scope, ...unknownHere(readings.head.length) }
-  if (known.length === 0) return { scope, ...unknownInBase(readings.base.length) }
+  line: BaselineThreshold,
+  bases: Readings,
+  heads: Readings,
+  noise: number,
+  branch: string | undefined
+): Compared | Problem {
+  const scale = scaleOf(line.metric)
+  const needed = samplesNeeded(line)
+  const head = heads.filter((reading) => reading !== undefined)
+  const known = bases.filter((reading) => reading !== undefined)
+  if (head.length === 0)
+    return notComparable(
+      `is unknown in ${heads.length === 1 ? 'this run' : 'these runs'}: not available in its CSVs`
+    )
+  if (known.length === 0)
+    return notComparable(
+      `cannot be compared: none of the ${bases.length} base runs recorded this figure; runs recorded from now on will`
+    )
   const all = addUp(head)
-  const left = known.filter((reading) => isNoBase(threshold, reading, all))
+  const left = known.filter((reading) => isNoBase(line, reading, all))
   const trusted = known.filter((reading) => !left.includes(reading))
-  const leftOut = describeLeftOut(
-    left.map((base) => ({ base, head: all })),
-    { of: known.length, what: 'recorded runs' }
-  )
+  const pairs = left.map((base) => ({ base, head: all }))
+  const leftOut = describeLeftOut(pairs, known.length, 'recorded runs')
   if (trusted.length === 0) {
     const advice = 'the next runs of the baseline branch that work are a new baseline'
-    return { scope, ...failedInBase(threshold, left, `${leftOut}; ${advice}`) }
+    return failedInBase(line, left, `${leftOut}; ${advice}`)
   }
 
   // A run that was too small for the figure does not spoil those that were not.
   const large = trusted.filter(({ samples }) => samples >= needed)
   const base = large.length > 0 ? large : trusted
-  const compare = (heads: readonly Reading[]) =>
+  const compare = (some: readonly Reading[]) =>
     compareRecorded({
       base: base.map(({ y }) => y),
-      head: heads.map(({ y }) => y),
-      sigma0: assumeSpread(scale.kind, { noise, base, head: heads }),
-      leastSpread: leastSpread(scale.kind, { base, head: heads })
+      head: some.map(({ y }) => y),
+      sigma0: assumeSpread(scale.kind, { noise, base, head: some }),
+      leastSpread: leastSpread(scale.kind, { base, head: some })
     })
   const centre = base.slice(-compare(head).centreRuns)
-  const judged = withoutFlattering(head, {
-    least: 1,
-    read: ({ y }) => y,
-    doubt: (one) => doubtHead(threshold, [one], 'runs') ?? describeUneven(threshold, centre, [one])
-  })
+  const judged = withoutFlattering(
+    head,
+    1,
+    ({ y }) => y,
+    (one) => doubtHead(line, [one], 'runs') ?? describeUneven(line, centre, [one])
+  )
   const change = compare(judged)
   const { centreRuns, before } = change
   return {
-    scope,
     change,
     base: typicalFigure(scale, centre),
     head: typicalFigure(scale, judged),
@@ -138,8 +170,8 @@ function compareRuns(
     isPaired: false,
     samples: Math.min(...[...centre, ...judged].map(({ samples }) => samples)),
     samplesNeeded: needed,
-    doubt: doubtHead(threshold, head, 'runs'),
-    unevenFailures: describeUneven(threshold, centre, head),
+    doubt: doubtHead(line, head, 'runs'),
+    unevenFailures: describeUneven(line, centre, head),
     leftOut: left.length === 0 ? undefined : leftOut,
     beforeStep: before && {
       change: before,
@@ -157,41 +189,37 @@ interface Pair {
 }
 
 function compareRounds(
-  threshold: BaselineThreshold,
-  scope: Scope,
-  { base, head, rounds: planned = base.length }: Readings & { readonly rounds?: number | undefined }
-): ScopeFinding {
-  const scale = scaleOf(threshold.metric)
+  line: BaselineThreshold,
+  base: Readings,
+  head: Readings,
+  planned = base.length
+): Compared | Problem {
+  const scale = scaleOf(line.metric)
   const known = base.flatMap((one, i): Pair[] => {
     const other = head[i]
     return one === undefined || other === undefined ? [] : [{ base: one, head: other }]
   })
-  const left = known.filter((pair) => isNoBase(threshold, pair.base, pair.head))
+  const left = known.filter((pair) => isNoBase(line, pair.base, pair.head))
   const rounds = known.filter((pair) => !left.includes(pair))
-  const leftOut = describeLeftOut(left, { of: planned, what: 'rounds' })
+  const leftOut = describeLeftOut(left, planned, 'rounds')
   const needed = Math.max(LEAST_ROUNDS, Math.ceil(LEAST_SHARE_OF_ROUNDS * planned))
   if (rounds.length < needed) {
-    if (left.length > 0) {
-      const bases = left.map((pair) => pair.base)
-      const advice = `at least ${needed} are needed: check that the server of the base works`
-      return { scope, ...failedInBase(threshold, bases, `${leftOut}; ${advice}`), isDoubtful: true }
-    }
-    const words = `can be read on both sides in ${rounds.length} of ${planned} rounds only; run more or longer segments`
-    return { scope, outcome: 'not comparable', words }
+    if (left.length === 0)
+      return notComparable(
+        `can be read on both sides in ${rounds.length} of ${planned} rounds only; run more or longer segments`
+      )
+    const bases = left.map((pair) => pair.base)
+    const advice = `at least ${needed} are needed: check that the server of the base works`
+    return { ...failedInBase(line, bases, `${leftOut}; ${advice}`), isDoubtful: true }
   }
-  const judged = withoutFlattering(rounds, {
-    least: LEAST_ROUNDS,
-    read: (pair) => pair.head.y - pair.base.y,
-    doubt: (pair) => doubtHead(threshold, [pair.head], 'rounds')
-  })
+  const changeOf = (pair: Pair): number => pair.head.y - pair.base.y
+  const judged = withoutFlattering(rounds, LEAST_ROUNDS, changeOf, (pair) =>
+    doubtHead(line, [pair.head], 'rounds')
+  )
   const sides = { base: judged.map((pair) => pair.base), head: judged.map((pair) => pair.head) }
-  const heads = rounds.map((pair) => pair.head)
+  const [bases, heads] = [rounds.map((pair) => pair.base), rounds.map((pair) => pair.head)]
   return {
-    scope,
-    change: compareSideBySide(
-      judged.map((pair) => pair.head.y - pair.base.y),
-      scale.floor
-    ),
+    change: compareSideBySide(judged.map(changeOf), scale.floor),
     base: typicalFigure(scale, sides.base),
     head: typicalFigure(scale, sides.head),
     baseRuns: judged.length,
@@ -201,55 +229,31 @@ function compareRounds(
     isPaired: true,
     // Segments are short by design, and how much their figures vary is measured.
     samples: Math.min(addUp(sides.base).samples, addUp(sides.head).samples),
-    samplesNeeded: samplesNeeded(threshold),
-    doubt: doubtHead(threshold, heads, 'rounds'),
-    unevenFailures: describeUneven(
-      threshold,
-      rounds.map((pair) => pair.base),
-      [addUp(heads)]
-    ),
+    samplesNeeded: samplesNeeded(line),
+    doubt: doubtHead(line, heads, 'rounds'),
+    unevenFailures: describeUneven(line, bases, [addUp(heads)]),
     leftOut: left.length === 0 ? undefined : leftOut,
     beforeStep: undefined
   }
 }
 
-/** What to judge by: failures may make the head look worse than the rest of it, and never better. */
+/** What to judge by, at least so many: failures may make the head look worse than the rest of it, and never better. */
 function withoutFlattering<T>(
   all: readonly T[],
-  {
-    least,
-    read,
-    doubt
-  }: {
-    readonly least: number
-    readonly read: (one: T) => number
-    readonly doubt: (one: T) => string | undefined
-  }
+  least: number,
+  read: (one: T) => number,
+  doubt: (one: T) => string | undefined
 ): readonly T[] {
   const sound = all.filter((one) => doubt(one) === undefined)
   if (sound.length < least) return all
   return meanOf(sound.map(read)) > meanOf(all.map(read)) ? sound : all
 }
 
-function unknownHere(runs: number): Omit<UncomparedScope, 'scope'> {
-  const words = `is unknown in ${runs === 1 ? 'this run' : 'these runs'}: not available in its CSVs`
-  return { outcome: 'not comparable', words }
-}
-
-function unknownInBase(runs: number): Omit<UncomparedScope, 'scope'> {
-  const words = `cannot be compared: none of the ${runs} base runs recorded this figure; runs recorded from now on will`
-  return { outcome: 'not comparable', words }
-}
-
 /** Too little is left of the base without what failed. */
-function failedInBase(
-  line: BaselineThreshold,
-  left: readonly Reading[],
-  leftOut: string
-): Omit<UncomparedScope, 'scope'> {
+function failedInBase(line: BaselineThreshold, left: readonly Reading[], leftOut: string): Problem {
   const isDown = factsOf(line).needsSuccess && left.every(mostlyFailed)
   const down = isDown ? `most samples of the baseline failed, so its ${sayLittle(line)}; ` : ''
-  return { outcome: 'not comparable', words: `cannot be compared: ${down}${leftOut}` }
+  return notComparable(`cannot be compared: ${down}${leftOut}`)
 }
 
 /** Their mean on the scale; what all of them have is left as it is. */
@@ -260,16 +264,11 @@ function typicalFigure(scale: Scale, readings: readonly Reading[]): number {
     : fromScale(scale, meanOf(readings.map(({ y }) => y)))
 }
 
-type Problem = Omit<UncomparedScope, 'scope'>
-
-/** Why the two sides of a scope cannot be compared, before any figure is read. */
-function checkSides(threshold: BaselineThreshold, scope: Scope, sides: Sides): Problem | undefined {
-  const isApdex = threshold.metric === 'apdex'
+function checkSides({ metric }: BaselineThreshold, scope: Scope, sides: Sides): Problem | undefined {
   // A service's apdex may come without CSVs.
-  const isServiceApdex = isApdex && Object.keys(scope).length === 0
-  return (
-    (isServiceApdex ? undefined : checkSamples(scope, sides)) ?? (isApdex ? checkTargets(sides) : undefined)
-  )
+  const isServiceApdex = metric === 'apdex' && Object.keys(scope).length === 0
+  const problem = isServiceApdex ? undefined : checkSamples(scope, sides)
+  return problem ?? (metric === 'apdex' ? checkTargets(sides) : undefined)
 }
 
 function checkSamples(scope: Scope, { head, base }: Sides): Problem | undefined {
@@ -277,7 +276,7 @@ function checkSamples(scope: Scope, { head, base }: Sides): Problem | undefined 
   const isInBase = base.some((run) => hasSamples(run, scope))
   if (isInHead && isInBase) return undefined
   if (!isInHead && !isInBase) return notComparable('cannot be compared: there are no samples on either side')
-  const part = namePart(scope)
+  const part = scope.label !== undefined ? 'the label' : scope.region !== undefined ? 'the region' : undefined
   if (isInHead) {
     const words = part === undefined ? 'no base run has samples' : `${part} is new, no base run has it`
     return { outcome: 'no baseline', words: `has no baseline: ${words}` }
@@ -286,25 +285,18 @@ function checkSamples(scope: Scope, { head, base }: Sides): Problem | undefined 
   return notComparable(`cannot be compared: ${words}the baseline has samples of it and this run has none`)
 }
 
-function namePart(scope: Scope): string | undefined {
-  if (scope.label !== undefined) return 'the label'
-  return scope.region === undefined ? undefined : 'the region'
-}
-
 function checkTargets({ head, base }: Sides): Problem | undefined {
-  const [here, there] = [head, base].map((runs) => [
-    ...new Set(runs.flatMap(({ apdex }) => apdex?.targetMs ?? []))
-  ])
-  const [target, ...others] = here ?? []
+  const targetsOf = (runs: Sides['base']) => [...new Set(runs.flatMap(({ apdex }) => apdex?.targetMs ?? []))]
+  const [here, there] = [targetsOf(head), targetsOf(base)]
+  const [target, ...others] = here
   if (target === undefined) return notComparable('is unknown: this run has no apdex')
   if (others.length > 0)
-    return notComparable(`cannot be compared: the runs have different targets, ${list(here ?? [])}`)
-  const known = there ?? []
-  if (known.length === 0)
+    return notComparable(`cannot be compared: the runs have different targets, ${list(here)}`)
+  if (there.length === 0)
     return { outcome: 'no baseline', words: 'has no baseline: no base run has an apdex' }
-  if (known.includes(target)) return undefined
+  if (there.includes(target)) return undefined
   return notComparable(
-    `cannot be compared: its target is ${list([target])} in this run and ${list(known)} in the baseline`
+    `cannot be compared: its target is ${list([target])} in this run and ${list(there)} in the baseline`
   )
 }
 
@@ -314,13 +306,4 @@ function list(targets: readonly number[]): string {
 
 function notComparable(words: string): Problem {
   return { outcome: 'not comparable', words }
-}
-
-export interface UncomparedScope {
-  readonly scope: Scope
-  readonly outcome: 'no baseline' | 'not comparable'
-  /** What to say after the name of the figure. */
-  readonly words: string
-  /** There was a base to compare with, but it is made of failures: never green, whatever is missing may be. */
-  readonly isDoubtful?: boolean
 }

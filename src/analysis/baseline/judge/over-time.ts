@@ -1,4 +1,4 @@
-import type { Figures, Scope } from '../../results/figures/measurements.js'
+import { overTimeOf, type Figures, type Scope } from '../../results/figures/measurements.js'
 import { factsOf } from '../../thresholds/metrics.js'
 import type { BaselineThreshold, Threshold } from '../../thresholds/grammar/threshold.js'
 import type { Judgement, OnStall, OverTimeFigure } from '../../thresholds/judge/judgement.js'
@@ -10,9 +10,7 @@ import {
   writeFigures
 } from '../../thresholds/judge/over-time.js'
 import type { OverTime } from '../../results/stalls/over-time.js'
-import type { ComparedRun } from '../compared-run.js'
-import type { ComparisonEvidence } from './sides.js'
-import { listScopes, sidesOf, type Sides } from './sides.js'
+import { type ComparedRun, type ComparisonEvidence, listScopes, sidesOf, type Sides } from './sides.js'
 
 type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
 
@@ -22,13 +20,10 @@ export function hasStalls(thresholds: readonly BaselineThreshold[], evidence: Co
   return thresholds
     .filter((threshold) => hasOverTime(threshold) && canBreak(threshold))
     .some(({ selector }) =>
-      listScopes(selector, sides).some((scope) => sides.head.some((run) => stallsIn(run.figures(scope)) > 0))
+      listScopes(selector, sides).some((scope) =>
+        sides.head.some((run) => (overTimeOf(run.figures(scope))?.stalls.length ?? 0) > 0)
+      )
     )
-}
-
-function stallsIn(figures: Figures | undefined): number {
-  const overTime = figures?.overTime()
-  return typeof overTime === 'object' ? overTime.stalls.length : 0
 }
 
 /** The same runs by the worse of both figures. Those that were recorded without figures over time are left out, unless all of them were. */
@@ -37,28 +32,16 @@ export function asFelt(evidence: Compared): Compared {
   const known = new Map<string, boolean>()
   const isKnown = (scope: Scope): boolean => {
     const key = JSON.stringify([scope.label, scope.region])
-    const found = known.get(key) ?? (head.every(isKnownIn(scope)) && base.some(isKnownIn(scope)))
+    // A run without the scope has nothing to compare in it.
+    const isKnownIn = (run: ComparedRun): boolean => typeof run.figures(scope)?.overTime() !== 'string'
+    const found = known.get(key) ?? (head.every(isKnownIn) && base.some(isKnownIn))
     known.set(key, found)
     return found
   }
-  const feelAll = (runs: readonly ComparedRun[]) => runs.map((run) => feel(run, isKnown))
-  return evidence.kind === 'recorded'
-    ? { ...evidence, base: feelAll(base), head: feelAll(head) }
-    : {
-        ...evidence,
-        pairs: evidence.pairs.map((pair) => ({
-          base: feel(pair.base, isKnown),
-          head: feel(pair.head, isKnown)
-        }))
-      }
-}
-
-/** A run without the scope has nothing to compare in it. */
-function isKnownIn(scope: Scope): (run: ComparedRun) => boolean {
-  return (run) => {
-    const figures = run.figures(scope)
-    return figures === undefined || typeof figures.overTime() === 'object'
-  }
+  const feelOne = (run: ComparedRun) => feel(run, isKnown)
+  if (evidence.kind === 'recorded') return { ...evidence, base: base.map(feelOne), head: head.map(feelOne) }
+  const pairs = evidence.pairs.map((pair) => ({ base: feelOne(pair.base), head: feelOne(pair.head) }))
+  return { ...evidence, pairs }
 }
 
 function feel(run: ComparedRun, isKnown: (scope: Scope) => boolean): ComparedRun {
@@ -66,12 +49,14 @@ function feel(run: ComparedRun, isKnown: (scope: Scope) => boolean): ComparedRun
     const found = run.figures(scope)
     if (found === undefined || !isKnown(scope)) return found
     const overTime = asRemembered(found)
+    const worse = (own: number | undefined, choose: (own: number) => number) =>
+      own === undefined ? undefined : choose(own)
     return (
       overTime && {
         ...found,
         percentileMs: (percent) =>
-          worse(found.percentileMs(percent), overTime.percentileMs(percent), Math.max),
-        apdex: (targetMs) => worse(found.apdex(targetMs), overTime.apdex(targetMs), Math.min)
+          worse(found.percentileMs(percent), (own) => Math.max(own, overTime.percentileMs(percent))),
+        apdex: (targetMs) => worse(found.apdex(targetMs), (own) => Math.min(own, overTime.apdex(targetMs)))
       }
     )
   }
@@ -89,21 +74,13 @@ function feel(run: ComparedRun, isKnown: (scope: Scope) => boolean): ComparedRun
 
 /** A recorded run has its longest stalls alone, so that is what runs are compared by. */
 function asRemembered(figures: Figures): OverTime | undefined {
-  const overTime = figures.overTime()
-  return typeof overTime === 'object' ? overTime.asRecorded() : undefined
-}
-
-function worse(
-  bySamples: number | undefined,
-  value: number,
-  choose: (one: number, other: number) => number
-): number | undefined {
-  return bySamples === undefined ? undefined : choose(bySamples, value)
+  return overTimeOf(figures)?.asRecorded()
 }
 
 /** What stalls do to a line: one that holds by samples and is broken by the worse figures is broken, unless `on-stall` says otherwise. */
 export function addStalls(
-  { bySamples, felt }: { readonly bySamples: Judgement; readonly felt: Judgement },
+  bySamples: Judgement,
+  felt: Judgement,
   evidence: Compared,
   onStall: OnStall
 ): Judgement {
@@ -115,8 +92,7 @@ export function addStalls(
   if (stalled === undefined) return bySamples
   const does = effectOf(onStall, stalled.isFew)
   const overTime: OverTimeFigure = { ...stalled.figure, effect: isBroken ? does : 'none' }
-  if (does === 'ignored') return { ...bySamples, overTime }
-  if (!isBroken) return { ...bySamples, overTime }
+  if (does === 'ignored' || !isBroken) return { ...bySamples, overTime }
   const reason = `${felt.reason}; it is ${writeFigures(threshold, overTime, stalled.startMs)}`
   return does === 'fails' ? { ...felt, reason, overTime } : { ...bySamples, overTime, warning: `${reason}.` }
 }
@@ -127,20 +103,19 @@ interface Stalled {
   readonly startMs: number | undefined
 }
 
-/** The run of the head with the longest stall in the scope. */
 function findStalled(threshold: Threshold, scope: Scope, { head }: Sides): Stalled | undefined {
   const all = head.flatMap((run): Stalled[] => {
     const figures = run.figures(scope)
-    const overTime = figures?.overTime()
     const targetMs = run.apdex?.targetMs
-    const found = readOverTime(threshold, overTime, targetMs)
+    const found = readOverTime(threshold, figures, targetMs)
     const isOverall = Object.keys(scope).length === 0
     const bySamples =
       threshold.metric === 'apdex' && isOverall
         ? run.apdex?.score
         : figures && factsOf(threshold).read(figures, { percentile: threshold.percentile, targetMs })
-    if (found === undefined || bySamples === undefined || typeof overTime !== 'object') return []
-    return [{ figure: { ...found, bySamples }, isFew: overTime.isFew, startMs: run.startMs }]
+    if (found === undefined || bySamples === undefined) return []
+    const { isFew, ...figure } = found
+    return [{ figure: { ...figure, bySamples }, isFew, startMs: run.startMs }]
   })
   const [longest] = all.sort((one, other) => other.figure.longest.ms - one.figure.longest.ms)
   return longest

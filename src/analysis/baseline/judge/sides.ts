@@ -1,8 +1,18 @@
-import type { ComparedRun } from '../compared-run.js'
-import type { Scope } from '../../results/figures/measurements.js'
+import type { Scope, Figures } from '../../results/figures/measurements.js'
 import type { Selector } from '../../thresholds/grammar/threshold.js'
 import { describeUnmatched, findScopes, type Searched } from '../../thresholds/judge/scopes.js'
 import type { OnStall } from '../../thresholds/judge/judgement.js'
+
+export interface ComparedRun {
+  /** The service's own figure, or the one computed from all samples. */
+  readonly apdex: { readonly score: number; readonly targetMs: number } | undefined
+  /** Epoch ms of its first start, if that is known. */
+  readonly startMs?: number | undefined
+  readonly labels: readonly string[]
+  readonly regions: readonly string[]
+  /** Undefined if the scope has no samples, or none were recorded for it. */
+  figures(scope: Scope): Figures | undefined
+}
 
 /** The runs of both sides. Where they are paired, each base run belongs to the head run in the same place. */
 export interface Sides {
@@ -33,7 +43,6 @@ export function listScopes(selector: Selector, { head, base, isPaired }: Sides):
   return current.length > 0 ? current : scopesIn(selector, base)
 }
 
-/** Why a line matches nothing at all. */
 export function describeNoScope(selector: Selector, { head }: Sides): string {
   const [first] = head
   const unmatched = first && describeUnmatched(selector, searched(first))
@@ -42,11 +51,9 @@ export function describeNoScope(selector: Selector, { head }: Sides): string {
 
 function scopesIn(selector: Selector, runs: readonly ComparedRun[]): Scope[] {
   const found = new Map<string, Scope>()
-  for (const run of runs) {
-    for (const { scope } of findScopes(selector, searched(run))) {
+  for (const run of runs)
+    for (const { scope } of findScopes(selector, searched(run)))
       found.set(JSON.stringify([scope.label, scope.region]), scope)
-    }
-  }
   return [...found.values()]
 }
 
@@ -54,8 +61,8 @@ function scopesIn(selector: Selector, runs: readonly ComparedRun[]): Scope[] {
 function searched(run: ComparedRun): Searched {
   return { labels: run.labels, regions: run.regions, grids: [], figures: (scope) => run.figures(scope) }
 }
-/** What lines that name `baseline` are judged by. */
 
+/** What lines that name `baseline` are judged by. */
 export type ComparisonEvidence =
   | {
       readonly kind: 'recorded'
@@ -78,6 +85,7 @@ export type ComparisonEvidence =
       /** One sentence: why, and what to do. */
       readonly reason: string
     }
+
 export interface ComparisonRules {
   /** The assumed noise from run to run: 0.05 for `5%`. */
   readonly noise: number

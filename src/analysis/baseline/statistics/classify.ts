@@ -12,46 +12,27 @@ const RELATIVE_LIMITS = 3
 const ABSOLUTE_LIMITS = 6
 const ROUNDING = 1e-9
 
-/** Why a line is unsure. */
 export type Doubt = 'few samples' | 'not significant' | 'low resolution'
 
-export type Classification =
-  { readonly outcome: 'holds' | 'broken' } | { readonly outcome: 'unsure'; readonly because: Doubt }
+type Classification = { outcome: 'holds' | 'broken' } | { outcome: 'unsure'; because: Doubt }
 
-/** The outcome of a comparison. */
 export function classify(
   { resolution }: Pick<Change, 'resolution'>,
-  {
-    hasEnoughSamples,
-    isOver,
-    isSignificant,
-    mostResolution
-  }: {
-    readonly hasEnoughSamples: boolean
-    /** The change exceeds the limit. */
-    readonly isOver: boolean
-    readonly isSignificant: boolean
-    readonly mostResolution: number
-  }
+  facts: { hasEnoughSamples: boolean; isOver: boolean; isSignificant: boolean; mostResolution: number }
 ): Classification {
+  const { hasEnoughSamples, isOver, isSignificant, mostResolution } = facts
   if (!hasEnoughSamples) return { outcome: 'unsure', because: 'few samples' }
-  if (isOver) {
-    return isSignificant ? { outcome: 'broken' } : { outcome: 'unsure', because: 'not significant' }
-  }
+  if (isOver) return isSignificant ? { outcome: 'broken' } : { outcome: 'unsure', because: 'not significant' }
   if (resolution > mostResolution * (1 + ROUNDING)) return { outcome: 'unsure', because: 'low resolution' }
   return { outcome: 'holds' }
 }
 
-/**
- * The coarsest resolution with which a limit still means something; both on the scale. A limit that allows for no change counts as
- * the smallest difference that can be told, or no line with it could ever hold.
- */
+/** The coarsest resolution with which a limit means something. One that allows for no change counts as the smallest difference, or it never held. */
 export function mostResolutionFor(scale: Scale, limit: number): number {
   if (!scale.isRelative) return ABSOLUTE_LIMITS * Math.max(limit, scale.floor)
   return Math.max(RELATIVE_LIMITS * limit, LEAST_RELATIVE_RESOLUTION)
 }
 
-/** How many samples a run needs for the figure to be judged. */
 export function samplesNeeded(line: Pick<NamedMetric, 'metric' | 'percentile'>): number {
   const { baseline } = factsOf(line)
   const { percentile } = line
@@ -71,24 +52,13 @@ export function assumeSpread(
   kind: Scale['kind'],
   { noise, base, head = [] }: { readonly noise: number } & CountedSides
 ): number {
-  switch (kind) {
-    case 'time':
-    case 'throughput':
-      return noise
-    case 'apdex':
-      return APDEX_SPREAD
-    case 'error_rate':
-      return Math.max(
-        Math.sqrt(binomialVariance(base) + LEAST_ERROR_RATE_SPREAD ** 2),
-        leastSpread(kind, { base, head })
-      )
-  }
+  if (kind === 'time' || kind === 'throughput') return noise
+  if (kind === 'apdex') return APDEX_SPREAD
+  const spread = Math.sqrt(binomialVariance(base) + LEAST_ERROR_RATE_SPREAD ** 2)
+  return Math.max(spread, leastSpread(kind, { base, head }))
 }
 
-/**
- * What chance alone makes of the figures of two runs that do not differ, however alike the base runs happened to be: none of a
- * hundred requests failed in ten runs, and then one does. The failures of both sides and one more are pooled.
- */
+/** What chance alone makes of two equal runs, however alike the base runs happened to be: the failures of both sides and one more, pooled. */
 export function leastSpread(kind: Scale['kind'], { base, head = [] }: CountedSides): number {
   const counted = [...base, ...head]
   const smallest = Math.min(...[base, head].filter((runs) => runs.length > 0).map(meanSamples))

@@ -19,7 +19,7 @@ export interface Change {
   readonly resolution: number
 }
 
-export function assessChange(delta: number, se: number, dof: number): Change {
+function assessChange(delta: number, se: number, dof: number): Change {
   const quantile = tQuantile(1 - LEVEL, dof)
   return {
     delta,
@@ -38,7 +38,6 @@ export function meanOf(values: readonly number[]): number {
 
 const quantiles = new Map<string, number>()
 
-/** The value that Student's t does not exceed with the given probability. */
 export function tQuantile(probability: number, dof: number): number {
   if (probability === 0.5) return 0
   const key = `${probability} ${dof}`
@@ -54,13 +53,107 @@ export function tTail(t: number, dof: number): number {
   return t < 0 ? 1 - beyond : beyond
 }
 
-/**
- * Which of several findings are significant, so that on average at most a share of `level` of those called so are chance
- * (Benjamini and Hochberg, 1995). In the order given.
- */
+/** Which findings are significant, so that at most a share of `level` of those is chance on average (Benjamini and Hochberg, 1995). */
 export function benjaminiHochberg(ps: readonly number[], level: number): boolean[] {
   const sorted = [...ps].sort((a, b) => a - b)
   const last = sorted.findLastIndex((p, index) => p <= ((index + 1) / ps.length) * level)
   const most = sorted[last]
   return ps.map((p) => most !== undefined && p <= most)
+}
+
+/** How many runs the assumed spread counts for. */
+const PRIOR_DOF = 4
+/** From so many runs on, single differences that stand out are cut. */
+const LEAST_RUNS_TO_CUT = 6
+const CUT_DEVIATIONS = 3
+/** The standard deviation of normal values is this many times their median distance. */
+const DEVIATIONS_PER_MEDIAN = 1.4826
+/** How many of the newest runs are the base at most. */
+export const MOST_CENTRE_RUNS = 5
+const CENTRE_DEVIATIONS = 1.5
+/** With fewer runs nobody knows which of two is the odd one. */
+const LEAST_RUNS_OF_STEP = 3
+
+interface RecordedChange extends Change {
+  readonly centre: number
+  /** How many of the newest runs the centre is the mean of. */
+  readonly centreRuns: number
+  /** The same without the newest run, where that is worse and no second one confirms it: a step on the branch, or one bad run. */
+  readonly before?: Omit<RecordedChange, 'before'>
+}
+
+/** Compares runs with recorded ones: `base` and `head` are figures on a scale where up is worse, `base` oldest first. */
+export function compareRecorded({
+  base,
+  head,
+  sigma0,
+  leastSpread = 0
+}: {
+  readonly base: readonly number[]
+  readonly head: readonly number[]
+  readonly sigma0: number
+  /** Runs are never taken to be more alike than this. */
+  readonly leastSpread?: number
+}): RecordedChange {
+  const compare = (runs: readonly number[]): RecordedChange => {
+    const { centre, centreRuns, spread, dof } = describeBase(runs, sigma0, leastSpread)
+    const se = spread * Math.sqrt(1 / head.length + 1 / centreRuns)
+    return { ...assessChange(meanOf(head) - centre, se, dof), centre, centreRuns }
+  }
+  const change = compare(base)
+  if (change.centreRuns > 1 || base.length < LEAST_RUNS_OF_STEP) return change
+  const before = compare(base.slice(0, -1))
+  return change.centre > before.centre ? { ...change, before } : change
+}
+
+/** Where the next run is expected and how far runs lie apart, by the figures of earlier ones, oldest first. */
+export function describeBase(
+  base: readonly number[],
+  sigma0: number,
+  leastSpread = 0
+): { centre: number; centreRuns: number; spread: number; dof: number } {
+  const differences = base.length - 1
+  const dof = PRIOR_DOF + differences
+  const measured = Math.sqrt((PRIOR_DOF * sigma0 ** 2 + differences * differenceVariance(base)) / dof)
+  const spread = Math.max(measured, leastSpread)
+  const centreRuns = countCentreRuns(base, spread)
+  return { centre: meanOf(base.slice(-centreRuns)), centreRuns, spread, dof }
+}
+
+/** The variance from run to run by successive differences: a step on the branch counts once, and a slow drift hardly at all. */
+export function differenceVariance(base: readonly number[]): number {
+  if (base.length < 2) return 0
+  const differences = base.slice(1).map((y, i) => y - (base[i] ?? y))
+  const most =
+    base.length < LEAST_RUNS_TO_CUT
+      ? Infinity
+      : CUT_DEVIATIONS * DEVIATIONS_PER_MEDIAN * medianOf(differences.map(Math.abs))
+  return meanOf(differences.map((d) => Math.max(-most, Math.min(most, d)) ** 2)) / 2
+}
+
+/** Goes back from the newest run until one does not fit: what lies before a step on the branch is no base any more. */
+function countCentreRuns(base: readonly number[], spread: number): number {
+  let count = 1
+  while (count < MOST_CENTRE_RUNS && count < base.length) {
+    const next = base[base.length - 1 - count] ?? NaN
+    const distance = Math.abs(next - meanOf(base.slice(-count)))
+    if (!(distance <= CENTRE_DEVIATIONS * spread * Math.sqrt(1 + 1 / count))) break
+    count++
+  }
+  return count
+}
+
+export function medianOf(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const upper = sorted[middle] ?? NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2
+}
+
+/** Compares rounds by the difference of head and base within each; at least two rounds. Below `floor` nothing is told apart. */
+export function compareSideBySide(differences: readonly number[], floor: number): Change {
+  const rounds = differences.length
+  const delta = meanOf(differences)
+  const variance = differences.reduce((sum, d) => sum + (d - delta) ** 2, 0) / (rounds - 1)
+  return assessChange(delta, Math.sqrt(variance / rounds + 2 * floor ** 2), rounds - 1)
 }

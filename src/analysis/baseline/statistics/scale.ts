@@ -39,12 +39,10 @@ export function fromScale({ isRelative, sign }: Scale, y: number): number {
   return isRelative ? Math.exp(sign * y) : sign * y
 }
 
-/** The limit as a figure, for a base in the same unit. */
 export function limitFor({ sign }: Scale, base: number, { ratio = 0, amount = 0 }: Allowance): number {
   return base + sign * Math.max(ratio * base, amount)
 }
 
-/** Whether no figure is bad enough to exceed the limit. */
 export function allowsAnything({ kind }: Scale, limit: number): boolean {
   if (kind === 'time') return false
   return kind === 'error_rate' ? limit >= 1 : limit <= 0

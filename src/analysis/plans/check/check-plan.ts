@@ -1,5 +1,5 @@
 import { flatten, readPlan, type PlanElement, type ReadPlan } from '../jmx/plan-tree.js'
-import { refuseForJMeter, shorten, type Finding, type PlanRequest, list } from './request.js'
+import { error, list, refuseForJMeter, shorten, warning, type Finding, type PlanRequest } from './request.js'
 import { checkFiles } from './jmx-files.js'
 import { labelsOf, worthSuggesting, type Labels, JmxPlan, MOST_ELEMENTS } from './jmx-plan.js'
 import { checkLoad } from './jmx-load.js'
@@ -7,7 +7,6 @@ import { checkParameters, searchParameters } from './jmx-parameters.js'
 import { targetOf, type Target } from './jmx-target.js'
 import { callsIn, checkSource, literalsIn, refuseKind, sourcesOf } from './source-plan.js'
 
-/** What the text of a plan tells before it runs. */
 export interface PlanCheck {
   readonly findings: readonly Finding[]
   /** Undefined if the plan cannot be read. */
@@ -20,14 +19,14 @@ export function checkPlan(request: PlanRequest): PlanCheck {
   const names = [request.plan, ...request.others].map(({ name }) => name)
   const refusal =
     request.tool === 'jmeter' ? refuseForJMeter(names) : refuseKind(request.tool, request.plan.name)
-  if (refusal !== undefined) return { findings: [{ level: 'error', message: refusal }] }
+  if (refusal !== undefined) return { findings: [error(refusal)] }
   return request.tool === 'jmeter' ? checkJmx(request) : checkOther(request)
 }
 
 function checkJmx(request: PlanRequest): PlanCheck {
   const { elements: tree, ...read } = readPlan(request.plan.text)
   const problem = describeProblem(request.plan.name, read)
-  if (problem !== undefined) return { findings: [{ level: 'error', message: problem }] }
+  if (problem !== undefined) return { findings: [error(problem)] }
   // What is in it that this reader does not know is up to JMeter.
   if (tree === undefined || flatten(tree).length > MOST_ELEMENTS)
     return { findings: [...tellUnread(request, read.unread), ...searchParameters(request)] }
@@ -47,15 +46,15 @@ function checkJmx(request: PlanRequest): PlanCheck {
 function tellUnread({ plan, isEmbedded }: PlanRequest, unread: string | undefined): Finding[] {
   if (unread === undefined || !isEmbedded) return []
   const message = `loadgate cannot read ${plan.name} (${unread}), even if JMeter can: it would be unknown whether all of it ran, and the run would not pass.`
-  return [{ level: 'warning', message }]
+  return [warning(message)]
 }
 
 function describeProblem(
   name: string,
-  { error, root }: Pick<ReadPlan, 'error' | 'root'>
+  { error: wrong, root }: Omit<ReadPlan, 'elements'>
 ): string | undefined {
-  if (error !== undefined)
-    return `${name} is not well-formed XML, so JMeter cannot read it: line ${error.line}: ${error.reason}. Open the plan in JMeter and save it again, or correct that line.`
+  if (wrong !== undefined)
+    return `${name} is not well-formed XML, so JMeter cannot read it: line ${wrong.line}: ${wrong.reason}. Open the plan in JMeter and save it again, or correct that line.`
   return root === undefined || root === 'jmeterTestPlan'
     ? undefined
     : `${name} is not a plan of JMeter: its first element is <${shorten(root)}> instead of <jmeterTestPlan>. Is it the right file?`
@@ -86,23 +85,11 @@ function checkPlugins(tree: readonly PlanElement[], request: PlanRequest): Findi
   const missing = kinds.filter((kind) => request.hasClass(kind) === false)
   const unknown = kinds.filter((kind) => request.hasClass(kind) === undefined)
   const name = request.plan.name
+  const lack = `${name} uses ${tell(missing)}, which this JMeter does not have; install the plugin into your own JMeter and point JMETER_HOME to it.`
+  const note = `${name} uses ${tell(unknown)}: the JMeter that runs it must have the plugin.`
   return [
-    ...(missing.length === 0
-      ? []
-      : [
-          {
-            level: 'error' as const,
-            message: `${name} uses ${tell(missing)}, which this JMeter does not have; install the plugin into your own JMeter and point JMETER_HOME to it.`
-          }
-        ]),
-    ...(unknown.length === 0
-      ? []
-      : [
-          {
-            level: 'note' as const,
-            message: `${name} uses ${tell(unknown)}: the JMeter that runs it must have the plugin.`
-          }
-        ])
+    ...(missing.length === 0 ? [] : [error(lack)]),
+    ...(unknown.length === 0 ? [] : [{ level: 'note' as const, message: note }])
   ]
 }
 

@@ -3,7 +3,6 @@ import { type PlanElement, readSubPaths, textsOf } from '../jmx/plan-tree.js'
 import { quote, shorten, type Finding, type PlanRequest } from './request.js'
 import type { JmxPlan } from './jmx-plan.js'
 
-/** A file that the plan reads. */
 interface NamedFile {
   readonly path: string
   /** Who reads it: `CSV Data Set "users"`. */
@@ -34,7 +33,6 @@ const WINDOWS_PATH = /^[A-Za-z]:[\\/]|\\/
 /** Elements that may write the file that another one reads. */
 const WRITER = /^(?:SystemSampler|ResultSaver|FTPSampler)$|\./
 
-/** Whether the files that the plan reads are among those of the run, where the plan looks for them. */
 export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
   const named = [
     ...plan.enabled.flatMap(({ element }) => filesOf(element)),
@@ -87,28 +85,19 @@ function checkPath(
   { path, by }: NamedFile,
   { request, names, alike, linked, isWritten }: Surroundings
 ): Finding[] {
-  const shown = shorten(path)
   const base = path.split(/[\\/]/).at(-1) ?? ''
   const isListed = names.has(base)
   const level = request.isEmbedded && !isWritten ? 'error' : 'warning'
-  const reads = `${by} reads ${shown}`
+  const tell = (rest: string): Finding[] => [{ level, message: `${by} reads ${shorten(path)}, ${rest}` }]
   if (!path.startsWith('/') && WINDOWS_PATH.test(path))
-    return [
-      {
-        level,
-        message: `${reads}, a path of Windows, and the plan runs on Linux or macOS; ${isListed ? `write ${base}: files are next to the plan.` : `list ${base} under files, and write ${base} in the plan.`}`
-      }
-    ]
+    return tell(
+      `a path of Windows, and the plan runs on Linux or macOS; ${isListed ? `write ${base}: files are next to the plan.` : `list ${base} under files, and write ${base} in the plan.`}`
+    )
   // A service has folders of its own.
   if (path.startsWith('/'))
     return !request.isHere || request.isThere(path)
       ? []
-      : [
-          {
-            level,
-            message: `${reads}, which does not exist; list it under files, and write ${base} in the plan.`
-          }
-        ]
+      : tell(`which does not exist; list it under files, and write ${base} in the plan.`)
   if (!isListed) {
     const other = alike.get(base.toLowerCase())
     const what = other === undefined ? `add its path to files` : `${other} is; upper and lower case differ`
@@ -116,14 +105,9 @@ function checkPath(
       path.includes('/') && !request.isEmbedded
         ? `, and write ${base} in the plan: a service drops folders`
         : ''
-    return [{ level, message: `${reads}, which is not listed under files; ${what}${flat}.` }]
+    return tell(`which is not listed under files; ${what}${flat}.`)
   }
   if (!path.includes('/') || path === `./${base}`) return []
   if (request.isEmbedded && linked.has(posix.normalize(path))) return []
-  return [
-    {
-      level,
-      message: `${reads}, but files are next to the plan, without their folders; write ${base} in the plan.`
-    }
-  ]
+  return tell(`but files are next to the plan, without their folders; write ${base} in the plan.`)
 }

@@ -1,35 +1,31 @@
 import { OPEN_GROUP, SCHEDULE, countArrivals } from '../jmx/open-model.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
-import { list, quote, type Finding, settingsOf, type PlanRequest } from './request.js'
+import { error, list, quote, settingsOf, warning, type Finding, type PlanRequest } from './request.js'
 import type { JmxPlan } from './jmx-plan.js'
 
 const THREAD_GROUP = /(?:^|\.)\w*ThreadGroup$/
 /** Groups that prepare the load or clean up after it: their numbers are their own. */
 const BEFORE_OR_AFTER = /^(?:Setup|Post)ThreadGroup$/
 const LOOPS = 'LoopController.loops'
+const NO_ARRIVALS =
+  'nobody arrives. It needs a rate and a time, as in rate(20/s) random_arrivals(60 s); and no time may be negative, as with a ramp-up that is longer than the duration.'
 const SCHEDULER = 'ThreadGroup.scheduler'
-/** What a thread group has for each setting of the run, in the words of its dialog. */
-const IN_GROUP: Readonly<
-  Record<string, { property: string; tell: (value: string) => string; field: string }>
-> = {
-  threads: {
-    property: 'ThreadGroup.num_threads',
-    tell: (value) => (value === '1' ? '1 thread' : `${value} threads`),
-    field: 'its number of threads'
-  },
-  rampup: {
-    property: 'ThreadGroup.ramp_time',
-    tell: (value) => `a ramp-up of ${value} s`,
-    field: 'its ramp-up period'
-  },
-  duration: {
-    property: 'ThreadGroup.duration',
-    tell: (value) => `a duration of ${value} s`,
-    field: 'its duration (with "Specify Thread lifetime" ticked)'
+/** What a thread group has for each setting of the run: its property, its value in words, and its name in the dialog. */
+const IN_GROUP: Readonly<Record<string, [property: string, tell: (value: string) => string, field: string]>> =
+  {
+    threads: [
+      'num_threads',
+      (value) => (value === '1' ? '1 thread' : `${value} threads`),
+      'its number of threads'
+    ],
+    rampup: ['ramp_time', (value) => `a ramp-up of ${value} s`, 'its ramp-up period'],
+    duration: [
+      'duration',
+      (value) => `a duration of ${value} s`,
+      'its duration (with "Specify Thread lifetime" ticked)'
+    ]
   }
-}
 
-/** How much load the plan makes and for how long, compared with what the run asks for. */
 export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
   const groups = plan.enabled
     .map(({ element }) => element)
@@ -38,49 +34,52 @@ export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
     return plan.isOpaque || plan.enabled.some(({ element: { kind } }) => BEFORE_OR_AFTER.test(kind))
       ? []
       : [
-          {
-            level: 'error',
-            message: `${request.plan.name} has no enabled thread group, so it sends nothing; add one, or enable it.`
-          }
+          error(
+            `${request.plan.name} has no enabled thread group, so it sends nothing; add one, or enable it.`
+          )
         ]
-  const main = groups.filter(({ kind }) => kind === 'ThreadGroup')
+  const main = groups.filter(isMain)
   const endless = mayEndItself(plan) ? [] : main.filter((group) => isEndless(group, plan))
   const unread = [...settingsOf(request)].flatMap(([name, value]) =>
-    name === 'duration' && endless.length > 0 ? [] : checkSetting(plan, { name, value, groups, main })
+    name === 'duration' && endless.length > 0 ? [] : checkSetting(plan, groups, name, value)
   )
-  const zero = main.filter((group) => isScheduled(group) && hasNoTime(group, plan))
+  const zero = main.filter((group) => hasNoTime(group, plan))
   const nobody = groups.filter((group) => group.kind === OPEN_GROUP && hasNoArrivals(group, plan))
-  return [...unread, ...tellEndless(endless, request), ...zero.map(tellNoTime), ...nobody.map(tellNoArrivals)]
+  return [
+    ...unread,
+    ...tellEndless(endless, request),
+    ...zero.map(({ name }) => {
+      const rest = 'with which JMeter does not start it; write ${__P(duration,60)} as its duration.'
+      return error(`The thread group ${quote(name)} has a duration of 0 s, ${rest}`)
+    }),
+    ...nobody.map(({ name }) => error(`By the schedule of the thread group ${quote(name)} ${NO_ARRIVALS}`))
+  ]
 }
 
-function checkSetting(
-  plan: JmxPlan,
-  {
-    name,
-    value,
-    groups,
-    main
-  }: { name: string; value: number; groups: readonly PlanElement[]; main: readonly PlanElement[] }
-): Finding[] {
+function checkSetting(plan: JmxPlan, groups: readonly PlanElement[], name: string, value: number): Finding[] {
   const inGroup = IN_GROUP[name]
   if (inGroup === undefined || plan.reads(name)) return []
+  const [property, tell, field] = inGroup
+  const main = groups.filter(isMain)
   const [open] = groups.filter(({ kind }) => kind === OPEN_GROUP)
   if (open !== undefined && main.length === 0) return [tellOpen(open, name, value)]
   const has = (group: PlanElement): string | undefined =>
     name === 'duration' && group.properties.get(SCHEDULER) !== 'true'
       ? undefined
-      : plan.evaluate(group.properties.get(inGroup.property) ?? '')?.trim()
+      : plan.evaluate(group.properties.get(`ThreadGroup.${property}`) ?? '')?.trim()
   const concerned = name === 'threads' ? groups.filter(({ kind }) => kind !== OPEN_GROUP) : groups
   if (main.length === concerned.length && main.every((group) => has(group) === String(value))) return []
-  const fixed = main.map((group) => tellGroup(group, has(group), inGroup.tell))
+  const fixed = main.map((group) => tellGroup(group, has(group), tell))
   const [first] = main
   const example = (first && /^\d+$/.exec(has(first) ?? '')?.[0]) ?? String(value)
-  return [
-    {
-      level: 'warning',
-      message: `${name} is ${value}, but the plan does not read it${fixed.length > 0 ? `: ${list(fixed.slice(0, 3))}${fixed.length > 3 ? `, and ${fixed.length - 3} more` : ''}` : ''}. Write \${__P(${name},${example})} as ${inGroup.field} in the thread group, or remove ${name}.`
-    }
-  ]
+  const more = fixed.length > 3 ? `, and ${fixed.length - 3} more` : ''
+  const told = fixed.length > 0 ? `: ${list(fixed.slice(0, 3))}${more}` : ''
+  const message = `${name} is ${value}, but the plan does not read it${told}. Write \${__P(${name},${example})} as ${field} in the thread group, or remove ${name}.`
+  return [warning(message)]
+}
+
+function isMain({ kind }: PlanElement): boolean {
+  return kind === 'ThreadGroup'
 }
 
 /** A schedule says when users arrive; how many there are at a time depends on how fast they are served. */
@@ -90,19 +89,12 @@ function tellOpen(group: PlanElement, name: string, value: number): Finding {
     name === 'threads'
       ? `${unread}: the load of the thread group ${quote(group.name)} is open, its users arrive by its schedule, however many there are. Set their rate in the schedule, and remove threads.`
       : `${unread}. Write \${__P(${name},${value})} into the schedule of the thread group ${quote(group.name)}, as in random_arrivals(\${__P(${name},${value})} s), or remove ${name}.`
-  return { level: 'warning', message }
+  return warning(message)
 }
 
 function hasNoArrivals({ properties }: PlanElement, plan: JmxPlan): boolean {
   const schedule = plan.evaluate(properties.get(SCHEDULE) ?? '')
   return schedule !== undefined && countArrivals(schedule) === 0
-}
-
-function tellNoArrivals({ name }: PlanElement): Finding {
-  return {
-    level: 'error',
-    message: `By the schedule of the thread group ${quote(name)} nobody arrives. It needs a rate and a time, as in rate(20/s) random_arrivals(60 s); and no time may be negative, as with a ramp-up that is longer than the duration.`
-  }
 }
 
 function tellGroup(group: PlanElement, value: string | undefined, tell: (value: string) => string): string {
@@ -123,20 +115,9 @@ function isEndless(group: PlanElement, plan: JmxPlan): boolean {
   return hasLoops && (loops === '-1' || goesOn === 'true') && scheduler.trim() === 'false'
 }
 
-function isScheduled({ properties }: PlanElement): boolean {
-  return properties.get(SCHEDULER)?.trim() === 'true'
-}
-
 function hasNoTime({ properties }: PlanElement, plan: JmxPlan): boolean {
+  if (properties.get(SCHEDULER)?.trim() !== 'true') return false
   return /^0*$/.test(plan.evaluate(properties.get('ThreadGroup.duration') ?? '')?.trim() ?? '1')
-}
-
-/** JMeter refuses to start such a group. */
-function tellNoTime({ name }: PlanElement): Finding {
-  return {
-    level: 'error',
-    message: `The thread group ${quote(name)} has a duration of 0 s, with which JMeter does not start it; write \${__P(duration,60)} as its duration.`
-  }
 }
 
 /** Something may stop a thread or the test: what it does is not known from here. */
@@ -165,10 +146,6 @@ function tellEndless(
   const verb = endless.length === 1 ? 'loops forever and has' : 'loop forever and have'
   const unread =
     durationSeconds === undefined ? '' : ` (the plan does not use duration, ${durationSeconds} s)`
-  return [
-    {
-      level: isEmbedded ? 'error' : 'warning',
-      message: `The plan has no end: ${subject} ${verb} no duration${unread}, so that only ${limit} stops the run, which never passes. Tick "Specify Thread lifetime" with a duration of \${__P(duration,60)}, or give a number of loops.`
-    }
-  ]
+  const message = `The plan has no end: ${subject} ${verb} no duration${unread}, so that only ${limit} stops the run, which never passes. Tick "Specify Thread lifetime" with a duration of \${__P(duration,60)}, or give a number of loops.`
+  return [isEmbedded ? error(message) : warning(message)]
 }

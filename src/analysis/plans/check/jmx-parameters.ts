@@ -1,18 +1,17 @@
-import type { Finding, PlanRequest, Parameter } from './request.js'
+import { error, warning, type Finding, type PlanRequest, type Parameter } from './request.js'
 import { READS_PROPERTIES, type JmxPlan } from './jmx-plan.js'
 
 /** JMeter's own properties without a dot in their names; of those with one, only parameters of the base are judged. */
 const OWN = new Set([
   ...['language', 'cookies', 'remote_hosts', 'sample_variables', 'search_paths', 'plugin_dependency_paths'],
+  ...['mode', 'num_sample_threshold', 'time_threshold', 'key_on_threadname', 'server_port'],
   ...[
-    'mode',
-    'num_sample_threshold',
-    'time_threshold',
-    'key_on_threadname',
-    'server_port',
-    'cacheable_methods'
+    'cacheable_methods',
+    'backend_metrics_large_window',
+    'backend_metrics_window',
+    'backend_metrics_window_mode',
+    'not_in_menu'
   ],
-  ...['backend_metrics_large_window', 'backend_metrics_window', 'backend_metrics_window_mode', 'not_in_menu'],
   ...['kerberos_jaas_application', 'post_add_content_type_if_missing', 'upgrade_properties', 'loggerpanel']
 ])
 
@@ -30,12 +29,11 @@ export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] 
   return [
     ...[...names]
       .filter((name) => !ofBase.has(name) && !name.includes('.') && !OWN.has(name) && !plan.reads(name))
-      .map((name): Finding => {
-        return {
-          level: 'warning',
-          message: `-J${name} has no effect: the plan does not read ${exampleOf(name)}. Is the name spelled as in the plan?`
-        }
-      }),
+      .map((name) =>
+        warning(
+          `-J${name} has no effect: the plan does not read ${exampleOf(name)}. Is the name spelled as in the plan?`
+        )
+      ),
     ...checkBaselineParameters(request, {
       reads: (name) => plan.mentions(name),
       // Java itself reads some of its properties.
@@ -59,13 +57,11 @@ function exampleOf(name: string): string {
   return `\${__P(${name},…)}`
 }
 
-/** What can be seen of a plan. */
 interface Sight {
   /** Whether the part of the plan that can be seen may read the parameter. */
   readonly reads: (name: string) => boolean
   /** Nothing of the plan is hidden, so that nothing else may read it either. */
   readonly isWhole: (parameter: Parameter) => boolean
-  /** How a plan reads it. */
   readonly example: (name: string) => string
   /** Those of the tool itself, which no plan has to read. */
   readonly isOwn?: (name: string) => boolean
@@ -88,16 +84,9 @@ export function checkBaselineParameters(
     .map(([flag, parameter]): Finding => {
       const unread = `${plan.name} does not read ${example(parameter.name)}`
       const same = 'base and head would be the same server, and every comparison would hold'
-      return isWhole(parameter)
-        ? {
-            level: 'error',
-            isInput: true,
-            message: `baseline-parameters: ${flag} has no effect: ${unread}, so that ${same}. Is the name spelled as in the plan?`
-          }
-        : {
-            level: 'warning',
-            message: `baseline-parameters: ${flag} may have no effect: as far as it can be looked into, ${unread}. If nothing else reads it, ${same}.`
-          }
+      const surely = `baseline-parameters: ${flag} has no effect: ${unread}, so that ${same}. Is the name spelled as in the plan?`
+      const maybe = `baseline-parameters: ${flag} may have no effect: as far as it can be looked into, ${unread}. If nothing else reads it, ${same}.`
+      return isWhole(parameter) ? { ...error(surely), isInput: true } : warning(maybe)
     })
 }
 

@@ -2,7 +2,6 @@ import { argumentsOf, flatten, isJmx, readPlanTree, type PlanElement } from '../
 import { callFunction } from '../jmx/open-model.js'
 import { hasWord, literal, settingsOf, type PlanInputs } from './request.js'
 
-/** An element, and the one around it. */
 export interface Placed {
   readonly element: PlanElement
   readonly within: Placed | undefined
@@ -10,7 +9,6 @@ export interface Placed {
 
 const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
 const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
-/** Code that reads properties. */
 export const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
 /** A plan of more elements is not looked into: it would take seconds. */
@@ -30,14 +28,12 @@ const MOST_WORK = 5_000_000
 
 /** A JMeter plan with the parts that it includes, as far as its text tells what it does. */
 export class JmxPlan {
-  /** The elements that JMeter runs. */
   readonly enabled: readonly Placed[]
   /** The same, and those that a module controller may run although they are disabled. */
   readonly reachable: readonly PlanElement[]
   /** Something runs that cannot be looked into: a script or a part in a file that is not there, or code in Java. */
   readonly isOpaque: boolean
   readonly hasScripts: boolean
-  /** The JMeter properties that the run sets. */
   readonly properties: ReadonlyMap<string, string>
   readonly #variables: ReadonlyMap<string, string>
   readonly #isChanged: (property: string) => boolean
@@ -50,7 +46,7 @@ export class JmxPlan {
     const included = new Map<string, readonly PlanElement[]>()
     for (let depth = 0; ; depth++) {
       const plan = new JmxPlan(tree, request, included)
-      const names = new Set(plan.enabled.flatMap(({ element }) => plan.#includedBy(element) ?? []))
+      const names = new Set(plan.enabled.flatMap(({ element }) => plan.#fileOf(element) ?? []))
       const more = request.others.filter(({ name }) => isJmx(name) && names.has(name) && !included.has(name))
       if (more.length === 0 || depth === DEEPEST) return plan
       for (const { name, text = '' } of more) {
@@ -128,7 +124,7 @@ export class JmxPlan {
       if (!SCRIPT.test(kind)) return false
       // Using it is not setting it.
       const isNamed = hasWord(text.replaceAll(`\${${name}}`, ''), name)
-      return isNamed || [...properties].some(([key, value]) => SCRIPT_FILE.test(key) && value.trim() !== '')
+      return isNamed || pathOf(element) !== ''
     }
     return (
       !BUILT_IN.test(name) &&
@@ -163,28 +159,22 @@ export class JmxPlan {
     return this.properties.get(name) ?? fallback.replace(/\\,/g, ',').trim()
   }
 
-  /** The name of the file that an include controller reads; undefined if it is only known at run time. */
-  #includedBy({ kind, properties }: PlanElement): string | undefined {
-    if (kind !== 'IncludeController') return undefined
-    return this.evaluate(properties.get('IncludeController.includepath') ?? '')
-      ?.trim()
-      .split('/')
-      .at(-1)
+  /** The name of the file that an element runs; undefined if it is only known at run time. */
+  #fileOf(element: PlanElement): string | undefined {
+    return this.evaluate(pathOf(element))?.trim().split('/').at(-1)
   }
 
-  #isUnknown({ kind, properties }: PlanElement, readable: ReadonlySet<string>): boolean {
-    if (kind === 'JavaSampler' || kind === 'JUnitSampler') return true
-    const path =
-      kind === 'IncludeController'
-        ? (properties.get('IncludeController.includepath') ?? '')
-        : SCRIPT.test(kind)
-          ? ([...properties].find(([name, value]) => SCRIPT_FILE.test(name) && value.trim() !== '')?.[1] ??
-            '')
-          : ''
-    if (path === '') return false
-    const known = this.evaluate(path)
-    return known === undefined || !readable.has(known.split('/').at(-1) ?? '')
+  #isUnknown(element: PlanElement, readable: ReadonlySet<string>): boolean {
+    if (element.kind === 'JavaSampler' || element.kind === 'JUnitSampler') return true
+    return pathOf(element) !== '' && !readable.has(this.#fileOf(element) ?? '')
   }
+}
+
+/** The file that an include controller or a script element runs; empty if there is none. */
+function pathOf({ kind, properties }: PlanElement): string {
+  if (kind === 'IncludeController') return properties.get('IncludeController.includepath') ?? ''
+  if (!SCRIPT.test(kind)) return ''
+  return [...properties].find(([name, value]) => SCRIPT_FILE.test(name) && value.trim() !== '')?.[1] ?? ''
 }
 
 /** As they are passed: Java's properties, which JMeter's functions read too, the run's settings, then `-J`; the last one wins. */
@@ -299,19 +289,19 @@ function isTable(kind: string): boolean {
 const MOST_USUAL = 1_000
 const LONGEST_USUAL = 200
 
-/** The labels that rows of the results can have. */
 export interface Labels {
   /** What a row may be named after, and more. */
   readonly names: readonly string[]
   /** No other label is possible. */
   readonly isComplete: boolean
-  /** Those that are worth suggesting. */
   readonly usual: readonly string[]
   /** They are the texts of a source, whatever these are for. */
   readonly isSource: boolean
 }
 
 const MAKES_ROWS = /Sampler|^TransactionController$/
+/** They name their rows themselves. */
+const NAMES_ROWS = /^(?:JUnitSampler|JavaSampler|AccessLogSampler)$/
 
 export function labelsOf(plan: JmxPlan): Labels {
   const elements = plan.reachable.map((element) => ({ ...element, label: plan.evaluate(element.name) }))
@@ -325,7 +315,7 @@ export function labelsOf(plan: JmxPlan): Labels {
       !plan.isOpaque &&
       // Rows of redirects are then named after their addresses.
       !plan.properties.has('subresults.disable_renaming') &&
-      rows.every(({ kind, label }) => label !== undefined && label !== '' && !isUnusual(kind)) &&
+      rows.every(({ kind, label }) => label !== undefined && label !== '' && !NAMES_ROWS.test(kind)) &&
       elements.every(({ kind }) => kind !== 'IncludeController' && !kind.includes('.')) &&
       !plan.texts.some((text) => /SampleLabel/i.test(text))
   }
@@ -334,9 +324,4 @@ export function labelsOf(plan: JmxPlan): Labels {
 /** A few of them: comparing a misspelt label with all of a huge plan would take minutes. */
 export function worthSuggesting(names: readonly string[]): string[] {
   return [...new Set(names)].filter(({ length }) => length <= LONGEST_USUAL).slice(0, MOST_USUAL)
-}
-
-/** They name their rows themselves. */
-function isUnusual(kind: string): boolean {
-  return /^(?:JUnitSampler|JavaSampler|AccessLogSampler)$/.test(kind)
 }

@@ -37,9 +37,7 @@ export function targetOf(plan: JmxPlan, { parameters }: Pick<PlanRequest, 'param
   const [first] = requests
   if (first?.url === undefined) return undefined
   const { origin } = first.url
-  const get = requests.find(
-    ({ element, url }) => isGet(element) && url?.origin === origin && hasPath(plan, element)
-  )
+  const get = requests.find(({ element, url }) => url?.origin === origin && isPlainGet(plan, element))
   if (get?.url === undefined)
     return { url: new URL('/', first.url), shown: new URL('/', first.url).href, isOfPlan: false }
   const isWritten = !get.element.properties.get('HTTPSampler.path')?.includes('${')
@@ -60,12 +58,9 @@ function isAlwaysRun(plan: JmxPlan, { within }: Placed): boolean {
   return true
 }
 
-function isGet({ properties }: PlanElement): boolean {
-  return (properties.get('HTTPSampler.method') ?? 'GET') === 'GET'
-}
-
-function hasPath(plan: JmxPlan, { properties, parts }: PlanElement): boolean {
+function isPlainGet(plan: JmxPlan, { properties, parts }: PlanElement): boolean {
   return (
+    (properties.get('HTTPSampler.method') ?? 'GET') === 'GET' &&
     plan.evaluate(properties.get('HTTPSampler.path') ?? '') !== undefined &&
     !parts.some(({ type }) => type === 'HTTPArgument')
   )

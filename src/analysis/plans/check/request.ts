@@ -2,7 +2,6 @@ import { extname } from 'node:path'
 import { shorten as shortenTo } from '../../../contract/text.js'
 import { isJmx } from '../jmx/plan-tree.js'
 
-/** One of the files that go with a run. */
 export interface RunFile {
   /** Without its folder, which a service drops. */
   readonly name: string
@@ -17,7 +16,6 @@ export interface Parameter {
   readonly value: string
 }
 
-/** What a plan is checked against. */
 export interface PlanRequest {
   readonly tool: string
   /** The tool runs on this machine, as part of the step; otherwise a service of its own or a pod runs it. */
@@ -34,13 +32,11 @@ export interface PlanRequest {
   readonly baselineParameters?: readonly Parameter[]
   /** What stops a run that does not end: "the timeout of 2 h". */
   readonly limit: string
-  /** Whether there is a file with this absolute path here. */
   isThere(path: string): boolean
   /** Whether the JMeter that will be used has this class; undefined if nobody knows. */
   hasClass(name: string): boolean | undefined
 }
 
-/** What decides on the values in a plan. */
 export type PlanInputs = Pick<
   PlanRequest,
   'others' | 'parameters' | 'threads' | 'rampupSeconds' | 'durationSeconds'
@@ -56,7 +52,6 @@ export function settingsOf({ threads, rampupSeconds, durationSeconds }: PlanInpu
   )
 }
 
-/** What is wrong with a plan, or may be: what happened, and what to do. */
 export interface Finding {
   /** `error`: the run would fail. `warning`: it would not do what was asked of it. `note`: worth knowing. */
   readonly level: 'error' | 'warning' | 'note'
@@ -65,9 +60,16 @@ export interface Finding {
   readonly isInput?: true
 }
 
+export function error(message: string): Finding {
+  return { level: 'error', message }
+}
+
+export function warning(message: string): Finding {
+  return { level: 'warning', message }
+}
+
 const MAX_QUOTE = 100
 
-/** A text of the plan for a message: one line, not too long. */
 export function quote(text: string): string {
   return `"${shorten(text)}"`
 }
@@ -81,7 +83,6 @@ export function list(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`
 }
 
-/** For a name within a regular expression. */
 export function literal(name: string): string {
   return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
@@ -90,7 +91,6 @@ export function hasWord(text: string, name: string): boolean {
   return new RegExp(`(?<![\\w])${literal(name)}(?![\\w])`).test(text)
 }
 
-/** The text of a file, or why it has none that can be read. */
 export type Decoded = { readonly text: string; readonly hasBadBytes: boolean } | { readonly problem: string }
 
 const SIGNATURES: readonly (readonly [bytes: readonly number[], problem: string])[] = [
@@ -101,7 +101,6 @@ const SIGNATURES: readonly (readonly [bytes: readonly number[], problem: string]
 ]
 const LOOKED_AT_BYTES = 4096
 
-/** Reads the bytes of a plan or of another text that goes with it. */
 export function decodePlan(bytes: Uint8Array): Decoded {
   const signature = SIGNATURES.find(([start]) => start.every((byte, at) => bytes[at] === byte))
   if (signature !== undefined) return { problem: signature[1] }
@@ -123,7 +122,6 @@ function isValid(bytes: Uint8Array): boolean {
 }
 
 const SELENIUM = 'java-selenium-chrome or java-selenium-firefox'
-/** The tools that run plans in files of other kinds than JMeter's. */
 const OTHER_TOOLS: Readonly<Record<string, string>> = {
   '.java': `gatling, ${SELENIUM}`,
   '.scala': 'gatling',

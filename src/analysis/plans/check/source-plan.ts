@@ -1,14 +1,12 @@
 import { extname } from 'node:path'
 import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
-import { hasWord, shorten, type Finding, settingsOf, type PlanRequest } from './request.js'
+import { hasWord, settingsOf, shorten, warning, type Finding, type PlanRequest } from './request.js'
 
-/** What each tool runs, and what its plan reads. */
 interface SourceTool {
   readonly extensions: readonly string[]
   readonly wanted: string
   /** The plan itself reads threads, rampup and duration; otherwise the tool starts that many users for so long. */
   readonly readsSettings: boolean
-  /** How a plan reads a parameter. */
   example(name: string): string
 }
 
@@ -45,7 +43,6 @@ const DYNAMIC =
   /\bget(?:Property|Integer|Long|Boolean|env|Properties)\s*\(\s*(?!["'])|\bsys\.props(?!\s*(?:\(|\.get\w*\()\s*")|\bprocess\.env\s*(?:\[\s*(?!["'])|\))/
 const LITERAL = /"((?:[^"\\\n]|\\.){1,200})"|'((?:[^'\\\n]|\\.){1,200})'|`((?:[^`\\$]|\\.){1,200})`/g
 
-/** Why the tool does not run a plan of this name. */
 export function refuseKind(tool: string, name: string): string | undefined {
   const known = TOOLS[tool]
   if (known === undefined || known.extensions.includes(extname(name).toLowerCase())) return undefined
@@ -97,10 +94,11 @@ function checkSettings(tool: SourceTool, request: PlanRequest, texts: readonly s
   if (!tool.readsSettings) return []
   return [...settingsOf(request)]
     .filter(([name]) => !texts.some((text) => hasWord(text, name)))
-    .map(([name, value]) => ({
-      level: 'warning',
-      message: `${name} is ${value}, but ${request.plan.name} does not read it; use ${tool.example(name)} in the simulation, or remove ${name}.`
-    }))
+    .map(([name, value]) =>
+      warning(
+        `${name} is ${value}, but ${request.plan.name} does not read it; use ${tool.example(name)} in the simulation, or remove ${name}.`
+      )
+    )
 }
 
 function checkParameters(tool: SourceTool, request: PlanRequest, texts: readonly string[]): Finding[] {
@@ -110,10 +108,11 @@ function checkParameters(tool: SourceTool, request: PlanRequest, texts: readonly
     .filter(
       ([, name]) => !ofBase.has(name) && !name.includes('.') && !texts.some((text) => hasWord(text, name))
     )
-    .map(([flag, name]) => ({
-      level: 'warning',
-      message: `${flag} has no effect: ${request.plan.name} does not read ${tool.example(name)}. Is the name spelled as in the plan?`
-    }))
+    .map(([flag, name]) =>
+      warning(
+        `${flag} has no effect: ${request.plan.name} does not read ${tool.example(name)}. Is the name spelled as in the plan?`
+      )
+    )
 }
 
 function checkFiles(request: PlanRequest, texts: readonly string[]): Finding[] {
@@ -123,10 +122,9 @@ function checkFiles(request: PlanRequest, texts: readonly string[]): Finding[] {
     .flatMap((text) => [...text.matchAll(READS_FILE)].map(([, , path = '']) => path))
   return [...new Set(paths)]
     .filter((path) => !/^(?:[a-z]+:|\/)/i.test(path) && !names.includes(path.split('/').at(-1) ?? ''))
-    .map((path) => ({
-      level: 'warning',
-      message: `The plan reads ${shorten(path)}, which is not listed under files; add its path to files.`
-    }))
+    .map((path) =>
+      warning(`The plan reads ${shorten(path)}, which is not listed under files; add its path to files.`)
+    )
 }
 
 /** Without regular expressions over several lines: one that is never closed would be searched for again and again. */

@@ -19,10 +19,7 @@ const STEP =
 
 type Step = { readonly rate: number } | { readonly seconds: number; readonly isPause: boolean }
 
-/**
- * How many users arrive by a schedule such as `rate(20/s) random_arrivals(60 s)`. Between two rates it changes evenly. Undefined if the
- * schedule cannot be read; JMeter starts nobody by one with a negative time.
- */
+/** How many users arrive by a schedule, evenly between two rates; nobody by one with a negative time. Undefined if it cannot be read. */
 export function countArrivals(schedule: string): number | undefined {
   const steps = readSteps(schedule)
   if (steps === undefined) return undefined

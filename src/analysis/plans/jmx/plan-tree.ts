@@ -1,7 +1,6 @@
 import { posix } from 'node:path'
 import { SaxesParser } from 'saxes'
 
-/** An element of a plan, with its children. */
 export interface PlanElement {
   /** `ThreadGroup`, `HTTPSamplerProxy`; those of plugins include their package. */
   readonly kind: string
@@ -9,7 +8,6 @@ export interface PlanElement {
   readonly isEnabled: boolean
   /** Its plain properties by name, those of its parts too; the first one if a name repeats. */
   readonly properties: ReadonlyMap<string, string>
-  /** What it consists of, such as the arguments of a request. */
   readonly parts: readonly PlanPart[]
   /** Its name and all values in it, a line each, without what is written for people only. */
   readonly text: string
@@ -22,7 +20,6 @@ export interface PlanPart {
   readonly properties: ReadonlyMap<string, string>
 }
 
-/** Where a text stops being XML, and why. */
 export interface XmlError {
   /** From 1. */
   readonly line: number
@@ -31,7 +28,6 @@ export interface XmlError {
 
 export interface ReadPlan {
   readonly error?: XmlError
-  /** The name of the first element. */
   readonly root: string | undefined
   /** Undefined if the text cannot be read, for the reason below. */
   readonly elements: readonly PlanElement[] | undefined
@@ -53,7 +49,6 @@ const CONTROL = /&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));
 /** An "&" that starts no entity of XML. One without an end is read as an entity up to the next semicolon, wherever that is. */
 const BARE = /&(?!(?:lt|gt|amp|quot|apos|#\d+|#x[\da-f]+);)(\w+;)?/i
 
-/** Thrown to read no further. */
 class Stop extends Error {}
 
 interface OpenElement extends PlanElement {
@@ -70,7 +65,6 @@ interface OpenTag {
   /** Where the elements in it go, if it is the first element or a tree. */
   readonly siblings?: OpenElement[] | undefined
   readonly part?: OpenPart | undefined
-  /** The name of a plain property. */
   readonly property?: string | undefined
   text: string
   hasTags: boolean
@@ -153,7 +147,9 @@ export function readPlan(text: string): ReadPlan {
     const rest = plan.slice(afterTag.at)
     const bare = /entity|^un/.test(message) ? BARE.exec(rest) : null
     const line = bare ? afterTag.line + rest.slice(0, bare.index).split('\n').length - 1 : parser.line
-    found.error = bare ? { line, reason: describeBare(bare) } : explain(message, line, { closed, open })
+    const entity = bare?.[1]
+    const amp = entity ? `&${entity} is unknown in XML` : 'there is a "&" that stands for itself; write &amp;'
+    found.error = bare ? { line, reason: amp } : explain(message, line, closed, open.at(-1))
     stop(`line ${found.error.line}: ${found.error.reason}`)
   })
   try {
@@ -164,22 +160,13 @@ export function readPlan(text: string): ReadPlan {
   return { root, elements: found.unread === undefined ? elements : undefined, ...found }
 }
 
-function describeBare([, entity]: RegExpExecArray): string {
-  return entity ? `&${entity} is unknown in XML` : 'there is a "&" that stands for itself; write &amp;'
-}
-
 /** In other words than the parser's. */
-function explain(
-  message: string,
-  line: number,
-  { closed, open }: { closed: OpenTag | undefined; open: readonly OpenTag[] }
-): XmlError {
+function explain(message: string, line: number, closed?: OpenTag, last?: OpenTag): XmlError {
   if (message.startsWith('text data outside'))
     return { line, reason: 'there is text before the first element' }
   if (message.startsWith('document must contain')) return { line: 1, reason: 'there is no element in it' }
   if (message.startsWith('unexpected close') && closed)
     return { line, reason: `the tag that is closed here is not <${closed.name}> of line ${closed.line}` }
-  const last = open.at(-1)
   if (/^unclosed|^unexpected end/.test(message) && last)
     return { line: last.line, reason: `<${last.name}> is never closed; the file may be cut off` }
   return { line, reason: message.replace(/\.$/, '') }
@@ -213,10 +200,7 @@ export function argumentsOf({ parts }: PlanElement): [name: string, value: strin
     .map(({ properties }) => [properties.get('Argument.name') ?? '', properties.get('Argument.value') ?? ''])
 }
 
-/**
- * The paths below its own folder where a plan looks for files that were uploaded next to it: `data/users.csv` for an
- * uploaded `users.csv`. Paths built at run time cannot be found in its texts.
- */
+/** Where a plan looks for uploaded files below its own folder: `data/users.csv` for `users.csv`. Paths built at run time are not found. */
 export function readSubPaths(texts: readonly string[], names: ReadonlySet<string>): string[] {
   const words = texts.flatMap((text) => text.split(/[\s"'<>(),;=${}|:*?]+/))
   const paths = words
@@ -227,13 +211,7 @@ export function readSubPaths(texts: readonly string[], names: ReadonlySet<string
 }
 
 /** What a file says that goes with a run: each element of a plan, or all of a script. */
-export function textsOf({
-  name,
-  text
-}: {
-  readonly name: string
-  readonly text: string | undefined
-}): string[] {
+export function textsOf({ name, text }: { name: string; text: string | undefined }): string[] {
   if (text === undefined) return []
   return isJmx(name) ? flatten(readPlanTree(text) ?? []).map((element) => element.text) : [text]
 }

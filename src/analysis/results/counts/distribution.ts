@@ -2,7 +2,6 @@
 import { firstAbove } from '../first-above.js'
 import type { CountedRuns } from './histogram.js'
 
-/** One run of counted values. */
 export interface Run {
   readonly runs: CountedRuns
   readonly index: number
@@ -26,7 +25,6 @@ const TABLE_SIZE = 1 << 16
 const table = new Float64Array(TABLE_SIZE)
 const seen = new Uint32Array(TABLE_SIZE)
 
-/** The distribution of the samples of several runs combined. */
 export class Distribution {
   readonly #runs: readonly Run[]
   #own: Sums | undefined
@@ -39,7 +37,6 @@ export class Distribution {
     return totalOf(this.#sums)
   }
 
-  /** How many samples are at most `value`. */
   countUpTo(value: number): number {
     const { size, values, upTo } = this.#sums
     const after = firstAbove(values, size, value)
@@ -120,7 +117,7 @@ function joinTwo(a: Run, b: Run, sums: Sums): void {
 function sumMany(runs: readonly Run[], sums: Sums): void {
   const large = new Map<number, number>()
   let size = 0
-  for (const { runs: all, index } of runs) {
+  for (const { runs: all, index } of runs)
     for (let i = all.offsets[index]!; i < all.offsets[index + 1]!; i++) {
       const value = all.values[i]!
       if (value < TABLE_SIZE) {
@@ -128,7 +125,6 @@ function sumMany(runs: readonly Run[], sums: Sums): void {
         table[value]! += all.counts[i]!
       } else large.set(value, (large.get(value) ?? 0) + all.counts[i]!)
     }
-  }
   makeRoom(sums, size + large.size)
   const { values, upTo } = sums
   values.set(seen.subarray(0, size).sort())

@@ -9,7 +9,6 @@ export interface ErrorFields {
   codeEnd: number
   messageStart: number
   messageEnd: number
-  /** Whether quotes in the message are doubled. */
   hasEscapes: boolean
 }
 

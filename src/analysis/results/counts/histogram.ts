@@ -11,10 +11,7 @@ const FIRST_SLOTS = 1024
 /** More than any 32-bit value needs at sixteen bits. */
 const BUCKETS_A_CELL = 1 << 20
 
-/**
- * Counts whole numbers for any number of cells. Values below 2^bits are exact, larger ones keep their `bits` leading
- * bits, so that a bucket is never wider than 2^(1 - bits) of its value.
- */
+/** Counts whole numbers per cell. Values below 2^bits are exact, larger ones keep `bits` leading bits: at most 2^(1 - bits) off. */
 export class Histogram {
   readonly #bits: number
   /** Open addressing: cell and bucket of each slot, and how often it was counted; 0 in an empty one. */

@@ -70,14 +70,13 @@ export interface TidyBucket {
   readonly users: number
 }
 
-/** What to read of a CSV. */
 export interface ScannerOptions {
   readonly grid: string
   readonly region: string
   /** Rows that start before it are read but not counted, and so are the buckets of a tidy CSV. */
   readonly countFromMs?: number
   /** The same for rows that start after it. */
-  readonly countToMs?: number
+  readonly countToMs?: number | undefined
   /** Rows that end before it are read but not counted: they only show which transactions the rows after them belong to. */
   readonly countEndsFromMs?: number
   /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */

@@ -9,19 +9,9 @@ export const MAX_BUCKETS = 601
 const FIRST_TIMES = 256
 const NO_TIMES = new Uint32Array(0)
 
-/** A bucket that was counted elsewhere. */
-export interface CountedBucket {
-  readonly atMs: number
-  readonly samples: number
-  readonly failures: number
-  readonly threads: number
-  /** Counts of the times, in the chart's buckets. */
-  readonly times: Int32Array
-}
-
 /** Keeps a bounded number of buckets for a run of unknown length: if there are too few, they become twice as wide. */
 export class TimeLine {
-  #bucketMs = LINE_UNIT_MS
+  bucketMs: number = LINE_UNIT_MS
   /** Number of the bucket in slot 0. */
   #base = 0
   #span = 0
@@ -49,17 +39,13 @@ export class TimeLine {
     this.#timesOf(record, bucket + 1)[bucket]! += 1
   }
 
-  get bucketMs(): number {
-    return this.#bucketMs
-  }
-
   /** Where the first bucket begins; undefined if there is none. */
   get startMs(): number | undefined {
-    return this.#span === 0 ? undefined : this.#base * this.#bucketMs
+    return this.#span === 0 ? undefined : this.#base * this.bucketMs
   }
 
-  /** Adds a bucket that is no wider than those here. */
-  absorb({ atMs, samples, failures, threads, times }: CountedBucket): void {
+  /** Adds a bucket that was counted elsewhere and is no wider than those here; `times` are counts in the chart's buckets. */
+  absorb(atMs: number, samples: number, failures: number, threads: number, times: Int32Array): void {
     if (atMs < this.#currentFromMs || atMs >= this.#currentToMs) this.#moveTo(atMs)
     const record = this.#current
     this.#samples[record]! += samples
@@ -81,7 +67,7 @@ export class TimeLine {
     }
     const inOrder = (list: Float64Array) => Float64Array.from(order, (record) => list[record]!)
     return {
-      bucketMs: this.#bucketMs,
+      bucketMs: this.bucketMs,
       buckets: Float64Array.from(buckets),
       samples: inOrder(this.#samples),
       failures: inOrder(this.#failures),
@@ -100,13 +86,13 @@ export class TimeLine {
   }
 
   #moveTo(endMs: number): void {
-    let bucket = Math.floor(endMs / this.#bucketMs)
+    let bucket = Math.floor(endMs / this.bucketMs)
     if (this.#span === 0) this.#base = bucket
     const first = Math.min(bucket, this.#base)
     const last = Math.max(bucket, this.#base + this.#span - 1)
     if (last - first >= MAX_BUCKETS) {
       this.#widen(first, last)
-      bucket = Math.floor(endMs / this.#bucketMs)
+      bucket = Math.floor(endMs / this.bucketMs)
     }
     if (bucket < this.#base) {
       const shift = this.#base - bucket
@@ -119,8 +105,8 @@ export class TimeLine {
     this.#span = Math.max(this.#span, slot + 1)
     this.#claim(slot)
     this.#current = this.#slots[slot]! - 1
-    this.#currentFromMs = bucket * this.#bucketMs
-    this.#currentToMs = this.#currentFromMs + this.#bucketMs
+    this.#currentFromMs = bucket * this.bucketMs
+    this.#currentToMs = this.#currentFromMs + this.bucketMs
   }
 
   /** Widens the buckets until `first` to `last`, counted in the current width, fit. */
@@ -128,7 +114,7 @@ export class TimeLine {
     let factor = 2
     while (Math.floor(last / factor) - Math.floor(first / factor) >= MAX_BUCKETS) factor *= 2
     const old = this.toScan()
-    this.#bucketMs *= factor
+    this.bucketMs *= factor
     this.#slots = new Int32Array(MAX_BUCKETS)
     this.#samples.fill(0)
     this.#failures.fill(0)
@@ -180,7 +166,6 @@ function toRuns(tables: readonly Uint32Array[]): CountedRuns {
 /** How long a bucket of a tidy CSV lasts, unless it has shorter ones. */
 const LONGEST_BUCKET_MS = 15_000
 
-/** The duration of the buckets that start at these times. */
 export function bucketWidthMs(timesMs: Iterable<number>): number {
   const times = [...new Set(timesMs)].sort((one, other) => one - other)
   return times.reduce(

@@ -19,11 +19,9 @@ interface Dialect {
   readonly columns: number
 }
 
-/** How to read the rows below a header. */
-export type Layout =
-  | (Dialect & { readonly shape: 'samples'; readonly at: SampleColumns })
-  | (Dialect & { readonly shape: 'tidy'; readonly at: TidyColumns })
-  | { readonly shape: 'unknown' }
+export type SampleLayout = Dialect & { readonly shape: 'samples'; readonly at: SampleColumns }
+export type TidyLayout = Dialect & { readonly shape: 'tidy'; readonly at: TidyColumns }
+export type Layout = SampleLayout | TidyLayout | { readonly shape: 'unknown' }
 
 /** The first line without byte-order mark and line break, and where the rows begin; undefined while the line is incomplete. */
 export function cutHeader(
@@ -67,9 +65,8 @@ function namesOf(line: Uint8Array, delimiter: number): string[] {
     { buffer, length: line.length, limit: 1, isLast: true },
     ({ columns, starts, ends, fault }) => {
       if (fault !== undefined || columns > MAX_COLUMNS) return
-      for (let i = 0; i < columns; i++) {
+      for (let i = 0; i < columns; i++)
         names.push(new TextDecoder().decode(buffer.subarray(starts[i], ends[i])).trim().toLowerCase())
-      }
     }
   )
   return names

@@ -17,10 +17,7 @@ const LEAST_FOR_MEDIAN = 5
 /** So few may start in whole seconds by chance. */
 const LEAST_FOR_COARSE = 20
 
-/**
- * The stalls of a scope in one run, or in several one after the other; or why they are unknown. `around` are the stalls of all labels,
- * if the scope has one.
- */
+/** The stalls of a scope in one run, or in several one after the other; or why they are unknown. `around` are those of all labels. */
 export function findOverTime(
   runs: readonly StallSource[],
   scope: AnyScope,
@@ -34,14 +31,13 @@ export function findOverTime(
   }
   const [first, ...others] = found
   if (first !== undefined && others.length === 0) return first
-  return new OverTime({
-    stalls: found.flatMap(({ stalls }) => stalls),
-    silences: found.flatMap(({ silences }) => silences).sort((one, other) => other.ms - one.ms),
-    spanMs: found.reduce((sum, { spanMs }) => sum + spanMs, 0),
-    threads: found.some(({ threads }) => threads === undefined)
-      ? undefined
-      : Math.max(...found.map(({ threads = 0 }) => threads))
-  })
+  const isUnknown = found.some(({ threads }) => threads === undefined)
+  return new OverTime(
+    found.flatMap(({ stalls }) => stalls),
+    found.flatMap(({ silences }) => silences).sort((one, other) => other.ms - one.ms),
+    found.reduce((sum, { spanMs }) => sum + spanMs, 0),
+    isUnknown ? undefined : Math.max(...found.map(({ threads = 0 }) => threads))
+  )
 }
 
 function findInRun(
@@ -58,19 +54,10 @@ function findInRun(
   const startMs = Math.max(fromMs, Math.min(...rows.map(({ scan }) => scan.firstStartMs)))
   const endMs = Math.max(...rows.map(({ scan }) => scan.lastEndMs))
   const threads = countThreads(chosen)
-  const { stalls, silences } = findStalls(rows, {
-    threads,
-    medianMsOf: mediansIn(scans, chosen, scope),
-    fromMs,
-    label: scope.label,
-    around
-  })
-  return new OverTime({
-    stalls,
-    silences,
-    spanMs: Math.max(0, endMs - startMs),
-    threads: threads === undefined ? undefined : Math.max(threads, ...stalls.map(({ waiting }) => waiting))
-  })
+  const medianMsOf = mediansIn(scans, chosen, scope)
+  const { stalls, silences } = findStalls(rows, { threads, medianMsOf, fromMs, label: scope.label, around })
+  const most = threads === undefined ? undefined : Math.max(threads, ...stalls.map(({ waiting }) => waiting))
+  return new OverTime(stalls, silences, Math.max(0, endMs - startMs), most)
 }
 
 function rowsOf(part: SamplePart, source: number, label: string | undefined): ScopeRows[] {

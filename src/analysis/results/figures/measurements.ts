@@ -42,7 +42,6 @@ export interface CountedTimes {
   readonly failed: readonly number[]
 }
 
-/** One CSV as it was read. */
 export interface Source {
   readonly grid: string
   readonly region: string
@@ -67,7 +66,6 @@ export interface TimeSeries {
   readonly activeThreads: readonly (number | null)[]
 }
 
-/** How often samples failed for one reason. */
 export interface ErrorCount {
   /** Undefined if several labels are counted together. */
   readonly label: string | undefined
@@ -92,14 +90,16 @@ export interface Measurements {
   readonly areClocksApart?: boolean
   /** Undefined if the scope has no samples. */
   figures(scope: Scope): Figures | undefined
-  /**
-   * Why samples of the scope failed, the most frequent reason first, at most 20 per label, and the rest combined as the
-   * last entry. The counts add up to the overall failures. Empty for tidy CSVs, which do not say.
-   */
+  /** Most frequent first, at most 20 per label, then the rest as one: they add up to the failures. Empty for tidy CSVs, which do not say. */
   errors(scope: Scope): readonly ErrorCount[]
 }
 
-/** Whether a CSV may have samples of the scope. */
+/** Undefined if it is unknown what users who arrived at any moment would have waited. */
+export function overTimeOf(figures: Figures | undefined): OverTime | undefined {
+  const overTime = figures?.overTime()
+  return typeof overTime === 'object' ? overTime : undefined
+}
+
 export function isInScope(scan: Pick<ScanResult, 'region' | 'grid'>, { region, grid }: AnyScope): boolean {
   return (region === undefined || scan.region === region) && (grid === undefined || scan.grid === grid)
 }

@@ -1,19 +1,11 @@
 import type { ScanResult, SamplePart, TidyBucket, TimeLineScan } from '../counts/scan-result.js'
-import type { Stall } from '../stalls/find-stalls.js'
 import type { OverTime } from '../stalls/over-time.js'
 import { drawSamples, drawTidy, type Span } from './series.js'
-import { countTimes, SampleIndex, sumSamples, type SampleSum } from './sample-figures.js'
+import { countTimes, SampleIndex, sumSamples } from './sample-figures.js'
 import { findOverTime, type StallSource } from './find-over-time.js'
-import {
-  isInScope,
-  type AnyScope,
-  type Figures,
-  type Measurements,
-  type Source,
-  type TimeSeries,
-  type ErrorCount
-} from './measurements.js'
-import { sumTidy, TidyIndex, type TidySum } from './tidy-figures.js'
+import { isInScope, overTimeOf } from './measurements.js'
+import type { AnyScope, Figures, Measurements, Source, TimeSeries, ErrorCount } from './measurements.js'
+import { sumTidy, TidyIndex } from './tidy-figures.js'
 
 interface IndexedRun {
   readonly sources: readonly IndexedSource[]
@@ -29,15 +21,11 @@ interface IndexedSource {
 /** A label's figures are cheap to compute again, and those of ten thousand would take too much memory. */
 const MAX_KEPT_LABELS = 1000
 
-/** Combines the CSVs of all grids into one population. */
 export function mergeScans(results: readonly ScanResult[], stallsBy?: StallSource): Measurements {
   return mergeRuns([results], stallsBy && [stallsBy])
 }
 
-/**
- * The same for several runs, one after the other. Throughput is over the time in which they ran, without the gaps in between; the
- * series has them end to end.
- */
+/** Several runs, one after the other: throughput is over the time in which they ran, and the series has them end to end. */
 export function mergeRuns(
   scans: readonly (readonly ScanResult[])[],
   stallsBy: readonly StallSource[] = scans.map((each) => ({ scans: each }))
@@ -58,15 +46,10 @@ export function mergeRuns(
     if (!known.has(key)) {
       if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
       const scope = { label, region, grid }
-      const stallsAround = (): readonly Stall[] => {
-        const around = label === undefined ? undefined : figures({ region, grid })?.overTime()
-        return typeof around === 'object' ? around.stalls : []
-      }
-      const circumstances = {
-        seconds: areApart ? secondsIn(runs, scope) : seconds,
-        overTime: () => findOverTime(stallsBy, scope, stallsAround())
-      }
-      known.set(key, sumScope(sources, scope, circumstances))
+      const around = () => (label === undefined ? undefined : overTimeOf(figures({ region, grid })))
+      const inSeconds = areApart ? secondsIn(runs, scope) : seconds
+      const overTime = () => findOverTime(stallsBy, scope, around()?.stalls ?? [])
+      known.set(key, sumScope(sources, scope, inSeconds, overTime))
     }
     return known.get(key)
   }
@@ -91,38 +74,32 @@ function chooseSources(sources: readonly IndexedSource[], scope: AnyScope): Inde
   return sources.filter(({ scan }) => isInScope(scan, scope))
 }
 
-interface Circumstances {
-  readonly seconds: number
-  readonly overTime: () => OverTime | string
-}
-
 function sumScope(
   sources: readonly IndexedSource[],
   scope: AnyScope,
-  circumstances: Circumstances
+  seconds: number,
+  overTime: Figures['overTime']
 ): Figures | undefined {
   const chosen = chooseSources(sources, scope)
   const samples = sumSamples(chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? []))
   const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
-  return samples.samples + tidy.samples === 0 ? undefined : makeFigures(samples, tidy, circumstances)
-}
-
-function makeFigures(samples: SampleSum, tidy: TidySum, { seconds, overTime }: Circumstances): Figures {
-  let known: OverTime | string | undefined
   const count = samples.samples + tidy.samples
+  if (count === 0) return undefined
+  let known: OverTime | string | undefined
   const failures = samples.failures + tidy.failures
   // If some of the samples have no times, there is no percentile of all.
   const times = tidy.samples > 0 ? undefined : samples.times
-  const sumMs = addKnown(samples.samples > 0 ? samples.times?.sumMs : 0, tidy.sumMs)
+  const sampleMs = samples.samples > 0 ? samples.times?.sumMs : 0
+  const users = [...tidy.users.values()].reduce((sum, value) => sum + value, 0)
   return {
     samples: count,
     failures,
     errorRate: failures / count,
     throughput: seconds > 0 ? count / seconds : undefined,
-    meanMs: sumMs === undefined ? undefined : sumMs / count,
+    meanMs: sampleMs === undefined || tidy.sumMs === undefined ? undefined : (sampleMs + tidy.sumMs) / count,
     minMs: times?.minMs,
     maxMs: times?.maxMs,
-    concurrency: samples.samples > 0 ? undefined : meanOf([...tidy.users.values()]),
+    concurrency: samples.samples > 0 || tidy.users.size === 0 ? undefined : users / tidy.users.size,
     percentileMs: (percent) => times?.all.percentile(percent),
     apdex(targetMs) {
       if (times === undefined) return undefined
@@ -133,14 +110,6 @@ function makeFigures(samples: SampleSum, tidy: TidySum, { seconds, overTime }: C
     countTimes: () => times && countTimes(times),
     overTime: () => (known ??= overTime())
   }
-}
-
-function addKnown(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? undefined : a + b
-}
-
-function meanOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 /** From the first start to the last end; undefined if a CSV with rows has no times. */
@@ -241,61 +210,37 @@ function listOf(names: readonly string[]): string[] {
 
 const SHOWN_PER_LABEL = 20
 
-interface LabelErrors {
-  readonly counts: Map<string, { code: string; message: string; count: number }>
-  rest: number
-}
-
-/** Adds up the errors of the rows that count, of all labels or of one. */
 function sumErrors(parts: readonly SamplePart[], label: string | undefined): ErrorCount[] {
-  const byLabel = new Map<string, LabelErrors>()
-  for (const part of parts) {
-    if (part.counts && (label === undefined || part.hasLabels)) addPart(byLabel, part, label)
+  const counting = parts.filter((part) => part.counts && (label === undefined || part.hasLabels))
+  const isWanted = (error: { label: string }) => label === undefined || error.label === label
+  const byLabel = new Map<string, Map<string, ErrorCount>>()
+  for (const error of counting.flatMap(({ errors }) => errors.counts).filter(isWanted)) {
+    const known = byLabel.get(error.label) ?? new Map<string, ErrorCount>()
+    byLabel.set(error.label, known)
+    const key = `${error.code}\n${error.message}`
+    known.set(key, { ...error, count: error.count + (known.get(key)?.count ?? 0) })
   }
-  const shown: ErrorCount[] = []
-  let rest = 0
-  for (const [name, errors] of byLabel) {
-    const sorted = [...errors.counts.values()].sort(compare)
-    shown.push(...sorted.slice(0, SHOWN_PER_LABEL).map((error) => ({ label: name, ...error })))
-    rest += errors.rest + sorted.slice(SHOWN_PER_LABEL).reduce((sum, { count }) => sum + count, 0)
-  }
-  shown.sort(compare)
+  const sorted = [...byLabel.values()].map((errors) => [...errors.values()].sort(compare))
+  const shown = sorted.flatMap((errors) => errors.slice(0, SHOWN_PER_LABEL)).sort(compare)
+  const others = sorted.flatMap((errors) => errors.slice(SHOWN_PER_LABEL))
+  const left = [...others, ...counting.flatMap(({ errors }) => errors.rest).filter(isWanted)]
+  const rest = left.reduce((sum, { count }) => sum + count, 0)
   return rest === 0 ? shown : [...shown, { label: undefined, code: '', message: 'other errors', count: rest }]
 }
 
-function addPart(byLabel: Map<string, LabelErrors>, { errors }: SamplePart, label: string | undefined): void {
-  const errorsOf = (name: string): LabelErrors => {
-    const known = byLabel.get(name) ?? { counts: new Map(), rest: 0 }
-    byLabel.set(name, known)
-    return known
-  }
-  const isWanted = (error: { label: string }) => label === undefined || error.label === label
-  for (const error of errors.counts.filter(isWanted)) {
-    const { counts } = errorsOf(error.label)
-    const { code, message } = error
-    const key = `${code}\n${message}`
-    counts.set(key, { code, message, count: error.count + (counts.get(key)?.count ?? 0) })
-  }
-  for (const { label: name, count } of errors.rest.filter(isWanted)) errorsOf(name).rest += count
-}
-
-type Sortable = Omit<ErrorCount, 'label'> & { readonly label?: string | undefined }
-
 /** By count, and in a fixed order if the counts are equal. */
-function compare(a: Sortable, b: Sortable): number {
+function compare(a: ErrorCount, b: ErrorCount): number {
   if (a.count !== b.count) return b.count - a.count
   const [textA, textB] = [a, b].map(({ label = '', code, message }) => [label, code, message].join('\n'))
   return (textA ?? '') < (textB ?? '') ? -1 : 1
 }
 
-/** The time lines of one CSV. */
-export interface GridLines {
+interface GridLines {
   readonly grid: string
   readonly lines: readonly TimeLineScan[]
 }
 
-/** What the series of one run is drawn from. */
-export interface TimedRun {
+interface TimedRun {
   readonly span: Span
   readonly lines: readonly GridLines[]
   readonly tidy: { readonly buckets: readonly TidyBucket[]; readonly bucketMs: number }

@@ -18,13 +18,11 @@ export interface SampleTimes {
   readonly passed: Distribution
 }
 
-/** One label of one part. */
 export interface Place {
   readonly part: SamplePart
   readonly label: number
 }
 
-/** Finds what a sample CSV says about a label, or about all of them. */
 export class SampleIndex {
   /** What counts overall: each request once, as in the total of JMeter's dashboard, and transactions whose requests have no rows. */
   readonly #everything: readonly Place[]
@@ -51,7 +49,6 @@ export class SampleIndex {
   }
 }
 
-/** Adds up one scope over all CSVs. */
 export function sumSamples(scope: readonly Place[]): SampleSum {
   const passed: Run[] = []
   const failed: Run[] = []
@@ -76,7 +73,6 @@ export function sumSamples(scope: readonly Place[]): SampleSum {
   return { ...counts, times: { ...figures, all, passed: new Distribution(passed) } }
 }
 
-/** The counts behind the percentiles. */
 export function countTimes({ all, passed }: SampleTimes): CountedTimes {
   const { values, counts } = all.toCounts()
   const ofPassed = passed.toCounts()
@@ -90,9 +86,8 @@ export function countTimes({ all, passed }: SampleTimes): CountedTimes {
 
 function countRuns(runs: readonly Run[]): number {
   let total = 0
-  for (const { runs: all, index } of runs) {
+  for (const { runs: all, index } of runs)
     for (let i = all.offsets[index]!; i < all.offsets[index + 1]!; i++) total += all.counts[i]!
-  }
   return total
 }
 

@@ -17,10 +17,7 @@ export interface Span {
   readonly endMs: number
 }
 
-/**
- * Combines the time lines of sample CSVs. A sample is counted where it ended. Threads are the maximum active in a bucket,
- * summed over the grids; a list in `grids` has the stretches of one grid.
- */
+/** A sample is counted where it ended. Threads are the most in a bucket, summed over the grids; a list in `grids` has one grid's stretches. */
 export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: Span): TimeSeries | undefined {
   const lines = grids.flat()
   if (!lines.some(({ buckets }) => buckets.length > 0)) return undefined
@@ -29,7 +26,7 @@ export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: S
   const first = Math.floor(span.startMs / bucketMs)
   for (const grid of grids) {
     const threads = new Map<number, number>()
-    for (const line of grid) {
+    for (const line of grid)
       line.buckets.forEach((bucket, i) => {
         const at = Math.floor((bucket * line.bucketMs) / bucketMs) - first
         const point = points[at]!
@@ -38,7 +35,6 @@ export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: S
         point.times.push({ runs: line.times, index: i })
         if (line.threads[i]! >= 0) threads.set(at, Math.max(threads.get(at) ?? 0, line.threads[i]!))
       })
-    }
     for (const [at, most] of threads) points[at]!.threads = (points[at]!.threads ?? 0) + most
   }
   return toSeries(points, bucketMs)

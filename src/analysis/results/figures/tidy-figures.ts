@@ -4,7 +4,6 @@ import type { ScanResult, TidyBucket } from '../counts/scan-result.js'
 /** The labels under which a tidy CSV reports the total, preferred first; its other labels add up to the same. */
 const OVERALL = ['__all', '']
 
-/** What tidy CSVs say about a scope. */
 export interface TidySum {
   readonly samples: number
   readonly failures: number
@@ -14,7 +13,6 @@ export interface TidySum {
   readonly users: ReadonlyMap<number, number>
 }
 
-/** Finds what a tidy CSV says about a label, or about all of them, bucket by bucket. */
 export class TidyIndex {
   readonly bucketMs: number
   readonly startMs: number
@@ -41,7 +39,6 @@ export class TidyIndex {
   }
 }
 
-/** Adds up the buckets of one scope over all CSVs. */
 export function sumTidy(buckets: readonly TidyBucket[]): TidySum {
   const users = new Map<number, number>()
   let [samples, failures, sumMs] = [0, 0, 0]

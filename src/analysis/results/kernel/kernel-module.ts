@@ -8,51 +8,30 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: object }
 }
 
-export interface GrowingMemory {
+interface GrowingMemory {
   readonly buffer: ArrayBuffer
 }
 
 /** The exports of ./assembly/index.ts. Addresses count from the start of the memory; any call may make the memory grow. */
-export interface KernelExports {
+export interface KernelExports extends Record<KernelFigure, () => number> {
   readonly memory: GrowingMemory
   prepare(): void
   reserve(bytes: number): number
   setDialect(delimiter: number, columns: number): void
-  setColumns(
-    timeStamp: number,
-    elapsed: number,
-    label: number,
-    responseMessage: number,
-    success: number,
-    allThreads: number,
-    sampleCount: number
-  ): void
+  /** timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount. */
+  setColumns(...columns: number[]): void
   setThreadColumns(threadName: number, hostname: number): void
   setMessage(length: number): number
   countBetween(startMs: bigint, lastMs: bigint): void
   findRows(from: number, to: number): number
   countRows(limit: number): number
-  nextRow(): number
-  hasStopped(): number
-  takenRows(): number
-  earlyRows(): number
-  hasFineTimes(): number
-  endScopes(): number
-  endPages(): number
-  endPagesStop(): number
-  leastStall(): number
-  longRows(): number
-  longRowsStop(): number
   learnLabel(start: number, end: number, hash: number, label: number, scope: number): void
-  lineSlots(): number
-  lineTimes(): number
   moveLine(startMs: bigint, widening: number): void
-  countPages(): number
-  countValues(): number
-  wrapsStart(): number
-  wrapsStop(): number
-  sortPages(): number
 }
+type KernelFigure =
+  | ('nextRow' | 'hasStopped' | 'takenRows' | 'earlyRows' | 'hasFineTimes' | 'lineSlots' | 'lineTimes')
+  | ('endScopes' | 'endPages' | 'endPagesStop' | 'leastStall' | 'longRows' | 'longRowsStop')
+  | ('countPages' | 'countValues' | 'wrapsStart' | 'wrapsStop' | 'sortPages')
 
 /** Null if WebAssembly SIMD is not available. */
 let compiled: object | null | undefined
@@ -144,8 +123,7 @@ export function readPages(exports: KernelExports, memory: KernelMemory, cells: n
 /** How often counts have wrapped around, by their index among the shorts. */
 function readWraps(exports: KernelExports, memory: KernelMemory): Map<number, number> {
   const wraps = new Map<number, number>()
-  for (const address of memory.ints.subarray(exports.wrapsStart() / 4, exports.wrapsStop() / 4)) {
+  for (const address of memory.ints.subarray(exports.wrapsStart() / 4, exports.wrapsStop() / 4))
     wraps.set(address / 2, (wraps.get(address / 2) ?? 0) + 1)
-  }
   return wraps
 }

@@ -1,54 +1,16 @@
-import { TRANSACTION_MESSAGE, type SampleColumns } from '../csv/header.js'
+import { TRANSACTION_MESSAGE, type SampleLayout } from '../csv/header.js'
 import { findRowEnd, type RowFields } from '../csv/row-splitter.js'
 import type { CountedRuns } from '../counts/histogram.js'
 import type { StallScan, LongRowsScan } from '../stalls/stall-tracker.js'
 import type { TimeLine } from '../counts/time-line.js'
 import { KernelMemory, readPages, startKernel, type KernelExports } from './kernel-module.js'
-import {
-  INDEXED_ALL,
-  INDEXED_FULL,
-  REASON_FAILED,
-  REASON_LABEL,
-  REASON_LINE,
-  RECORD_CELL,
-  RECORD_END,
-  RECORD_INTS,
-  RECORD_LABEL_END,
-  RECORD_LABEL_HASH,
-  RECORD_LABEL_START,
-  RECORD_PLACE,
-  RECORD_REASON,
-  RECORD_START,
-  RECORD_TAKEN,
-  RECORDS_AT,
-  RECORDS_END,
-  LINE_SLOT_BYTES,
-  LINE_SLOTS,
-  LINE_TIMES_BYTES,
-  LINE_UNIT_MS,
-  END_PAGE_BITS,
-  END_PAGE_SLOT_BYTES,
-  END_PAGE_WORDS,
-  END_SCOPE_BYTES,
-  END_SCOPE_FIRST_START,
-  END_SCOPE_LAST_END,
-  END_SCOPE_LAST_START,
-  LONG_BYTES
-} from './assembly/layout.js'
+import * as layout from './assembly/layout.js'
 
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
-// The kernel, written in AssemblyScript (./kernel/assembly), reads and counts ordinary rows: it processes 64 bytes at once, which
-// JavaScript cannot. It reports no problems: a row that it does not understand is left to the RowSplitter and the SampleReader, which
-// alone decide what a row means.
+// The kernel (./assembly) counts ordinary rows, 64 bytes at once. It reports no problems: what it does not understand is left to the
+// RowSplitter and the SampleReader, which alone decide what a row means.
 
-export interface KernelLayout {
-  readonly delimiter: number
-  readonly columns: number
-  readonly at: SampleColumns
-}
-
-/** Takes the rows that the kernel leaves. */
 export interface RowTaker {
   /** This many rows before the next one were counted. */
   skip(rows: number): void
@@ -77,12 +39,11 @@ export class RowKernel {
   #capacity = 0
   #room: Uint8Array = new Uint8Array(0)
   readonly #failed: RowFields
-  /** Those that say why a row failed. */
   readonly #errorColumns: readonly number[]
   readonly #lastColumn: number
   #taken = 0
 
-  private constructor(exports: KernelExports, { delimiter, columns, at }: KernelLayout) {
+  private constructor(exports: KernelExports, { delimiter, columns, at }: SampleLayout) {
     this.#exports = exports
     this.#delimiter = delimiter
     this.#memory = new KernelMemory(exports.memory)
@@ -94,33 +55,24 @@ export class RowKernel {
     this.#lastColumn = columns - 1
     this.line = new KernelLine(exports, this.#memory)
     exports.setDialect(delimiter, columns)
-    exports.setColumns(
-      at.timeStamp,
-      at.elapsed,
-      at.label,
-      at.responseMessage,
-      at.success,
-      at.allThreads,
-      at.sampleCount
-    )
+    const { timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount } = at
+    exports.setColumns(timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount)
     exports.setThreadColumns(at.threadName, at.hostname)
     const message = exports.setMessage(TRANSACTION_MESSAGE.length)
     this.#memory.bytes.set(TRANSACTION_MESSAGE, message)
   }
 
   /** Undefined if WebAssembly SIMD is not available, or for an absurdly long header. */
-  static make(layout: KernelLayout): RowKernel | undefined {
-    if (layout.columns > MAX_COLUMNS) return undefined
+  static make(rows: SampleLayout): RowKernel | undefined {
+    if (rows.columns > MAX_COLUMNS) return undefined
     const exports = startKernel()
-    return exports === undefined ? undefined : new RowKernel(exports, layout)
+    return exports && new RowKernel(exports, rows)
   }
 
-  /** How many rows it has counted. */
   get counted(): number {
     return this.#taken - this.early
   }
 
-  /** How many rows it has left out because they start too early or too late. */
   get early(): number {
     return this.#exports.earlyRows() >>> 0
   }
@@ -140,13 +92,11 @@ export class RowKernel {
 
   /** Where to put the bytes. Any other call may move it. */
   get room(): Uint8Array {
-    if (this.#room.length === 0) {
+    if (this.#room.length === 0)
       this.#room = this.#memory.bytes.subarray(this.#address, this.#address + this.#capacity)
-    }
     return this.#room
   }
 
-  /** Enlarges the buffer and keeps its bytes. */
   resize(capacity: number): void {
     const address = this.#exports.reserve(capacity)
     this.#memory.bytes.copyWithin(address, this.#address, this.#address + this.#capacity)
@@ -165,8 +115,8 @@ export class RowKernel {
       const next = this.#count(limit, taker)
       const isProgress = next > start
       start = next
-      if (state === INDEXED_ALL || start >= limit || this.isStopped) break
-      if (state === INDEXED_FULL && isProgress) continue
+      if (state === layout.INDEXED_ALL || start >= limit || this.isStopped) break
+      if (state === layout.INDEXED_FULL && isProgress) continue
       // The kernel cannot handle the current row.
       const end = findRowEnd(this.#memory.bytes, { start, to, delimiter: this.#delimiter })
       if (end < 0) break
@@ -176,7 +126,6 @@ export class RowKernel {
     return start - this.#address
   }
 
-  /** The counts of cells 0 to `cells - 1`, one run each. */
   toRuns(cells: number): CountedRuns {
     return readPages(this.#exports, this.#memory, cells)
   }
@@ -186,7 +135,6 @@ export class RowKernel {
     return readStalls(this.#exports, this.#memory, scope)
   }
 
-  /** Whether counted rows have times with fractions of a second. */
   get hasFineTimes(): boolean {
     return this.#exports.hasFineTimes() !== 0
   }
@@ -194,37 +142,37 @@ export class RowKernel {
   #count(limit: number, taker: RowTaker): number {
     for (;;) {
       const end = this.#exports.countRows(limit)
-      for (let at = RECORDS_AT / 4; at < end / 4; at += RECORD_INTS) this.#passOn(at, taker)
+      for (let at = layout.RECORDS_AT / 4; at < end / 4; at += layout.RECORD_INTS) this.#passOn(at, taker)
       taker.skip(this.#takenSince(this.#exports.takenRows()))
-      if (end < RECORDS_END) return this.#exports.nextRow()
+      if (end < layout.RECORDS_END) return this.#exports.nextRow()
     }
   }
 
   #passOn(at: number, taker: RowTaker): void {
     const { ints, bytes } = this.#memory
-    const [start, end] = [ints[at + RECORD_START]!, ints[at + RECORD_END]!]
-    const reason = ints[at + RECORD_REASON]
-    taker.skip(this.#takenSince(ints[at + RECORD_TAKEN]!))
-    if (reason === REASON_FAILED) {
-      taker.takeFailure(ints[at + RECORD_CELL]! >> 1, this.#readFailed(at))
+    const [start, end] = [ints[at + layout.RECORD_START]!, ints[at + layout.RECORD_END]!]
+    const reason = ints[at + layout.RECORD_REASON]
+    taker.skip(this.#takenSince(ints[at + layout.RECORD_TAKEN]!))
+    if (reason === layout.REASON_FAILED) {
+      taker.takeFailure(ints[at + layout.RECORD_CELL]! >> 1, this.#readFailed(at))
       return
     }
     const label = taker.take(bytes, start, end)
-    if (reason === REASON_LINE) this.line.miss()
-    if (reason !== REASON_LABEL || label === undefined) return
-    const [labelStart, labelEnd] = [ints[at + RECORD_LABEL_START]!, ints[at + RECORD_LABEL_END]!]
-    const hash = ints[at + RECORD_LABEL_HASH]!
-    this.#exports.learnLabel(labelStart, labelEnd, hash, label, taker.scopeOf(label))
+    if (reason === layout.REASON_LINE) this.line.misses++
+    if (reason !== layout.REASON_LABEL || label === undefined) return
+    const [from, to] = [ints[at + layout.RECORD_LABEL_START]!, ints[at + layout.RECORD_LABEL_END]!]
+    const hash = ints[at + layout.RECORD_LABEL_HASH]!
+    this.#exports.learnLabel(from, to, hash, label, taker.scopeOf(label))
   }
 
   #readFailed(record: number): RowFields {
     const { ints, bytes } = this.#memory
     const row = this.#failed
     row.buffer = bytes
-    const place = ints[record + RECORD_PLACE]! / 4
+    const place = ints[record + layout.RECORD_PLACE]! / 4
     for (const column of this.#errorColumns) {
-      const lineEnd = ints[record + RECORD_END]!
-      const start = column === 0 ? ints[record + RECORD_START]! : ints[place + column - 1]! + 1
+      const lineEnd = ints[record + layout.RECORD_END]!
+      const start = column === 0 ? ints[record + layout.RECORD_START]! : ints[place + column - 1]! + 1
       const isLast = column === this.#lastColumn
       const end = isLast ? lineEnd - Number(bytes[lineEnd - 1] === CR) : ints[place + column]!
       const isQuoted = bytes[start] === QUOTE
@@ -250,14 +198,15 @@ const MAX_SHIFT = 12
 const MISSES_TO_MOVE = 256
 
 /** The part of the time line that the kernel counts in: a window that moves if too many rows miss it. */
-export class KernelLine {
+class KernelLine {
   readonly #exports: KernelExports
   readonly #memory: KernelMemory
   readonly #slots: number
   readonly #times: number
-  #misses = MISSES_TO_MOVE
+  /** Rows outside of the window. */
+  misses = MISSES_TO_MOVE
   #fromMs = 0
-  #bucketMs = LINE_UNIT_MS
+  #bucketMs = layout.LINE_UNIT_MS
 
   constructor(exports: KernelExports, memory: KernelMemory) {
     this.#exports = exports
@@ -266,62 +215,56 @@ export class KernelLine {
     this.#times = exports.lineTimes()
   }
 
-  miss(): void {
-    this.#misses++
-  }
-
   /** Moves to where the time line is, if it is worthwhile. */
   follow(line: TimeLine): void {
-    if (this.#misses < MISSES_TO_MOVE) return
+    if (this.misses < MISSES_TO_MOVE) return
     this.moveTo(line)
     if (line.startMs === undefined) return
-    this.#misses = 0
-    const shift = Math.min(MAX_SHIFT, Math.log2(line.bucketMs / LINE_UNIT_MS))
-    this.#bucketMs = LINE_UNIT_MS * 2 ** shift
+    this.misses = 0
+    const shift = Math.min(MAX_SHIFT, Math.log2(line.bucketMs / layout.LINE_UNIT_MS))
+    this.#bucketMs = layout.LINE_UNIT_MS * 2 ** shift
     this.#fromMs = line.startMs - SLOTS_BEFORE * this.#bucketMs
     this.#exports.moveLine(BigInt(this.#fromMs), shift)
   }
 
-  /** Transfers what was counted. */
   moveTo(line: TimeLine): void {
     const { ints } = this.#memory
-    for (let slot = 0; slot < LINE_SLOTS; slot++) {
-      const at = (this.#slots + slot * LINE_SLOT_BYTES) / 4
+    for (let slot = 0; slot < layout.LINE_SLOTS; slot++) {
+      const at = (this.#slots + slot * layout.LINE_SLOT_BYTES) / 4
       const [samples, failures, threads] = [ints[at]!, ints[at + 1]!, ints[at + 2]! - 1]
       if (samples === 0) continue
-      const timesAt = (this.#times + slot * LINE_TIMES_BYTES) / 4
-      const times = ints.subarray(timesAt, timesAt + LINE_TIMES_BYTES / 4)
+      const timesAt = (this.#times + slot * layout.LINE_TIMES_BYTES) / 4
+      const times = ints.subarray(timesAt, timesAt + layout.LINE_TIMES_BYTES / 4)
       const atMs = this.#fromMs + slot * this.#bucketMs
-      line.absorb({ atMs, samples, failures, threads, times })
-      ints.fill(0, at, at + LINE_SLOT_BYTES / 4)
+      line.absorb(atMs, samples, failures, threads, times)
+      ints.fill(0, at, at + layout.LINE_SLOT_BYTES / 4)
       times.fill(0)
     }
   }
 }
 
-/** What the kernel has seen of the rows of a scope. */
 function readStalls(exports: KernelExports, memory: KernelMemory, scope: number): StallScan {
   const { ints } = memory
   const found: { page: number; address: number }[] = []
-  for (let at = exports.endPages(); at < exports.endPagesStop(); at += END_PAGE_SLOT_BYTES) {
+  for (let at = exports.endPages(); at < exports.endPagesStop(); at += layout.END_PAGE_SLOT_BYTES) {
     const [page, owner, address] = [ints[at / 4]!, ints[at / 4 + 1]!, ints[at / 4 + 2]!]
     if (address !== 0 && owner === scope) found.push({ page, address })
   }
   found.sort((one, other) => one.page - other.page)
-  const bits = new Uint32Array(found.length * END_PAGE_WORDS)
+  const bits = new Uint32Array(found.length * layout.END_PAGE_WORDS)
   found.forEach(({ address }, index) => {
-    bits.set(ints.subarray(address / 4, address / 4 + END_PAGE_WORDS), index * END_PAGE_WORDS)
+    bits.set(ints.subarray(address / 4, address / 4 + layout.END_PAGE_WORDS), index * layout.END_PAGE_WORDS)
   })
-  const times = exports.endScopes() + scope * END_SCOPE_BYTES
-  const first = readTime(ints, times + END_SCOPE_FIRST_START)
-  const last = readTime(ints, times + END_SCOPE_LAST_END)
+  const times = exports.endScopes() + scope * layout.END_SCOPE_BYTES
+  const first = readTime(ints, times + layout.END_SCOPE_FIRST_START)
+  const last = readTime(ints, times + layout.END_SCOPE_LAST_END)
   const isEmpty = first > last
-  const lastPage = Math.floor(last / 2 ** END_PAGE_BITS)
+  const lastPage = Math.floor(last / 2 ** layout.END_PAGE_BITS)
   const isCut = !isEmpty && !found.some(({ page }) => page === lastPage)
   return {
     ends: { pages: Float64Array.from(found, ({ page }) => page), bits },
     firstStartMs: isEmpty ? Infinity : first,
-    lastStartMs: isEmpty ? -Infinity : readTime(ints, times + END_SCOPE_LAST_START),
+    lastStartMs: isEmpty ? -Infinity : readTime(ints, times + layout.END_SCOPE_LAST_START),
     lastEndMs: isEmpty ? -Infinity : last,
     leastMs: isCut ? Infinity : exports.leastStall(),
     long: readLong(exports, ints, scope)
@@ -329,7 +272,7 @@ function readStalls(exports: KernelExports, memory: KernelMemory, scope: number)
 }
 
 function readLong(exports: KernelExports, ints: Int32Array, scope: number): LongRowsScan {
-  const step = LONG_BYTES / 4
+  const step = layout.LONG_BYTES / 4
   const [first, stop] = [exports.longRows() / 4, exports.longRowsStop() / 4]
   let size = 0
   for (let at = first; at < stop; at += step) if (ints[at + 5] === scope) size++

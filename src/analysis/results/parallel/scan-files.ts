@@ -28,7 +28,6 @@ export async function scanFiles(
   return mergeScans(await scanEach(files, options))
 }
 
-/** The same, file by file. */
 export async function scanEach(
   files: readonly ResultFile[],
   options: ScanFilesOptions = {}
@@ -109,9 +108,8 @@ async function verifyStretches(
   scans: ReadonlyMap<Stretch, StretchScan>
 ): Promise<ScanResult> {
   // A transaction's requests may be in another stretch, so such a file must be read in one go.
-  if (plan.length > 1 && plan.some((stretch) => scans.get(stretch)?.result.hasTransactions === true)) {
+  if (plan.length > 1 && plan.some((stretch) => scans.get(stretch)?.result.hasTransactions === true))
     return (await scanStretch({ ...plan[0], to: Infinity })).result
-  }
   const results: ScanResult[] = []
   let next = 0
   for (const stretch of plan) {
@@ -134,10 +132,7 @@ const MAX_GUESSES = 200
 /** What the main thread reads while the others start. */
 const HEAD_START_BYTES = 24 * 1024 * 1024
 
-/**
- * Splits a sample CSV into about `count` stretches of rows. Where a row begins in the middle of a file can only be guessed,
- * because a line break may be within quotes: the caller must check that each stretch begins where the previous one ended.
- */
+/** About `count` stretches of rows. Their starts are guesses, as a line break may be within quotes: each must begin where the previous one ended. */
 export function planStretches(file: ResultFile, count: number): [Stretch, ...Stretch[]] {
   const handle = openSync(file.path, 'r')
   try {

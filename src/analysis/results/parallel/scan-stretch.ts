@@ -52,7 +52,6 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
   return { result, next: scanner.isStopped ? Infinity : from + scanner.consumed }
 }
 
-/** Combines the scans of a file's stretches, in order, into the scan of the file. */
 export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanResult {
   return {
     ...scans[0],

@@ -37,15 +37,18 @@ export class ByteScanner {
   #length = 0
   /** This many bytes at the start of the buffer are rows that were already read. */
   #history = 0
-  #consumed = 0
+  /** Where the first unread row begins, counted from the first byte. */
+  consumed = 0
   #isEnded = false
-  #isStopped = false
+  /** The rest is not worth reading: unknown format, or a row without end. */
+  isStopped = false
   #header: Uint8Array | undefined
   #layout: Layout | undefined
   #kernel: RowKernel | undefined
   #kernelFrom: number
   #splitter: RowSplitter | undefined
-  #reader: SampleReader | TidyReader | undefined
+  #samples: SampleReader | undefined
+  #tidy: TidyReader | undefined
   readonly #firstRows: FirstRows | undefined
   /** Of the last row that was read. */
   #label: number | undefined
@@ -64,17 +67,7 @@ export class ByteScanner {
 
   /** Further bytes would be ignored. */
   get isDone(): boolean {
-    return this.#isStopped || this.#consumed >= this.#limit
-  }
-
-  /** The rest is not worth reading: unknown format, or a row without end. */
-  get isStopped(): boolean {
-    return this.#isStopped
-  }
-
-  /** Where the first unread row begins, counted from the first byte. */
-  get consumed(): number {
-    return this.#consumed
+    return this.isStopped || this.consumed >= this.#limit
   }
 
   /** Has the next bytes written from `from` to at most `to`, which is never empty; `write` returns how many there were. */
@@ -94,16 +87,15 @@ export class ByteScanner {
     this.#isEnded = true
     this.#drain()
     this.#isEnded = false
-    const reader = this.#reader
-    const samples = reader instanceof SampleReader ? reader : undefined
+    const [samples, tidy] = [this.#samples, this.#tidy]
+    const reader = samples ?? tidy
     const doubts = samples?.doubts ?? []
-    const tidy = reader instanceof TidyReader ? reader : undefined
     // It may find problems.
     const buckets = tidy?.toBuckets() ?? []
     return {
       grid: this.#options.grid,
       region: this.#options.region,
-      shape: reader === undefined ? 'unknown' : reader instanceof SampleReader ? 'samples' : 'tidy',
+      shape: samples ? 'samples' : tidy ? 'tidy' : 'unknown',
       header: showHeader(this.#header),
       rows: reader?.rows ?? 0,
       firstRows: this.#firstRows?.digests ?? [],
@@ -120,7 +112,7 @@ export class ByteScanner {
 
   #drain(): void {
     let used = this.#history
-    if (this.#header === undefined && !this.#isStopped) used = this.#takeHeader()
+    if (this.#header === undefined && !this.isStopped) used = this.#takeHeader()
     if (this.#buffer.length >= this.#kernelFrom && this.#header !== undefined) this.#startKernel()
     if (this.#splitter !== undefined && !this.isDone) used = this.#takeRows(used)
     if (this.isDone) used = this.#length
@@ -129,7 +121,6 @@ export class ByteScanner {
     if (isFull || this.#buffer.length < GOOD_CAPACITY) this.#grow()
   }
 
-  /** Makes space after the bytes that are still needed. */
   #drop(used: number): void {
     const isRoomy = this.#length - used < this.#buffer.length / 2
     this.#history = this.#kernel === undefined || !isRoomy ? 0 : Math.min(used, HISTORY_BYTES)
@@ -144,11 +135,11 @@ export class ByteScanner {
   }
 
   #takeCounted(kernel: RowKernel, from: number): number {
-    const limit = from + this.#limit - this.#consumed
+    const limit = from + this.#limit - this.consumed
     const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
-    if (this.#reader instanceof SampleReader) this.#reader.followTimes()
+    this.#samples?.followTimes()
     this.#buffer = kernel.room
-    this.#consumed += used - from
+    this.consumed += used - from
     if (kernel.isStopped) this.#leaveKernel(used)
     return used
   }
@@ -156,16 +147,15 @@ export class ByteScanner {
   /** Reads all rows itself from here on. The row before a transaction's is close, if there is one of the same thread at all. */
   #leaveKernel(used: number): void {
     this.#kernel = undefined
-    const reader = this.#reader
-    if (!(reader instanceof SampleReader)) return
-    reader.leaveKernel()
+    const reader = this.#samples
+    reader?.leaveKernel()
     const block = { buffer: this.#buffer.subarray(0, used), length: used, limit: used, isLast: false }
-    this.#splitter?.split(block, (row) => reader.recall(row))
+    this.#splitter?.split(block, (row) => reader?.recall(row))
   }
 
   readonly #taker: RowTaker = {
     skip: (rows) => {
-      if (this.#reader !== undefined) this.#reader.rows += rows
+      if (this.#samples !== undefined) this.#samples.rows += rows
     },
     take: (bytes, start, end) => {
       this.#label = undefined
@@ -173,10 +163,8 @@ export class ByteScanner {
       this.#splitter?.split({ buffer, length: buffer.length, limit: 1, isLast: false }, this.#take)
       return this.#label
     },
-    takeFailure: (label, row) => {
-      if (this.#reader instanceof SampleReader) this.#reader.takeFailure(label, row)
-    },
-    scopeOf: (label) => (this.#reader instanceof SampleReader ? this.#reader.scopeOf(label) : 0)
+    takeFailure: (label, row) => this.#samples?.takeFailure(label, row),
+    scopeOf: (label) => this.#samples?.scopeOf(label) ?? 0
   }
 
   #takeSplit(from: number): number {
@@ -185,24 +173,22 @@ export class ByteScanner {
       {
         buffer: this.#buffer.subarray(from),
         length: this.#length - from,
-        limit: this.#limit - this.#consumed,
+        limit: this.#limit - this.consumed,
         isLast: this.#isEnded
       },
       this.#take
     )
-    this.#consumed += used ?? 0
+    this.consumed += used ?? 0
     return from + (used ?? 0)
   }
 
   readonly #take = (row: Row): void => {
     // Concatenated CSVs repeat their header.
     if (this.#isHeader(row)) return
-    if (!(this.#reader instanceof SampleReader)) {
-      this.#reader?.take(row)
-      return
-    }
-    this.#label = this.#reader.take(row)
-    if (this.#reader.hasTransactions && this.#options.stopsAtTransaction === true) this.#isStopped = true
+    this.#tidy?.take(row)
+    if (this.#samples === undefined) return
+    this.#label = this.#samples.take(row)
+    if (this.#samples.hasTransactions && this.#options.stopsAtTransaction === true) this.isStopped = true
   }
 
   #isHeader({ buffer, start, end }: Row): boolean {
@@ -216,7 +202,7 @@ export class ByteScanner {
   #takeHeader(): number {
     const header = cutHeader(this.#buffer.subarray(0, this.#length), this.#isEnded)
     if (header === undefined) return 0
-    this.#consumed = header.length
+    this.consumed = header.length
     this.#useHeader(header.line)
     return header.length
   }
@@ -233,10 +219,8 @@ export class ByteScanner {
     // Without it a failure looks like a success, and no figure that depends on the difference may pass.
     if (layout.shape === 'samples' && layout.at.success < 0 && this.#options.header === undefined)
       this.#problems.add(0, 'it has no success column')
-    this.#reader =
-      layout.shape === 'samples'
-        ? new SampleReader(layout, this.#problems, this.#options)
-        : new TidyReader(layout, this.#problems, this.#options)
+    if (layout.shape === 'samples') this.#samples = new SampleReader(layout, this.#problems, this.#options)
+    else this.#tidy = new TidyReader(layout, this.#problems, this.#options)
   }
 
   #grow(): void {
@@ -262,11 +246,11 @@ export class ByteScanner {
     if (this.#layout?.shape !== 'samples') return
     // It does not look at the column, and such files are small: they come from browsers.
     if (this.#layout.at.partOf >= 0) return
-    if (this.#reader instanceof SampleReader && this.#reader.hasTransactions) return
+    if (this.#samples?.hasTransactions) return
     const kernel = RowKernel.make(this.#layout)
     if (kernel === undefined) return
     this.#kernel = kernel
-    if (this.#reader instanceof SampleReader) this.#reader.useKernel(kernel)
+    this.#samples?.useKernel(kernel)
     const bytes = this.#buffer.subarray(0, this.#length)
     kernel.resize(this.#buffer.length)
     this.#buffer = kernel.room
@@ -274,8 +258,8 @@ export class ByteScanner {
   }
 
   #stop(problem: string): void {
-    this.#isStopped = true
-    if (problem !== '') this.#problems.add((this.#reader?.rows ?? 0) + 1, problem)
+    this.isStopped = true
+    if (problem !== '') this.#problems.add(((this.#samples ?? this.#tidy)?.rows ?? 0) + 1, problem)
   }
 }
 

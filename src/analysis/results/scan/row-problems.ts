@@ -15,7 +15,6 @@ export class RowProblems {
   }
 }
 
-/** Why a row could not be split into the header's columns. */
 export function explainRow(row: Row, columns: number): string {
   if (row.fault === 'unclosed-quote') return 'a quote is never closed'
   if (row.fault === 'text-after-quote') return 'text follows a closing quote'

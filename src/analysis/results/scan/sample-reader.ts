@@ -3,11 +3,8 @@ import { readError, type ErrorFields } from '../counts/error-table.js'
 import { LabelTable } from '../counts/label-table.js'
 import { lacksZone, readDigits, readTimestamp } from '../csv/timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
-import {
-  readControllerKind,
-  readControllerMessage,
-  type ControllerMessage
-} from '../transactions/transaction-row.js'
+import { readControllerKind, readControllerMessage } from '../transactions/transaction-row.js'
+import type { ControllerMessage } from '../transactions/transaction-row.js'
 import { type PartDescription, SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart, type ScannerOptions } from '../counts/scan-result.js'
 import { hashThread, ThreadTable } from '../transactions/thread-table.js'
@@ -15,7 +12,7 @@ import { FollowedLabels } from '../stalls/followed-labels.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
 import type { Row, RowFields } from '../csv/row-splitter.js'
 import type { RowKernel } from '../kernel/row-kernel.js'
-import type { SampleColumns } from '../csv/header.js'
+import type { SampleColumns, SampleLayout } from '../csv/header.js'
 
 const QUOTE = 34
 const SPACE = 32
@@ -29,14 +26,6 @@ const FALSE = new TextEncoder().encode('false')
 const MAX_ELAPSED_MS = 0x7fffffff
 /** More than a label table has numbers. */
 const MAX_GROUPS = 1 << 18
-
-/** A row as plain numbers; reused for every row. -1 means that it is missing. */
-interface Values {
-  elapsedMs: number
-  startMs: number
-  outcome: number
-  threads: number
-}
 
 /** Reads the rows of a JMeter sample CSV and keeps counts of them, never the rows. */
 export class SampleReader {
@@ -54,7 +43,8 @@ export class SampleReader {
   /** Rows that are part of another one. */
   readonly #parts: SampleTally
   readonly #threads: ThreadTable
-  readonly #values: Values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
+  /** A row as plain numbers; reused for every row. -1 means that it is missing. */
+  readonly #values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
   readonly #error: ErrorFields = {
     ...{ bytes: new Uint8Array(0), codeStart: 0, codeEnd: 0, messageStart: 0, messageEnd: 0 },
     hasEscapes: false
@@ -65,13 +55,10 @@ export class SampleReader {
   #isFollowing = true
   #earlyRows = 0
   #hasEarlyRequests = false
-  #isZoneless: boolean | undefined
+  /** Whether times are dates that do not say in which zone; undefined before the first one. */
+  isZoneless: boolean | undefined
 
-  constructor(
-    { at, columns }: { readonly at: SampleColumns; readonly columns: number },
-    problems: RowProblems,
-    options: ScannerOptions
-  ) {
+  constructor({ at, columns }: SampleLayout, problems: RowProblems, options: ScannerOptions) {
     this.#at = at
     this.#columns = columns
     this.#problems = problems
@@ -88,17 +75,10 @@ export class SampleReader {
     )
   }
 
-  /** Whether there was a row of a transaction controller. */
   get hasTransactions(): boolean {
     return this.#transactions.isSeen
   }
 
-  /** Whether times are dates that do not say in which zone. */
-  get isZoneless(): boolean {
-    return this.#isZoneless ?? false
-  }
-
-  /** How many rows were left out because they start too early or too late. */
   get earlyRows(): number {
     return this.#earlyRows + (this.#kernel?.early ?? 0)
   }
@@ -185,7 +165,6 @@ export class SampleReader {
     return [requests, ...transactions, ...this.#partsOfSteps(description)]
   }
 
-  /** Problems of the rows as a whole. */
   get doubts(): string[] {
     return this.#transactions.problems(this.#otherRows)
   }
@@ -311,7 +290,7 @@ export class SampleReader {
   #readTime(row: Row): number {
     const { timeStamp } = this.#at
     const [start, end] = [row.starts[timeStamp]!, row.ends[timeStamp]!]
-    this.#isZoneless ??= lacksZone(row.buffer, start, end)
+    this.isZoneless ??= lacksZone(row.buffer, start, end)
     return readTimestamp(row.buffer, start, end)
   }
 }

@@ -10,10 +10,8 @@ import type { RowKernel } from '../kernel/row-kernel.js'
 const FIRST_CELLS = 64 * CELLS_A_LABEL
 const NEVER = 0xffffffff
 
-/** What a part says about its CSV. */
 export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
 
-/** Keeps counts of rows, never the rows. */
 export class SampleTally {
   readonly errors = new ErrorTable()
   readonly line = new TimeLine()
@@ -24,7 +22,7 @@ export class SampleTally {
   #maxima = new Uint32Array(FIRST_CELLS)
   /** First start and last end; in an array, because assigning numbers to a field would create garbage each time. */
   readonly #span = new Float64Array([Infinity, -Infinity])
-  #isEmpty = true
+  isEmpty = true
   readonly #scopeOf: (label: number) => number
   readonly #stalls = new StallTracker()
   readonly #stallsOf = new Map<number, StallTracker>()
@@ -35,13 +33,9 @@ export class SampleTally {
     this.#scopeOf = scopeOf
   }
 
-  get isEmpty(): boolean {
-    return this.#isEmpty
-  }
-
   // Four plain numbers, because one object per row is what this file avoids. A time is -1 if the row does not have it.
   add(cell: number, elapsedMs: number, startMs: number, threads: number): void {
-    this.#isEmpty = false
+    this.isEmpty = false
     if (elapsedMs >= 0) this.#count(cell, elapsedMs)
     else this.#times.add(cell, 0)
     if (startMs < 0) return
@@ -51,17 +45,13 @@ export class SampleTally {
     this.line.add(endMs, elapsedMs, cell & 1, threads)
   }
 
-  /** Takes note of when a row started and ended. */
   follow(startMs: number, endMs: number, label: number, thread: number): void {
     this.#hasFineTimes ||= startMs % 8 !== 0
     this.#stalls.add(startMs, endMs, label, thread)
-    if (this.#scopeOf(label) !== 0) this.#trackerOf(label).add(startMs, endMs, label, thread)
-  }
-
-  #trackerOf(label: number): StallTracker {
-    const known = this.#stallsOf.get(label) ?? new StallTracker()
-    this.#stallsOf.set(label, known)
-    return known
+    if (this.#scopeOf(label) === 0) return
+    const own = this.#stallsOf.get(label) ?? new StallTracker()
+    this.#stallsOf.set(label, own)
+    own.add(startMs, endMs, label, thread)
   }
 
   /** Adds what the kernel has counted, without resetting it: more rows may follow. */

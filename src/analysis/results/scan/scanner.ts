@@ -9,18 +9,16 @@ export interface Scanner {
   end(): ScanResult
 }
 
-/** Creates a scanner for the CSV of one grid. */
 export function createScanner(options: ScannerOptions): Scanner {
   const bytes = new ByteScanner(options)
   return {
     push(chunk) {
-      for (let at = 0; at < chunk.length && !bytes.isDone;) {
+      for (let at = 0; at < chunk.length && !bytes.isDone;)
         at += bytes.fill((buffer, from, to) => {
           const piece = chunk.subarray(at, at + to - from)
           buffer.set(piece, from)
           return piece.length
         })
-      }
     },
     end: () => bytes.end()
   }

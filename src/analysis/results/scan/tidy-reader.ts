@@ -3,7 +3,7 @@ import { lacksZone, readDate } from '../csv/timestamp.js'
 import { bucketWidthMs } from '../counts/time-line.js'
 import type { Row } from '../csv/row-splitter.js'
 import type { ScannerOptions, TidyBucket } from '../counts/scan-result.js'
-import type { TidyColumns } from '../csv/header.js'
+import type { TidyColumns, TidyLayout } from '../csv/header.js'
 
 type Figure = 'passed' | 'failed' | 'responseMs' | 'concurrency' | 'concurrentUsers'
 type Draft = { -readonly [Key in keyof Omit<TidyBucket, 'users'>]: TidyBucket[Key] } & Record<Figure, number>
@@ -25,22 +25,17 @@ export class TidyReader {
   readonly #at: TidyColumns
   readonly #columns: number
   readonly #problems: RowProblems
-  readonly #countFromMs: number
-  readonly #countToMs: number
+  readonly #options: ScannerOptions
   readonly #drafts = new Map<string, Draft>()
-  #isZoneless: boolean | undefined
+  /** Whether times are dates that do not say in which zone; undefined before the first one. */
+  isZoneless: boolean | undefined
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-  constructor(
-    { at, columns }: { readonly at: TidyColumns; readonly columns: number },
-    problems: RowProblems,
-    { countFromMs = -Infinity, countToMs = Infinity }: ScannerOptions
-  ) {
+  constructor({ at, columns }: TidyLayout, problems: RowProblems, options: ScannerOptions) {
     this.#at = at
     this.#columns = columns
     this.#problems = problems
-    this.#countFromMs = countFromMs
-    this.#countToMs = countToMs
+    this.#options = options
   }
 
   take(row: Row): void {
@@ -50,16 +45,11 @@ export class TidyReader {
       return
     }
     const time = this.#text(row, this.#at.time)
-    this.#isZoneless ??= lacksZone(row.buffer, row.starts[this.#at.time] ?? 0, row.ends[this.#at.time] ?? 0)
+    this.isZoneless ??= lacksZone(row.buffer, row.starts[this.#at.time] ?? 0, row.ends[this.#at.time] ?? 0)
     const atMs = EPOCH_MS.test(time) ? Number(time) : readDate(time)
     const figure = FIGURES.get(this.#text(row, this.#at.measurement))
     if (atMs === undefined) this.#complain(row, this.#at.time, 'Time', 'epoch ms or a date, year first')
     else if (figure !== undefined) this.#put(row, figure, atMs)
-  }
-
-  /** Whether times are dates that do not say in which zone. */
-  get isZoneless(): boolean {
-    return this.#isZoneless ?? false
   }
 
   /** Of all buckets, whether they are left out or not: one alone does not show it. */
@@ -74,7 +64,8 @@ export class TidyReader {
       const isThere = drafts.some((draft) => !Number.isNaN(draft[figure]))
       if (this.rows > 0 && !isThere) this.#problems.add(0, `it has no rows of the measurement ${figure}`)
     }
-    const counted = drafts.filter(({ atMs }) => atMs >= this.#countFromMs && atMs <= this.#countToMs)
+    const { countFromMs = -Infinity, countToMs = Infinity } = this.#options
+    const counted = drafts.filter(({ atMs }) => atMs >= countFromMs && atMs <= countToMs)
     return counted.map(({ concurrency, concurrentUsers, ...bucket }) => ({
       ...bucket,
       users: Number.isNaN(concurrency) ? concurrentUsers : concurrency

@@ -3,7 +3,6 @@ import { cutHeader, readHeader, type SampleColumns } from '../csv/header.js'
 import { RowSplitter } from '../csv/row-splitter.js'
 import { readDigits, readTimestamp } from '../csv/timestamp.js'
 
-/** A complete row with its line break, and when its sample started and ended. */
 export interface TimedRow {
   readonly bytes: Uint8Array
   readonly startMs: number
@@ -12,27 +11,16 @@ export interface TimedRow {
 
 /** Divides the rows of a growing sample CSV by the time at which each sample ended, which is when it was written. */
 export class TimedRows {
-  #header: Uint8Array | undefined
+  /** The header line; undefined before it was read. */
+  header: Uint8Array | undefined
   #at: SampleColumns | undefined
   #splitter: RowSplitter | undefined
-  #problem: string | undefined
-
-  /** The header line; undefined before it was read. */
-  get header(): Uint8Array | undefined {
-    return this.#header
-  }
-
   /** Why the rows cannot be divided. */
-  get problem(): string | undefined {
-    return this.#problem
-  }
+  problem: string | undefined
 
-  /**
-   * Takes what follows the rows read so far, the header first. Returns how many bytes were complete rows; the caller passes the
-   * others again, with what follows them.
-   */
+  /** Takes what follows the rows read so far. Returns how many bytes were complete rows; the caller passes the others again. */
   take(bytes: Uint8Array, each: (row: TimedRow) => void): number {
-    const from = this.#header === undefined ? this.#takeHeader(bytes) : 0
+    const from = this.header === undefined ? this.#takeHeader(bytes) : 0
     const [splitter, at] = [this.#splitter, this.#at]
     if (splitter === undefined || at === undefined) return from
     const length = bytes.length - from
@@ -46,7 +34,7 @@ export class TimedRows {
       if (isGood && startMs >= 0 && elapsedMs >= 0)
         each({ bytes: buffer.subarray(row.start, row.end + 1), startMs, endMs: startMs + elapsedMs })
       else if (!this.#isHeader(buffer.subarray(row.start, row.end)))
-        this.#problem ??= 'a row has no readable times'
+        this.problem ??= 'a row has no readable times'
     })
     return from + used
   }
@@ -56,11 +44,11 @@ export class TimedRows {
     if (header === undefined) return 0
     const layout = readHeader(header.line)
     // It may be an error page, and the CSV may come with the next look.
-    this.#problem = layout.shape === 'unknown' ? 'it is not a CSV of samples' : undefined
+    this.problem = layout.shape === 'unknown' ? 'it is not a CSV of samples' : undefined
     if (layout.shape === 'unknown') return 0
-    this.#header = header.line
+    this.header = header.line
     if (layout.shape !== 'samples' || layout.at.timeStamp < 0 || layout.at.elapsed < 0)
-      this.#problem ??= 'its rows are not single samples with their times'
+      this.problem ??= 'its rows are not single samples with their times'
     else {
       this.#at = layout.at
       this.#splitter = new RowSplitter(layout.delimiter, layout.columns)
@@ -71,6 +59,6 @@ export class TimedRows {
   /** Concatenated CSVs repeat their header. */
   #isHeader(row: Uint8Array): boolean {
     const line = new TextDecoder().decode(row).trimEnd()
-    return line === new TextDecoder().decode(this.#header)
+    return line === new TextDecoder().decode(this.header)
   }
 }

@@ -1,24 +1,22 @@
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
 import { SampleTally, type PartDescription } from './sample-tally.js'
 import { TransactionSorter } from '../transactions/transaction-sorter.js'
-import { type SortedTransaction } from '../transactions/transaction-row.js'
-import { type Transaction } from '../transactions/transaction-row.js'
+import type { SortedTransaction, Transaction } from '../transactions/transaction-row.js'
 
 const UNSORTED =
   'it has rows of transactions and of requests, but does not show which requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'
 const BLIND =
   'may or may not include requests that have their own rows: save the idle time and the host name (jmeter.save.saveservice.idle_time, hostname)'
 
-/** What else is in the CSV. */
 export interface OtherRows {
   readonly hasRequests: boolean
-  /** Whether threads have names. */
   readonly hasNames: boolean
 }
 
-/** Counts the rows of transaction controllers, each kind separately. */
 export class TransactionTally {
-  readonly sorter = new TransactionSorter((sorted) => this.#enter(this.#tallyOf(sorted), sorted))
+  readonly sorter = new TransactionSorter((sorted) =>
+    this.#enter(sorted.counts ? this.#counting : this.#covered, sorted)
+  )
   readonly #counting: SampleTally
   readonly #covered: SampleTally
   /** Rows that lack what is needed to sort them. */
@@ -26,7 +24,8 @@ export class TransactionTally {
   readonly #nameless: SampleTally
   readonly #scopeOf: (label: number) => number
   readonly #isEarly: (startMs: number, elapsedMs: number) => boolean
-  #isSeen = false
+  /** Whether there was any. */
+  isSeen = false
   /** Also of rows that are not counted. */
   #hasUnsorted = false
   #hasNameless = false
@@ -41,26 +40,18 @@ export class TransactionTally {
     this.#nameless = new SampleTally(scopeOf)
   }
 
-  /** Whether there was any. */
-  get isSeen(): boolean {
-    return this.#isSeen
-  }
-
   /** Takes a row of a thread; undefined if the CSV does not say in which thread, or when. */
   add(thread: number | undefined, transaction: Transaction): void {
-    this.#isSeen = true
+    this.isSeen = true
     if (thread === undefined) {
       this.#hasUnsorted = true
       this.#enter(this.#unsorted, { transaction, counts: true })
     } else this.sorter.addTransaction(thread, transaction)
   }
 
-  /**
-   * Takes a row whose thread has no name. JMeter writes such a row for a transaction within a parent sample, and then the parent's,
-   * which represents it.
-   */
+  /** JMeter writes a row without a thread's name for a transaction within a parent sample, and then the parent's, which represents it. */
   addNameless(transaction: Transaction): void {
-    this.#isSeen = true
+    this.isSeen = true
     this.#hasNameless = true
     this.#enter(this.#nameless, { transaction, counts: true })
   }
@@ -89,10 +80,6 @@ export class TransactionTally {
       ...(hasRequests && isUnsorted ? [UNSORTED] : []),
       ...(blind === 0 ? [] : [`${blind} of its transactions ${BLIND}`])
     ]
-  }
-
-  #tallyOf({ counts }: SortedTransaction): SampleTally {
-    return counts ? this.#counting : this.#covered
   }
 
   #enter(tally: SampleTally, { transaction }: SortedTransaction): void {

@@ -18,13 +18,9 @@ const NO_PAGE: Uint32Array = new Uint32Array(END_PAGE_WORDS)
 export class EndTimes {
   readonly #pages = new Map<number, Uint32Array>()
   #current = -1
-  #isCut = false
-  #bits = NO_PAGE
-
   /** Whether there was no space for some. */
-  get isCut(): boolean {
-    return this.#isCut
-  }
+  isCut = false
+  #bits = NO_PAGE
 
   add(endMs: number): void {
     const page = Math.floor(endMs / PAGE_MS)
@@ -33,7 +29,6 @@ export class EndTimes {
     this.#bits[at >>> 5]! |= 1 << (at & 31)
   }
 
-  /** Adds what was marked elsewhere. */
   absorb({ pages, bits }: EndTimesScan): void {
     pages.forEach((page, index) => {
       if (!this.#open(page)) return
@@ -42,10 +37,7 @@ export class EndTimes {
     })
   }
 
-  /**
-   * Whether, by what is known so far, there may be a stretch of 2 * QUIET_MS without an end from `startMs` to `endMs`. What comes later
-   * can only fill stretches, so where there is none now, there never will be.
-   */
+  /** Whether 2 * QUIET_MS without an end may be there, by what is known so far: later ends only fill stretches, so a no is final. */
   hasQuiet(startMs: number, endMs: number): boolean {
     let from = Math.ceil(startMs / QUIET_MS)
     const to = Math.floor(endMs / QUIET_MS)
@@ -69,7 +61,7 @@ export class EndTimes {
   #open(page: number): boolean {
     let bits = this.#pages.get(page)
     if (bits === undefined) {
-      this.#isCut ||= this.#pages.size >= MOST_PAGES
+      this.isCut ||= this.#pages.size >= MOST_PAGES
       if (this.#pages.size >= MOST_PAGES) return false
       bits = new Uint32Array(END_PAGE_WORDS)
       this.#pages.set(page, bits)

@@ -29,12 +29,9 @@ export interface ScopeRows {
 }
 
 export interface StallOptions {
-  /** How many threads there were in all; undefined if nobody knows. */
   readonly threads: number | undefined
   readonly medianMsOf: (label: string) => number | undefined
-  /** Only what comes after it counts. */
   readonly fromMs: number
-  /** Of the scope, if it has one. */
   readonly label?: string | undefined
   /** Stalls of everything, in order of time: in them, one thread of the scope is enough. */
   readonly around?: readonly Stall[]
@@ -42,7 +39,6 @@ export interface StallOptions {
 
 export interface FoundStalls {
   readonly stalls: readonly Stall[]
-  /** The two longest, the longest first. */
   readonly silences: readonly Silence[]
 }
 
@@ -62,7 +58,6 @@ const MOST_THREADS = 2 ** 32
 /** Among which the two longest silences are. */
 const LONGEST_GAPS = 32
 
-/** A row that may count as waiting. */
 interface Waiting {
   readonly startMs: number
   readonly endMs: number
@@ -89,18 +84,18 @@ export function findStalls(rows: readonly ScopeRows[], options: StallOptions): F
   if (gaps.length === 0) return { stalls: [], silences: [] }
   const around = options.around ?? []
   const endsMs = [...gaps.map(({ toMs }) => toMs), ...around.map(({ startMs, ms }) => startMs + ms)]
-  const waiting = listWaiting(rows, options, { leastMs, endsMs: Float64Array.from(endsMs).sort() })
-  const inFlight = new InFlight(waiting, leastMs)
+  const waiting = listWaiting(rows, options.medianMsOf, leastMs, Float64Array.from(endsMs).sort())
+  const inFlight = followFlight(waiting, leastMs)
   const own = gaps.flatMap((gap) => {
-    const stall = measureStall(gap, inFlight.atEndOf(gap), { lastStartMs, threads })
+    const stall = measureStall(gap, inFlight(gap.toMs), lastStartMs, threads)
     return stall !== undefined && stall.ms >= leastMs
       ? clip({ ...stall, ...(options.label !== undefined && { label: options.label }) }, options.fromMs)
       : []
   })
-  const shared = shareStalls(around, new InFlight(waiting, leastMs), leastMs)
+  const shared = shareStalls(around, followFlight(waiting, leastMs), leastMs)
   return {
     stalls: joinStalls([...own, ...shared]),
-    silences: findSilences(gaps, rows, { fromMs: options.fromMs, leastMs })
+    silences: findSilences(gaps, rows, options.fromMs, leastMs)
   }
 }
 
@@ -127,8 +122,9 @@ function joinEnds(rows: readonly ScopeRows[]): StallScan['ends'] {
 /** Most rows are left out: they were not in flight at any of the ends, or take as long as their label usually does. */
 function listWaiting(
   rows: readonly ScopeRows[],
-  { medianMsOf }: StallOptions,
-  { leastMs, endsMs }: { readonly leastMs: number; readonly endsMs: Float64Array }
+  medianMsOf: StallOptions['medianMsOf'],
+  leastMs: number,
+  endsMs: Float64Array
 ): Waiting[] {
   const known = new Map<string, number>()
   const leastStallMs = (label: string): number => {
@@ -161,28 +157,19 @@ function hasWithin(list: Float64Array, from: number, to: number): boolean {
   return last >= 0 && list[last]! >= from
 }
 
-/** Moves on in time from gap to gap. */
-class InFlight {
-  readonly #rows: readonly Waiting[]
-  readonly #leastMs: number
-  #next = 0
-  #open: Waiting[] = []
+type InFlight = (toMs: number) => readonly Waiting[]
 
-  /** By their starts. */
-  constructor(rows: readonly Waiting[], leastMs: number) {
-    this.#rows = rows
-    this.#leastMs = leastMs
-  }
-
-  /**
-   * The earliest start first. Gaps must be asked for in their order. Of rows that start shortly before the end only some were kept, so
-   * none of them counts.
-   */
-  atEndOf({ toMs }: Gap): readonly Waiting[] {
-    while (this.#next < this.#rows.length && this.#rows[this.#next]!.startMs <= toMs - this.#leastMs)
-      this.#open.push(this.#rows[this.#next++]!)
-    this.#open = this.#open.filter(({ endMs }) => endMs >= toMs)
-    return this.#open
+/**
+ * What is in flight at one time after the other; `rows` and the result by their starts. Of rows that start shortly before only some
+ * were kept, so none of them counts.
+ */
+function followFlight(rows: readonly Waiting[], leastMs: number): InFlight {
+  let next = 0
+  let open: Waiting[] = []
+  return (toMs) => {
+    while (next < rows.length && rows[next]!.startMs <= toMs - leastMs) open.push(rows[next++]!)
+    open = open.filter(({ endMs }) => endMs >= toMs)
+    return open
   }
 }
 
@@ -190,7 +177,8 @@ class InFlight {
 function measureStall(
   { fromMs, toMs }: Gap,
   waiting: readonly Waiting[],
-  { lastStartMs, threads }: { lastStartMs: number; threads: number }
+  lastStartMs: number,
+  threads: number
 ): Stall | undefined {
   for (const { startMs } of waiting.slice(0, MOST_CONSIDERED)) {
     const beginMs = Math.max(fromMs, startMs)
@@ -215,15 +203,13 @@ function measureStall(
 function shareStalls(around: readonly Stall[], inFlight: InFlight, leastMs: number): Stall[] {
   return around.flatMap((stall) => {
     const toMs = stall.startMs + stall.ms
-    const rows = inFlight.atEndOf({ fromMs: stall.startMs, toMs })
-    const first = rows.find((row) => toMs - Math.max(stall.startMs, row.startMs) >= row.fromStallMs)
+    const first = inFlight(toMs).find((row) => toMs - Math.max(stall.startMs, row.startMs) >= row.fromStallMs)
     if (first === undefined) return []
     const startMs = Math.max(stall.startMs, first.startMs)
     return toMs - startMs >= leastMs ? [{ ...stall, startMs, ms: toMs - startMs }] : []
   })
 }
 
-/** Of two that overlap, the longer one. */
 function joinStalls(stalls: Stall[]): Stall[] {
   const joined: Stall[] = []
   for (const stall of stalls.sort((one, other) => one.startMs - other.startMs)) {
@@ -242,7 +228,8 @@ function countThreads(rows: readonly Waiting[]): number {
 function findSilences(
   gaps: readonly Gap[],
   rows: readonly ScopeRows[],
-  { fromMs, leastMs }: { fromMs: number; leastMs: number }
+  fromMs: number,
+  leastMs: number
 ): Silence[] {
   return gaps
     .flatMap((gap) => clip({ startMs: gap.fromMs, ms: gap.toMs - gap.fromMs }, fromMs))

@@ -8,7 +8,6 @@ const UNKNOWN = -1
 export class FollowedLabels {
   readonly #patterns: readonly (readonly string[])[]
   readonly #textOf: (label: number) => string
-  /** By label. */
   #scopes = new Int8Array(64).fill(UNKNOWN)
   #size = 0
 

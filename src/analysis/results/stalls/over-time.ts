@@ -5,27 +5,19 @@ export const MOST_RECORDED = 100
 
 /** What requests that arrive at a random moment would have waited at least, by the stalls of a scope. */
 export class OverTime {
-  readonly stalls: readonly Stall[]
-  /** The two longest, the longest first. */
-  readonly silences: readonly Silence[]
-  /** From the first start to the last end. */
-  readonly spanMs: number
-  /** How many threads there were in all; undefined if nobody knows. */
-  readonly threads: number | undefined
   /** Descending. */
   readonly #lengthsMs: readonly number[]
 
-  constructor(options: {
-    stalls: readonly Stall[]
-    silences: readonly Silence[]
-    spanMs: number
-    threads: number | undefined
-  }) {
-    this.stalls = options.stalls
-    this.silences = options.silences
-    this.spanMs = options.spanMs
-    this.threads = options.threads
-    this.#lengthsMs = options.stalls.map(({ ms }) => ms).sort((one, other) => other - one)
+  constructor(
+    readonly stalls: readonly Stall[],
+    /** The two longest, the longest first. */
+    readonly silences: readonly Silence[],
+    /** From the first start to the last end. */
+    readonly spanMs: number,
+    /** How many threads there were in all; undefined if nobody knows. */
+    readonly threads: number | undefined
+  ) {
+    this.#lengthsMs = stalls.map(({ ms }) => ms).sort((one, other) => other - one)
   }
 
   /** With two threads in all, one slow request and its neighbour look like a stall. */
@@ -37,8 +29,7 @@ export class OverTime {
   asRecorded(): OverTime {
     if (this.stalls.length <= MOST_RECORDED) return this
     const longest = [...this.stalls].sort((one, other) => other.ms - one.ms).slice(0, MOST_RECORDED)
-    const { silences, spanMs, threads } = this
-    return new OverTime({ stalls: longest, silences, spanMs, threads })
+    return new OverTime(longest, this.silences, this.spanMs, this.threads)
   }
 
   /** The smallest wait that at most so many of the moments exceed; whole ms, rounded down: it is a lower bound. */

@@ -12,7 +12,8 @@ export class ThreadTable {
   readonly #hosts = new LabelTable()
   readonly #threads = new Map<number, number>()
   readonly #groups = new LabelTable()
-  #hasNames = false
+  /** Whether any row named its thread. */
+  hasNames = false
 
   constructor(at: SampleColumns) {
     this.#at = at
@@ -22,7 +23,7 @@ export class ThreadTable {
   numberOf(row: Row): number | undefined {
     if (this.#at.threadName < 0) return undefined
     const name = numberIn(this.#names, row, this.#at.threadName)
-    this.#hasNames ||= row.starts[this.#at.threadName] !== row.ends[this.#at.threadName]
+    this.hasNames ||= row.starts[this.#at.threadName] !== row.ends[this.#at.threadName]
     if (name < 0 || this.#at.hostname < 0) return name < 0 ? undefined : name
     const key = numberIn(this.#hosts, row, this.#at.hostname) * 2 ** 17 + name
     const known = this.#threads.get(key) ?? this.#threads.size
@@ -37,11 +38,6 @@ export class ThreadTable {
     let hyphen = end
     while (hyphen > start && buffer[hyphen] !== HYPHEN) hyphen--
     return Math.max(0, this.#groups.numberOf(buffer, start, hyphen > start ? hyphen : end))
-  }
-
-  /** Whether any row named its thread. */
-  get hasNames(): boolean {
-    return this.#hasNames
   }
 
   /** Whether the row has an empty name although the CSV has names. */

@@ -8,16 +8,12 @@ const FAILING_MESSAGE = new TextEncoder().encode(', number of failing samples : 
 const NULL = new TextEncoder().encode('null')
 const ZERO = 48
 
-/** What the row of a transaction controller says about its samples. */
 export interface ControllerMessage {
   readonly samples: number
   readonly failing: number
 }
 
-/**
- * Reads the message by which JMeter marks the row of a transaction controller; undefined for the row of a request. Any server may
- * respond with such a message, so the other marks must be present too if the columns are: no data type, and no URL.
- */
+/** What JMeter writes in the row of a transaction controller. Any server may say the same, so there must be neither data type nor URL. */
 export function readControllerMessage(row: Row, at: SampleColumns): ControllerMessage | undefined {
   const column = at.responseMessage
   if (column < 0 || !holds(row, column, 0, TRANSACTION_MESSAGE)) return undefined
@@ -31,13 +27,9 @@ export function readControllerMessage(row: Row, at: SampleColumns): ControllerMe
   return { samples, failing: hasFailing ? readNumber(row, column, rest + FAILING_MESSAGE.length) : 0 }
 }
 
-/** Whether a controller generates parent samples. */
 export type ControllerKind = 'plain' | 'parent'
 
-/**
- * Reads the kind of the controller; undefined if its row does not show it. JMeter gives a parent sample no latency, and the code of
- * a failed request; without parent samples, it adds up latencies and gives a failure no code.
- */
+/** JMeter gives a parent sample no latency, and the code of a failed request; other controllers add up latencies and have no code. */
 export function readControllerKind(
   row: Row,
   at: SampleColumns,
@@ -77,7 +69,6 @@ function readNumber(row: Row, column: number, from: number): number {
   return number < 0 ? 0 : number
 }
 
-/** The row of a transaction controller. */
 export interface Transaction {
   readonly label: number
   /** A hash of the name of its thread; 0 if it is unknown. */
@@ -91,7 +82,6 @@ export interface Transaction {
   /** When it ended, including idle times; the earliest possible end if the row does not say how long these were. */
   readonly endMs: number
   readonly isEndKnown: boolean
-  /** The kind of its controller, if its row shows it. */
   readonly kind: ControllerKind | undefined
   /** How many samples it represents, and how many of them failed. */
   readonly samples: number

@@ -70,34 +70,34 @@ interface Open {
   nextStartMs: number
 }
 
-/** Sorted by its own rows. */
 interface Sorted extends SortedTransaction {
   readonly isSure: boolean
   /** Whether it is sorted by chance. */
   readonly isBlind: boolean
 }
 
-interface Controller {
+/** What is known of the transactions of one controller. */
+class Controller {
   /** Of those that are sure. */
-  counting: number
-  covered: number
+  counting = 0
+  covered = 0
   /** Of those, how many have rows after them. */
-  followed: number
+  followed = 0
   /** What the others seem to be. */
-  maybeCounting: number
-  maybeCovered: number
-  finalCounting: number
-  finalCovered: number
-  plain: number
-  parents: number
+  maybeCounting = 0
+  maybeCovered = 0
+  finalCounting = 0
+  finalCovered = 0
+  plain = 0
+  parents = 0
   /** Of those that are not too short: how many begin and end with rows, and as many as they say; and by chance. */
-  long: number
-  framed: number
-  framedByChance: number
-  empty: number
-  unknownEnds: number
+  long = 0
+  framed = 0
+  framedByChance = 0
+  empty = 0
+  unknownEnds = 0
   /** The first ones, and those that differ from the others or are unsure. */
-  waiting: Sorted[]
+  waiting: Sorted[] = []
 }
 
 /** Sorts transactions into those that count and those that do not, from the rows in CSV order. */
@@ -273,11 +273,7 @@ export class TransactionSorter {
   }
 
   #controllerOf({ controller }: Transaction): Controller {
-    const known = this.#controllers.get(controller) ?? {
-      ...{ counting: 0, covered: 0, followed: 0, maybeCounting: 0, maybeCovered: 0 },
-      ...{ finalCounting: 0, finalCovered: 0, plain: 0, parents: 0 },
-      ...{ long: 0, framed: 0, framedByChance: 0, empty: 0, unknownEnds: 0, waiting: [] }
-    }
+    const known = this.#controllers.get(controller) ?? new Controller()
     this.#controllers.set(controller, known)
     return known
   }
@@ -348,11 +344,8 @@ function isCrossing(transaction: Transaction, startMs: number, endMs: number, by
 }
 
 function isFramed({ begins, ends, samples }: Span, transaction: Transaction): boolean {
-  return ends && (begins || hasWaited(transaction)) && samples >= transaction.samples
-}
-
-function hasWaited({ startMs, endMs, elapsedMs }: Transaction): boolean {
-  return endMs - startMs > elapsedMs
+  const hasWaited = transaction.endMs - transaction.startMs > transaction.elapsedMs
+  return ends && (begins || hasWaited) && samples >= transaction.samples
 }
 
 /** Whether one kind is so rare that it is due to clocks. */
@@ -377,7 +370,6 @@ function sortMixed(controller: Controller): boolean | undefined {
   return unknownEnds === 0 && isEmpty && framed <= framedByChance + long * 0.1 ? true : undefined
 }
 
-/** The last rows of one thread, in CSV order. */
 class ThreadRows {
   readonly #kept = new Float64Array(LOOKED_AT * ROW_FIELDS)
   #count = 0
@@ -396,7 +388,6 @@ class ThreadRows {
     return this.isBack(endMs) && startMs - this.#firstStartMs <= (this.#lastEndMs - this.#firstStartMs) / 2
   }
 
-  /** From now on the rows are those of another machine. */
   beginAnew(): void {
     this.#firstOwn = this.#count
   }

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-confusing-void-expression -- a complaint returns undefined, for whoever reads to return */
 import { type LineReader, readPlainNumber } from './line-reader.js'
 import { suggestWord } from '../../../contract/nearest.js'
 import { factsOf, type AllowanceUnit, type BaselineRule, type NamedMetric } from '../metrics.js'
@@ -32,42 +33,30 @@ export function directionOf(metric: Pick<NamedMetric, 'metric'>): {
 
 /** Reads what follows `baseline`: nothing, or a sign with one quantity or with the larger of two. */
 export function readAllowance(reader: LineReader, subject: Subject): Allowance | undefined {
-  reader.skipSpace()
+  const signAt = reader.skipSpace()
   if (reader.isAtEnd) return {}
   const { rule, metric } = subject
-  const signAt = reader.at
-  const sign = reader.take(/[+-]/y)
   const worse = rule && metric && directionOf(metric).sign
-  if (sign === undefined) {
-    const accepted = worse ?? '+ or -'
-    const example = `baseline ${worse ?? '+'} ${rule?.example ?? ANY_EXAMPLE}`
-    reader.giveUp(
-      signAt,
-      `expected ${accepted} or the end of the line, but ${reader.describeNext()}; such as ${example}`
-    )
-    return undefined
-  }
-  if (rule && metric && subject.isSignChecked && sign !== worse) {
+  const example = `baseline ${worse ?? '+'} ${rule?.example ?? ANY_EXAMPLE}`
+  const sign = reader.expect(/[+-]/y, `${worse ?? '+ or -'} or the end of the line`, `such as ${example}`)
+  if (sign === undefined) return undefined
+  if (rule && metric && subject.isSignChecked && sign !== worse)
     reader.complain(
       signAt,
       `baseline ${sign} demands a ${factsOf(metric).better} ${metric.name} in every run, so one that is as good as before would fail: write baseline ${worse ?? ''} ${rule.example}`
     )
-  }
   const allowance = readQuantities(reader, subject)
-  reader.skipSpace()
+  const restAt = reader.skipSpace()
   if (allowance && reader.sees(/[+-]/y)) {
     const larger = rule?.largerOfTwo === undefined ? '' : `; for the larger of two, write ${rule.largerOfTwo}`
-    reader.giveUp(
-      reader.at,
-      `${reader.describeNext()} after the allowance; only one can follow baseline${larger}`
-    )
+    const words = `${reader.describeNext()} after the allowance; only one can follow baseline${larger}`
+    reader.giveUp(restAt, words)
   }
   return allowance
 }
 
 function readQuantities(reader: LineReader, subject: Subject): Allowance | undefined {
-  reader.skipSpace()
-  const at = reader.at
+  const at = reader.skipSpace()
   const name = reader.take(/[a-z]\w*\s*\(/iy)
   if (name === undefined) {
     const quantity = readQuantity(reader, subject)
@@ -78,8 +67,7 @@ function readQuantities(reader: LineReader, subject: Subject): Allowance | undef
       subject.rule && subject.rule.largerOfTwo === undefined
         ? `write one allowance, such as ${subject.rule.example}`
         : `the only one is ${subject.rule?.largerOfTwo ?? 'max(10%, 20ms)'}, the larger of the two`
-    reader.giveUp(at, `unknown function ${quote(name.slice(0, -1).trim())}; ${known}`)
-    return undefined
+    return reader.giveUp(at, `unknown function ${quote(name.slice(0, -1).trim())}; ${known}`)
   }
   return readLargerOfTwo(reader, subject, at)
 }
@@ -87,84 +75,67 @@ function readQuantities(reader: LineReader, subject: Subject): Allowance | undef
 function readLargerOfTwo(reader: LineReader, subject: Subject, at: number): Allowance | undefined {
   const example = subject.rule?.largerOfTwo ?? 'max(10%, 20ms)'
   const first = readQuantity(reader, subject)
-  if (!takeMark(reader, ',', example)) return undefined
-  reader.skipSpace()
-  const secondAt = reader.at
+  if (!reader.expect(/,/y, 'a comma and a second allowance', `such as ${example}`)) return undefined
+  const secondAt = reader.skipSpace()
   const second = readQuantity(reader, subject)
-  if (!takeMark(reader, ')', example)) return undefined
-  if (!first || !second) return undefined
+  if (!reader.expect(/\)/y, ')', `such as ${example}`) || !first || !second) return undefined
   const larger = first.value >= second.value ? first.text : second.text
   if (subject.rule?.largerOfTwo === undefined) {
     const name = subject.metric?.name ?? 'it'
-    reader.complain(at, `max() takes a share and an amount, and ${name} has only one kind: write ${larger}`)
-    return undefined
+    return reader.complain(
+      at,
+      `max() takes a share and an amount, and ${name} has only one kind: write ${larger}`
+    )
   }
-  if (first.kind === second.kind) {
-    reader.complain(
+  if (first.kind === second.kind)
+    return reader.complain(
       secondAt,
       `max() takes one share in % and one amount in ${listUnits(subject.rule.units.slice(1))}, not two of a kind: write ${larger} alone, or ${example}`
     )
-    return undefined
-  }
   return { [first.kind]: first.value, [second.kind]: second.value }
 }
 
-function takeMark(reader: LineReader, mark: ',' | ')', example: string): boolean {
-  reader.skipSpace()
-  if (reader.take(mark === ',' ? /,/y : /\)/y) !== undefined) return true
-  const expected = mark === ',' ? 'a comma and a second allowance' : ')'
-  reader.giveUp(reader.at, `expected ${expected}, but ${reader.describeNext()}; such as ${example}`)
-  return false
-}
-
 function readQuantity(reader: LineReader, { metric, rule }: Subject): Quantity | undefined {
-  reader.skipSpace()
-  const at = reader.at
-  const example = rule?.example ?? ANY_EXAMPLE
-  const digits = readPlainNumber(reader, { subject: 'an allowance', example })
+  const at = reader.skipSpace()
+  const digits = readPlainNumber(reader, 'an allowance', rule?.example ?? ANY_EXAMPLE)
   const beforeUnit = reader.at
-  reader.skipSpace()
-  const unitAt = reader.at
+  const unitAt = reader.skipSpace()
   const written = reader.take(/[^\s\d,;()"#+-][^\s,;()"#+-]*/y) ?? ''
   if (digits === undefined || !metric || !rule) return undefined
 
   const unit = rule.units.find((known) => known === written)
-  if (unit === undefined) {
-    reader.complain(written ? unitAt : beforeUnit, describeUnitProblem(metric, { rule, digits, written }))
-    return undefined
-  }
-  const quantity = { kind: kindOf(unit), value: toBaseUnit(digits, unit), text: digits + unit }
+  if (unit === undefined)
+    return reader.complain(written ? unitAt : beforeUnit, describeUnitProblem(metric, rule, digits, written))
+  const kind = unit === '%' ? ('ratio' as const) : ('amount' as const)
+  const quantity = { kind, value: toBaseUnit(digits, unit), text: digits + unit }
   if (rule.all !== undefined && unit === rule.units[0] && quantity.value >= 1) {
     const { called = metric.name, better } = factsOf(metric)
     const words = `${called} cannot ${better === 'lower' ? 'rise' : 'fall'} by ${rule.all} or more`
-    reader.complain(at, `${words}, so this would check nothing: write less, such as ${rule.example}`)
-    return undefined
+    return reader.complain(at, `${words}, so this would check nothing: write less, such as ${rule.example}`)
   }
   return quantity
 }
 
 function describeUnitProblem(
   { name }: NamedMetric,
-  { rule, digits, written }: { rule: BaselineRule; digits: string; written: string }
+  { units, example }: BaselineRule,
+  digits: string,
+  written: string
 ): string {
-  const { units } = rule
-  if (units[0] === '') {
+  if (units[0] === '')
     return written === '%'
       ? `% of a score is ambiguous; ${name} takes a plain difference: did you mean ${Number(`${digits}e-2`)}?`
-      : `${name} takes no unit, but has ${quote(written)}; such as baseline - ${rule.example}`
-  }
+      : `${name} takes no unit, but has ${quote(written)}; such as baseline - ${example}`
   if (written === '') {
     const guesses = units.slice(0, 2).map((unit) => digits + unit)
     return `${name} needs a unit here (${listUnits(units)}): did you mean ${guesses.join(' or ')}?`
   }
   const word = written.toLowerCase()
   const synonym = UNIT_SYNONYMS.get(word) ?? word
-  if (units.includes('pp') && synonym === '%') {
+  if (units.includes('pp') && synonym === '%')
     return `${quote(written)} is ambiguous here, a share of the rate or percentage points: did you mean ${digits}pp?`
-  }
-  if (synonym === 'pp' && !units.includes('pp')) {
+  if (synonym === 'pp' && !units.includes('pp'))
     return `${quote(written)} (percentage points) is for error_rate only; ${name} takes ${listUnits(units)}: did you mean ${digits}%?`
-  }
   const meant = units.find((known) => known === synonym) ?? suggestWord(written, units)
   return `unknown unit ${quote(written)}; ${name} takes ${listUnits(units)} here${meant ? `: did you mean "${meant}"?` : ''}`
 }
@@ -174,10 +145,6 @@ function listUnits(units: readonly string[]): string {
   return units.length === 1
     ? (units[0] ?? '')
     : `${units.slice(0, -1).join(', ')} or ${units[units.length - 1] ?? ''}`
-}
-
-function kindOf(unit: AllowanceUnit): keyof Allowance {
-  return unit === '%' ? 'ratio' : 'amount'
 }
 
 export function toBaseUnit(digits: string, unit: AllowanceUnit): number {

@@ -1,19 +1,21 @@
+/* eslint-disable @typescript-eslint/no-confusing-void-expression -- a complaint returns undefined, for whoever reads to return */
 import { suggestWord } from '../../../contract/nearest.js'
 import { quote } from '../quoting.js'
-import {
-  baselineRuleOf,
-  factsOf,
-  METRIC_WORDS,
-  metricNamed,
-  PERCENTILE,
-  type BaselineRule,
-  type NamedMetric,
-  type Unit
-} from '../metrics.js'
+import { baselineRuleOf, factsOf, METRIC_WORDS, metricNamed, PERCENTILE } from '../metrics.js'
+import type { BaselineRule, NamedMetric, Unit } from '../metrics.js'
 import { directionOf, readAllowance, toBaseUnit, UNIT_SYNONYMS } from './allowance-grammar.js'
 import { LineReader, readPlainNumber } from './line-reader.js'
-import { readSelector } from './selector-grammar.js'
-import type { Operator, Threshold, AbsoluteThreshold, BaselineThreshold } from './threshold.js'
+import {
+  type Operator,
+  type Threshold,
+  type AbsoluteThreshold,
+  type BaselineThreshold,
+  SELECTOR_KEYS,
+  type Pattern,
+  type Selector,
+  type SelectorKey
+} from './threshold.js'
+import { shorten } from '../../../contract/text.js'
 
 const OPERATORS: readonly Operator[] = ['<', '<=', '>', '>=', '==']
 const OPERATOR_SYNONYMS = new Map<string, Operator>([
@@ -41,30 +43,22 @@ export function parseThresholds(text: string): { thresholds: Threshold[]; proble
   return { thresholds, problems }
 }
 
-/** Undefined if the reader has recorded problems. */
 function readThreshold(reader: LineReader, line: number): Threshold | undefined {
   const level = readLevel(reader)
-  reader.skipSpace()
-  const start = reader.at
+  const start = reader.skipSpace()
   const metric = readMetric(reader)
   const { selector, places } = readSelector(reader)
-  reader.skipSpace()
-  const operatorAt = reader.at
+  const operatorAt = reader.skipSpace()
   const operator = readOperator(reader, metric)
   reader.skipSpace()
   const limit = seesBaseline(reader)
     ? readBaselineLimit(reader, { metric, metricAt: start, operator, operatorAt, gridAt: places.grid })
-    : withOperator(operator, readLimit(reader, metric))
-  reader.skipSpace()
-  if (!reader.isAtEnd) {
-    reader.giveUp(reader.at, `${reader.describeNext()} after the threshold; one threshold per line`)
-  }
-  if (!metric || !limit) return undefined
-  return { text: reader.textBetween(start).trim(), line, level, ...metric, selector, ...limit }
-}
-
-function withOperator<T>(operator: Operator | undefined, limit: T | undefined) {
-  return operator && limit && { operator, ...limit }
+    : readLimit(reader, metric)
+  const restAt = reader.skipSpace()
+  if (!reader.isAtEnd)
+    reader.giveUp(restAt, `${reader.describeNext()} after the threshold; one threshold per line`)
+  if (!metric || !operator || !limit) return undefined
+  return { text: reader.textBetween(start).trim(), line, level, ...metric, selector, operator, ...limit }
 }
 
 function readLevel(reader: LineReader): Threshold['level'] {
@@ -79,11 +73,8 @@ function readLevel(reader: LineReader): Threshold['level'] {
 
 function readMetric(reader: LineReader): NamedMetric | undefined {
   const at = reader.at
-  const word = reader.take(/[^\s:{}<>=!~≤≥≠"]+/y)
-  if (word === undefined) {
-    reader.giveUp(at, `expected a metric, but ${reader.describeNext()}; ${ACCEPTED_METRICS}`)
-    return undefined
-  }
+  const word = reader.expect(/[^\s:{}<>=!~≤≥≠"]+/y, 'a metric', ACCEPTED_METRICS)
+  if (word === undefined) return undefined
   const metric = metricNamed(word)
   if (metric) return metric
   const percent = PERCENTILE.exec(word)?.[1]
@@ -114,19 +105,15 @@ function describeBadPercentile(percent: string): string {
 
 function readOperator(reader: LineReader, metric: NamedMetric | undefined): Operator | undefined {
   const at = reader.at
-  const word = reader.take(/[<>=!~≤≥≠]+/y)
-  if (word === undefined) {
-    reader.giveUp(at, `expected an operator, but ${reader.describeNext()}; ${OPERATORS.join(', ')}`)
-    return undefined
-  }
+  const word = reader.expect(/[<>=!~≤≥≠]+/y, 'an operator', OPERATORS.join(', '))
+  if (word === undefined) return undefined
   const operator = OPERATORS.find((known) => known === word)
   if (operator) return operator
   const meant = suggestOperator(reader, word, metric)
-  reader.complain(
+  return reader.complain(
     at,
     `unknown operator ${quote(word)}; known operators are ${OPERATORS.join(', ')}${meant ? `: did you mean "${meant}"?` : ''}`
   )
-  return undefined
 }
 
 function suggestOperator(
@@ -147,27 +134,20 @@ const BASELINE_AFTER_NUMBER = /[^"]*\bbaseline\b/iy
 
 /** Reads a limit of its own. Without a known metric it only looks for a number. */
 function readLimit(reader: LineReader, metric: NamedMetric | undefined): Limit | undefined {
-  reader.skipSpace()
-  const at = reader.at
-  const digits = readPlainNumber(reader, {
-    subject: 'a limit',
-    example: metric ? factsOf(metric).example : '800ms'
-  })
-  if (digits !== undefined && reader.sees(BASELINE_AFTER_NUMBER)) {
-    reader.giveUp(at, 'baseline comes first, then how much worse it may be, such as p95 <= baseline + 10%')
-    return undefined
-  }
+  const at = reader.skipSpace()
+  const digits = readPlainNumber(reader, 'a limit', metric ? factsOf(metric).example : '800ms')
+  if (digits !== undefined && reader.sees(BASELINE_AFTER_NUMBER))
+    return reader.giveUp(
+      at,
+      'baseline comes first, then how much worse it may be, such as p95 <= baseline + 10%'
+    )
   const beforeUnit = reader.at
-  reader.skipSpace()
-  const unitAt = reader.at
+  const unitAt = reader.skipSpace()
   const written = reader.take(/[^\s\d,;"#][^\s,;"#]*/y) ?? ''
   if (digits === undefined || !metric) return undefined
 
   const unitProblem = describeUnitProblem(metric, digits, written)
-  if (unitProblem !== undefined) {
-    reader.complain(written ? unitAt : beforeUnit, unitProblem)
-    return undefined
-  }
+  if (unitProblem !== undefined) return reader.complain(written ? unitAt : beforeUnit, unitProblem)
   const unit = written as Unit
   const value = toBaseUnit(digits, unit)
   if (value > (factsOf(metric).largest ?? Infinity)) reader.complain(at, describeTooLarge(metric, digits))
@@ -211,13 +191,11 @@ const EXACT = /baseline(?!\w)/y
 const IN_TWO_WORDS = /base[\s_-]+line(?!\w)/iy
 const WORD = /[a-z]\w*/iy
 
-/** What was read to the left of `baseline`, each with its position. */
 interface LeftSide {
   readonly metric: NamedMetric | undefined
   readonly metricAt: number
   readonly operator: Operator | undefined
   readonly operatorAt: number
-  /** Where a selector names a grid. */
   readonly gridAt: number | undefined
 }
 
@@ -226,19 +204,17 @@ type BaselineLimit = Pick<BaselineThreshold, 'operator' | 'allowance'>
 /** Whether the right-hand side is about a baseline, spelt correctly or not. */
 function seesBaseline(reader: LineReader): boolean {
   if (reader.sees(EXACT) || reader.sees(IN_TWO_WORDS)) return true
-  const word = reader.peek(WORD)
-  return word !== undefined && isMisspelt(word)
+  const word = reader.peek(WORD) ?? ''
+  return BASELINE_SYNONYMS.includes(word.toLowerCase()) || suggestWord(word, ['baseline']) !== undefined
 }
 
-/** Reads `baseline`, alone or with how much worse the figure may be. */
 function readBaselineLimit(reader: LineReader, left: LeftSide): BaselineLimit | undefined {
   const rule = findRule(reader, left)
-  if (left.gridAt !== undefined) {
+  if (left.gridAt !== undefined)
     reader.complain(
       left.gridAt,
       'grid cannot be used with baseline, because the ids of grids change from run to run: use region'
     )
-  }
   const operator = rule && left.metric ? checkOperator(reader, left, rule, left.metric) : undefined
   readWord(reader)
   const allowance = readAllowance(reader, {
@@ -254,8 +230,7 @@ function findRule(reader: LineReader, { metric, metricAt }: LeftSide): BaselineR
   if (!metric) return undefined
   const rule = baselineRuleOf(metric)
   if (typeof rule !== 'string') return rule
-  reader.complain(metricAt, rule)
-  return undefined
+  return reader.complain(metricAt, rule)
 }
 
 function checkOperator(
@@ -274,18 +249,75 @@ function checkOperator(
       ? 'two runs are never exactly equal, so == baseline would always fail'
       : `${name} ${operator} baseline would fail a run for a ${factsOf(metric).better} ${name}, which is better`
   const usual = `${name} ${operators[0] ?? ''} baseline ${sign} ${example}`
-  reader.complain(operatorAt, `${problem}: write ${usual}`)
-  return undefined
+  return reader.complain(operatorAt, `${problem}: write ${usual}`)
 }
 
 function readWord(reader: LineReader): void {
-  reader.skipSpace()
+  const at = reader.skipSpace()
   if (reader.take(EXACT) !== undefined) return
-  const at = reader.at
   const word = reader.take(IN_TWO_WORDS) ?? reader.take(WORD) ?? ''
   reader.complain(at, `unknown word ${quote(word)}: did you mean "baseline"?`)
 }
 
-function isMisspelt(word: string): boolean {
-  return BASELINE_SYNONYMS.includes(word.toLowerCase()) || suggestWord(word, ['baseline']) !== undefined
+const ACCEPTED_KEYS = 'label, region, grid'
+
+type KeyPlaces = Readonly<Partial<Record<SelectorKey, number>>>
+
+/** Reads `{key="value", …}` if there is one. */
+function readSelector(reader: LineReader): { selector: Selector; places: KeyPlaces } {
+  const selector: Partial<Record<SelectorKey, Pattern>> = {}
+  const places: Partial<Record<SelectorKey, number>> = {}
+  reader.skipSpace()
+  if (reader.take(/\{/y) === undefined) return { selector, places }
+  do {
+    const at = reader.skipSpace()
+    const key = readKey(reader)
+    const pattern = readPattern(reader)
+    if (key && pattern) {
+      if (selector[key]) reader.complain(at, `${key} is given twice; once each: ${ACCEPTED_KEYS}`)
+      selector[key] = pattern
+      places[key] ??= at
+    }
+  } while (reader.expect(/[,}]/y, ', or }') === ',')
+  return { selector, places }
+}
+
+/** Undefined for an unknown key; the problem is then recorded. */
+function readKey(reader: LineReader): SelectorKey | undefined {
+  const at = reader.at
+  const word = reader.expect(/[^\s=,{}<>!~"]+/y, 'a key', ACCEPTED_KEYS)
+  if (word === undefined) return undefined
+  const key = SELECTOR_KEYS.find((known) => known === word)
+  if (!key) {
+    const meant = suggestWord(word, SELECTOR_KEYS)
+    reader.complain(
+      at,
+      `unknown key ${quote(word)}; known keys are ${ACCEPTED_KEYS}${meant ? `: did you mean "${meant}"?` : ''}`
+    )
+  }
+  reader.expect(/=(?![=~])/y, '= after the key', `${shorten(word)}="value"`)
+  return key
+}
+
+function readPattern(reader: LineReader): Pattern | undefined {
+  const quoteAt = reader.skipSpace()
+  if (reader.expect(/"/y, 'a value in double quotes') === undefined) return undefined
+  const pieces = ['']
+  const textAt = reader.at
+  for (;;) {
+    const at = reader.at
+    const token = reader.take(/[^"\\*]+|\\.|["*]/suy)
+    if (token === undefined) return reader.giveUp(quoteAt, 'the quote is not closed; a value ends with "')
+    if (token === '"') return { text: reader.textBetween(textAt, at), pieces }
+    if (token === '*') pieces.push('')
+    else pieces.push((pieces.pop() ?? '') + unescape(reader, token, at))
+  }
+}
+
+function unescape(reader: LineReader, token: string, at: number): string {
+  if (!token.startsWith('\\')) return token
+  const character = token.slice(1)
+  if (!['"', '\\', '*'].includes(character))
+    reader.complain(at, `unknown escape ${quote(token)}; \\", \\\\, \\*`)
+  return character
 }

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-confusing-void-expression -- a complaint returns undefined, for whoever reads to return */
 import { quote } from '../quoting.js'
 
 const SHOWN_WIDTH = 100
@@ -5,7 +6,6 @@ const SHOWN_WIDTH = 100
 const MOST_PROBLEMS = 10
 const CONTROL_CHARACTER = /[^\P{Cc}\t]/gu
 
-/** Reads one line and collects its problems, each with its position. */
 export class LineReader {
   readonly problems: string[] = []
   at = 0
@@ -25,13 +25,21 @@ export class LineReader {
     return this.at >= this.#code.length
   }
 
-  /** The text between two positions, without the comment. */
   textBetween(start: number, end = this.#code.length): string {
     return this.#code.slice(start, end)
   }
 
-  skipSpace(): void {
+  /** Returns where it ends. */
+  skipSpace(): number {
     this.take(/\s*/y)
+    return this.at
+  }
+
+  /** Consumes what the sticky pattern matches after space, or gives up; `hint` says what is accepted. */
+  expect(pattern: RegExp, wanted: string, hint = ''): string | undefined {
+    const at = this.skipSpace()
+    const words = `expected ${wanted}, but ${this.describeNext()}${hint && `; ${hint}`}`
+    return this.take(pattern) ?? this.giveUp(at, words)
   }
 
   /** Consumes what the sticky pattern matches here. */
@@ -41,26 +49,24 @@ export class LineReader {
     return text
   }
 
-  /** Whether the sticky pattern matches here; consumes nothing. */
   sees(pattern: RegExp): boolean {
     return this.peek(pattern) !== undefined
   }
 
-  /** What comes next, for a message. */
   describeNext(): string {
     const word = this.peek(/\S{1,30}/y)
     return word === undefined ? 'the line ends' : `found ${quote(word)}`
   }
 
   /** Records a problem after which the rest of the line can still be read. */
-  complain(at: number, message: string): void {
+  complain(at: number, message: string): undefined {
     if (this.#isLost) return
     this.problems.push(this.#render(at, message))
     if (this.problems.length === MOST_PROBLEMS) this.#loseWay()
   }
 
   /** Records a problem that makes the rest meaningless; further problems are not reported. */
-  giveUp(at: number, message: string): void {
+  giveUp(at: number, message: string): undefined {
     this.complain(at, message)
     this.#loseWay()
   }
@@ -70,14 +76,13 @@ export class LineReader {
     this.at = this.#code.length
   }
 
-  /** What the sticky pattern matches here; consumes nothing. */
   peek(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at
     return pattern.exec(this.#code)?.[0]
   }
 
   #render(at: number, message: string): string {
-    const column = countCharacters(this.#line.slice(0, at)) + 1
+    const column = Array.from(this.#line.slice(0, at)).length + 1
     const cutAt = at > SHOWN_WIDTH / 2 && this.#line.length > SHOWN_WIDTH ? at - SHOWN_WIDTH / 2 : 0
     const shown = this.#line.slice(cutAt, cutAt + SHOWN_WIDTH).trimEnd()
     // Tabs stay tabs, so that the caret is under its character whatever their width.
@@ -102,10 +107,6 @@ function stripComment(line: string): string {
   return line
 }
 
-function countCharacters(text: string): number {
-  return Array.from(text).length
-}
-
 /** Anything that may be meant as a number, so that it is rejected as a whole and not in part. */
 const NUMBER_LIKE = /[+-]?(?:0x[\da-f]*|\.?\d(?:[.,_]?\d)*\.?(?:e[+-]?\d+)?)/iy
 const PLAIN_NUMBER = /^\d+(?:\.\d+)?$/u
@@ -114,29 +115,22 @@ const MOST_CHARACTERS = 20
 /** The digits as written: conversions shift their decimal point, so there is no rounding. */
 export function readPlainNumber(
   reader: LineReader,
-  { subject, example }: { readonly subject: 'a limit' | 'an allowance'; readonly example: string }
+  subject: 'a limit' | 'an allowance',
+  example: string
 ): string | undefined {
-  const at = reader.at
-  const word = reader.take(NUMBER_LIKE)
-  if (word === undefined) {
-    reader.giveUp(at, `expected a number, but ${reader.describeNext()}; such as ${example}`)
-    return undefined
-  }
+  const at = reader.skipSpace()
+  const word = reader.expect(NUMBER_LIKE, 'a number', `such as ${example}`)
+  if (word === undefined) return undefined
   if (word.startsWith('-')) {
     const fix = subject === 'a limit' ? '' : `: write it without that sign, such as ${example}`
-    reader.complain(at, `${subject} is never negative, but ${quote(word)} is${fix}`)
-    return undefined
+    return reader.complain(at, `${subject} is never negative, but ${quote(word)} is${fix}`)
   }
-  if (!PLAIN_NUMBER.test(word)) {
-    reader.complain(
+  if (!PLAIN_NUMBER.test(word))
+    return reader.complain(
       at,
       `${quote(word)} is not a plain number; digits with or without decimals, such as 1200 or 0.5`
     )
-    return undefined
-  }
-  if (word.length > MOST_CHARACTERS) {
-    reader.complain(at, `the number is too long; at most ${MOST_CHARACTERS} characters`)
-    return undefined
-  }
+  if (word.length > MOST_CHARACTERS)
+    return reader.complain(at, `the number is too long; at most ${MOST_CHARACTERS} characters`)
   return word
 }

@@ -17,11 +17,9 @@ export interface Pattern {
 /** Patterns by key; an absent key means all samples, not each value of it. */
 export type Selector = Readonly<Partial<Record<SelectorKey, Pattern>>>
 
-/** The part of a line that both kinds have. */
 interface ThresholdLine extends NamedMetric {
   /** As written, without `warn:` (see `level`), comment and surrounding space. */
   readonly text: string
-  /** Its line in the input, from 1. */
   readonly line: number
   readonly level: 'fail' | 'warn'
   readonly selector: Selector
@@ -49,7 +47,6 @@ export interface Allowance {
   readonly amount?: number
 }
 
-/** One line that states what must hold. */
 export type Threshold = AbsoluteThreshold | BaselineThreshold
 
 export function isBaselineThreshold(threshold: Threshold): threshold is BaselineThreshold {

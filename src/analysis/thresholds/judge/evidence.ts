@@ -1,18 +1,17 @@
-import type { Figures, Measurements, Source } from '../../results/figures/measurements.js'
+import type { Figures, Measurements, Source, Scope } from '../../results/figures/measurements.js'
 import { factsOf, type Metric, type NamedMetric } from '../metrics.js'
 import { formatValue } from '../format.js'
 import { shorten } from '../../../contract/text.js'
-import { compareToLimit, type OnStall, type OverTimeFigure } from './judgement.js'
+import { compareToLimit, type OnStall, type OverTimeFigure, type Judgement } from './judgement.js'
+import { quote } from '../quoting.js'
 
 const SHOWN_GAPS = 3
 const SHOWN_HEADER = 200
 /** Services round, and some count in their own way; what is further above is not made of these samples. */
 const MOST_ABOVE_SAMPLES = 0.1
 
-/** The data to judge by, and why something is missing. */
 export interface Evidence {
   readonly apdex: { readonly score: number; readonly targetMs: number | undefined } | undefined
-  /** Why there is no apdex. */
   readonly apdexProblem?: string
   readonly measurements: Measurements | undefined
   /** Why there are no measurements, or why they are incomplete. */
@@ -28,19 +27,14 @@ export type Reading =
   | { readonly actual: number; readonly doubt?: string; readonly overTime?: OverTimeReading }
   | { readonly missing: string }
 
-/** What stalls say of a number. */
 export interface OverTimeReading {
   readonly figure: OverTimeFigure
-  /** Whether the number is the figure over time. */
   readonly isJudged: boolean
   /** Both figures and the limit; empty if the figure over time is not the worse one. */
   readonly words: string
 }
 
-/**
- * The service's own figure. It is not trusted if the CSVs were read completely and have no samples, or if it is far above what
- * these give.
- */
+/** The service's own figure: not trusted if complete CSVs have no samples, or if it is far above what these give. */
 export function readServiceApdex(evidence: Evidence): Reading {
   const { apdex, apdexProblem, measurements } = evidence
   if (!apdex) return { missing: apdexProblem ?? 'the service gave none' }
@@ -88,16 +82,14 @@ function describeSourceGap({ grid, region, shape, header, rows, problems }: Sour
   return rows === 0 ? `${subject} has no rows` : undefined
 }
 
-/** Reads a threshold's number from the figures of one scope. */
 export function readFigure(
   threshold: NamedMetric,
   figures: Figures | undefined,
   evidence: Evidence
 ): Reading {
   if (!figures || !(figures.samples > 0)) return { missing: 'there are no samples' }
-  if (threshold.metric === 'apdex' && !isTarget(evidence.apdex?.targetMs)) {
+  if (threshold.metric === 'apdex' && !isTarget(evidence.apdex?.targetMs))
     return { missing: "the target is unknown: it is the number in brackets in the service's apdex" }
-  }
   const { percentile } = threshold
   const actual = factsOf(threshold).read(figures, { percentile, targetMs: evidence.apdex?.targetMs })
   if (actual === undefined)
@@ -118,4 +110,32 @@ function isPossible(metric: Metric, actual: number): boolean {
 
 function isTarget(targetMs: number | undefined): targetMs is number {
   return targetMs !== undefined && targetMs > 0 && Number.isFinite(targetMs)
+}
+
+/** More than half of the samples. */
+export function mostlyFailed({ samples, failures }: Pick<Figures, 'samples' | 'failures'>): boolean {
+  return failures * 2 > samples
+}
+
+/** `so response times say little` */
+export function sayLittle(line: Pick<NamedMetric, 'metric' | 'name'>): string {
+  return factsOf(line).isTime ? 'response times say little' : `${line.name} says little`
+}
+
+/** Whether the gate already fails because of its failures, so that nothing depends on meaningless figures. */
+export function failsForFailures(judgements: readonly Judgement[]): boolean {
+  return judgements.some(
+    ({ verdict, threshold }) =>
+      verdict === 'failed' && threshold.level === 'fail' && factsOf(threshold).showsFailures
+  )
+}
+
+/** Why a figure of a scope proves nothing: it is that of failed requests. Undefined if it is fine. */
+export function doubtFailed(line: NamedMetric, measurements: Measurements, scope: Scope): string | undefined {
+  const figures = measurements.figures(scope)
+  if (!factsOf(line).needsSuccess || figures === undefined || !mostlyFailed(figures)) return undefined
+  const [first] = measurements.errors(scope)
+  const words = first && [first.code, first.message].filter((text) => text.trim() !== '').map(quote)
+  const most = words === undefined || words.length === 0 ? '' : `, most often with ${words.join(' ')}`
+  return `${figures.failures} of ${figures.samples} samples failed${most}, so ${sayLittle(line)}`
 }

@@ -1,34 +1,24 @@
 import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { Scope } from '../../results/figures/measurements.js'
 import { factsOf } from '../metrics.js'
-import {
-  isAbsoluteThreshold,
-  type AbsoluteThreshold,
-  type Threshold,
-  type Operator
-} from '../grammar/threshold.js'
+import { isAbsoluteThreshold } from '../grammar/threshold.js'
+import type { AbsoluteThreshold, Threshold, Operator } from '../grammar/threshold.js'
 
-/** The outcome of one threshold. */
 export interface Judgement {
   readonly threshold: Threshold
   readonly verdict: 'passed' | 'failed' | 'inconclusive'
   /** In base units, of the worst scope; only if the verdict is based on it. */
-  readonly actual: number | undefined
-  /**
-   * Distance to the limit as a share of the limit: 0.1 is 10 % below it, -0.55 is exceeded by 55 %. With `==` it is 0 or
-   * negative. Undefined without an actual value, and for a limit of 0 unless the value is 0 too.
-   */
-  readonly margin: number | undefined
+  readonly actual?: number | undefined
+  /** As a share of the limit: 0.1 is 10 % below it, -0.55 exceeded by 55 %. With `==` never positive. Undefined for a limit of 0, unless it is met. */
+  readonly margin?: number | undefined
   /** The worst scope, or the first without a number, if a selector matched. */
   readonly scope?: Scope
   readonly scopesChecked: number
-  /** One sentence. */
   readonly reason: string
   /** Why a line that holds is no good news: its times are those of failures, for which another line is broken. */
   readonly doubt?: string
   /** What must be said of a line that holds: it breaks over time, and that is a warning only. */
   readonly warning?: string
-  /** Set for lines that name `baseline`. */
   readonly comparison?: Comparison
   /** For a percentile, `median` or `apdex` in a scope with stalls: what users who arrived at any moment would have seen at best. */
   readonly overTime?: OverTimeFigure
@@ -43,7 +33,6 @@ export type OnStall = (typeof ON_STALL)[number]
 export interface OverTimeFigure {
   readonly value: number
   readonly bySamples: number
-  /** The longest stall of the scope. */
   readonly longest: Stall
   /** What it does to a line that holds by samples and breaks over time, by `on-stall`; `none` where that is not so. */
   readonly effect: 'fails' | 'warns' | 'ignored' | 'none'
@@ -59,23 +48,22 @@ export type ComparisonOutcome = 'holds' | 'broken' | 'unsure' | 'no baseline' | 
 export interface Comparison {
   readonly outcome: ComparisonOutcome
   /** The figure that the baseline expects, in base units. */
-  readonly base: number | undefined
+  readonly base?: number | undefined
   /** How many runs (the newest ones), or rounds, that is the mean of. */
   readonly baseRuns: number
   /** How many earlier runs there are, if that is known; how much runs vary is known from all of them. */
   readonly knownBaseRuns?: number
   /** The limit that follows from it, in base units. */
-  readonly limit: number | undefined
-  readonly changePct: number | undefined
-  readonly interval: readonly [low: number, high: number] | undefined
+  readonly limit?: number | undefined
+  readonly changePct?: number | undefined
+  readonly interval?: readonly [low: number, high: number] | undefined
   /** The smallest change that these runs can find nine times out of ten. */
-  readonly resolutionPct: number | undefined
-  readonly p: number | undefined
+  readonly resolutionPct?: number | undefined
+  readonly p?: number | undefined
   /** What an outcome that is no judgement does to the gate: `fail` makes it inconclusive. */
   readonly ifNotJudged: 'warn' | 'fail' | 'pass'
 }
 
-/** The judgement on a threshold without any number. */
 export function leaveUndecided(threshold: Threshold, reason: string): Judgement {
   return {
     threshold,
@@ -87,14 +75,11 @@ export function leaveUndecided(threshold: Threshold, reason: string): Judgement 
   }
 }
 
-/** A figure and what it was judged by. */
 export type Judged = Pick<Judgement, 'threshold' | 'actual' | 'comparison'>
 
 /** The line with its limit as a number; for lines that name `baseline`, the limit that followed from it. Undefined if there is none. */
-export function asAbsolute({
-  threshold,
-  comparison
-}: Pick<Judged, 'threshold' | 'comparison'>): AbsoluteThreshold | undefined {
+export function asAbsolute(judged: Pick<Judged, 'threshold' | 'comparison'>): AbsoluteThreshold | undefined {
+  const { threshold, comparison } = judged
   if (isAbsoluteThreshold(threshold)) return threshold
   if (comparison?.limit === undefined) return undefined
   const { text, line, level, metric, name, percentile, selector, operator } = threshold

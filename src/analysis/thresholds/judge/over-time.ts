@@ -1,6 +1,5 @@
-import type { Figures, Measurements } from '../../results/figures/measurements.js'
+import { overTimeOf, type Figures, type Measurements } from '../../results/figures/measurements.js'
 import type { Stall } from '../../results/stalls/find-stalls.js'
-import type { OverTime } from '../../results/stalls/over-time.js'
 import { formatActual, formatLimit, describeStall, formatWait, formatWaitLimit } from '../format.js'
 import { factsOf, isWorse, type NamedMetric } from '../metrics.js'
 import { isAbsoluteThreshold, type AbsoluteThreshold, type Threshold } from '../grammar/threshold.js'
@@ -26,15 +25,14 @@ export function canBreak(threshold: Pick<Threshold, 'metric' | 'operator'>): boo
 /** A figure over time of the scope, in base units; undefined without stalls. */
 export function readOverTime(
   line: NamedMetric,
-  overTime: OverTime | string | undefined,
+  figures: Figures | undefined,
   targetMs: number | undefined
-): { readonly value: number; readonly longest: Stall } | undefined {
-  if (overTime === undefined || typeof overTime === 'string') return undefined
-  const [first, ...others] = overTime.stalls
-  if (first === undefined) return undefined
-  const longest = others.reduce((one, other) => (other.ms > one.ms ? other : one), first)
+): { readonly value: number; readonly longest: Stall; readonly isFew: boolean } | undefined {
+  const overTime = overTimeOf(figures)
+  const [longest] = [...(overTime?.stalls ?? [])].sort((one, other) => other.ms - one.ms)
+  if (overTime === undefined || longest === undefined) return undefined
   const value = factsOf(line).readOverTime?.(overTime, { percentile: line.percentile, targetMs })
-  return value === undefined ? undefined : { value, longest }
+  return value === undefined ? undefined : { value, longest, isFew: overTime.isFew }
 }
 
 /** With two users in all, one slow request and its neighbour look like a stall. */
@@ -47,42 +45,34 @@ export function effectOf(onStall: OnStall, isFew: boolean): 'fails' | 'warns' | 
 export function addOverTime(
   reading: Reading,
   threshold: AbsoluteThreshold,
-  { figures, evidence }: { readonly figures: Figures | undefined; readonly evidence: Evidence }
+  figures: Figures | undefined,
+  evidence: Evidence
 ): Reading {
-  if (!('actual' in reading) || figures === undefined || !hasOverTime(threshold)) return reading
-  const overTime = figures.overTime()
-  const found = readOverTime(threshold, overTime, evidence.apdex?.targetMs)
-  if (found === undefined || typeof overTime === 'string') return reading
+  if (!('actual' in reading) || !hasOverTime(threshold)) return reading
+  const found = readOverTime(threshold, figures, evidence.apdex?.targetMs)
+  if (found === undefined) return reading
   const { actual: bySamples } = reading
-  const { value, longest } = found
+  const { value, longest, isFew } = found
   const isFelt = canBreak(threshold) && isWorse(threshold, value, bySamples)
   const isBroken = isFelt && holds(bySamples, threshold) && !holds(value, threshold)
   const { onStall = 'fail' } = evidence
-  const does = effectOf(onStall, overTime.isFew)
+  const does = effectOf(onStall, isFew)
   const figure: OverTimeFigure = { value, bySamples, longest, effect: isBroken ? does : 'none' }
   const runStartMs = evidence.warmUp?.whole.startMs ?? evidence.measurements?.startMs
   const isJudged = isFelt && does === 'fails'
-  const words = isFelt && does !== 'ignored' ? explainFigures(threshold, figure, runStartMs) : ''
+  const limit = factsOf(threshold).isTime ? formatWaitLimit(threshold.value) : formatLimit(threshold)
+  const told = `${writeFigures(threshold, figure, runStartMs)}; must be ${threshold.operator} ${limit}`
+  const words = isFelt && does !== 'ignored' ? told : ''
   return {
     ...reading,
     actual: isJudged ? value : bySamples,
-    overTime: { figure, isJudged, words: onStall === 'fail' && overTime.isFew ? words + ONLY_TWO : words }
+    overTime: { figure, isJudged, words: onStall === 'fail' && isFew ? words + ONLY_TWO : words }
   }
 }
 
 const ONLY_TWO = '. There were two users in all, so this may be two slow requests: it is a warning only'
 
-/** `174 ms for the requests that were sent, but at least 4.6 s over time: at 0:08 nothing was answered …; must be < 1 s` */
-function explainFigures(
-  threshold: AbsoluteThreshold,
-  figure: OverTimeFigure,
-  runStartMs: number | undefined
-): string {
-  const limit = factsOf(threshold).isTime ? formatWaitLimit(threshold.value) : formatLimit(threshold)
-  return `${writeFigures(threshold, figure, runStartMs)}; must be ${threshold.operator} ${limit}`
-}
-
-/** The same without the limit. */
+/** `174 ms for the requests that were sent, but at least 4.6 s over time: at 0:08 nothing was answered …` */
 export function writeFigures(
   threshold: Threshold,
   { value, bySamples, longest, effect }: OverTimeFigure,
@@ -105,16 +95,13 @@ export function describeNoOverTime(
   if (measurements === undefined || onStall === 'ignore') return []
   for (const threshold of thresholds.filter((one) => hasOverTime(one) && canBreak(one)))
     for (const { figures } of findScopes(threshold.selector, measurements)) {
-      const lack = figures && hasTimes(threshold, figures) ? figures.overTime() : undefined
+      // Without times, a line on them says so itself.
+      const { isTime, read } = factsOf(threshold)
+      const lack = figures && (!isTime || read(figures, threshold) !== undefined) && figures.overTime()
       if (typeof lack === 'string')
         return [
           `\`${threshold.text}\` is judged by the requests that were sent alone: ${lack}, so times in which users waited and nothing was answered cannot be found.`
         ]
     }
   return []
-}
-
-/** Without them, a line on times says so itself. */
-function hasTimes(threshold: Threshold, figures: Figures): boolean {
-  return !factsOf(threshold).isTime || factsOf(threshold).read(figures, threshold) !== undefined
 }

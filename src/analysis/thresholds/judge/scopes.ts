@@ -49,13 +49,12 @@ export function* findScopes(selector: Selector, measurements: Searched): Generat
     values: matchValues(selector, key, measurements)
   }))
   if (axes.length === 0) yield { scope: {}, figures: measurements.figures({}) }
-  for (const { key, values } of axes.filter((axis) => axis.key !== 'label' || axes.length === 1)) {
+  for (const { key, values } of axes.filter((axis) => axis.key !== 'label' || axes.length === 1))
     for (const value of values) {
       const scope = { [key]: value }
       const figures = measurements.figures(scope)
       if (!figures || axes.length === 1) yield { scope, figures }
     }
-  }
   if (axes.length > 1) yield* combine({}, axes, measurements)
 }
 

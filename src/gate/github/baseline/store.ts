@@ -1,7 +1,10 @@
 import { fromBufferPromise } from 'yauzl'
 import type { BaselineDocument } from '../../../contract/baseline.js'
-import { leaveOutFutureRuns, MOST_BYTES } from '../../../analysis/baseline/document/baseline-document.js'
-import { uniteBaselines } from '../../../analysis/baseline/document/unite.js'
+import {
+  leaveOutFutureRuns,
+  MOST_BYTES,
+  uniteBaselines
+} from '../../../analysis/baseline/document/baseline-document.js'
 import { messageOf } from '../../../contract/text.js'
 import type {
   BaselineRequest,

@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { Trend, TrendPoint } from '../../../analysis/baseline/trend.js'
+import type { Trend, TrendPoint } from '../../../analysis/baseline/build-trend.js'
 import { axisRange, connectedStretches, describePlan, describePoint, describeTrend } from '../trend-plan.js'
 import { planTrend, renderTrendTable, startOfBand, type TrendPlan } from '../trend-plan.js'
 import { fillWhenOpen, find, make } from './elements.js'

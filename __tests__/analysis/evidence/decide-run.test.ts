@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { decideVerdict } from '../../../src/analysis/evidence/decide-verdict.js'
+import { decideVerdict } from '../../../src/analysis/evidence/decide-run.js'
 import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
 import type {
   Comparison,
