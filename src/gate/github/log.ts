@@ -30,13 +30,13 @@ export function speak<T>(say: () => T): T {
 }
 
 export function createLog(): Log {
-  const by = (level: keyof Log) => (line: string) => speak(() => core[level](defuse(line)))
+  // Named one by one: the bundle then leaves out the parts of the toolkit that nobody calls, HTTP among them.
   return {
-    info: by('info'),
-    notice: by('notice'),
-    warning: by('warning'),
-    error: by('error'),
-    debug: by('debug')
+    info: (line) => speak(() => core.info(defuse(line))),
+    notice: (line) => speak(() => core.notice(defuse(line))),
+    warning: (line) => speak(() => core.warning(defuse(line))),
+    error: (line) => speak(() => core.error(defuse(line))),
+    debug: (line) => speak(() => core.debug(defuse(line)))
   }
 }
 

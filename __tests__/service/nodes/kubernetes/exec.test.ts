@@ -210,6 +210,22 @@ describe('a command in a pod', () => {
     const onExec = (exec: StandInExec): Promise<void> => exec.sendStatus({ status: 'Success' })
     expect(await run({ onExec }, {}, { limits })).toEqual({ code: 0 })
   })
+
+  test('whose outputs follow its status, more slowly than a server may take to close, has all of them', async () => {
+    const limits = { openMs: 30_000, closeMs: 400 }
+    const words = Array.from({ length: 12 }, (_, index) => `${index};`)
+    const onExec = async (exec: StandInExec): Promise<void> => {
+      await exec.sendStatus({ status: 'Success' })
+      for (const word of words) await exec.stdout(word)
+    }
+    let said = ''
+    const onStdout = async (bytes: Uint8Array): Promise<void> => {
+      said += Buffer.from(bytes).toString()
+      await sleep(said.length > 10 ? 50 : 500)
+    }
+    expect(await run({ onExec }, { onStdout }, { limits })).toEqual({ code: 0 })
+    expect(said).toBe(words.join(''))
+  })
 })
 
 describe('an abort', () => {

@@ -19,8 +19,8 @@ const CHUNK_BYTES = 64 * 1024
 /** How many messages may wait for their receiver before nothing is read any more. */
 const MOST_WAITING = 4
 const LARGEST_FRAME_BYTES = 32 * 1024 * 1024
-/** Until it is open, and how long it may take to close. */
-const LIMITS = { openMs: SILENCE_MS, closeMs: 2_000 }
+/** Until it is open, and how long it may be silent before it closes. */
+const LIMITS = { openMs: SILENCE_MS, closeMs: 10_000 }
 /** So often something is sent, lest somebody between here and there closes a silent connection. Who runs a command notices its silence. */
 const PING_MS = 10_000
 
@@ -116,15 +116,13 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
       // A first, empty message on each channel says that it is open.
       if (message.length < 2) continue
       const bytes = message.subarray(1)
-      if (message[0] === STATUS) {
-        status = bytes
-        // What is left on the other channels may still come; a server that forgets to close is not waited for.
-        clearInterval(timer)
-        timer = setTimeout(() => failed.abort(OVER), limits.closeMs)
-        continue
-      }
+      if (message[0] === STATUS) status = bytes
+      // The API server sends the status beside the outputs, so the rest of them may follow it, as slowly as a busy cluster likes.
+      if (status !== undefined) clearInterval(timer)
       if (message[0] === STDOUT) await streams.onStdout?.(bytes)
       if (message[0] === STDERR) await streams.onStderr?.(bytes)
+      // A server that forgets to close is not waited for.
+      if (status !== undefined) timer = setTimeout(() => failed.abort(OVER), limits.closeMs)
     }
   } catch (thrown) {
     if (!signal.aborted) throw thrown
