@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { firstAbove } from '../first-above.js'
+import { firstAbove } from '../typed-arrays.js'
 import type { CountedRuns } from './histogram.js'
 
 export interface Run {

@@ -1,5 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
+import { grow } from '../typed-arrays.js'
+
 const MAX_LABELS = 1 << 17
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -54,11 +56,8 @@ export class LabelTable {
     const number = this.#size++
     const from = this.#starts[number]!
     const to = from + label.end - label.start
-    if (to > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(to, this.#bytes.length * 2))
-      grown.set(this.#bytes)
-      this.#bytes = grown
-    }
+    if (to > this.#bytes.length)
+      this.#bytes = grow(this.#bytes, new Uint8Array(Math.max(to, this.#bytes.length * 2)))
     this.#bytes.set(label.buffer.subarray(label.start, label.end), from)
     this.#hashes[number] = label.hash
     this.#starts[number + 1] = to
@@ -68,16 +67,12 @@ export class LabelTable {
   }
 
   #grow(): void {
-    const hashes = new Int32Array(this.#hashes.length * 2)
-    hashes.set(this.#hashes)
-    const starts = new Uint32Array(hashes.length + 1)
-    starts.set(this.#starts)
-    this.#hashes = hashes
-    this.#starts = starts
+    this.#hashes = grow(this.#hashes, new Int32Array(this.#hashes.length * 2))
+    this.#starts = grow(this.#starts, new Uint32Array(this.#hashes.length + 1))
     this.#mask = this.#mask * 2 + 1
     this.#slots = new Int32Array(this.#mask + 1)
     for (let label = 0; label < this.#size; label++) {
-      let slot = hashes[label]! & this.#mask
+      let slot = this.#hashes[label]! & this.#mask
       while (this.#slots[slot] !== 0) slot = (slot + 1) & this.#mask
       this.#slots[slot] = label + 1
     }

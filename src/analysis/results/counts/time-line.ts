@@ -1,5 +1,6 @@
 import { CHART_BITS, LINE_UNIT_MS } from '../kernel/assembly/layout.js'
 import { bucketOf, valueOf, type CountedRuns } from './histogram.js'
+import { grow } from '../typed-arrays.js'
 import type { TimeLineScan } from './scan-result.js'
 
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
@@ -29,14 +30,10 @@ export class TimeLine {
 
   /** Counts a sample where it ended; `threads` and `elapsedMs` are -1 if the row does not have them. */
   add(endMs: number, elapsedMs: number, isFailure: number, threads: number): void {
-    if (endMs < this.#currentFromMs || endMs >= this.#currentToMs) this.#moveTo(endMs)
-    const record = this.#current
-    this.#samples[record]! += 1
-    this.#failures[record]! += isFailure
-    if (threads > this.#threads[record]!) this.#threads[record] = threads
+    this.#count(endMs, 1, isFailure, threads)
     if (elapsedMs < 0) return
     const bucket = bucketOf(elapsedMs, CHART_BITS)
-    this.#timesOf(record, bucket + 1)[bucket]! += 1
+    this.#timesOf(this.#current, bucket + 1)[bucket]! += 1
   }
 
   /** Where the first bucket begins; undefined if there is none. */
@@ -46,15 +43,19 @@ export class TimeLine {
 
   /** Adds a bucket that was counted elsewhere and is no wider than those here; `times` are counts in the chart's buckets. */
   absorb(atMs: number, samples: number, failures: number, threads: number, times: Int32Array): void {
+    this.#count(atMs, samples, failures, threads)
+    let size = times.length
+    while (size > 0 && times[size - 1] === 0) size--
+    const own = this.#timesOf(this.#current, size)
+    for (let bucket = 0; bucket < size; bucket++) own[bucket]! += times[bucket]!
+  }
+
+  #count(atMs: number, samples: number, failures: number, threads: number): void {
     if (atMs < this.#currentFromMs || atMs >= this.#currentToMs) this.#moveTo(atMs)
     const record = this.#current
     this.#samples[record]! += samples
     this.#failures[record]! += failures
     if (threads > this.#threads[record]!) this.#threads[record] = threads
-    let size = times.length
-    while (size > 0 && times[size - 1] === 0) size--
-    const own = this.#timesOf(record, size)
-    for (let bucket = 0; bucket < size; bucket++) own[bucket]! += times[bucket]!
   }
 
   toScan(): TimeLineScan {
@@ -79,10 +80,7 @@ export class TimeLine {
   #timesOf(record: number, size: number): Uint32Array {
     const times = this.#times[record]!
     if (times.length >= size) return times
-    const grown = new Uint32Array(Math.max(FIRST_TIMES, size, times.length * 2))
-    grown.set(times)
-    this.#times[record] = grown
-    return grown
+    return (this.#times[record] = grow(times, new Uint32Array(Math.max(FIRST_TIMES, size, times.length * 2))))
   }
 
   #moveTo(endMs: number): void {

@@ -53,35 +53,34 @@ function compile(): object | null {
 /** Reads the kernel's memory. Views are cached: a few per block would be most of the garbage of a scan. */
 export class KernelMemory {
   readonly #memory: GrowingMemory
-  #bytes = new Uint8Array(0)
-  #shorts = new Uint16Array(0)
-  #ints = new Int32Array(0)
+  #views: ReturnType<typeof viewsOf>
 
   constructor(memory: GrowingMemory) {
     this.#memory = memory
+    this.#views = viewsOf(memory)
   }
 
   get bytes(): Uint8Array {
-    if (this.#bytes.length === 0) this.#view()
-    return this.#bytes
+    return this.#fresh().bytes
   }
 
   get shorts(): Uint16Array {
-    if (this.#shorts.length === 0) this.#view()
-    return this.#shorts
+    return this.#fresh().shorts
   }
 
   get ints(): Int32Array {
-    if (this.#ints.length === 0) this.#view()
-    return this.#ints
+    return this.#fresh().ints
   }
 
   /** When the memory grows, its views become empty. */
-  #view(): void {
-    this.#bytes = new Uint8Array(this.#memory.buffer)
-    this.#shorts = new Uint16Array(this.#memory.buffer)
-    this.#ints = new Int32Array(this.#memory.buffer)
+  #fresh(): ReturnType<typeof viewsOf> {
+    if (this.#views.bytes.length === 0) this.#views = viewsOf(this.#memory)
+    return this.#views
   }
+}
+
+function viewsOf({ buffer }: GrowingMemory) {
+  return { bytes: new Uint8Array(buffer), shorts: new Uint16Array(buffer), ints: new Int32Array(buffer) }
 }
 
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */

@@ -167,11 +167,7 @@ function guessRowStart(window: Uint8Array, header: Uint8Array): number | undefin
   let start = window.indexOf(LF) + 1
   for (let guesses = 0; guesses < MAX_GUESSES && start > 0 && start < window.length; guesses++) {
     const scanner = new ByteScanner({ grid: '', region: '', header, limit: 1 })
-    scanner.fill((buffer, from, to) => {
-      const bytes = window.subarray(start, start + to - from)
-      buffer.set(bytes, from)
-      return bytes.length
-    })
+    scanner.push(window.subarray(start))
     const { rows, problemCount } = scanner.end()
     if (rows === 1 && problemCount === 0) return start
     start = window.indexOf(LF, start) + 1

@@ -3,6 +3,7 @@ import { cutHeader, readHeader, type Layout } from '../csv/header.js'
 import { RowKernel, type RowTaker } from '../kernel/row-kernel.js'
 import { RowSplitter, type Row } from '../csv/row-splitter.js'
 import type { ScannerOptions, ScanResult } from '../counts/scan-result.js'
+import { grow } from '../typed-arrays.js'
 import { RowProblems } from './row-problems.js'
 import { SampleReader } from './sample-reader.js'
 import { TidyReader } from './tidy-reader.js'
@@ -80,6 +81,16 @@ export class ByteScanner {
     this.#length += count
     if (this.#length === to) this.#drain()
     return count
+  }
+
+  /** Takes a copy of the bytes; they may be split anywhere. */
+  push(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length && !this.isDone;)
+      at += this.fill((buffer, from, to) => {
+        const piece = chunk.subarray(at, at + to - from)
+        buffer.set(piece, from)
+        return piece.length
+      })
   }
 
   /** The result so far; more bytes may follow if the last ones were a complete row. */
@@ -235,9 +246,7 @@ export class ByteScanner {
       this.#buffer = this.#kernel.room
       return
     }
-    const grown = new Uint8Array(capacity)
-    grown.set(this.#buffer)
-    this.#buffer = grown
+    this.#buffer = grow(this.#buffer, new Uint8Array(capacity))
   }
 
   /** Creating a kernel takes a moment, which only pays off for larger files. */

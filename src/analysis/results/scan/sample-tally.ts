@@ -4,6 +4,7 @@ import { Histogram, joinRuns } from '../counts/histogram.js'
 import { TIME_BITS } from '../kernel/assembly/layout.js'
 import { CELLS_A_LABEL, type PartStalls, type SamplePart } from '../counts/scan-result.js'
 import { TimeLine } from '../counts/time-line.js'
+import { grow } from '../typed-arrays.js'
 import { StallTracker } from '../stalls/stall-tracker.js'
 import type { RowKernel } from '../kernel/row-kernel.js'
 
@@ -120,12 +121,8 @@ export class SampleTally {
 
   #growCells(cell: number): void {
     const length = Math.max(cell + 1, this.#sums.length * 2)
-    const { sums, minima, maxima } = { sums: this.#sums, minima: this.#minima, maxima: this.#maxima }
-    this.#sums = new Float64Array(length)
-    this.#sums.set(sums)
-    this.#minima = new Uint32Array(length).fill(NEVER)
-    this.#minima.set(minima)
-    this.#maxima = new Uint32Array(length)
-    this.#maxima.set(maxima)
+    this.#sums = grow(this.#sums, new Float64Array(length))
+    this.#minima = grow(this.#minima, new Uint32Array(length).fill(NEVER))
+    this.#maxima = grow(this.#maxima, new Uint32Array(length))
   }
 }

@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { LEAST_STALL_MS, MOST_LONG } from '../kernel/assembly/layout.js'
+import { grow } from '../typed-arrays.js'
 import { EndTimes, type EndTimesScan } from './end-times.js'
 
 /** What is kept of the rows of a scope to find out when nothing was answered. */
@@ -96,9 +97,4 @@ export class StallTracker {
     }
     this.#size = size
   }
-}
-
-function grow<List extends Float64Array | Int32Array | Uint32Array>(from: List, to: List): List {
-  to.set(from)
-  return to
 }

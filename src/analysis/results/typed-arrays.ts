@@ -11,3 +11,12 @@ export function firstAbove(list: Float64Array, size: number, limit: number): num
   }
   return low
 }
+
+/** The longer list, with the numbers of the other one. */
+export function grow<List extends Uint8Array | Int32Array | Uint32Array | Float64Array>(
+  from: List,
+  to: List
+): List {
+  to.set(from)
+  return to
+}
