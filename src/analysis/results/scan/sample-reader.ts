@@ -3,11 +3,15 @@ import { readError, type ErrorFields } from '../counts/error-table.js'
 import { LabelTable } from '../counts/label-table.js'
 import { lacksZone, readDigits, readTimestamp } from '../csv/timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
-import { readControllerKind, readControllerMessage } from '../transactions/transaction-row.js'
+import {
+  hashThread,
+  readControllerKind,
+  readControllerMessage,
+  ThreadTable
+} from '../transactions/transaction-row.js'
 import type { ControllerMessage } from '../transactions/transaction-row.js'
 import { type PartDescription, SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart, type ScannerOptions } from '../counts/scan-result.js'
-import { hashThread, ThreadTable } from '../transactions/thread-table.js'
 import { FollowedLabels } from '../stalls/followed-labels.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
 import type { Row, RowFields } from '../csv/row-splitter.js'
