@@ -1,4 +1,4 @@
-import { Random as SeededRandom } from '../../../src/analysis/baseline/statistics/drift.js'
+import { Random as SeededRandom } from '../../../src/analysis/baseline/statistics/evidence-of-change.js'
 
 export class Random extends SeededRandom {
   /** A whole number from 0 to below `count`. */

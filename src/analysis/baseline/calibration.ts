@@ -9,12 +9,14 @@ import {
   compareRecorded,
   differenceVariance,
   medianOf,
-  compareSideBySide
+  compareSideBySide,
+  isDrifting,
+  Random,
+  upperBoundOfSpread
 } from './statistics/evidence-of-change.js'
 import { mostResolutionFor, samplesNeeded, assumeSpread, leastSpread } from './statistics/classify.js'
 import type { Counted } from './statistics/classify.js'
 import { type ComparedRun, listScopes } from './judge/sides.js'
-import { isDrifting, Random, upperBoundOfSpread } from './statistics/drift.js'
 import { readLines, SHOWN_LINES } from './judge-lines.js'
 import { mostlyFailed } from '../thresholds/judge/evidence.js'
 import { limitWithFloor } from './judge/judge-scope.js'
@@ -241,11 +243,8 @@ function shareOfFalseAlarms(
 
 /** Evenly, so that each line keeps its share. */
 function thinOut(tests: readonly Test[]): readonly Test[] {
-  if (tests.length <= MOST_TESTS) return tests
-  return Array.from(
-    { length: MOST_TESTS },
-    (_, i) => tests[Math.floor((i * tests.length) / MOST_TESTS)]
-  ).filter((test) => test !== undefined)
+  const step = Math.ceil(tests.length / MOST_TESTS)
+  return tests.filter((_, i) => i % step === 0)
 }
 
 function drawRecorded(test: Test, runs: number, random: Random): Change {

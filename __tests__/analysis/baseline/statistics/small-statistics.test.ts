@@ -2,7 +2,10 @@ import { describe, expect, test } from '@jest/globals'
 import {
   benjaminiHochberg,
   differenceVariance,
-  compareSideBySide
+  compareSideBySide,
+  isDrifting,
+  Random,
+  upperBoundOfSpread
 } from '../../../../src/analysis/baseline/statistics/evidence-of-change.js'
 import {
   classify,
@@ -10,7 +13,6 @@ import {
   samplesNeeded,
   assumeSpread
 } from '../../../../src/analysis/baseline/statistics/classify.js'
-import { isDrifting, Random, upperBoundOfSpread } from '../../../../src/analysis/baseline/statistics/drift.js'
 import {
   asChangePct,
   fromScale,

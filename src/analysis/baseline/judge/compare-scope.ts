@@ -3,7 +3,7 @@ import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { formatValue } from '../../thresholds/format.js'
 import { mostlyFailed, sayLittle } from '../../thresholds/judge/evidence.js'
 import { factsOf } from '../../thresholds/metrics.js'
-import { samplesNeeded, assumeSpread, leastSpread } from '../statistics/classify.js'
+import { addUp, samplesNeeded, assumeSpread, leastSpread } from '../statistics/classify.js'
 import {
   meanOf,
   type Change,
@@ -13,7 +13,6 @@ import {
 } from '../statistics/evidence-of-change.js'
 import { allowsAnything, fromScale, limitFor, scaleOf, type Scale } from '../statistics/scale.js'
 import {
-  addUp,
   describeLeftOut,
   describeUneven,
   doubtHead,

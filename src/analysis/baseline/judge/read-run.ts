@@ -3,7 +3,7 @@ import { factsOf } from '../../thresholds/metrics.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { doubtServiceApdex, mostlyFailed, sayLittle } from '../../thresholds/judge/evidence.js'
 import type { ComparedRun } from './sides.js'
-import type { Counted } from '../statistics/classify.js'
+import { addUp, type Counted } from '../statistics/classify.js'
 import { scaleOf, toScale } from '../statistics/scale.js'
 import { formatValue } from '../../thresholds/format.js'
 
@@ -110,13 +110,6 @@ export function describeUneven(
   if (!factsOf(line).needsSuccess || !(now - before > FURTHER_FAILURES_OF_HEAD)) return undefined
   const rate = (share: number): string => formatValue('error_rate', share)
   return `${rate(now)} of the samples failed and ${rate(before)} of the baseline's, so ${sayLittle(line)}`
-}
-
-export function addUp(readings: readonly Counted[]): Counted {
-  return {
-    samples: readings.reduce((sum, { samples }) => sum + samples, 0),
-    failures: readings.reduce((sum, { failures }) => sum + failures, 0)
-  }
 }
 
 function rateOf({ samples, failures }: Counted): number {

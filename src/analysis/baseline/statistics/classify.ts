@@ -60,11 +60,9 @@ export function assumeSpread(
 
 /** What chance alone makes of two equal runs, however alike the base runs happened to be: the failures of both sides and one more, pooled. */
 export function leastSpread(kind: Scale['kind'], { base, head = [] }: CountedSides): number {
-  const counted = [...base, ...head]
   const smallest = Math.min(...[base, head].filter((runs) => runs.length > 0).map(meanSamples))
   if (kind !== 'error_rate' || !Number.isFinite(smallest) || smallest <= 0) return 0
-  const samples = counted.reduce((sum, run) => sum + run.samples, 0)
-  const failures = counted.reduce((sum, run) => sum + run.failures, 0)
+  const { samples, failures } = addUp([...base, ...head])
   const rate = (failures + 1) / (samples + 2)
   return Math.sqrt((rate * (1 - rate)) / smallest)
 }
@@ -79,14 +77,21 @@ interface CountedSides {
   readonly head?: readonly Counted[]
 }
 
+export function addUp(runs: readonly Counted[]): Counted {
+  return {
+    samples: runs.reduce((sum, run) => sum + run.samples, 0),
+    failures: runs.reduce((sum, run) => sum + run.failures, 0)
+  }
+}
+
 function meanSamples(runs: readonly Counted[]): number {
-  return runs.reduce((sum, run) => sum + run.samples, 0) / runs.length
+  return addUp(runs).samples / runs.length
 }
 
 /** p(1 − p)/n, with p of all base runs and n of one. */
 function binomialVariance(base: readonly Counted[]): number {
-  const samples = base.reduce((sum, run) => sum + run.samples, 0)
+  const { samples, failures } = addUp(base)
   if (samples === 0) return 0
-  const rate = base.reduce((sum, run) => sum + run.failures, 0) / samples
+  const rate = failures / samples
   return (rate * (1 - rate)) / (samples / base.length)
 }
