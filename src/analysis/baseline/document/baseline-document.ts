@@ -34,14 +34,8 @@ const MOST_TEXT_BYTES = 16 * 1024 * 1024
 const CLOCK_SLACK_MS = 3_600_000
 const MOST_NAMED = 3
 
-interface Earlier {
-  readonly document: BaselineDocument
-  /** Which runs were left out, and why; undefined if none were. */
-  readonly words: string | undefined
-}
-
-/** The document without runs that are later than it can have: one of them would be the newest for years. */
-export function leaveOutFutureRuns(document: BaselineDocument, latestMs: number): Earlier {
+/** The document without runs that are later than it can have: one of them would be the newest for years. `words` say which ones. */
+export function leaveOutFutureRuns(document: BaselineDocument, latestMs: number) {
   const isEarlier = ({ atMs }: { readonly atMs: number }): boolean => atMs <= latestMs + CLOCK_SLACK_MS
   const future = document.runs.filter((run) => !isEarlier(run))
   if (future.length === 0) return { document, words: undefined }
@@ -69,10 +63,6 @@ export function decodeBaseline(bytes: Uint8Array): BaselineDocument {
   const late = document.runs.findIndex(({ atMs }, i) => atMs < (document.runs[i - 1]?.atMs ?? 0))
   if (late >= 0) throw damaged(`runs[${late}].atMs`, 'is before the run that precedes it')
   return document
-}
-
-function readRun(value: unknown, at: number): RecordedRun {
-  return read(recordedRunSchema, value, `runs[${at}]`)
 }
 
 function read<T>(schema: Schema<T>, value: unknown, within?: string): T {
@@ -133,72 +123,45 @@ interface Kept {
   readonly runs: number
 }
 
-/** What is dropped first, and the least that must stay of it. */
-const STAGES: readonly (readonly [keyof Kept, least: number])[] = [
-  ['histograms', 0],
-  ['labels', 0],
-  ['otherHistograms', 0],
-  ['namedLabels', 0],
-  ['runs', 1]
-]
+/** What is dropped first. */
+const STAGES = ['histograms', 'labels', 'otherHistograms', 'namedLabels', 'runs'] as const
 
 /** Half of what a reader accepts, because a reader must never refuse what was written. */
 const MOST_WRITTEN_TEXT = MOST_TEXT_BYTES / 2
-const MOST_WRITTEN_BYTES = MOST_BYTES - 1
-/** Sizes are only roughly proportional. */
-const CAUTION = 0.95
-
-/** A document as bytes; without them if it is too large, which a size above 1 says. */
-interface Attempt {
-  readonly kept: Kept
-  readonly size: number
-  readonly bytes?: Uint8Array
-}
+/** How much of one kind is left after each step. */
+const KEPT_SHARE = 0.7
 
 /** Gzipped JSON below 1 MiB. What is too large loses histograms, then labels with few samples, then labels that thresholds name, then old runs. */
 export function encodeBaseline(document: BaselineDocument): Uint8Array {
   const ranks = rankLabels(document)
-  const attempt = (kept: Kept): Attempt => ({ kept, ...compress(trim(document, kept, ranks)) })
-  let last = attempt({
-    histograms: ranks.unnamed.size,
-    labels: ranks.unnamed.size,
-    otherHistograms: 1,
-    namedLabels: ranks.named.size,
-    runs: document.runs.length
-  })
-  for (const [name, least] of STAGES) {
-    if (last.bytes !== undefined) break
-    if (last.kept[name] > least) last = shrink(last, name, { least, attempt })
+  const attempt = (some: Kept): Uint8Array | undefined => compress(trim(document, some, ranks))
+  const { unnamed, named } = ranks
+  const labels = { histograms: unnamed.size, labels: unnamed.size, namedLabels: named.size }
+  let kept: Kept = { ...labels, otherHistograms: 1, runs: document.runs.length }
+  let bytes = attempt(kept)
+  for (const name of STAGES) {
+    if (bytes !== undefined) break
+    const least = name === 'runs' ? 1 : 0
+    const { [name]: all } = kept
+    kept = { ...kept, [name]: least }
+    // How many fit is worth finding out only if it is small enough without them: compressing is what takes the time.
+    if (attempt(kept) === undefined) continue
+    for (let count = all; bytes === undefined;) {
+      count = Math.max(least, Math.floor(count * KEPT_SHARE))
+      bytes = attempt({ ...kept, [name]: count })
+    }
   }
-  if (last.bytes === undefined)
+  if (bytes === undefined)
     throw new BaselineDocumentError('a single run is too large for a baseline document')
-  return last.bytes
+  return bytes
 }
 
-/** Drops as much of one kind as is needed, or all of it: two sizes tell about how much is needed. Compressing is what takes the time. */
-function shrink(
-  whole: Attempt,
-  name: keyof Kept,
-  { least, attempt }: { least: number; attempt: (kept: Kept) => Attempt }
-): Attempt {
-  const none = attempt({ ...whole.kept, [name]: least })
-  let large = whole
-  while (none.bytes !== undefined) {
-    const share = (CAUTION * (1 - none.size)) / (large.size - none.size)
-    const count = Math.floor(least + (large.kept[name] - least) * Math.min(CAUTION, share))
-    if (count <= least) break
-    large = attempt({ ...whole.kept, [name]: count })
-    if (large.bytes !== undefined) return large
-  }
-  return none
-}
-
-function compress(document: BaselineDocument): { bytes?: Uint8Array; size: number } {
+/** Undefined if it is too large. */
+function compress(document: BaselineDocument): Uint8Array | undefined {
   const text = Buffer.from(JSON.stringify(document))
-  if (text.length > MOST_WRITTEN_TEXT) return { size: text.length / MOST_WRITTEN_TEXT }
+  if (text.length > MOST_WRITTEN_TEXT) return undefined
   const bytes = gzipSync(text)
-  const size = bytes.length / MOST_WRITTEN_BYTES
-  return size > 1 ? { size } : { bytes, size }
+  return bytes.length < MOST_BYTES ? bytes : undefined
 }
 
 interface Ranks {
@@ -259,7 +222,7 @@ export function addRun(
   if (document !== undefined && document.branch !== branch) throw differentBranches(document.branch, branch)
   const others = (document?.runs ?? []).filter((known) => keyOf(known) !== keyOf(run))
   // What is written must be accepted when it is read again.
-  return arrange(branch, [...others, readRun(run, others.length)])
+  return arrange(branch, [...others, read(recordedRunSchema, run, `runs[${others.length}]`)])
 }
 
 function arrange(branch: string, runs: readonly RecordedRun[]): BaselineDocument {
