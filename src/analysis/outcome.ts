@@ -1,62 +1,20 @@
+import type { VerdictDocument } from '../contract/verdict.js'
 import type { Trend } from './baseline/build-trend.js'
 import type { Measurements } from './results/figures/measurements.js'
 import type { Judgement } from './thresholds/judge/judgement.js'
 
-export type Verdict =
-  'passed' | 'failed' | 'inconclusive' | 'timed-out' | 'error' | 'cancelled' | 'skipped' | 'detached'
+export type Verdict = VerdictDocument['verdict']
 
-export interface RunFacts {
-  readonly id: string
-  /** The run's web page; undefined if there is none that may be linked. */
-  readonly url: string | undefined
-  readonly name: string | undefined
-  readonly status: string
-  readonly tool: string | undefined
-  readonly threads: number | undefined
-  readonly durationSeconds: number | undefined
-  readonly startedMs: number | undefined
-  readonly stoppedMs: number | undefined
+export interface RunFacts extends NonNullable<VerdictDocument['run']> {
   readonly user?: string | undefined
 }
 
-export interface GridFacts {
-  readonly gridId: string
-  readonly region: string
-  readonly nodeCount: number | undefined
-  readonly bytes: number | undefined
-  readonly problem: string | undefined
-}
+export type GridFacts = VerdictDocument['grids'][number]
 
 /** Where a part of the load came from; null is unknown. */
-export interface NodeFacts {
-  readonly grid: string
-  readonly region: string
-  /** Among the nodes of its grid, from 1. */
-  readonly number: number
-  readonly place: string
-  readonly startedMs: number | null
-  readonly rows: number | null
-  /** When its first sample started and its last one ended; absent if the service does not say. */
-  readonly firstSampleMs?: number
-  readonly lastSampleMs?: number
-  readonly threads: number | null
-  /** In cores. */
-  readonly cpuLimit: number | null
-  readonly restarts: number | null
-  /** The part of the run, from 0 to 1, in which its CPU was throttled. */
-  readonly throttled: number | null
-  /** Its clock minus that of the service. */
-  readonly clockOffsetMs: number
-  readonly lost: string | null
-}
+export type NodeFacts = VerdictDocument['nodes'][number]
 
-export interface StoppedEarly {
-  readonly afterSeconds: number
-  readonly ofSeconds: number
-  readonly savedSeconds: number
-  /** The line that decided it, as written. */
-  readonly threshold: string
-}
+export type StoppedEarly = NonNullable<VerdictDocument['stopped_early']>
 
 /** The samples at the start of the run that are in no figure. */
 export interface WarmUpFacts {
@@ -100,13 +58,11 @@ export interface Outcome {
 
 export const REHEARSAL = 'rehearsal, synthetic samples'
 
-export interface BaselineFacts {
-  readonly state: 'compared' | 'no baseline' | 'not comparable' | 'off'
-  readonly kind: 'recorded' | 'side-by-side'
+type BaselinePart = NonNullable<VerdictDocument['baseline']>
+
+export interface BaselineFacts extends Pick<BaselinePart, 'state' | 'kind' | 'runs'> {
   readonly branch: string | undefined
   readonly commit: string | undefined
-  /** The ids of the base runs, oldest first; side by side, of the base segments. */
-  readonly runs: readonly string[]
   /** One sentence: why nothing was compared, and what to do. */
   readonly reason: string | undefined
   /** Sentences such as "no run on main for a514cef, so 8c5a0f1 was used". */

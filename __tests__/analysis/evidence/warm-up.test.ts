@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { collect, type Collection } from '../../../src/gate/collect/collect.js'
-import { leaveOutAll, leaveOutWarmUp, type CountedResults } from '../../../src/analysis/evidence/warm-up.js'
+import { leaveOutAll, leaveOutWarmUp } from '../../../src/analysis/evidence/warm-up.js'
 import { comparedRun } from '../../../src/gate/collect/compared-run.js'
 import { asRecorded } from '../../../src/gate/collect/compared-run.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
@@ -79,6 +79,8 @@ function makeGridRows(
     }).flat()
   })
 }
+
+type CountedResults = ReturnType<typeof leaveOutAll>
 
 async function cut(texts: ReadonlyMap<string, string>, ms: number): Promise<CountedResults> {
   const files = [...texts].map(([grid, text]) => {

@@ -1,4 +1,5 @@
 import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
+import type { VerdictDocument } from '../../contract/verdict.js'
 import { asComparedRun } from './document/compared.js'
 import { isSameFingerprint } from './document/fingerprint.js'
 import { LEVEL, tQuantile, describeBase } from './statistics/evidence-of-change.js'
@@ -13,27 +14,19 @@ export interface Trend {
   readonly bands: { readonly p95Ms?: Band; readonly throughput?: Band; readonly errorRate?: Band }
 }
 
-export interface TrendPoint {
-  readonly atMs: number
-  readonly commit: string
-  readonly runId: string
+type TrendPart = NonNullable<VerdictDocument['trend']>
+type PointPart = TrendPart['points'][number]
+
+export interface TrendPoint extends Omit<PointPart, 'unusable' | 'p95Ms' | 'throughput' | 'errorRate'> {
   /** Why the run is not part of the baseline; undefined if it is. */
   readonly unusable: string | undefined
-  /** The run that was just judged. */
-  readonly isHead: boolean
-  /** The fingerprint differs from that of the point before: there is a gap between them. */
-  readonly isAfterChange: boolean
   readonly p95Ms: number | undefined
   readonly throughput: number | undefined
   readonly errorRate: number | undefined
 }
 
 /** In base units. */
-export interface Band {
-  readonly low: number
-  readonly centre: number
-  readonly high: number
-}
+export type Band = NonNullable<TrendPart['bands']['p95Ms']>
 
 const MOST_POINTS = 30
 /** As many as a run is compared with. */

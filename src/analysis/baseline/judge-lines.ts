@@ -2,7 +2,7 @@ import { type BaselineThreshold, isBaselineThreshold } from '../thresholds/gramm
 import { leaveUndecided, type Judgement } from '../thresholds/judge/judgement.js'
 import { formatValue, formatChange } from '../thresholds/format.js'
 import { describeNoScope, listScopes, sidesOf } from './judge/sides.js'
-import type { ComparedRun, ComparisonEvidence, ComparisonRules } from './judge/sides.js'
+import type { Compared, ComparedRun, ComparisonEvidence, ComparisonRules, NoBase } from './judge/sides.js'
 import { compareScope, type ComparedScope, type ScopeFinding } from './judge/compare-scope.js'
 import { emptyComparison, hasEnoughSamples, judgeScope, weighScopes } from './judge/judge-scope.js'
 import { addStalls, asFelt, hasStalls } from './judge/over-time.js'
@@ -31,7 +31,7 @@ function judgeLines(
   evidence: ComparisonEvidence,
   rules: ComparisonRules
 ): Judgement[] {
-  const leaveAll = (missing: Missing) =>
+  const leaveAll = (missing: NoBase) =>
     thresholds.map((threshold) => leaveUncompared(threshold, missing, rules))
   if (evidence.kind === 'none') return leaveAll(evidence)
   const missing = describeMissing(evidence)
@@ -64,10 +64,7 @@ function judgeLines(
   })
 }
 
-type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
-type Missing = Omit<Extract<ComparisonEvidence, { readonly kind: 'none' }>, 'kind'>
-
-function describeMissing(evidence: Compared): Missing | undefined {
+function describeMissing(evidence: Compared): NoBase | undefined {
   if (evidence.kind === 'recorded') {
     if (evidence.base.length === 0) return { outcome: 'no baseline', reason: 'there is no base run' }
     if (evidence.head.length > 0) return undefined
@@ -80,7 +77,7 @@ function describeMissing(evidence: Compared): Missing | undefined {
 
 function leaveUncompared(
   threshold: BaselineThreshold,
-  { outcome, reason }: Missing,
+  { outcome, reason }: NoBase,
   rules: ComparisonRules
 ): Judgement {
   return { ...leaveUndecided(threshold, reason), comparison: emptyComparison(outcome, rules) }

@@ -1,7 +1,7 @@
-import type { NodeFacts, Verdict } from '../outcome.js'
+import type { NodeFacts, Outcome } from '../outcome.js'
 import type { Judgement, OnStall } from '../thresholds/judge/judgement.js'
 import type { Evidence } from '../thresholds/judge/evidence.js'
-import { formatDuration, capitalize, joinClauses, asSentence } from '../../contract/text.js'
+import { count, formatDuration, capitalize, joinClauses, asSentence } from '../../contract/text.js'
 import type { Apdex } from './apdex.js'
 import {
   findLongPause,
@@ -143,7 +143,7 @@ export function findOtherRows(nodes: readonly NodeFacts[] | undefined, results: 
     const found = sum(sources.flatMap((source) => (source.grid === grid ? source.rows : [])))
     if (recorded === undefined || found === recorded) return []
     const what = found < recorded ? 'they are not complete' : 'they are not those of this run alone'
-    return `the results of grid ${grid} have ${count(found)}, and its nodes had recorded ${recorded} when the run ended: ${what}`
+    return `the results of grid ${grid} have ${count(found, 'row')}, and its nodes had recorded ${recorded} when the run ended: ${what}`
   })
 }
 
@@ -162,14 +162,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-function count(rows: number): string {
-  return rows === 1 ? '1 row' : `${rows} rows`
-}
-
-export interface Decision {
-  readonly verdict: Verdict
-  readonly reason: string
-}
+export type Decision = Pick<Outcome, 'verdict' | 'reason'>
 
 /** Combines the judgements. With a gap in the evidence the verdict can only be `failed` or `inconclusive`. */
 export function decideVerdict(judgements: readonly Judgement[], gap: string | undefined): Decision {

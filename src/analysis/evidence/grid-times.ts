@@ -80,14 +80,11 @@ export function listPauses(busy: readonly Busy[]): Pause[] {
   return pauses
 }
 
-interface Core extends Bounds {
-  /** How long nothing was in progress between rows that are apart and the others; 0 if there are none on that side. */
-  readonly pauseBeforeMs: number
-  readonly pauseAfterMs: number
-}
-
-/** When the rows took place without the few that are apart, behind a pause that is unlike any other. Undefined without times. */
-export function findCore(scans: readonly ScanResult[]): Core | undefined {
+/**
+ * When the rows took place without the few that are apart, behind a pause that is unlike any other, and how long these pauses are;
+ * 0 if there are none on that side. Undefined without times.
+ */
+export function findCore(scans: readonly ScanResult[]) {
   const blocks = splitAtPauses(listBusy(scans))
   const most = Math.max(...blocks.map(({ samples }) => samples))
   const at = blocks.findIndex(({ samples }) => samples === most)

@@ -252,9 +252,8 @@ export function describeForeignRows(
   times: RunTimes
 ): string | undefined {
   const rows = rowsOf(all)
-  const [allRows, ownRows] = [all, within].map(countRows)
-  if (rows === undefined || allRows === undefined || ownRows === undefined || allRows === ownRows)
-    return undefined
+  const [allRows, ownRows] = [countRows(all), countRows(within)]
+  if (rows === undefined || allRows === ownRows) return undefined
   const { grid, firstMs, lastMs, bucketMs } = rows
   const when = describeTimes(times)
   if (ownRows === 0)

@@ -15,17 +15,8 @@ export interface ScannedFile {
   readonly countToMs?: number | undefined
 }
 
-export interface CountedResults {
-  readonly scans: readonly ScanResult[]
-  readonly measurements: Measurements
-  readonly warmUp: WarmUpFacts
-  /** Why what is left is not enough evidence, in a sentence. */
-  readonly gap: string | undefined
-  readonly doubts: readonly string[]
-}
-
 /** Reads the CSVs again, without the samples that start within the warm-up: when it began is known once all of them are complete. */
-export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number): Promise<CountedResults> {
+export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number) {
   const all = files.map(({ scan }) => scan)
   const startMs = firstStartMs(all)
   const countFromMs = startMs + ms
@@ -39,18 +30,19 @@ export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number):
 }
 
 /** Where the CSVs cannot be read again: no figure is left, for none would be without the warm-up. */
-export function leaveOutAll(all: readonly ScanResult[], ms: number, reason: string): CountedResults {
+export function leaveOutAll(all: readonly ScanResult[], ms: number, reason: string) {
   const problem = `it could not be read again to leave out the warm-up: ${reason}`
   const none = all.map((scan) => emptied(scan, problem))
   return withoutWarmUp(all, none, ms, firstStartMs(all))
 }
 
+/** `gap` says in a sentence why what is left is not enough evidence. */
 function withoutWarmUp(
   all: readonly ScanResult[],
   counted: readonly ScanResult[],
   ms: number,
   startMs: number
-): CountedResults {
+) {
   const whole = mergeScans(all)
   const measurements = mergeScans(counted, { scans: all, fromMs: startMs + ms })
   const [before, after] = [whole.figures({}), measurements.figures({})]

@@ -18,12 +18,6 @@ const MOST_REGIONS = 50
 /** Labels times regions. */
 const MOST_PAIRS = 5000
 
-interface RankedLabel {
-  readonly label: string
-  readonly samples: number
-  readonly named: boolean
-}
-
 /** Why a run is not recorded at all: its figures are those of failures, and one that counts by mistake would open a gate. */
 export function whyNotRecorded(measurements: Measurements): string | undefined {
   const all = measurements.figures({})
@@ -65,7 +59,7 @@ export function recordRun(
 }
 
 /** Those that thresholds name first, then those with the most samples. */
-function rankLabels(measurements: Measurements, thresholds: readonly Threshold[]): RankedLabel[] {
+function rankLabels(measurements: Measurements, thresholds: readonly Threshold[]) {
   const patterns = thresholds.flatMap(({ selector }) => selector.label ?? [])
   return measurements.labels
     .filter(fitsName)

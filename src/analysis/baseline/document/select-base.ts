@@ -1,5 +1,6 @@
 import { shorten } from '../../../contract/text.js'
 import type { BaselineDocument, RecordedRun } from '../../../contract/baseline.js'
+import type { NoBase } from '../judge/sides.js'
 import { type Fingerprint, describeDifference, isSameFingerprint } from './fingerprint.js'
 
 const MOST_BASE_RUNS = 20
@@ -21,11 +22,6 @@ export interface SelectedBase {
   /** The base commit, or the one that was used instead of it. */
   readonly commit: string
   readonly notes: readonly string[]
-}
-
-export interface NoBase {
-  readonly outcome: 'no baseline' | 'not comparable'
-  readonly reason: string
 }
 
 export function selectBase(document: BaselineDocument, query: BaseQuery): SelectedBase | NoBase {

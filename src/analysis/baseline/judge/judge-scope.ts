@@ -187,8 +187,6 @@ function describeStep({ metric, name }: BaselineThreshold, { beforeStep, head }:
 
 function describeFewSamples({ name, percentile }: BaselineThreshold, finding: ComparedScope): string {
   const where = finding.isPaired ? 'all segments of one side together have' : 'a run has'
-  if (finding.samplesNeeded === Infinity && percentile !== undefined)
-    return `no samples are beyond ${name}: use a lower percentile`
   const [samples, needed] = [finding.samples, finding.samplesNeeded].map((n) => formatValue('samples', n))
   const lack = `${where} only ${samples ?? ''} samples, and ${name} needs ${needed ?? ''}`
   if (percentile === undefined) return `${lack}: run longer`

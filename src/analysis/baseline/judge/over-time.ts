@@ -10,9 +10,7 @@ import {
   writeFigures
 } from '../../thresholds/judge/over-time.js'
 import type { OverTime } from '../../results/stalls/over-time.js'
-import { type ComparedRun, type ComparisonEvidence, listScopes, sidesOf, type Sides } from './sides.js'
-
-type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
+import { type Compared, type ComparedRun, listScopes, sidesOf, type Sides } from './sides.js'
 
 /** Whether a run that is judged stood still in a scope that one of the lines is about. */
 export function hasStalls(thresholds: readonly BaselineThreshold[], evidence: Compared): boolean {
@@ -97,14 +95,9 @@ export function addStalls(
   return does === 'fails' ? { ...felt, reason, overTime } : { ...bySamples, overTime, warning: `${reason}.` }
 }
 
-interface Stalled {
-  readonly figure: Omit<OverTimeFigure, 'effect'>
-  readonly isFew: boolean
-  readonly startMs: number | undefined
-}
-
-function findStalled(threshold: Threshold, scope: Scope, { head }: Sides): Stalled | undefined {
-  const all = head.flatMap((run): Stalled[] => {
+/** The run of the head with the longest stall in the scope. */
+function findStalled(threshold: Threshold, scope: Scope, { head }: Sides) {
+  const all = head.flatMap((run) => {
     const figures = run.figures(scope)
     const targetMs = run.apdex?.targetMs
     const found = readOverTime(threshold, figures, targetMs)

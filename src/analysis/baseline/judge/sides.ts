@@ -26,7 +26,7 @@ export interface Sides {
   readonly branch?: string | undefined
 }
 
-export function sidesOf(evidence: Exclude<ComparisonEvidence, { readonly kind: 'none' }>): Sides {
+export function sidesOf(evidence: Compared): Sides {
   return evidence.kind === 'recorded'
     ? { isPaired: false, base: evidence.base, head: evidence.head, branch: evidence.branch }
     : {
@@ -79,12 +79,15 @@ export type ComparisonEvidence =
       /** How many rounds there were, complete or not; by default as many as pairs. */
       readonly rounds?: number
     }
-  | {
-      readonly kind: 'none'
-      readonly outcome: 'no baseline' | 'not comparable'
-      /** One sentence: why, and what to do. */
-      readonly reason: string
-    }
+  | (NoBase & { readonly kind: 'none' })
+
+export interface NoBase {
+  readonly outcome: 'no baseline' | 'not comparable'
+  /** One sentence: why, and what to do. */
+  readonly reason: string
+}
+
+export type Compared = Exclude<ComparisonEvidence, { readonly kind: 'none' }>
 
 export interface ComparisonRules {
   /** The assumed noise from run to run: 0.05 for `5%`. */

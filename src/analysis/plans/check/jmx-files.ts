@@ -40,18 +40,24 @@ export function checkFiles(plan: JmxPlan, request: PlanRequest): Finding[] {
       .filter(({ kind, name }) => kind === 'D' && KEYSTORES.includes(name))
       .map(({ name, value }) => ({ path: value, by: `-D${name}` }))
   ]
-  const names = new Set([request.plan, ...request.others].map(({ name }) => name))
-  const alike = new Map([...names].map((name) => [name.toLowerCase(), name]))
-  const linked = new Set(readSubPaths([request.plan, ...request.others].flatMap(textsOf), names))
-  const isWritten =
-    plan.isOpaque || plan.hasScripts || plan.enabled.some(({ element }) => WRITER.test(element.kind))
+  const around = lookAround(plan, request)
   const seen = new Set<string>()
   return named.flatMap(({ path: written, by }) => {
     const path = plan.evaluate(written)?.trim()
     if (path === undefined || path === '' || seen.has(path)) return []
     seen.add(path)
-    return checkPath({ path, by }, { request, names, alike, linked, isWritten })
+    return checkPath({ path, by }, around)
   })
+}
+
+/** `alike` has the names of the files by their names in lower case. */
+function lookAround(plan: JmxPlan, request: PlanRequest) {
+  const names = new Set([request.plan, ...request.others].map(({ name }) => name))
+  const alike = new Map([...names].map((name) => [name.toLowerCase(), name]))
+  const linked = new Set(readSubPaths([request.plan, ...request.others].flatMap(textsOf), names))
+  const isWritten =
+    plan.isOpaque || plan.hasScripts || plan.enabled.some(({ element }) => WRITER.test(element.kind))
+  return { request, names, alike, linked, isWritten }
 }
 
 function filesOf({ kind, name, text, properties, parts }: PlanElement): NamedFile[] {
@@ -72,18 +78,9 @@ function filesOf({ kind, name, text, properties, parts }: PlanElement): NamedFil
   return [...(path === undefined ? [] : [{ path, by: `The ${called} ${quote(name)}` }]), ...uploads, ...read]
 }
 
-interface Surroundings {
-  readonly request: PlanRequest
-  readonly names: ReadonlySet<string>
-  /** The same by their names in lower case. */
-  readonly alike: ReadonlyMap<string, string>
-  readonly linked: ReadonlySet<string>
-  readonly isWritten: boolean
-}
-
 function checkPath(
   { path, by }: NamedFile,
-  { request, names, alike, linked, isWritten }: Surroundings
+  { request, names, alike, linked, isWritten }: ReturnType<typeof lookAround>
 ): Finding[] {
   const base = path.split(/[\\/]/).at(-1) ?? ''
   const isListed = names.has(base)

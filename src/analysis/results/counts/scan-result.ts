@@ -1,3 +1,4 @@
+import type { VerdictDocument } from '../../../contract/verdict.js'
 import type { StallScan } from '../stalls/stall-tracker.js'
 import type { CountedRuns } from './histogram.js'
 
@@ -86,12 +87,7 @@ export interface ScannerOptions {
 }
 
 /** Everything read from one CSV; plain data, so that it can come from another thread. */
-export interface ScanResult {
-  readonly grid: string
-  readonly region: string
-  readonly shape: 'samples' | 'tidy' | 'unknown'
-  readonly header: string
-  readonly rows: number
+export interface ScanResult extends Omit<VerdictDocument['sources'][number], 'problems'> {
   /** Digests of the first row, of the first two and so on: the same for CSVs that begin with the same rows. */
   readonly firstRows: readonly string[]
   /** Whether times are dates that do not say in which zone. */

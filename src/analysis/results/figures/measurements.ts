@@ -1,3 +1,4 @@
+import type { VerdictDocument } from '../../../contract/verdict.js'
 import type { OverTime } from '../stalls/over-time.js'
 import type { ScanResult } from '../counts/scan-result.js'
 
@@ -42,29 +43,10 @@ export interface CountedTimes {
   readonly failed: readonly number[]
 }
 
-export interface Source {
-  readonly grid: string
-  readonly region: string
-  readonly shape: 'samples' | 'tidy' | 'unknown'
-  /** The header line as found, shortened; empty if there was none. */
-  readonly header: string
-  readonly rows: number
-  /** Why this CSV is not evidence, completely or in part; empty if all of it was read. */
-  readonly problems: readonly string[]
-}
+export type Source = VerdictDocument['sources'][number]
 
-/** Points of equal width; every list has the same length as `atMs`. */
-export interface TimeSeries {
-  readonly bucketMs: number
-  /** Start of each bucket, in ms from the run's first start. */
-  readonly atMs: readonly number[]
-  readonly throughput: readonly number[]
-  readonly failures: readonly number[]
-  readonly p50Ms: readonly (number | null)[]
-  readonly p95Ms: readonly (number | null)[]
-  readonly p99Ms: readonly (number | null)[]
-  readonly activeThreads: readonly (number | null)[]
-}
+/** Points of equal width; `atMs` is the start of each, from the run's first start, and every list has its length. */
+export type TimeSeries = NonNullable<VerdictDocument['series']>
 
 export interface ErrorCount {
   /** Undefined if several labels are counted together. */

@@ -4,19 +4,7 @@ import type { CountedTimes } from './measurements.js'
 import { CELLS_A_LABEL, type SamplePart, type ScanResult } from '../counts/scan-result.js'
 
 /** What sample CSVs say about a scope. Unless each has an `elapsed` column there are counts but no times. */
-export interface SampleSum {
-  readonly samples: number
-  readonly failures: number
-  readonly times: SampleTimes | undefined
-}
-
-export interface SampleTimes {
-  readonly sumMs: number
-  readonly minMs: number
-  readonly maxMs: number
-  readonly all: Distribution
-  readonly passed: Distribution
-}
+export type SampleSum = ReturnType<typeof sumSamples>
 
 export interface Place {
   readonly part: SamplePart
@@ -49,7 +37,7 @@ export class SampleIndex {
   }
 }
 
-export function sumSamples(scope: readonly Place[]): SampleSum {
+export function sumSamples(scope: readonly Place[]) {
   const passed: Run[] = []
   const failed: Run[] = []
   const sum = { sumMs: 0, minMs: Infinity, maxMs: -Infinity, hasElapsed: true }
@@ -73,7 +61,7 @@ export function sumSamples(scope: readonly Place[]): SampleSum {
   return { ...counts, times: { ...figures, all, passed: new Distribution(passed) } }
 }
 
-export function countTimes({ all, passed }: SampleTimes): CountedTimes {
+export function countTimes({ all, passed }: NonNullable<SampleSum['times']>): CountedTimes {
   const { values, counts } = all.toCounts()
   const ofPassed = passed.toCounts()
   const passedBy = new Map(ofPassed.values.map((value, i) => [value, ofPassed.counts[i]!]))

@@ -4,15 +4,6 @@ import type { ScanResult, TidyBucket } from '../counts/scan-result.js'
 /** The labels under which a tidy CSV reports the total, preferred first; its other labels add up to the same. */
 const OVERALL = ['__all', '']
 
-export interface TidySum {
-  readonly samples: number
-  readonly failures: number
-  /** Response times weighted by their samples; undefined if a bucket with samples has none. */
-  readonly sumMs: number | undefined
-  /** Users by time, to be added to those of other grids. */
-  readonly users: ReadonlyMap<number, number>
-}
-
 export class TidyIndex {
   readonly bucketMs: number
   readonly startMs: number
@@ -39,7 +30,8 @@ export class TidyIndex {
   }
 }
 
-export function sumTidy(buckets: readonly TidyBucket[]): TidySum {
+/** `sumMs` is undefined if a bucket with samples has no response time; `users` are by time, those of all grids added up. */
+export function sumTidy(buckets: readonly TidyBucket[]) {
   const users = new Map<number, number>()
   let [samples, failures, sumMs] = [0, 0, 0]
   for (const bucket of buckets) {

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { eachGap, EndTimes, findFirst } from './end-times.js'
-import { firstAbove } from '../first-above.js'
+import { firstAbove } from '../typed-arrays.js'
 import type { StallScan } from './stall-tracker.js'
 
 /** A time in which users waited and nothing was answered. */
@@ -37,11 +37,6 @@ export interface StallOptions {
   readonly around?: readonly Stall[]
 }
 
-export interface FoundStalls {
-  readonly stalls: readonly Stall[]
-  readonly silences: readonly Silence[]
-}
-
 /** A request waits by nature as long as its label usually does. */
 const LEAST_MEDIANS = 2
 /** Whoever waited for the same thing is answered within so much of the stall after its end, or within so many ms. */
@@ -76,7 +71,7 @@ interface Gap {
  * A stall is a span between two consecutive ends, as far as samples of at least two threads were in flight all along, which are then
  * answered together; after the last start, of at least half of all threads: otherwise every ramp-down would look like one.
  */
-export function findStalls(rows: readonly ScopeRows[], options: StallOptions): FoundStalls {
+export function findStalls(rows: readonly ScopeRows[], options: StallOptions) {
   const leastMs = Math.max(0, ...rows.map(({ scan }) => scan.leastMs))
   const lastStartMs = Math.max(-Infinity, ...rows.map(({ scan }) => scan.lastStartMs))
   const { threads = Infinity } = options

@@ -12,13 +12,6 @@ interface Subject {
   readonly isSignChecked: boolean
 }
 
-/** One of the two kinds, in base units. */
-interface Quantity {
-  readonly kind: keyof Allowance
-  readonly value: number
-  readonly text: string
-}
-
 const ANY_EXAMPLE = '10%'
 
 /** The direction in which a metric gets worse, and the operators that allow it to get better without limit; the usual one first. */
@@ -95,7 +88,8 @@ function readLargerOfTwo(reader: LineReader, subject: Subject, at: number): Allo
   return { [first.kind]: first.value, [second.kind]: second.value }
 }
 
-function readQuantity(reader: LineReader, { metric, rule }: Subject): Quantity | undefined {
+/** One of the two kinds, in base units. */
+function readQuantity(reader: LineReader, { metric, rule }: Subject) {
   const at = reader.skipSpace()
   const digits = readPlainNumber(reader, 'an allowance', rule?.example ?? ANY_EXAMPLE)
   const beforeUnit = reader.at

@@ -82,13 +82,7 @@ export function asAbsolute(judged: Pick<Judged, 'threshold' | 'comparison'>): Ab
   const { threshold, comparison } = judged
   if (isAbsoluteThreshold(threshold)) return threshold
   if (comparison?.limit === undefined) return undefined
-  const { text, line, level, metric, name, percentile, selector, operator } = threshold
-  return {
-    ...{ text, line, level, metric, name, selector, operator },
-    ...(percentile === undefined ? {} : { percentile }),
-    value: comparison.limit,
-    unit: factsOf(threshold).units[0] ?? ''
-  }
+  return { ...threshold, value: comparison.limit, unit: factsOf(threshold).units[0] ?? '' }
 }
 
 /** Averages and rates have rounding noise in their last bits; real differences are far larger than this. */
