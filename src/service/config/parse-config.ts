@@ -13,10 +13,7 @@ type ReadConfig = { readonly [K in keyof ServiceConfig]: ServiceConfig[K] | unde
 type Read<T> = (value: unknown, note: Note) => T | undefined
 
 /** Reads the file's text; relative paths in it start at the folder. Every problem is found, with its key. */
-export function parseConfig(
-  text: string,
-  folder: string
-): { config: ServiceConfig | undefined; problems: readonly string[] } {
+export function parseConfig(text: string, folder: string) {
   const { value, problems: flaws } = readYaml(text)
   if (flaws.length > 0) return { config: undefined, problems: flaws.map((flaw) => `is not YAML: ${flaw}`) }
   const problems: string[] = []

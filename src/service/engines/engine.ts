@@ -197,11 +197,7 @@ export function describeExit({ code, signal }: NodeExit): string {
 const LOG_CHUNK_BYTES = 1 << 18
 
 /** Reads a tool's log of any size line by line, as far as time allows; there may be none. */
-export async function readLogLines(
-  file: string,
-  onLine: (line: string) => void,
-  signal?: AbortSignal
-): Promise<void> {
+export async function readLogLines(file: string, onLine: (line: string) => void, signal?: AbortSignal) {
   const stream = createReadStream(file, { highWaterMark: LOG_CHUNK_BYTES, signal })
   splitLines(stream, onLine)
   await finished(stream).catch((thrown: unknown) => {

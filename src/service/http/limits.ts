@@ -36,10 +36,7 @@ interface LimitedParts {
 const TOO_SLOW = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 
 /** Cuts off slow and silent connections, and refuses those beyond their number. */
-export function createLimitedServer(
-  handler: RequestListener,
-  { limits, isExempt, secure }: LimitedParts
-): Server {
+export function createLimitedServer(handler: RequestListener, { limits, isExempt, secure }: LimitedParts) {
   const { headersMs, requestMs, keepAliveMs, headerBytes } = limits
   const options = {
     headersTimeout: headersMs,

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { orAborted } from '../../contract/clock.js'
 import { makeFolder } from '../../contract/files.js'
 import type { NodeOutcome, PreparedPlan } from '../engines/engine.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
@@ -238,17 +239,13 @@ export class StartGate {
   }
 
   /** Fulfilled when all nodes may start; rejected with the reason of the signal, or because another node has failed. */
-  pass(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.reject(signal.reason as Error)
+  async pass(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
     this.#waiting += 1
     this.#openIfComplete()
-    return new Promise((start, refuse) => {
-      const abort = (): void => {
-        if (!this.#isDecided) this.#waiting -= 1
-        refuse(signal.reason as Error)
-      }
-      signal.addEventListener('abort', abort, { once: true })
-      this.#opening.then(start, refuse)
+    await orAborted(this.#opening, signal).catch((thrown: unknown) => {
+      if (!this.#isDecided) this.#waiting -= 1
+      throw thrown
     })
   }
 

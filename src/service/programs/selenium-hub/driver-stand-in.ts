@@ -44,10 +44,7 @@ interface StandInChoice {
 }
 
 /** Takes the place of the driver that `new ChromeDriver()` starts: passes all on to the user's hub, so that such scripts get the same browsers as the others. */
-export function standInForDriver(
-  args: readonly string[],
-  { hubPort, browser, wanted }: StandInChoice
-): Server {
+export function standInForDriver(args: readonly string[], { hubPort, browser, wanted }: StandInChoice) {
   const port = Number(/--port[= ](\d+)/.exec(args.join(' '))?.[1] ?? 0)
   const server = createServer((asked, response) => {
     if (asked.url === '/shutdown') {
