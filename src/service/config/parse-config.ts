@@ -4,7 +4,7 @@ import { parseRegions } from '../../contract/regions/parse-regions.js'
 import { readKeys, readList, type Note, readText, take } from '../../contract/regions/read-parts.js'
 import { parseDurationSeconds, parseInteger, type Parsed } from '../../contract/setting-values.js'
 import { readYaml } from '../../contract/yaml-text.js'
-import { isLoopback, parseListen, parseRange } from './addresses.js'
+import { isLoopback, parseListen, parseRange } from '../addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
 
 /** What could not be read is undefined, and noted. */

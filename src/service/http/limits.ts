@@ -7,7 +7,7 @@ import {
 } from 'node:http'
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
-import { plainAddress } from '../config/addresses.js'
+import { plainAddress } from '../addresses.js'
 
 export const DEFAULT_LIMITS = {
   /** Until the headers of a request are there, from the start of the connection or the end of the request before. */

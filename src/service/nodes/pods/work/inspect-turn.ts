@@ -2,7 +2,7 @@ import { NodeError } from '../../load-node.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP, END_DESCENDANTS } from './supervisor.js'
 import { readTurnState } from './pod-record.js'
-import type { LocalCopy } from './local-copy.js'
+import type { LocalCopy } from './follow-file.js'
 
 const INSPECT = `${NAP}
 home=$1 turn=$2 rounds=0
