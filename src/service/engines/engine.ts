@@ -163,10 +163,7 @@ export interface PropertyOverride {
 const OVERRIDE = /^-([JD])([\w.-]+)=([\s\S]*)$/
 
 /** Reads `-Dparam=value, -Jparam=value`; a value may contain commas and spaces too. Any other option could make the tool do something else. */
-export function parseOverrideParameters(text: string): {
-  properties: PropertyOverride[]
-  problems: string[]
-} {
+export function parseOverrideParameters(text: string) {
   const properties: PropertyOverride[] = []
   const problems: string[] = []
   for (const entry of splitEntries(text)) {

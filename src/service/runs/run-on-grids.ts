@@ -1,7 +1,6 @@
 import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { orAborted } from '../../contract/clock.js'
 import { makeFolder } from '../../contract/files.js'
 import type { NodeOutcome, PreparedPlan } from '../engines/engine.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
@@ -239,13 +238,17 @@ export class StartGate {
   }
 
   /** Fulfilled when all nodes may start; rejected with the reason of the signal, or because another node has failed. */
-  async pass(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
+  pass(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error)
     this.#waiting += 1
     this.#openIfComplete()
-    await orAborted(this.#opening, signal).catch((thrown: unknown) => {
-      if (!this.#isDecided) this.#waiting -= 1
-      throw thrown
+    return new Promise((start, refuse) => {
+      const abort = (): void => {
+        if (!this.#isDecided) this.#waiting -= 1
+        refuse(signal.reason as Error)
+      }
+      signal.addEventListener('abort', abort, { once: true })
+      this.#opening.then(start, refuse)
     })
   }
 

@@ -197,6 +197,11 @@ exit "$code"`
   return { code, lines, how }
 }
 
+export const CHROME_ON_MAC = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium'
+]
+
 /** Where browsers and drivers may be in an image, by the variable that names them, if they are not on its PATH. */
 export const IN_OPT: Readonly<Record<string, readonly string[]>> = {
   CHROME: ['/opt/google/chrome/chrome', '/opt/chrome/chrome', '/opt/chromium/chrome'],

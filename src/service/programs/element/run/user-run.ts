@@ -14,7 +14,7 @@ import type { RunPorts } from './run-order.js'
 import type { Script } from './script.js'
 import { oneLine, type Rows } from './rows.js'
 
-interface UserPorts extends Pick<RunPorts, 'log' | 'schedule'> {
+export interface UserPorts extends Pick<RunPorts, 'log' | 'schedule'> {
   readonly user: number
   readonly rows: Rows
   readonly library: Library
