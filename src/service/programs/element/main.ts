@@ -43,7 +43,7 @@ function guardProcess(
     tell({ kind: 'problem', text })
     return exit(1)
   }
-  // eslint-disable-next-line no-restricted-properties -- so that a script cannot call it either
+  // So that a script cannot call it either.
   process.exit = (code) => fail(`the script called process.exit(${code ?? ''})`)
   const onStray = (how: string) => (thrown: unknown) => {
     // A stop closes pages under calls that nobody waits for any more.
