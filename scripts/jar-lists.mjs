@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { readJar } from '../src/service/engines/install/jars/jar-list.ts'
-import { fetchByMaven, requireMaven } from '../src/service/engines/install/jars/maven.ts'
+import { fetchByMaven, requireMaven } from '../src/service/engines/install/jars/fetch-jars.ts'
 import { Processes } from '../src/service/nodes/machine/processes.ts'
 
 const ENGINES = path.join(import.meta.dirname, '../src/service/engines')

@@ -7,11 +7,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { BROWSER_PACKAGES } from '../../src/service/engines/browser/browser.js'
-import { installJars } from '../../src/service/engines/install/jars/fetch-jars.js'
+import { installJars, requireMaven } from '../../src/service/engines/install/jars/fetch-jars.js'
 import { installPackages } from '../../src/service/engines/install/install-packages.js'
 import type { InstallPorts } from '../../src/service/engines/install/run-to-end.js'
 import { type JarList, readJar } from '../../src/service/engines/install/jars/jar-list.js'
-import { requireMaven } from '../../src/service/engines/install/jars/maven.js'
 import JMETER_JARS from '../../src/service/engines/jmeter/jmeter-jars.json' with { type: 'json' }
 import SELENIUM_3_JARS from '../../src/service/engines/selenium/selenium-3-jars.json' with { type: 'json' }
 import { Processes } from '../../src/service/nodes/machine/processes.js'

@@ -117,13 +117,7 @@ interface ShopOptions {
   readonly accessLog?: (line: string) => void
 }
 
-export interface Shop {
-  readonly url: string
-  readonly port: number
-  /** Requests answered so far: all, or those for one page (`home`, `search`, `product`, `checkout`). */
-  served(page?: string): number
-  close(): Promise<void>
-}
+export type Shop = Awaited<ReturnType<typeof startShop>>
 
 interface Page {
   readonly name: string
@@ -148,7 +142,7 @@ const PAGES: readonly Page[] = [
 const UNASKED = /^\/(?:favicon\.ico|apple-touch-icon[\w-]*\.png|robots\.txt|\.well-known\/.*)$/
 
 /** Starts a small web shop on loopback as a target for load tests; it only needs Node. */
-export async function startShop(options: ShopOptions): Promise<Shop> {
+export async function startShop(options: ShopOptions) {
   const served = new Map<string, number>()
   let firstMs: number | undefined
   const server = createServer((request, response) => {
@@ -185,7 +179,8 @@ export async function startShop(options: ShopOptions): Promise<Shop> {
   return {
     url: `http://127.0.0.1:${port}`,
     port,
-    served: (page) =>
+    /** Requests answered so far: all, or those for one page (`home`, `search`, `product`, `checkout`). */
+    served: (page?: string) =>
       page === undefined ? [...served.values()].reduce((sum, n) => sum + n, 0) : (served.get(page) ?? 0),
     close: async () => {
       server.close()

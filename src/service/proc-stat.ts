@@ -32,6 +32,18 @@ export function readProcStat(pid: number, fileSystem = '/'): ProcStat | undefine
   }
 }
 
+/** These processes and everything below them. */
+export function withDescendants<T extends Pick<ProcStat, 'pid' | 'parent'>>(
+  own: readonly T[],
+  all: readonly T[]
+) {
+  const found = new Map(own.map((stat) => [stat.pid, stat]))
+  // The map grows while it is walked through, and each process is in it once.
+  for (const pid of found.keys())
+    for (const child of all) if (child.parent === pid && !found.has(child.pid)) found.set(child.pid, child)
+  return [...found.values()]
+}
+
 export function readAllProcStats(fileSystem = '/'): ProcStat[] {
   return readdirSync(join(fileSystem, 'proc'))
     .filter((name) => /^\d+$/.test(name))

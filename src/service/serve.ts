@@ -41,20 +41,10 @@ export interface ServePorts {
   readonly limits?: Limits
 }
 
-export interface ServedService {
-  readonly url: string
-  /** The one token; undefined where there are users with tokens of their own. */
-  readonly token: string | undefined
-  /** The address and port on this machine, where they may differ from those of the url. */
-  readonly listening?: string
-  /** Nobody can use it yet. */
-  readonly hasNoUsers: boolean
-  /** Takes no new runs, waits for those at work as long as the config file says, and ends. */
-  close(): Promise<void>
-}
+export type ServedService = Awaited<ReturnType<typeof serve>>
 
 /** `loadgate serve`: everything of a service that outlives a step. For one person on this machine, or for a team. */
-export async function serve(request: ServeRequest, ports: ServePorts): Promise<ServedService> {
+export async function serve(request: ServeRequest, ports: ServePorts) {
   const { setUp, rehearse, serviceName, signal } = request
   const { pages, clock = systemClock, limits } = ports
   const { dataDir, regions } = setUp
@@ -117,9 +107,13 @@ export async function serve(request: ServeRequest, ports: ServePorts): Promise<S
   const retention = team && startRetention(keeping)
   return {
     url: service.url,
+    /** The address and port on this machine, where they may differ from those of the url. */
     ...(team && { listening: front.listening() }),
+    /** The one token; undefined where there are users with tokens of their own. */
     token,
+    /** Nobody can use it yet. */
     hasNoUsers: accounts.users().length === 0,
+    /** Takes no new runs, waits for those at work as long as the config file says, and ends. */
     close: async () => {
       readiness.drain()
       if (team) await service.drain(team.drainMs)

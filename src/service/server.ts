@@ -74,26 +74,14 @@ export interface ServiceOptions
   readonly places?: Places | undefined
 }
 
-export interface Service {
-  readonly url: string
-  readonly token: string
-  /** Nothing new is created or started any more; resolves when the runs at work have ended, or after this time. */
-  drain(forMs: number): Promise<void>
-  /** Stops the runs, ends all processes and closes. Results that cannot be merged in time are merged at the next start. */
-  close(options?: { withinMs?: number }): Promise<void>
-}
+export type Service = Omit<EmbeddedService, 'keepLogs' | 'keepSamples'>
 
 /** A service in this process, with access to its data folder. */
-export interface EmbeddedService extends Service {
-  /** Copies a run's tool logs, redacted; returns the paths of the copies. */
-  keepLogs(request: LogRequest): Promise<string[]>
-  /** Moves all results into a folder. Only after the service was closed. Returns the paths of the files. */
-  keepSamples(folder: string): Promise<string[]>
-}
+export type EmbeddedService = Awaited<ReturnType<typeof startService>>
 
 const DEFAULT_MAX_UPLOAD_BYTES = 2 * 1024 ** 3
 
-export async function startService(options: ServiceOptions): Promise<EmbeddedService> {
+export async function startService(options: ServiceOptions) {
   const log = safeLog(options.log)
   const clock = options.clock ?? systemClock
   const store = options.store ?? new Store(options.dataDir)
@@ -160,10 +148,14 @@ export async function startService(options: ServiceOptions): Promise<EmbeddedSer
   return {
     url: front.baseUrl(),
     token,
-    keepLogs: (request) => keepLogs(store, { ...request, secrets: [...request.secrets, token] }),
-    keepSamples: (folder) => keepSamples(store, folder),
-    drain: (forMs) => runs.drain(forMs),
-    close: async ({ withinMs } = {}) => {
+    /** Copies a run's tool logs, redacted; returns the paths of the copies. */
+    keepLogs: (request: LogRequest) => keepLogs(store, { ...request, secrets: [...request.secrets, token] }),
+    /** Moves all results into a folder. Only after the service was closed. Returns the paths of the files. */
+    keepSamples: (folder: string) => keepSamples(store, folder),
+    /** Nothing new is created or started any more; resolves when the runs at work have ended, or after this time. */
+    drain: (forMs: number) => runs.drain(forMs),
+    /** Stops the runs, ends all processes and closes. Results that cannot be merged in time are merged at the next start. */
+    close: async ({ withinMs }: { withinMs?: number } = {}) => {
       closing.abort()
       pages?.close()
       const kept = await runs.close(withinMs)

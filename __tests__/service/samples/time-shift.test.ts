@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { RowCutter } from '../../../src/service/samples/row-cutter.js'
-import { RowRewriter } from '../../../src/service/samples/row-rewriter.js'
+import { RowRewriter } from '../../../src/service/samples/sample-rows.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 
 /** The text in pieces, as a file that grows is read. */

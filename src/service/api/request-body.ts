@@ -22,10 +22,7 @@ interface Files {
 }
 
 /** Reads the parameters of a request: JSON, a form, or a multipart form, whose files are streamed to the folder if there is one. */
-export async function readBody(
-  request: FastifyRequest,
-  wanted?: Files
-): Promise<{ params: Params; files: FileRecord[] }> {
+export async function readBody(request: FastifyRequest, wanted?: Files) {
   if (!request.isMultipart()) return { params: paramsOf(request.body), files: [] }
   if (wanted && Number(request.headers['content-length'] ?? 0) > wanted.maxBytes)
     throw tooLarge(wanted.maxBytes)

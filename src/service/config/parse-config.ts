@@ -4,7 +4,7 @@ import { parseRegions } from '../../contract/regions/parse-regions.js'
 import { readKeys, readList, type Note, readText, take } from '../../contract/regions/read-parts.js'
 import { parseDurationSeconds, parseInteger, type Parsed } from '../../contract/setting-values.js'
 import { readYaml } from '../../contract/yaml-text.js'
-import { isLoopback, parseListen, parseRange } from './addresses.js'
+import { isLoopback, parseListen, parseRange } from '../addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
 
 /** What could not be read is undefined, and noted. */
@@ -13,10 +13,7 @@ type ReadConfig = { readonly [K in keyof ServiceConfig]: ServiceConfig[K] | unde
 type Read<T> = (value: unknown, note: Note) => T | undefined
 
 /** Reads the file's text; relative paths in it start at the folder. Every problem is found, with its key. */
-export function parseConfig(
-  text: string,
-  folder: string
-): { config: ServiceConfig | undefined; problems: readonly string[] } {
+export function parseConfig(text: string, folder: string) {
   const { value, problems: flaws } = readYaml(text)
   if (flaws.length > 0) return { config: undefined, problems: flaws.map((flaw) => `is not YAML: ${flaw}`) }
   const problems: string[] = []

@@ -163,10 +163,7 @@ export interface PropertyOverride {
 const OVERRIDE = /^-([JD])([\w.-]+)=([\s\S]*)$/
 
 /** Reads `-Dparam=value, -Jparam=value`; a value may contain commas and spaces too. Any other option could make the tool do something else. */
-export function parseOverrideParameters(text: string): {
-  properties: PropertyOverride[]
-  problems: string[]
-} {
+export function parseOverrideParameters(text: string) {
   const properties: PropertyOverride[] = []
   const problems: string[] = []
   for (const entry of splitEntries(text)) {
@@ -197,11 +194,7 @@ export function describeExit({ code, signal }: NodeExit): string {
 const LOG_CHUNK_BYTES = 1 << 18
 
 /** Reads a tool's log of any size line by line, as far as time allows; there may be none. */
-export async function readLogLines(
-  file: string,
-  onLine: (line: string) => void,
-  signal?: AbortSignal
-): Promise<void> {
+export async function readLogLines(file: string, onLine: (line: string) => void, signal?: AbortSignal) {
   const stream = createReadStream(file, { highWaterMark: LOG_CHUNK_BYTES, signal })
   splitLines(stream, onLine)
   await finished(stream).catch((thrown: unknown) => {

@@ -55,10 +55,7 @@ function parseValue(text: string): string | undefined {
 }
 
 /** The variables that the uploaded files in this folder give to the plan; none if there is no such file. */
-export async function readEnvironmentFile(
-  folder: string,
-  fileNames: readonly string[]
-): Promise<Readonly<Record<string, string>>> {
+export async function readEnvironmentFile(folder: string, fileNames: readonly string[]) {
   if (!fileNames.includes(ENVIRONMENT_FILE)) return {}
   const { variables, problems } = parseEnvironment(await readFile(join(folder, ENVIRONMENT_FILE), 'utf8'))
   if (problems.length > 0) throw new ToolError(problems.join('\n'))

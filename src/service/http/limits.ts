@@ -7,7 +7,7 @@ import {
 } from 'node:http'
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
-import { plainAddress } from '../config/addresses.js'
+import { plainAddress } from '../addresses.js'
 
 export const DEFAULT_LIMITS = {
   /** Until the headers of a request are there, from the start of the connection or the end of the request before. */
@@ -36,10 +36,7 @@ interface LimitedParts {
 const TOO_SLOW = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
 
 /** Cuts off slow and silent connections, and refuses those beyond their number. */
-export function createLimitedServer(
-  handler: RequestListener,
-  { limits, isExempt, secure }: LimitedParts
-): Server {
+export function createLimitedServer(handler: RequestListener, { limits, isExempt, secure }: LimitedParts) {
   const { headersMs, requestMs, keepAliveMs, headerBytes } = limits
   const options = {
     headersTimeout: headersMs,

@@ -10,17 +10,10 @@ import {
 } from '../../analysis/evidence/reached-load.js'
 import type { RunTimes } from '../../analysis/evidence/own-rows.js'
 import { listRemoteErrors, lostLoad, quoteLines, wasStopped } from '../../analysis/evidence/remote-errors.js'
-import type { WarmUpFacts } from '../../analysis/outcome.js'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
-import {
-  isAbsoluteThreshold,
-  isBaselineThreshold,
-  type AbsoluteThreshold,
-  type BaselineThreshold
-} from '../../analysis/thresholds/grammar/threshold.js'
+import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
-import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
 import { capitalize } from '../../contract/text.js'
 import { apdexTargetMs } from '../runs/run-report.js'
@@ -28,28 +21,10 @@ import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../../con
 import type { Store } from '../store/store.js'
 import { readResults, type ResultsProblem } from './read-results.js'
 
-export interface Judged {
-  readonly verdict: RunVerdict
-  readonly reason: string
-  readonly judgements: readonly Judgement[]
-  /** Lines that name `baseline`: earlier runs are the gate's business. */
-  readonly left: readonly BaselineThreshold[]
-  readonly measurements: Measurements | undefined
-  readonly warmUp?: WarmUpFacts
-  /** What makes the figures doubtful without changing the verdict. */
-  readonly warnings: readonly string[]
-  /** What people should know besides. */
-  readonly notes: readonly string[]
-  /** Of the results that are not there now, or cannot be read. */
-  readonly problems: readonly ResultsProblem[]
-  /** By the results that the run had at its end: no later look can lead to anything else. */
-  readonly isFinal: boolean
-}
+export type Judged = Awaited<ReturnType<typeof judgeRun>>
 
-export function splitLines({ text }: RunThresholds): {
-  readonly own: AbsoluteThreshold[]
-  readonly left: BaselineThreshold[]
-} {
+/** `left` are the lines that name `baseline`: earlier runs are the gate's business. */
+export function splitLines({ text }: RunThresholds) {
   const { thresholds } = parseThresholds(text)
   return { own: thresholds.filter(isAbsoluteThreshold), left: thresholds.filter(isBaselineThreshold) }
 }
@@ -60,7 +35,7 @@ export function labelsToFollow(thresholds: RunThresholds): (readonly string[])[]
 }
 
 /** Judges a run that has ended by its own results, by the rules of the gate. */
-export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store: Store): Promise<Judged> {
+export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store: Store) {
   const { own, left } = splitLines(thresholds)
   const grids = store.gridsOf(run)
   const { onStall = 'fail' } = thresholds
@@ -95,6 +70,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
     ...{ judgements, left, measurements: results.measurements },
     ...(results.warmUp && { warmUp: results.warmUp }),
+    // What makes the figures doubtful without changing the verdict.
     warnings: [
       ...shortfalls,
       ...results.doubts,
@@ -103,16 +79,13 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     ],
     notes: describeNoOverTime(own, { measurements: results.measurements, onStall }),
     problems,
+    // By the results that the run had at its end: no later look can lead to anything else.
     isFinal: missing.length === 0
   }
 }
 
 /** How the lines stand while the run goes on, by the samples so far. */
-export function judgeSoFar(
-  run: RunRecord,
-  thresholds: RunThresholds,
-  measurements: Measurements
-): Judgement[] {
+export function judgeSoFar(run: RunRecord, thresholds: RunThresholds, measurements: Measurements) {
   const targetMs = apdexTargetMs(run.request.properties)
   const score = targetMs === undefined ? undefined : measurements.figures({})?.apdex(targetMs)
   return judgeThresholds(splitLines(thresholds).own, {
@@ -122,7 +95,10 @@ export function judgeSoFar(
   })
 }
 
-type Decided = Pick<Judged, 'verdict' | 'reason'>
+interface Decided {
+  readonly verdict: RunVerdict
+  readonly reason: string
+}
 
 /** Without results it is unknown what the run's apdex would be without the warm-up. */
 function apdexToJudge(run: RunRecord, { warmUpSec = 0 }: RunThresholds, results: CountedRun) {

@@ -2,10 +2,9 @@ import type { Measurements } from '../../analysis/results/figures/measurements.j
 import type { ScannerOptions } from '../../analysis/results/counts/scan-result.js'
 import { createScanner, type Scanner } from '../../analysis/results/scan/scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'
-import { readOn, type GrowingFile } from '../samples/sample-rows.js'
+import { readOn, RowRewriter, type GrowingFile } from '../samples/sample-rows.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
-import { RowRewriter } from '../samples/row-rewriter.js'
 
 const CHUNK_BYTES = 1 << 20
 

@@ -72,11 +72,7 @@ export interface PrunedData {
 }
 
 /** The runs beyond the limits as they are now; nothing is deleted. */
-export async function findPrunings(
-  data: PrunedData,
-  retention: Retention,
-  nowMs: number
-): Promise<Pruning[]> {
+export async function findPrunings(data: PrunedData, retention: Retention, nowMs: number) {
   const measured = await measureRuns(data)
   return planPruning(readRuns(data.database, measured), retention, nowMs)
 }

@@ -1,7 +1,6 @@
 import { appendFile, rm } from 'node:fs/promises'
 import { cutHeader } from '../../analysis/results/csv/header.js'
-import { RowRewriter } from '../samples/row-rewriter.js'
-import { readOn, type GrowingFile } from '../samples/sample-rows.js'
+import { readOn, RowRewriter, type GrowingFile } from '../samples/sample-rows.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRedactor } from '../samples/row-redactor.js'
 import { findNode } from './node-book.js'

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { PreparedPlan, Engines } from '../engines/engine.js'
-import type { Clock } from '../../contract/clock.js'
+import { type Clock, orAborted } from '../../contract/clock.js'
 import type { LoadNode } from '../nodes/load-node.js'
 import type { readLoad } from '../nodes/machine/load-sample.js'
 import type { Grids } from './grids.js'
@@ -40,10 +40,11 @@ export async function makeReady(ports: RunPorts, run: RunRecord, how: Manner): P
       ports.store.gridsOf(run).map((grid) => openGrid(ports, { run, grid, ...how, signal }))
     )
     const nodes = async (): Promise<LoadNode[]> => (await opening).flatMap(({ set }) => set?.nodes[0] ?? [])
-    const plan = prepare(ports, run, nodes, signal)
-    const ready = await Promise.race([Promise.all([plan, opening]), aborted(how.signal)])
-    return how.signal.aborted || ready === undefined ? undefined : { plan: ready[0], grids: ready[1] }
+    const both = Promise.all([prepare(ports, run, nodes, signal), opening])
+    const [plan, grids] = await orAborted(both, how.signal)
+    return { plan, grids }
   } catch (thrown) {
+    if (how.signal.aborted) return undefined
     failed.abort(thrown)
     throw thrown
   }
@@ -84,9 +85,4 @@ async function prepare(
     nodes,
     signal
   })
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  if (signal.aborted) return Promise.resolve(undefined)
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
 }

@@ -30,19 +30,10 @@ export interface NodeFile extends NodeSamples {
 }
 
 /** The run's results as they are in the data folder now. */
-export interface Results {
-  readonly grids: readonly GridRecord[]
-  readonly nodes: readonly NodeFile[]
-  readonly measurements: Measurements
-  /** Each node counts its own threads only, so the users of a run are the sum over its nodes. */
-  readonly users: { readonly peak: number; readonly mean: number } | undefined
-}
+export type Results = Awaited<ReturnType<typeof mergeResults>>
 
 /** Merges the nodes' samples into one CSV per grid and reads them on the way. */
-export async function mergeResults(
-  run: RunRecord,
-  { store, signal }: { store: Store; signal: AbortSignal }
-): Promise<Results> {
+export async function mergeResults(run: RunRecord, { store, signal }: { store: Store; signal: AbortSignal }) {
   const grids = store.gridsOf(run)
   const secrets = await findRowSecrets(run, store)
   const scans: ScanResult[] = []
@@ -122,7 +113,8 @@ function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): str
   return [asSentence(text)]
 }
 
-function sumUsers(nodes: readonly Measurements[]): Results['users'] {
+/** Each node counts its own threads only, so the users of a run are the sum over its nodes. */
+function sumUsers(nodes: readonly Measurements[]) {
   const counts = nodes.map((node) => (node.series?.activeThreads ?? []).filter((threads) => threads !== null))
   const known = counts.filter((threads) => threads.length > 0)
   if (known.length === 0) return undefined

@@ -3,7 +3,7 @@ import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { refuseAll, RequestError } from '../errors.js'
-import { formatDuration, messageOf } from '../../contract/text.js'
+import { count, formatDuration, messageOf, when } from '../../contract/text.js'
 import type { GridUse, Queue } from '../queue/queue.js'
 import { executeRun, Postponed } from './execute-run.js'
 import { Interruption } from './interruption.js'
@@ -139,9 +139,13 @@ export class Runs {
     const { clock, log, queue } = this.ports
     queue.pause('the service is about to restart and starts no new runs or grids until then')
     const atWork = [...this.executions].filter(([id]) => !queue.isWaiting(id))
-    const awaited = [count(atWork.length, 'run', 'to end'), count(this.callers.size, 'upload', 'to arrive')]
-    if (atWork.length + this.callers.size === 0) return
-    log(`draining: waiting up to ${formatDuration(forMs)} for ${awaited.flat().join(' and ')}`)
+    const { size } = this.callers
+    const awaited = [
+      ...when(atWork.length > 0, `${count(atWork.length, 'run')} to end`),
+      ...when(size > 0, `${count(size, 'upload')} to arrive`)
+    ]
+    if (awaited.length === 0) return
+    log(`draining: waiting up to ${formatDuration(forMs)} for ${awaited.join(' and ')}`)
     let callOff = (): void => undefined
     const timeUp = new Promise<void>((resolve) => (callOff = clock.after(forMs, resolve)))
     const ended = Promise.all(atWork.map(([, { done }]) => done))
@@ -294,10 +298,6 @@ export class Runs {
       .finally(() => this.executions.delete(run.id))
     this.executions.set(run.id, { run, controller, done })
   }
-}
-
-function count(number: number, noun: string, what: string): string[] {
-  return number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'} ${what}`]
 }
 
 function isUnstarted({ status, startedMs }: RunRecord): boolean {

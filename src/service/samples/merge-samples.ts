@@ -2,10 +2,9 @@ import { createReadStream } from 'node:fs'
 import { rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
-import { readThreads, SampleRows } from './sample-rows.js'
+import { readThreads, RowRewriter, SampleRows } from './sample-rows.js'
 import { redactSamples } from './row-redactor.js'
 import { RowCutter } from './row-cutter.js'
-import { RowRewriter } from './row-rewriter.js'
 
 const CHUNK_BYTES = 1 << 20
 
@@ -34,17 +33,7 @@ interface Merge {
   readonly signal?: AbortSignal
 }
 
-interface Survey {
-  readonly file: string
-  /** The node's, from 0. */
-  readonly index: number
-  readonly offsetMs: number
-  readonly samples: NodeSamples
-  readonly header: Buffer
-  /** Up to here the file consists of complete rows. */
-  readonly wholeBytes: number
-  readonly threads: ThreadProfile
-}
+type Survey = Awaited<ReturnType<typeof survey>>
 
 const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false, hasOtherColumns: false }
 
@@ -81,7 +70,8 @@ async function isFile(path: string): Promise<boolean> {
   return found?.isFile() ?? false
 }
 
-async function survey(file: string, index: number, merge: Merge): Promise<Survey> {
+/** Reads the file of the node with this index, from 0; up to `wholeBytes` it consists of complete rows. */
+async function survey(file: string, index: number, merge: Merge) {
   const offsetMs = merge.offsetsMs?.[index] ?? 0
   const sink = merge.sinkOf(index)
   const rewriter = new RowRewriter({ offsetMs })

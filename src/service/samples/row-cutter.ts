@@ -82,11 +82,7 @@ export class RowCutter {
 const CHUNK_BYTES = 1 << 18
 
 /** Passes on the thread name of each row until the callback has enough, the file ends or time is up. */
-export async function readThreadNames(
-  file: string,
-  take: (thread: string) => boolean,
-  signal: AbortSignal
-): Promise<void> {
+export async function readThreadNames(file: string, take: (thread: string) => boolean, signal: AbortSignal) {
   const cutter = new RowCutter()
   const sampleRows = new SampleRows()
   const asked = { isEnough: false }

@@ -84,11 +84,7 @@ function coverText(bytes: Buffer, { start, end }: Stretch): void {
 const CHUNK_BYTES = 1 << 20
 
 /** Redacts a node's file in place, which needs no space on a disk that may be full. Returns up to where it consists of complete rows. */
-export async function redactSamples(
-  file: string,
-  forms: readonly string[],
-  signal?: AbortSignal
-): Promise<number> {
+export async function redactSamples(file: string, forms: readonly string[], signal?: AbortSignal) {
   const handle = await open(file, 'r+')
   try {
     const cutter = new RowCutter()

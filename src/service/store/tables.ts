@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import {
   type GridRecord,
   isGridRecord,
@@ -115,13 +115,7 @@ function foldName(name: string): string {
 }
 
 /** The tables and conditions for a filter: one text for each set of keys. */
-export function choose(filter: RunFilter): {
-  from: string
-  where: string
-  /** Newest first, by the table that is read first. */
-  order: string
-  values: Record<string, SQLInputValue>
-} {
+export function choose(filter: RunFilter) {
   const { tag, name = '', project, user, status } = filter
   const parts: [condition: string, key: string, value: string | undefined][] = [
     ['run_tags.tag = :tag', 'tag', tag],
@@ -134,6 +128,7 @@ export function choose(filter: RunFilter): {
   return {
     from: tag === undefined ? 'runs' : 'run_tags CROSS JOIN runs USING (sequence)',
     where: given.length === 0 ? '' : `WHERE ${given.map(([condition]) => condition).join(' AND ')}`,
+    // Newest first, by the table that is read first.
     order: `ORDER BY ${tag === undefined ? 'runs' : 'run_tags'}.sequence DESC`,
     values: Object.fromEntries(given.map(([, key, value]) => [key, value ?? null]))
   }

@@ -5,14 +5,10 @@ import { join, resolve } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/service/engines/engine.js'
 import { runScript } from '../../../../src/service/engines/browser/run-script.js'
 import { nodeOf } from '../../nodes/node-of.js'
-import type { LoadNode } from '../../../../src/service/nodes/load-node.js'
+import type { LoadNode, NodeExit } from '../../../../src/service/nodes/load-node.js'
 import { createTell, type Message, type Tell } from '../../../../src/service/programs/element/messages.js'
 import type { RunOrder } from '../../../../src/service/programs/element/run/run-order.js'
-import {
-  Processes,
-  type ToolCommand,
-  type ToolExit
-} from '../../../../src/service/nodes/machine/processes.js'
+import { Processes, type ToolCommand } from '../../../../src/service/nodes/machine/processes.js'
 import { removeFolder } from '../../../support/remove-folder.js'
 
 let folder: string
@@ -23,7 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => removeFolder(folder))
 
-const EXITED: ToolExit = { code: 0, signal: null }
+const EXITED: NodeExit = { code: 0, signal: null }
 
 function describeOrder(node: LoadNode, more: Partial<NodeOrder> = {}): NodeOrder {
   return {
@@ -60,7 +56,7 @@ function run(
 }
 
 /** A process that says these things. */
-function stub(say: (tell: Tell, command: ToolCommand) => ToolExit): LoadNode {
+function stub(say: (tell: Tell, command: ToolCommand) => NodeExit): LoadNode {
   return nodeOf(
     {
       run: (command) => {

@@ -4,11 +4,8 @@ import { join } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/service/engines/engine.js'
 import { runSimulation, type Simulation } from '../../../../src/service/engines/gatling/run-simulation.js'
 import { nodeOf } from '../../nodes/node-of.js'
-import {
-  Processes,
-  type ToolCommand,
-  type ToolExit
-} from '../../../../src/service/nodes/machine/processes.js'
+import { Processes, type ToolCommand } from '../../../../src/service/nodes/machine/processes.js'
+import type { NodeExit } from '../../../../src/service/nodes/load-node.js'
 import { createFolders } from '../../support.js'
 
 const folders = createFolders()
@@ -41,7 +38,7 @@ interface Stage {
   readonly env?: NodeJS.ProcessEnv
   readonly lines?: readonly string[]
   readonly samples?: string
-  readonly exit?: ToolExit
+  readonly exit?: NodeExit
   readonly signal?: AbortSignal
 }
 

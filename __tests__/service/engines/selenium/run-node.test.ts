@@ -6,11 +6,8 @@ import type { NodeOrder, NodeOutcome } from '../../../../src/service/engines/eng
 import { runSelenium, type SeleniumPlan } from '../../../../src/service/engines/selenium/run-node.js'
 import { createSeleniumEngine } from '../../../../src/service/engines/selenium/selenium.js'
 import { nodeOf } from '../../nodes/node-of.js'
-import {
-  Processes,
-  type ToolCommand,
-  type ToolExit
-} from '../../../../src/service/nodes/machine/processes.js'
+import { Processes, type ToolCommand } from '../../../../src/service/nodes/machine/processes.js'
+import type { NodeExit } from '../../../../src/service/nodes/load-node.js'
 import type { SeleniumOrder } from '../../../../src/service/programs/selenium-hub/order.js'
 import { removeFolder } from '../../../support/remove-folder.js'
 
@@ -47,7 +44,7 @@ const plan: SeleniumPlan = {
 
 interface Given {
   readonly users?: readonly number[]
-  readonly exit?: ToolExit
+  readonly exit?: NodeExit
   /** Lines of plans. */
   readonly raw?: readonly string[]
   readonly changes?: Partial<NodeOrder>

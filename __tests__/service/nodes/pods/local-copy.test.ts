@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NodeError } from '../../../../src/service/nodes/load-node.js'
-import { LocalCopy } from '../../../../src/service/nodes/pods/work/local-copy.js'
+import { LocalCopy } from '../../../../src/service/nodes/pods/work/follow-file.js'
 
 const folders: string[] = []
 afterEach(() => {

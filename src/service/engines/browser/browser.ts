@@ -9,7 +9,7 @@ import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import { createMachineNode } from '../../nodes/machine/machine-place.js'
 import { toolEnvironment } from '../tool-environment.js'
-import { IN_OPT, requireImageNode } from '../image/image-program.js'
+import { CHROME_ON_MAC, IN_OPT, requireImageNode } from '../image/image-program.js'
 import { programsHere, programsIn, type ProgramSource } from '../program-source.js'
 import { runScript, runTool } from './run-script.js'
 
@@ -111,7 +111,7 @@ async function compileScript(
 /** What a node has for scripts: on this machine, or in its image. */
 interface BrowserTool {
   readonly image?: string
-  readonly browser: FoundBrowser
+  readonly browser: Awaited<ReturnType<typeof findBrowser>>
   readonly node: string
 }
 
@@ -120,25 +120,15 @@ export async function findBrowserInImage(image: ImageShell): Promise<BrowserTool
   return { image: image.name, node, browser: await findBrowser(programsIn(image)) }
 }
 
-export interface FoundBrowser {
-  readonly path: string
-  readonly version: string
-  readonly origin: string
-}
-
 /** The leanest first: many users fit into a machine. */
 const NAMES = [
   ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-]
-const MAC_APPLICATIONS = [
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium'
 ]
 const ADVICE =
   'On Debian: apt-get install chromium-headless-shell (or chromium); on macOS: brew install --cask google-chrome; runners hosted by GitHub have google-chrome. Or set CHROME to the path of the browser'
 
 /** Finds the browser for scripts: `CHROME`, on the PATH, `CHROME_BIN`, an application of macOS, or below /opt in an image. */
-export async function findBrowser(source: ProgramSource): Promise<FoundBrowser> {
+export async function findBrowser(source: ProgramSource) {
   const { path, origin } = await locate(source)
   const { code, lines, how } = await source.askVersion(path)
   const version = lines.find((line) => /\d+\.\d+\.\d+/.test(line))?.trim()
@@ -153,7 +143,7 @@ export async function findBrowser(source: ProgramSource): Promise<FoundBrowser> 
 async function locate(source: ProgramSource): Promise<{ path: string; origin: string }> {
   const { CHROME, CHROME_BIN } = await source.variables(['CHROME', 'CHROME_BIN'])
   const { image } = source
-  const elsewhere = image === undefined ? MAC_APPLICATIONS : IN_OPT.CHROME
+  const elsewhere = image === undefined ? CHROME_ON_MAC : IN_OPT.CHROME
   const chosen = async (variable: string, given: string): Promise<{ path: string; origin: string }> => {
     const [path] = await source.find([image === undefined ? resolve(given) : given])
     if (path !== undefined) return { path, origin: `from ${variable}` }

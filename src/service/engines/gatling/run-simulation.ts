@@ -3,7 +3,7 @@ import { describeExit, type NodeOutcome, type NodeWork, hasSamples, readLogLines
 import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import { planSecrets, redactLog } from '../redact-log.js'
-import type { ToolExit } from '../../nodes/machine/processes.js'
+import type { NodeExit } from '../../nodes/load-node.js'
 
 /** A compiled simulation: the same for every node with the same tools. */
 export interface Simulation {
@@ -120,14 +120,6 @@ interface Errors {
   readonly first: string
 }
 
-interface LogErrors {
-  /** Steps of the plan that were not executed, and left no row. */
-  readonly lost: Errors
-  readonly other: Errors
-  /** The first one of all; empty if there is none. */
-  readonly first: string
-}
-
 /** As the helper's logging configuration writes it. */
 const ERROR = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} ERROR (.*)$/
 /** After these Gatling goes on without what should have been done. A request that could not be built has a row, unless it was for its name. */
@@ -135,11 +127,11 @@ const LOST =
   /^\S+: (?:'.*' (?:failed to execute:|crashed with ')|Condition evaluation .*crashed with message|Failed to build request name:)/
 const MAX_TEXT = 500
 
-/** Which errors Gatling logged: a simulation goes on after most of them. */
+/** Which errors Gatling logged: a simulation goes on after most of them. `lost` are steps of the plan that were not executed, and left no row. */
 export async function readLogErrors(
   logFile: string,
   { redact, signal }: { redact: (text: string) => string; signal: AbortSignal }
-): Promise<LogErrors> {
+) {
   const lost = { count: 0, first: '' }
   const other = { count: 0, first: '' }
   let first = ''
@@ -169,7 +161,7 @@ const KILLED =
   'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process, which its log tells: `dmesg`): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
 
 interface Ending {
-  readonly exit: ToolExit
+  readonly exit: NodeExit
   readonly said: Console
   /** The first error in Gatling's log; empty if there is none. */
   readonly firstError: string

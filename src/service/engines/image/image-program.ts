@@ -135,10 +135,7 @@ const LIMIT_SEC = 60
 const KILLED = 137
 
 /** The variables of these names that the image sets. */
-export async function readVariables(
-  image: ImageShell,
-  names: readonly string[]
-): Promise<Readonly<Record<string, string>>> {
+export async function readVariables(image: ImageShell, names: readonly string[]) {
   const script =
     'for name; do eval "value=\\${$name-} isSet=\\${$name+yes}"; [ -z "$isSet" ] || printf \'@%s=%s\\n\' "$name" "$value"; done'
   const { lines } = await image.ask(script, names)
@@ -186,10 +183,7 @@ async function realPath(image: ImageShell, file: string): Promise<string> {
 }
 
 /** Runs a program to its end, or kills it: it may be another one than was thought, and wait for ever. */
-export async function runInImage(
-  image: ImageShell,
-  command: readonly string[]
-): Promise<{ code: number; lines: readonly string[]; how: string }> {
+export async function runInImage(image: ImageShell, command: readonly string[]) {
   // What waits has no part in the output, which would not end before it.
   const script = `
 limit=$1; shift
@@ -202,6 +196,11 @@ exit "$code"`
   const how = code === KILLED ? `killed, as after ${LIMIT_SEC} s` : `exit code ${code}`
   return { code, lines, how }
 }
+
+export const CHROME_ON_MAC = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium'
+]
 
 /** Where browsers and drivers may be in an image, by the variable that names them, if they are not on its PATH. */
 export const IN_OPT: Readonly<Record<string, readonly string[]>> = {

@@ -7,11 +7,7 @@ const SHOWN_LINES = 5
 const OPTION_VARIABLES = ['MAVEN_OPTS', 'MAVEN_ARGS', 'JAVA_TOOL_OPTIONS', 'JVM_ARGS']
 
 /** The lines in which a tool says why it failed, without secrets: those that `errors` match, or the first ones, because a stack trace follows its reason. */
-export function wordsOf(
-  lines: readonly string[],
-  errors: readonly RegExp[],
-  env: NodeJS.ProcessEnv
-): string[] {
+export function wordsOf(lines: readonly string[], errors: readonly RegExp[], env: NodeJS.ProcessEnv) {
   // A JVM prints the options that it got from a variable, with all that is in them.
   const said = lines.map(stripVTControlCharacters).filter((line) => !/^\s*Picked up |^\s*$/.test(line))
   const found = errors.flatMap((error) => said.filter((line) => error.test(line)))

@@ -268,11 +268,7 @@ const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} /
 const CAUSED_BY = 'Caused by: '
 
 /** Reads a log of any size entry by entry, as far as time allows: its start matters as much as its end. */
-export async function readLogEntries(
-  file: string,
-  onEntry: (entry: LogEntry) => void,
-  signal?: AbortSignal
-): Promise<void> {
+export async function readLogEntries(file: string, onEntry: (entry: LogEntry) => void, signal?: AbortSignal) {
   const entries = new EntryReader(onEntry)
   await readLogLines(file, (line) => entries.push(line), signal)
   entries.end()

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { ToolError } from '../../errors.js'
-import { IN_OPT } from '../image/image-program.js'
+import { CHROME_ON_MAC, IN_OPT } from '../image/image-program.js'
 import type { ProgramSource } from '../program-source.js'
 import type { BrowserKind } from '../../programs/selenium-hub/order.js'
 
@@ -34,10 +34,7 @@ export const KINDS: Readonly<Record<BrowserKind, Kind>> = {
         ...['chromium-headless-shell', 'chrome-headless-shell', 'google-chrome', 'google-chrome-stable'],
         ...['chromium', 'chromium-browser', 'chrome']
       ],
-      files: [
-        '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-        '/Applications/Chromium.app/Contents/MacOS/Chromium'
-      ]
+      files: CHROME_ON_MAC
     },
     driver: {
       ...{ title: 'ChromeDriver', variable: 'CHROMEDRIVER', folderVariable: 'CHROMEWEBDRIVER' },

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { describeExit, type NodeOrder, type NodeOutcome, type NodeWork } from '../engine.js'
+import { describeExit, type NodeOrder, type NodeWork } from '../engine.js'
 import { packageFile } from '../install/run-to-end.js'
 import { jvmOptions } from '../tool-environment.js'
 import { placeVariables, planParameters } from '../environment-file.js'
@@ -7,7 +7,7 @@ import { planSecrets, redactLog } from '../redact-log.js'
 import type { RunFacts, SeleniumOrder, UserFailure } from '../../programs/selenium-hub/order.js'
 import { FACTS_LINE, FAILURE_LINE, ORDER_VARIABLE } from '../../programs/selenium-hub/order.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
-import type { ToolExit } from '../../nodes/machine/processes.js'
+import type { NodeExit } from '../../nodes/load-node.js'
 import type { Browser } from './browsers.js'
 import type { CompiledPlan } from './compile.js'
 
@@ -33,10 +33,7 @@ const STUCK_SHARE = 0.5
 const STUCK_MS = 5000
 
 /** Runs the node's users, in one process that starts everything else. */
-export async function runSelenium(
-  plan: SeleniumPlan,
-  { order, signal, ports }: NodeWork
-): Promise<NodeOutcome> {
+export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: NodeWork) {
   const secrets = planSecrets(order.properties, plan.variables)
   const redact = (text: string): string => redactLog(text, secrets)
   const { node } = order
@@ -92,7 +89,7 @@ function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv)
 }
 
 /** The node could not run the plan: its program failed, or every user did. */
-function explainEnd(output: NodeOutput, exit: ToolExit, users: number): string | null {
+function explainEnd(output: NodeOutput, exit: NodeExit, users: number): string | null {
   const { failures, lastLines, facts, isBroken } = output
   const [first] = failures
   if (first !== undefined && failures.length >= users) {

@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { type Clock, systemClock } from '../../../contract/clock.js'
 import { asSentence, messageOf } from '../../../contract/text.js'
 import { clauseOf } from '../../errors.js'
-import { ClusterError, type Cluster, isBusy } from './cluster.js'
+import { ClusterError, type Cluster, hasStatus, isBusy } from './cluster.js'
 
 export interface AccessProblem {
   readonly message: string
@@ -68,10 +68,6 @@ async function checkNamespace({ address, name }: Cluster, ask: Ask): Promise<Acc
       : messageOf(error)
     return [{ message }]
   }
-}
-
-function hasStatus(error: unknown, status: number): boolean {
-  return error instanceof ClusterError && error.status === status
 }
 
 async function checkPermissions({ address, name }: Cluster, ask: Ask): Promise<AccessProblem[]> {
@@ -162,10 +158,7 @@ export const RULES: readonly Rule[] = [
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 /** The manifest that grants everything in a namespace to a user, as the cluster calls it; by default to a service account `loadgate`. */
-export function grantManifest(
-  namespace: string,
-  user = `system:serviceaccount:${namespace}:loadgate`
-): string {
+export function grantManifest(namespace: string, user = `system:serviceaccount:${namespace}:loadgate`) {
   const apiGroup = 'rbac.authorization.k8s.io'
   const metadata = { name: 'loadgate', namespace }
   const head = (kind: string): object => ({ apiVersion: `${apiGroup}/v1`, kind, metadata })

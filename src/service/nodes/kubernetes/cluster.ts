@@ -1,12 +1,8 @@
+import type { KubernetesPlace } from '../../../contract/regions/regions.js'
 import { shorten, messageOf } from '../../../contract/text.js'
 import { attempt } from '../../errors.js'
 
-export interface ClusterChoice {
-  /** Of the kubeconfig; undefined for its current one. */
-  readonly context: string | undefined
-  /** Undefined for the context's. */
-  readonly namespace: string | undefined
-}
+export type ClusterChoice = Pick<KubernetesPlace, 'context' | 'namespace'>
 
 /** How to find it again from another process; never contents of a kubeconfig. */
 export interface ClusterAddress {
@@ -69,6 +65,10 @@ export function isUnclear(error: unknown): boolean {
   return status === undefined || status < 400 || status === 408 || status === 429 || status >= 500
 }
 
+export function hasStatus(error: unknown, ...statuses: number[]): boolean {
+  return error instanceof ClusterError && error.status !== undefined && statuses.includes(error.status)
+}
+
 /** Whether the cluster is too busy: whatever it would answer, it has not yet. */
 export function isBusy(error: unknown): error is ClusterError {
   return error instanceof ClusterError && (error.status === 429 || (error.status ?? 0) >= 500)
@@ -76,7 +76,7 @@ export function isBusy(error: unknown): error is ClusterError {
 
 /** Whether the cluster does not accept the credentials, or does not allow it: waiting longer seldom helps. */
 export function isRefusal(error: unknown): error is ClusterError {
-  return error instanceof ClusterError && (error.status === 401 || error.status === 403)
+  return hasStatus(error, 401, 403)
 }
 
 /** What the API answers instead of an object. */

@@ -3,9 +3,10 @@ import { spawn, type SpawnOptions } from 'node:child_process'
 import http from 'node:http'
 import https, { type RequestOptions } from 'node:https'
 import { createSecureContext } from 'node:tls'
-import { BlockList, isIP } from 'node:net'
 import { orAborted } from '../../../contract/clock.js'
 import { messageOf } from '../../../contract/text.js'
+import { createRangeCheck, isLoopback } from '../../addresses.js'
+import { attempt } from '../../errors.js'
 import { ClusterError } from './cluster.js'
 import { loadKubeconfig } from './kubeconfig.js'
 
@@ -138,7 +139,7 @@ export function proxyFor(server: string, env: NodeJS.ProcessEnv): string | undef
 /** Loopback never goes through a proxy. */
 function isExcluded({ hostname, port, protocol }: URL, noProxy: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  if (host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))) return true
+  if (isLoopback(host)) return true
   const hostAndPort = `${host}:${port || (protocol === 'http:' ? '80' : '443')}`
   return noProxy
     .toLowerCase()
@@ -148,17 +149,8 @@ function isExcluded({ hostname, port, protocol }: URL, noProxy: string): boolean
 }
 
 function isWithin(host: string, rule: string): boolean {
-  if (rule.includes('/')) return isInNetwork(host, rule)
+  if (rule.includes('/'))
+    return /\/\d+$/.test(rule) && (attempt(() => createRangeCheck([rule])(host)) ?? false)
   const domain = rule.replace(/^\*?\./, '')
   return (host === domain && !rule.startsWith('.') && !rule.startsWith('*.')) || host.endsWith(`.${domain}`)
-}
-
-function isInNetwork(host: string, rule: string): boolean {
-  const [network = '', bits = ''] = rule.split('/')
-  const family = isIP(host)
-  if (family === 0 || family !== isIP(network) || !/^\d+$/.test(bits)) return false
-  if (Number(bits) > (family === 6 ? 128 : 32)) return false
-  const list = new BlockList()
-  list.addSubnet(network, Number(bits), family === 6 ? 'ipv6' : 'ipv4')
-  return list.check(host, family === 6 ? 'ipv6' : 'ipv4')
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, posix } from 'node:path'
 import { attempt } from '../../errors.js'
-import { type ProcStat, readAllProcStats } from '../../proc-stat.js'
+import { type ProcStat, readAllProcStats, withDescendants } from '../../proc-stat.js'
 
 /** Linux counts CPU time in hundredths of a second, whatever its own clock does. */
 export const TICK_MS = 10
@@ -110,14 +110,6 @@ function readGroupUsage(groupIds: readonly number[], fileSystem: string): Map<nu
     }
   }
   return new Map(groupIds.map((groupId) => [groupId, usageOf(groupId)]))
-}
-
-function withDescendants(own: readonly ProcStat[], all: readonly ProcStat[]): ProcStat[] {
-  const found = new Map(own.map((stat) => [stat.pid, stat]))
-  // The map grows while it is walked through, and each process is in it once.
-  for (const pid of found.keys())
-    for (const child of all) if (child.parent === pid && !found.has(child.pid)) found.set(child.pid, child)
-  return [...found.values()]
 }
 
 function readThreads(members: readonly ProcStat[], fileSystem: string): Map<number, ThreadWaits> {

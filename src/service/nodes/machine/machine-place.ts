@@ -2,8 +2,13 @@ import { availableParallelism } from 'node:os'
 import type { LoadNode, NodeFacts, NodePlace, NodeSet, ToolSearch } from '../load-node.js'
 import type { Processes } from './processes.js'
 
+interface MachineParts {
+  readonly processes: Pick<Processes, 'run'>
+  readonly env: NodeJS.ProcessEnv
+}
+
 /** This machine: a node is a process on it. */
-export function createMachinePlace(parts: { processes: Processes; env: NodeJS.ProcessEnv }): NodePlace {
+export function createMachinePlace(parts: MachineParts): NodePlace {
   return {
     name: 'this machine',
     outlivesService: false,
@@ -12,13 +17,7 @@ export function createMachinePlace(parts: { processes: Processes; env: NodeJS.Pr
 }
 
 /** A node on this machine; `env` is what tools get. */
-export function createMachineNode({
-  processes,
-  env
-}: {
-  processes: Pick<Processes, 'run'>
-  env: NodeJS.ProcessEnv
-}): LoadNode {
+export function createMachineNode({ processes, env }: MachineParts): LoadNode {
   return {
     env,
     memoryBytes: undefined,
@@ -28,14 +27,10 @@ export function createMachineNode({
   }
 }
 
-function openSet(quantity: number, parts: { processes: Processes; env: NodeJS.ProcessEnv }): NodeSet {
+function openSet(quantity: number, parts: MachineParts): NodeSet {
   const facts: NodeFacts = {
-    place: 'this machine',
-    startedMs: null,
-    cpuLimit: availableParallelism(),
-    restarts: null,
-    throttled: null,
-    clockOffsetMs: 0
+    ...{ place: 'this machine', startedMs: null, cpuLimit: availableParallelism() },
+    ...{ restarts: null, throttled: null, clockOffsetMs: 0 }
   }
   return {
     nodes: Array.from({ length: quantity }, () => createMachineNode(parts)),

@@ -23,8 +23,6 @@ export type ToolCommand = Pick<
   'file' | 'args' | 'cwd' | 'env' | 'onLine' | 'tempDir' | 'onStart' | 'whenReady'
 >
 
-export type ToolExit = NodeExit
-
 const TERM_GRACE_MS = 3000
 const KILL_GRACE_MS = 2000
 const LAST_WORDS_MS = 1000
@@ -32,14 +30,14 @@ const LOOK_EVERY_MS = 25
 
 /** Starts tools in their own process groups and tracks those still running. */
 export class Processes {
-  private readonly running = new Map<number, Promise<ToolExit>>()
+  private readonly running = new Map<number, Promise<NodeExit>>()
 
   constructor(
     private readonly tell: { onStart: (group: ProcessGroup) => void; onEnd: (pid: number) => void }
   ) {}
 
   /** Runs a command without a shell; on abort its whole group is ended, including grandchildren. */
-  async run(command: ToolCommand, signal: AbortSignal): Promise<ToolExit> {
+  async run(command: ToolCommand, signal: AbortSignal): Promise<NodeExit> {
     await command.whenReady?.()
     signal.throwIfAborted()
     const watchdog = startWatchdog(command.tempDir)
@@ -70,8 +68,8 @@ export class Processes {
   private async follow(
     child: ChildProcess,
     pid: number,
-    ending: { exit: Promise<ToolExit>; signal: AbortSignal }
-  ): Promise<ToolExit> {
+    ending: { exit: Promise<NodeExit>; signal: AbortSignal }
+  ): Promise<NodeExit> {
     const end = (): void => void endGroup(pid)
     ending.signal.addEventListener('abort', end, { once: true })
     const close = awaitEvent(child, 'close')
@@ -118,7 +116,7 @@ function requireExecutable(file: string): void {
   }
 }
 
-function awaitEvent(child: ChildProcess, event: 'exit' | 'close'): Promise<ToolExit> {
+function awaitEvent(child: ChildProcess, event: 'exit' | 'close'): Promise<NodeExit> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once(event, (code: number | null, signal: string | null) => resolve({ code, signal }))

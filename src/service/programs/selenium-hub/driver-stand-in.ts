@@ -6,12 +6,7 @@ import { failed, json, send } from './hub.js'
 import type { BrowserKind } from './order.js'
 
 /** Programs that a script may start as its own drivers; they lead to the user's hub. */
-export interface StandIns {
-  /** To be first on the PATH. */
-  readonly folder: string
-  /** Properties of the JVM that lead Selenium to them. */
-  readonly properties: readonly string[]
-}
+export type StandIns = ReturnType<typeof writeStandIns>
 
 /** The drivers that Selenium knows, by the name in its property. */
 const DRIVERS = [
@@ -21,7 +16,7 @@ const DRIVERS = [
 ] as const
 
 /** Selenium wants one executable file each. The hub's port is in the environment of the script that starts it. */
-export function writeStandIns(tempDir: string, browser: BrowserKind): StandIns {
+export function writeStandIns(tempDir: string, browser: BrowserKind) {
   const folder = join(tempDir, 'drivers')
   mkdirSync(folder)
   const program = [process.execPath, process.argv[1] ?? ''].map(quote).join(' ')
@@ -31,6 +26,7 @@ export function writeStandIns(tempDir: string, browser: BrowserKind): StandIns {
     chmodSync(path, 0o700)
     return `-Dwebdriver.${property}.driver=${path}`
   })
+  // The folder is to be first on the PATH; the properties of the JVM lead Selenium to the programs.
   return { folder, properties }
 }
 
@@ -44,10 +40,7 @@ interface StandInChoice {
 }
 
 /** Takes the place of the driver that `new ChromeDriver()` starts: passes all on to the user's hub, so that such scripts get the same browsers as the others. */
-export function standInForDriver(
-  args: readonly string[],
-  { hubPort, browser, wanted }: StandInChoice
-): Server {
+export function standInForDriver(args: readonly string[], { hubPort, browser, wanted }: StandInChoice) {
   const port = Number(/--port[= ](\d+)/.exec(args.join(' '))?.[1] ?? 0)
   const server = createServer((asked, response) => {
     if (asked.url === '/shutdown') {

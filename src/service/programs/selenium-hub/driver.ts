@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
-import { readAllProcStats } from '../../proc-stat.js'
+import { readAllProcStats, withDescendants } from '../../proc-stat.js'
 import type { BrowserKind } from './order.js'
 
 export interface Driver {
@@ -124,10 +124,8 @@ interface ProcessEntry {
 /** A process and everything below it, at this moment. */
 function readTree(root: number): ProcessEntry[] {
   const table = readProcessTable()
-  return withChildren(
-    table.filter(({ pid }) => pid === root),
-    table
-  )
+  const own = table.filter(({ pid }) => pid === root)
+  return withDescendants(own, table)
 }
 
 /** Ends processes of this process's own group, as far as they still run, and everything below them, at once. */
@@ -137,17 +135,7 @@ function killTrees(known: readonly ProcessEntry[]): void {
   const alive = table.filter((entry) =>
     known.some(({ pid, start }) => pid === entry.pid && start === entry.start)
   )
-  for (const entry of withChildren(alive, table)) if (entry.group === group) kill(entry.pid)
-}
-
-function withChildren(roots: readonly ProcessEntry[], table: readonly ProcessEntry[]): ProcessEntry[] {
-  const pids = new Set(roots.map(({ pid }) => pid))
-  // Each round adds one level.
-  for (let size = -1; size !== pids.size;) {
-    size = pids.size
-    for (const { pid, parent } of table) if (pids.has(parent)) pids.add(pid)
-  }
-  return table.filter(({ pid }) => pids.has(pid))
+  for (const entry of withDescendants(alive, table)) if (entry.group === group) kill(entry.pid)
 }
 
 /** Ends every other process of the group that this process leads; a shell's group is not ours to end. */

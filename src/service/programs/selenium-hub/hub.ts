@@ -6,12 +6,7 @@ import { messageOf } from '../../../contract/text.js'
 import type { Driver } from './driver.js'
 import type { BrowserKind, SeleniumOrder } from './order.js'
 
-export interface Hub {
-  readonly port: number
-  /** Ends the browsers that a script has left open. */
-  endSessions(): void
-  close(): Promise<void>
-}
+export type Hub = Awaited<ReturnType<typeof startHub>>
 
 export interface HubPorts {
   readonly choice: BrowserChoice
@@ -44,7 +39,7 @@ interface Answer {
 }
 
 /** Starts a hub on loopback that answers at `/wd/hub` and at `/`. Each session has a driver and a browser of its own. */
-export async function startHub(ports: HubPorts): Promise<Hub> {
+export async function startHub(ports: HubPorts) {
   const sessions: Sessions = { drivers: new Set(), byId: new Map(), endings: 0 }
   const server = createServer((asked, response) => {
     answer(asked, sessions, ports)
@@ -64,6 +59,7 @@ export async function startHub(ports: HubPorts): Promise<Hub> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
+    /** Ends the browsers that a script has left open. */
     endSessions: () => endLeftSessions(sessions, ports),
     close: async () => {
       stopAll(sessions)

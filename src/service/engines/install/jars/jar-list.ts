@@ -9,14 +9,9 @@ export interface JarList {
   readonly jars: readonly string[]
 }
 
-export interface Jar {
-  readonly coordinates: string
-  readonly sha256: string
-  readonly fileName: string
-  readonly repositoryFolder: string
-}
+export type Jar = ReturnType<typeof readJar>
 
-export function readJar(line: string): Jar {
+export function readJar(line: string) {
   const [coordinates = '', sha256 = ''] = line.split(' ')
   const [group = '', artifact = '', ...rest] = coordinates.split(':')
   const version = rest.at(-1) ?? ''

@@ -2,7 +2,7 @@ import type { Clock } from '../../../../contract/clock.js'
 import { clauseOf } from '../../../errors.js'
 import { capitalize, messageOf } from '../../../../contract/text.js'
 import { kubectlDelete } from '../../../../contract/regions/regions.js'
-import { ClusterError, type Cluster, isUnclear } from '../../kubernetes/cluster.js'
+import { type Cluster, hasStatus, isUnclear } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import { type JobDocument, jobsPath, type ListDocument } from './pod-view.js'
 import { GRID_LABEL, type JobManifest, MARKER_LABEL, selectorOf } from './job-manifest.js'
@@ -46,10 +46,6 @@ async function isThere(cluster: Cluster, { metadata }: JobManifest): Promise<boo
       `There is a Job ${name} in ${cluster.name} already, which another service created. Delete it, or use another namespace.`
     )
   return job !== undefined
-}
-
-function hasStatus(error: unknown, ...statuses: number[]): boolean {
-  return error instanceof ClusterError && error.status !== undefined && statuses.includes(error.status)
 }
 
 /** Deletes the Jobs, with their pods, and nothing else. Returns how many there were. One by one: deleting a whole collection takes a permission of its own. */

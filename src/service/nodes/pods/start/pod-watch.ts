@@ -14,15 +14,7 @@ const SILENT_MACHINE_MS = 60_000
 /** Only these pods count: another one of the same node is a replacement, which nobody uses. */
 export type PodsToWatch = StartedPods & Pick<PodsToStart, 'cluster' | 'selector' | 'region' | 'clock' | 'log'>
 
-export interface PodWatch {
-  /** How the pod was last seen; undefined for one that was gone from the beginning. */
-  podOf(index: number): PodDocument | undefined
-  /** Aborted with a `NodeError` when the pod is lost. */
-  lostOf(index: number): AbortSignal
-  /** Asks the cluster now; undefined if the pod is not lost, or the cluster does not answer. */
-  whyLost(index: number): Promise<NodeError | undefined>
-  stop(): void
-}
+export type PodWatch = ReturnType<typeof watchPods>
 
 interface Watched {
   readonly index: number
@@ -32,7 +24,7 @@ interface Watched {
   readonly lost: AbortController
 }
 
-export function watchPods(parts: PodsToWatch): PodWatch {
+export function watchPods(parts: PodsToWatch) {
   const { clock, cluster } = parts
   const watched = parts.pods.map((pod, index): Watched => {
     return { index, pod, unreadyMs: undefined, lost: new AbortController() }
@@ -81,9 +73,12 @@ export function watchPods(parts: PodsToWatch): PodWatch {
   schedule()
 
   return {
-    podOf: (index) => watched[index]?.pod,
-    lostOf: (index) => watched[index]?.lost.signal ?? ending.signal,
-    whyLost: async (index) => {
+    /** How the pod was last seen; undefined for one that was gone from the beginning. */
+    podOf: (index: number) => watched[index]?.pod,
+    /** Aborted with a `NodeError` when the pod is lost. */
+    lostOf: (index: number) => watched[index]?.lost.signal ?? ending.signal,
+    /** Asks the cluster now; undefined if the pod is not lost, or the cluster does not answer. */
+    whyLost: async (index: number) => {
       const signal = watched[index]?.lost.signal
       if (signal?.aborted === false) await lookNow()
       return signal?.aborted ? (signal.reason as NodeError) : undefined

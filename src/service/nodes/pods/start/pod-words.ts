@@ -178,8 +178,10 @@ function missingPod(job: StartingPod['job'], events: StartingPod['events'], plac
   const refused = events.findLast(({ reason }) => reason === 'FailedCreate')
   if (refused !== undefined) {
     const { message = '' } = refused
-    const { advise, heals } = REFUSALS.find(({ says }) => says.test(message)) ?? OTHER_REFUSAL
-    return starting(heals, 'FailedCreate', message, advise(place))
+    const [, heals = 'perhaps', advice = OTHER_RULE] = REFUSALS.find(([says]) => says.test(message)) ?? []
+    const host = 'Pods with `host-network: true` need a namespace whose PodSecurity level is `privileged`.'
+    const isHost = place.hostNetwork && advice === RESTRICTED
+    return starting(heals, 'FailedCreate', message, isHost ? host : advice)
   }
   return {
     reason: 'NoPod',
@@ -189,42 +191,25 @@ function missingPod(job: StartingPod['job'], events: StartingPod['events'], plac
   }
 }
 
-interface Refusal extends Pick<StartTrouble, 'heals'> {
-  readonly advise: (place: Place) => string
-}
+const RESTRICTED =
+  'These pods satisfy the PodSecurity level `restricted`: see what the namespace requires beyond it.'
+const OTHER_RULE = 'See which rule of the cluster refuses the pod.'
 
-const OTHER_REFUSAL: Refusal = {
-  advise: () => 'See which rule of the cluster refuses the pod.',
-  heals: 'perhaps'
-}
-
-/** Why a Job was not allowed to create a pod. A quota may become free; rules do not change while we wait. */
-const REFUSALS: readonly (Refusal & { readonly says: RegExp })[] = [
-  {
-    says: /exceeded quota/,
-    advise: () => 'Raise the quota of the namespace, free some of it, or use fewer or smaller nodes.',
-    heals: 'perhaps'
-  },
-  {
-    says: /violates PodSecurity/,
-    advise: ({ hostNetwork }) =>
-      hostNetwork
-        ? 'Pods with `host-network: true` need a namespace whose PodSecurity level is `privileged`.'
-        : 'These pods satisfy the PodSecurity level `restricted`: see what the namespace requires beyond it.',
-    heals: 'rarely'
-  },
-  {
-    says: /service ?account/i,
-    advise: () => 'Create the service account, or correct `service-account`.',
-    heals: 'rarely'
-  },
-  {
-    says: / is invalid: /,
-    advise: () =>
-      'See which value is meant; a default of the namespace (`kubectl describe limitrange`) may contradict what the pod requests: then give this instance type its own in `instance-types`.',
-    heals: 'rarely'
-  },
-  { ...OTHER_REFUSAL, says: / is forbidden|denied the request/, heals: 'rarely' }
+/** Why a Job was not allowed to create a pod, and what to do. A quota may become free; rules do not change while we wait. */
+const REFUSALS: readonly (readonly [says: RegExp, heals: StartTrouble['heals'], advice: string])[] = [
+  [
+    /exceeded quota/,
+    'perhaps',
+    'Raise the quota of the namespace, free some of it, or use fewer or smaller nodes.'
+  ],
+  [/violates PodSecurity/, 'rarely', RESTRICTED],
+  [/service ?account/i, 'rarely', 'Create the service account, or correct `service-account`.'],
+  [
+    / is invalid: /,
+    'rarely',
+    'See which value is meant; a default of the namespace (`kubectl describe limitrange`) may contradict what the pod requests: then give this instance type its own in `instance-types`.'
+  ],
+  [/ is forbidden|denied the request/, 'rarely', OTHER_RULE]
 ]
 
 const IMAGE_REASONS = ['ErrImagePull', 'ImagePullBackOff', 'ImageInspectError', 'RegistryUnavailable']

@@ -105,11 +105,7 @@ interface Entry {
 }
 
 /** Puts files and the command of a turn into the pod, checked; nothing is held in memory. Returns false if the turn runs already. */
-export async function copyIn(
-  contact: PodContact,
-  request: CopyRequest,
-  signal: AbortSignal
-): Promise<boolean> {
+export async function copyIn(contact: PodContact, request: CopyRequest, signal: AbortSignal) {
   const { entries, folders } = await listFiles(request.brings, contact)
   entries.push(textEntry('command', request.command, `${request.turn}/command`))
   const place = textEntry('place', placeScript(entries, [...folders, ...request.folders]))
@@ -186,10 +182,7 @@ async function* writeArchive(entries: readonly Entry[], place: Entry): AsyncGene
   yield TAR_END
 }
 
-async function* writeEntry(
-  { name, sizeBytes, content }: Entry,
-  take?: (bytes: Buffer) => void
-): AsyncGenerator<Uint8Array> {
+async function* writeEntry({ name, sizeBytes, content }: Entry, take?: (bytes: Buffer) => void) {
   yield tarHeader(name, sizeBytes)
   let readBytes = 0
   const chunks =

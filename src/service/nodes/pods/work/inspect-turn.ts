@@ -1,8 +1,8 @@
 import { NodeError } from '../../load-node.js'
 import type { PodContact } from './pod-contact.js'
 import { NAP, END_DESCENDANTS } from './supervisor.js'
-import { readTurnState, type TurnState } from './pod-record.js'
-import type { LocalCopy } from './local-copy.js'
+import { readTurnState } from './pod-record.js'
+import type { LocalCopy } from './follow-file.js'
 
 const INSPECT = `${NAP}
 home=$1 turn=$2 rounds=0
@@ -25,11 +25,7 @@ echo "turn;$started;$ended;$copy"
 `
 
 /** How far a turn is. A pod that is not ready for it is a `NodeError`. */
-export async function inspectTurn(
-  contact: PodContact,
-  turn: string,
-  signal: AbortSignal
-): Promise<TurnState & { lastCopy: number }> {
+export async function inspectTurn(contact: PodContact, turn: string, signal: AbortSignal) {
   const { pod, home } = contact.parts
   const reply = await contact.ask(INSPECT, [home, turn], { signal })
   const [word, started = '', ended = '', lastCopy = '0'] = reply.stdout.trim().split(';')

@@ -303,10 +303,7 @@ export class Browser {
     }
   }
 
-  async #select(
-    target: unknown,
-    options: ({ value: string } | { index: number } | { label: string })[]
-  ): Promise<string[]> {
+  async #select(target: unknown, options: ({ value: string } | { index: number } | { label: string })[]) {
     const { element } = await this.findElement(target)
     return this.act(() => element.selectOption(options, { timeout: this.timeoutMs }))
   }

@@ -92,12 +92,7 @@ const isSize = (value: unknown): value is { width: number; height: number } => {
   return typeof width === 'number' && typeof height === 'number'
 }
 
-function read<T>(
-  given: TestSettings,
-  name: string,
-  isFine: (value: unknown) => value is T,
-  problem: string
-): T | undefined {
+function read<T>(given: TestSettings, name: string, isFine: (value: unknown) => value is T, problem: string) {
   const value = given[name]
   if (value === undefined || value === null || value === '') return undefined
   if (isFine(value)) return value

@@ -1,7 +1,7 @@
 import childProcess from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Browser, BrowserType, devices } from 'playwright-core'
+import type { BrowserType, devices } from 'playwright-core'
 import { messageOf } from '../../../../contract/text.js'
 import { oneLine } from './rows.js'
 import type { RunOrder } from './run-order.js'
@@ -27,11 +27,7 @@ export function loadLibrary(modules: string): Library {
   return createRequire(join(modules, 'index.js'))('playwright-core') as Library
 }
 
-export async function launch(
-  { chromium }: Library,
-  { browser, workDir }: RunOrder,
-  more: readonly string[]
-): Promise<Browser> {
+export async function launch({ chromium }: Library, { browser, workDir }: RunOrder, more: readonly string[]) {
   try {
     return await chromium.launch({
       executablePath: browser,

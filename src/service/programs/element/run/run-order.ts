@@ -45,10 +45,8 @@ function checkPattern(pattern: string): string {
   )
 }
 
-export interface CompileOrder {
+export interface CompileOrder extends Pick<RunOrder, 'messagesFile'> {
   readonly mode: 'compile'
-  /** Where it writes what is meant for whoever started this process. */
-  readonly messagesFile: string
   readonly script: string
   readonly outFile: string
   /** The folder whose node_modules has the compiler. */

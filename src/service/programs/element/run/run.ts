@@ -1,13 +1,12 @@
-import type { Browser as PageBrowser } from 'playwright-core'
 import { MAX_MS } from '../api/settings.js'
 import { UnsupportedError, watchMissing } from '../api/constants.js'
 import type { Tell } from '../messages.js'
 import { close, stackOf, within } from './failures.js'
 import { hostRules, type RunOrder, type RunPorts, type Schedule } from './run-order.js'
-import { launch, loadLibrary, type Library } from './launch.js'
+import { launch, loadLibrary } from './launch.js'
 import { Rows } from './rows.js'
 import { loadScript, type Script } from './script.js'
-import { runUser } from './user-run.js'
+import { runUser, type UserPorts } from './user-run.js'
 
 const LOAD_MS = 60_000
 const NO_STEPS =
@@ -62,12 +61,7 @@ function limitTime(order: RunOrder, { settings }: Script, { schedule, tell }: Ru
     })
 }
 
-interface UsersPorts extends RunPorts {
-  readonly rows: Rows
-  readonly library: Library
-  readonly browser: PageBrowser
-  readonly first: Script
-}
+type UsersPorts = RunPorts & Pick<UserPorts, 'rows' | 'library' | 'browser'> & { readonly first: Script }
 
 /** Steps that had not ended when the run did, by their labels: in how many users, and how long the longest had taken. */
 type Cuts = Map<string, { count: number; longestMs: number }>

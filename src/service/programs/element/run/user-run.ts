@@ -14,7 +14,7 @@ import type { RunPorts } from './run-order.js'
 import type { Script } from './script.js'
 import { oneLine, type Rows } from './rows.js'
 
-interface UserPorts extends Pick<RunPorts, 'log' | 'schedule'> {
+export interface UserPorts extends Pick<RunPorts, 'log' | 'schedule'> {
   readonly user: number
   readonly rows: Rows
   readonly library: Library
@@ -273,11 +273,7 @@ function describeStatus(status: number, url: string): BadPage | undefined {
 }
 
 /** A page that responds with an error is a failure, even if the script does not look at it. */
-function judge(
-  error: Error | undefined,
-  badPage: BadPage | undefined,
-  status = 0
-): { code: string; failure: string | null } {
+function judge(error: Error | undefined, badPage: BadPage | undefined, status = 0) {
   const badCode = badPage === undefined || badPage.status === 0 ? undefined : String(badPage.status)
   if (error !== undefined)
     return { code: badCode ?? error.name, failure: oneLine(error.message) || error.name }

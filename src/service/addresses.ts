@@ -1,13 +1,12 @@
 import { BlockList, isIP } from 'node:net'
-import type { Parsed } from '../../contract/setting-values.js'
-import type { ServiceConfig } from './config.js'
+import type { Parsed } from '../contract/setting-values.js'
 
 const ACCEPTED_LISTEN =
   'an address and a port, such as 127.0.0.1:8080, 0.0.0.0:8443, [::1]:8443, or :8443 for all addresses; port 0 is any free one'
 const HOST = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i
 
 /** The host `::` is every address of the machine, of both families. */
-export function parseListen(text: string): Parsed<ServiceConfig['listen']> {
+export function parseListen(text: string): Parsed<{ host: string; port: number }> {
   const [, literal, name, digits = ''] = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/.exec(text) ?? []
   const port = digits === '' ? NaN : Number(digits)
   const host = literal ?? (name === '' ? '::' : name)
