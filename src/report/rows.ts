@@ -5,22 +5,11 @@ import type { ErrorCount, Measurements } from '../analysis/results/figures/measu
 import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
 import { shortenCommit } from './escape.js'
 import { count } from '../contract/text.js'
-import { overTimeCells, type OverTimeCells } from './stalls.js'
+import { overTimeCells } from './stalls.js'
 
 const NONE = '–'
 
-export interface JudgementRow {
-  readonly threshold: string
-  readonly actual: string
-  readonly margin: string
-  /** A word; of a line that names `baseline`, its outcome. */
-  readonly verdict: string
-  readonly reason: string
-  /** Only of a line that names `baseline`. */
-  readonly comparison?: ComparisonCells
-  /** Only where the figure over time is worse than the one by samples. */
-  readonly overTime?: OverTimeCells
-}
+export type JudgementRow = ReturnType<typeof rowOf>
 
 const ORDER = ['failed', 'inconclusive', 'passed']
 
@@ -37,7 +26,7 @@ function rank({ verdict, threshold }: Judgement): number {
   return ORDER.indexOf(verdict) * 2 + (threshold.level === 'warn' ? 1 : 0)
 }
 
-function rowOf(judgement: Judgement, baseline: BaselineFacts | undefined): JudgementRow {
+function rowOf(judgement: Judgement, baseline: BaselineFacts | undefined) {
   const comparison = comparisonCells(judgement, baseline)
   const overTime = overTimeCells(judgement)
   return {
@@ -46,7 +35,9 @@ function rowOf(judgement: Judgement, baseline: BaselineFacts | undefined): Judge
     margin: formatMargin(judgement) || NONE,
     verdict: wordOf(judgement),
     reason: judgement.reason,
+    /** Only of a line that names `baseline`. */
     ...(comparison && { comparison }),
+    /** Only where the figure over time is worse than the one by samples. */
     ...(overTime && { overTime })
   }
 }
@@ -63,17 +54,7 @@ export function wordOf({ verdict, threshold, comparison }: Judgement): string {
   return isWarning ? `warning: ${comparison.outcome}` : comparison.outcome
 }
 
-export interface ComparisonCells {
-  readonly outcome: ComparisonOutcome
-  /** The sign of the outcome; it never appears without the word. */
-  readonly sign: string
-  readonly base: string
-  /** How many runs that is based on, and the commit of the newest one, which is untrusted text. */
-  readonly baseFrom: string
-  readonly head: string
-  /** With its interval: `+12.3 % (+2.1 to +22.5)`. */
-  readonly change: string
-}
+export type ComparisonCells = NonNullable<ReturnType<typeof comparisonCells>>
 
 /** Outcomes that are no judgement share a sign, which is never that of a line that holds. */
 export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
@@ -81,15 +62,17 @@ export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
 }
 
 /** Undefined for a line with a limit of its own. */
-export function comparisonCells(judgement: Judgement, baseline?: BaselineFacts): ComparisonCells | undefined {
+export function comparisonCells(judgement: Judgement, baseline?: BaselineFacts) {
   const { comparison, threshold } = judgement
   if (comparison === undefined) return undefined
   const { outcome, base } = comparison
   const isOnlyWarned = outcome === 'broken' && threshold.level === 'warn'
   return {
     outcome,
+    /** It never appears without the word. */
     sign: isOnlyWarned ? OUTCOME_SIGNS.unsure : OUTCOME_SIGNS[outcome],
     base: base === undefined ? NONE : formatValue(threshold.metric, base),
+    /** How many runs that is based on, and the commit of the newest one, which is untrusted text. */
     baseFrom: base === undefined ? '' : describeBase(comparison, baseline),
     head: formatActual(judgement) || NONE,
     change: describeChange(threshold.metric, comparison)
@@ -103,6 +86,7 @@ function describeBase({ baseRuns, knownBaseRuns = baseRuns }: Comparison, baseli
   return baseline?.commit === undefined ? used : `${used}, ${shortenCommit(baseline.commit)}`
 }
 
+/** With its interval: `+12.3 % (+2.1 to +22.5)`. */
 function describeChange(metric: Metric, { changePct, interval }: Comparison): string {
   if (changePct === undefined) return NONE
   const change = formatChange(metric, changePct)

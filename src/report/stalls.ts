@@ -32,16 +32,8 @@ function longestFirst(stalls: readonly Stall[]): Stall[] {
   return [...stalls].sort((one, other) => other.ms - one.ms)
 }
 
-/** The two figures of a line: of the requests that were sent, and of those that would have arrived at any moment. */
-export interface OverTimeCells {
-  /** `174 ms by samples` */
-  readonly bySamples: string
-  /** `at least 4.6 s over time` */
-  readonly overTime: string
-}
-
-/** Undefined where the figure over time says no more than the one by samples: it is only a bound. */
-export function overTimeCells(judgement: Judgement): OverTimeCells | undefined {
+/** The two figures of a line, `174 ms by samples` and `at least 4.6 s over time`: of the requests that were sent, and of those that would have arrived at any moment. Undefined where the figure over time says no more than the one by samples: it is only a bound. */
+export function overTimeCells(judgement: Judgement) {
   const { overTime, threshold, actual } = judgement
   if (overTime === undefined || actual === undefined) return undefined
   const { value, bySamples } = overTime

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import type { Outcome } from '../../../src/analysis/outcome.js'
-import type { PageDocument } from '../../../src/report/page/document.js'
+import type { PageDocument } from '../../../src/report/page/build-document.js'
 import { renderPage, renderPageDocument } from '../../../src/report/page/page.js'
 import {
   HOSTILE,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunRecord } from '../../../src/contract/records.js'
-import type { PageDocument } from '../../../src/report/page/document.js'
+import type { PageDocument } from '../../../src/report/page/build-document.js'
 import type { Service } from '../../../src/service/server.js'
 import { openDatabase } from '../../../src/service/store/database.js'
 import { RunTable } from '../../../src/service/store/tables.js'

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
-import type { PageDocument } from '../../../src/report/page/document.js'
+import type { PageDocument } from '../../../src/report/page/build-document.js'
 import type { Service, ServiceOptions } from '../../../src/service/server.js'
 import { get } from '../support.js'
 

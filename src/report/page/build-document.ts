@@ -16,12 +16,11 @@ import {
 import { safeLink } from '../escape.js'
 import type { FiguresDocument } from '../../contract/verdict.js'
 import { figuresDocument } from '../verdict-document.js'
-import { REHEARSAL, type Outcome, type RunFacts, type WarmUpFacts } from '../../analysis/outcome.js'
+import { REHEARSAL, type Outcome, type RunFacts, type Verdict } from '../../analysis/outcome.js'
+import type { WarmUpFacts } from '../../analysis/outcome.js'
 import { boundTrend } from '../trend-points.js'
 import { describeStalls, placeStalls } from '../stalls.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
-import type { Change, CountedSeries, Headline, LabelRow, Limit, PageDocument } from './document.js'
-import type { RunDocument, ThresholdRow, View } from './document.js'
 import { formatElapsed, bucketStart, findOrigin } from './numbers.js'
 
 /** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
@@ -34,10 +33,37 @@ const MOST_SHOWN_COMPARISONS = 10
 /** JSON has no infinity. */
 const FARTHEST = 1e9
 
+/** Of a run without a verdict, or not yet. */
+export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'
+
+/** A service that judges leaves comparisons with a baseline to the gate. */
+export type Headline = Verdict | RunStatus | 'left to the gate'
+
 /** An outcome, or what is known about a run without a verdict. */
 export type Shown = Omit<Outcome, 'verdict' | 'means'> & { readonly verdict: Headline }
 
-export function buildPageDocument(outcome: Shown): PageDocument {
+export interface Live {
+  readonly elapsedMs: number | null
+  /** Null if its duration is unknown. */
+  readonly durationMs: number | null
+  /** Null until there are samples. */
+  readonly now: {
+    /** For throughput and failures. */
+    readonly windowMs: number
+    readonly throughput: number
+    readonly failures: number
+    /** The last point of the chart, which is this wide. */
+    readonly bucketMs: number
+    readonly p95Ms: number | null
+  } | null
+  /** For how long nothing has been answered, in words; null while that is nothing unusual. */
+  readonly quiet: string | null
+}
+
+/** Everything the page shows, as its embedded data and as the updates of an open page; `live` only while the run is in progress. */
+export type PageDocument = ReturnType<typeof buildPageDocument> & { readonly live?: Live }
+
+export function buildPageDocument(outcome: Shown) {
   const { measurements, run, apdex } = outcome
   const shownNodes = nodesToShow(outcome.nodes)
   const nodes = nodeRows(shownNodes, MOST_NODES)
@@ -54,7 +80,9 @@ export function buildPageDocument(outcome: Shown): PageDocument {
     apdex: apdex ?? null,
     summary: outcome.summary ?? null,
     thresholds: thresholdRows(outcome.judgements, outcome.baseline),
+    /** How many of them the baseline gave no judgement on. */
     notJudged: countNotJudged(outcome.judgements),
+    /** Where none of them names a baseline: the comparison to show. */
     shownComparisons: thresholdRows(outcome.shownComparisons ?? [], outcome.baseline)
       .filter(({ comparison }) => comparison !== undefined && comparison.baseFrom !== '')
       .slice(0, MOST_SHOWN_COMPARISONS),
@@ -63,6 +91,7 @@ export function buildPageDocument(outcome: Shown): PageDocument {
     stoppedEarly: outcome.stoppedEarly ?? null,
     errors: errorRows(measurements, MOST_ERRORS),
     ...describeTimes(outcome),
+    /** First all samples, then each region and each grid if there are several. */
     views: measurements === undefined ? [] : listViews(measurements, outcome),
     grids: outcome.grids.map((grid) => ({ ...grid, lostNodes: countLost(outcome.nodes, grid.gridId) })),
     nodes,
@@ -73,19 +102,21 @@ export function buildPageDocument(outcome: Shown): PageDocument {
 }
 
 /** The charts show the whole run; where its warm-up has no place on their axis, only what counts. */
-function describeTimes(outcome: Shown): Pick<PageDocument, 'startMs' | 'series' | 'warmUp' | 'stalls'> {
+function describeTimes(outcome: Shown) {
   const { measurements, warmUp } = outcome
   const aligned = warmUp && alignCounted(warmUp, measurements)
   const shown = aligned === undefined ? measurements : warmUp?.whole
   const sentence = warmUpSentence(outcome)
   const stalls = describeStalls(outcome)
   return {
+    /** Epoch ms of the first start. */
     startMs: shown?.startMs ?? null,
     series: shown?.series ?? null,
     warmUp:
       sentence === undefined
         ? null
-        : { sentence, untilMs: aligned?.untilMs ?? null, counted: aligned?.counted ?? null },
+        : // Where it ends on the axis of the series, and what counts in its buckets; null if it is not among what the series shows.
+          { sentence, untilMs: aligned?.untilMs ?? null, counted: aligned?.counted ?? null },
     stalls: stalls === undefined ? null : { ...stalls, bands: placeStalls(outcome, shown) }
   }
 }
@@ -94,7 +125,7 @@ function countLost(nodes: Shown['nodes'] = [], gridId: string): number {
   return nodes.filter(({ grid, lost }) => grid === gridId && lost !== null).length
 }
 
-function describeRun(run: RunFacts): RunDocument {
+function describeRun(run: RunFacts) {
   const { startedMs, stoppedMs, durationSeconds } = run
   const facts: [string, string | undefined][] = [
     ['Status', run.status],
@@ -113,7 +144,9 @@ function describeRun(run: RunFacts): RunDocument {
   }
 }
 
-function thresholdRows(judgements: readonly Judgement[], baseline: Shown['baseline']): ThresholdRow[] {
+export type ThresholdRow = ReturnType<typeof thresholdRows>[number]
+
+function thresholdRows(judgements: readonly Judgement[], baseline: Shown['baseline']) {
   const ordered = worstFirst(judgements)
   return judgementRows(ordered, baseline).map((row, i) => {
     const judgement = ordered[i]
@@ -122,14 +155,15 @@ function thresholdRows(judgements: readonly Judgement[], baseline: Shown['baseli
     const hasRatio = limit !== undefined && actual !== undefined && limit > 0
     return {
       ...row,
+      /** The actual value as a multiple of the limit; null if there is none. */
       ratio: hasRatio ? actual / limit : null,
       change: (judgement && changeOf(judgement)) ?? null
     }
   })
 }
 
-/** Undefined if nothing was compared. */
-function changeOf({ comparison, threshold }: Judgement): Change | undefined {
+/** In the units of a comparison; undefined if nothing was compared. */
+function changeOf({ comparison, threshold }: Judgement) {
   if (comparison?.changePct === undefined) return undefined
   const { changePct, interval, base, limit } = comparison
   const [low, high] = interval ?? [changePct, changePct]
@@ -143,11 +177,19 @@ function changeOf({ comparison, threshold }: Judgement): Change | undefined {
     pct: changePct,
     low: finite(low),
     high: finite(high),
+    /** The change that the threshold allows; null if it is unknown. */
     limitPct: Number.isFinite(limitPct) ? limitPct : null
   }
 }
 
-type Part = Pick<View, 'kind' | 'name'>
+interface Part {
+  readonly kind: 'all' | 'region' | 'grid'
+  readonly name: string
+}
+
+export type View = NonNullable<ReturnType<typeof makeView>>
+export type LabelRow = View['labels'][number]
+export type Limit = View['limits'][number]
 
 function listViews(measurements: Measurements, outcome: Shown): View[] {
   const { regions, grids } = measurements
@@ -174,13 +216,13 @@ function makeView(
   measurements: Measurements,
   { apdex, judgements }: Shown,
   { kind, name, labels }: Part & { labels: readonly string[] }
-): View | undefined {
+) {
   const scope: Scope = kind === 'all' ? {} : { [kind]: name }
   const figures = measurements.figures(scope)
   if (figures === undefined) return undefined
   // That of all samples, so that the charts of different views are comparable.
   const { minMs = 1, maxMs = 1 } = measurements.figures({}) ?? figures
-  const rows = labels.flatMap((label): LabelRow[] => {
+  const rows = labels.flatMap((label) => {
     const found = measurements.figures({ ...scope, label })
     if (found === undefined) return []
     const documented = shorten(figuresDocument(found, apdex?.targetMs))
@@ -194,11 +236,12 @@ function makeView(
     zones: (apdex && makeZones(figures, apdex.targetMs)) ?? null,
     limits: limitsOf(judgements, { kind, name }),
     labels: rows.sort((a, b) => b.samples - a.samples),
+    /** How many labels with fewer samples are left out. */
     labelsLeftOut: measurements.labels.length - labels.length
   }
 }
 
-function limitsOf(judgements: readonly Judgement[], { kind, name }: Part): Limit[] {
+function limitsOf(judgements: readonly Judgement[], { kind, name }: Part) {
   const aboutView = judgements.filter(({ threshold }) => {
     const { selector } = threshold
     const keys = Object.keys(selector)
@@ -224,6 +267,11 @@ function shorten(figures: FiguresDocument): FiguresDocument {
   })
   return Object.fromEntries(entries) as FiguresDocument
 }
+
+/** Lists as long as those of the series; null where nothing counts. */
+type CountedSeries = Readonly<
+  Record<Exclude<keyof TimeSeries, 'bucketMs' | 'atMs'>, readonly (number | null)[]>
+>
 
 /** What counts, in the buckets of the whole run's series. Undefined without a common axis: runs laid end to end have a warm-up each. */
 export function alignCounted(

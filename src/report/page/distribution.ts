@@ -1,5 +1,4 @@
 import type { Figures } from '../../analysis/results/figures/measurements.js'
-import type { Histogram, Zones } from './document.js'
 
 const BINS = 72
 const SPARK_BINS = 24
@@ -13,8 +12,10 @@ export function makeEdges(minMs: number, maxMs: number): number[] {
   return [...new Set([minMs < 1 ? 0 : low - 1, ...steps])]
 }
 
-/** Undefined if the CSVs have no individual response times. */
-export function makeHistogram(figures: Figures, edgesMs: readonly number[]): Histogram | undefined {
+export type Histogram = NonNullable<ReturnType<typeof makeHistogram>>
+
+/** Bin `i` has the share of samples above `edgesMs[i]` and up to `edgesMs[i + 1]`. Undefined if the CSVs have no individual response times. */
+export function makeHistogram(figures: Figures, edgesMs: readonly number[]) {
   if (figures.percentileMs(100) === undefined) return undefined
   // Anything faster than the first edge belongs to the first bin.
   const ranks = edgesMs.map((edgeMs, i) => (i === 0 ? 0 : countUpTo(figures, edgeMs)))
@@ -22,8 +23,8 @@ export function makeHistogram(figures: Figures, edgesMs: readonly number[]): His
   return { edgesMs, shares }
 }
 
-/** Undefined if the CSVs have no individual response times. */
-export function makeZones(figures: Figures, targetMs: number): Zones | undefined {
+/** Shares of the samples by response time, at the limits of the apdex. Undefined as well. */
+export function makeZones(figures: Figures, targetMs: number) {
   if (figures.percentileMs(100) === undefined) return undefined
   const satisfied = countUpTo(figures, targetMs)
   const tolerated = countUpTo(figures, 4 * targetMs)

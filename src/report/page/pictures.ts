@@ -1,4 +1,4 @@
-import type { ThresholdRow } from './document.js'
+import type { ThresholdRow } from './build-document.js'
 
 /** The tone of a word; the colour never appears without the word. */
 export type Tone = 'good' | 'bad' | 'doubtful' | 'neutral'

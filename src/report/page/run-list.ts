@@ -2,7 +2,7 @@ import { formatPosition, renderHead, renderTop, type RenderedPage, type Visitor 
 import { escapeHtml, cutToBytes } from '../escape.js'
 import { REHEARSAL } from '../../analysis/outcome.js'
 import { LIST_SCRIPT, LIST_SCRIPT_HASH } from './assets.js'
-import type { RunStatus } from './document.js'
+import type { RunStatus } from './build-document.js'
 import { formatElapsed, formatNumber, formatPercent, renderTable } from './numbers.js'
 import { formatTime } from '../sentences.js'
 import { pagePolicy } from './page.js'

@@ -2,8 +2,8 @@ import type { Measurements, TimeSeries } from '../../analysis/results/figures/me
 import type { Outcome, RunFacts, WarmUpFacts } from '../../analysis/outcome.js'
 import { formatMoment } from '../../analysis/thresholds/format.js'
 import { formatDuration } from '../../contract/text.js'
-import { buildPageDocument } from './build-document.js'
-import type { CurrentFigures, Live, PageDocument, RunStatus, ThresholdRow } from './document.js'
+import { buildPageDocument, type Live, type PageDocument, type RunStatus } from './build-document.js'
+import type { ThresholdRow } from './build-document.js'
 import { findOrigin, formatElapsed, formatNumber } from './numbers.js'
 import { formatPosition, type RenderedPage } from './served-parts.js'
 import { type PagePaths, pagePolicy, renderPageDocument } from './page.js'
@@ -147,7 +147,7 @@ function finishedPart(series: TimeSeries): TimeSeries {
 function describeNow(
   { bucketMs, throughput, failures, p95Ms }: TimeSeries,
   quiet: ReturnType<typeof findQuiet>
-): CurrentFigures {
+): Live['now'] {
   if (quiet !== undefined) return { windowMs: quiet.ms, throughput: 0, failures: 0, bucketMs, p95Ms: null }
   const points = Math.min(throughput.length, Math.ceil(WINDOW_MS / bucketMs))
   const sum = (list: readonly number[]): number => list.slice(-points).reduce((all, one) => all + one, 0)

@@ -2,7 +2,7 @@ import { escapeHtml, formatBytes } from '../escape.js'
 import type { StallRow } from '../stalls.js'
 import { qualifyVerdict } from '../sentences.js'
 import type { FiguresDocument } from '../../contract/verdict.js'
-import type { CurrentFigures, Headline, LabelRow, PageDocument, View } from './document.js'
+import type { Headline, LabelRow, Live, PageDocument, View } from './build-document.js'
 import { formatApdex, formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
 import { sparkPicture, VERDICT_PICTURES, type Tone } from './pictures.js'
 
@@ -71,7 +71,7 @@ function renderTiles({ views, apdex, live }: PageDocument): string {
 }
 
 /** The run's current figures, next to those so far. */
-function currentTiles(now: CurrentFigures, soFar: View['figures']): Tile[] {
+function currentTiles(now: NonNullable<Live['now']>, soFar: View['figures']): Tile[] {
   const window = `last ${formatNumber(now.windowMs / 1000)} s`
   return [
     ['Throughput now', formatRate(now.throughput), `${window} · ${formatRate(soFar.throughput)} in all`],

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../escape.js'
 import { FINDINGS } from '../rows.js'
-import type { Headline, PageDocument, ThresholdRow } from './document.js'
+import type { Headline, PageDocument, ThresholdRow } from './build-document.js'
 import { changePicture, gaugePicture, type Tone } from './pictures.js'
 import { renderTable } from './numbers.js'
 

@@ -17,7 +17,7 @@ import type { EventStream } from './send-page.js'
 import { saysLoss } from '../runs/findings.js'
 import { type FollowedFile, SampleFollower } from './follow-samples.js'
 import type { GridFacts } from '../../analysis/outcome.js'
-import type { PageDocument } from '../../report/page/document.js'
+import type { PageDocument } from '../../report/page/build-document.js'
 import type { PagePaths } from '../../report/page/page.js'
 import type {
   RenderedPage,

@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
 import type { StallBand } from '../../stalls.js'
 import { formatWait } from '../../../analysis/thresholds/format.js'
-import type { PageDocument } from '../document.js'
+import type { PageDocument } from '../build-document.js'
 import type { Palette } from './charts.js'
 
 export const NOTHING_ANSWERED = 'nothing answered'

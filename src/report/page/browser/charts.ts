@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { Limit } from '../document.js'
+import type { Limit } from '../build-document.js'
 import { formatNumber } from '../numbers.js'
 import { make } from './elements.js'
 

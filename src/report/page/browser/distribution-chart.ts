@@ -1,6 +1,6 @@
 import uPlot from 'uplot'
-import { densities } from '../distribution.js'
-import type { Histogram, View } from '../document.js'
+import { densities, type Histogram } from '../distribution.js'
+import type { View } from '../build-document.js'
 import { formatMs, formatPercent, renderTable } from '../numbers.js'
 import { fillWhenOpen, find, make } from './elements.js'
 import { axisLook, limitColour, makePlot, readPalette, setFont, type Palette } from './charts.js'

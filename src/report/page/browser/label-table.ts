@@ -1,4 +1,4 @@
-import type { LabelRow, View } from '../document.js'
+import type { LabelRow, View } from '../build-document.js'
 import { formatNumber } from '../numbers.js'
 import { FIGURE_COLUMNS, renderLabel } from '../sections.js'
 import { find, make } from './elements.js'

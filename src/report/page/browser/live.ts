@@ -1,4 +1,4 @@
-import type { Live, PageDocument } from '../document.js'
+import type { Live, PageDocument } from '../build-document.js'
 import { formatElapsed } from '../numbers.js'
 import { find } from './elements.js'
 

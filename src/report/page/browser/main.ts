@@ -1,4 +1,4 @@
-import type { Headline, PageDocument, View } from '../document.js'
+import type { Headline, PageDocument, View } from '../build-document.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
 import { renderInformation, renderThresholds } from '../threshold-section.js'
 import { Connection } from './connection.js'

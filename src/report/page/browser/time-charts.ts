@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { Limit, PageDocument } from '../document.js'
+import type { Limit, PageDocument } from '../build-document.js'
 import { formatElapsed, formatNumber, renderTable } from '../numbers.js'
 import { formatTime } from '../../sentences.js'
 import { fillWhenOpen, find, make } from './elements.js'
