@@ -10,7 +10,7 @@ import {
   describeInput,
   type InputFacts
 } from '../src/contract/inputs.js'
-import { OUTPUT_NAMES } from '../src/gate/publish/outputs.js'
+import { OUTPUT_NAMES } from '../src/contract/inputs.js'
 
 interface Action {
   readonly inputs: Readonly<Record<string, { description: string; default?: string; required?: boolean }>>

@@ -28,14 +28,9 @@ export function flagsOf(spelled: Readonly<Record<string, string>>, group?: strin
   })
 }
 
-export interface Arguments {
-  readonly words: readonly string[]
-  readonly flags: readonly string[]
-  text(name: string): string
-  has(name: string): boolean
-}
+export type Arguments = ReturnType<typeof readArguments>
 
-export function readArguments(args: readonly string[], flags: readonly Flag[]): Arguments {
+export function readArguments(args: readonly string[], flags: readonly Flag[]) {
   if (args.some((arg) => /^--(token|github-token)(=|$)/.test(arg)))
     throw new UsageError('A flag would show the token in every process list; set LOADGATE_TOKEN instead.')
   const words: string[] = []
@@ -58,8 +53,8 @@ export function readArguments(args: readonly string[], flags: readonly Flag[]): 
   return {
     words,
     flags: [...given.keys()],
-    text: (name) => (given.get(name) ?? []).join(joints.get(name)).trim(),
-    has: (name) => given.has(name)
+    text: (name: string) => (given.get(name) ?? []).join(joints.get(name)).trim(),
+    has: (name: string) => given.has(name)
   }
 }
 

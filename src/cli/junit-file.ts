@@ -29,7 +29,7 @@ export async function withJUnit(
 ): Promise<number> {
   if (!args.has('junit')) return work(() => Promise.resolve())
   const path = await findPlace(resolve(workspace, args.text('junit')))
-  const write: WriteJUnit = (outcome) => writeFileAt(path, renderJUnit(outcome, { redact }))
+  const write: WriteJUnit = (outcome) => writeFileAt(path, renderJUnit(outcome, redact))
   await write({ verdict: 'error', reason: NOT_ENDED })
   return work(write).catch(async (thrown: unknown) => {
     // A file that could not be written is what was thrown, perhaps.
@@ -46,7 +46,7 @@ export async function noteInJUnit(
 ): Promise<void> {
   const value = findTyped(typed)
   if (value === undefined) return
-  const text = renderJUnit({ verdict: 'error', reason: messageOf(thrown) }, { redact })
+  const text = renderJUnit({ verdict: 'error', reason: messageOf(thrown) }, redact)
   // What was typed is told anyway, and is the first thing to be corrected.
   await findPlace(resolve(workspace, value))
     .then((path) => writeFileAt(path, text))

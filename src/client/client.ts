@@ -80,12 +80,8 @@ export class ServiceClient {
   }
 
   async showGrid(id: string, signal?: AbortSignal): Promise<Grid> {
-    const op = {
-      as: 'showGrid',
-      operation: `reading grid ${id}`,
-      url: this.#url('grids', id),
-      signal
-    } as const
+    const url = this.#url('grids', id)
+    const op = { as: 'showGrid', operation: `reading grid ${id}`, url, signal } as const
     return this.#read(op, gridSchema, about('grid', id))
   }
 
@@ -105,10 +101,8 @@ export class ServiceClient {
     const files = run.files.map((path) => ({ name: `${this.#words.files}[]`, path }))
     const upload = await multipartOf(operation, runFields(run, this.#words), files)
     const url = this.#runUrl()
-    return this.#read(
-      { as: 'createRun', operation, method: 'POST', url, upload, signal },
-      this.#schemas.madeRun
-    )
+    const op = { as: 'createRun', operation, method: 'POST', url, upload, signal } as const
+    return this.#read(op, this.#schemas.madeRun)
   }
 
   async showRun(id: string, signal?: AbortSignal): Promise<Run> {

@@ -1,17 +1,13 @@
 import type { ServiceClient } from './client.js'
 import type { Run, RunPage } from '../contract/api.js'
 
-export interface RunList {
-  /** In the order of the list, each once. */
-  readonly runs: readonly Run[]
-  readonly total: number | undefined
-  readonly isWhole: boolean
-}
+export type RunList = Awaited<ReturnType<typeof readRunList>>
 
+/** The runs in the order of the list, each once. */
 export async function readRunList(
   client: Pick<ServiceClient, 'listRuns'>,
   { signal, mostPages }: { signal?: AbortSignal | undefined; mostPages: number }
-): Promise<RunList> {
+) {
   const runs: Run[] = []
   let total: number | undefined
   let pages = 0

@@ -45,19 +45,14 @@ function isFolder(path: string): boolean {
 }
 
 function explain(folder: string, error: NodeJS.ErrnoException): FolderError {
-  const words = `the folder ${folder} could not be created`
-  if (error.code === 'ENOSPC')
-    return new FolderError(
-      `${words}: the disk is full (${error.message}); free up space and try again`,
-      error
-    )
   const file = findFile(folder)
-  if (file !== undefined)
-    return new FolderError(
-      `${words}: ${file} is a file, not a folder; choose another folder, or remove the file`,
-      error
-    )
-  return new FolderError(`${words}: ${error.message}; choose another folder`, error)
+  const why =
+    error.code === 'ENOSPC'
+      ? `the disk is full (${error.message}); free up space and try again`
+      : file === undefined
+        ? `${error.message}; choose another folder`
+        : `${file} is a file, not a folder; choose another folder, or remove the file`
+  return new FolderError(`the folder ${folder} could not be created: ${why}`, error)
 }
 
 /** The file in the way: the path itself, or one of its parents. */

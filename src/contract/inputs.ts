@@ -335,23 +335,20 @@ export type InputName = keyof typeof INPUTS
 
 export const INPUT_NAMES = Object.keys(INPUTS) as InputName[]
 
-/** The inputs of the action that starts grids. */
-export const GRID_START_INPUTS = {
-  'base-url': INPUTS['base-url'],
-  token: INPUTS.token,
-  grids: INPUTS.grids,
-  timeout: { kind: duration(1), byDefault: '15m' },
-  'service-name': INPUTS['service-name'],
-  keep: { kind: flag, byDefault: 'false' }
-} as const satisfies Record<string, InputFacts>
-
-/** The inputs of the action that stops them. */
+/** The inputs of the action that stops grids. */
 export const GRID_STOP_INPUTS = {
   'base-url': INPUTS['base-url'],
   token: INPUTS.token,
   grids: INPUTS.grids,
   timeout: { kind: duration(1), byDefault: '10m' },
   'service-name': INPUTS['service-name']
+} as const satisfies Record<string, InputFacts>
+
+/** The inputs of the action that starts them. */
+export const GRID_START_INPUTS = {
+  ...GRID_STOP_INPUTS,
+  timeout: { kind: duration(1), byDefault: '15m' },
+  keep: { kind: flag, byDefault: 'false' }
 } as const satisfies Record<string, InputFacts>
 
 export type GridInputName = keyof typeof GRID_START_INPUTS
@@ -372,3 +369,23 @@ export function describeInput(name: InputName): string {
   const { about, byDefault }: Input = INPUTS[name]
   return byDefault === undefined ? about : `${about} Default: \`${byDefault}\`.`
 }
+
+/** Every output of the contract. */
+export const OUTPUT_NAMES = [
+  'run-id',
+  'run-url',
+  'status',
+  'verdict',
+  'apdex',
+  'apdex-target',
+  'summary',
+  'metrics',
+  'thresholds',
+  'results-dir',
+  'artifact-id',
+  'artifact-url',
+  'baseline',
+  'saved-seconds'
+] as const
+
+export type OutputName = (typeof OUTPUT_NAMES)[number]

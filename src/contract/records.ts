@@ -169,7 +169,7 @@ const runRecord = v.object({
   unmerged: v.exactOptional(v.boolean())
 })
 
-/** A tool's processes: the id of the first one, and when it started. */
+/** A tool's processes: the id of the first one, and when it started, as the system reports it: an id alone may have been reused. */
 const processGroup = v.object({ pid: v.pipe(count, v.minValue(2)), startTime: text })
 
 /** A record changes while its run goes on, but for these keys; what it contains is replaced, never changed. */

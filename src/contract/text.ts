@@ -64,3 +64,12 @@ export function when(isSo: boolean, ...lines: string[]): string[] {
 export function count(number: number, unit: string): string {
   return `${number} ${number === 1 ? unit : `${unit}s`}`
 }
+
+/** A part of an address; what is not percent-encoded properly stays as it is. */
+export function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

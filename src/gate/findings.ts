@@ -26,7 +26,7 @@ export interface ConfirmingRun {
 /** What is known of the run so far; each part may be missing. */
 export interface Findings {
   readonly run?: Run
-  readonly watched?: Watched
+  readonly watched?: Omit<Watched, 'waitedUntilMs'>
   readonly collection?: Collection
   readonly failure?: Failure
   readonly isDetached?: boolean

@@ -186,13 +186,13 @@ async function prepareEarlyStop(gate: Gate, signal: AbortSignal): Promise<EarlyS
 }
 
 async function collectResults(
-  { gate, run: first, resultsFolder, show, ...following }: Following,
+  { gate, run: first, show, resultsFolder, ...following }: Following,
   findings: Followed,
   { isPatient }: { isPatient: boolean }
 ): Promise<Followed> {
   if (resultsFolder === null) return findings
   const { ports, settings } = gate
-  const { within, longestCollectionMs = Infinity, health, createdMs, stage } = following
+  const { within, longestCollectionMs = Infinity } = following
   show?.({ status: 'collecting the results', elapsedMs: 0, durationMs: undefined })
   const longestMs = Math.min(
     settings.timeoutMs,
@@ -202,7 +202,7 @@ async function collectResults(
   const error = new DeadlineError('Collecting the results timed out.')
   try {
     const { collect } = await loadAfterRun()
-    const options = { first, resultsFolder, isPatient, health, createdMs, stage }
+    const options = { ...following, first, resultsFolder, isPatient }
     const collection = await withDeadline(
       ports.clock,
       longestMs,

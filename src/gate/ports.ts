@@ -1,20 +1,15 @@
 import type { BaselineDocument } from '../contract/baseline.js'
 import type { Annotation } from '../report/annotations.js'
 import type { CommentPlace } from '../report/markdown/comment.js'
-import type { Regions } from '../contract/regions/regions.js'
+import type { ProcessGroup } from '../contract/records.js'
+import type { ClusterAddress, Regions } from '../contract/regions/regions.js'
 import type { ClientOptions, ServiceClient } from '../client/client.js'
 import type { Clock } from '../contract/clock.js'
-import type { OutputName } from './publish/outputs.js'
-import type { ClusterAddress, ProcessGroup, StepState } from './saved-state.js'
+import type { OutputName } from '../contract/inputs.js'
+import type { StepState } from './saved-state.js'
 
 /** Log lines for people. Implementations escape text that comes from elsewhere. */
-export interface Log {
-  info(line: string): void
-  notice(line: string): void
-  warning(line: string): void
-  error(line: string): void
-  debug(line: string): void
-}
+export type Log = Readonly<Record<'info' | 'notice' | 'warning' | 'error' | 'debug', (line: string) => void>>
 
 export interface Occasion {
   readonly repository: string

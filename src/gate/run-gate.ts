@@ -9,8 +9,7 @@ import { QueueTime } from './run/watch-run.js'
 import { describeShortSecrets, markedValues } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
 import { describeUnused } from './settings/unused-inputs.js'
-import { openGate } from './open-gate.js'
-import { waitForTarget } from './wait-for-target.js'
+import { openGate, waitForTarget } from './open-gate.js'
 
 /** The whole gate: open → start → watch → collect → judge → close → publish → record, and nothing left running. */
 export async function runGate(ports: Ports, settings: Settings): Promise<Outcome> {

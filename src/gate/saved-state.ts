@@ -1,4 +1,6 @@
 import type { Run } from '../contract/api.js'
+import type { ProcessGroup } from '../contract/records.js'
+import type { ClusterAddress } from '../contract/regions/regions.js'
 import { messageOf } from '../contract/text.js'
 
 /** What the post step needs to clean up after main, however main ended. The only place where the token is saved. */
@@ -13,7 +15,7 @@ export interface StepState {
   readonly askedMs?: number | undefined
   readonly runId: string | undefined
   /** The step's runs before this one, the newest last: they have ended, but something in between may have created one twice. */
-  readonly earlier?: readonly EarlierRun[]
+  readonly earlier?: readonly (Pick<StepState, 'runId' | 'askedMs'> & { readonly marker: string })[]
   /** A repeat that was requested: what identifies its run if the reply is lost. */
   readonly repeat?: RepeatAttempt | undefined
   /** Grids that were requested and have no reply yet: the service has no list of grids to look them up in. */
@@ -48,13 +50,6 @@ export function hasMoreToCheck({ madeGrids, earlier = [] }: StepState): boolean 
   return madeGrids.length > 0 || earlier.length > 0
 }
 
-export interface EarlierRun {
-  readonly marker: string
-  readonly runId: string | undefined
-  /** When it was requested. */
-  readonly askedMs?: number | undefined
-}
-
 /** What a person needs to find a grid on the service. */
 export interface AskedGrid {
   readonly region: string
@@ -72,12 +67,6 @@ export interface RepeatAttempt {
   readonly askedMs: number
 }
 
-export interface ProcessGroup {
-  readonly pid: number
-  /** When the group's leader started, as the system reports it: a pid alone may have been reused. */
-  readonly startTime: string
-}
-
 /** How to find pods again from another process. */
 export interface StartedPods {
   /** A label of all of them. */
@@ -87,14 +76,6 @@ export interface StartedPods {
   readonly isClosed?: boolean
   /** The service could not delete all of them. */
   readonly hasLeft?: boolean
-}
-
-/** A namespace of a cluster; never contents of a kubeconfig. */
-export interface ClusterAddress {
-  /** The paths of `KUBECONFIG`, or its default; undefined within a cluster. */
-  readonly kubeconfig: string | undefined
-  readonly context: string
-  readonly namespace: string
 }
 
 export function encodeState(state: StepState): string {
@@ -117,30 +98,19 @@ const MOST_EARLIER_RUNS = 50
 
 /** The saved state of the step; every change is saved at once. */
 export class SavedState {
-  #state: StepState
-  readonly #save: (state: StepState) => void
-  readonly #warn: (message: string) => void
-
   constructor(
-    initial: StepState,
-    save: (state: StepState) => void,
-    warn: (message: string) => void = () => undefined
+    public state: StepState,
+    private readonly save: (state: StepState) => void,
+    private readonly warn: (message: string) => void = () => undefined
   ) {
-    this.#state = initial
-    this.#save = save
-    this.#warn = warn
     this.note({})
-  }
-
-  get state(): StepState {
-    return this.#state
   }
 
   /** For what is about to happen. Throws if it cannot be saved: nothing is started that the post step would not know about. */
   note(change: Partial<StepState>): void {
-    const next = { ...this.#state, ...change }
+    const next = { ...this.state, ...change }
     try {
-      this.#save(next)
+      this.save(next)
     } catch (thrown) {
       throw new Error(
         `The state of the step could not be saved: ${messageOf(thrown)}. Without it the post step would not know what to ` +
@@ -148,12 +118,12 @@ export class SavedState {
         { cause: thrown }
       )
     }
-    this.#state = next
+    this.state = next
   }
 
   /** Moves on to another run of the step, once the one before has ended. What is not noted as cleaned up stays in the state. */
   beginAnotherRun(changes: Pick<StepState, 'leaveIfKilled'>): void {
-    const { marker, runId, askedMs, earlier = [], cleanupDue, madeGrids } = this.#state
+    const { marker, runId, askedMs, earlier = [], cleanupDue, madeGrids } = this.state
     this.note({
       earlier:
         marker === undefined ? earlier : [...earlier, { marker, runId, askedMs }].slice(-MOST_EARLIER_RUNS),
@@ -167,11 +137,11 @@ export class SavedState {
 
   /** For what has already happened. If it cannot be saved, this process still knows it; the post step may not. */
   noteDone(change: Partial<StepState>): void {
-    this.#state = { ...this.#state, ...change }
+    this.state = { ...this.state, ...change }
     try {
-      this.#save(this.#state)
+      this.save(this.state)
     } catch (thrown) {
-      this.#warn(
+      this.warn(
         `The state of the step could not be saved: ${messageOf(thrown)}. If this step is killed now, check the service ` +
           'for what it left running.'
       )

@@ -17,11 +17,6 @@ interface CaseResult {
 
 type Case = readonly [name: string, result: CaseResult | undefined]
 
-export interface JUnitOptions {
-  /** Takes secrets out of a text. */
-  readonly redact?: (text: string) => string
-}
-
 /** What the file says of a gate that has no outcome. */
 export type JUnitOutcome = Pick<Outcome, 'verdict' | 'reason'> & Partial<Outcome>
 
@@ -32,9 +27,9 @@ const CUT_OFF: readonly Verdict[] = ['timed-out', 'error', 'cancelled']
 /**
  * The outcome as JUnit XML, which most CI systems show: one test case per threshold. Where they say nothing, or the run is no evidence,
  * the case `the run` has the error, so that nothing is green by itself. The element order and attributes are those that every version
- * of Jenkins' schema accepts.
+ * of Jenkins' schema accepts. `redact` takes secrets out of a text.
  */
-export function renderJUnit(outcome: JUnitOutcome, { redact = (text) => text }: JUnitOptions = {}): string {
+export function renderJUnit(outcome: JUnitOutcome, redact = (text: string) => text): string {
   const write: typeof shorten = (text, most) => escapeXml(shorten(redact(text), most))
   const cases = [
     ...runCase(outcome),

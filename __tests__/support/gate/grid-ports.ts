@@ -1,5 +1,5 @@
 import type { GridStartPorts } from '../../../src/gate/grids/start-and-stop.js'
-import type { GridService } from '../../../src/gate/grids/grid-settings.js'
+import type { GridStartSettings } from '../../../src/gate/grids/grid-settings.js'
 import type { StepState } from '../../../src/gate/saved-state.js'
 import { readAddress } from '../../../src/client/http/address.js'
 import { openInProcess } from '../in-process.js'
@@ -33,6 +33,6 @@ export function makeGridPorts(changes: Partial<GridStartPorts> = {}): GridPorts 
   } as GridPorts
 }
 
-export function gridServiceAt(url: string): GridService {
+export function gridServiceAt(url: string): GridStartSettings['service'] {
   return { address: readAddress(url), token: TOKEN, serviceName: undefined }
 }

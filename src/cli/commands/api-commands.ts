@@ -157,17 +157,17 @@ export const createGrid = operation(async ({ client, args, tell, cancelled }) =>
   tell(grid, () => describeGrid(grid))
 }, GRID_FLAGS)
 
-export const showGrid = operation(async ({ client, id, tell, cancelled }) => {
-  const grid = await client.showGrid(id, cancelled)
-  tell(grid, () => describeGrid(grid))
-})
+function gridOperation(name: 'showGrid' | 'terminateGrid'): Runnable {
+  return operation(async ({ client, id, tell, cancelled }) => {
+    const grid = await client[name](id, cancelled)
+    tell(grid ?? { id, status: 'stopped' }, () =>
+      grid === undefined ? `Grid ${id} was terminated.` : describeGrid(grid)
+    )
+  })
+}
 
-export const terminateGrid = operation(async ({ client, id, tell, cancelled }) => {
-  const grid = await client.terminateGrid(id, cancelled)
-  tell(grid ?? { id, status: 'stopped' }, () =>
-    grid === undefined ? `Grid ${id} was terminated.` : describeGrid(grid)
-  )
-})
+export const showGrid = gridOperation('showGrid')
+export const terminateGrid = gridOperation('terminateGrid')
 
 /** Users' tokens are never shown, not even as JSON. */
 export const showAccount = operation(async ({ client, tell, cancelled }) => {

@@ -78,8 +78,8 @@ async function askChoices(args: Arguments, ports: CommandPorts) {
   const { out, err } = ports.screen
   try {
     let set: RequestSet = { target: undefined, requests: [], notes: [] }
-    const asker = prompt === undefined ? takeDefaults : askAt(prompt, out, ports.cancelled)
-    const choices = await readChoices(args, asker, async (source) => {
+    const ask = prompt === undefined ? takeDefaults : askAt(prompt, out, ports.cancelled)
+    const choices = await readChoices(args, ask, async (source) => {
       set = await readSource(source, {
         workspace: ports.workspace,
         allMethods: args.has('all-methods'),

@@ -18,12 +18,7 @@ const ROLE_FLAG = {
     'What the user may do: admin (everything), member (run, and stop what is theirs) or viewer (read). Required.'
 }
 
-interface Answer {
-  readonly json: unknown
-  readonly text: string
-}
-
-function userCommand(act: (users: Users, name: string) => Answer): Runnable {
+function userCommand(act: (users: Users, name: string) => { json: unknown; text: string }): Runnable {
   const run: Runnable['run'] = async (args, ports) => {
     if (!args.has('config'))
       throw new UsageError(

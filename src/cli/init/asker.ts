@@ -11,9 +11,7 @@ export interface Question<T> {
   readonly parse: (text: string) => Parsed<T>
 }
 
-export interface Asker {
-  ask<T>(question: Question<T>): Promise<T>
-}
+export type Asker = <T>(question: Question<T>) => Promise<T>
 
 /** The input ended before the last question was answered. */
 export class NoAnswerError extends Error {
@@ -21,27 +19,23 @@ export class NoAnswerError extends Error {
 }
 
 export function askAt(prompt: Prompt, out: Stream, cancelled: AbortSignal): Asker {
-  return {
-    ask: async ({ question, fallback, parse }) => {
-      for (;;) {
-        out.write(`${question} ${fallback === '' ? '' : `[${fallback}] `}`)
-        const typed = await prompt.readLine(cancelled)
-        if (typed === undefined) throw new NoAnswerError('the input ended')
-        const parsed = parse(typed.trim() || fallback)
-        if (parsed.ok) return parsed.value
-        out.write(`That is not accepted; expected ${parsed.accepted}\n`)
-      }
+  return async ({ question, fallback, parse }) => {
+    for (;;) {
+      out.write(`${question} ${fallback === '' ? '' : `[${fallback}] `}`)
+      const typed = await prompt.readLine(cancelled)
+      if (typed === undefined) throw new NoAnswerError('the input ended')
+      const parsed = parse(typed.trim() || fallback)
+      if (parsed.ok) return parsed.value
+      out.write(`That is not accepted; expected ${parsed.accepted}\n`)
     }
   }
 }
 
 /** Nobody is there to answer, or nobody wants to. */
-export const takeDefaults: Asker = {
-  ask: ({ question, fallback, parse }) => {
-    const parsed = parse(fallback)
-    if (parsed.ok) return Promise.resolve(parsed.value)
-    return Promise.reject(new NoAnswerError(`there is no default for "${question}"`))
-  }
+export const takeDefaults: Asker = ({ question, fallback, parse }) => {
+  const parsed = parse(fallback)
+  if (parsed.ok) return Promise.resolve(parsed.value)
+  return Promise.reject(new NoAnswerError(`there is no default for "${question}"`))
 }
 
 export interface Prompt {

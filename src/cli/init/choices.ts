@@ -55,14 +55,14 @@ const ONLY_WITH = {
 /** From flags; what they leave open is asked, or has a default. The source is tried before the other questions. */
 export async function readChoices(
   args: Arguments,
-  asker: Asker,
+  ask: Asker,
   trySource: (source: Source) => Promise<void>
 ): Promise<Choices> {
-  const source = readSource(args) ?? (await askSource(asker))
+  const source = readSource(args) ?? (await askSource(ask))
   checkSourceFlags(args, source)
   await trySource(source)
-  const load = await chooseLoad(args, asker)
-  const durationSeconds = await choose(args, asker, {
+  const load = await chooseLoad(args, ask)
+  const durationSeconds = await choose(args, ask, {
     flag: 'duration',
     question: 'For how long?',
     fallback: '60s',
@@ -73,7 +73,7 @@ export async function readChoices(
     : Math.min(Math.ceil(durationSeconds / 10), 30)
   if (load.kind === 'open' && rampup > durationSeconds)
     throw new UsageError('--rampup is longer than the duration, in which users arrive at --rate')
-  const thresholds = await choose(args, asker, {
+  const thresholds = await choose(args, ask, {
     flag: 'thresholds',
     question: 'What must hold? Separate thresholds with commas.',
     fallback: DEFAULT_THRESHOLDS,
@@ -83,7 +83,7 @@ export async function readChoices(
 }
 
 /** Users at a rate are only for who asks for them. */
-async function chooseLoad(args: Arguments, asker: Asker): Promise<Load> {
+async function chooseLoad(args: Arguments, ask: Asker): Promise<Load> {
   if (args.has('rate')) {
     if (args.has('threads'))
       throw new UsageError(
@@ -91,7 +91,7 @@ async function chooseLoad(args: Arguments, asker: Asker): Promise<Load> {
       )
     return { kind: 'open', rate: readFlag('rate', args.text('rate'), parseRate) }
   }
-  const threads = await choose(args, asker, {
+  const threads = await choose(args, ask, {
     flag: 'threads',
     question: 'How many users at the same time?',
     fallback: '5',
@@ -115,10 +115,10 @@ function parseLength(text: string, least: number): Parsed<number> {
 
 async function choose<T>(
   args: Arguments,
-  asker: Asker,
+  ask: Asker,
   { flag, ...choice }: Question<T> & { flag: string }
 ): Promise<T> {
-  return args.has(flag) ? readFlag(flag, args.text(flag), choice.parse) : asker.ask(choice)
+  return args.has(flag) ? readFlag(flag, args.text(flag), choice.parse) : ask(choice)
 }
 
 function readFlag<T>(flag: string, text: string, parse: (text: string) => Parsed<T>): T {
@@ -146,21 +146,21 @@ function checkSourceFlags(args: Arguments, { kind }: Source): void {
   }
 }
 
-async function askSource(asker: Asker): Promise<Source> {
-  const kind = await asker.ask({
+async function askSource(ask: Asker): Promise<Source> {
+  const kind = await ask({
     question: 'Make the plan from an address (url), an OpenAPI file (openapi) or a recording (har)?',
     fallback: 'url',
     parse: (text) => parseChoice(text.toLowerCase(), ['url', 'openapi', 'har'])
   })
   if (kind === 'url') {
-    const addresses = await asker.ask({
+    const addresses = await ask({
       question: 'Address of the application?',
       fallback: DEFAULT_ADDRESS,
       parse: readAddresses
     })
     return { kind, addresses }
   }
-  const path = await asker.ask({
+  const path = await ask({
     question: `Path of the ${kind === 'har' ? 'HAR' : 'OpenAPI'} file?`,
     fallback: '',
     parse: (text) => (text === '' ? { ok: false, accepted: 'a path' } : { ok: true, value: text })

@@ -1,3 +1,4 @@
+import { decodePart } from '../../contract/text.js'
 import type { Vocabulary } from '../../contract/vocabulary.js'
 
 export interface Address {
@@ -71,8 +72,8 @@ export function otherRunIn(
 ): string | undefined {
   if (!URL.canParse(href, 'http://x')) return undefined
   const { pathname, search, searchParams } = new URL(href, 'http://x')
-  const segments = pathname.split('/').map(decode)
-  if (dashed(decode(pathname + search)).includes(dashed(runId))) return undefined
+  const segments = pathname.split('/').map(decodePart)
+  if (dashed(decodePart(pathname + search)).includes(dashed(runId))) return undefined
   const inPath = segments.filter(
     (id, at) => segments[at - 1] === words.runs && (segments[at + 1] === 'result.csv' || LIKE_AN_ID.test(id))
   )
@@ -83,24 +84,12 @@ function dashed(text: string): string {
   return `-${text.replace(/[^a-z\d]+/gi, '-')}-`
 }
 
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
-
-/** Which bytes a part contains, and of how many; both ends are inclusive. */
-export interface ContentRange {
-  readonly fromByte: number
-  readonly toByte: number
-  readonly total: number | undefined
-}
+export type ContentRange = NonNullable<ReturnType<typeof readContentRange>>
 
 const CONTENT_RANGE = /^bytes (\d+)-(\d+)\/(\d+|\*)$/
 
-export function readContentRange(text: string | undefined): ContentRange | undefined {
+/** Which bytes a part contains, and of how many; both ends are inclusive. */
+export function readContentRange(text: string | undefined) {
   const [, from, to, size] = CONTENT_RANGE.exec(text?.trim() ?? '') ?? []
   const [fromByte, toByte] = [Number(from), Number(to)]
   const total = size === '*' ? undefined : Number(size)

@@ -1,3 +1,4 @@
+import { isObject } from '../../contract/decode.js'
 import { shorten } from '../../contract/text.js'
 
 const LONGEST_DETAIL = 600
@@ -46,8 +47,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -259,7 +259,7 @@ export function readRetryAfter(value: string | undefined, nowMs = Date.now()): n
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }
 
-export interface RawReply {
+interface RawReply {
   readonly status: number
   readonly headers: Record<string, string | string[] | undefined>
   readonly body: Readable

@@ -3,7 +3,14 @@ import { parsePattern } from '../setting-values.js'
 import { describe, listOf, matching, parsing, readFields, readKeys, readMap, readText } from './read-parts.js'
 import { take, within } from './read-parts.js'
 import type { Note } from './read-parts.js'
-import type { KubernetesPlace, Place, Regions } from './regions.js'
+
+/** Where the nodes of grids run, by the name of their region. */
+export type Regions = ReadonlyMap<string, Place>
+
+export type Place = { readonly kind: 'processes' } | KubernetesPlace
+
+/** A namespace of a Kubernetes cluster, and how pods are placed in it. */
+export type KubernetesPlace = Readonly<ReturnType<typeof readKubernetes>>
 
 export interface ParsedRegions {
   /** Not to be used if there are problems. */
@@ -96,12 +103,15 @@ const KUBERNETES = {
 }
 export const KUBERNETES_KEYS = Object.keys(KUBERNETES)
 
-function readKubernetes(value: unknown, note: Note): KubernetesPlace {
+function readKubernetes(value: unknown, note: Note) {
   const read = readFields(value, KUBERNETES, note)
   return {
-    kind: 'kubernetes',
+    kind: 'kubernetes' as const,
+    /** Of the kubeconfig; undefined for its current one. */
     context: read.context,
+    /** Undefined for the context's. */
     namespace: read.namespace,
+    /** Undefined for the project's own image of this version. */
     image: read.image,
     serviceAccount: read['service-account'],
     nodeSelector: read['node-selector'] ?? {},
@@ -109,14 +119,17 @@ function readKubernetes(value: unknown, note: Note): KubernetesPlace {
     imagePullSecrets: read['image-pull-secrets'] ?? [],
     imagePullPolicy: read['image-pull-policy'],
     hostNetwork: read['host-network'] ?? false,
-    instanceTypes: read['instance-types'] ?? new Map(),
+    instanceTypes: read['instance-types'] ?? new Map<string, Size>(),
+    /** How long it may take until all pods of a grid run. */
     startTimeoutMs: (read['start-timeout'] ?? DEFAULT_START_TIMEOUT_SECONDS) * 1000
   }
 }
 
-/** What the nodes of each instance type get. */
-function readInstanceTypes(value: unknown, note: Note): KubernetesPlace['instanceTypes'] {
-  const types = new Map<string, { cpu: string; memory: string }>()
+/** What a node of an instance type gets, in Kubernetes' own quantities: requests and limits. */
+type Size = Readonly<Record<'cpu' | 'memory', string>>
+
+function readInstanceTypes(value: unknown, note: Note): ReadonlyMap<string, Size> {
+  const types = new Map<string, Size>()
   for (const [name, given] of readMap(value, note) ?? []) {
     const inner = within(note, name)
     const keys = readKeys(given, ['cpu', 'memory'], inner)

@@ -1,3 +1,4 @@
+import { isObject } from '../decode.js'
 import { describeUnknownKeys } from '../nearest.js'
 import { shorten } from '../text.js'
 import type { Parsed } from '../setting-values.js'
@@ -13,8 +14,7 @@ export function within(note: Note, place: string | number): Note {
 }
 
 export function readMap(value: unknown, note: Note): Map<string, unknown> | undefined {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return new Map(Object.entries(value as Record<string, unknown>))
+  if (isObject(value)) return new Map(Object.entries(value))
   note(`must be a map, found ${describe(value)}`)
   return undefined
 }

@@ -7,15 +7,10 @@ import {
 } from '../../analysis/baseline/document/baseline-document.js'
 import { makeFolder, readStart, replaceFile } from '../../contract/files.js'
 
-interface Reading {
-  readonly nowMs: number
-  readonly warn: (words: string) => void
-}
-
 /** Undefined if there is no such file; throws if it is not a document. Runs from the future are left out. */
 export async function readBaselineFile(
   path: string,
-  { nowMs, warn }: Reading
+  { nowMs, warn }: { readonly nowMs: number; readonly warn: (words: string) => void }
 ): Promise<BaselineDocument | undefined> {
   // One byte more than allowed, so that the decoder sees that it is too large.
   const bytes = await readStart(path, MOST_BYTES + 1)

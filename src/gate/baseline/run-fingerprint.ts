@@ -104,13 +104,9 @@ function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH)
 }
 
-export interface Machine {
-  readonly system: string
-  readonly cpu: string
-  readonly cores: number
-}
+type Machine = ReturnType<typeof readMachine>
 
-export function readMachine(): Machine {
+export function readMachine() {
   return {
     system: `${platform()} ${arch()}`,
     cpu: cpus()[0]?.model.trim() ?? 'unknown',

@@ -1,6 +1,5 @@
 import type { ComparedRun } from '../../analysis/baseline/judge/sides.js'
 import type { Findings } from '../findings.js'
-import type { Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
 import { recordRun } from '../../analysis/baseline/document/record-run.js'
 import { apdexOf } from '../../analysis/evidence/apdex.js'
 import { wholeOf } from '../../analysis/evidence/reached-load.js'
@@ -25,17 +24,10 @@ export function comparedRun({ run, collection }: Findings): ComparedRun {
   }
 }
 
-interface Facts {
-  readonly fingerprint: Fingerprint
-  readonly commit: string
-  readonly nowMs: number
-  readonly unusable: string | null
-}
-
 export function asRecorded(
   { thresholds }: Settings,
   { run, collection }: Findings,
-  { nowMs, ...facts }: Facts
+  { nowMs, ...facts }: Pick<RecordedRun, 'fingerprint' | 'commit' | 'unusable'> & { readonly nowMs: number }
 ): RecordedRun | undefined {
   const measurements = collection?.measurements
   if (run === undefined || collection === undefined || measurements?.figures({}) === undefined)

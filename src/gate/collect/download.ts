@@ -68,7 +68,7 @@ async function keep<T>(work: Promise<T>): Promise<T> {
 
 class Transfer {
   #start = new CsvStart()
-  #bytes = 0
+  bytes = 0
   /** The bytes after them, held back until the next part shows whether they begin a secret. */
   #held: Buffer | undefined
   #version: string | undefined
@@ -81,12 +81,8 @@ class Transfer {
 
   constructor(private readonly options: DownloadOptions) {}
 
-  get bytes(): number {
-    return this.#bytes
-  }
-
   get #position(): number {
-    return this.#bytes + (this.#held?.length ?? 0)
+    return this.bytes + (this.#held?.length ?? 0)
   }
 
   /** Requests what is missing. True when the CSV is complete; false when a part arrived and the next one must be requested. */
@@ -119,7 +115,7 @@ class Transfer {
     const { path } = this.options
     await rm(path, { force: true })
     await rename(`${path}.part`, path)
-    return this.#bytes
+    return this.bytes
   }
 
   async #ask(range: ResultRange | undefined): Promise<Reply> {
@@ -158,7 +154,7 @@ class Transfer {
     const version = versionOf(reply)
     this.#isOtherVersion = this.#version !== undefined && version !== undefined && version !== this.#version
     this.#version = version
-    this.#bytes = 0
+    this.bytes = 0
     this.#start = new CsvStart()
     this.options.tap.restart()
   }
@@ -171,21 +167,21 @@ class Transfer {
         `the CSV came with the encoding "${encoding}", which was not requested (accept-encoding: identity) and cannot be read. Check for a proxy between this machine and the service`
       )
     }
-    const file = await keep(open(`${this.options.path}.part`, this.#bytes === 0 ? 'w' : 'a'))
+    const file = await keep(open(`${this.options.path}.part`, this.bytes === 0 ? 'w' : 'a'))
     try {
       for await (const chunk of reply.body) {
-        if (part !== undefined && this.#bytes + chunk.length > part.toByte + 1)
+        if (part !== undefined && this.bytes + chunk.length > part.toByte + 1)
           throw this.#startOver('the service sent more of the CSV than it announced')
         this.#start.push(chunk)
         await keep(file.writeFile(chunk))
         this.options.tap.push(chunk)
-        this.#bytes += chunk.length
+        this.bytes += chunk.length
       }
     } catch (thrown) {
       if (thrown instanceof NotCsvError || thrown instanceof IncompleteError || thrown instanceof DiskError)
         throw thrown
       if (part === undefined) this.#expect(reply)
-      throw new IncompleteError(`the download broke off after ${this.#bytes} bytes: ${messageOf(thrown)}`, {
+      throw new IncompleteError(`the download broke off after ${this.bytes} bytes: ${messageOf(thrown)}`, {
         cause: thrown
       })
     } finally {
@@ -204,34 +200,34 @@ class Transfer {
       throw this.#startOver('the service sent more of the CSV than it announced')
     if (this.#position === fromByte)
       throw this.#startOver('the service sent no bytes of the part it announced')
-    if (this.#bytes === total) {
+    if (this.bytes === total) {
       this.#start.end()
       return true
     }
     if (this.#version === undefined)
-      throw this.#startOver(`got only ${this.#bytes} of ${total} bytes of the CSV`)
+      throw this.#startOver(`got only ${this.bytes} of ${total} bytes of the CSV`)
     return false
   }
 
   #verifyWhole(reply: Reply): true {
     const length = reply.header('content-length')
-    if (this.#bytes === 0) throw new NotCsvError('the CSV is empty')
-    if (length !== undefined && Number(length) !== this.#bytes) {
+    if (this.bytes === 0) throw new NotCsvError('the CSV is empty')
+    if (length !== undefined && Number(length) !== this.bytes) {
       this.#expect(reply)
-      throw new IncompleteError(`the download broke off: got ${this.#bytes} of ${length} bytes`)
+      throw new IncompleteError(`the download broke off: got ${this.bytes} of ${length} bytes`)
     }
     this.#start.end()
     const before = this.#total
     const isFramed = length !== undefined || reply.header('transfer-encoding') !== undefined
-    this.#total = this.#bytes
-    this.#largest = Math.max(this.#largest, this.#bytes)
-    const isSame = before === this.#bytes
+    this.#total = this.bytes
+    this.#largest = Math.max(this.#largest, this.bytes)
+    const isSame = before === this.bytes
     const isNew = before === undefined || this.#isOtherVersion
-    if (isFramed ? isSame || isNew : isSame && this.#bytes === this.#largest) return true
+    if (isFramed ? isSame || isNew : isSame && this.bytes === this.#largest) return true
     // Only the closed connection marks such an end, and a connection can close early: trust it only if two downloads have the same size.
     throw this.#startOver(
       isFramed
-        ? `the CSV had ${before ?? 0} bytes before and has ${this.#bytes} now; downloading it again to compare`
+        ? `the CSV had ${before ?? 0} bytes before and has ${this.bytes} now; downloading it again to compare`
         : 'the CSV came without a length; downloading it again to compare'
     )
   }

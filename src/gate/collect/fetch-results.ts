@@ -3,13 +3,12 @@ import { regionName } from '../../contract/regions/regions.js'
 import type { ScannerOptions, ScanResult } from '../../analysis/results/counts/scan-result.js'
 import { createScanner } from '../../analysis/results/scan/scanner.js'
 import type { ServiceClient } from '../../client/client.js'
-import type { Clock } from '../../contract/clock.js'
 import type { Run } from '../../contract/api.js'
 import { pauseBetweenLooks } from '../../client/retry.js'
 import { downloadCsv } from './download.js'
 import { UNKNOWN_REGION, gridIdOf, type ListedGrid } from './expected-grids.js'
 import { messageOf } from '../../contract/text.js'
-import type { Log } from '../ports.js'
+import type { Ports } from '../ports.js'
 
 export interface GridResult {
   readonly gridId: string
@@ -38,11 +37,7 @@ export interface Source extends ListedGrid {
   readonly isLinked: boolean
 }
 
-interface Services {
-  readonly client: ServiceClient
-  readonly clock: Clock
-  readonly log: Log
-}
+type Services = Pick<Ports, 'clock' | 'log'> & { readonly client: ServiceClient }
 
 interface Options extends Pick<ScannerOptions, 'stallLabels'> {
   readonly resultsDir: string

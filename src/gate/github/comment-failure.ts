@@ -1,5 +1,6 @@
+import { readRetryAfter } from '../../client/http/http.js'
 import { asSentence, messageOf } from '../../contract/text.js'
-import type { Ports } from '../ports.js'
+import type { CommentRequest, Ports } from '../ports.js'
 
 export type FailureKind =
   'rate-limit' | 'server' | 'network' | 'odd-reply' | 'token' | 'locked' | 'archived' | 'refused' | 'other'
@@ -23,10 +24,7 @@ const FIRST_RATE_LIMIT_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 10_000
 const MOST_QUOTED = 300
 
-interface RetryOptions {
-  readonly clock: Ports['clock']
-  readonly signal: AbortSignal
-  readonly untilMs: number
+interface RetryOptions extends Pick<Ports, 'clock'>, Pick<CommentRequest, 'signal' | 'untilMs'> {
   readonly onFailure: (failure: Failure) => void
   readonly mostAttempts?: number
 }
@@ -89,10 +87,8 @@ function kindOf(status: number, headers: Headers, words: string): FailureKind {
 
 /** `Retry-After` in seconds or as a date; else the time at which the limit resets. */
 function readWait(headers: Headers, nowMs: number): number | undefined {
-  const after = String(headers['retry-after'] ?? '')
-  if (/^\d{1,9}$/.test(after)) return Number(after) * 1000
-  const dateMs = Date.parse(after)
-  if (!Number.isNaN(dateMs)) return Math.max(0, dateMs - nowMs)
+  const askedMs = readRetryAfter(String(headers['retry-after'] ?? ''), nowMs)
+  if (askedMs !== undefined) return askedMs
   const reset = String(headers['x-ratelimit-reset'] ?? '')
   if (headers['x-ratelimit-remaining'] !== '0' || !/^\d{1,12}$/.test(reset)) return undefined
   return Math.max(0, Number(reset) * 1000 - nowMs)

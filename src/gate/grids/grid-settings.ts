@@ -1,15 +1,8 @@
-import type { Address } from '../../client/http/address.js'
-import { isReference, type GridChoice, type GridSpecification } from '../../client/documents/requests.js'
+import { isReference, type GridSpecification } from '../../client/documents/requests.js'
 import { readGridList } from '../settings/grid-list.js'
 import { GRID_START_INPUTS, GRID_STOP_INPUTS, type GridInputName } from '../../contract/inputs.js'
 import { Inputs } from '../settings/inputs.js'
 import { parseServiceAddress, tokenProblem } from '../settings/target-settings.js'
-
-export interface GridService {
-  readonly address: Address
-  readonly token: string
-  readonly serviceName: string | undefined
-}
 
 export type GridStartSettings = Readonly<ReturnType<typeof readGridStartSettings>>
 export type GridStopSettings = Readonly<NonNullable<ReturnType<typeof readGridStopSettings>>>
@@ -19,11 +12,7 @@ export type ReadGridInput = (name: GridInputName) => string
 /** Collects every problem, so that a workflow can be fixed in one push. */
 export function readGridStartSettings(read: ReadGridInput) {
   const inputs = new Inputs(GRID_START_INPUTS, read)
-  const service = readService(inputs)
-  const grids = readGrids(
-    inputs,
-    'is empty; give a list of specifications (`region`, `instance_quantity`, …)'
-  )
+  const { grids, service } = readCommon(inputs)
   const timeoutMs = inputs.take('timeout') * 1000
   const keep = inputs.take('keep')
   for (const { id } of grids.filter(isReference))
@@ -31,12 +20,8 @@ export function readGridStartSettings(read: ReadGridInput) {
       'grids',
       `"${id}" is the uuid of an existing grid, and grid-start only creates grids; give a specification, or give the uuid to loadgate itself`
     )
-  return inputs.checked({
-    service,
-    grids: grids.filter((grid) => !isReference(grid)) as GridSpecification[],
-    timeoutMs,
-    keep
-  })
+  const specified = grids.filter((grid) => !isReference(grid)) as GridSpecification[]
+  return inputs.checked({ service, grids: specified, timeoutMs, keep })
 }
 
 /** Undefined if there are no grids to stop; then nothing else is needed, so that the step also works after a start that never came that far. */
@@ -44,8 +29,7 @@ export function readGridStopSettings(read: ReadGridInput) {
   const given = read('grids')
   if (given === '' || /^\[\s*\]$/.test(given)) return undefined
   const inputs = new Inputs(GRID_STOP_INPUTS, read)
-  const service = readService(inputs)
-  const grids = readGrids(inputs, '')
+  const { grids, service } = readCommon(inputs)
   const timeoutMs = inputs.take('timeout') * 1000
   if (!grids.every(isReference))
     inputs.complain(
@@ -62,17 +46,21 @@ interface GridInputs {
   take(name: 'service-name'): string | undefined
 }
 
-function readGrids(inputs: GridInputs, emptyProblem: string): readonly GridChoice[] {
+const NO_GRIDS = 'is empty; give a list of specifications (`region`, `instance_quantity`, …)'
+
+/** What both actions take. */
+function readCommon(inputs: GridInputs) {
+  const service = readService(inputs)
   const given = inputs.text('grids')
   const { grids, problems } =
     given === ''
-      ? { grids: [], problems: [emptyProblem] }
+      ? { grids: [], problems: [NO_GRIDS] }
       : readGridList(given, { defaults: {}, durationSeconds: undefined })
   for (const problem of problems) inputs.complain('grids', problem)
-  return grids
+  return { service, grids }
 }
 
-function readService(inputs: GridInputs): GridService {
+function readService(inputs: GridInputs) {
   const token = inputs.text('token')
   const parsed = addressOf(inputs.text('base-url'))
   if ('problem' in parsed) inputs.complain('base-url', parsed.problem)

@@ -1,5 +1,4 @@
 import { mergeScans } from '../../analysis/results/figures/merge.js'
-import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { LiveReadingError } from './live-csv.js'
 import { WINDOW_MS, type LiveGrid } from './live-grid.js'
 
@@ -15,23 +14,10 @@ export interface LiveTimes {
   readonly warmUpMs?: number
 }
 
-export interface LiveEvidence {
-  /** The samples so far that count: without those of the warm-up. */
-  readonly total: Measurements
-  readonly whole: Measurements
-  /** Whether there are rows of transaction controllers, whose part in the overall figures is only known at the end. */
-  readonly hasTransactions: boolean
-  /** The last six windows in which all grids are complete, oldest first; empty before there are as many that may be judged. */
-  readonly windows: readonly Measurements[]
-  /** Whether a sample of the warm-up is among them. */
-  readonly hasEarlyInWindows: boolean
-  /** From the first start to the time up to which every grid is complete. */
-  readonly elapsedMs: number
-  readonly durationMs: number
-}
+export type LiveEvidence = NonNullable<ReturnType<typeof gatherEvidence>>
 
 /** Undefined as long as nothing can be judged: every grid must have rows. Throws if a row could not be read. */
-export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): LiveEvidence | undefined {
+export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes) {
   const settledMs = Math.min(...grids.map((grid) => grid.settledMs))
   if (!Number.isFinite(settledMs)) return undefined
   const scans = grids.map((grid) => grid.scan())
@@ -46,13 +32,18 @@ export function gatherEvidence(grids: readonly LiveGrid[], times: LiveTimes): Li
   const first = Math.ceil((startMs + times.settledAfterMs) / WINDOW_MS)
   for (const grid of grids) grid.forgetBefore(end - WINDOWS)
   return {
+    /** The samples so far that count: without those of the warm-up. */
     total,
     whole,
+    /** Whether there are rows of transaction controllers, whose part in the overall figures is only known at the end. */
     hasTransactions: scans.some(({ hasTransactions }) => hasTransactions),
+    /** The last six windows in which all grids are complete, oldest first; empty before there are as many that may be judged. */
     windows: Array.from({ length: first > end - WINDOWS ? 0 : WINDOWS }, (_, index) =>
       mergeScans(grids.flatMap((grid) => grid.scanWindow(end - WINDOWS + index) ?? []))
     ),
+    /** Whether a sample of the warm-up is among them. */
     hasEarlyInWindows: grids.some((grid) => grid.lastEarlyEndMs >= (end - WINDOWS) * WINDOW_MS),
+    /** From the first start to the time up to which every grid is complete. */
     elapsedMs: settledMs - startMs,
     durationMs: times.durationMs
   }

@@ -80,22 +80,16 @@ export interface Twin {
   readonly runId: string | undefined
 }
 
-interface FoundTwins {
-  readonly twins: readonly Twin[]
-  /** Why the list was not read to its end: there may be more. */
-  readonly unread?: Error
-}
-
 const MOST_TWIN_PAGES = 50
 const LONGEST_LOOK_MS = 10_000
 /** No other look follows. */
 const LONGEST_LAST_LOOK_MS = 60_000
 
-/** A proxy may have sent a create request twice: the other runs that have a marker of the step, on any page of the list. */
+/** A proxy may have sent a create request twice: the other runs that have a marker of the step, on any page of the list. `unread`: why it was not read to its end, so that there may be more. */
 export async function findTwins(
   { runId, marker, askedMs, earlier = [] }: MarkedRuns,
   options: { client: ServiceClient; clock: Clock; signal: AbortSignal; isLast?: boolean | undefined }
-): Promise<FoundTwins> {
+): Promise<{ readonly twins: readonly Twin[]; readonly unread?: Error }> {
   const own = marker === undefined ? earlier : [...earlier, { marker, runId, askedMs }]
   if (own.length === 0) return { twins: [] }
   const { client, clock, isLast = false } = options
@@ -107,7 +101,7 @@ export async function findTwins(
   const known = new Set(own.map((each) => each.runId))
   const markers = own.map((each) => each.marker)
   const notBeforeMs = Math.min(...own.map((each) => each.askedMs ?? -Infinity)) - CLOCKS_DIFFER_MS
-  const read = async (signal: AbortSignal): Promise<FoundTwins> => {
+  const read = async (signal: AbortSignal): Promise<{ twins: Twin[] }> => {
     let pages = 0
     const list = (link?: string): Promise<RunPage> =>
       retry(() => client.listRuns(link, signal), policy, { clock, signal })

@@ -20,20 +20,13 @@ export interface WatchOptions {
   readonly onLook?: ((run: Run) => Promise<Run | undefined>) | undefined
 }
 
-export interface Watched {
-  readonly run: Run
-  /** When the watch started, by this machine's clock. */
-  readonly sinceMs: number
-  /** The run cannot have started before, by the same clock; undefined if it was never seen waiting. */
-  readonly waitedUntilMs?: number | undefined
-  /** When a poll saw the end, by the same clock. */
-  readonly seenEndedMs: number
-}
+/** With the start of the watch, before when the run cannot have started if it was seen waiting, and when a poll saw the end, by this machine's clock. */
+export type Watched = Awaited<ReturnType<typeof watchRun>>
 
 const LINE_EVERY_MS = 60_000
 
 /** Polls the run until it has ended; throws when the signal is aborted or the service stays down. A 404 may be temporary: the service has returned the run before. */
-export async function watchRun(options: WatchOptions): Promise<Watched> {
+export async function watchRun(options: WatchOptions) {
   const { show, log, clock, signal, longestMs, queueTime, onProgress, onLook } = options
   const failures = new Failures(RETRY.watchRun, clock)
   const unknownStatuses = new Set<string>()

@@ -22,13 +22,8 @@ export interface GridListRules {
   readonly loadSeconds?: number | undefined
 }
 
-export interface GridList {
-  readonly grids: GridChoice[]
-  readonly problems: string[]
-}
-
 /** Reads the `grids` setting: YAML or JSON text, or the value parsed from a config file. */
-export function readGridList(given: unknown, rules: GridListRules): GridList {
+export function readGridList(given: unknown, rules: GridListRules) {
   const problems: string[] = []
   const list = typeof given === 'string' ? parseText(given, problems) : given
   if (problems.length > 0) return { grids: [], problems }

@@ -11,27 +11,16 @@ import type { GateInputs, SettingsSources } from './inputs.js'
 export type Target =
   { readonly kind: 'remote'; readonly address: Address; readonly token: string } | { readonly kind: 'local' }
 
-/** Which service is to run the plan, before anything of it is checked. */
-export interface ServiceChoice {
-  /** An address, `local`, or empty if the action was given none. */
-  readonly baseUrl: string
-  readonly from: 'input' | 'environment' | 'nothing'
-  readonly isLocal: boolean
-  readonly isCommandLine: boolean
-}
+type ServiceChoice = ReturnType<typeof chooseService>
 
 const VARIABLE = 'LOADGATE_BASE_URL'
 
-/** An input or the config file wins over the environment, which only the command line has. */
-export function chooseService(
-  inputs: GateInputs,
-  { environment }: Pick<SettingsSources, 'environment'>
-): ServiceChoice {
+/** Which service is to run the plan, before anything of it is checked: its address, `local`, or empty if the action was given none. An input or the config file wins over the environment, which only the command line has. */
+export function chooseService(inputs: GateInputs, { environment }: Pick<SettingsSources, 'environment'>) {
   const isCommandLine = environment !== undefined
-  const choose = (baseUrl: string, from: ServiceChoice['from']): ServiceChoice => ({
-    ...{ baseUrl, from, isCommandLine },
-    isLocal: baseUrl === 'local'
-  })
+  const choose = (baseUrl: string, from: 'input' | 'environment' | 'nothing') => {
+    return { baseUrl, from, isCommandLine, isLocal: baseUrl === 'local' }
+  }
   const given = inputs.text('base-url')
   if (given !== '' || !isCommandLine) return choose(given, given === '' ? 'nothing' : 'input')
   return environment.baseUrl === '' ? choose('local', 'nothing') : choose(environment.baseUrl, 'environment')

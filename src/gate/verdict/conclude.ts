@@ -26,7 +26,6 @@ import { findLongPause, describeShortfall } from '../../analysis/evidence/reache
 import type { Settings } from '../settings/settings.js'
 import type { ConfirmingRun, EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
-import type { Watched } from '../run/watch-run.js'
 import { requestedLoad, requestedSeconds, describeDifference } from './reached-load.js'
 import { describeEarlyLabels } from './early-labels.js'
 
@@ -234,7 +233,7 @@ function evidenceOf(settings: Settings, findings: Findings): RunEvidence {
 }
 
 /** By the service's times if it has them; otherwise by the time watched, which is never less than the real run time. */
-function runTimeMs(run: Run, watched: Watched | undefined): number | undefined {
+function runTimeMs(run: Run, watched: Findings['watched']): number | undefined {
   if (run.startedMs !== undefined && run.stoppedMs !== undefined) return run.stoppedMs - run.startedMs
   return watched === undefined ? undefined : watched.seenEndedMs - watched.sinceMs
 }

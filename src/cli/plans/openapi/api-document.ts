@@ -1,5 +1,6 @@
 import type { Document } from 'yaml'
 import { isObject } from '../../../contract/decode.js'
+import { decodePart } from '../../../contract/text.js'
 import { parseYaml } from '../../../contract/yaml-text.js'
 import { SourceError } from '../request.js'
 
@@ -74,14 +75,6 @@ export class ApiDocument {
       .slice(1)
       .map((part) => decodePart(part).replaceAll('~1', '/').replaceAll('~0', '~'))
       .reduce<unknown>((found, key) => fieldIn(found, key), this.root)
-  }
-}
-
-function decodePart(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
   }
 }
 

@@ -160,11 +160,7 @@ export function readBody(
   return encode(type, sampleOf(api, media))
 }
 
-function readSwaggerBody(
-  api: ApiDocument,
-  operation: JsonObject,
-  parameters: readonly JsonObject[]
-): RequestBody {
+const readSwaggerBody: typeof readBody = (api, operation, parameters) => {
   const body = parameters.find((one) => textIn(one, 'in') === 'body')
   if (body !== undefined) return encode('application/json', sampleOf(api, body))
   const fields = parameters.filter((one) => textIn(one, 'in') === 'formData')

@@ -1,7 +1,8 @@
-import type { Ports } from '../../ports.js'
+import type { BaselineRequest, Ports } from '../../ports.js'
 import { TRANSIENT, retryWithin, type Failure } from '../comment-failure.js'
 import { readRepository, type Octokit } from '../pull-request.js'
 import { messageOf } from '../../../contract/text.js'
+import { replaceControls } from '../../../report/escape.js'
 
 /** A call to GitHub that failed for good. */
 export class CallError extends Error {
@@ -21,11 +22,7 @@ export class UnusableArtifactError extends Error {}
 /** The storage, or the way to it, does not hand out an artifact that may be sound. */
 export class RefusedDownloadError extends UnusableArtifactError {}
 
-export interface CallOptions {
-  readonly clock: Ports['clock']
-  readonly signal: AbortSignal
-  readonly untilMs: number
-}
+type CallOptions = Pick<Ports, 'clock'> & Pick<BaselineRequest, 'signal' | 'untilMs'>
 
 const MOST_ATTEMPTS = 4
 
@@ -112,6 +109,5 @@ export async function readAtMost(
 
 /** What others wrote, on one line and without control characters. */
 export function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').slice(0, 300)
+  return replaceControls(text).slice(0, 300)
 }

@@ -4,17 +4,7 @@ import type { BaselinePlace } from '../../ports.js'
 import { readEvent } from '../pull-request.js'
 
 /** What started the workflow run, and which commits are involved. */
-export interface Trigger {
-  readonly event: string
-  /** The branch the run is for; undefined for pull requests and tags. */
-  readonly branch: string | undefined
-  readonly commit: string
-  /** `GITHUB_SHA` is a merge of the pull request into its base. */
-  readonly isMerge: boolean
-  readonly pull: { readonly head: string; readonly base: string; readonly baseBranch: string } | undefined
-  readonly group: { readonly base: string; readonly baseBranch: string } | undefined
-  readonly defaultBranch: string | undefined
-}
+export type Trigger = Awaited<ReturnType<typeof readTrigger>>
 
 interface Payload {
   readonly pull_request?: {
@@ -33,7 +23,7 @@ const SHA = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 const CHECKED_OUT = /^ref: (refs\/heads\/[^\s\p{Cc}~^:?*[\\]+)$/u
 const HEADS = /^refs\/heads\/(.+)$/
 
-export async function readTrigger(env: NodeJS.ProcessEnv): Promise<Trigger> {
+export async function readTrigger(env: NodeJS.ProcessEnv) {
   const { GITHUB_EVENT_NAME = '', GITHUB_REF = '', GITHUB_SHA = '', GITHUB_BASE_REF = '' } = env
   const path = env.GITHUB_EVENT_PATH
   const payload = path ? await readEvent<Payload | null>(path) : null
@@ -41,8 +31,10 @@ export async function readTrigger(env: NodeJS.ProcessEnv): Promise<Trigger> {
   const group = payload?.merge_group
   return {
     event: GITHUB_EVENT_NAME,
+    /** The branch the run is for; undefined for pull requests and tags. */
     branch: branchOf(GITHUB_REF),
     commit: GITHUB_SHA,
+    /** `GITHUB_SHA` is a merge of the pull request into its base. */
     isMerge: /^refs\/pull\/\d+\/merge$/.test(GITHUB_REF),
     pull:
       head === undefined
