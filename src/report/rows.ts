@@ -138,8 +138,6 @@ export function errorRows(measurements: Measurements | undefined, mostRows: numb
   }))
 }
 
-export type ErrorRow = ReturnType<typeof errorRows>[number]
-
 /** At most the given number of errors, plus one row for all the others. */
 export function topErrors(measurements: Measurements | undefined, most: number): readonly ErrorCount[] {
   const all = measurements?.errors({}) ?? []
@@ -184,8 +182,6 @@ export function nodeRows(nodes: readonly NodeFacts[], most: number) {
     lost: node.lost ?? ''
   }))
 }
-
-export type NodeRow = ReturnType<typeof nodeRows>[number]
 
 /** One sentence if load generators had to wait for their own CPU. */
 export function describeStarved(nodes: readonly NodeFacts[] = []): string[] {

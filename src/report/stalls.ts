@@ -65,7 +65,7 @@ const MOST_BANDS = 200
 const LEAST_MS = 1_000
 const LEAST_SHARE = 0.01
 
-/** Most runs have a few short ones; they matter if one took a second, all took a hundredth of the time, or a threshold has another figure by them. */
+/** Most runs have a few short ones; they matter if one took a second, all took a hundredth of the time, or a threshold has another figure by them. The longest ones as rows, in order of time, and how many others there were, none of them longer. */
 export function describeStalls(outcome: Told, mostRows = MOST_STALLS) {
   const found = findStalls(outcome)
   if (found === undefined) return undefined
@@ -81,9 +81,6 @@ export function describeStalls(outcome: Told, mostRows = MOST_STALLS) {
     explanation: EXPLANATION
   }
 }
-
-/** The longest ones as rows, in order of time, and how many others there were, none of them longer. */
-export type StallWords = NonNullable<ReturnType<typeof describeStalls>>
 
 /** The same on the axis of the series of these measurements, in order of time; none if they are several runs'. */
 export function placeStalls(outcome: Told, shown: Outcome['measurements']): StallBand[] {
