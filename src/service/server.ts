@@ -61,6 +61,8 @@ export interface ServiceOptions
   readonly onProcess?: (group: ProcessGroup) => void
   /** This user's tools, if the caller has ended the orphans among them already. */
   readonly registry?: Pick<ToolRegistry, 'note' | 'forget'>
+  /** Whether the data folder outlives the process: then it records the running tools too, whatever the home folder is at the next start. */
+  readonly isLasting?: boolean
   readonly maxUploadBytes?: number
   /** Renders the web pages; without it there are none. Loaded with the first request for one. */
   readonly pages?: () => Promise<Pages>
@@ -87,15 +89,16 @@ export async function startService(options: ServiceOptions) {
   const store = options.store ?? new Store(options.dataDir)
   const env = options.env ?? process.env
   // Before anything else: a folder that is not writable is no reason to leave a tool running.
-  const registry = options.registry ?? (await openRegistry(env, log))
+  const registries = [options.registry ?? (await openRegistry(env, log))]
+  if (options.isLasting) registries.push(await openRegistry(env, log, options.dataDir))
   store.claim()
   const closing = new AbortController()
   const processes = new Processes({
     onStart: (group) => {
-      registry.note(group)
+      for (const registry of registries) registry.note(group)
       options.onProcess?.(group)
     },
-    onEnd: (pid) => registry.forget(pid)
+    onEnd: (pid) => registries.forEach((registry) => registry.forget(pid))
   })
   const places =
     options.places ??
@@ -168,8 +171,8 @@ export async function startService(options: ServiceOptions) {
   }
 }
 
-async function openRegistry(env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<ToolRegistry> {
-  const registry = ToolRegistry.open(env, log)
+async function openRegistry(...parts: Parameters<typeof ToolRegistry.open>): Promise<ToolRegistry> {
+  const registry = ToolRegistry.open(...parts)
   await registry.endOrphans()
   return registry
 }

@@ -32,9 +32,10 @@ export class ToolRegistry {
     private readonly log: (line: string) => void
   ) {}
 
-  static open(env: NodeJS.ProcessEnv, log: (line: string) => void): ToolRegistry {
+  /** In the user's state folder, or in another one. */
+  static open(env: NodeJS.ProcessEnv, log: (line: string) => void, dir = stateFolder(env)): ToolRegistry {
     return new ToolRegistry(
-      attempt(() => claimFolder(join(stateFolder(env), 'tools'))),
+      attempt(() => claimFolder(join(dir, 'tools'))),
       log
     )
   }
