@@ -95,7 +95,7 @@ function findFlag(given: string, flags: readonly Flag[]): Flag {
   )
 }
 
-/** A flag is not a value, it was forgotten; and a variable that is not set must not turn a gate into a report, or an address into `local`. */
+/** A flag as a value means that the value is missing; an unset variable must not turn a gate into a report, or an address into `local`. */
 function takeValue(
   { name, value: what = '' }: Flag,
   { value, inlineValue }: { value?: string | undefined; inlineValue?: boolean | undefined },

@@ -21,7 +21,7 @@ const NOT_ENDED = 'The gate was started and has not ended: it was killed, or it 
 /** How the file of an earlier gate starts. */
 const OURS = /^\s*<\?xml [^>]*>\s*<testsuites name="loadgate"/
 
-/** Has the file say how the work ended, also if it threw. That of an earlier gate, perhaps a green one, is replaced before anything starts. */
+/** Has the file say how the work ended, also if it threw. An earlier gate's file, perhaps a green one, is replaced before the start. */
 export async function withJUnit(
   args: Arguments,
   { workspace, redact }: JUnitPorts,

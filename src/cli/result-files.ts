@@ -5,7 +5,7 @@ import { UsageError } from './arguments.js'
 
 export const RESULT_FILE = /\.(csv|jtl)$/i
 
-/** The files, and every CSV and JTL below a folder, each once. What is no regular file is refused if it was named; one that cannot be read, always. */
+/** Files, and every CSV and JTL below folders, each once. Refuses what is unreadable, and a named one that is no regular file. */
 export async function listResultFiles(places: readonly string[]): Promise<string[]> {
   const found = new Map<string, string>()
   const add = async (file: string): Promise<void> => {

@@ -132,7 +132,7 @@ export function hadNoEffect(error: unknown): boolean {
   return SAYS_NO.has(status) || (isLoadgate && SAYS_NO_AS_LOADGATE.has(status))
 }
 
-/** Whether an upload broke off in the middle. A service might act on its first fields: only who has looked for their effect and found none may send it again. */
+/** Whether an upload broke off midway. A service might act on its first fields: repeat only after a look that found no effect of them. */
 export function brokeOff(error: unknown): boolean {
   return (
     (error instanceof UnreachableError || (error instanceof RefusedError && isTransient(error))) &&
@@ -140,7 +140,7 @@ export function brokeOff(error: unknown): boolean {
   )
 }
 
-/** Whether a loadgate refuses to create anything because it is about to end. The 503 of another service or a proxy may hide a request that had its effect. */
+/** Whether a loadgate refuses to create as it is about to end. A 503 of another service or a proxy may hide a request that had effect. */
 export function isAboutToRestart(error: unknown): boolean {
   return (
     error instanceof RefusedError &&
@@ -150,7 +150,7 @@ export function isAboutToRestart(error: unknown): boolean {
   )
 }
 
-/** Whether a refusal that is not about the token may be temporary, or come from something in front of the service: an ingress during a deployment. */
+/** Whether a refusal not about the token may be temporary, or come from in front of the service: an ingress during a deployment. */
 export function mayBeMomentary(error: unknown): boolean {
   return error instanceof RefusedError && ![401, 403, 407].includes(error.status)
 }
@@ -160,7 +160,7 @@ export function mayBeMomentaryForKnownToken(error: unknown): boolean {
   return error instanceof RefusedError && error.status !== 401
 }
 
-/** Whether a refused result may come later: a firewall (403) or a sign-in page may answer for a while. A bad token, and what is gone or blocked, stays so. */
+/** Whether a refused result may come later: a firewall (403) or sign-in page may answer for a while. Bad token, gone or blocked: final. */
 export function mayBecomeResult(error: unknown): boolean {
   if (error instanceof RedirectError || error instanceof EncodingError) return true
   return error instanceof RefusedError && ![401, 410, 451].includes(error.status)

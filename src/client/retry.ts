@@ -33,7 +33,7 @@ export interface RetryPolicy {
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
-/** An outage for minutes; a refusal for a minute, since it may come from an ingress during a deployment; a rejected token, or a bug of ours, not at all. */
+/** An outage: minutes; a refusal: one minute, as it may be an ingress during a deployment; a bad token or our own bug: not at all. */
 function outage(transientMs: number, refusalMs = MINUTE) {
   return { isTransient, transientMs, isRefusal: mayBeMomentary, refusalMs }
 }
@@ -75,7 +75,7 @@ function mayCreateNow(error: unknown): boolean {
   return !(error instanceof CertificateError || error instanceof ProxyError)
 }
 
-/** One policy per operation. All but `create` and `outlastRestart` are only for what may be done twice: never for creating or repeating a run or grid. */
+/** One policy per operation. Only `create` and `outlastRestart` suit creating or repeating a run or grid; others may do a thing twice. */
 export const RETRY = {
   create: {
     attempts: 5,

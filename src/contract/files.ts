@@ -14,7 +14,7 @@ export class FolderError extends Error {
   }
 }
 
-/** With its parents, one by one: Node's recursive mkdir loops forever if the system, as in `/proc`, returns ENOENT below a folder that exists. */
+/** With its parents, one by one: Node's recursive mkdir loops forever on ENOENT below an existing folder, which `/proc` returns. */
 export function makeFolder(path: string, options: { mode?: number } = {}): void {
   const folder = resolve(path)
   try {

@@ -103,7 +103,7 @@ const address = text('address', { pattern: '^\\s*(local|https?://\\S+)\\s*$', ex
 const id = matching(ID, "a run's id: letters, digits, - and _", 'id')
 const serviceName = matching(SERVICE_NAME, 'a word of lowercase letters, digits, - and _', 'word')
 
-/** Every input of the contract: used for the settings, action.yml, the table in the README, the help of the command line and the config file's schema. */
+/** Every input of the contract: for the settings, action.yml, the README's table, the command line's help and the config file's schema. */
 export const INPUTS = {
   config: {
     ...{ group: 'What to run', kind: text('file'), inFile: 'refused' },

@@ -28,7 +28,7 @@ const TOO_DEEP = /(?:[[{]\s*){200}|(?:- ){200}/
 /** Each alias is looked for among all anchors and aliases. */
 const MOST_COMPARISONS = 10_000_000
 
-/** Takes time that grows with the size only: the library compares each key with all before it. Throws what is wrong; oddities are the document's warnings. */
+/** In linear time: the library's check for repeated keys is quadratic, so it is off. Throws errors; the document has the warnings. */
 export function parseYaml(text: string, options: SchemaOptions = {}): Document {
   if (TOO_DEEP.test(text)) throw new Error('its values are nested too deeply to be read')
   const lineCounter = new LineCounter()

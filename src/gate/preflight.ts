@@ -34,7 +34,7 @@ export interface Preflight {
   readonly target?: Target | undefined
 }
 
-/** Logs what would go wrong with the plan, and throws for an input that cannot be meant. What else goes wrong here is left to the run itself. */
+/** Logs what would go wrong with the plan; throws for an input that cannot be meant. If the check itself fails, the run will tell. */
 export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings): Promise<void> {
   const findings = await checkBeforeRun(settings, process.env).then(
     (checked) => checked.findings,
@@ -194,7 +194,7 @@ const LARGEST_JAR_BYTES = 64 << 20
 /** Reading the jars for each of many classes would take minutes. */
 const LONGEST_MS = 1_000
 
-/** Whether the JMeter of this machine has a class, by the names in its jars; undefined if nobody knows. Without one, the copy without plugins is used. */
+/** Whether this machine's JMeter has a class, by its jars; undefined if unknown. Without a JMeter, the copy without plugins is used. */
 export function createClassFinder(
   env: NodeJS.ProcessEnv,
   now: () => number = () => performance.now()

@@ -15,7 +15,10 @@ const MOST_OF_A_KIND = 8
 /** The limit is 4,096; leaves space for what is appended. */
 const MOST_BYTES = 3_500
 
-/** One error per broken threshold, one warning per broken or undecided `warn:` line, one for all lines that the baseline left open; none if the step's own message says it all. `leg` tells the legs of a matrix apart. */
+/**
+ * One error per broken threshold, one warning per broken or undecided `warn:` line, one for all lines that the baseline left open; none if
+ * the step's own message says it all. `leg` tells the legs of a matrix apart.
+ */
 export function annotate({ verdict: overall, judgements, rehearsal }: Outcome, leg = ''): Annotation[] {
   const mark = (leg === '' ? '' : ` [${leg}]`) + rehearsalMark(rehearsal)
   if (!['passed', 'failed', 'inconclusive'].includes(overall)) return []

@@ -32,7 +32,10 @@ function longestFirst(stalls: readonly Stall[]): Stall[] {
   return [...stalls].sort((one, other) => other.ms - one.ms)
 }
 
-/** The two figures of a line, `174 ms by samples` and `at least 4.6 s over time`: of the requests that were sent, and of those that would have arrived at any moment. Undefined where the figure over time says no more than the one by samples: it is only a bound. */
+/**
+ * A line's two figures, `174 ms by samples` (the requests sent) and `at least 4.6 s over time` (those that might have come at any moment).
+ * Undefined where the figure over time, which is only a bound, says no more than the one by samples.
+ */
 export function overTimeCells(judgement: Judgement) {
   const { overTime, threshold, actual } = judgement
   if (overTime === undefined || actual === undefined) return undefined
@@ -65,7 +68,10 @@ const MOST_BANDS = 200
 const LEAST_MS = 1_000
 const LEAST_SHARE = 0.01
 
-/** Most runs have a few short ones; they matter if one took a second, all took a hundredth of the time, or a threshold has another figure by them. The longest ones as rows, in order of time, and how many others there were, none of them longer. */
+/**
+ * Most runs have a few short ones; they matter if one took a second, all took a hundredth of the time, or a threshold has another figure by
+ * them. The longest ones as rows, in order of time, and how many others there were, none of them longer.
+ */
 export function describeStalls(outcome: Told, mostRows = MOST_STALLS) {
   const found = findStalls(outcome)
   if (found === undefined) return undefined

@@ -108,7 +108,7 @@ function escapeHtml(text: string): string {
 interface ShopOptions {
   /** A slow shop breaks the example's thresholds on purpose. */
   readonly slow: boolean
-  /** For comparisons: a shop that takes about 100 ms, never twice the same, and this share longer: of the usual few ms one more is a large change. */
+  /** For comparisons: a shop that takes about 100 ms, varying, and this share longer (0.2 is 20 %); of a few ms, one more is a lot. */
   readonly slowerBy?: number
   /** Stands still once: from so long after its first request on, and for how long. */
   readonly stall?: { readonly afterMs: number; readonly ms: number }

@@ -207,7 +207,7 @@ function createEngines(
   ])
 }
 
-/** For what tools and plans say: line by line, control characters as spaces, so that what was redacted on both sides of one does not become a whole again. */
+/** For what tools and plans say, line by line. Control characters become spaces: redacted text around one must not join up again. */
 export function safeLog(log: (line: string) => void): (text: string) => void {
   return (text) => {
     // eslint-disable-next-line no-control-regex -- control characters are what is looked for

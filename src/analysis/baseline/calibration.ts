@@ -47,7 +47,7 @@ export interface Calibration {
   readonly unmatched: readonly string[]
   /** The share of runs without any change in which a line would break nevertheless. */
   readonly falseAlarms: readonly { readonly recordedRuns: number; readonly share: number }[]
-  /** What to set `noise` to: 0.04 for `4%`; rather too much than too little, as few runs say little about it. Undefined if no time and no throughput is known. */
+  /** What to set `noise` to (0.04 for `4%`): rather too much, as few runs say little. Undefined if neither time nor throughput is known. */
   readonly suggestedNoise: number | undefined
   /** Even ten recorded runs find only changes that are far beyond the limit of a line. */
   readonly isTooNoisy: boolean

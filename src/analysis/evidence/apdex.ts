@@ -5,7 +5,7 @@ export interface Apdex {
   readonly targetMs: number
 }
 
-/** Whether the service has reported its apdex. A placeholder ("N/A") may just as well be an apdex in another format, so waiting may not help. */
+/** Whether the service has reported its apdex. A placeholder ("N/A") may be an apdex in another format, so waiting may not help. */
 export function stateOfApdex(text: string | null): 'there' | 'late' | 'odd' {
   if (typeof readApdex(text) !== 'string') return 'there'
   return (text ?? '').trim() === '' ? 'late' : 'odd'

@@ -156,7 +156,7 @@ function typicalPauseMs(scans: readonly ScanResult[]): number {
   return 0
 }
 
-/** From the first start to the last end of each grid's samples, if its CSV has times. Rows that are apart from all others do not make it longer. */
+/** From the first start to the last end of each grid's samples, if its CSV has times. Rows apart from all others do not extend it. */
 export function spansOf(scans: readonly ScanResult[]): Map<string, number> {
   return new Map(
     groupByGrid(scans).flatMap(([grid, own]): [string, number][] => {
@@ -167,7 +167,7 @@ export function spansOf(scans: readonly ScanResult[]): Map<string, number> {
   )
 }
 
-/** By how much rows that are apart make it longer. At the start, a plan may well do something before its load; it does not wait for half of its time. */
+/** By how much rows that are apart extend it. A plan may well do something before its load, but does not wait for half of its time. */
 function strayMs(scans: readonly ScanResult[], { fromMs, toMs }: Bounds): number {
   const core = findCore(scans)
   if (core === undefined) return 0

@@ -15,7 +15,7 @@ const LARGEST_ZONE_MS = 14 * 3_600_000
 const LEAST_SHARE = 0.9
 /** By how much the service's times may be too short. */
 const ROUNDING_MS = 2_000
-/** The slack is for a shift: rows that start over a longer time than the run took, and this, are not all its own. Services take a while to notice a start. */
+/** Slack for a shift: rows that start over more than the run's time plus this are not all its own. Services notice a start late. */
 const LONGER_MS = 30_000
 const MINUTE_MS = 60_000
 /** Machines on demand start minutes apart; where the run's own times are unknown, what is further apart is a clock. */
@@ -302,7 +302,7 @@ export interface EarlierResults {
   readonly scans: readonly ComparedRows[]
 }
 
-/** Results that begin with the same rows as others of the step, in clauses: their samples would count twice. A grown file begins with them too. */
+/** Results that begin with the same rows as others of the step, in clauses: samples would count twice. A grown file does so too. */
 export function findSameRows(all: readonly ScanResult[], earlier: readonly EarlierResults[] = []): string[] {
   const scans = all.map(toCompare)
   return scans.flatMap((scan, index) => {

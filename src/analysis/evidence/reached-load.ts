@@ -72,7 +72,7 @@ export function findCutOff(spans: readonly Span[], durationSeconds: number): Spa
   return spans.find((span) => !isLongEnough(span.ms, durationSeconds) && !endsInPause(span, durationSeconds))
 }
 
-/** Where requests are far apart, a timer delays the first one, and JMeter ends a thread whose next pause would outlast the run: two are missing. */
+/** If requests are far apart, a timer delays the first, and JMeter ends a thread whose pause would outlast the run: two are missing. */
 function endsInPause({ ms, pauseMs }: Span, durationSeconds: number): boolean {
   return pauseMs >= SLACK_MS && 2 * (pauseMs + SLACK_MS) >= durationSeconds * 1000 - ms
 }
@@ -170,7 +170,7 @@ interface LongPause {
   readonly gap?: string
 }
 
-/** A long time in a grid's load, after the warm-up, in which nothing was in flight: nobody asked, so nobody knows what the answers would have been. */
+/** A long time in a grid's load, after the warm-up, with nothing in flight: nobody asked, so nobody knows what answers would have been. */
 export function findLongPause(results: Judged | undefined, onStall: OnStall = 'fail'): LongPause {
   const grids = results?.measurements?.grids ?? []
   const pauses = grids.map((grid) => (results === undefined ? {} : findInGrid(results, grid)))

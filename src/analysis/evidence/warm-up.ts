@@ -87,7 +87,7 @@ function firstStartMs(scans: readonly ScanResult[]): number {
     .reduce((one, other) => Math.min(one, other), Infinity)
 }
 
-/** What is wrong with a CSV stays wrong. One of which nothing is left has no part in the figures, so they are not those of the requested load. */
+/** A CSV's problems stay. One with nothing left has no part in the figures, which then are not those of the requested load. */
 function withProblems(again: ScanResult, whole: ScanResult, ms: number): ScanResult {
   const { problems, problemCount, clockMs } = whole
   const scan = { ...again, problems, problemCount, ...(clockMs !== undefined && { clockMs }) }
@@ -157,7 +157,7 @@ interface Silence {
 
 const ADVICE = 'Check the times in the CSVs, and that all of them are of the same run.'
 
-/** A sample with a wrong time, or from another run, would have the warm-up end before the load begins: then a long time without samples follows. */
+/** A sample with a wrong time, or of another run, would end the warm-up before the load begins: a long time without samples follows. */
 function describeSilence(scans: readonly ScanResult[], warmUpMs: number): Silence {
   const busy = listBusy(scans)
   const [first] = busy

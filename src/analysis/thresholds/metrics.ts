@@ -81,7 +81,7 @@ const COMPARED_TIME = {
 
 const COUNT = { units: [], example: '100' } as const
 
-/** What a threshold can check; every `pNN` is a `percentile`. A new metric is a row here, in docs/thresholds.md and src/contract/verdict.ts. */
+/** What a threshold can check; any `pNN` is a `percentile`. Add a new metric here, in docs/thresholds.md and src/contract/verdict.ts. */
 export const METRICS = {
   apdex: {
     read: (figures, { targetMs }) => (targetMs === undefined ? undefined : figures.apdex(targetMs)),

@@ -108,7 +108,7 @@ function readThresholds(text: string): AbsoluteThreshold[] {
   return thresholds.filter(isAbsoluteThreshold)
 }
 
-/** Unless one is asked for, that of the run, with a note: otherwise its own verdict and a report of its CSVs would have different figures. */
+/** The run's own unless another is asked for, with a note: otherwise its verdict and a report of its CSVs would have different figures. */
 function chooseWarmUp(askedMs: number | undefined, { warmUps }: EarlierVerdict) {
   const [first] = warmUps
   if (askedMs !== undefined || first === undefined) return { ms: askedMs ?? 0 }

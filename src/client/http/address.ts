@@ -64,7 +64,7 @@ export function atOwnAddress(address: Address, link: URL, words: Pick<Vocabulary
 /** As services make them; a folder called `2026-11-16` or `results` is none. */
 const LIKE_AN_ID = /^(?=.*\d)(?=.*[a-z])[\w-]{8,}$/i
 
-/** The run that a link names as the API does, `/runs/<id>/…` or `run_id=<id>`, if this one is nowhere in it. A link that names none may be anybody's. */
+/** The run that a link names, as `/runs/<id>/…` or `run_id=<id>`, if this one is nowhere in it. A link naming none may be anybody's. */
 export function otherRunIn(
   href: string,
   runId: string,

@@ -5,7 +5,7 @@ const LONGEST_DETAIL = 600
 /** No real error is nested this deeply; only an attack on the stack is. */
 const DEEPEST = 8
 
-/** Turns an error body in any of the forms seen (`error`, `errors`, `message`; text, list or object; HTML; nothing) into one readable line. */
+/** Turns an error body of any form seen (`error`, `errors`, `message`; text, list or object; HTML; nothing) into one readable line. */
 export function describeErrorBody(body: string, contentType: string): string {
   const text = body.trim()
   if (text === '') return 'no explanation was given'

@@ -28,7 +28,7 @@ interface Received extends Reply {
 const LARGEST_JSON_BYTES = 32 * 1024 * 1024
 const MOST_ERROR_BYTES = 256 * 1024
 const MOST_REDIRECTS = 5
-/** For a slow reader. At this limit undici 7 pauses its parser, and if the connection is then closed, an assertion crashes the process (nodejs/undici#5360). */
+/** For a slow reader. At this limit undici 7 pauses its parser; a connection closed then crashes the process (nodejs/undici#5360). */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 
 export interface HttpOptions {
@@ -268,7 +268,7 @@ interface RawReply {
 /** Headers about the encoded bytes: they do not apply to the decoded ones, and parts of those could not be joined. */
 const OF_ENCODED_BYTES: readonly string[] = ['content-encoding', 'content-length', 'etag']
 
-/** A proxy may compress a response all the same. It is decoded as it arrives; a truncated one is an error. A part of a compressed response is left as it is. */
+/** A proxy may compress all the same: decoded as it arrives; a truncated one is an error. Part of a compressed response stays as it is. */
 function withoutGzip(reply: RawReply): RawReply {
   const encoding = String(reply.headers['content-encoding'] ?? '')
     .trim()

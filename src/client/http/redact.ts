@@ -54,7 +54,7 @@ export class Redactor {
     return this.#text === undefined ? text : text.replace(this.#text, REDACTED)
   }
 
-  /** The same bytes with asterisks over the secrets, so that ranges stay valid. `bytesToEnd` are those of the whole from here on, without `held`. */
+  /** The same bytes with asterisks over secrets, so that ranges stay valid. `bytesToEnd`: of the whole from here on, without `held`. */
   stream(source: Readable, bytesToEnd = 0, held?: Buffer): ReplyBody {
     if (this.#bytes === undefined) return source
     const left: { held?: Buffer } = {}

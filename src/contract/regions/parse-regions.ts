@@ -160,7 +160,7 @@ function readNodeSelector(value: unknown, note: Note): Record<string, string> {
   return Object.fromEntries(labels)
 }
 
-/** A taint that pods tolerate, as in a pod's specification. Kubernetes would refuse contradictions too, but only after everything else was prepared. */
+/** A taint that pods tolerate. Kubernetes would refuse contradictions too, but only after everything else was prepared. */
 function readToleration(value: unknown, note: Note): Record<string, string | number> {
   const problems: string[] = []
   const toleration = readFields(

@@ -32,7 +32,7 @@ export interface CleanUpOptions {
   readonly describe?: (thrown: unknown) => string
 }
 
-/** Ends what the step started, according to its state: the run, by id and by marker, and the grids it created. True when all of it has ended. */
+/** Ends what the step started, by its state: the run, by id and by marker, and the grids it created. True when all of it has ended. */
 export async function cleanUp(state: StepState, options: CleanUpOptions): Promise<boolean> {
   // In parallel: looking for the run takes a while when the list lags, and there may be only seconds.
   return all([endRuns(state, options), ...state.madeGrids.map((id) => terminateAndTell(id, options))])
@@ -166,7 +166,7 @@ async function terminateAndTell(
 export const LEFT_RUNNING =
   'stop-on-cancel is false: the run is left running, and its grids end after their stop_after.'
 
-/** After a kill, which counts as a cancelled job: whether what was started is left running. Grids whose run was not requested, or has ended, are not. */
+/** After a kill (a cancelled job): whether what was started is left running. Grids whose run was never requested or has ended are not. */
 export async function isLeftRunning(state: StepState, options: CleanUpOptions): Promise<boolean> {
   if (!state.leaveIfKilled || !wasRequested(state)) return false
   if (state.madeGrids.length > 0 && (await hasNoRun(state, options))) return false

@@ -116,7 +116,7 @@ export function serviceFolder(scratchDir: string): string {
   return join(scratchDir, FOLDER)
 }
 
-/** Removes it if the step was killed before it could, and the step's folder if nothing else is in it; nothing else, whatever the saved state says. */
+/** Removes the folder that a killed step left, and the step's own if that is now empty; nothing else, whatever the saved state says. */
 async function removeServiceFolder(folder: string): Promise<void> {
   if (basename(folder) !== FOLDER || !basename(dirname(folder)).startsWith(OF_A_STEP)) return
   await rm(folder, { recursive: true, force: true })

@@ -179,7 +179,7 @@ const OPTIONAL_PATIENCE_MS = 10_000
 /** Few services compute it longer than this after the end; many never give one. */
 const APDEX_PATIENCE_MS = 2 * 60_000
 
-/** Looks at a run that has ended, and downloads its CSVs, until nothing is missing and a further look shows nothing new, or within the time of what is missing. */
+/** Values, links and rows may come late: looks and downloads until nothing is missing or new, or the time for what is missing is up. */
 async function lookUntilSame(gate: Gate, first: Run, options: LookOptions) {
   const { signal, isPatient, health, fetches } = options
   const { client, ports, settings } = gate

@@ -21,7 +21,7 @@ export function gridIdOf(href: string): string | undefined {
   return /[?&]grid_id=([A-Za-z0-9_-]+)/.exec(href)?.[1]
 }
 
-/** What was requested; for a run not created here, `earlier` shows it. Its grids may have new ids since then, so they are matched by region. */
+/** What was requested; for a run not created here, `earlier` shows it. Its grids may have new ids by now: they are matched by region. */
 export function expectedGrids({ origin }: Settings, earlier: Run | undefined): ExpectedGrid[] {
   if (origin.kind === 'files')
     return origin.grids.map((grid) => (isReference(grid) ? { id: grid.id } : { region: grid.region }))
@@ -66,7 +66,7 @@ function isSameRegion(one: string | undefined, other: string | undefined): boole
   return one !== undefined && one.trim().toLowerCase() === other?.trim().toLowerCase()
 }
 
-/** Grids with fewer nodes than requested, in sentences. They are compared within their region, by size; those in regions with other names, with each other. */
+/** Grids with fewer nodes than requested, in sentences. Compared by size within a region; those in renamed regions, with each other. */
 export function findSmaller({ origin }: Settings, grids: Run['grids']): string[] {
   if (origin.kind !== 'files') return []
   const references = origin.grids.flatMap((grid) => (isReference(grid) ? [grid.id] : []))

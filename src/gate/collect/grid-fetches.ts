@@ -70,7 +70,7 @@ export class GridFetches {
     return sourcesIn(this.gate, run).every((source) => this.#fetches.has(nameOf(source)))
   }
 
-  /** True if a CSV has grown since it was downloaded: it begins anew with the next call of `of`, since nothing guarantees that the earlier bytes are unchanged. */
+  /** True if a CSV has grown since its download: the next `of` downloads it anew, since its earlier bytes may have changed too. */
   async haveGrown(run: Run): Promise<boolean> {
     const listed = sourcesIn(this.gate, run)
     const fetches = [...this.#fetches.values()]
@@ -129,7 +129,7 @@ export class GridFetches {
   }
 }
 
-/** Whether a CSV is now larger than what was downloaded, by a HEAD request. What does not show growth counts as none: a service need not state a size. */
+/** Whether a HEAD request shows a CSV larger than what was downloaded. No sign of growth is none: a service need not state a size. */
 export async function hasGrown(
   client: ServiceClient,
   href: string,

@@ -96,7 +96,7 @@ export function isOvertaken(comments: readonly OwnComment[], us: CommentWriter):
   return sortByAge(comments, us).newer.some(({ writer }) => writer.place === us.place)
 }
 
-/** What is left of earlier runs: what stood at our place if it was updated there; else each comment of our run replaces an older one, preferably at its place. */
+/** Superseded comments: those at our place if it was updated there; else an older one per comment of our run, preferably at its place. */
 export function listSuperseded(
   comments: readonly OwnComment[],
   us: CommentWriter,

@@ -138,7 +138,7 @@ async function write(task: Task, pull: PullRequest): Promise<boolean> {
   return true
 }
 
-/** Looks once more. False if ours is not where it was written: it was deleted, another gate of the run took it for its own, or a slower run wrote over it. */
+/** Looks again. False if our comment is gone: deleted, taken by another gate of the run for its own, or overwritten by a slower run. */
 async function settle(task: Task, pull: PullRequest, isInPlace: boolean): Promise<boolean> {
   const { log, clock, request, us } = task
   try {

@@ -1,7 +1,7 @@
 import * as core from '@actions/core'
 import type { Log } from '../ports.js'
 
-/** The runner obeys `::command` at the start of a line and `##[command]` anywhere: text from a service, a plan or a tool must not send it commands. */
+/** The runner obeys `::command` at a line's start and `##[command]` anywhere: text from services, plans or tools must not command it. */
 export function defuse(text: string): string {
   // Nor may it move the cursor or change colours in whatever shows the log.
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for

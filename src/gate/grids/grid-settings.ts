@@ -24,7 +24,7 @@ export function readGridStartSettings(read: ReadGridInput) {
   return inputs.checked({ service, grids: specified, timeoutMs, keep })
 }
 
-/** Undefined if there are no grids to stop; then nothing else is needed, so that the step also works after a start that never came that far. */
+/** Undefined if there are no grids to stop; nothing else is required then, so that the step also works after a start that failed early. */
 export function readGridStopSettings(read: ReadGridInput) {
   const given = read('grids')
   if (given === '' || /^\[\s*\]$/.test(given)) return undefined

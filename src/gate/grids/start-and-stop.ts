@@ -25,7 +25,7 @@ export interface GridStartPorts extends Pick<
   setOutput(name: 'grids', value: string): void
 }
 
-/** A grid whose creation is cut off is unknown and runs on, so its reply is given this long; the runner kills the step 7.5 s after a cancel. */
+/** A grid whose creation is cut off runs on unknown, so its reply gets this long; the runner kills the step 7.5 s after a cancel. */
 const CREATE_GRACE_MS = 2_000
 const LONGEST_LOOK_MS = 10_000
 

@@ -11,7 +11,7 @@ const MOST_KNOWN_BYTES = 16 * MIB
 /** What will not get better: live reading ends. */
 export class LiveReadingError extends Error {}
 
-/** A CSV that grows while it is read. Each look continues at the last complete row, which is read once more: if it has changed, the CSV was rewritten. */
+/** A CSV that grows while it is read. Each look reads the last complete row again: if that has changed, the CSV was rewritten. */
 export class LiveCsv {
   /** The last complete line, and where it begins. */
   #last = { bytes: Buffer.alloc(0), start: 0 }
@@ -21,7 +21,7 @@ export class LiveCsv {
     private readonly limits: { readonly mostNewBytes?: number; readonly mostKnownBytes?: number } = {}
   ) {}
 
-  /** Passes on what follows the complete rows so far; `take` returns how many bytes were complete rows. Returns whether the service has no more. */
+  /** Passes on what follows the rows so far; `take` returns how many bytes were complete rows. Returns whether the service has no more. */
   async readOn(
     href: string,
     signal: AbortSignal,

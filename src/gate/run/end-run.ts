@@ -50,7 +50,7 @@ export async function endRun(
     }
   }
 
-  /** The reply to the stop alone is not trusted: read the run, also after a refusal, since a run that has just ended refuses to be stopped. */
+  /** A stop's reply alone is not trusted: the run is read, also after a refusal, as a run that has just ended refuses to be stopped. */
   async function stop(either: AbortSignal): Promise<Run> {
     try {
       const { status } = await client.stopRun(id, either)

@@ -31,7 +31,7 @@ const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/i
 /** Added when a search finds nothing: that does not prove that nothing was created. */
 export const MAY_BE_RUNNING = 'One may still be running: check the service.'
 
-/** Whether the run has tags but not the marker, and another gate's marker or another name. Without tags there is no way to tell; a service may add its own. */
+/** Whether the tags lack our marker, and have another gate's or the name differs. Without tags nobody can tell; services may add some. */
 export function isForeign({ tags, name }: Run, marker: string, ownName?: string): boolean {
   if (tags.length === 0 || isMarked({ tags }, marker)) return false
   return (
@@ -85,7 +85,7 @@ const LONGEST_LOOK_MS = 10_000
 /** No other look follows. */
 const LONGEST_LAST_LOOK_MS = 60_000
 
-/** A proxy may have sent a create request twice: the other runs that have a marker of the step, on any page of the list. `unread`: why it was not read to its end, so that there may be more. */
+/** Other runs with the markers of the step: a proxy may send a create twice. `unread`: why the list was not read to its end. */
 export async function findTwins(
   { runId, marker, askedMs, earlier = [] }: MarkedRuns,
   options: { client: ServiceClient; clock: Clock; signal: AbortSignal; isLast?: boolean | undefined }

@@ -132,7 +132,7 @@ async function awaitStart(
   }
 }
 
-/** Sends a request that creates something again after a service refused it because it is about to restart, and while it is gone: neither creates anything. */
+/** Repeats a creating request that a service about to restart has refused, also while it is gone: neither case creates anything. */
 export function outlastRestart<T>(
   { log, clock }: Pick<Ports, 'log' | 'clock'>,
   create: () => Promise<T>,

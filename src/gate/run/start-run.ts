@@ -98,7 +98,7 @@ async function assertOwn(
   )
 }
 
-/** The reply was lost: a single run with the marker is ours; of several the oldest is kept; if there is none, the list may not show it yet. */
+/** The reply was lost: a single run with the marker is ours, the oldest of several is kept; if there is none, it may not be listed yet. */
 async function reconcile(
   { client, ports }: Gate,
   { marker, signal }: { marker: string; signal: AbortSignal },
@@ -128,7 +128,7 @@ async function reconcile(
 /** A run page is worth no more. */
 const LONGEST_HAND_OVER_MS = 5_000
 
-/** Tells the service what must hold, so that the run's page shows the verdict too. One try: the gate judges by itself. Of several runs none has the verdict of all. */
+/** Has the run's page show the verdict too. One try: the gate judges by itself. Of several runs, none has the verdict of all. */
 export async function handOverThresholds(gate: Gate, run: Run): Promise<void> {
   const { settings, client, ports } = gate
   const { target, thresholds, origin, baseline, warmUpMs, onStall } = settings
@@ -179,7 +179,7 @@ async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Promise<R
   }
 }
 
-/** What the list contains before the repeat; undefined if it cannot be read, which does not prevent the repeat. An unknown run does: it is a wrong id. */
+/** What the list contains before the repeat. One that cannot be read does not prevent it; an unknown run does: its id is wrong. */
 async function lookBefore(
   { client, ports: { clock } }: Gate,
   id: string,

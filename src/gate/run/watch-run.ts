@@ -20,12 +20,12 @@ export interface WatchOptions {
   readonly onLook?: ((run: Run) => Promise<Run | undefined>) | undefined
 }
 
-/** With the start of the watch, before when the run cannot have started if it was seen waiting, and when a poll saw the end, by this machine's clock. */
+/** With the watch's start (a run seen waiting cannot have started before it) and when a poll saw the end, by this machine's clock. */
 export type Watched = Awaited<ReturnType<typeof watchRun>>
 
 const LINE_EVERY_MS = 60_000
 
-/** Polls the run until it has ended; throws when the signal is aborted or the service stays down. A 404 may be temporary: the service has returned the run before. */
+/** Polls the run until it has ended; throws on abort or if the service stays down. A 404 may be temporary: the run was there before. */
 export async function watchRun(options: WatchOptions) {
   const { show, log, clock, signal, longestMs, queueTime, onProgress, onLook } = options
   const failures = new Failures(RETRY.watchRun, clock)

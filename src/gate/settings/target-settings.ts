@@ -15,7 +15,7 @@ type ServiceChoice = ReturnType<typeof chooseService>
 
 const VARIABLE = 'LOADGATE_BASE_URL'
 
-/** Which service is to run the plan, before anything of it is checked: its address, `local`, or empty if the action was given none. An input or the config file wins over the environment, which only the command line has. */
+/** The service's address, unchecked, or `local`; empty only in the action. Inputs and the config file win over the CLI's environment. */
 export function chooseService(inputs: GateInputs, { environment }: Pick<SettingsSources, 'environment'>) {
   const isCommandLine = environment !== undefined
   const choose = (baseUrl: string, from: 'input' | 'environment' | 'nothing') => {

@@ -74,7 +74,7 @@ export async function followSideBySide(gate: Gate): Promise<Findings> {
   return { ...joinRounds(gate, found), endedMs, ...(failure !== undefined && { failure }) }
 }
 
-/** A confirming block that does not come to its end takes nothing away from those before, which alone are compared; a cancellation or the timeout is still one. */
+/** A confirming block that fails leaves those before, which alone are compared; a cancellation or the timeout is still reported as one. */
 function withoutUnfinished(
   { ports }: Gate,
   done: Progress,
@@ -198,7 +198,7 @@ async function followSegment(
   return { side, run, findings, problem: request.resultsFolder === null ? badEnd : problem }
 }
 
-/** A duplicate doubles the load, and must not go on during the next segment. With the embedded service there is no proxy that could cause one. */
+/** A duplicate doubles the load and must not run into the next segment. The embedded service has no proxy that could cause one. */
 async function findTwin({ gate, signal }: Runner, run: Run): Promise<string | undefined> {
   const { local, saved, client, ports } = gate
   if (local !== undefined) return undefined

@@ -134,7 +134,7 @@ export interface Done {
 /** The logs of a few bad segments say what those of all do. */
 const MOST_BAD_RUNS = 3
 
-/** All rounds together: the samples of every head segment that is evidence as those of one run, whatever its base did, and the pairs to compare. */
+/** All rounds together: the samples of every usable head segment as one run's, whatever its base did, and the pairs to compare. */
 export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes = [] }: Done): Findings {
   const heads = segments.filter(({ side, problem }) => side === 'head' && problem === undefined)
   const named = segments.find(({ side, run }) => side === 'head' && run !== undefined)?.run

@@ -50,7 +50,7 @@ function mostNodes({ settings, run, collection }: Load): number {
   return Math.max(1, ...counts)
 }
 
-/** How the downloaded samples contradict those read during the run, which must be among them; undefined if they do not, or could not be downloaded. */
+/** How the download contradicts the samples read during the run, which must be in it; undefined if it does not, or failed. */
 export function describeDifference(live: Measurements, collection: Collection): string | undefined {
   const { measurements, grids } = collection
   if (measurements === undefined) return undefined

@@ -134,7 +134,7 @@ export function chartPoints(series: TimeSeries) {
 
 export type ChartPoints = NonNullable<ReturnType<typeof chartPoints>>
 
-/** How many buckets make a point, a multiple of the grain: old versions of Mermaid add up its width, and a sum beyond the axis loses the last point. */
+/** How many buckets make a point, a multiple of the grain: old Mermaid adds up widths, and a sum beyond the axis loses the last point. */
 function chooseFactor(count: number, bucketMs: number, grainMs: number): number {
   const least = Math.max(1, Math.ceil(count / MOST_POINTS))
   let factor = least

@@ -29,7 +29,7 @@ const MOST_TEXT_BYTES = 20_000
 /** Browsers accept no longer URL, and a truncated one is useless. */
 const MOST_LINK_BYTES = 2_048
 
-/** The job summary: verdict, thresholds, errors, charts, labels, grids, the service's summary, links. Untrusted text is escaped, and everything fits. */
+/** The job summary, from the verdict to the links. Untrusted text is escaped, and everything fits into the size that GitHub allows. */
 export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   const { notes, measurements, rehearsal } = outcome
   const sections = [

@@ -14,7 +14,7 @@ export function makeEdges(minMs: number, maxMs: number): number[] {
 
 export type Histogram = NonNullable<ReturnType<typeof makeHistogram>>
 
-/** Bin `i` has the share of samples above `edgesMs[i]` and up to `edgesMs[i + 1]`. Undefined if the CSVs have no individual response times. */
+/** Bin `i` has the share of samples above `edgesMs[i]` up to `edgesMs[i + 1]`. Undefined if the CSVs have no individual response times. */
 export function makeHistogram(figures: Figures, edgesMs: readonly number[]) {
   if (figures.percentileMs(100) === undefined) return undefined
   // Anything faster than the first edge belongs to the first bin.

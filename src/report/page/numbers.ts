@@ -54,7 +54,7 @@ export function renderTable({ name, headings, rows }: TableParts): string {
   return `<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
 }
 
-/** When the first bucket begins. Undefined without a common axis: the series of several runs has no gaps between them, so it is too short. */
+/** When the first bucket begins. Undefined without a common axis: a series of several runs has no gaps between them, so is too short. */
 export function findOrigin({ series, startMs, endMs = NaN }: Measurements): number | undefined {
   if (series === undefined || startMs === undefined) return undefined
   const originMs = bucketStart(startMs, series)

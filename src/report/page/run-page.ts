@@ -170,7 +170,7 @@ const FIRST_POINTS = 5
 const MEAN_GAPS = 10
 const LONGEST_PAUSES = 3
 
-/** A time in which nothing has been answered, in whole seconds and in words; undefined while that is nothing unusual, by what the run was like before. */
+/** How long nothing has been answered, in whole seconds and in words; undefined while that is usual, by the run so far. */
 function findQuiet(measurements: Measurements | undefined, nowMs: number) {
   const { startMs, endMs } = measurements ?? {}
   if (measurements === undefined || startMs === undefined || endMs === undefined) return undefined

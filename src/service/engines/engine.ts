@@ -162,7 +162,7 @@ export interface PropertyOverride {
 
 const OVERRIDE = /^-([JD])([\w.-]+)=([\s\S]*)$/
 
-/** Reads `-Dparam=value, -Jparam=value`; a value may contain commas and spaces too. Any other option could make the tool do something else. */
+/** Reads `-Dparam=value, -Jparam=value`; a value may contain commas and spaces. Any other option could make the tool do something else. */
 export function parseOverrideParameters(text: string) {
   const properties: PropertyOverride[] = []
   const problems: string[] = []

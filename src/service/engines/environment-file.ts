@@ -74,7 +74,7 @@ export async function linkIntoFolders(folder: string, subPaths: readonly string[
   }
 }
 
-/** Tells a plan where it runs, so that each node can use its own part of the data. Scripts expect indices from 0, sequences from 1, and the misspelt name. */
+/** Tells a plan which node it runs on, to use its part of the data. Scripts expect indices from 0, sequences from 1, the misspelt name. */
 export function placeVariables(place: NodePosition): Record<string, string> {
   const gridSequence = String(place.gridIndex + 1)
   return {

@@ -49,7 +49,7 @@ function pick(env: NodeJS.ProcessEnv, allows: (name: string) => boolean): NodeJS
   return Object.fromEntries(Object.entries(env).filter(([name]) => allows(name)))
 }
 
-/** The options that users give to JVMs: `HEAP`, instead of a tool's own, and `JVM_ARGS`. A JVM ignores `HOME`: a home of its own has to be told. */
+/** Users' options for JVMs: `HEAP`, instead of a tool's own, and `JVM_ARGS`. A JVM ignores `HOME`: its home must be given as an option. */
 export function jvmOptions(
   { HEAP, JVM_ARGS = '' }: NodeJS.ProcessEnv,
   { heap, home }: { readonly heap: string; readonly home?: string | undefined }

@@ -157,7 +157,7 @@ function bracket(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Some proxies write a port beside the address. What is no address says nothing, nor does anything before it: the caller is then known by the proxy that wrote it. */
+/** Some proxies add a port. What is no address says nothing, nor does anything before it: the proxy that wrote it counts as the caller. */
 function tidyForwardedFor(server: Server): void {
   server.prependListener('request', ({ headers }: IncomingMessage) => {
     const given = String(headers['x-forwarded-for'] ?? '')
@@ -170,7 +170,7 @@ function tidyForwardedFor(server: Server): void {
   })
 }
 
-/** Whoever does not come through the proxy would send tokens in plain text and could claim any address. Without a protocol it is taken for https, as the config file says. */
+/** Past the proxy, tokens would be in plain text and any address could be claimed. No protocol counts as https, as the config file says. */
 function requireProxy(
   app: FastifyInstance,
   isTrusted: (address: string) => boolean,

@@ -11,7 +11,7 @@ const LONGEST_WARM_UP_SEC = 24 * 60 * 60
 export type ReadThresholds =
   { readonly thresholds: RunThresholds | undefined } | { readonly problems: readonly string[] }
 
-/** Reads `{ "thresholds": "p95 < 800ms\n…" or a list of lines, "warm_up": 30, "on_stall": "warn" }`. Without a line that states something there is nothing to judge. */
+/** Reads `{ "thresholds": <text or list of lines>, "warm_up": 30, "on_stall": "warn" }`. Without a threshold there is nothing to judge. */
 export function readThresholds(body: unknown): ReadThresholds {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { problems: ['send a JSON object such as { "thresholds": "p95 < 800ms", "warm_up": 30 }'] }

@@ -23,7 +23,7 @@ export interface NodeCommand {
   readonly collects: readonly string[]
   /** For its temporary files: should this process be killed, the folder goes with the command. */
   readonly tempDir?: string
-  /** Its results are complete at any moment: where it may be slow to exit, a stop is a KILL, not a TERM after which it could go on unrecorded. */
+  /** Its results are always complete: where it may exit slowly, a stop is a KILL, not a TERM after which it could go on unrecorded. */
   readonly canBeKilled?: boolean
   /** Called with the id of its process group, where it has one on this machine. */
   readonly onStart?: (groupId: number) => void
@@ -57,7 +57,7 @@ export interface LoadNode {
   pathOf(file: string): string
   /** Finds a tool on it; what was found is remembered for all nodes of its grid. */
   find<T>(search: ToolSearch<T>): Promise<T>
-  /** Runs a command to its end, with its files. On abort its processes get TERM and then KILL (see `canBeKilled`). Rejects with a `NodeError` if the node was lost. */
+  /** Runs a command to its end, with its files. An abort sends TERM, then KILL (see `canBeKilled`). A lost node is a `NodeError`. */
   run(command: NodeCommand, signal: AbortSignal): Promise<NodeExit>
 }
 

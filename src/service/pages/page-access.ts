@@ -32,7 +32,7 @@ export function isPageRequest(request: FastifyRequest): boolean {
   return page === 'always' || asksForHtml(request)
 }
 
-/** Lets a browser in by its cookie, which opens the pages but not the API; without one it gets the login form. Where there is one user, a token in the address is a login too. */
+/** A cookie opens the pages, but not the API; without one there is the login form. With a single user, a token in the address works too. */
 export async function admitToPage(request: FastifyRequest, reply: FastifyReply, ports: PagePorts) {
   const { accounts } = ports
   const { token } = request.query as { token?: unknown }

@@ -57,7 +57,7 @@ interface Waiting extends Job {
   readonly start: () => void
 }
 
-/** Limits how many nodes are at work at a time. Without `maxNodes`, a run has this machine for itself, and a cluster has its own limit; with it, runs may share. */
+/** Limits the nodes at work. Without `maxNodes` a run has this machine for itself, and a cluster its own limit; with it, runs may share. */
 export class Queue {
   readonly #line = new WaitingLine<Waiting>()
   readonly #resources = new Map<NodePlace, Resource>()

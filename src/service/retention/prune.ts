@@ -77,7 +77,10 @@ export async function findPrunings(data: PrunedData, retention: Retention, nowMs
   return planPruning(readRuns(data.database, measured), retention, nowMs)
 }
 
-/** Deletes runs: files first, by way of a trash folder that the next pruning empties; records last, which on a full disk may need the space of all files. Throws if records are left. */
+/**
+ * Deletes runs: files first, by way of a trash folder, so that the next pruning finishes what a kill leaves; records last. On a full disk a
+ * record can be deleted only once enough files are gone, perhaps those of all runs. Throws if records are left.
+ */
 export async function prune(
   data: PrunedData,
   prunings: readonly Pruning[],

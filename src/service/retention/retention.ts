@@ -100,7 +100,10 @@ interface Look {
   readonly doubtedMs?: number | undefined
 }
 
-/** Whether the clock tells the age of runs: a look every hour, and one more than a day after the last is doubted for a day, in which nothing is deleted by age. */
+/**
+ * Whether the clock tells the age of runs. There is a look every hour: a clock more than a day ahead of the last look was set wrong, or
+ * nobody looked. It is doubted for a day, in which nothing is deleted by age: time to set it right.
+ */
 function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boolean; doubt?: string } {
   const facts = new Facts(database)
   // Before anybody has looked, the newest run is what is known; a folder without runs has nothing to lose.

@@ -62,7 +62,7 @@ async function readEnds(file: string, maxBytes: number): Promise<string> {
   }
 }
 
-/** Moves the results of all runs, or their nodes' samples, into a folder on the same disk, which takes no space; only samples that were not read yet are redacted first. */
+/** Moves all runs' results, or their nodes' samples, into a folder of the same disk: takes no space. Unread samples are redacted first. */
 export async function keepSamples(store: Store, folder: string): Promise<string[]> {
   const kept: string[] = []
   for (const run of store.listRuns({ offset: 0, limit: Infinity }).runs) {

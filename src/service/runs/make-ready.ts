@@ -31,7 +31,7 @@ export interface ReadyRun {
   readonly grids: readonly RunGrid[]
 }
 
-/** Starts the nodes of the run's own grids while its plan is prepared; what fails first ends the other. Undefined if the run was stopped. The caller gives the nodes back in any case. */
+/** Starts the run's nodes while preparing its plan; a failure ends both. Undefined if stopped. The caller returns the nodes in any case. */
 export async function makeReady(ports: RunPorts, run: RunRecord, how: Manner): Promise<ReadyRun | undefined> {
   const failed = new AbortController()
   const signal = AbortSignal.any([how.signal, failed.signal])

@@ -136,7 +136,7 @@ function formatSpread(spreadMs: number): string {
   return spreadMs < 1000 ? `${Math.round(spreadMs)} ms` : `${(spreadMs / 1000).toFixed(1)} s`
 }
 
-/** The threads of each node: divided among the nodes of an on-demand grid, all of them for each node of a hosted one; null leaves them to the plan. */
+/** The threads of each node: divided among an on-demand grid's nodes, all of them for each node of a hosted one; null: left to the plan. */
 export function shareThreads(spec: GridSpec, threads: number | null): (number | null)[] {
   const nodes = spec.instanceQuantity
   return Array.from({ length: nodes }, (_, index) => {

@@ -95,7 +95,7 @@ export class Runs {
     await execution.done
   }
 
-  /** Continues with runs and grids whose nodes outlived their service; runs that had not started wait again; all others end. Returns the ids of the grids in use. */
+  /** Continues runs and grids whose nodes outlived their service; unstarted runs wait again; others end. Returns ids of grids in use. */
   async adoptLeftovers(): Promise<string[]> {
     const { store, grids, log } = this.ports
     const inUse = new Set<GridRecord>()
@@ -154,7 +154,7 @@ export class Runs {
     callOff()
   }
 
-  /** Ends all runs within the time limit; what is not merged by then is merged at the next start. Returns the grids of those that have not started, which wait for it. */
+  /** Ends all runs in time; what is left to merge waits for the next start. So do unstarted runs with their grids, which are returned. */
   async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
     const { clock, log, queue } = this.ports
     queue.pause('the service is closing')

@@ -37,7 +37,10 @@ type Survey = Awaited<ReturnType<typeof survey>>
 
 const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false, hasOtherColumns: false }
 
-/** Merges the nodes' files into one CSV, without rows that a kill truncated; a grid's only file is moved, which needs no space on a full disk. With several, `allThreads` becomes the grid's. */
+/**
+ * Merges the nodes' files into one CSV, without rows that a kill truncated. A grid's only file is moved, which needs no space on a full
+ * disk. With several, `allThreads` becomes the grid's, and thread names begin with the node.
+ */
 export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const { files, target, secrets = [], signal } = merge
   const isThere = await Promise.all(files.map(isFile))

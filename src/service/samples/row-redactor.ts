@@ -27,7 +27,7 @@ interface Stretch {
   readonly end: number
 }
 
-/** Masks secrets with asterisks in the complete rows of one samples file, header first. Lengths, numbers and the structure of a row stay as they are. */
+/** Masks secrets with asterisks in the complete rows of a samples file, header first. Lengths, numbers and the row structure are kept. */
 export class RowRedactor {
   readonly #forms: readonly Buffer[]
   readonly #rows = new SampleRows()

@@ -80,7 +80,7 @@ const MOST_ADDED_BYTES = 16
 export interface RowChanges {
   /** What its clock is ahead: its times are corrected by that. */
   readonly offsetMs?: number
-  /** Which one it is, from 0: in one CSV the names of threads begin with the node, as those of JMeter's remote hosts do. No name stays none. */
+  /** The node's index from 0: in one CSV, thread names begin with the node, as with JMeter's remote hosts. An empty name stays empty. */
   readonly node?: number | undefined
   /** How many threads the others had when a sample ended. */
   readonly othersAt?: ((endMs: number) => number) | undefined
@@ -88,7 +88,7 @@ export interface RowChanges {
 
 type Rewrite = (bytes: Buffer, start: number, end: number, row: Row, at: SampleColumns) => string | undefined
 
-/** Rewrites columns of the complete rows of a samples file, header first. Everything else stays as it is; so does a row that cannot be read. */
+/** Rewrites columns of the complete rows of a samples file, header first. All else stays as it is, and so does an unreadable row. */
 export class RowRewriter {
   readonly #rewrites: readonly (readonly [keyof SampleColumns, Rewrite])[]
   readonly #rows = new SampleRows()

@@ -52,7 +52,10 @@ export class DataFolder {
     return { workDir, samplesFile: `${workDir}.csv`, logFile: join(this.logsDir(runId), `${name}.log`) }
   }
 
-  /** Removes the folders of runs that were never created. One with traces of a run has lost its record and is not touched; if there are only such, so may have all. Returns how many. */
+  /**
+   * Removes the folders of runs that were never created. Those with traces of a run have lost their record, and stay. If there are such and
+   * no record at all, the others may have lost theirs too, and stay as well. Returns how many have lost it.
+   */
   discardUnborn(isKnown: (runId: string) => boolean): number {
     const ids = readdirSync(join(this.path, 'runs')).filter((id) => /^[a-f\d]{24}$/.test(id))
     const unknown = ids.filter((id) => !isKnown(id))

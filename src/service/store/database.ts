@@ -83,7 +83,7 @@ function withoutWarnings<T>(load: () => T): T {
   }
 }
 
-/** Files that somebody else creates beside the database would keep the service from opening it. The database's owner counts before the folder's, which may be a volume of root's. */
+/** Another user's files beside the database would lock the service out. The database's owner counts first: a volume may be root's. */
 function requireOwnFolder(dataDir: string, file: string): void {
   const user = process.getuid?.()
   if (user === undefined) return

@@ -21,7 +21,7 @@ interface Change {
   readonly onWritten: () => void
 }
 
-/** Runs and grids in a database. What can still change, or could not be written, is in memory; everything else is read when it is asked for. */
+/** Runs and grids in a database. In memory is only what can still change or could not be written; the rest is read when asked for. */
 export class SqliteStore extends Store {
   readonly #runTable: RunTable
   readonly #gridTable: GridTable
@@ -159,7 +159,7 @@ export class SqliteStore extends Store {
     this.#writeChanges()
   }
 
-  /** Writes the state that things have now; returns why not, if so. A failed write is retried with the next change, after a while, or at the end; it blocks nothing. */
+  /** Writes the present state; returns why not, if so. Failing blocks nothing: it is retried with the next change, later, or at the end. */
   #writeChanges(): unknown {
     const { clock, log } = this.parts
     this.#callOff?.()

@@ -131,7 +131,7 @@ const MOST_WRITTEN_TEXT = MOST_TEXT_BYTES / 2
 /** How much of one kind is left after each step. */
 const KEPT_SHARE = 0.7
 
-/** Gzipped JSON below 1 MiB. What is too large loses histograms, then labels with few samples, then labels that thresholds name, then old runs. */
+/** Gzipped JSON below 1 MiB. If too large, it loses histograms, then labels with few samples, labels that thresholds name, and old runs. */
 export function encodeBaseline(document: BaselineDocument): Uint8Array {
   const ranks = rankLabels(document)
   const attempt = (some: Kept): Uint8Array | undefined => compress(trim(document, some, ranks))

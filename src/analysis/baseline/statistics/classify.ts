@@ -27,7 +27,7 @@ export function classify(
   return { outcome: 'holds' }
 }
 
-/** The coarsest resolution with which a limit means something. One that allows for no change counts as the smallest difference, or it never held. */
+/** The coarsest resolution for which a limit means something. A limit of no change counts as the smallest difference, or it never held. */
 export function mostResolutionFor(scale: Scale, limit: number): number {
   if (!scale.isRelative) return ABSOLUTE_LIMITS * Math.max(limit, scale.floor)
   return Math.max(RELATIVE_LIMITS * limit, LEAST_RELATIVE_RESOLUTION)
@@ -58,7 +58,7 @@ export function assumeSpread(
   return Math.max(spread, leastSpread(kind, { base, head }))
 }
 
-/** What chance alone makes of two equal runs, however alike the base runs happened to be: the failures of both sides and one more, pooled. */
+/** What chance alone makes of two equal runs, however alike the base runs were: the failures of both sides and one more, pooled. */
 export function leastSpread(kind: Scale['kind'], { base, head = [] }: CountedSides): number {
   const smallest = Math.min(...[base, head].filter((runs) => runs.length > 0).map(meanSamples))
   if (kind !== 'error_rate' || !Number.isFinite(smallest) || smallest <= 0) return 0

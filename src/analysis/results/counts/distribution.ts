@@ -14,7 +14,7 @@ interface Sums {
   upTo: Float64Array
 }
 
-/** Cumulative sums of a few runs are cheap to compute again. They share one cache slot, because those of ten thousand labels would fill up the memory. */
+/** Sums of few runs are cheap to compute again: they share one cache slot, as those of ten thousand labels would fill the memory. */
 const FEW_RUNS = 8
 const shared: Sums = { size: 0, values: new Float64Array(1024), upTo: new Float64Array(1024) }
 /** Which distribution the sums belong to. */

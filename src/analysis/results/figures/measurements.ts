@@ -72,7 +72,7 @@ export interface Measurements {
   readonly areClocksApart?: boolean
   /** Undefined if the scope has no samples. */
   figures(scope: Scope): Figures | undefined
-  /** Most frequent first, at most 20 per label, then the rest as one: they add up to the failures. Empty for tidy CSVs, which do not say. */
+  /** Most frequent first, at most 20 per label, then the rest as one, adding up to the failures. Empty for tidy CSVs: they do not say. */
   errors(scope: Scope): readonly ErrorCount[]
 }
 

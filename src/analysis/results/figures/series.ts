@@ -17,7 +17,7 @@ export interface Span {
   readonly endMs: number
 }
 
-/** A sample is counted where it ended. Threads are the most in a bucket, summed over the grids; a list in `grids` has one grid's stretches. */
+/** A sample counts where it ended. Threads are a bucket's most, summed over the grids; a list in `grids` has one grid's stretches. */
 export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: Span): TimeSeries | undefined {
   const lines = grids.flat()
   if (!lines.some(({ buckets }) => buckets.length > 0)) return undefined

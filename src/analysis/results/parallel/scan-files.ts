@@ -132,7 +132,7 @@ const MAX_GUESSES = 200
 /** What the main thread reads while the others start. */
 const HEAD_START_BYTES = 24 * 1024 * 1024
 
-/** About `count` stretches of rows. Their starts are guesses, as a line break may be within quotes: each must begin where the previous one ended. */
+/** About `count` stretches of rows. Starts are guesses, as a line break may be quoted: each must begin where the previous one ended. */
 export function planStretches(file: ResultFile, count: number): [Stretch, ...Stretch[]] {
   const handle = openSync(file.path, 'r')
   try {

@@ -87,7 +87,7 @@ function hasSamples({ selector }: AbsoluteThreshold, measurements: Measurements)
   return false
 }
 
-/** A broken threshold outweighs an inconclusive one, and `warn:` lines never count. What could not be compared counts if the settings say so. */
+/** A broken threshold outweighs an inconclusive one; `warn:` lines never count. What could not be compared counts if settings say so. */
 export function overallVerdict(judgements: readonly Judgement[]): Judgement['verdict'] {
   const verdicts = new Set(judgements.filter(isDecisive).map(({ verdict }) => verdict))
   if (verdicts.has('failed')) return 'failed'

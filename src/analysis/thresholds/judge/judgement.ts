@@ -9,7 +9,7 @@ export interface Judgement {
   readonly verdict: 'passed' | 'failed' | 'inconclusive'
   /** In base units, of the worst scope; only if the verdict is based on it. */
   readonly actual?: number | undefined
-  /** As a share of the limit: 0.1 is 10 % below it, -0.55 exceeded by 55 %. With `==` never positive. Undefined for a limit of 0, unless it is met. */
+  /** As a share of the limit: 0.1 is 10 % below it, -0.55 over it by 55 %; never positive with `==`. Undefined for a limit of 0 not met. */
   readonly margin?: number | undefined
   /** The worst scope, or the first without a number, if a selector matched. */
   readonly scope?: Scope

@@ -112,7 +112,7 @@ function reasonToIgnore({ id, expired, workflow_run: run }: Listed, branch: stri
   return expired ? 'expired' : undefined
 }
 
-/** The commits of the workflow's newest runs on the branch, by run id. One list per event, because runs of others may take up a page; until all wanted are known. */
+/** Commits of the workflow's newest runs on the branch, by id, until all wanted are known. Per event: others' runs may fill a page. */
 async function listOwnRuns(
   calls: Calls,
   query: Query,

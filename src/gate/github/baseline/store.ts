@@ -65,7 +65,7 @@ interface StorePorts {
   readonly downloaded: Map<number, BaselineDocument>
 }
 
-/** As the comment's key, and per branch, job position and step: two calls of a reusable workflow, or two steps, have nothing to do with each other. */
+/** As the comment's key, and per branch, job position and step: two calls of a reusable workflow, or two steps, are unrelated. */
 function nameOf(
   env: NodeJS.ProcessEnv,
   request: Pick<BaselineRequest, 'branch' | 'matrix' | 'name'>

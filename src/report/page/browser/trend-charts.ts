@@ -255,7 +255,7 @@ function drawRuns(plot: uPlot, { plan, points, palette }: Drawing): void {
   ctx.restore()
 }
 
-/** A dot, hollow if it is not part of the baseline; the run that was judged is a diamond, and one beyond the axis an arrow that points there. */
+/** A dot, hollow if outside the baseline; a diamond for the run that was judged; an arrow for one beyond the axis, pointing there. */
 function drawPoint(
   ctx: CanvasRenderingContext2D,
   point: TrendPoint,

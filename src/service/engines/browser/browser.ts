@@ -13,7 +13,7 @@ import { CHROME_ON_MAC, IN_OPT, requireImageNode } from '../image/image-program.
 import { programsHere, programsIn, type ProgramSource } from '../program-source.js'
 import { runScript, runTool } from './run-script.js'
 
-/** Runs scripts for Element in Chrome or Chromium, with one browser per node and one context per user; `packageNames` are further names of the API. */
+/** Runs scripts for Element in Chrome or Chromium: a browser per node, a context per user. `packageNames`: further names of the API. */
 export function createBrowserEngine(
   ports: InstallPorts,
   { packageNames = [] }: { packageNames?: readonly string[] } = {}

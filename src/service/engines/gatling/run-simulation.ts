@@ -122,12 +122,12 @@ interface Errors {
 
 /** As the helper's logging configuration writes it. */
 const ERROR = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} ERROR (.*)$/
-/** After these Gatling goes on without what should have been done. A request that could not be built has a row, unless it was for its name. */
+/** After these Gatling goes on with something left out. A request that could not be built has a row, unless it was for its name. */
 const LOST =
   /^\S+: (?:'.*' (?:failed to execute:|crashed with ')|Condition evaluation .*crashed with message|Failed to build request name:)/
 const MAX_TEXT = 500
 
-/** Which errors Gatling logged: a simulation goes on after most of them. `lost` are steps of the plan that were not executed, and left no row. */
+/** Which errors Gatling logged: a simulation goes on after most. `lost` are steps of the plan that were not executed, and left no row. */
 export async function readLogErrors(
   logFile: string,
   { redact, signal }: { redact: (text: string) => string; signal: AbortSignal }

@@ -28,7 +28,7 @@ export interface Draft {
   readonly work: string
 }
 
-/** Returns the folder of an installation, made now if there is none: all or nothing. Of several processes one installs, and the others wait for it. */
+/** Returns the folder of an installation, made now if missing: all or nothing. Of several processes one installs, and the others wait. */
 export async function installOnce(installation: Installation, ports: InstallPorts): Promise<string> {
   const { cache, name, what, jars } = installation
   const home = join(cache, name)
@@ -118,7 +118,7 @@ const LOOK_EVERY_MS = 200
 /** A lock without an owner in it: its process was killed between creating and writing it, or is about to write. */
 const UNREADABLE_LOOKS = 10
 
-/** Waits until no running process holds this lock, and takes it. It saves work and is no protection: two that find a left-over lock may both go on. */
+/** Waits until no running process holds this lock, and takes it. It only saves work: two that find a left-over lock may both go on. */
 async function takeLock(file: string, what: string, ports: InstallPorts): Promise<void> {
   let looks = 0
   let unreadable = 0
@@ -176,7 +176,7 @@ async function markComplete(home: string): Promise<void> {
 /** Its last line: a marker that was cut off has none. */
 const endOf = (lines: readonly unknown[]): string => `end ${lines.length}\n`
 
-/** What is wrong with an installation, if anything: a cache may be restored in part, damaged or altered. Which jars it must have is `pinned`. */
+/** What is wrong with an installation, if anything: a cache may be incomplete, damaged or altered. `pinned`: the jars it must have. */
 async function findDamage(home: string, pinned?: FileHashes): Promise<string | undefined> {
   const expected = await readMarker(home)
   if (expected === undefined) return 'it was not completed'

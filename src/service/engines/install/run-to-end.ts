@@ -49,7 +49,7 @@ export interface InstallPorts {
 
 const PACKAGE = 'loadgate'
 
-/** The absolute path of a file that is shipped with this package: `src/` and `dist/` have different depths, so the root is found by its package.json. */
+/** The absolute path of a file shipped with this package: `src/` and `dist/` differ in depth, so package.json marks the root. */
 export function packageFile(path: string): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (nameOf(folder) !== PACKAGE) {

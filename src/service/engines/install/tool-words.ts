@@ -6,7 +6,7 @@ const SHOWN_LINES = 5
 /** Variables with options of a JVM or of Maven, such as `-Dhttps.proxyPassword=…`. */
 const OPTION_VARIABLES = ['MAVEN_OPTS', 'MAVEN_ARGS', 'JAVA_TOOL_OPTIONS', 'JVM_ARGS']
 
-/** The lines in which a tool says why it failed, without secrets: those that `errors` match, or the first ones, because a stack trace follows its reason. */
+/** The lines in which a tool says why it failed, without secrets: those matching `errors`, or the first: stack traces follow the reason. */
 export function wordsOf(lines: readonly string[], errors: readonly RegExp[], env: NodeJS.ProcessEnv) {
   // A JVM prints the options that it got from a variable, with all that is in them.
   const said = lines.map(stripVTControlCharacters).filter((line) => !/^\s*Picked up |^\s*$/.test(line))

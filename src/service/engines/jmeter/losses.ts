@@ -45,7 +45,7 @@ const LISTENER = /^(?:o\.a\.j|org\.apache\.jmeter)\.(?:r|v|reporters|visualizers
 const OWN_LOGGER =
   /^(?:\[[^\]]*\]\s+)?(?:o\.a\.j|org\.apache\.(?:jmeter|jorphan)|k\.a\.j|kg\.apc|c\.b\.j|com\.blazemeter)\./
 
-/** Loggers of a plan's scripts, where what is logged is up to the plan. That of a JSR223 script has the class, perhaps abbreviated, and its own name. */
+/** Loggers of a plan's scripts: what they log is up to the plan. A JSR223 script's has the class, perhaps abbreviated, and its own name. */
 const SCRIPT_LOGGER =
   /^(?:\[[^\]]*\]\s+)?[\w.]+\.(?:(?:J|JSR223\w*)\.|(?:BeanShellTestElement|LogFunction2?|(?:Groovy|BeanShell|JavaScript|Jexl\d?Function)): (?!Error running (?:groovy|BSH) script$|Error processing Javascript: |An error occurred while evaluating ))/
 
@@ -196,7 +196,7 @@ export class LossFinder {
     return undefined
   }
 
-  /** "Action to be taken after a sampler error": the load after it is lost. A script that stops the test without an error does so on purpose. */
+  /** "Action to be taken after a sampler error": the load after it is lost. A script that stops the test without an error means to. */
   #stopIn(text: string): string | undefined {
     const words = STOPPED.exec(text)?.[1]
     if (words !== undefined) return `the test was stopped before its end (${quote(words)})`

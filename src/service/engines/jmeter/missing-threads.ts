@@ -24,7 +24,7 @@ interface ThreadGroup extends Pick<PlanElement, 'name' | 'kind'> {
   readonly arrivals: number
 }
 
-/** Compares a plan's thread groups with the samples, for what JMeter does not log: undefined variables that count as 0, conditions that are never true, users who do not arrive. */
+/** Compares thread groups with samples, for what JMeter does not log: unset variables as 0, conditions never true, users not arriving. */
 export class MissingThreads {
   /** Undefined if the plan cannot be read. */
   readonly #groups: readonly ThreadGroup[] | undefined

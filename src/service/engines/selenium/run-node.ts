@@ -28,7 +28,7 @@ const JVM_OPTIONS = [
   ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Djava.awt.headless=true']
 ]
 const SHOWN_USERS = 5
-/** A user who reports nothing for this part of the duration, and at least this long (closing and opening a browser takes a while), is stuck. */
+/** A user who reports nothing for this share of the duration, and this long (closing and opening a browser takes a while), is stuck. */
 const STUCK_SHARE = 0.5
 const STUCK_MS = 5000
 

@@ -15,7 +15,7 @@ export interface ClusterAddress {
 export interface ExecStreams {
   /** Called when the connection is open; before that, it may wait for many others. */
   readonly onOpen?: () => void
-  /** Sent to its standard input, which is closed after it; with `hold`, it is open and empty until the signal aborts. Without it there is none. */
+  /** Sent to its standard input, which is then closed; `hold` keeps it open and empty until the signal aborts. By default there is none. */
   readonly stdin?: AsyncIterable<Uint8Array> | 'hold'
   /** The next bytes are read when the promise is fulfilled. */
   readonly onStdout?: (bytes: Uint8Array) => void | Promise<void>
@@ -33,7 +33,7 @@ export interface Cluster {
     path: string,
     options?: { body?: unknown; signal?: AbortSignal }
   ): Promise<T>
-  /** Runs a command in the pod's only container and returns its exit code; a `ClusterError` if the connection is cut or cannot be opened. An abort closes it. */
+  /** Runs a command in the pod's only container, for its exit code; a `ClusterError` if it cannot connect or is cut. An abort closes it. */
   exec(
     pod: string,
     command: readonly string[],

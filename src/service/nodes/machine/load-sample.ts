@@ -158,7 +158,7 @@ export function readCgroup(fileSystem = '/'): CgroupReading {
   return { ...(cpu && { cpu }), ...(memory && { memory }), ...(oomKills !== undefined && { oomKills }) }
 }
 
-/** The process's own group first, then those around it. Inside a container the path may be the host's and not exist; the root is the container's then. */
+/** The process's own group, then those around it. In a container the path may be the host's and not exist: the root is the container's. */
 function findFolders(fileSystem: string): string[] {
   const path = /^0::(.*)$/m.exec(read(join(fileSystem, 'proc/self/cgroup')))?.[1]
   const folders: string[] = []

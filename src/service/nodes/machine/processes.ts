@@ -90,7 +90,7 @@ export class Processes {
   }
 }
 
-/** Becomes the tool, with the same process id, once it is told to: if this process is killed before anybody watches, the pipe ends, and there is no tool. */
+/** Becomes the tool, with the same pid, when told to: if this process is killed before anybody watches, the pipe ends: no tool starts. */
 const WAIT_FOR_GO = 'read -r go <&3 || exit 1; exec 3<&-; unset go PWD OLDPWD SHLVL; exec "$@"'
 
 function startTool({ file, args, cwd, env }: ToolCommand): ChildProcessByStdio<null, Readable, Readable> {
@@ -145,7 +145,7 @@ export function isSameProcess(group: ProcessGroup): boolean {
   return group.startTime !== '' && readStartTime(group.pid) === group.startTime
 }
 
-/** An id is not reused while a group has it: if the leader (a shell script) has exited, members whose session is still the leader's are its own children. */
+/** An id is not reused while its group lives: after the leader (a shell script) exits, members still in its session are its children. */
 function isSameGroup(group: ProcessGroup): boolean {
   if (group.pid <= 1 || group.startTime === '') return false
   const leaderStart = readStartTime(group.pid)

@@ -20,7 +20,7 @@ interface Note {
 const NOTE = /^\d+-[0-9a-f]{16}\.json(\.new)?$/
 const FORGOTTEN_AFTER_MS = 7 * 24 * 3600 * 1000
 
-/** The user's running tools, one small file each, for a later command to find what a killed one left; behind the watchdog, best effort: it never stops anything. */
+/** The user's running tools, a file each, to find later what a killed command and its watchdog left. Its own failures stop nothing. */
 export class ToolRegistry {
   private readonly files = new Map<number, string>()
   private readonly owner = { pid: process.pid, startTime: attempt(() => readStartTime(process.pid)) ?? '' }

@@ -39,7 +39,7 @@ interface StandInChoice {
   readonly wanted: string
 }
 
-/** Takes the place of the driver that `new ChromeDriver()` starts: passes all on to the user's hub, so that such scripts get the same browsers as the others. */
+/** Takes the place of the driver of `new ChromeDriver()`: passes all on to the user's hub, so that such scripts get the same browsers. */
 export function standInForDriver(args: readonly string[], { hubPort, browser, wanted }: StandInChoice) {
   const port = Number(/--port[= ](\d+)/.exec(args.join(' '))?.[1] ?? 0)
   const server = createServer((asked, response) => {

@@ -104,7 +104,7 @@ const ENTRY_BYTES = 46
 const LOCAL_BYTES = 30
 const DEFLATED = 8
 
-/** Unpacks the files below a folder of a jar whose hash was checked: it trusts the jar. By hand, for images install tools where no package of npm is. */
+/** Unpacks a folder of a jar, which it trusts: its hash was checked. By hand, as images install tools where there is no npm package. */
 async function unpackJar(file: string, prefix: string, to: string): Promise<void> {
   const jar = await readFile(file)
   const end = jar.subarray(-END_BYTES)

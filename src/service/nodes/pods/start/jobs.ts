@@ -13,7 +13,7 @@ const GIVE_UP_AFTER_MS = 60_000
 /** The post step has a minute; the cluster's last words should be told before it is over. */
 const POST_STEP_MS = 50_000
 
-/** Creates a Job once: its name is the same in every attempt, and where it is unclear the cluster is asked. A request on its way is not called off: it may be served. */
+/** Creates a Job once: each attempt has the same name; the cluster is asked if unsure. A sent request is not aborted: it may be served. */
 export async function createJob(
   { cluster, clock, deadlineMs }: { cluster: Cluster; clock: Clock; deadlineMs: number },
   manifest: JobManifest,
@@ -48,7 +48,7 @@ async function isThere(cluster: Cluster, { metadata }: JobManifest): Promise<boo
   return job !== undefined
 }
 
-/** Deletes the Jobs, with their pods, and nothing else. Returns how many there were. One by one: deleting a whole collection takes a permission of its own. */
+/** Deletes the Jobs, with their pods, and returns how many. One by one: deleting a whole collection takes a permission of its own. */
 export async function deleteJobs(cluster: Cluster, selector: string, signal?: AbortSignal): Promise<number> {
   const options = signal === undefined ? {} : { signal }
   const { items } = await cluster.request<ListDocument<JobDocument>>(

@@ -89,7 +89,7 @@ export interface FileToFollow {
   readonly onState?: (state: TurnState, figures: PodFigures) => void
 }
 
-/** Copies a file of the pod as it grows, and returns when the turn has ended and as many bytes are here as it has: `verifyCopy` compares them. */
+/** Copies a pod's file as it grows; returns when the turn has ended and as many bytes are here as there: `verifyCopy` compares them. */
 export async function followFile(contact: PodContact, request: FileToFollow, signal?: AbortSignal) {
   const exists = await contact.keepTrying(signal, (either, alive) =>
     followOnce(contact, request, { signal: either, alive })

@@ -37,7 +37,7 @@ export async function inspectTurn(contact: PodContact, turn: string, signal: Abo
   return { ...readTurnState(started, ended), lastCopy: Number(lastCopy) }
 }
 
-/** Ends the tool of a turn, or makes sure that it never starts: whoever moves `command` decides. The supervisor notes the end of everything. */
+/** Ends a turn's tool, or makes sure that it never starts: whoever moves `command` decides. The supervisor notes when all has ended. */
 const STOP = `${NAP}${END_DESCENDANTS}
 home=$1 turn=$2 signal=$3
 mv "$turn/command" "$turn/stopped" 2>/dev/null

@@ -91,7 +91,7 @@ export class PodContact {
     }
   }
 
-  /** Runs a short script with arguments and returns what it says. `refusedMs`: how long the cluster may refuse it, if not as long as usual. */
+  /** Runs a short script with arguments and returns what it says. `refusedMs`: how long the cluster may refuse it, if not as usual. */
   ask(
     script: string,
     args: readonly string[],

@@ -70,10 +70,10 @@ end_descendants() {
 export const CANNOT_NOTE = 74
 
 /**
- * The pod's only command: \`sh -c SUPERVISOR\`. A turn is one piece of work in a folder of its own under \`turns\`. Its name comes through
- * the pipe \`go\`; its \`command\` becomes \`running\`, which can happen only once. Then there are \`started\` and \`ended\`, each with the time and
- * figures, and \`output\`. It is pid 1, and little but the end of the pod ends it: exec works only while it runs.
- * The tool may fill the disk. The bytes of \`ended\` are there before the start, and are written over in place; after its figures it says
+ * The pod's only command: `sh -c SUPERVISOR`. A turn is one piece of work in a folder of its own under `turns`. Its name comes through
+ * the pipe `go`; its `command` becomes `running`, which can happen only once. Then there are `started` and `ended`, each with the time
+ * and figures, and `output`. It is pid 1, and little but the end of the pod ends it: exec works only while it runs.
+ * The tool may fill the disk. The bytes of `ended` are there before the start, and are written over in place; after its figures it says
  * why nothing more can be written, if that is so.
  * Kubernetes replaces two dollar signs by one, and `$(NAME)` by a variable: neither is in here.
  */
@@ -124,7 +124,7 @@ while read -r id <&3; do
 done
 `.trim()
 
-/** Java and others use the encoding of the locale; without one that is ASCII. Where this one does not exist either, some shells complain. */
+/** Java and others use the locale's encoding, which without one is ASCII. Where this one does not exist either, some shells complain. */
 const UTF8 = `case "\${LC_ALL:-\${LC_CTYPE:-\${LANG:-}}}" in
   *UTF-8* | *utf-8* | *UTF8* | *utf8*) ;;
   *) [ -n "$(LC_ALL=C.UTF-8 sh -c : 2>&1)" ] || export LC_ALL=C.UTF-8 ;;

@@ -147,7 +147,7 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^h(ours?)?$/, 3_600_000]
 ]
 
-/** A time as scripts write it, in ms. Element's first versions count in seconds, later ones in ms: nobody means less than a second by 1000, or a quarter of an hour by 999. */
+/** A time in ms. Element's first versions count in s, later ones in ms: nobody means less than 1 s, or more than a quarter of an hour. */
 export function toMs(value: unknown): number {
   return Math.min(readMs(value), MAX_MS)
 }
