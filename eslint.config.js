@@ -58,7 +58,15 @@ export default tseslint.config(
     // What Node has and browsers lack: for the types of what the page is given, its scripts are checked with Node's.
     files: ['src/report/page/browser/*.ts'],
     rules: {
-      'no-restricted-globals': ['error', 'Buffer', 'clearImmediate', 'global', 'process', 'require', 'setImmediate']
+      'no-restricted-globals': [
+        'error',
+        'Buffer',
+        'clearImmediate',
+        'global',
+        'process',
+        'require',
+        'setImmediate'
+      ]
     }
   },
   {
