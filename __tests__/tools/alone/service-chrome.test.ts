@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase } from '../../../src/service/store/database.js'
 import { runCommand, startCommand, until, type Command, type Ended } from '../../e2e/cli-command.js'
 import { browserPath, describeWithBrowser } from '../../support/element/browser.js'
 import { Target } from '../../support/element/target.js'
@@ -338,9 +337,8 @@ describeWithBrowser('nothing is left behind', () => {
     const { code, out } = await runCommand(args, { cwd: folder, env })
     expect(code).toBe(0)
     await until(() => target.hits('/page') > 2 * USERS)
-    const database = openDatabase(join(folder, 'data'))
-    const group = Number(database.prepare('SELECT pid FROM processes').get()?.pid)
-    database.close()
+    const [note = ''] = readdirSync(join(folder, 'data', 'tools'))
+    const group = Number.parseInt(note, 10)
     return { service, url, run: /Run ([0-9a-f]{24})/.exec(out)?.[1] ?? '', group }
   }
 
