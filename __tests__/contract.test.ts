@@ -8,9 +8,9 @@ import {
   INPUTS as TABLE,
   INPUT_NAMES,
   describeInput,
-  type InputFacts
+  type InputFacts,
+  OUTPUT_NAMES
 } from '../src/contract/inputs.js'
-import { OUTPUT_NAMES } from '../src/contract/inputs.js'
 
 interface Action {
   readonly inputs: Readonly<Record<string, { description: string; default?: string; required?: boolean }>>

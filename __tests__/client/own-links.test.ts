@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { readAddress } from '../../src/client/http/address.js'
+import { readAddress, otherRunIn } from '../../src/client/http/address.js'
 import { ServiceClient } from '../../src/client/client.js'
-import { otherRunIn } from '../../src/client/http/address.js'
 import { vocabularyOf } from '../../src/contract/vocabulary.js'
 import { makeRun } from '../support/data/make-documents.js'
 import { JumpingClock } from '../support/manual-clock.js'

@@ -2,8 +2,15 @@ import { shorten, when } from '../contract/text.js'
 import type { Outcome, Verdict } from '../analysis/outcome.js'
 import type { Figures, Measurements } from '../analysis/results/figures/measurements.js'
 import { formatFigure, formatValue } from '../analysis/thresholds/format.js'
-import { baselineSentences, describeVerdict, explainEarlyStop } from '../report/sentences.js'
-import { reasonBelowHeading, rehearsalMark, warmUpSentence, listWarnings } from '../report/sentences.js'
+import {
+  baselineSentences,
+  describeVerdict,
+  explainEarlyStop,
+  reasonBelowHeading,
+  rehearsalMark,
+  warmUpSentence,
+  listWarnings
+} from '../report/sentences.js'
 import { errorRows, judgementRows, shownRows, slowestLabels } from '../report/rows.js'
 import type { ComparisonCells, ShownRow } from '../report/rows.js'
 import { describeStalls } from '../report/stalls.js'

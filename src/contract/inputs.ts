@@ -1,6 +1,12 @@
 import { BRANCH_NAME, ID, SERVICE_NAME, TOOLS } from './vocabulary.js'
-import { parseBoolean, parseChoice, parseDurationSeconds, parseInteger } from './setting-values.js'
-import { parsePattern, parsePercent } from './setting-values.js'
+import {
+  parseBoolean,
+  parseChoice,
+  parseDurationSeconds,
+  parseInteger,
+  parsePattern,
+  parsePercent
+} from './setting-values.js'
 import type { Parsed } from './setting-values.js'
 
 /** The groups of inputs, in the order in which the help shows them. */

@@ -1,5 +1,10 @@
-import type { BothFigures, FiguresDocument, MetricsDocument, ThresholdDocument } from '../contract/verdict.js'
-import type { VerdictDocument } from '../contract/verdict.js'
+import type {
+  BothFigures,
+  FiguresDocument,
+  MetricsDocument,
+  ThresholdDocument,
+  VerdictDocument
+} from '../contract/verdict.js'
 import type { ErrorCount, Figures, Measurements, Scope } from '../analysis/results/figures/measurements.js'
 import { formatActual } from '../analysis/thresholds/format.js'
 import { asAbsolute, type Comparison, type Judgement } from '../analysis/thresholds/judge/judgement.js'

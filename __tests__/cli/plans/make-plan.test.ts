@@ -3,8 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { flatten, readPlanTree, type PlanElement } from '../../../src/analysis/plans/jmx/plan-tree.js'
 import { readHar } from '../../../src/cli/plans/har-requests.js'
 import { readOpenApi } from '../../../src/cli/plans/openapi/openapi-requests.js'
-import { encodePath, encodeText, propertyName, readableName } from '../../../src/cli/plans/request.js'
 import {
+  encodePath,
+  encodeText,
+  propertyName,
+  readableName,
   DEFAULT_TARGET,
   addressOf,
   type PlanRequest,

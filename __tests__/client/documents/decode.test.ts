@@ -9,11 +9,10 @@ import {
   type Run,
   type RunPage
 } from '../../../src/contract/api.js'
-import { isId } from '../../../src/contract/vocabulary.js'
+import { isId, vocabularyOf } from '../../../src/contract/vocabulary.js'
 import type { Schema } from '../../../src/contract/decode.js'
 import { decodeReply } from '../../../src/client/client.js'
 import { MalformedReplyError } from '../../../src/client/errors.js'
-import { vocabularyOf } from '../../../src/contract/vocabulary.js'
 import {
   makeAccount,
   makeGrid,

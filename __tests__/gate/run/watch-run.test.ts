@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { CancelledError, DeadlineError } from '../../../src/gate/errors.js'
-import { QueueTime } from '../../../src/gate/run/watch-run.js'
-import { watchRun, type WatchOptions, type Watched } from '../../../src/gate/run/watch-run.js'
+import { QueueTime, watchRun, type WatchOptions, type Watched } from '../../../src/gate/run/watch-run.js'
 import type { Run } from '../../../src/contract/api.js'
 import { MalformedReplyError, RefusedError, UnreachableError } from '../../../src/client/errors.js'
 import { LogBook, makeRun } from '../../support/gate/gate-ports.js'

@@ -2,10 +2,13 @@ import { execFile } from 'node:child_process'
 import { dirname, join, resolve } from 'node:path'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { NotAFileError, replaceFile } from '../../contract/files.js'
-import { encodeBaseline } from '../../analysis/baseline/document/baseline-document.js'
+import {
+  encodeBaseline,
+  addRun,
+  BaselineDocumentError
+} from '../../analysis/baseline/document/baseline-document.js'
 import { readBaselineFile as readDocument } from '../../gate/baseline/baseline-file.js'
 import type { BaselineDocument, RecordedRun } from '../../contract/baseline.js'
-import { addRun, BaselineDocumentError } from '../../analysis/baseline/document/baseline-document.js'
 import { asComparedRun } from '../../analysis/baseline/document/compared.js'
 import { describeDifference } from '../../analysis/baseline/document/fingerprint.js'
 import { recordRun, whyNotRecorded } from '../../analysis/baseline/document/record-run.js'

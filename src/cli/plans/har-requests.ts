@@ -1,11 +1,32 @@
-import { labelOf, readableName, MOST_REQUESTS, SourceError, addressOf, describeDisabled } from './request.js'
-import { isMethod, isSafe, propertiesOf, readTarget } from './request.js'
+import {
+  labelOf,
+  readableName,
+  MOST_REQUESTS,
+  SourceError,
+  addressOf,
+  describeDisabled,
+  isMethod,
+  isSafe,
+  propertiesOf,
+  readTarget
+} from './request.js'
 import type { PlanHeader, PlanRequest, PlanText, RequestSet } from './request.js'
 import { isConfidentialName } from '../../contract/secret-names.js'
 import { when } from '../../contract/text.js'
 import { fieldIn, textIn } from './openapi/api-document.js'
-import { describeProperties, keepPairs, keepPath, namesSecret, nothingRemoved, replaceBy } from './secrets.js'
-import { isPlainName, markProperty, mayBeSecret, showProperties, type Removed } from './secrets.js'
+import {
+  describeProperties,
+  keepPairs,
+  keepPath,
+  namesSecret,
+  nothingRemoved,
+  replaceBy,
+  isPlainName,
+  markProperty,
+  mayBeSecret,
+  showProperties,
+  type Removed
+} from './secrets.js'
 
 export interface HarOptions {
   /** Also send what is not GET or HEAD. */

@@ -1,7 +1,22 @@
-import { parseBoolean, parseChoice, parseDurationSeconds, parseInteger } from '../setting-values.js'
-import { parsePattern } from '../setting-values.js'
-import { describe, listOf, matching, parsing, readFields, readKeys, readMap, readText } from './read-parts.js'
-import { take, within } from './read-parts.js'
+import {
+  parseBoolean,
+  parseChoice,
+  parseDurationSeconds,
+  parseInteger,
+  parsePattern
+} from '../setting-values.js'
+import {
+  describe,
+  listOf,
+  matching,
+  parsing,
+  readFields,
+  readKeys,
+  readMap,
+  readText,
+  take,
+  within
+} from './read-parts.js'
 import type { Note } from './read-parts.js'
 
 /** Where the nodes of grids run, by the name of their region. */

@@ -1,6 +1,14 @@
 import { escapeMarkdown, safeLink, bytesOf, cutToBytes } from '../escape.js'
-import { countNotJudged, describeVerdict, explainEarlyStop, reasonBelowHeading } from '../sentences.js'
-import { signOf, rehearsalMark, warmUpSentence, listWarnings } from '../sentences.js'
+import {
+  countNotJudged,
+  describeVerdict,
+  explainEarlyStop,
+  reasonBelowHeading,
+  signOf,
+  rehearsalMark,
+  warmUpSentence,
+  listWarnings
+} from '../sentences.js'
 import { type Outcome, REHEARSAL } from '../../analysis/outcome.js'
 import { placeStalls } from '../stalls.js'
 import type { Trend, TrendPoint } from '../../analysis/baseline/build-trend.js'
@@ -10,10 +18,24 @@ import { showFigure } from '../rows.js'
 import { boundTrend, remarkOn, timeOf } from '../trend-points.js'
 import { renderCharts } from './charts.js'
 import { keyFigures, renderErrorTable, renderGrids, renderLabelTables, renderNodes } from './figure-tables.js'
-import { renderStalls, comparisonTable, comparisonWords, shownComparisons } from './threshold-tables.js'
-import { thresholdTable } from './threshold-tables.js'
-import { foreign, foreignParagraphs, joinSections, table, warningBox, fold, drawChart } from './markdown.js'
-import { GREY, ORANGE } from './markdown.js'
+import {
+  renderStalls,
+  comparisonTable,
+  comparisonWords,
+  shownComparisons,
+  thresholdTable
+} from './threshold-tables.js'
+import {
+  foreign,
+  foreignParagraphs,
+  joinSections,
+  table,
+  warningBox,
+  fold,
+  drawChart,
+  GREY,
+  ORANGE
+} from './markdown.js'
 
 export interface SummaryLinks {
   readonly artifactUrl: string | undefined

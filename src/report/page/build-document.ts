@@ -2,8 +2,16 @@ import type { Measurements, Scope, TimeSeries } from '../../analysis/results/fig
 import { asAbsolute, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { matchesPattern } from '../../analysis/thresholds/judge/scopes.js'
 import { factsOf, metricNamed } from '../../analysis/thresholds/metrics.js'
-import { baselineSentences, countNotJudged, explainEarlyStop, reasonBelowHeading } from '../sentences.js'
-import { formatTime, listSources, warmUpSentence, listWarnings } from '../sentences.js'
+import {
+  baselineSentences,
+  countNotJudged,
+  explainEarlyStop,
+  reasonBelowHeading,
+  formatTime,
+  listSources,
+  warmUpSentence,
+  listWarnings
+} from '../sentences.js'
 import {
   errorRows,
   judgementRows,

@@ -1,7 +1,18 @@
 import { isObject } from '../../../contract/decode.js'
 import { when } from '../../../contract/text.js'
-import { addressOf, describeDisabled, encodePath, isMethod, isSafe, MOST_REQUESTS } from '../request.js'
-import { propertiesOf, propertyName, readableName, readTarget, SourceError } from '../request.js'
+import {
+  addressOf,
+  describeDisabled,
+  encodePath,
+  isMethod,
+  isSafe,
+  MOST_REQUESTS,
+  propertiesOf,
+  propertyName,
+  readableName,
+  readTarget,
+  SourceError
+} from '../request.js'
 import type { PlanHeader, PlanRequest, PlanTarget, PlanText, RequestSet } from '../request.js'
 import { showProperties } from '../secrets.js'
 import { ApiDocument, fieldIn, listIn, textIn, type JsonObject } from './api-document.js'

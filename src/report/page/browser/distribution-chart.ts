@@ -3,8 +3,17 @@ import { densities, type Histogram } from '../distribution.js'
 import type { View } from '../build-document.js'
 import { formatMs, formatPercent, renderTable } from '../numbers.js'
 import { fillWhenOpen, find, make } from './elements.js'
-import { axisLook, limitColour, makePlot, readPalette, setFont, type Palette } from './charts.js'
-import { strokeLine, tint, writeOnChart } from './charts.js'
+import {
+  axisLook,
+  limitColour,
+  makePlot,
+  readPalette,
+  setFont,
+  type Palette,
+  strokeLine,
+  tint,
+  writeOnChart
+} from './charts.js'
 
 interface Mark {
   readonly ms: number

@@ -3,11 +3,31 @@ import type { Limit, PageDocument } from '../build-document.js'
 import { formatElapsed, formatNumber, renderTable } from '../numbers.js'
 import { formatTime } from '../../sentences.js'
 import { fillWhenOpen, find, make } from './elements.js'
-import { axisLook, limitColour, makeFigure, makeLegendItem, numberAxis, pointAt } from './charts.js'
-import { readPalette } from './charts.js'
-import { strokeLine, tint, writeOnChart, type ColourName, type Palette } from './charts.js'
-import { bandsOf, countBands, describeBand, drawBand, drawBands, NOTHING_ANSWERED } from './bands.js'
-import { greyPart, isInWarmUp, NOT_COUNTED } from './bands.js'
+import {
+  axisLook,
+  limitColour,
+  makeFigure,
+  makeLegendItem,
+  numberAxis,
+  pointAt,
+  readPalette,
+  strokeLine,
+  tint,
+  writeOnChart,
+  type ColourName,
+  type Palette
+} from './charts.js'
+import {
+  bandsOf,
+  countBands,
+  describeBand,
+  drawBand,
+  drawBands,
+  NOTHING_ANSWERED,
+  greyPart,
+  isInWarmUp,
+  NOT_COUNTED
+} from './bands.js'
 
 interface Line {
   readonly name: string

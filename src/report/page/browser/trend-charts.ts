@@ -1,7 +1,16 @@
 import uPlot from 'uplot'
 import type { Trend, TrendPoint } from '../../../analysis/baseline/build-trend.js'
-import { axisRange, connectedStretches, describePlan, describePoint, describeTrend } from '../trend-plan.js'
-import { planTrend, renderTrendTable, startOfBand, type TrendPlan } from '../trend-plan.js'
+import {
+  axisRange,
+  connectedStretches,
+  describePlan,
+  describePoint,
+  describeTrend,
+  planTrend,
+  renderTrendTable,
+  startOfBand,
+  type TrendPlan
+} from '../trend-plan.js'
 import { fillWhenOpen, find, make } from './elements.js'
 import { axisLook, makeFigure, numberAxis, pointAt, readPalette, strokeLine, type Palette } from './charts.js'
 

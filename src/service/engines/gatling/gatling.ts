@@ -12,8 +12,15 @@ import type { ImageJava } from '../image/image-program.js'
 import { findHome, listFiles, refuseOlderJava, requireImageJava } from '../image/image-program.js'
 import { makeFolder } from '../../../contract/files.js'
 import GATLING_JARS from './gatling-jars.json' with { type: 'json' }
-import { chooseSimulation, readPlanFacts, subPathsOf } from './plan-facts.js'
-import { refuseFiles, SIMULATION_PROPERTY, sortPlanFiles, type PlanFiles } from './plan-facts.js'
+import {
+  chooseSimulation,
+  readPlanFacts,
+  subPathsOf,
+  refuseFiles,
+  SIMULATION_PROPERTY,
+  sortPlanFiles,
+  type PlanFiles
+} from './plan-facts.js'
 import { runSimulation, type Simulation } from './run-simulation.js'
 import KOTLIN_COMPILER_JARS from './kotlin-compiler-jars.json' with { type: 'json' }
 import SCALA_COMPILER_JARS from './scala-compiler-jars.json' with { type: 'json' }

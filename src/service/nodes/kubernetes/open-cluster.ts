@@ -2,8 +2,15 @@ import http from 'node:http'
 import https from 'node:https'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { capitalize } from '../../../contract/text.js'
-import { type Cluster, type ClusterAddress, type ClusterChoice, ClusterError } from './cluster.js'
-import { refusal, SILENCE_MS, unreachable } from './cluster.js'
+import {
+  type Cluster,
+  type ClusterAddress,
+  type ClusterChoice,
+  ClusterError,
+  refusal,
+  SILENCE_MS,
+  unreachable
+} from './cluster.js'
 import { type Access, Credentials } from './credentials.js'
 import { execInPod, Openings } from './exec.js'
 import { findKubeconfig, loadKubeconfig } from './kubeconfig.js'

@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, renameSync } from 'node:fs'
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { isProcessGroup } from '../../../contract/records.js'

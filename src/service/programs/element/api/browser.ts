@@ -1,5 +1,11 @@
-import type { BrowserContext, CDPSession, devices, ElementHandle as PageElement } from 'playwright-core'
-import type { Frame, Page } from 'playwright-core'
+import type {
+  BrowserContext,
+  CDPSession,
+  devices,
+  ElementHandle as PageElement,
+  Frame,
+  Page
+} from 'playwright-core'
 import { type Evaluated, toLocator } from './by.js'
 import { currentCalls } from './calls.js'
 import { findDevice, isKey } from './constants.js'
