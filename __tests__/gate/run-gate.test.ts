@@ -974,6 +974,46 @@ describe('mixed grids', () => {
   })
 })
 
+describe('grids that the service makes for the run', () => {
+  beforeEach(() => {
+    service.grids.set('grid1', { id: 'grid1', statuses: ['started'], fields: [], isTerminated: false })
+    service.ownGrids = [{ id: 'grid1', region: 'us-east-1', batchId: 'b1' }]
+    service.nextDocument = { batch_id: 'b1' }
+  })
+
+  test.each<[string, Changes, () => void, string]>([
+    ['a run that passes', {}, () => undefined, 'passed'],
+    ['a repeated run', { origin: { kind: 'repeat', runId: 'before' } }, () => undefined, 'passed'],
+    ['a run that fails', { thresholdLines: 'apdex > 0.99' }, () => undefined, 'failed'],
+    ['a timeout', { timeoutMs: 60_000 }, () => (service.nextStatuses = ['running']), 'timed-out']
+  ])(
+    'are terminated after %s, and the results are read before that',
+    async (_, changes, arrange, verdict) => {
+      service.addRun({ id: 'before', statuses: ['finished'] })
+      arrange()
+      expect((await gate(changes)).verdict).toBe(verdict)
+      expect(service.grids.get('grid1')?.isTerminated).toBe(true)
+      expect(service.order().lastIndexOf('result')).toBeLessThan(service.order().indexOf('terminateGrid'))
+      expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
+    }
+  )
+
+  test('are left to whoever started it, where a run is only judged', async () => {
+    service.addRun({ id: 'before', statuses: ['finished'], document: { batch_id: 'b1' } })
+    expect((await gate({ origin: { kind: 'existing', runId: 'before' } })).verdict).toBe('passed')
+    expect(service.count('terminateGrid')).toBe(0)
+  })
+
+  test('that cannot be terminated are named, and the post step looks again', async () => {
+    service.meet('terminateGrid', ...Array.from({ length: 50 }, () => faults.answer(403)))
+    expect((await gate()).verdict).toBe('passed')
+    expect(ports.log.of('warning')).toContainEqual(
+      expect.stringMatching(/^Grid grid1 may still be running: /)
+    )
+    expect(ports.states.at(-1)).toMatchObject({ cleanupDue: true })
+  })
+})
+
 describe('errors', () => {
   test.each<[string, Fault, RegExp]>([
     ['a wrong token', faults.answer(401), /^creating the run: the service answered 401: .*Check the token/],

@@ -15,12 +15,15 @@ export interface GridFields {
   readonly nodeCount?: number
   /** The service has two words for the same list. */
   readonly nodesKey?: 'nodes' | 'resources'
+  /** Of the run that it was created with. */
+  readonly batchId?: string | undefined
 }
 
 export function gridDocument(grid: GridFields): Record<string, unknown> {
   return {
     _links: { self: { href: `/api/grids/${grid.id}` } },
     uuid: grid.id,
+    ...(grid.batchId !== undefined && { batch_id: grid.batchId }),
     name: `grid ${grid.id}`,
     region: grid.region ?? 'us-east-1',
     origin: 'somewhere',
@@ -37,7 +40,8 @@ export interface RunFields {
   readonly id: string
   readonly status: string
   readonly serviceUrl: string
-  readonly grids: readonly { readonly id: string; readonly region: string; readonly nodeCount?: number }[]
+  readonly grids: readonly Pick<GridFields, 'id' | 'region' | 'nodeCount' | 'batchId'>[]
+  readonly batchId?: string | undefined
   readonly gridStatus?: (id: string) => string
   readonly tags: readonly string[]
   readonly apdex: string | null
@@ -58,6 +62,7 @@ export function runDocument(run: RunFields): Record<string, unknown> {
   return {
     _links: { self: { href: `/api/${word}s/${run.id}` } },
     uuid: run.id,
+    ...(run.batchId !== undefined && run.isFull !== false && { batch_id: run.batchId }),
     apdex: hasEnded ? run.apdex : null,
     tool: 'jmeter-5.6.3',
     name: run.name ?? 'a run',

@@ -20,11 +20,14 @@ export interface FakeGrid {
   readonly uuid: string
   readonly region: string
   readonly instance_quantity: number
+  /** Of the run that it was created with. */
+  readonly batchId?: string
   status: string
 }
 
 export interface FakeRun {
   readonly uuid: string
+  readonly batchId?: string
   readonly tags: string[]
   readonly grids: FakeGrid[]
   /** Taken one by one, a look at the run each; the last one stays. */
@@ -207,17 +210,20 @@ export class FakeService extends FakeServiceCore {
 
   /** What POST /runs commits, apart from its answer. */
   createRun(given: Record<string, unknown>): FakeRun {
+    const batchId = `batch${this.#count}`
     const grids = (given.grids as Record<string, string>[]).map((grid) =>
       grid.uuid === undefined
         ? this.addGrid({
             region: grid.region ?? '',
             instance_quantity: Number(grid.instance_quantity),
+            batchId,
             status: 'starting'
           })
         : (this.grids.get(grid.uuid) ?? this.addGrid({ uuid: grid.uuid }))
     )
     const duration = given.duration === undefined ? null : Number(given.duration)
     return this.addRun({
+      batchId,
       grids,
       tags: String(given.tag_list).split(','),
       duration,
@@ -266,10 +272,8 @@ export class FakeService extends FakeServiceCore {
       isFull,
       word: this.word,
       serviceUrl: this.url,
-      grids: run.grids.map(({ uuid, region, instance_quantity: nodeCount }) => ({
-        id: uuid,
-        region,
-        nodeCount
+      grids: run.grids.map(({ uuid, region, instance_quantity: nodeCount, batchId }) => ({
+        ...{ id: uuid, region, nodeCount, batchId }
       })),
       gridStatus: (id) => run.grids.find(({ uuid }) => uuid === id)?.status ?? 'stopped',
       permalink: `${this.permalinkBase}/${run.uuid}`,

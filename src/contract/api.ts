@@ -87,6 +87,7 @@ const gridEntries = {
   instance_type: text,
   infrastructure: text,
   stop_after: integer,
+  batch_id: text,
   nodes: lenientList(gridNode),
   resources: lenientList(gridNode)
 }
@@ -101,6 +102,8 @@ const toGrid = v.transform(
     instanceType: grid.instance_type,
     infrastructure: grid.infrastructure,
     stopAfterMinutes: grid.stop_after,
+    /** Of the run that it was created with; absent if it was created by itself. */
+    ...(grid.batch_id !== undefined && { batchId: grid.batch_id }),
     status: grid.status,
     nodes: grid.nodes ?? grid.resources ?? []
   })
@@ -261,6 +264,7 @@ function withinDepth(value: unknown, depth: number): unknown {
 
 const runEntries = {
   uuid: id,
+  batch_id: text,
   apdex: anyText,
   tool: text,
   name: text,
@@ -290,6 +294,7 @@ export function runSchemas(words: Vocabulary) {
   const toRun = v.transform(
     ({ _embedded, nodes, queue_position, ...run }: v.InferOutput<typeof withStatus>) => ({
       id: run.uuid,
+      ...(run.batch_id !== undefined && { batchId: run.batch_id }),
       status: run.status,
       /** As sent; null if there is none. It is parsed where it is judged. */
       apdex: run.apdex ?? null,
@@ -419,9 +424,10 @@ type Wire<S extends v.GenericSchema> = DeepReadonly<v.InferInput<S>>
 /** A document as the embedded service sends it: with these keys, which a client reads, and others. */
 export type Sent<T> = Required<T> & Record<string, unknown>
 
-export type GridDocument = Wire<typeof gridSchema>
+/** A grid that was created by itself, and a run in a list, have no `batch_id`. */
+export type GridDocument = Omit<Wire<typeof gridSchema>, 'batch_id'>
 export type GridNodeDocument = Wire<typeof gridNode>
-export type RunDocument = Wire<RunSchemas['run']>
+export type RunDocument = Omit<Wire<RunSchemas['run']>, 'batch_id'>
 export type RunNodeDocument = Wire<typeof runNode>
 export type RunListDocument = Wire<RunSchemas['runPage']>
 export type AccountDocument = Wire<typeof accountSchema>

@@ -228,6 +228,45 @@ describe('a repeat whose reply was lost', () => {
   })
 })
 
+describe('the grids that the service made for the run', () => {
+  const grid = (id: string, changes: object = {}): object => ({
+    ...{ uuid: id, region: 'us-east-1', status: 'started', infrastructure: 'demand', batch_id: 'b1' },
+    ...changes
+  })
+  const grids = [
+    grid('own'),
+    grid('given', { batch_id: undefined }),
+    grid('theirs', { batch_id: 'b0' }),
+    grid('shared', { infrastructure: 'shared', stop_after: 0 }),
+    grid('ended', { status: 'stopped' })
+  ]
+  const document = { batch_id: 'b1', _embedded: { grids } }
+  const terminated = (): string[] =>
+    service.seen.filter(({ operation }) => operation === 'terminateGrid').map(({ path }) => path.slice(-5))
+
+  beforeEach(() => {
+    for (const { uuid } of grids as { uuid: string }[]) addGrid(uuid)
+  })
+
+  test.each(['running', 'finished'])(
+    'outlive one that is %s, and are terminated; no others are',
+    async (status) => {
+      service.addRun({ id: 'mine', tags: [MARKER], statuses: [status], document })
+      expect(await clean({ runId: 'mine', marker: MARKER })).toBe(true)
+      expect(terminated()).toEqual(['s/own'])
+    }
+  )
+
+  test('are left alone if the run is somebody else’s, or ended without a word of batches', async () => {
+    const tags = ['loadgate-0b6e1c9e-7d0a-4b60-8f3d-0f4a5a4b7c11']
+    service.addRun({ id: 'theirs', tags, statuses: ['finished'], document })
+    service.addRun({ id: 'mine', statuses: ['finished'], document: { _embedded: { grids } } })
+    expect(await clean({ runId: 'theirs', marker: MARKER })).toBe(true)
+    expect(await clean({ runId: 'mine' })).toBe(true)
+    expect(terminated()).toEqual([])
+  })
+})
+
 describe('the grids that the step made', () => {
   test('are terminated, the others are not', async () => {
     for (const id of ['g1', 'g2', 'theirs']) addGrid(id)

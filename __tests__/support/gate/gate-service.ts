@@ -1,4 +1,4 @@
-import { NOT_FOUND, gridDocument, listDocument, runDocument } from '../fake-documents.js'
+import { NOT_FOUND, gridDocument, listDocument, runDocument, type RunFields } from '../fake-documents.js'
 import { routeOf } from '../fake-service-core.js'
 import type { Operation } from '../fake-service-core.js'
 import { listen } from '../in-process.js'
@@ -94,7 +94,7 @@ export class GateService {
   /** Laid over every run that is made. */
   nextDocument: Record<string, unknown> = {}
   /** The grids that a run made of specifications brings along. */
-  ownGrids = [{ id: 'grid1', region: 'us-east-1' }]
+  ownGrids: RunFields['grids'] = [{ id: 'grid1', region: 'us-east-1' }]
   pageSize = 50
   /** Its own clock: at the time of its samples. */
   now: () => number = () => NOW_MS

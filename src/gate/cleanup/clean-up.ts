@@ -1,7 +1,7 @@
 import type { ServiceClient } from '../../client/client.js'
 import type { Clock } from '../../contract/clock.js'
 import type { Run } from '../../contract/api.js'
-import { endGrid, endRun } from '../run/end-run.js'
+import { endGrid, endRun, gridsMadeFor } from '../run/end-run.js'
 import {
   MAY_BE_RUNNING,
   VERY_PATIENT_MS,
@@ -24,6 +24,8 @@ export interface CleanUpOptions {
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warning'>
   readonly signal: AbortSignal
+  /** The service ends with the step, and its grids with it. */
+  readonly isLocal?: boolean
   /** No cleanup follows this one: wait for what may show up a little later. */
   readonly isLast?: boolean
   /** Told of every duplicate of a run of the step, whether it still runs or not. */
@@ -125,22 +127,23 @@ async function findOwnRepeat(
   return undefined
 }
 
-async function endAndTell(
-  id: string,
-  { client, clock, log, signal, describe = messageOf }: CleanUpOptions,
-  marker?: string
-): Promise<boolean> {
+/** Ends a run, and the grids that the service made for it. */
+async function endAndTell(id: string, options: CleanUpOptions, marker?: string): Promise<boolean> {
+  const { client, clock, log, signal, describe = messageOf } = options
+  const endGridsOf = (ended: Run): Promise<boolean> =>
+    all((options.isLocal ? [] : gridsMadeFor(ended)).map((gridId) => terminateAndTell(gridId, options)))
   try {
     const run = await client.showRun(id, signal).catch(() => undefined)
-    if (run !== undefined && hasEnded(run.status)) return true
-    if (run !== undefined && marker !== undefined && isForeign(run, marker)) {
+    const isOthers = run !== undefined && marker !== undefined && isForeign(run, marker)
+    if (run !== undefined && hasEnded(run.status)) return isOthers || (await endGridsOf(run))
+    if (isOthers) {
       log.warning(`Run ${id} does not have the tag ${marker}: it belongs to someone else and is not stopped.`)
       return true
     }
     log.info(`Stopping run ${id}.`)
-    const { status } = await endRun(client, id, { clock, signal })
-    log.info(`Run ${id} has ended (${status}).`)
-    return true
+    const ended = await endRun(client, id, { clock, signal })
+    log.info(`Run ${id} has ended (${ended.status}).`)
+    return await endGridsOf(ended)
   } catch (thrown) {
     log.warning(`Run ${id} may still be running: ${describe(thrown)}. Stop it manually.`)
     return false

@@ -1,5 +1,6 @@
 import { cleanUp, endTwins, type CleanUpOptions, LEFT_RUNNING, wasRequested } from './clean-up.js'
 import type { Twin } from '../run/find-run.js'
+import { gridsMadeFor } from '../run/end-run.js'
 import { hasEnded } from '../run/run-status.js'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -40,11 +41,15 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   const longestMs = isCancelled ? STOP_ON_CANCEL_MS : STOP_AFTER_FAILURE_MS
   // After a lost reply the search for the run is already done; if the list lags even more, the post step checks it.
   const wasLookedFor = findings.run === undefined && findings.failure?.kind === 'error'
-  const grids = { ...state, runId: undefined, marker: undefined, repeat: undefined, earlier: [] }
+  const isLocal = gate.local !== undefined
+  // Those of a run that is stopped here are ended with it.
+  const gridsOfRun = isLocal || isRunning || findings.run === undefined ? [] : gridsMadeFor(findings.run)
+  const madeGrids = [...new Set([...state.madeGrids, ...gridsOfRun])]
+  const grids = { ...state, madeGrids, runId: undefined, marker: undefined, repeat: undefined, earlier: [] }
   const left = !isRunning || wasLookedFor ? grids : state
   const { clock } = ports
   // Closing the embedded service ends what could not be ended here; nobody can stop it by hand.
-  const tell = gate.local === undefined ? 'warning' : 'debug'
+  const tell = isLocal ? 'debug' : 'warning'
   const log = {
     info: (line: string) => ports.log.info(line),
     warning: (line: string) => ports.log[tell](line)
@@ -57,7 +62,7 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   }
   const error = new Error('there was no time left')
   const isClean = await withDeadline(clock, longestMs, { error }, (signal) => {
-    const options = { client, clock, log, signal, onTwin }
+    const options = { client, clock, log, signal, onTwin, isLocal }
     return Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
   })
   // The post step ends whatever could not be ended here.

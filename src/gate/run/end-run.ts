@@ -77,6 +77,14 @@ export async function endRun(
   }
 }
 
+/** The grids that the service made for this run alone and that still run: as its documents say, they outlive the run. */
+export function gridsMadeFor({ batchId, grids }: Pick<Run, 'batchId' | 'grids'>): string[] {
+  return grids
+    .filter((grid) => batchId !== undefined && grid.batchId === batchId && grid.infrastructure !== 'shared')
+    .filter(({ status }) => gridPhaseOf(status) !== 'ended')
+    .map(({ id }) => id)
+}
+
 /** Terminates a grid; throws if it cannot confirm that the grid has ended. */
 export async function endGrid(
   client: ServiceClient,
