@@ -62,6 +62,7 @@ export class PodGrids {
       {
         gridId: randomBytes(12).toString('hex'),
         runId: 'c0ffee',
+        tool: 'jmeter',
         region: 'eu',
         quantity: 1,
         instanceType: 'small',

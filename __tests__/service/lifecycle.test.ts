@@ -122,7 +122,7 @@ describe('stop_after', () => {
 })
 
 describe('grids of a run', () => {
-  test('those made for it end with it, those referred to stay', async () => {
+  test('those made for it and those referred to stay started after it', async () => {
     const service = await services.start()
     const [first, second] = [await startGrid(service), await startGrid(service, { region: 'eu-west-1' })]
     const run = await finishRun(service, runForm({}, refer(first, second)))
@@ -133,7 +133,69 @@ describe('grids of a run', () => {
     expect(await statusOf(service, `/grids/${first}`)).toBe('started')
     expect(run.json._embedded.grids[0]!.batch_id).toBeUndefined()
     const own = await finishRun(service)
-    expect(await statusOf(service, `/grids/${own.json._embedded.grids[0]!.uuid}`)).toBe('stopped')
+    const grid = own.json._embedded.grids[0]!
+    expect(grid).toMatchObject({ status: 'started', batch_id: own.json.batch_id })
+    expect(await statusOf(service, `/grids/${grid.uuid}`)).toBe('started')
+  })
+
+  test('one made for a run serves others until its own minutes are up, each with rows of its own', async () => {
+    const clock = new ManualClock()
+    const service = await services.start({ clock })
+    const first = await createRun(service, runForm({ duration: '5' }, specFields({ stop_after: '3' })))
+    const [grid] = (await waitForStatus(service, `/runs/${first}`, ['finished'])).json._embedded.grids
+    const csv = async (id: string): Promise<string> =>
+      (await get(service, `/runs/${id}/result.csv?grid_id=${grid!.uuid}`)).text
+    const before = await csv(first)
+    await clock.advance(2 * MINUTE_MS)
+    const second = await createRun(service, runForm({ duration: '5' }, refer(grid!.uuid)))
+    const run = await waitForStatus(service, `/runs/${second}`, ['finished'])
+    expect(run.json._embedded.grids.map(({ uuid }) => uuid)).toEqual([grid!.uuid])
+    expect(run.json._embedded.grids[0]!.batch_id).not.toBe(run.json.batch_id)
+    const rows = (await csv(second)).trimEnd().split('\n').slice(1)
+    expect(rows.length).toBeGreaterThan(0)
+    for (const row of rows)
+      expect(Number(row.split(',')[0])).toBeGreaterThanOrEqual(Date.parse(run.json.started))
+    expect(await csv(first)).toBe(before)
+    await clock.advance(MINUTE_MS - 1)
+    expect(await statusOf(service, `/grids/${grid!.uuid}`)).toBe('started')
+    await clock.advance(1)
+    expect(await statusOf(service, `/grids/${grid!.uuid}`)).toBe('stopped')
+  })
+
+  test('two runs on one grid at the same time have their own rows, and both end if it is deleted', async () => {
+    const service = await services.start()
+    const grid = await startGrid(service)
+    const ids = [
+      await createRun(service, runForm(REAL_TIME, refer(grid))),
+      await createRun(service, runForm(REAL_TIME, refer(grid)))
+    ]
+    for (const id of ids) await hasBegun(service, id)
+    await send(service, 'DELETE', `/grids/${grid}`)
+    for (const id of ids) {
+      const { json } = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
+      expect(json).toMatchObject({ status: 'problem' })
+      expect(json.remote_errors).toContain(`grid ${grid} was deleted`)
+    }
+  })
+
+  test('one whose run is over before it has started never starts', async () => {
+    const service = await services.start()
+    const id = await createRun(service, runForm(REAL_TIME))
+    await get(service, `/runs/${id}/stop`)
+    const { json } = await get(service, `/runs/${id}`)
+    expect([json.started, json._embedded.grids[0]!.status]).toEqual([null, 'stopped'])
+  })
+
+  test('a repeat gets new grids for those made for the run, and the same of the others', async () => {
+    const service = await services.start()
+    const own = (await finishRun(service)).json
+    const repeat = (await get(service, `/runs/${own.uuid}/repeat`)).json.uuid
+    const [grid] = (await waitForStatus(service, `/runs/${repeat}`, ['finished'])).json._embedded.grids
+    expect(grid!.uuid).not.toBe(own._embedded.grids[0]!.uuid)
+    const other = (await finishRun(service, runForm({}, refer(grid!.uuid)))).json.uuid
+    const again = (await get(service, `/runs/${other}/repeat`)).json.uuid
+    const { json } = await waitForStatus(service, `/runs/${again}`, ['finished'])
+    expect(json._embedded.grids.map(({ uuid }) => uuid)).toEqual([grid!.uuid])
   })
 
   test('a grid that is not started cannot be referred to, nor repeated on', async () => {
@@ -228,7 +290,32 @@ describe('closing', () => {
       status: 'problem',
       remote_errors: expect.stringContaining('was closed')
     })
-    expect(run.json._embedded.grids[0]!.status).toBe('stopped')
+    // It has nothing to do with this run's end: it is there until its minutes are up.
+    expect(run.json._embedded.grids[0]!.status).toBe('started')
+  })
+
+  test('grids go on with the next service, with the minutes that they have left', async () => {
+    const clock = new ManualClock()
+    const service = await services.start({ clock })
+    const [idle, deleted] = [await startGrid(service, { stop_after: '5' }), await startGrid(service)]
+    await send(service, 'DELETE', `/grids/${deleted}`)
+    const [used] = (await finishRun(service, runForm({}, specFields({ stop_after: '9' })))).json._embedded
+      .grids
+    await clock.advance(2 * MINUTE_MS)
+    await service.close()
+    await clock.advance(2 * MINUTE_MS)
+    const next = await services.start({ dataDir: service.dataDir, clock })
+    expect(await statusOf(next, `/grids/${deleted}`)).toBe('stopped')
+    await clock.advance(MINUTE_MS - 1)
+    expect(await statusOf(next, `/grids/${idle}`)).toBe('started')
+    await clock.advance(1)
+    expect(await statusOf(next, `/grids/${idle}`)).toBe('stopped')
+    const again = await createRun(next, runForm({ duration: '5' }, refer(used!.uuid)))
+    await waitForStatus(next, `/runs/${again}`, ['finished'])
+    await next.close()
+    await clock.advance(4 * MINUTE_MS)
+    const last = await services.start({ dataDir: service.dataDir, clock })
+    await until(async () => (await statusOf(last, `/grids/${used!.uuid}`)) === 'stopped')
   })
 })
 

@@ -47,6 +47,7 @@ function prepare(kubernetes: Partial<Kubernetes> = {}): { parts: PlaceParts; log
       log.push(`place ${cluster.name} ${marker} ${defaultImage}`)
       return { ...MACHINE, name: cluster.name, outlivesService: true, mostNodes: 1000 }
     },
+    jobName: ({ runId, gridId }) => `job of ${runId} in ${gridId}`,
     deleteJobs: async (cluster, selector) => {
       log.push(`delete ${cluster.address.context} ${selector}`)
       return 1
@@ -152,23 +153,21 @@ describe('the places of regions', () => {
     expect(log).toEqual(['load'])
   })
 
-  test('what was left behind is deleted, but for the grids in use; a cluster that does not answer holds up nothing', async () => {
+  test('what was left behind is deleted, but for the nodes in use; a cluster that does not answer holds up nothing', async () => {
     const { parts, log } = prepare({
-      deleteJobs: async ({ address }, selector) => {
+      deleteJobs: async ({ address }, selector, { kept } = {}) => {
         if (address.context === 'us') throw new Error('it does not answer')
-        log.push(selector)
+        log.push(`${selector} but ${[...kept!].join()}`)
         return 2
       }
     })
     const places = await openPlaces(regionsOf({ east: onCluster('eu'), west: onCluster('us') }), parts)
     log.length = 0
     await places.clearAway([])
-    await places.clearAway(['g1', 'g2'])
-    const failed = (selector: string): string =>
-      `log could not delete the Jobs left behind in namespace load of the cluster us (${selector}): it does not answer`
-    const all = 'loadgate.dev/marker=a1b2'
-    const others = `${all},loadgate.dev/grid notin (g1,g2)`
+    await places.clearAway([{ runId: 'r1', gridId: 'g1' }])
+    const failed = `log could not delete the Jobs left behind in namespace load of the cluster us (loadgate.dev/marker=a1b2): it does not answer`
+    const all = 'loadgate.dev/marker=a1b2 but '
     const deleted = 'log deleted 2 Jobs left behind in namespace load of the cluster eu'
-    expect([...log].sort()).toEqual([all, others, deleted, deleted, failed(all), failed(others)].sort())
+    expect([...log].sort()).toEqual([all, `${all}job of r1 in g1`, deleted, deleted, failed, failed].sort())
   })
 })

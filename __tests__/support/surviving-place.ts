@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import {
   NodeError,
   type NodeExit,
   type NodePlace,
+  type NodesInUse,
   type NodeSet
 } from '../../src/service/nodes/load-node.js'
 import type { Places } from '../../src/service/places.js'
@@ -21,8 +23,8 @@ export interface SurvivingOptions {
 }
 
 export interface SurvivingPlaces extends Places {
-  /** The grids in use at each clearing. */
-  readonly cleared: string[][]
+  /** The nodes in use at each clearing. */
+  readonly cleared: NodesInUse[][]
   /** As if the service was killed: from now on it changes nothing of the nodes. */
   detach(): void
 }
@@ -40,11 +42,11 @@ const RUN = [
 ].join('\n')
 
 /**
- * Places whose nodes are processes of this machine that outlive the service, as pods do: what is known of a grid is in a folder
- * of its own. `lose` lets a node fail with words, `refuse` keeps a region from starting nodes.
+ * Places whose nodes are processes of this machine that outlive the service, as pods do: what is known of the nodes of a run's grid
+ * is in a folder of its own. `lose` lets a node fail with words, `refuse` keeps a region from starting nodes.
  */
 export function createSurvivingPlaces(options: SurvivingOptions): SurvivingPlaces {
-  const cleared: string[][] = []
+  const cleared: NodesInUse[][] = []
   const link: Link = { isCut: false }
   const places = new Map(options.regions.map((region) => [region, createPlace(region, options, link)]))
   return {
@@ -54,13 +56,19 @@ export function createSurvivingPlaces(options: SurvivingOptions): SurvivingPlace
     },
     regions: [...places.keys()],
     placeOf: (region) => places.get(region),
-    clearAway: async (gridsInUse) => void cleared.push([...gridsInUse])
+    clearAway: async (inUse) => {
+      cleared.push([...inUse])
+      const kept = new Set(inUse.map(nodesFolder))
+      for (const name of foldersIn(options.folder))
+        if (!kept.has(name)) closeFolder(join(options.folder, name))
+    }
   }
 }
 
 /** The node with this number, from 1, of the grid is lost, with these words. */
 export function lose(folder: string, gridId: string, number: number, words: string): void {
-  writeFileSync(join(folder, gridId, String(number), 'lost'), words)
+  const name = foldersIn(folder).find((each) => each.endsWith(gridId)) ?? ''
+  writeFileSync(join(folder, name, String(number), 'lost'), words)
 }
 
 /** Grids of the region cannot start, with these words. */
@@ -68,17 +76,26 @@ export function refuse(folder: string, region: string, words: string): void {
   writeFileSync(join(folder, `${region}.refused`), words)
 }
 
-/** The ids of the grids that still have nodes. */
+/** The ids of the grids that still have nodes, once for each run on them. */
 export function gridsWithNodes(folder: string): string[] {
-  return readdirSync(folder).filter((name) => /^[\da-f]{24}$/.test(name))
+  return foldersIn(folder).map((name) => name.split('-')[1]!)
+}
+
+/** Where the nodes of a run's grid are. */
+export function nodesFolder({ runId, gridId }: NodesInUse): string {
+  return `${runId}-${gridId}`
+}
+
+function foldersIn(folder: string): string[] {
+  return readdirSync(folder).filter((name) => /^[\da-f]{24}-[\da-f]{24}$/.test(name))
 }
 
 function createPlace(region: string, { folder, offsetMs = 0 }: SurvivingOptions, link: Link): NodePlace {
   return {
     name: `nodes that survive in ${region}`,
     outlivesService: true,
-    open: async ({ gridId, quantity, isTakenUp }) => {
-      const dir = join(folder, gridId)
+    open: async ({ quantity, isTakenUp, ...whose }) => {
+      const dir = join(folder, nodesFolder(whose))
       const refusal = join(folder, `${region}.refused`)
       if (existsSync(refusal)) throw new NodeError(readFileSync(refusal, 'utf8'))
       if (isTakenUp && !existsSync(dir)) throw new NodeError('they are gone')
@@ -104,11 +121,14 @@ function createSet(
     }),
     doubts: () => (offsetMs > 1000 ? ['the clock of node-1 is ahead'] : []),
     close: async () => {
-      if (link.isCut) return
-      dirs.flatMap(turnsOf).forEach(end)
-      if (existsSync(dir)) renameSync(dir, `${dir}.closed`)
+      if (!link.isCut) closeFolder(dir)
     }
   }
+}
+
+function closeFolder(dir: string): void {
+  turnsOf(dir).flatMap(turnsOf).forEach(end)
+  if (existsSync(dir)) renameSync(dir, `${dir}.closed-${randomUUID()}`)
 }
 
 function createNode(dir: string, link: Link): LoadNode {

@@ -32,20 +32,18 @@ const gridSpec = v.object({
 const gridRecord = v.object({
   id,
   spec: gridSpec,
-  /** The run that the grid was created with; such a grid ends with its run. */
+  /** The run that the grid was created with. */
   batchId: v.nullable(id),
   /** Who created it; absent where there are no users. */
   user: v.exactOptional(userReference),
   createdMs: time,
   status: v.picklist(['queued', 'starting', 'started', 'stopped']),
   startedMs: v.nullable(time),
-  /** Why and when it stopped. A run still using it is told; one that has ended does not matter. */
+  /** Why and when it stopped, which a run still using it is told. The last two are those of earlier versions. */
   ended: v.exactOptional(
     v.object({ by: v.picklist(['deleted', 'stop_after', 'run ended', 'failed', 'closed']), atMs: time })
   ),
-  /** Why its nodes could not be started, or cannot be used any more. */
-  problem: v.exactOptional(text),
-  /** What its nodes are called where they run, if they have names there. */
+  /** What the nodes of its last run are called where they run, if they have names there. */
   nodeNames: v.exactOptional(texts)
 })
 

@@ -2,7 +2,7 @@ import type { KubernetesPlace, Regions } from '../contract/regions/regions.js'
 import type { Clock } from '../contract/clock.js'
 import { readPackageVersion } from './version.js'
 import { messageOf } from '../contract/text.js'
-import type { NodePlace } from './nodes/load-node.js'
+import type { NodePlace, NodesInUse } from './nodes/load-node.js'
 import type * as clusters from './nodes/clusters.js'
 import type { Cluster, ClusterAddress } from './nodes/kubernetes/cluster.js'
 
@@ -11,8 +11,8 @@ export interface Places {
   readonly regions: readonly string[] | undefined
   /** Undefined for a region that there is not. */
   placeOf(region: string): NodePlace | undefined
-  /** Deletes what this service, or one before it with the same data, has left there, but for these grids. Never throws. */
-  clearAway(gridsInUse: readonly string[]): Promise<void>
+  /** Deletes what this service, or one before it with the same data, has left there, but for these nodes. Never throws. */
+  clearAway(inUse: readonly NodesInUse[]): Promise<void>
 }
 
 export interface PlaceParts {
@@ -34,7 +34,7 @@ export interface PlaceParts {
 /** What is needed for pods; it is loaded only where there is a region on Kubernetes. */
 export type Kubernetes = Pick<
   typeof clusters,
-  'openCluster' | 'checkAccess' | 'createPodPlace' | 'deleteJobs'
+  'openCluster' | 'checkAccess' | 'createPodPlace' | 'deleteJobs' | 'jobName'
 >
 
 const load = (): Promise<Kubernetes> => import('./nodes/clusters.js')
@@ -58,7 +58,7 @@ export async function openPlaces(regions: Regions | undefined, parts: PlaceParts
   return {
     regions: [...regions.keys()],
     placeOf: (region) => places.get(region),
-    clearAway: (gridsInUse) => opened?.clearAway(gridsInUse) ?? Promise.resolve()
+    clearAway: (inUse) => opened?.clearAway(inUse) ?? Promise.resolve()
   }
 }
 
@@ -77,7 +77,7 @@ export function mostNodesIn(region: string, places: Places): number {
 async function openPods(
   pods: readonly { region: string; place: KubernetesPlace }[],
   parts: PlaceParts,
-  { openCluster, checkAccess, createPodPlace, deleteJobs }: Kubernetes
+  { openCluster, checkAccess, createPodPlace, deleteJobs, jobName }: Kubernetes
 ): Promise<{ places: [string, NodePlace][]; clearAway: Places['clearAway'] }> {
   const { signal, clock, log, onLeft = log } = parts
   const found = await Promise.allSettled(
@@ -104,9 +104,10 @@ async function openPods(
   const marker = parts.marker()
   const defaultImage = `${NODE_IMAGE}:${readPackageVersion()}`
   /** A Job that cannot be deleted now ends by its own deadline, or is deleted at the next start. */
-  const deleteLeft = async (cluster: Cluster, selector: string): Promise<void> => {
+  const deleteLeft = async (cluster: Cluster, kept: ReadonlySet<string>): Promise<void> => {
+    const selector = `loadgate.dev/marker=${marker}`
     try {
-      const count = await deleteJobs(cluster, selector, signal)
+      const count = await deleteJobs(cluster, selector, { signal, kept })
       if (count > 0) log(`deleted ${count} ${count === 1 ? 'Job' : 'Jobs'} left behind in ${cluster.name}`)
     } catch (thrown) {
       log(`could not delete the Jobs left behind in ${cluster.name} (${selector}): ${messageOf(thrown)}`)
@@ -117,10 +118,9 @@ async function openPods(
       region,
       createPodPlace({ place, cluster, defaultImage, marker, clock, log, onLeft })
     ]),
-    clearAway: async (gridsInUse) => {
-      const others = gridsInUse.length === 0 ? '' : `,loadgate.dev/grid notin (${gridsInUse.join(',')})`
-      const selector = `loadgate.dev/marker=${marker}${others}`
-      await Promise.all([...clusters.values()].map((cluster) => deleteLeft(cluster, selector)))
+    clearAway: async (inUse) => {
+      const kept = new Set(inUse.map(jobName))
+      await Promise.all([...clusters.values()].map((cluster) => deleteLeft(cluster, kept)))
     }
   }
 }

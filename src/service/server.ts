@@ -161,9 +161,9 @@ export async function startService(options: ServiceOptions) {
     close: async ({ withinMs }: { withinMs?: number } = {}) => {
       closing.abort()
       pages?.close()
-      const kept = await runs.close(withinMs)
+      await runs.close(withinMs)
       await processes.endAll()
-      await grids.close(kept)
+      await grids.close()
       await app.close()
       audit.write({ action: 'service.stop' })
       store.close()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Accounts, User } from '../../../src/service/accounts/users.js'
+import { openDatabase } from '../../../src/service/store/database.js'
 import { DataFolder } from '../../../src/service/store/data-folder.js'
 import { HTML, visit, WITH_PAGES } from '../pages/page-support.js'
 import {
@@ -9,7 +10,6 @@ import {
   createServices,
   finishRun,
   get,
-  readTables,
   runForm,
   send,
   specFields,
@@ -164,7 +164,10 @@ test('a run one of whose grids has no record any more is inconclusive, though th
   const grids = [...specFields(), ...specFields({ region: 'eu-west-1' })]
   const { uuid, _embedded } = (await finishRun(as.ann!, runForm({ duration: '5' }, grids))).json
   const gridId = _embedded.grids[0]!.uuid
-  readTables(service.dataDir, (tables) => tables.grids.remove(gridId))
+  await send(as.ann!, 'DELETE', `/grids/${gridId}`)
+  const database = openDatabase(service.dataDir)
+  database.prepare('DELETE FROM grids WHERE id = ?').run(gridId)
+  database.close()
   await put('ann', { thresholds: 'error_rate <= 100%' }, uuid)
   expect(await read(uuid)).toMatchObject({
     verdict: 'inconclusive',

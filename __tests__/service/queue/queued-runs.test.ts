@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Queue } from '../../../src/service/queue/queue.js'
 import type { EmbeddedService, ServiceOptions } from '../../../src/service/server.js'
-import { createSurvivingPlaces } from '../../support/surviving-place.js'
+import { createSurvivingPlaces, gridsWithNodes } from '../../support/surviving-place.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import {
   createFolders,
@@ -206,27 +206,39 @@ describe('a waiting run', () => {
   })
 })
 
-describe('standalone grids on a cluster', () => {
-  test('wait as queued before their nodes start, and count until they end', async () => {
-    const folder = folders.create()
-    const places = createSurvivingPlaces({ folder, regions: ['east'] })
-    const service = await services.start(withQueue(2, { places }))
-    const wish = SPEC.map(([key, value]): FormPart => [
+test.each([
+  ['pods', 'east'],
+  ['processes', 'us-east-1']
+])('idle grids on %s count nothing; a run on one waits for nodes like any other', async (_, region) => {
+  const folder = folders.create()
+  const places = createSurvivingPlaces({ folder, regions: ['east'] })
+  const service = await services.start(withQueue(2, region === 'east' ? { places } : {}))
+  const wish = (quantity: string): FormPart[] =>
+    SPEC.map(([key, value]): FormPart => [
       `grid[${key}]`,
-      key === 'region' ? 'east' : key === 'instance_quantity' ? '2' : value
+      { region, instance_quantity: quantity }[key] ?? value
     ])
-    const first = (await postForm(service, '/grids', wish)).json.uuid
-    await waitForStatus(service, `/grids/${first}`, ['started'])
-    const second = (await postForm(service, '/grids', wish)).json.uuid
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    expect((await get(service, `/grids/${second}`)).json.status).toBe('queued')
-    await send(service, 'DELETE', `/grids/${first}`)
-    await waitForStatus(service, `/grids/${second}`, ['started'])
-    const large = wish.map((part): FormPart =>
-      Array.isArray(part) && part[0] === 'grid[instance_quantity]' ? [part[0], '3'] : part
-    )
-    expect(await postForm(service, '/grids', large)).toMatchObject({ status: 422 })
-  })
+  const grids: string[] = []
+  for (let count = 0; count < 3; count++) {
+    const made = await postForm(service, '/grids', wish('2'))
+    expect(made.json).toMatchObject({ status: 'queued', nodes: [] })
+    grids.push(made.json.uuid)
+    await waitForStatus(service, `/grids/${made.json.uuid}`, ['started'])
+  }
+  expect(gridsWithNodes(folder)).toEqual([])
+  expect((await postForm(service, '/grids', wish('3'))).json.error).toBe(
+    'this grid needs 3 nodes, and this service has at most 2 at work (max-nodes)'
+  )
+  const on = (id: string): Promise<string> => createRun(service, runForm(REAL_TIME, [['run[grids][]', id]]))
+  const ids = [await on(grids[0]!), await on(grids[1]!), await on(grids[0]!)]
+  await isRunning(service, ids[0]!)
+  expect(await positionsOf(service, ids)).toEqual([null, 1, 2])
+  await send(service, 'DELETE', `/grids/${grids[1]!}`)
+  const lost = await waitForStatus(service, `/runs/${ids[1]!}`, ENDED)
+  expect(lost.json.remote_errors).toBe(`grid ${grids[1]!} was deleted before the run started`)
+  await stop(service, ids[0]!)
+  await isRunning(service, ids[2]!)
+  expect((await get(service, `/grids/${grids[0]!}`)).json.status).toBe('started')
 })
 
 describe('a restart', () => {
@@ -328,13 +340,8 @@ describe('a restart', () => {
     const atWork = await createRun(before, runForm(REAL_TIME, at('east', 4)))
     await isRunning(before, atWork)
     const large = await createRun(before, runForm(REAL_TIME, at('local', 3)))
-    const wish = SPEC.map(([key, value]): FormPart => [
-      `grid[${key}]`,
-      key === 'region' ? 'east' : key === 'instance_quantity' ? '3' : value
-    ])
-    const grid = (await postForm(before, '/grids', wish)).json.uuid
     const small = await createRun(before, runForm(REAL_TIME, at('local', 2)))
-    expect(await positionsOf(before, [large, small])).toEqual([1, 3])
+    expect(await positionsOf(before, [large, small])).toEqual([1, 2])
     await before.close()
 
     const lines: string[] = []
@@ -346,9 +353,7 @@ describe('a restart', () => {
     const why = 'needs 3 nodes, and this service has at most 2 at work (max-nodes)'
     const ended = await waitForStatus(next, `/runs/${large}`, ['problem'])
     expect(ended.json.remote_errors).toBe(`this run ${why}`)
-    await waitForStatus(next, `/grids/${grid}`, ['stopped'])
     expect(lines).toContain(`run ${large} cannot continue: this run ${why}`)
-    expect(lines).toContain(`grid ${grid} stops: this grid ${why}`)
   })
 
   test('after a crash, those that had not started wait again and those that had do not', async () => {

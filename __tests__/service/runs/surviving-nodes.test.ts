@@ -57,25 +57,25 @@ const ended = (service: Address, id: string): Promise<Reply> =>
   waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
 
 describe('a run on nodes elsewhere', () => {
-  test('has a standalone grid for itself until it ends', async () => {
+  test('has nodes of its own on a grid that others use, which has none when nobody does', async () => {
     const world = prepareWorld()
+    const { folder } = world.world
     const service = await services.start(optionsOf(world))
-    const standalone = (await postForm(service, '/grids', gridForm('west'))).json.uuid
-    await waitForStatus(service, `/grids/${standalone}`, ['started'])
-    const form = (): ReturnType<typeof runForm> => runForm({}, [['run[grids][]', standalone]])
-    // Both at the same time: one of them gets it.
-    const replies = await Promise.all([
-      postForm(service, '/runs', form()),
-      postForm(service, '/runs', form())
-    ])
-    expect(replies.map(({ status }) => status).sort()).toEqual([201, 422])
-    const id = replies.find(({ status }) => status === 201)?.json.uuid ?? ''
-    const refused = await postForm(service, '/runs', form())
-    expect(refused.status).toBe(422)
-    expect(refused.text).toContain(`grid ${standalone} is in use by run ${id} until it ends`)
+    const id = (await postForm(service, '/grids', gridForm('west'))).json.uuid
+    await waitForStatus(service, `/grids/${id}`, ['started'])
+    expect(gridsWithNodes(folder)).toEqual([])
+    const form = (): ReturnType<typeof runForm> => runForm({}, [['run[grids][]', id]])
+    const runs = [await createRun(service, form()), await createRun(service, form())]
+    await until(() => world.starts() === 2)
+    expect(gridsWithNodes(folder)).toEqual([id, id])
     world.release()
-    await ended(service, id)
-    expect((await ended(service, await createRun(service, form()))).json.status).toBe('finished')
+    for (const run of [...runs, await createRun(service, form())]) {
+      expect((await ended(service, run)).json.status).toBe('finished')
+      expect(rowsOf(await get(service, `/runs/${run}/result.csv?grid_id=${id}`))).toHaveLength(2)
+    }
+    await until(() => gridsWithNodes(folder).length === 0)
+    const { json } = await get(service, `/grids/${id}`)
+    expect(json).toMatchObject({ status: 'started', resources: [{ instance_id: 'node-1', ip: null }] })
   })
 
   test('starts them for itself, says where each part ran, and gives them back', async () => {
@@ -100,6 +100,7 @@ describe('a run on nodes elsewhere', () => {
     })
     expect(service.lines.join('\n')).toMatch(/run \w+: the 3 nodes started within \d+ ms/)
     await until(() => gridsWithNodes(world.world.folder).length === 0)
+    expect((await get(service, `/grids/${east!.uuid}`)).json.status).toBe('started')
   })
 
   test('has the times of this machine where a clock is off, also while it runs', async () => {
@@ -136,6 +137,7 @@ describe('a run on nodes elsewhere', () => {
     })
     expect(world.starts()).toBe(0)
     await until(() => gridsWithNodes(world.world.folder).length === 0)
+    expect(run.json._embedded.grids.map(({ status }) => status)).toEqual(['stopped', 'stopped'])
   })
 
   test('goes on without a node that is lost, and says what was lost with it', async () => {
@@ -171,16 +173,21 @@ describe('a run on nodes elsewhere', () => {
 
   test('does not start at all if one node fails before the start', async () => {
     const world = prepareWorld()
-    const service = await services.start(optionsOf(world))
-    const made = await postForm(service, '/grids', gridForm('west'))
-    await waitForStatus(service, `/grids/${made.json.uuid}`, ['started'])
-    lose(world.world.folder, made.json.uuid, 1, 'OOMKilled')
-    const fields = [['run[grids][]', made.json.uuid] as const]
-    const other = await postForm(service, '/grids', gridForm('east'))
-    await waitForStatus(service, `/grids/${other.json.uuid}`, ['started'])
+    const { folder } = world.world
+    const places = createSurvivingPlaces(world.world)
+    const placeOf = (region: string): NodePlace | undefined => {
+      const place = places.placeOf(region)
+      const open: NodePlace['open'] = async (request, signal) => {
+        const set = await place!.open(request, signal)
+        if (region === 'west') lose(folder, request.gridId, 1, 'OOMKilled')
+        return set
+      }
+      return place && { ...place, open }
+    }
+    const service = await services.start({ ...optionsOf(world), places: { ...places, placeOf } })
     const run = await ended(
       service,
-      await createRun(service, runForm({}, [...fields, ['run[grids][]', other.json.uuid]]))
+      await createRun(service, runForm({}, [...grid('west'), ...grid('east')]))
     )
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors?.split('\n')).toEqual([
@@ -188,10 +195,22 @@ describe('a run on nodes elsewhere', () => {
       'no node was started, because node 1 of 1 in west failed before the start'
     ])
     expect(world.starts()).toBe(0)
-    // Standalone grids keep their nodes.
-    expect(gridsWithNodes(world.world.folder)).toHaveLength(2)
-    await send(service, 'DELETE', `/grids/${other.json.uuid}`)
-    expect(gridsWithNodes(world.world.folder)).toEqual([made.json.uuid])
+    await until(() => gridsWithNodes(folder).length === 0)
+  })
+
+  test('gives the nodes of a deleted grid back at once, and goes on with the others', async () => {
+    const world = prepareWorld()
+    const service = await services.start(optionsOf(world))
+    const id = await createRun(service, runForm({}, [...grid('east'), ...grid('west')]))
+    await until(() => world.starts() === 2)
+    const [east, west] = (await get(service, `/runs/${id}`)).json._embedded.grids
+    await send(service, 'DELETE', `/grids/${east!.uuid}`)
+    expect(gridsWithNodes(world.world.folder)).toEqual([west!.uuid])
+    world.release()
+    const run = await ended(service, id)
+    expect(run.json.status).toBe('problem')
+    expect(run.json.remote_errors).toContain(`grid ${east!.uuid} was deleted`)
+    expect(run.json._embedded.grids.map(({ status }) => status)).toEqual(['stopped', 'started'])
   })
 })
 
@@ -236,21 +255,6 @@ describe('regions', () => {
     const forRun = await postForm(service, '/runs', runForm())
     expect([forRun.status, forRun.json.error]).toEqual([422, `grid 1: ${words}`])
   })
-
-  test('a grid that did not start says why to whoever wants it', async () => {
-    const world = prepareWorld()
-    refuse(world.world.folder, 'west', '0/3 nodes are available')
-    const service = await services.start(optionsOf(world))
-    const made = await postForm(service, '/grids', gridForm('west'))
-    const stopped = await waitForStatus(service, `/grids/${made.json.uuid}`, ['stopped'])
-    const why = '0/3 nodes are available'
-    expect(stopped.json).toMatchObject({ problem: why })
-    const run = await postForm(service, '/runs', runForm({}, [['run[grids][]', made.json.uuid]]))
-    expect([run.status, run.json.error]).toEqual([
-      422,
-      `grid ${made.json.uuid} is stopped, not started: ${why}`
-    ])
-  })
 })
 
 describe('after a kill of the service', () => {
@@ -268,8 +272,13 @@ describe('after a kill of the service', () => {
 
     const places = createSurvivingPlaces(world.world)
     const second = await services.start({ ...optionsOf(world), places, dataDir })
-    const grids = before.json._embedded.grids.map(({ uuid }) => uuid)
-    expect(places.cleared).toEqual([expect.arrayContaining([...grids, standalone])])
+    const gridId = before.json._embedded.grids[0]!.uuid
+    expect(places.cleared).toEqual([
+      [
+        { runId: id, gridId },
+        { runId: other, gridId: standalone }
+      ]
+    ])
     expect((await get(second, `/grids/${standalone}`)).json.status).toBe('started')
     expect((await get(second, `/runs/${id}`)).json.status).toBe('running')
     world.release()
@@ -280,13 +289,13 @@ describe('after a kill of the service', () => {
     expect(nodesOf(run).map(({ rows }) => rows)).toEqual([2, 2])
     expect((await ended(second, other)).json).toMatchObject({ status: 'finished', remote_errors: null })
     expect(world.starts()).toBe(3)
-    await until(() => gridsWithNodes(world.world.folder).length === 1)
+    await until(() => gridsWithNodes(world.world.folder).length === 0)
 
-    // The grid serves another run.
-    const third = await ended(second, await createRun(second, runForm({}, [['run[grids][]', standalone]])))
-    expect(third.json.status).toBe('finished')
-    expect(world.starts()).toBe(4)
-    await second.close()
-    expect(gridsWithNodes(world.world.folder)).toEqual([])
+    // Both grids serve other runs.
+    for (const uuid of [standalone, gridId]) {
+      const next = await ended(second, await createRun(second, runForm({}, [['run[grids][]', uuid]])))
+      expect(next.json.status).toBe('finished')
+    }
+    expect(world.starts()).toBe(6)
   })
 })

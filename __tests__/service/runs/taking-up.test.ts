@@ -5,7 +5,12 @@ import { createSingleUser } from '../../../src/service/accounts/users.js'
 import { systemClock } from '../../../src/contract/clock.js'
 import type { ServiceOptions } from '../../../src/service/server.js'
 import { ManualClock } from '../../support/manual-clock.js'
-import { createSurvivingPlaces, gridsWithNodes, type SurvivingPlaces } from '../../support/surviving-place.js'
+import {
+  createSurvivingPlaces,
+  gridsWithNodes,
+  nodesFolder,
+  type SurvivingPlaces
+} from '../../support/surviving-place.js'
 import {
   createFolders,
   createRun,
@@ -85,21 +90,10 @@ async function rowsOf({ service }: Started, { id, gridId }: Crashed): Promise<nu
 }
 
 describe('a run that a killed service left behind', () => {
-  test('was about to be merged: its nodes still have everything', async () => {
-    const crashed = await crash()
-    changeGrid(crashed, { status: 'stopped', ended: { by: 'run ended', atMs: crashed.startedMs + 5 } })
-    crashed.world.release()
-    const again = await startAgain(crashed)
-    expect((await endOf(again, crashed)).json).toMatchObject({ status: 'finished', remote_errors: null })
-    expect(await rowsOf(again, crashed)).toBe(2)
-    expect(crashed.world.starts()).toBe(1)
-    await until(() => gridsWithNodes(crashed.world.world.folder).length === 0)
-  })
-
   test('has lost its nodes: that is its problem, and what had arrived is kept', async () => {
     const crashed = await crash()
     const { folder } = crashed.world.world
-    renameSync(join(folder, crashed.gridId), join(folder, 'gone'))
+    renameSync(join(folder, nodesFolder({ ...crashed, runId: crashed.id })), join(folder, 'gone'))
     const again = await startAgain(crashed)
     expect((await endOf(again, crashed)).json).toMatchObject({
       status: 'problem',
@@ -110,14 +104,13 @@ describe('a run that a killed service left behind', () => {
     crashed.world.release()
   })
 
-  test('had not started: new nodes do as well', async () => {
+  test('had not started: its nodes are cleared away, and it gets others', async () => {
     const crashed = await crash()
-    const { folder } = crashed.world.world
-    renameSync(join(folder, crashed.gridId), join(folder, 'gone'))
     changeRun(crashed, { status: 'queued', startedMs: null, goMs: undefined, nodes: undefined })
     changeGrid(crashed, { status: 'starting', startedMs: null })
     crashed.world.release()
     const again = await startAgain(crashed)
+    expect(again.places.cleared).toEqual([[]])
     expect((await endOf(again, crashed)).json).toMatchObject({ status: 'finished', remote_errors: null })
     expect(crashed.world.starts()).toBe(2)
   })
@@ -179,7 +172,8 @@ describe('a run that a killed service left behind', () => {
   test('had started one node long before the other: that is a loss of load', async () => {
     const crashed = await crash(2)
     const { world, gridId, id, startedMs } = crashed
-    writeFileSync(join(world.world.folder, gridId, '1', id, 'started'), String(startedMs - 20_000))
+    const nodes = nodesFolder({ runId: id, gridId })
+    writeFileSync(join(world.world.folder, nodes, '1', id, 'started'), String(startedMs - 20_000))
     world.release()
     const { json } = await endOf(await startAgain(crashed), crashed)
     expect(json.remote_errors).toMatch(

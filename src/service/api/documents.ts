@@ -46,22 +46,22 @@ export function gridDocument(
     infrastructure: spec.infrastructure,
     stop_after: spec.stopAfterMin,
     status: grid.status,
-    ...(grid.problem === undefined ? {} : { problem: grid.problem }),
     [key as 'nodes']: nodeDocuments(grid, facts)
   }
 }
 
+/** A grid that nobody uses has no nodes yet: they are shown as they will be. */
 function nodeDocuments(grid: GridRecord, facts: ServiceFacts): Sent<GridNodeDocument>[] {
   const { startedMs } = grid
   if (startedMs === null) return []
   const url = facts.front.baseUrl()
+  const isElsewhere = facts.places.placeOf(grid.spec.region)?.outlivesService ?? false
   const here = { ip: '127.0.0.1', url, private_ip: '127.0.0.1', port: Number(new URL(url).port) }
   return Array.from({ length: grid.spec.instanceQuantity }, (_, index) => {
-    const name = grid.nodeNames?.[index]
     return {
       // Nobody speaks to a node elsewhere but through its place.
-      ...(name === undefined ? here : { ip: null, url: null, private_ip: null, port: null }),
-      instance_id: name ?? `${grid.id}-${index + 1}`,
+      ...(isElsewhere ? { ip: null, url: null, private_ip: null, port: null } : here),
+      instance_id: grid.nodeNames?.[index] ?? `${grid.id}-${index + 1}`,
       chef: 'complete',
       started: timestamp(startedMs),
       state: grid.status === 'stopped' ? 'stopping' : 'running'

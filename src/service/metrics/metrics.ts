@@ -90,13 +90,13 @@ function addRunFigures(registers: Registers, store: SqliteStore): void {
 const MEASURE_EVERY_MS = 5 * 60_000
 
 function addQueueFigures(registers: Registers, queue: Queue): void {
-  addGauge(registers, ['queue_length', 'Runs and grids that wait for nodes.'], () => queue.length)
+  addGauge(registers, ['queue_length', 'Runs that wait for nodes.'], () => queue.length)
   addGauge(registers, ['nodes_at_work', 'Nodes at work.'], () => queue.nodesAtWork)
   const { limit } = queue
   if (limit !== undefined)
     addGauge(registers, ['nodes_limit', 'Nodes that may be at work at a time.'], () => limit)
   const waits = new client.Histogram({
-    ...{ name: 'loadgate_queue_wait_seconds', help: 'How long runs and grids waited for nodes.', registers },
+    ...{ name: 'loadgate_queue_wait_seconds', help: 'How long runs waited for nodes.', registers },
     buckets: WAIT_BUCKETS
   })
   queue.onTurn = (waitedMs) => waits.observe(waitedMs / 1000)

@@ -88,17 +88,19 @@ export interface NodeSet {
   close(): Promise<void>
 }
 
-export interface NodeSetRequest extends Pick<GridSpec, 'region' | 'instanceType' | 'stopAfterMin'> {
+/** The nodes of a run in one of its grids. */
+export interface NodesInUse {
+  readonly runId: string
   readonly gridId: string
-  /** Undefined for a grid that is not part of a run. */
-  readonly runId: string | undefined
-  /** What will run on them; undefined where that is not known yet. */
-  readonly tool?: string | undefined
+}
+
+export interface NodeSetRequest
+  extends NodesInUse, Pick<GridSpec, 'region' | 'instanceType' | 'stopAfterMin'> {
+  /** What will run on them. */
+  readonly tool: string
   readonly quantity: number
   /** Take the nodes that an earlier service started, with what runs on them; if there are none any more, that is a `NodeError`. */
   readonly isTakenUp: boolean
-  /** Of those to be taken up, nothing ran yet: the ones that are missing may be on their way. */
-  readonly isStarting?: boolean
 }
 
 /** Where the nodes of a region's grids run. */

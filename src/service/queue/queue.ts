@@ -5,19 +5,11 @@ import { refuseUntilRestart } from '../errors.js'
 import type { NodePlace } from '../nodes/load-node.js'
 import { type Job, type Resource, WaitingLine } from './waiting-line.js'
 
-/** A grid that a run uses, or one that stands by itself. */
-export interface GridUse {
-  readonly spec: GridSpec
-  /** Its nodes are those of the entry; else they belong to a standalone grid, which the run only works on. */
-  readonly isOwn: boolean
-}
-
-/** A run that needs its nodes, or a standalone grid whose nodes stay for several runs. */
+/** A run that needs nodes in each of its grids. */
 export interface Entry {
-  readonly kind: 'run' | 'grid'
   readonly id: string
   readonly user: UserReference | undefined
-  readonly grids: readonly GridUse[]
+  readonly grids: readonly GridSpec[]
   /** It has its nodes already, from before this service started: it does not wait. */
   readonly isTakenUp: boolean
 }
@@ -89,12 +81,9 @@ export class Queue {
     return this.#all.most
   }
 
-  /** Why an entry with these grids could never start, if so. Grids that nobody needs nodes for yet are checked as if somebody did. */
-  check({ kind, grids }: Pick<Entry, 'kind' | 'grids'>): string[] {
-    const needs = this.#needsOf({
-      kind: 'run',
-      grids: grids.map(({ spec, isOwn }) => ({ spec, isOwn: isOwn || kind === 'grid' }))
-    })
+  /** Why a run on these grids, or on this grid alone, could never start, if so. */
+  check(kind: 'run' | 'grid', grids: readonly GridSpec[]): string[] {
+    const needs = this.#needsOf(grids)
     const places = new Map([...this.#resources].map(([place, resource]) => [resource, place]))
     return [...needs].flatMap(([resource, nodes]) => {
       if (resource.most === undefined || nodes <= resource.most) return []
@@ -112,13 +101,13 @@ export class Queue {
   /** Waits until there are enough nodes, in the order of the calls; rejects with the reason of the signal, or why that is never. */
   enter(entry: Entry, signal: AbortSignal): Promise<Turn> {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
-    const job = { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry) }
+    const job = { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry.grids) }
     if (entry.isTakenUp) {
       this.#line.hold(job)
       return Promise.resolve(this.#begin(entry))
     }
     // It may have waited for a service that had more: nobody is held up by what can never start.
-    const problems = this.check(entry)
+    const problems = this.check('run', entry.grids)
     if (problems.length > 0) return Promise.reject(new Error(problems.join('; ')))
     return new Promise((resolve, reject) => {
       const abort = (): void => {
@@ -145,7 +134,7 @@ export class Queue {
     return this.#line.isWaiting(id)
   }
 
-  /** From 1; null if the run or grid is not waiting. */
+  /** From 1; null if the run is not waiting. */
   positionOf(id: string): number | null {
     return this.#line.positionOf(id)
   }
@@ -167,12 +156,12 @@ export class Queue {
     this.#admit()
   }
 
-  #tell({ kind, id }: Entry): void {
+  #tell({ id }: Entry): void {
     const position = this.positionOf(id)
     if (position === null) return
     const { most } = this.#all
     const use = `${this.nodesAtWork}${most === undefined ? '' : ` of at most ${most}`}`
-    this.parts.log(`${kind} ${id} waits in the queue, position ${position}: nodes at work: ${use}`)
+    this.parts.log(`run ${id} waits in the queue, position ${position}: nodes at work: ${use}`)
   }
 
   #admit(): void {
@@ -196,16 +185,14 @@ export class Queue {
   #call({ entry, enteredMs, start }: Waiting): void {
     const { clock, log } = this.parts
     const waitedMs = Math.max(0, steadyNow(clock) - enteredMs)
-    if (waitedMs >= 1000)
-      log(`${entry.kind} ${entry.id} starts after ${formatDuration(waitedMs)} in the queue`)
+    if (waitedMs >= 1000) log(`run ${entry.id} starts after ${formatDuration(waitedMs)} in the queue`)
     start()
     this.onTurn(waitedMs)
   }
 
   #begin(entry: Entry): Turn {
     const { clock } = this.parts
-    const isOnMachine =
-      entry.kind === 'run' && entry.grids.some(({ spec }) => isMachine(this.parts.placeOf(spec.region)))
+    const isOnMachine = entry.grids.some(({ region }) => isMachine(this.parts.placeOf(region)))
     if (isOnMachine) this.#loads.set(entry.id, { startedMs: steadyNow(clock), shared: new Map() })
     let isGone = false
     return {
@@ -234,14 +221,13 @@ export class Queue {
     return [...load.shared].map(([id, sharedMs]) => ({ runId: id, sharedMs }))
   }
 
-  #needsOf(entry: Pick<Entry, 'kind' | 'grids'>): Map<Resource, number> {
+  #needsOf(grids: readonly GridSpec[]): Map<Resource, number> {
     const needs = new Map<Resource, number>()
-    for (const grid of entry.grids) {
-      const place = this.parts.placeOf(grid.spec.region)
-      const nodes = place ? nodesOf(entry.kind, grid, place) : 0
-      if (place === undefined || nodes === 0) continue
+    for (const { region, instanceQuantity } of grids) {
+      const place = this.parts.placeOf(region)
+      if (place === undefined) continue
       for (const resource of [this.#resourceOf(place), this.#all])
-        needs.set(resource, (needs.get(resource) ?? 0) + nodes)
+        needs.set(resource, (needs.get(resource) ?? 0) + instanceQuantity)
     }
     return needs
   }
@@ -256,12 +242,6 @@ export class Queue {
     this.#resources.set(place, resource)
     return resource
   }
-}
-
-/** Pods work from the start of their grid to its end; processes, while a run uses them. */
-function nodesOf(kind: Entry['kind'], { spec, isOwn }: GridUse, place: NodePlace): number {
-  const isCounted = kind === 'grid' ? place.outlivesService : isOwn || !place.outlivesService
-  return isCounted ? spec.instanceQuantity : 0
 }
 
 function isMachine(place: NodePlace | undefined): boolean {

@@ -3,10 +3,8 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { existsSync } from 'node:fs'
 import type { Retention } from '../config/config.js'
-import { inTransaction, openDatabase } from '../store/database.js'
-import { isRunRecord } from '../../contract/records.js'
+import { openDatabase } from '../store/database.js'
 import { DataFolder, databaseFile } from '../store/data-folder.js'
-import { GridTable, parseRecord } from '../store/tables.js'
 import { attempt } from '../errors.js'
 import { explainDatabase } from '../store/database-errors.js'
 import { messageOf } from '../../contract/text.js'
@@ -143,19 +141,24 @@ function readRuns(database: DatabaseSync, measured: ReadonlyMap<string, number>)
   }))
 }
 
-function deleteRecord({ database, log }: PrunedData, id: string): void {
-  inTransaction(database, () => {
-    const row = database
-      .prepare('SELECT record FROM runs JOIN run_records USING (sequence) WHERE id = ? AND is_unsettled = 0')
-      .get(id)
-    const run = parseRecord(row?.record ?? 'null')
-    if (isRunRecord(run)) {
-      const grids = new GridTable(database, log)
-      // Those that others created for themselves do not end with it.
-      for (const gridId of run.gridIds) if (grids.find(gridId)?.batchId === run.batchId) grids.remove(gridId)
-    }
-    database.prepare('DELETE FROM runs WHERE id = ? AND is_unsettled = 0').run(id)
-  })
+function deleteRecord({ database }: PrunedData, id: string): void {
+  database.prepare('DELETE FROM runs WHERE id = ? AND is_unsettled = 0').run(id)
+}
+
+/** A record that somebody else wrote may be anything. */
+const SAFE = "CASE WHEN json_valid(record) THEN record ELSE '{}' END"
+
+/** Deletes the stopped grids that no run names any more: those that were created with a run, and the others if they stopped before this time. */
+export function deleteUnusedGrids({ database }: PrunedData, beforeMs: number): void {
+  database
+    .prepare(
+      `DELETE FROM grids WHERE is_active = 0
+       AND id IN (SELECT id FROM (SELECT id, ${SAFE} AS record FROM grids WHERE is_active = 0)
+         WHERE json_extract(record, '$.batchId') IS NOT NULL
+         OR coalesce(json_extract(record, '$.ended.atMs'), json_extract(record, '$.createdMs')) < ?)
+       AND id NOT IN (SELECT value FROM run_records, json_each(${SAFE}, '$.gridIds'))`
+    )
+    .run(beforeMs)
 }
 
 /** For a command, beside the service or without one: finds the runs beyond the limits, and deletes them unless told otherwise. */
@@ -172,7 +175,11 @@ export async function pruneBeside(
     const data = { database, folder: new DataFolder(dataDir), log: () => undefined }
     if (!isDry) await emptyTrash(data)
     const prunings = await findPrunings(data, retention, nowMs)
-    if (!isDry) await prune(data, prunings, { onDeleted: (pruning) => deleted.push(pruning) })
+    if (!isDry) {
+      await prune(data, prunings, { onDeleted: (pruning) => deleted.push(pruning) })
+      // They are small, and the service does it too.
+      attempt(() => deleteUnusedGrids(data, -Infinity))
+    }
     return prunings
   } catch (thrown) {
     const words = messageOf(explainDatabase(thrown, dataDir))

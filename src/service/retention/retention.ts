@@ -5,7 +5,7 @@ import { messageOf } from '../../contract/text.js'
 import { attempt } from '../errors.js'
 import type { SqliteStore } from '../store/sqlite-store.js'
 import { Facts, parseRecord } from '../store/tables.js'
-import { emptyTrash, findPrunings, MS_A_DAY, prune } from './prune.js'
+import { deleteUnusedGrids, emptyTrash, findPrunings, MS_A_DAY, prune } from './prune.js'
 
 const HOUR_MS = 60 * 60 * 1000
 
@@ -36,8 +36,8 @@ export function startRetention(parts: {
       isCancelled: isClosed,
       onDeleted: ({ run, why }) => log(`deleted run ${run.id} with its results: ${why}`)
     })
-    if (limits.days !== undefined && !isClosed())
-      deleteOldGrids(data.database, nowMs - limits.days * MS_A_DAY)
+    if (!isClosed() && (prunings.length > 0 || limits.days !== undefined))
+      deleteUnusedGrids(data, nowMs - (limits.days ?? Infinity) * MS_A_DAY)
   }
   /** One at a time; whoever comes while one is waiting is served by that one. */
   function ask(): void {
@@ -73,22 +73,6 @@ export function startRetention(parts: {
       return work
     }
   }
-}
-
-/** A record that somebody else wrote may be anything. */
-const SAFE = "CASE WHEN json_valid(record) THEN record ELSE '{}' END"
-
-/** Deletes the standalone grids that stopped before this time and that no run names any more; a run's own grids go with it. */
-function deleteOldGrids(database: DatabaseSync, beforeMs: number): void {
-  database
-    .prepare(
-      `DELETE FROM grids WHERE is_active = 0
-       AND id IN (SELECT id FROM (SELECT id, ${SAFE} AS record FROM grids WHERE is_active = 0)
-         WHERE json_extract(record, '$.batchId') IS NULL
-         AND coalesce(json_extract(record, '$.ended.atMs'), json_extract(record, '$.createdMs')) < ?)
-       AND id NOT IN (SELECT value FROM run_records, json_each(${SAFE}, '$.gridIds'))`
-    )
-    .run(beforeMs)
 }
 
 const KEY = 'clock'

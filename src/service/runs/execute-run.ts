@@ -4,7 +4,7 @@ import { LoadRecorder } from '../nodes/machine/load-recorder.js'
 import type { Turn, Sharing } from '../queue/queue.js'
 import type { RunRecord } from '../../contract/records.js'
 import { Interruption, requireWritten } from './interruption.js'
-import { isOwn, makeReady, type Manner, type ReadyRun, type RunPorts } from './make-ready.js'
+import { makeReady, type Manner, type ReadyRun, type RunPorts } from './make-ready.js'
 import { NodeBook } from './node-book.js'
 import type { RunEnd, RunEndings } from './run-endings.js'
 import { runOnGrids } from './run-on-grids.js'
@@ -48,9 +48,9 @@ export async function executeRun(ports: RunPorts, run: RunRecord, how: Execution
 
 /** What was made ready for it is made again when its turn comes again: nothing ran on it. */
 async function postpone({ store, grids, log }: RunPorts, run: RunRecord): Promise<void> {
-  const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
-  await Promise.all(own.map((grid) => grids.closeNodes(grid)))
-  for (const grid of own) grids.postpone(grid)
+  const all = store.gridsOf(run)
+  await Promise.all(all.map((grid) => grids.closeNodes(grid, run)))
+  for (const grid of all) grids.postpone(grid)
   log(`run ${run.id} stays in the queue for the next start`)
 }
 
@@ -70,7 +70,7 @@ async function generateLoad(
   try {
     // The nodes of one that is taken up may be there: they are opened first, so that they can be closed.
     if (!how.isTakenUp) requireUser(ports, run)
-    for (const grid of ports.store.gridsOf(run)) if (isOwn(run, grid)) ports.grids.prepare(grid)
+    for (const grid of ports.store.gridsOf(run)) ports.grids.prepare(grid)
     const ready = await makeReady(ports, run, how)
     if (ready === undefined || signal.aborted) return {}
     // Getting ready may have taken minutes.
@@ -93,7 +93,7 @@ function describeFailure({ log }: RunPorts, run: RunRecord, thrown: unknown): Wo
 function begin(ports: RunPorts, run: RunRecord, { plan, grids }: ReadyRun): NodeBook {
   const isStarted = run.startedMs !== null
   run.toolVersion = plan.version
-  for (const { grid } of grids) if (isOwn(run, grid)) ports.grids.start(grid)
+  for (const { grid } of grids) ports.grids.start(grid)
   run.startedMs ??= ports.clock.now()
   const book = new NodeBook(run, grids)
   run.status = 'running'
@@ -112,7 +112,7 @@ async function endRun(ports: RunPorts, run: RunRecord, how: Execution, work: Wor
   const { store, grids, clock } = ports
   const { signal, endings } = how
   const { nodes = [], problems = [], losses = [], doubts = [], reason } = work
-  const own = store.gridsOf(run).filter((grid) => isOwn(run, grid))
+  const all = store.gridsOf(run)
   const reasons = [...nodes.map(({ interruption }) => interruption), reason]
   if (run.startedMs === null && signal.reason instanceof Interruption) reasons.push(signal.reason)
   const findings = { problems: [...problems], losses: [...losses] }
@@ -121,10 +121,10 @@ async function endRun(ports: RunPorts, run: RunRecord, how: Execution, work: Wor
     if (interruption)
       findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
   const endedMs = clock.now()
-  await Promise.all(own.map((grid) => grids.terminate(grid, 'run ended')))
+  await Promise.all(all.map((grid) => grids.noteRunEnd(grid)))
   await endings.conclude(run, { ...findings, doubts, nodes, endedMs })
   // Not before the results are safe: a service killed meanwhile can still get them from the nodes.
-  await Promise.all(own.map((grid) => grids.closeNodes(grid)))
+  await Promise.all(all.map((grid) => grids.closeNodes(grid, run)))
 }
 
 /** What people should know of the nodes as a whole. */

@@ -2,29 +2,31 @@ import type { Clock } from '../../contract/clock.js'
 import { refuseAll } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
 import { Interruption, requireWritten } from './interruption.js'
-import { NodeError, type NodePlace, type NodeSet, type NodeSetRequest } from '../nodes/load-node.js'
-import type { GridEnd, GridRecord, GridSpec, UserReference } from '../../contract/records.js'
+import { NodeError, type NodePlace, type NodeSet } from '../nodes/load-node.js'
+import type { GridEnd, GridRecord, GridSpec, RunRecord, UserReference } from '../../contract/records.js'
 import { createId } from '../store/data-folder.js'
-import type { Queue, Turn } from '../queue/queue.js'
+import type { Queue } from '../queue/queue.js'
 import type { Store } from '../store/store.js'
 
 const MS_A_MINUTE = 60_000
 
-type NodeWish = Pick<NodeSetRequest, 'runId' | 'tool' | 'isTakenUp'>
-
+/** The nodes of a run in one of its grids. */
 interface Opened {
+  readonly runId: string
+  readonly gridId: string
   readonly set: Promise<NodeSet>
   readonly controller: AbortController
 }
 
-/** Grids and their life cycle: `queued → starting → started → stopped`. A grid stops when its minutes are up. */
+/**
+ * Grids and their life cycle: `queued → starting → started → stopped`. A grid is `started` until its minutes are up or somebody deletes
+ * it. It has nodes only while runs are at work on it, and each run has its own: an idle grid takes nothing.
+ */
 export class Grids {
-  private readonly opened = new Map<string, Opened>()
+  private readonly opened = new Set<Opened>()
   private readonly ends = new Map<string, AbortController>()
   private readonly timers = new Map<string, () => void>()
   private readonly work = new Map<string, Set<Promise<unknown>>>()
-  /** Of the standalone grids. */
-  private readonly turns = new Map<string, Turn>()
 
   constructor(
     private readonly parts: {
@@ -36,24 +38,25 @@ export class Grids {
     }
   ) {}
 
-  /** Creates a standalone grid, which starts by itself. */
+  /** Creates a grid without a run, which starts by itself. */
   create(spec: GridSpec, user?: UserReference): GridRecord {
     this.parts.queue.requireOpen()
-    const problems = this.parts.queue.check({ kind: 'grid', grids: [{ spec, isOwn: true }] })
+    const problems = this.parts.queue.check('grid', [spec])
     if (problems.length > 0) throw refuseAll(problems)
     const grid = this.describe(spec, { batchId: null, user })
     this.parts.store.create({ grids: [grid] })
-    void this.bringUp(grid, { isTakenUp: false })
+    // The caller gets `queued`.
+    setImmediate(() => this.start(grid))
     return grid
   }
 
-  /** Continues with a standalone grid of an earlier service; its minutes have been going on. */
-  takeUp(grid: GridRecord): void {
+  /** Continues with a grid of an earlier service; its minutes have been going on. */
+  resume(grid: GridRecord): void {
     if (grid.status === 'started') this.limit(grid)
-    void this.bringUp(grid, { isTakenUp: grid.status !== 'queued' })
+    else this.start(grid)
   }
 
-  /** A new record; that of a grid for a run, which starts and ends it, is added to the store together with the run. */
+  /** A new record; that of a grid for a run, which starts it, is added to the store together with the run. */
   describe(
     spec: GridSpec,
     owner: Pick<GridRecord, 'batchId'> & { user: UserReference | undefined }
@@ -63,12 +66,12 @@ export class Grids {
     return { ...record, status: 'queued', ...(user && { user }) }
   }
 
-  /** Its nodes are about to start: the run's turn has come. */
+  /** Its first run's turn has come: the nodes are about to start. */
   prepare(grid: GridRecord): void {
     if (grid.status === 'queued') this.move(grid, 'starting')
   }
 
-  /** Its run waits again. */
+  /** Its first run waits again. */
   postpone(grid: GridRecord): void {
     if (grid.status === 'starting') this.move(grid, 'queued')
   }
@@ -78,17 +81,18 @@ export class Grids {
     return this.parts.placeOf(spec.region)?.outlivesService ?? false
   }
 
-  /** Starts the nodes of a run's own grid; they are closed by `closeNodes` alone, even if the signal aborts. */
-  async openNodes(grid: GridRecord, wish: NodeWish, signal: AbortSignal): Promise<NodeSet> {
+  /** Starts nodes for a run; they are closed by `closeNodes` alone, even if the signal aborts. */
+  async openNodes(
+    grid: GridRecord,
+    { run, isTakenUp }: { run: RunRecord; isTakenUp: boolean },
+    signal: AbortSignal
+  ): Promise<NodeSet> {
     // The next service must know of nodes that outlive this one.
-    if (!wish.isTakenUp) requireWritten(this.parts.store, 'the nodes were not started')
+    if (!isTakenUp) requireWritten(this.parts.store, 'the nodes were not started')
     const controller = new AbortController()
-    const opening = this.startNodes(
-      grid,
-      wish,
-      AbortSignal.any([signal, this.endSignal(grid), controller.signal])
-    )
-    this.opened.set(grid.id, { set: opening, controller })
+    const either = AbortSignal.any([signal, this.endSignal(grid), controller.signal])
+    const opening = this.startNodes(grid, { run, isTakenUp }, either)
+    this.opened.add({ runId: run.id, gridId: grid.id, set: opening, controller })
     const set = await opening
     const names = set.nodes.flatMap((_, index) => set.factsOf(index).name ?? [])
     if (names.length > 0) grid.nodeNames = names
@@ -96,24 +100,17 @@ export class Grids {
     return set
   }
 
-  /** Gives the nodes back, also if they are only just starting. A run's own grid keeps them until its results are safe. */
-  async closeNodes(grid: GridRecord): Promise<void> {
-    const opened = this.opened.get(grid.id)
-    this.opened.delete(grid.id)
-    opened?.controller.abort(new NodeError(`the nodes in ${grid.spec.region} are not needed any more`))
-    const set = await opened?.set.catch(() => undefined)
-    await set?.close()
+  /** Gives the nodes of a run back, or of all runs on the grid, also if they are only just starting. */
+  async closeNodes(grid: GridRecord, run?: RunRecord): Promise<void> {
+    const all = [...this.opened].filter(({ gridId }) => gridId === grid.id)
+    const closing = all.filter(({ runId }) => run === undefined || runId === run.id)
+    await Promise.all(closing.map((opened) => this.closeSet(opened)))
   }
 
-  /** The nodes of a standalone grid, also of one that is only just being taken up; undefined if it has none. */
-  nodesOf(grid: GridRecord): Promise<NodeSet> | undefined {
-    return this.opened.get(grid.id)?.set
-  }
-
-  /** Its minutes begin. A run's own grids start when its tool is ready; a standalone grid does not know its tools yet. */
+  /** Its minutes begin: at once, or with the first run of those that were created with one, when its tool is ready. */
   start(grid: GridRecord): void {
-    if (grid.status === 'stopped') return
-    grid.startedMs ??= this.parts.clock.now()
+    if (grid.status === 'stopped' || grid.status === 'started') return
+    grid.startedMs = this.parts.clock.now()
     this.move(grid, 'started')
     this.limit(grid)
   }
@@ -128,21 +125,14 @@ export class Grids {
     }
     this.endOf(grid).abort(this.describeEnd(grid, end))
     await Promise.allSettled([...(this.work.get(grid.id) ?? [])])
-    if (end !== 'run ended') await this.closeNodes(grid)
-    this.turns.get(grid.id)?.leave()
-    this.turns.delete(grid.id)
+    await this.closeNodes(grid)
     this.ends.delete(grid.id)
     this.work.delete(grid.id)
   }
 
-  /** For a run that is taken up again: its own grids may have ended because it was about to. */
-  revive(grid: GridRecord): void {
-    if (grid.ended?.by === 'run ended') {
-      delete grid.ended
-      this.move(grid, grid.startedMs === null ? 'starting' : 'started')
-    }
-    if (grid.ended) this.endOf(grid).abort(this.describeEnd(grid, grid.ended.by))
-    else if (grid.batchId !== null && grid.status === 'started') this.limit(grid)
+  /** Its run has ended. One that has not started by then never will. */
+  async noteRunEnd(grid: GridRecord): Promise<void> {
+    if (grid.status === 'queued' || grid.status === 'starting') await this.terminate(grid, 'run ended')
   }
 
   /** Aborted when the grid ends. */
@@ -165,30 +155,30 @@ export class Grids {
     }
   }
 
-  /** Gives the nodes back, but those that are kept for the next start; what runs on them was ended before. */
-  async close(kept: ReadonlySet<string>): Promise<void> {
+  /** Gives all nodes back; what runs on them was ended before. The grids go on with the next service, if there is one. */
+  async close(): Promise<void> {
     for (const callOff of this.timers.values()) callOff()
-    const isKept = ({ id, status, batchId }: GridRecord): boolean =>
-      kept.has(id) || (status === 'queued' && batchId === null)
-    const grids = this.parts.store.activeGrids().filter((grid) => !isKept(grid))
-    for (const grid of grids) {
-      grid.ended = { by: 'closed', atMs: this.parts.clock.now() }
-      this.move(grid, 'stopped')
-    }
-    await Promise.all(grids.map((grid) => this.closeNodes(grid)))
+    await Promise.all([...this.opened].map((opened) => this.closeSet(opened)))
   }
 
-  private async startNodes({ id, spec, startedMs }: GridRecord, wish: NodeWish, signal: AbortSignal) {
+  private async closeSet(opened: Opened): Promise<void> {
+    this.opened.delete(opened)
+    opened.controller.abort(new NodeError('the nodes are not needed any more'))
+    const set = await opened.set.catch(() => undefined)
+    await set?.close()
+  }
+
+  private async startNodes(
+    { id, spec }: GridRecord,
+    { run, isTakenUp }: { run: RunRecord; isTakenUp: boolean },
+    signal: AbortSignal
+  ): Promise<NodeSet> {
     const place = this.parts.placeOf(spec.region)
     if (place === undefined) throw new NodeError(`there is no region ${spec.region} any more`)
     const { region, instanceQuantity: quantity, instanceType, stopAfterMin } = spec
-    const request = { gridId: id, region, quantity, instanceType, stopAfterMin, ...wish }
+    const wish = { runId: run.id, tool: run.request.tool, isTakenUp }
     try {
-      if (!wish.isTakenUp || startedMs !== null) return await place.open(request, signal)
-      // It is not known how far the start was: nothing ran on them yet, so new ones do as well.
-      return await place
-        .open({ ...request, isStarting: true }, signal)
-        .catch(() => place.open({ ...request, isTakenUp: false }, signal))
+      return await place.open({ gridId: id, region, quantity, instanceType, stopAfterMin, ...wish }, signal)
     } catch (thrown) {
       if (signal.aborted) throw signal.reason
       if (thrown instanceof NodeError) throw thrown
@@ -197,38 +187,6 @@ export class Grids {
         { cause: thrown }
       )
     }
-  }
-
-  /** A standalone grid; if its nodes do not start, it has stopped, and whoever wants it is told why. */
-  private async bringUp(grid: GridRecord, { isTakenUp }: { isTakenUp: boolean }): Promise<void> {
-    try {
-      const turn = this.takeTurn(grid, { isTakenUp })
-      turn.catch(() => undefined)
-      // Runs may want the nodes of one that is taken up at once.
-      if (!isTakenUp) await turn
-      this.prepare(grid)
-      await this.openNodes(grid, { runId: undefined, isTakenUp }, this.endSignal(grid))
-      if (grid.status === 'starting') this.start(grid)
-    } catch (thrown) {
-      if (grid.status === 'stopped') return
-      grid.problem = messageOf(thrown)
-      this.parts.log(`grid ${grid.id} stops: ${grid.problem}`)
-      await this.terminate(grid, 'failed')
-    }
-  }
-
-  /** Its pods work from now until its end. The caller gets `queued` before anything happens. */
-  private async takeTurn(grid: GridRecord, { isTakenUp }: { isTakenUp: boolean }): Promise<void> {
-    const grids = [{ spec: grid.spec, isOwn: true }]
-    const entry = { kind: 'grid' as const, id: grid.id, user: grid.user, isTakenUp, grids }
-    const turn = this.parts.queue.enter(entry, this.endSignal(grid))
-    turn.catch(() => undefined)
-    await new Promise((resolve) => setImmediate(resolve))
-    const mine = await turn
-    // It may have ended meanwhile.
-    if (grid.status === 'stopped') mine.leave()
-    this.endSignal(grid).throwIfAborted()
-    this.turns.set(grid.id, mine)
   }
 
   /** Stops it when its minutes are up. If the wall clock was set back while no service ran, it still gets no more than its minutes. */
@@ -244,16 +202,11 @@ export class Grids {
     this.timers.set(grid.id, callOff)
   }
 
-  private describeEnd({ id, spec, ended, problem }: GridRecord, end: GridEnd): Interruption {
+  private describeEnd({ id, spec, ended }: GridRecord, end: GridEnd): Interruption {
     const atMs = ended?.atMs ?? this.parts.clock.now()
-    const what = {
-      stop_after: 'was cut off',
-      deleted: 'was deleted',
-      'run ended': 'ended',
-      failed: `failed (${problem ?? 'its nodes are gone'})`,
-      closed: 'was closed with the service'
-    }[end]
-    const why = end === 'stop_after' ? `by its stop_after of ${spec.stopAfterMin} min` : ''
+    const isCut = end === 'stop_after'
+    const what = isCut ? 'was cut off' : end === 'deleted' ? 'was deleted' : 'ended'
+    const why = isCut ? `by its stop_after of ${spec.stopAfterMin} min` : ''
     return new Interruption({ what: `grid ${id} ${what}`, why, atMs })
   }
 

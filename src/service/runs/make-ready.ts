@@ -50,7 +50,7 @@ export async function makeReady(ports: RunPorts, run: RunRecord, how: Manner): P
   }
 }
 
-/** Whether the grid was created with the run, and ends with it. */
+/** Whether the grid was created with the run; others may have used it since. */
 export function isOwn(run: RunRecord, grid: GridRecord): boolean {
   return grid.batchId === run.batchId
 }
@@ -61,11 +61,7 @@ async function openGrid(
   { run, grid, isTakenUp, signal }: Manner & { run: RunRecord; grid: GridRecord }
 ): Promise<RunGrid> {
   if (grids.endSignal(grid).aborted) return { grid, set: undefined }
-  const set = isOwn(run, grid)
-    ? await grids.openNodes(grid, { runId: run.id, tool: run.request.tool, isTakenUp }, signal)
-    : await grids.nodesOf(grid)
-  if (set === undefined) throw new Error(`grid ${grid.id} ${grid.problem ?? 'has no nodes any more'}`)
-  return { grid, set }
+  return { grid, set: await grids.openNodes(grid, { run, isTakenUp }, signal) }
 }
 
 async function prepare(

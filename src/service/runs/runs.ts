@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { count, formatDuration, messageOf, when } from '../../contract/text.js'
-import type { GridUse, Queue } from '../queue/queue.js'
+import type { Queue } from '../queue/queue.js'
 import { executeRun, Postponed } from './execute-run.js'
 import { Interruption } from './interruption.js'
 import { isOwn, type RunPorts } from './make-ready.js'
-import type { GridWish } from '../store/store.js'
+import { type GridWish, isActive } from '../store/store.js'
+import type { NodesInUse } from '../nodes/load-node.js'
 import {
   type FileRecord,
   type GridRecord,
@@ -62,7 +63,7 @@ export class Runs {
     return this.begin(wish, (folder) => rename(uploadDir, folder))
   }
 
-  /** Repeats the same plan, files and grids as a new run. */
+  /** Repeats the same plan and files as a new run: on new grids like those that were created with it, and on the same others. */
   async repeat(previous: RunRecord, user?: UserReference): Promise<RunRecord> {
     const { store, queue } = this.ports
     queue.requireOpen()
@@ -95,32 +96,32 @@ export class Runs {
     await execution.done
   }
 
-  /** Continues runs and grids whose nodes outlived their service; unstarted runs wait again; others end. Returns ids of grids in use. */
-  async adoptLeftovers(): Promise<string[]> {
+  /** Continues runs whose nodes outlived their service; unstarted runs wait again; others end; grids go on. Returns which nodes are in use. */
+  async adoptLeftovers(): Promise<NodesInUse[]> {
     const { store, grids, log } = this.ports
-    const inUse = new Set<GridRecord>()
-    // After those that have their nodes already, in their order.
-    const waiting: { readonly createdMs: number; readonly enter: () => void }[] = []
-    for (const grid of store.activeGrids()) {
-      if (grid.batchId !== null || !grids.outlives(grid)) continue
-      inUse.add(grid)
-      const enter = (): void => grids.takeUp(grid)
-      if (grid.status === 'queued') waiting.push({ createdMs: grid.createdMs, enter })
-      else enter()
-    }
+    const inUse: NodesInUse[] = []
+    const waiting = new Set<string>()
     for (const run of store.unsettledRuns()) {
       if (run.unmerged) await this.settle(run).catch((thrown: unknown) => log(messageOf(thrown)))
       if (hasEnded(run)) continue
       const fate = this.decideFate(run)
       if (fate === 'end') await this.endings.conclude(run, ENDED_UNOBSERVED)
-      else for (const grid of store.gridsOf(run)) inUse.add(grid)
-      if (fate === 'wait') waiting.push({ createdMs: run.createdMs, enter: () => this.waitAgain(run) })
-      if (fate === 'take up') this.takeUp(run)
+      if (fate === 'wait') waiting.add(run.id)
+      if (fate !== 'take up') continue
+      const active = store.gridsOf(run).filter(isActive)
+      inUse.push(...active.map((grid) => ({ runId: run.id, gridId: grid.id })))
+      log(`continuing with run ${run.id}, which a service that ended left behind`)
+      this.launch(run, { isTakenUp: true })
     }
-    for (const { enter } of waiting.sort((one, other) => one.createdMs - other.createdMs)) enter()
-    const left = store.activeGrids().filter((grid) => !inUse.has(grid))
-    for (const grid of left) await grids.terminate(grid)
-    return [...inUse].filter(({ status }) => status !== 'stopped').map(({ id }) => id)
+    // After those that have their nodes already, in their order.
+    const unstarted = [...waiting].flatMap((id) => store.run(id) ?? [])
+    for (const run of unstarted) this.waitAgain(run)
+    const awaited = new Set(unstarted.flatMap(({ gridIds }) => gridIds))
+    for (const grid of store.activeGrids()) {
+      if (grid.status === 'started' || grid.batchId === null) grids.resume(grid)
+      else if (!awaited.has(grid.id)) await grids.noteRunEnd(grid)
+    }
+    return inUse
   }
 
   /** Merges the results of a run that had no space or no time for it when it ended. */
@@ -154,8 +155,8 @@ export class Runs {
     callOff()
   }
 
-  /** Ends all runs in time; what is left to merge waits for the next start. So do unstarted runs with their grids, which are returned. */
-  async close(withinMs = CLOSE_WITHIN_MS): Promise<ReadonlySet<string>> {
+  /** Ends all runs in time; what is left to merge waits for the next start, and so do unstarted runs. */
+  async close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
     const { clock, log, queue } = this.ports
     queue.pause('the service is closing')
     const callOff = this.endings.limitTo(withinMs)
@@ -173,18 +174,14 @@ export class Runs {
     }
     await Promise.all(executions.map(([, { done }]) => done))
     callOff()
-    return new Set(executions.flatMap(([, { run }]) => (isUnstarted(run) ? run.gridIds : [])))
   }
 
   private requirePossible(wishes: readonly GridWish[]): void {
     const { queue, store } = this.ports
     queue.requireOpen()
     const problems = wishes.flatMap((wish) => this.checkWish(wish))
-    const uses = wishes.flatMap((wish): GridUse[] => {
-      const { spec } = 'spec' in wish ? wish : (store.grid(wish.uuid) ?? {})
-      return spec ? [{ spec, isOwn: 'spec' in wish }] : []
-    })
-    if (problems.length === 0) problems.push(...queue.check({ kind: 'run', grids: uses }))
+    const specs = wishes.flatMap((wish) => ('spec' in wish ? wish : store.grid(wish.uuid))?.spec ?? [])
+    if (problems.length === 0) problems.push(...queue.check('run', specs))
     if (problems.length > 0) throw refuseAll(problems)
   }
 
@@ -192,19 +189,7 @@ export class Runs {
     if ('spec' in wish) return this.ports.checkRegion(wish.spec.region)
     const grid = this.ports.store.grid(wish.uuid)
     if (!grid) return [`there is no grid ${wish.uuid}`]
-    const why = grid.problem === undefined ? '' : `: ${grid.problem}`
-    if (grid.status !== 'started') return [`grid ${wish.uuid} is ${grid.status}, not started${why}`]
-    const user = this.userOf(grid)
-    return user === undefined ? [] : [`grid ${grid.id} is in use by run ${user} until it ends`]
-  }
-
-  /** The run that has the nodes of this grid for itself: those that outlive the service serve one run at a time. */
-  private userOf(grid: GridRecord): string | undefined {
-    const { store, grids } = this.ports
-    if (!grids.outlives(grid)) return undefined
-    const isUser = (run: RunRecord | undefined): boolean =>
-      run !== undefined && !hasEnded(run) && run.gridIds.includes(grid.id)
-    return [...this.executions.keys()].find((id) => isUser(store.run(id)))
+    return grid.status === 'started' ? [] : [`grid ${wish.uuid} is ${grid.status}, not started`]
   }
 
   /** A run whose tools may have been started is never started again. */
@@ -212,27 +197,15 @@ export class Runs {
     const { store, grids } = this.ports
     const all = store.gridsOf(run)
     if (run.status === 'stopping' || all.length !== run.gridIds.length) return 'end'
-    // Pods that are on their way are its own: it goes on with them.
-    const hasPods = all.some((grid) => isOwn(run, grid) && grid.status !== 'queued' && grids.outlives(grid))
-    if (isUnstarted(run) && run.goMs === undefined && !hasPods) return 'wait'
+    // Should it have nodes already, nothing ran on them yet: they are cleared away, and it gets others.
+    if (isUnstarted(run) && run.goMs === undefined) return 'wait'
     return all.every((grid) => grids.outlives(grid)) ? 'take up' : 'end'
   }
 
-  private takeUp(run: RunRecord): void {
-    const { store, grids, log } = this.ports
-    log(`continuing with run ${run.id}, which a service that ended left behind`)
-    for (const grid of store.gridsOf(run)) grids.revive(grid)
-    this.launch(run, { isTakenUp: true })
-  }
-
-  /** A standalone grid on this machine goes on for it: it has no nodes that could have been lost. */
   private waitAgain(run: RunRecord): void {
     const { store, grids, log } = this.ports
     log(`run ${run.id} waits again: it had not started when the service ended`)
-    for (const grid of store.gridsOf(run)) {
-      if (isOwn(run, grid)) grids.postpone(grid)
-      else if (grid.status !== 'stopped' && !grids.outlives(grid) && !grids.nodesOf(grid)) grids.takeUp(grid)
-    }
+    for (const grid of store.gridsOf(run)) grids.postpone(grid)
     this.launch(run, { isTakenUp: false })
   }
 
@@ -283,16 +256,16 @@ export class Runs {
     const controller = new AbortController()
     const { signal } = controller
     const all = store.gridsOf(run)
-    const uses = all.map((grid) => ({ spec: grid.spec, isOwn: isOwn(run, grid) }))
     // At once, so that runs wait in the order in which they were created. A waiting run that has lost one of its grids does not go on.
     const ends = isTakenUp ? [] : all.map((grid) => grids.endSignal(grid))
+    const specs = all.map(({ spec }) => spec)
     const turn = queue.enter(
-      { kind: 'run', id: run.id, user: run.user, grids: uses, isTakenUp },
+      { id: run.id, user: run.user, grids: specs, isTakenUp },
       AbortSignal.any([signal, ...ends])
     )
     // Whoever executes the run is told a moment later.
     turn.catch(() => undefined)
-    if (!queue.isWaiting(run.id)) for (const grid of all) if (isOwn(run, grid)) grids.prepare(grid)
+    if (!queue.isWaiting(run.id)) for (const grid of all) grids.prepare(grid)
     const done = executeRun(this.ports, run, { isTakenUp, signal, turn, endings: this.endings })
       .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
       .finally(() => this.executions.delete(run.id))

@@ -148,14 +148,10 @@ export class GridTable extends RecordTable<GridRecord> {
     this.sql('INSERT INTO grids (id, is_active, record) VALUES (?, ?, ?)').run(...values)
   }
 
-  /** A grid that was deleted meanwhile, with its run, stays deleted. */
+  /** A grid that was deleted meanwhile stays deleted. */
   update(grid: GridRecord): void {
     const values = [isActive(grid) ? 1 : 0, JSON.stringify(grid), grid.id]
     this.sql('UPDATE grids SET is_active = ?, record = ? WHERE id = ?').run(...values)
-  }
-
-  remove(id: string): void {
-    this.sql('DELETE FROM grids WHERE id = ?').run(id)
   }
 
   find(id: string): GridRecord | undefined {

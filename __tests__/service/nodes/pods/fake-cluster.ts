@@ -6,13 +6,17 @@ import type {
 } from '../../../../src/service/nodes/pods/start/pod-view.js'
 
 export const MARKER = 'feed01'
-export const GRID = 'abc123'
-const LABELS = { 'loadgate.dev/marker': MARKER, 'loadgate.dev/grid': GRID }
+export const NODES = { runId: 'beef', gridId: 'abc123' }
+const LABELS = {
+  ...{ 'loadgate.dev/marker': MARKER, 'loadgate.dev/run': NODES.runId },
+  'loadgate.dev/grid': NODES.gridId
+}
+const JOB = 'loadgate-beef-abc123'
 
 export function makeJob(
   changes: { labels?: Record<string, string>; conditions?: object[] } = {}
 ): JobDocument {
-  const metadata = { name: `loadgate-${GRID}`, uid: 'job-1', labels: changes.labels ?? LABELS }
+  const metadata = { name: JOB, uid: 'job-1', labels: changes.labels ?? LABELS }
   return { metadata, status: { conditions: (changes.conditions ?? []) as never } }
 }
 
@@ -26,7 +30,7 @@ export function makePod(
 ): PodDocument {
   return {
     metadata: {
-      name: `loadgate-${GRID}-${index}-x`,
+      name: `${JOB}-${index}-x`,
       uid: `pod-${index}`,
       labels: { ...LABELS, 'batch.kubernetes.io/job-completion-index': String(index) },
       ownerReferences: [{ uid: 'job-1' }],

@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals'
 import type { KubernetesPlace } from '../../../../src/contract/regions/regions.js'
-import { jobManifest } from '../../../../src/service/nodes/pods/start/job-manifest.js'
+import { jobManifest, jobName } from '../../../../src/service/nodes/pods/start/job-manifest.js'
+import { createId } from '../../../../src/service/store/data-folder.js'
 import { SUPERVISOR } from '../../../../src/service/nodes/pods/work/supervisor.js'
 import { makePlace } from '../../../support/kubernetes/make-place.js'
-import { GRID, MARKER } from './fake-cluster.js'
+import { MARKER, NODES } from './fake-cluster.js'
 
 interface Manifest {
   readonly metadata: { readonly name: string; readonly labels: Record<string, string> }
@@ -17,11 +18,11 @@ interface Manifest {
 
 function manifestOf(
   place: Partial<KubernetesPlace> = {},
-  { runId, instanceType = 'm5.xlarge' }: { runId?: string; instanceType?: string } = {}
+  { instanceType = 'm5.xlarge' }: { instanceType?: string } = {}
 ): Manifest {
   const request = {
-    gridId: GRID,
-    runId,
+    ...NODES,
+    tool: 'jmeter',
     region: 'eu',
     quantity: 3,
     instanceType,
@@ -38,7 +39,7 @@ function manifestOf(
 
 test('is one Job with a pod for each node, none of which is replaced, and a deadline', () => {
   const { metadata, spec } = manifestOf()
-  expect(metadata.name).toBe('loadgate-abc123')
+  expect(metadata.name).toBe('loadgate-beef-abc123')
   expect(spec).toMatchObject({
     completionMode: 'Indexed',
     completions: 3,
@@ -52,7 +53,7 @@ test('is one Job with a pod for each node, none of which is replaced, and a dead
 })
 
 test('carries run, grid and marker, on the Job and on its pods', () => {
-  const { metadata, spec } = manifestOf({}, { runId: 'beef' })
+  const { metadata, spec } = manifestOf()
   expect(metadata.labels).toEqual({
     'app.kubernetes.io/managed-by': 'loadgate',
     'loadgate.dev/marker': 'feed01',
@@ -60,8 +61,11 @@ test('carries run, grid and marker, on the Job and on its pods', () => {
     'loadgate.dev/grid': 'abc123'
   })
   expect(spec.template.metadata.labels).toEqual(metadata.labels)
-  const grid = manifestOf()
-  expect(Object.keys(grid.metadata.labels)).not.toContain('loadgate.dev/run')
+})
+
+test('has a name that a cluster accepts for the last of the most pods', () => {
+  const id = createId()
+  expect(`${jobName({ runId: id, gridId: id })}-999`.length).toBeLessThanOrEqual(63)
 })
 
 test('satisfies the PodSecurity level restricted', () => {

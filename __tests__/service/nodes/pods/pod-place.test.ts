@@ -4,7 +4,7 @@ import { createPodPlace } from '../../../../src/service/nodes/pods/pod-place.js'
 import { deleteMarked } from '../../../../src/service/nodes/pods/start/jobs.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import { makePlace } from '../../../support/kubernetes/make-place.js'
-import { FakeCluster, GRID, makeJob, makePod, MARKER, waitingPod, type Answer } from './fake-cluster.js'
+import { FakeCluster, makeJob, makePod, MARKER, NODES, waitingPod, type Answer } from './fake-cluster.js'
 
 class Stage {
   readonly clock = new ManualClock()
@@ -16,12 +16,11 @@ class Stage {
     wish: {
       quantity?: number
       isTakenUp?: boolean
-      isStarting?: boolean
       tool?: string | undefined
       image?: string | undefined
     } = {}
   ): Promise<NodeSet> {
-    const { quantity = 1, isTakenUp = false, isStarting = false, tool, image } = wish
+    const { quantity = 1, isTakenUp = false, tool = 'jmeter', image } = wish
     const opening = createPodPlace({
       place: { ...makePlace(), image },
       cluster: this.cluster,
@@ -31,15 +30,13 @@ class Stage {
       log: (line) => this.lines.push(line)
     }).open(
       {
-        gridId: GRID,
-        runId: 'beef',
+        ...NODES,
         tool,
         region: 'eu',
         quantity,
         instanceType: 'small',
         stopAfterMin: 5,
-        isTakenUp,
-        isStarting
+        isTakenUp
       },
       this.cancel.signal
     )
@@ -113,14 +110,16 @@ describe('a Job is created once', () => {
     const stage = new Stage()
     stage.cluster.answers = [403]
     await expect(stage.clock.run(stage.open())).rejects.toThrow(
-      'The Job loadgate-abc123 could not be created in namespace load of the cluster load-eu: HTTP 403: no.'
+      'The Job loadgate-beef-abc123 could not be created in namespace load of the cluster load-eu: HTTP 403: no.'
     )
     expect(stage.countOf('POST')).toBe(1)
   })
 
   test("and another service's is not taken for it, nor deleted", async () => {
     const stage = new Stage()
-    stage.cluster.jobs = [makeJob({ labels: { 'loadgate.dev/marker': 'other', 'loadgate.dev/grid': GRID } })]
+    stage.cluster.jobs = [
+      makeJob({ labels: { 'loadgate.dev/marker': 'other', 'loadgate.dev/grid': NODES.gridId } })
+    ]
     await expect(stage.clock.run(stage.open())).rejects.toThrow(/which another service created/)
     expect(stage.countOf('DELETE')).toBe(0)
   })
@@ -229,7 +228,7 @@ describe('pods that run', () => {
     const stage = new Stage()
     const set = await stage.openTwo()
     expect(set.factsOf(1)).toMatchObject({
-      place: 'pod loadgate-abc123-1-x on the machine machine-1 (namespace load of the cluster load-eu)',
+      place: 'pod loadgate-beef-abc123-1-x on the machine machine-1 (namespace load of the cluster load-eu)',
       cpuLimit: 0.5,
       restarts: 0
     })
@@ -244,7 +243,7 @@ describe('pods that run', () => {
     stage.change(makePod(0), makePod(1, { phase: 'Failed', containerStatuses: [dead] }))
     await stage.clock.advance(2000)
     await expect(work).rejects.toThrow(
-      'Node 2 of 2 of the grid in eu (pod loadgate-abc123-1-x on the machine machine-1) was lost: ' +
+      'Node 2 of 2 of the grid in eu (pod loadgate-beef-abc123-1-x on the machine machine-1) was lost: ' +
         'it used more memory than its limit of 64Mi (OOMKilled, exit code 137). ' +
         'Give this instance type more memory in `instance-types`, or spread the load over more nodes.'
     )
@@ -309,7 +308,7 @@ describe('pods of somebody else with the same labels', () => {
     await stage.clock.advance(3000)
     stage.change(makePod(0), pod)
     const set = await stage.clock.run(opening)
-    expect(set.factsOf(0).name).toBe('loadgate-abc123-0-x')
+    expect(set.factsOf(0).name).toBe('loadgate-beef-abc123-0-x')
   })
 
   test.each([foreign, nobodys])('are not taken up', async (pod) => {
@@ -321,7 +320,7 @@ describe('pods of somebody else with the same labels', () => {
     ]
     stage.change(makePod(0), pod)
     const set = await stage.clock.run(stage.open({ isTakenUp: true }))
-    expect(set.factsOf(0).name).toBe('loadgate-abc123-0-x')
+    expect(set.factsOf(0).name).toBe('loadgate-beef-abc123-0-x')
   })
 })
 
@@ -331,7 +330,7 @@ describe('pods of an earlier service', () => {
     stage.cluster.jobs = [makeJob()]
     stage.change(makePod(0), makePod(1))
     const set = await stage.clock.run(stage.open({ quantity: 2, isTakenUp: true }))
-    expect(set.factsOf(1).place).toContain('pod loadgate-abc123-1-x')
+    expect(set.factsOf(1).place).toContain('pod loadgate-beef-abc123-1-x')
     expect(stage.countOf('POST')).toBe(0)
   })
 
@@ -343,37 +342,7 @@ describe('pods of an earlier service', () => {
     const set = await stage.clock.run(stage.open({ quantity: 3, isTakenUp: true }))
     await expect(workOn(set, 1)).rejects.toThrow(/^Node 2 of 3 of the grid in eu was lost: the pod is gone/)
     await expect(workOn(set, 2)).rejects.toThrow(/^Node 3 of 3 of the grid in eu was lost: the pod is gone/)
-    expect(set.factsOf(0).place).toContain('pod loadgate-abc123-0-x')
-  })
-
-  test('are waited for if they had not started yet', async () => {
-    const stage = new Stage()
-    stage.cluster.jobs = [makeJob()]
-    stage.change(waitingPod(0, 'ContainerCreating'))
-    const opening = stage.open({ isTakenUp: true })
-    await stage.clock.advance(3000)
-    stage.change(makePod(0))
-    await expect(stage.clock.run(opening)).resolves.toBeDefined()
-  })
-
-  test('are waited for if their Job had not created them yet', async () => {
-    const stage = new Stage()
-    stage.cluster.jobs = [makeJob()]
-    stage.change(makePod(0))
-    const opening = stage.open({ quantity: 2, isTakenUp: true, isStarting: true })
-    await stage.clock.advance(3000)
-    stage.change(makePod(0), makePod(1))
-    const set = await stage.clock.run(opening)
-    expect(set.factsOf(1).place).toContain('pod loadgate-abc123-1-x')
-    expect(stage.countOf('POST')).toBe(0)
-  })
-
-  test('are not waited for if they have failed', async () => {
-    const stage = new Stage()
-    stage.cluster.jobs = [{ ...makeJob(), status: { failed: 1, failedIndexes: '1' } }]
-    stage.change(makePod(0))
-    const set = await stage.clock.run(stage.open({ quantity: 2, isTakenUp: true, isStarting: true }))
-    await expect(workOn(set, 1)).rejects.toThrow(/the pod is gone/)
+    expect(set.factsOf(0).place).toContain('pod loadgate-beef-abc123-0-x')
   })
 
   test('are an error when none is left', async () => {

@@ -3,7 +3,7 @@ import type { PodDocument } from '../../../../src/service/nodes/pods/start/pod-v
 import { gridSelector } from '../../../../src/service/nodes/pods/start/job-manifest.js'
 import { watchPods, type PodWatch } from '../../../../src/service/nodes/pods/start/pod-watch.js'
 import { ManualClock } from '../../../support/manual-clock.js'
-import { FakeCluster, GRID, makeJob, makePod, MARKER } from './fake-cluster.js'
+import { FakeCluster, makeJob, makePod, MARKER, NODES } from './fake-cluster.js'
 
 const NOT_READY = { conditions: [{ type: 'Ready', status: 'False' }] }
 
@@ -18,7 +18,7 @@ class Stage {
     this.cluster.pods = pods.filter((pod) => pod !== undefined)
     this.watch = watchPods({
       cluster: this.cluster,
-      selector: gridSelector({ marker: MARKER, gridId: GRID }),
+      selector: gridSelector({ marker: MARKER, ...NODES }),
       pods,
       view: { job: this.cluster.jobs[0], pods: this.cluster.pods },
       region: 'eu',

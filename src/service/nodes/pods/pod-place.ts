@@ -48,33 +48,23 @@ const BROWSER_TOOLS: readonly string[] = ['java-selenium-chrome', 'java-selenium
 
 async function openGrid(parts: PodPlaceParts, request: NodeSetRequest, signal: AbortSignal) {
   const { cluster, clock, place, marker, log, onLeft = log } = parts
-  const { gridId, quantity, region } = request
-  const defaultImage = `${parts.defaultImage}${BROWSER_TOOLS.includes(request.tool ?? '') ? '-browsers' : ''}`
+  const { quantity, region } = request
+  const defaultImage = `${parts.defaultImage}${BROWSER_TOOLS.includes(request.tool) ? '-browsers' : ''}`
   const grid = {
     ...{ cluster, clock, log, onLeft, place, quantity, region },
-    selector: gridSelector({ marker, gridId }),
+    selector: gridSelector({ ...request, marker }),
     image: place.image ?? defaultImage,
     deadlineMs: clock.now() + place.startTimeoutMs
   }
   try {
     const manifest = jobManifest({ place, request, marker, defaultImage })
     if (!request.isTakenUp) await createJob(grid, manifest, signal)
-    const started = await (request.isTakenUp ? resumeGrid(grid, request, signal) : waitForPods(grid, signal))
-    return createPodSet({ ...grid, ...started, jobName: jobName(gridId) })
+    const started = await (request.isTakenUp ? findPods(grid, signal) : waitForPods(grid, signal))
+    return createPodSet({ ...grid, ...started, jobName: jobName(request) })
   } catch (error) {
     await removeJobs({ ...grid, isUnclear: true })
     throw error
   }
-}
-
-/** Whoever started the pods may have ended before all of them ran, or before the Job had created them. */
-async function resumeGrid(grid: PodsToStart, { isStarting = false }: NodeSetRequest, signal: AbortSignal) {
-  const found = await findPods(grid, signal)
-  const isPending = found.pods.some((pod) => pod?.status?.phase === 'Pending')
-  const { failed = 0, failedIndexes = '' } = found.view.job?.status ?? {}
-  // What is missing after a failure does not come, or is not the first.
-  const mayCome = isStarting && found.pods.includes(undefined) && failed === 0 && failedIndexes === ''
-  return isPending || mayCome ? waitForPods(grid, signal) : found
 }
 
 const RETRY_EVERY_MS = 2000

@@ -1,5 +1,5 @@
 import type { KubernetesPlace } from '../../../../contract/regions/regions.js'
-import type { NodeSetRequest } from '../../load-node.js'
+import type { NodesInUse, NodeSetRequest } from '../../load-node.js'
 import { SUPERVISOR } from '../work/supervisor.js'
 
 /** The pod's only container. */
@@ -30,19 +30,19 @@ export interface JobManifest {
   readonly [key: string]: unknown
 }
 
-/** The same for every attempt, so that a Job whose reply was lost is found again and not created twice. */
-export function jobName(gridId: string): string {
-  return `loadgate-${gridId}`
+/** The same for every attempt, so that a Job whose reply was lost is found again and not created twice. With its number a name of 63 letters at most. */
+export function jobName({ runId, gridId }: NodesInUse): string {
+  return `loadgate-${runId}-${gridId}`
 }
 
-/** The Job of a grid: as many pods as it has nodes, none of which is ever replaced. Nothing secret belongs in it. */
+/** The Job of a run's grid: as many pods as it has nodes, none of which is ever replaced. Nothing secret belongs in it. */
 export function jobManifest(parts: JobParts): JobManifest {
   const { place, request, marker } = parts
   const labels = labelsOf(marker, request)
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: { name: jobName(request.gridId), labels },
+    metadata: { name: jobName(request), labels },
     spec: {
       completionMode: 'Indexed',
       completions: request.quantity,
@@ -112,15 +112,16 @@ function resourcesOf(place: KubernetesPlace, instanceType: string): Record<strin
 }
 
 export const MARKER_LABEL = 'loadgate.dev/marker'
+export const RUN_LABEL = 'loadgate.dev/run'
 export const GRID_LABEL = 'loadgate.dev/grid'
 
 /** What identifies a grid's Job and pods as ours, whoever looks for them later. */
-function labelsOf(marker: string, { gridId, runId }: NodeSetRequest): Record<string, string> {
+function labelsOf(marker: string, { gridId, runId }: NodesInUse): Record<string, string> {
   return {
     'app.kubernetes.io/managed-by': 'loadgate',
     [MARKER_LABEL]: marker,
-    [GRID_LABEL]: gridId,
-    ...(runId !== undefined && { 'loadgate.dev/run': runId })
+    [RUN_LABEL]: runId,
+    [GRID_LABEL]: gridId
   }
 }
 
@@ -136,7 +137,7 @@ export function selectorOf(labels: Readonly<Record<string, string>>): string {
     .join(',')
 }
 
-/** Finds the Job and the pods of a grid, and nobody else's. */
-export function gridSelector({ marker, gridId }: { marker: string; gridId: string }): string {
-  return selectorOf({ [MARKER_LABEL]: marker, [GRID_LABEL]: gridId })
+/** Finds the Job and the pods of a run's grid, and nobody else's. */
+export function gridSelector({ marker, runId, gridId }: NodesInUse & { marker: string }): string {
+  return selectorOf({ [MARKER_LABEL]: marker, [RUN_LABEL]: runId, [GRID_LABEL]: gridId })
 }

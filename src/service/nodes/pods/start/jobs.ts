@@ -48,14 +48,19 @@ async function isThere(cluster: Cluster, { metadata }: JobManifest): Promise<boo
   return job !== undefined
 }
 
-/** Deletes the Jobs, with their pods, and returns how many. One by one: deleting a whole collection takes a permission of its own. */
-export async function deleteJobs(cluster: Cluster, selector: string, signal?: AbortSignal): Promise<number> {
+/** Deletes the Jobs, but for the kept ones, with their pods, and returns how many. One by one: deleting a whole collection takes a permission of its own. */
+export async function deleteJobs(
+  cluster: Cluster,
+  selector: string,
+  { signal, kept }: { signal?: AbortSignal | undefined; kept?: ReadonlySet<string> } = {}
+): Promise<number> {
   const options = signal === undefined ? {} : { signal }
-  const { items } = await cluster.request<ListDocument<JobDocument>>(
+  const found = await cluster.request<ListDocument<JobDocument>>(
     'GET',
     `${jobsPath(cluster)}?labelSelector=${encodeURIComponent(selector)}`,
     options
   )
+  const items = found.items.filter(({ metadata }) => !kept?.has(metadata.name))
   const failures: unknown[] = []
   for (const { metadata } of items) {
     const body = {
@@ -107,7 +112,7 @@ async function deleteSurely(jobs: JobsToDelete, giveUpAfterMs: number): Promise<
   for (;;) {
     try {
       looksLeft -= 1
-      const count = await deleteJobs(cluster, selector, signal)
+      const count = await deleteJobs(cluster, selector, { signal })
       if (count > 0 || looksLeft <= 0) return count
     } catch (error) {
       if (!isUnclear(error) || clock.now() >= untilMs) throw error

@@ -1,5 +1,5 @@
 import type { Cluster } from '../../kubernetes/cluster.js'
-import { jobName, GRID_LABEL } from './job-manifest.js'
+import { jobName, GRID_LABEL, RUN_LABEL } from './job-manifest.js'
 
 /** What is read of the objects of the Kubernetes API; as JSON, so times are text. */
 export interface ObjectMeta {
@@ -83,9 +83,9 @@ export async function viewGrid(cluster: Cluster, selector: string, signal: Abort
     cluster.request<ListDocument<PodDocument>>('GET', `${corePath(cluster)}/pods${query}`, { signal })
   ])
   // Labels can be copied by anyone, a name cannot.
-  const job = jobs.items.find(
-    ({ metadata }) => metadata.name === jobName(metadata.labels?.[GRID_LABEL] ?? '')
-  )
+  const job = jobs.items.find(({ metadata: { name, labels = {} } }) => {
+    return name === jobName({ runId: labels[RUN_LABEL] ?? '', gridId: labels[GRID_LABEL] ?? '' })
+  })
   return { job, pods: pods.items }
 }
 
