@@ -315,7 +315,8 @@ describe('closing', () => {
     await next.close()
     await clock.advance(4 * MINUTE_MS)
     const last = await services.start({ dataDir: service.dataDir, clock })
-    await until(async () => (await statusOf(last, `/grids/${used!.uuid}`)) === 'stopped')
+    await clock.advance(0)
+    expect(await statusOf(last, `/grids/${used!.uuid}`)).toBe('stopped')
   })
 })
 

@@ -270,7 +270,7 @@ describe('giving pods back', () => {
     await stage.clock.run(set.close())
     expect(stage.clock.elapsedMs).toBe(60_000)
     expect(stage.lines.at(-1)).toMatch(
-      /run: kubectl delete job -n load --context load-eu -l loadgate\.dev\/marker=feed01,loadgate\.dev\/grid=abc123$/
+      /run: kubectl delete job -n load --context load-eu -l loadgate\.dev\/marker=feed01,loadgate\.dev\/run=beef,loadgate\.dev\/grid=abc123$/
     )
   })
 
