@@ -99,14 +99,14 @@ describe('state that cannot be written', () => {
     await send(service, 'DELETE', `/grids/${first}`)
     blocked.free()
     expect(written()).toEqual(['started', 'started'])
-    const third = await startGrid(service)
+    await startGrid(service)
     expect(written()).toEqual(['stopped', 'started'])
     const again = block(service.store)
     await send(service, 'DELETE', `/grids/${second}`)
     again.free()
     expect(written()).toEqual(['stopped', 'started'])
     await service.close()
-    expect([...written(), readGrid(service.dataDir, third).status]).toEqual(['stopped', 'stopped', 'stopped'])
+    expect(written()).toEqual(['stopped', 'stopped'])
   })
 
   test('is not claimed by a reply: what was done is done, and the reply says that it may be forgotten', async () => {

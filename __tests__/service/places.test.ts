@@ -155,9 +155,9 @@ describe('the places of regions', () => {
 
   test('what was left behind is deleted, but for the nodes in use; a cluster that does not answer holds up nothing', async () => {
     const { parts, log } = prepare({
-      deleteJobs: async ({ address }, selector, { kept } = {}) => {
+      deleteJobs: async ({ address }, selector, options) => {
         if (address.context === 'us') throw new Error('it does not answer')
-        log.push(`${selector} but ${[...kept!].join()}`)
+        log.push(`${selector} but ${[...options!.kept!].join()}`)
         return 2
       }
     })

@@ -223,11 +223,14 @@ describe('whose it is decides', () => {
     ['other', 403],
     ['member', 201],
     ['admin', 201]
-  ])('%s gets %i for a run on a grid of member', async (who, status) => {
-    const grid = await createGrid('member')
-    await waitForStatus(team.as('viewer'), `/grids/${grid}`, ['started'])
-    const form = runForm({ duration: '1' }, [['run[grids][][uuid]', grid]])
-    expect((await postForm(team.as(who), '/runs', form)).status).toBe(status)
+  ])("%s gets %i for a run on a grid of member, and on one of member's run", async (who, status) => {
+    const run = await createRun(team.as('member'), runForm({ duration: '1' }))
+    const ended = await waitForStatus(team.as('viewer'), `/runs/${run}`, ['finished'])
+    for (const grid of [await createGrid('member'), ended.json._embedded.grids[0]!.uuid]) {
+      await waitForStatus(team.as('viewer'), `/grids/${grid}`, ['started'])
+      const form = runForm({ duration: '1' }, [['run[grids][][uuid]', grid]])
+      expect((await postForm(team.as(who), '/runs', form)).status).toBe(status)
+    }
   })
 
   test('a refusal says whose it is', async () => {

@@ -168,7 +168,7 @@ describe('runs, field by field', () => {
         }
       ],
       _embedded: {
-        grids: [{ ...gridFields(gridId, 'stopped'), batch_id: json.batch_id, nodes: [node('stopping')] }],
+        grids: [{ ...gridFields(gridId, 'started'), batch_id: json.batch_id, nodes: [node('running')] }],
         files: [file()],
         results: [
           {

@@ -173,6 +173,31 @@ test('stopped grids go with their age, unless a run that is kept names them', as
   store.close()
 })
 
+test("a deleted run's own grid stays while it is started or another run names it, and goes then", async () => {
+  const clock = new ManualClock()
+  const { store, runs } = fill(['finished', 'finished', 'finished'])
+  const [first, second] = runs.map(({ gridIds }) => store.grid(gridIds[0]!)!)
+  store.saveGrid({ ...first!, status: 'started' })
+  const user = makeRun({ sequence: 4, status: 'finished', gridIds: [second!.id] })
+  store.create({ run: { ...user, createdMs: clock.now() }, grids: [] })
+  const retention = startRetention({ store, clock, log: () => undefined, retention: { runsPerProject: 1 } })
+  await retention.settled()
+  expect(left(store)).toEqual([user.id])
+  const idle = runs[0]!.gridIds[1]!
+  const kept = (): unknown[] =>
+    store.database
+      .prepare('SELECT id FROM grids')
+      .all()
+      .map(({ id }) => id)
+  expect(kept().sort()).toEqual([first!.id, second!.id, idle].sort())
+  store.saveGrid({ ...first!, status: 'stopped' })
+  store.create({ run: makeRun({ sequence: 5, status: 'finished', createdMs: clock.now() }), grids: [] })
+  await retention.settled()
+  expect(kept()).toEqual([idle])
+  await retention.close()
+  store.close()
+})
+
 test('a database that cannot be written is no reason to keep files: they go first, the records when that works again', async () => {
   const { store, runs } = fill(['finished', 'finished', 'finished', 'finished'])
   const lines: string[] = []

@@ -2,7 +2,7 @@ import type { Clock } from '../../contract/clock.js'
 import { refuseAll } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
 import { Interruption, requireWritten } from './interruption.js'
-import { NodeError, type NodePlace, type NodeSet } from '../nodes/load-node.js'
+import { NodeError, type NodePlace, type NodesInUse, type NodeSet } from '../nodes/load-node.js'
 import type { GridEnd, GridRecord, GridSpec, RunRecord, UserReference } from '../../contract/records.js'
 import { createId } from '../store/data-folder.js'
 import type { Queue } from '../queue/queue.js'
@@ -10,10 +10,7 @@ import type { Store } from '../store/store.js'
 
 const MS_A_MINUTE = 60_000
 
-/** The nodes of a run in one of its grids. */
-interface Opened {
-  readonly runId: string
-  readonly gridId: string
+interface Opened extends NodesInUse {
   readonly set: Promise<NodeSet>
   readonly controller: AbortController
 }

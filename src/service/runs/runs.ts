@@ -100,13 +100,13 @@ export class Runs {
   async adoptLeftovers(): Promise<NodesInUse[]> {
     const { store, grids, log } = this.ports
     const inUse: NodesInUse[] = []
-    const waiting = new Set<string>()
+    const unstarted: RunRecord[] = []
     for (const run of store.unsettledRuns()) {
       if (run.unmerged) await this.settle(run).catch((thrown: unknown) => log(messageOf(thrown)))
       if (hasEnded(run)) continue
       const fate = this.decideFate(run)
       if (fate === 'end') await this.endings.conclude(run, ENDED_UNOBSERVED)
-      if (fate === 'wait') waiting.add(run.id)
+      if (fate === 'wait') unstarted.push(run)
       if (fate !== 'take up') continue
       const active = store.gridsOf(run).filter(isActive)
       inUse.push(...active.map((grid) => ({ runId: run.id, gridId: grid.id })))
@@ -114,9 +114,8 @@ export class Runs {
       this.launch(run, { isTakenUp: true })
     }
     // After those that have their nodes already, in their order.
-    const unstarted = [...waiting].flatMap((id) => store.run(id) ?? [])
     for (const run of unstarted) this.waitAgain(run)
-    const awaited = new Set(unstarted.flatMap(({ gridIds }) => gridIds))
+    const awaited = new Set([...this.executions.values()].flatMap(({ run }) => run.gridIds))
     for (const grid of store.activeGrids()) {
       if (grid.status === 'started' || grid.batchId === null) grids.resume(grid)
       else if (!awaited.has(grid.id)) await grids.noteRunEnd(grid)

@@ -120,7 +120,7 @@ describe('after a SIGKILL of the service', () => {
       status: 'problem',
       remote_errors: expect.stringContaining('The service ended during this run.')
     })
-    expect(lost.json._embedded.grids[0]!.status).toBe('stopped')
+    expect(lost.json._embedded.grids[0]!.status).toBe('started')
     expect((await get(service, `/runs/${underWay}/result.csv`)).text).toContain(',endless,')
   })
 
