@@ -68,6 +68,8 @@ describe('a run on nodes elsewhere', () => {
     const runs = [await createRun(service, form()), await createRun(service, form())]
     await until(() => world.starts() === 2)
     expect(gridsWithNodes(folder)).toEqual([id, id])
+    await get(service, `/runs/${runs.shift()!}/stop`)
+    expect(gridsWithNodes(folder)).toEqual([id])
     world.release()
     for (const run of [...runs, await createRun(service, form())]) {
       expect((await ended(service, run)).json.status).toBe('finished')
