@@ -30,14 +30,16 @@ interface Wish {
   readonly nodes: number
   readonly durationSec: number
   readonly target: CountingTarget
+  /** One that exists, as `grids` names it, instead of its own. */
+  readonly grid?: string
 }
 
-function startGate(name: string, { person, nodes, durationSec, target }: Wish): Command {
+function startGate(name: string, { person, nodes, durationSec, target, grid }: Wish): Command {
   const parameters = stage.parameters.replace(/\d+$/, String(target.port))
   return stage.command(
     [
       ...['run', '--base-url', team.url, '--files', 'plan.jmx\nusers.csv', '--name', name],
-      ...['--grids', stage.grids({ region: 'here', instance_quantity: nodes }), '--output', name],
+      ...['--grids', grid ?? stage.grids({ region: 'here', instance_quantity: nodes }), '--output', name],
       ...['--duration', `${durationSec}s`, '--threads', '2', '--override-parameters', parameters],
       ...['--thresholds', 'error_rate < 1%', '--poll-interval', '1s']
     ],
@@ -71,3 +73,26 @@ describeWithCluster(
     })
   }
 )
+
+describeWithCluster('two gates on one grid of a service', () => {
+  test('have pods one after the other, and the grid has none before, between and after them', async () => {
+    const person = await team.addUser('ann', 'member')
+    const [spec] = JSON.parse(stage.grids({ region: 'here', instance_quantity: 2 })) as unknown[]
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ grid: spec })
+    const grid = (await team.send('POST', '/grids', { person, body, headers })).json.uuid
+    const statusOf = async (): Promise<string> =>
+      (await team.send('GET', `/grids/${grid}`, { person })).json.status
+    while ((await statusOf()) === 'queued');
+    expect([await statusOf(), await stage.leftBehind()]).toEqual(['started', []])
+    const wish = { person, nodes: 2, durationSec: 6, grid: `- uuid: ${grid}` }
+    const first = startGate('first', { ...wish, target: stage.target })
+    await stage.podsRun(2)
+    const second = startGate('second', { ...wish, target: other })
+    await second.shows(/position 1/)
+    const results = [await stage.result(first, 'first'), await stage.result(second, 'second')]
+    expect(results.map(({ verdict }) => verdict)).toEqual(['passed', 'passed'])
+    expect(results.map(({ samples }) => samples)).toEqual([stage.target.hits(), other.hits()])
+    expect([await statusOf(), await stage.leftBehind()]).toEqual(['started', []])
+  })
+})

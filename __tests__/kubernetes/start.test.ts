@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../src/contract/clock.js'
 import type { Cluster } from '../../src/service/nodes/kubernetes/cluster.js'
 import type { NodeCommand, NodeSet } from '../../src/service/nodes/load-node.js'
@@ -29,7 +30,7 @@ describeWithCluster('pods that start', () => {
     const places = [0, 1].map((index) => set.factsOf(index))
     expect(places.map(({ place }) => place.split(' ')[1])).toEqual(names.sort())
     expect(places[0]).toMatchObject({ cpuLimit: 0.1, restarts: 0 })
-    expect(places[0]!.place).toMatch(/^pod loadgate-\w+-0-\w+ on the machine \S+ \(namespace loadgate-/)
+    expect(places[0]!.place).toMatch(/^pod loadgate-\w+-\w+-0-\w+ on the machine \S+ \(namespace loadgate-/)
     await set.close()
   })
 
@@ -45,6 +46,22 @@ describeWithCluster('pods that start', () => {
     await Promise.all([set.close(), again.close()])
     expect(await grids.countLeftovers()).toBe(0)
     await expect(grids.open({}, { gridId, isTakenUp: true })).rejects.toThrow(/are gone/)
+  })
+
+  test("are each run's own, also at the same time and again with the same names", async () => {
+    const grids = await createGrids()
+    const [gridId, runId] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')]
+    const first = await grids.open({}, { gridId, runId })
+    const second = await grids.open({}, { gridId })
+    const name = first.factsOf(0).name
+    expect(second.factsOf(0).name).not.toBe(name)
+    await first.close()
+    expect(await grids.jobs()).toHaveLength(1)
+    const third = await grids.open({}, { gridId, runId })
+    expect(third.factsOf(0).name).not.toBe(name)
+    expect(await grids.jobs()).toHaveLength(2)
+    await Promise.all([second.close(), third.close()])
+    expect(await grids.countLeftovers()).toBe(0)
   })
 
   test('are deleted by their marker, and others are not', async () => {
