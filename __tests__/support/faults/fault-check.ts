@@ -25,7 +25,9 @@ export async function checkInvariants(
     running.length > (leave.mayRun ? 1 : 0) &&
       `run ${running[0]?.uuid ?? ''} is still ${running[0]?.status ?? ''}`,
     leave.mayRun === true && running.length !== 1 && 'the run that was to go on was ended',
-    liveGrids.length > (leave.lostGrids ?? 0) && `grids ${liveGrids.join()} are still there`,
+    leave.mayRun !== true &&
+      liveGrids.length > (leave.lostGrids ?? 0) &&
+      `grids ${liveGrids.join()} are still there`,
     disturbed.length > 0 && `other people's things were touched: ${disturbed.join('; ')}`,
     living.length > 0 && `processes ${living.join()} are alive`,
     post.code !== 0 && `post ended with ${post.code ?? post.signal ?? ''}`,

@@ -76,7 +76,8 @@ export class FaultTestbed {
   async addOthersRun(fields: Record<string, string>): Promise<string> {
     const id = await createRun(this.service, runForm(fields, specFields()))
     this.#others.runs.add(id)
-    await waitForStatus(this.service, `/runs/${id}`, ['running', 'finished'])
+    const { json } = await waitForStatus(this.service, `/runs/${id}`, ['running', 'finished'])
+    for (const { uuid } of json._embedded.grids) this.#others.grids.add(uuid)
     return id
   }
 
@@ -119,11 +120,11 @@ export class FaultTestbed {
     return [...runs, ...foreign, ...ended].map(({ uuid, status }) => `${uuid} is ${status}`)
   }
 
-  /** Grids that the step made by themselves and that still cost money. */
+  /** Grids that came into being since the step began and that may still cost money. */
   liveGrids(): string[] {
     return this.#store
       .activeGrids()
-      .filter(({ id, batchId }) => batchId === null && !this.#others.grids.has(id))
+      .filter(({ id }) => !this.#others.grids.has(id))
       .map(({ id }) => id)
   }
 

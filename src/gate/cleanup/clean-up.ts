@@ -106,7 +106,8 @@ async function findRunIds(
         : await findMarkedRuns(client, marker, { ...options, pausesMs: VERY_PATIENT_MS })
     if (runs?.length === 0)
       log.warning(`It is unclear whether ${sought} was started: none was found. ${MAY_BE_RUNNING}`)
-    return runs?.filter((run) => !hasEnded(run.status)).map(({ id }) => id)
+    // Also those that have ended: their grids may not have.
+    return runs?.map(({ id }) => id)
   } catch (thrown) {
     log.warning(`Could not check whether ${sought} was started: ${describe(thrown)}. Check the service.`)
     return undefined
