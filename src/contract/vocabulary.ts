@@ -12,7 +12,7 @@ export interface Vocabulary {
   /** As the service spells them. */
   readonly tools: readonly string[]
   toolName(tool: string): string
-  /** The API document's word for one of the service's; undefined if it has no such tool. */
+  /** The API document's word for one of the service's, also if a version follows; undefined if it has no such tool. */
   toolOf(name: string): string | undefined
 }
 
@@ -29,7 +29,14 @@ export function vocabularyOf(serviceName?: string): Vocabulary {
     mediaType: `application/vnd.${vendor}.v2+json`,
     tools: TOOLS.map(toolName),
     toolName,
-    toolOf: (name) => TOOLS.find((tool) => tool === name || toolName(tool) === name)
+    toolOf: (name) => {
+      const isNamed = (match: (known: string) => boolean) => (tool: string) =>
+        match(tool) || match(toolName(tool))
+      return (
+        TOOLS.find(isNamed((known) => known === name)) ??
+        TOOLS.find(isNamed((known) => name.startsWith(`${known}-`)))
+      )
+    }
   }
 }
 
@@ -58,10 +65,12 @@ export const INFRASTRUCTURES = ['demand', 'hosted'] as const
 /** `stop_after` in minutes. */
 export const MAX_STOP_AFTER_MIN = 2880
 
-/** The optional keys with a text value; they only matter in a cloud. */
-export const OPTIONAL_GRID_TEXTS = [
+/** The optional keys of a grid's specification; they only matter in a cloud. */
+export const OPTIONAL_GRID_KEYS: readonly string[] = [
+  'aws_platform',
   'aws_tags',
   'aws_availability_zone',
+  'aws_spot_price',
   'credential_id',
   'azure_tenant_id',
   'aws_arn',
@@ -69,14 +78,10 @@ export const OPTIONAL_GRID_TEXTS = [
   'aws_vpc_subnet_public',
   'aws_vpc_subnet_private',
   'aws_vpc_security_groups'
-] as const
-
-/** All optional keys. */
-export const OPTIONAL_GRID_KEYS: readonly string[] = [
-  'aws_platform',
-  'aws_spot_price',
-  ...OPTIONAL_GRID_TEXTS
 ]
+
+/** What a line does that holds for the requests that were sent and breaks for users who arrived at any moment. */
+export const ON_STALL = ['fail', 'warn', 'ignore'] as const
 
 /** Ids end up in outputs, paths and URLs, so only plain ones are accepted. */
 export const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/

@@ -342,7 +342,7 @@ describe('on the pages', () => {
     const bad = await post('ann', 'thresholds=%3C%2Ftextarea%3E&warm_up=x')
     expect(bad.status).toBe(422)
     expect(bad.text).toContain('&#60;/textarea&#62;</textarea>')
-    expect(bad.text).toContain('warm_up must be whole seconds')
+    expect(bad.text).toContain('warm_up must be a whole number from 0 to 86400')
     expect((await read()).thresholds).toBe('samples > 3')
   })
 

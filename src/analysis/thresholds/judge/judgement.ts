@@ -1,3 +1,4 @@
+import type { ON_STALL } from '../../../contract/vocabulary.js'
 import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { Scope } from '../../results/figures/measurements.js'
 import { factsOf } from '../metrics.js'
@@ -23,9 +24,6 @@ export interface Judgement {
   /** For a percentile, `median` or `apdex` in a scope with stalls: what users who arrived at any moment would have seen at best. */
   readonly overTime?: OverTimeFigure
 }
-
-/** What a line does that holds for the requests that were sent and breaks for users who arrived at any moment. */
-export const ON_STALL = ['fail', 'warn', 'ignore'] as const
 
 export type OnStall = (typeof ON_STALL)[number]
 

@@ -1,0 +1,154 @@
+import * as v from 'valibot'
+import { shorten } from '../text.js'
+import { INFRASTRUCTURES, MAX_STOP_AFTER_MIN, ON_STALL, TOOLS, type Vocabulary } from '../vocabulary.js'
+
+// The parameters of requests, one schema each: in as forms send them, which is as text; out as JSON has them. The output side becomes
+// the API's description, so what follows the last schema of a pipe must be something that JSON schema can express.
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
+const LARGEST = 2_147_483_647
+/** `6.0` is what some clients make of 6. */
+const WHOLE = /^\s*\d{1,10}(\.0*)?\s*$/
+const DECIMAL = /^\s*\d{1,10}(\.\d{1,10})?\s*$/
+
+const single = v.string('a single string')
+const quoted = (wanted: string) => (issue: v.BaseIssue<unknown>) =>
+  `${wanted}, not "${shorten(String(issue.input))}"`
+
+const text = (description: string) => v.pipe(single, v.description(description))
+
+const name = (description: string) =>
+  v.pipe(single, v.regex(NAME, quoted('letters, digits, ".", "_" and "-"')), v.description(description))
+
+const choice = <const T extends readonly string[]>(choices: T, description: string) =>
+  v.pipe(single, v.picklist(choices, quoted(choices.join(' or '))), v.description(description))
+
+/** A number, or text of this form. */
+const number = (form: RegExp, words: ReturnType<typeof quoted>) =>
+  v.pipe(
+    v.union([v.number(), v.string()], 'a single string'),
+    v.transform((given) => (typeof given === 'string' && form.test(given) ? Number(given) : given)),
+    v.number(words)
+  )
+
+function integer(least: number, most: number, description: string) {
+  const words = quoted(`a whole number from ${least} to ${most}`)
+  return v.pipe(
+    number(WHOLE, words),
+    v.integer(words),
+    v.minValue(least, words),
+    v.maxValue(most, words),
+    v.description(description)
+  )
+}
+
+/** The keys of `grid[…]`, and of a specification in `run[grids][]`. */
+export const gridRequest = v.object({
+  region: name('Where the nodes run: a region of this service. Where it has none of its own, any name.'),
+  instance_quantity: integer(1, LARGEST, 'How many nodes.'),
+  stop_after: integer(1, MAX_STOP_AFTER_MIN, 'After how many minutes the grid stops by itself.'),
+  infrastructure: choice(INFRASTRUCTURES, 'On demand, or hosted by the caller: the same here.'),
+  instance_type: name('The size of a node.'),
+  aws_platform: v.optional(text('No effect here: ec2_default_vpc or ec2_classic.')),
+  aws_tags: v.optional(text('No effect here: key=value pairs, separated by commas.')),
+  aws_availability_zone: v.optional(text('No effect here: a zone within the region.')),
+  aws_spot_price: v.optional(
+    v.pipe(number(DECIMAL, quoted('a number')), v.description('No effect here: in decimal cents.'))
+  ),
+  credential_id: v.optional(text("One of the account's credentials; it has no other effect here.")),
+  azure_tenant_id: v.optional(text('No effect here: for hosted grids, instead of credential_id.')),
+  aws_arn: v.optional(text('No effect here: for hosted grids, instead of credential_id.')),
+  aws_vpc_identifier: v.optional(text('No effect here: the id of a VPC.')),
+  aws_vpc_subnet_public: v.optional(text('No effect here: the id of a public subnet.')),
+  aws_vpc_subnet_private: v.optional(text('No effect here: the id of a private subnet.')),
+  aws_vpc_security_groups: v.optional(text('No effect here: ids of security groups.'))
+})
+
+const uuid = v.pipe(single, v.nonEmpty('a string'), v.description('The id of a grid that has started.'))
+
+/** A grid of a run that there is already. */
+export const gridReference = v.object({ uuid })
+
+const PRIVACY = ['public', 'private'] as const
+
+/** The keys of `run[…]`; a service with a name has its own word for `run` and for its own tool. */
+export function runRequest({ tools }: Vocabulary) {
+  const known = [...new Set([...tools, ...TOOLS])]
+  const words = quoted(`one of ${tools.join(', ')}`)
+  return v.object({
+    tool: v.pipe(
+      single,
+      v.regex(new RegExp(`^(${known.join('|')})(-.+)?$`), words),
+      v.description(
+        `One of ${tools.join(', ')}. A version may follow, as in jmeter-5.6.3; the reply names the one that is used.`
+      )
+    ),
+    grids: v.pipe(
+      v.array(v.union([uuid, gridReference, gridRequest])),
+      v.minLength(1),
+      v.description('Where the plan runs: specifications of new grids, or uuids of grids that there are.')
+    ),
+    name: v.optional(text('What the run is called.')),
+    notes: v.optional(text('Anything to remember about the run.')),
+    project: v.optional(text('The project that the run belongs to.')),
+    tag_list: v.optional(text('Tags, separated by commas.')),
+    privacy_flag: v.optional(
+      choice(PRIVACY, 'Kept with the run; who may see it does not depend on it here.')
+    ),
+    privacy: v.optional(choice(PRIVACY, 'Another name of privacy_flag.')),
+    threads: v.optional(integer(1, LARGEST, 'Threads, or users, for the plan: of each grid.')),
+    rampup: v.optional(integer(0, LARGEST, 'Ramp-up for the plan, in seconds.')),
+    duration: v.optional(integer(1, LARGEST, 'Duration for the plan, in seconds.')),
+    override_hosts: v.optional(
+      text('Addresses of host names: example.com/10.0.0.1, separated by commas or spaces.')
+    ),
+    override_parameters: v.optional(
+      text('Properties for the tool: -Jname=value or -Dname=value, separated by commas or spaces.')
+    ),
+    secret_parameters: v.optional(
+      text('An addition of this service: names of properties whose values are redacted.')
+    )
+  })
+}
+
+const ONE_PER_LINE = 'text with one threshold per line, or a list of lines'
+
+const LONGEST_WARM_UP_SEC = 24 * 60 * 60
+
+/** What must hold in a run: an addition of this service. */
+export const thresholdsRequest = v.object({
+  thresholds: v.pipe(
+    v.union([v.string(), v.array(v.string())], ONE_PER_LINE),
+    v.description('One threshold per line; without any, there is nothing to judge.')
+  ),
+  warm_up: v.optional(
+    integer(0, LONGEST_WARM_UP_SEC, 'Seconds at the start of the run that are not judged.')
+  ),
+  on_stall: v.optional(
+    v.pipe(
+      v.picklist(ON_STALL, `one of ${ON_STALL.join(', ')}`),
+      v.description('What a stall does to a line that holds for the requests that were sent.')
+    )
+  )
+})
+
+type Values<E extends v.ObjectEntries> = { readonly [K in keyof E]?: v.InferOutput<E[K]> }
+
+/** Reads each parameter by itself, so that all problems are known at once. What is empty is absent: forms send it so. */
+export function readParameters<const E extends v.ObjectEntries, X extends keyof E = never>(
+  { entries }: { readonly entries: E },
+  given: Readonly<Record<string, unknown>>,
+  /** Read elsewhere. */
+  except: readonly X[] = []
+): { values: Omit<Values<E>, X>; problems: string[] } {
+  const problems: string[] = []
+  const read = Object.entries(entries).flatMap(([key, schema]) => {
+    if (except.some((other) => other === key)) return []
+    const value = given[key] === '' || given[key] === null ? undefined : given[key]
+    const result = v.safeParse(schema, value, { abortEarly: true })
+    if (result.success) return value === undefined ? [] : [[key, result.output]]
+    problems.push(value === undefined ? `${key} is missing` : `${key} must be ${result.issues[0].message}`)
+    return []
+  })
+  return { values: Object.fromEntries(read) as Omit<Values<E>, X>, problems }
+}
