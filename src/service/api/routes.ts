@@ -4,7 +4,8 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { route, type Route, type ServiceFacts, cannotFind, findRun, readRunFilter } from '../service-facts.js'
 import type { Engines } from '../engines/engine.js'
-import { RequestError, readPageNumber } from '../errors.js'
+import { refuseTwoPlans } from '../engines/plan-file.js'
+import { refuseAll, RequestError, readPageNumber } from '../errors.js'
 import type { Grids } from '../runs/grids.js'
 import { lookAt } from '../judging/read-results.js'
 import { isOwn } from '../runs/make-ready.js'
@@ -140,10 +141,18 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
     const { params, files } = await readBody(request, {
       ...{ fileField: words.files, uploadDir, maxBytes: maxUploadBytes }
     })
-    const fileNames = files.map(({ name }) => name)
-    const wish = readRunRequest(params, { words, engines, fileNames, places: facts.places })
+    const sent = files.map(({ name }) => name)
+    const { fileNames, ...wish } = readRunRequest(params, {
+      ...{ words, engines, fileNames: sent, places: facts.places }
+    })
     requireOwnGrids(request.user, wish.grids, facts)
-    const run = await runs.create({ ...wish, files, uploadDir, user: ownerOf(request) })
+    const problems = await refuseTwoPlans(wish.request.tool, fileNames, uploadDir)
+    if (problems.length > 0) throw refuseAll(problems)
+    // From here on the first file is the plan.
+    const planFirst = files.toSorted(
+      (one, other) => fileNames.indexOf(one.name) - fileNames.indexOf(other.name)
+    )
+    const run = await runs.create({ ...wish, files: planFirst, uploadDir, user: ownerOf(request) })
     request.audited.created = run.id
     return runDocument(run, facts, { isCreated: true })
   } catch (thrown) {

@@ -5,6 +5,7 @@ import { checkApdexTarget } from '../runs/run-report.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { isParams, type Param, type Params } from './nested-params.js'
 import { type Engines, parseOverrideHosts, parseOverrideParameters } from '../engines/engine.js'
+import { findPlan } from '../engines/plan-file.js'
 import type { GridWish } from '../store/store.js'
 import type { GridSpec, RunRequest } from '../../contract/records.js'
 
@@ -25,12 +26,12 @@ export function readGridSpec(params: Params, places: Places): GridSpec {
   return spec
 }
 
-/** Reads `run[…]` and its list of grids; the error lists every problem. */
+/** Reads `run[…]` and its list of grids, and puts the plan first among the files; the error lists every problem. */
 export function readRunRequest(
   params: Params,
   options: { words: Vocabulary; engines: Engines; fileNames: readonly string[]; places: Places }
-): { request: RunRequest; grids: GridWish[] } {
-  const { words, engines, fileNames, places } = options
+): { request: RunRequest; grids: GridWish[]; fileNames: readonly string[] } {
+  const { words, engines, places } = options
   const attributes = params[words.run]
   const given = isParams(attributes) ? attributes : {}
   // The elements of the list are read one by one, as what each of them is.
@@ -59,12 +60,16 @@ export function readRunRequest(
     ...odd.map((problem) => `${words.run}: ${problem}`),
     ...[...hosts.problems, ...overrides.problems, ...checkApdexTarget(overrides.properties)]
   ]
-  if (fileNames.length === 0) problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
+  const plan = findPlan(request.tool, options.fileNames)
+  const fileNames = 'name' in plan ? [...new Set([plan.name, ...options.fileNames])] : options.fileNames
+  if (options.fileNames.length === 0)
+    problems.push(`${words.files} is missing: send the plan as ${words.files}[]`)
+  else if ('problem' in plan) problems.push(plan.problem)
   else if (tool !== undefined) problems.push(...checkPlan({ ...request, fileNames }, { words, engines }))
   const place = `${words.run}[grids]`
   const grids = readGridWishes(given.grids, { place, problems, places })
   if (problems.length > 0) throw refuseAll(problems)
-  return { request, grids }
+  return { request, grids, fileNames }
 }
 
 function checkPlan(
