@@ -111,16 +111,36 @@ describe('access', () => {
     expect(await knock({ host: `localhost:${port}` })).toBe(200)
   })
 
-  test('a password besides the token is refused', async () => {
-    const authorization = `Basic ${Buffer.from(`${service.token}:secret`).toString('base64')}`
-    expect(await knock({ authorization })).toBe(401)
+  const basic = (user: string, password: string): { authorization: string } => ({
+    authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+  })
+
+  test.each(['', 'x', 'secret:with:colons', 'ä', ' '])(
+    'the password %p beside the token is fine',
+    async (password) => {
+      expect(await knock(basic(service.token, password))).toBe(200)
+    }
+  )
+
+  test('a wrong token is wrong with any password, and guesses are counted', async () => {
+    const { url } = await services.start()
+    const guess = async (index: number): Promise<number> =>
+      (await get({ url, token: '' }, '/account', { headers: basic(`guess-${index}`, 'x') })).status
+    const statuses: number[] = []
+    for (let index = 0; index < 22; index++) statuses.push(await guess(index))
+    expect([statuses[0], statuses.at(-1)]).toEqual([401, 429])
   })
 
   test('an unknown path is guarded too, and a 401 says how to authenticate', async () => {
     expect((await get(service, '/nowhere', { token: null })).status).toBe(401)
     const refused = await get(service, '/account', { token: null })
     expect(refused.headers['www-authenticate']).toMatch(/^Basic /)
-    expect(refused.json.error).toContain('API token')
+    expect(refused.json.error.split(/(?<=\.) /)).toEqual([
+      'the API token is missing or wrong.',
+      'With HTTP Basic it is the user name, with any password.',
+      'As a bearer token it is sent as Authorization: Bearer <token>.',
+      'The loadgate command line takes it from LOADGATE_TOKEN, the action from its input token.'
+    ])
   })
 
   test('tokens are random', async () => {

@@ -143,7 +143,7 @@ export async function startService(options: ServiceOptions) {
   const maxUploadBytes = options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   addRoutes(app, { facts, grids, runs, engines, verdicts, pages, maxUploadBytes }, [
     ...(loadPages ? loginRoutes({ ...known, loadPages }) : []),
-    ...(pages ? pageRoutes({ facts, runs, verdicts, pages }) : [])
+    ...(pages ? pageRoutes({ facts, verdicts, pages }) : [])
   ])
   await front.listen(app)
   queue.resume()

@@ -292,7 +292,7 @@ describe('a run in progress', () => {
     const post = async (headers: Record<string, string>): Promise<number> =>
       (await send(service, 'POST', `/runs/${id}/stop`, { token: null, headers: { cookie, ...headers } }))
         .status
-    expect(await post({})).toBe(403)
+    expect(await post({})).toBe(401)
     expect(await post({ origin: 'https://evil.example' })).toBe(403)
     expect(await post({ origin: 'null' })).toBe(403)
     expect(await post({ origin: `${origin()}0` })).toBe(403)

@@ -48,7 +48,7 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     const isPage = loadPages !== undefined && isPageRequest(request)
     if (isPage && open === 'page') return undefined
     // Whoever is logged in is known by that: what a proxy writes beside it is no guess.
-    const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request)
+    const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request, { isPage })
     const user = token === undefined ? undefined : guarded.accounts.findByToken(token)
     if (user) request.user = user
     else if (token !== undefined) await refuseGuess(request, reply)
@@ -90,17 +90,22 @@ function missingToken(reply: FastifyReply): RequestError {
   void reply.header('www-authenticate', 'Basic realm="loadgate", charset="UTF-8"')
   return new RequestError(
     401,
-    'the API token is missing or wrong: send it as the user name, with an empty password'
+    [
+      'the API token is missing or wrong.',
+      'With HTTP Basic it is the user name, with any password.',
+      'As a bearer token it is sent as Authorization: Bearer <token>.',
+      'The loadgate command line takes it from LOADGATE_TOKEN, the action from its input token.'
+    ].join(' ')
   )
 }
 
-/** Undefined if there is nothing that could be one: a proxy's own credentials have a password. */
-function readToken({ headers }: FastifyRequest): string | undefined {
+/** Undefined if there is nothing that could be one. A browser sends a proxy's own credentials, which have a password, with every page. */
+function readToken({ headers }: FastifyRequest, { isPage }: { isPage: boolean }): string | undefined {
   const [, scheme = '', value = ''] = /^(basic|bearer)\s+(\S+)$/i.exec(headers.authorization ?? '') ?? []
   if (scheme.toLowerCase() === 'bearer') return value
   if (!/^[\w+/]+=*$/.test(value)) return undefined
-  const [token = '', ...rest] = Buffer.from(value, 'base64').toString('utf8').split(':')
-  return token !== '' && rest.length === 1 && rest[0] === '' ? token : undefined
+  const [, token, password] = /^([^:]+):(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? []
+  return isPage && password !== '' ? undefined : token
 }
 
 /** v2 is the only version and the default; a caller that asks for another version must not get v2. */

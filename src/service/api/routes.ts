@@ -61,6 +61,25 @@ function apiRoutes(service: ServicePorts): Route[] {
     facts.store.flush()
     return gridDocument(grid, facts, 'resources')
   }
+  const stopRun: Route[3] = async (request, reply) => {
+    const run = findRun(request, facts)
+    await runs.stop(run)
+    facts.store.flush()
+    return isPageRequest(request)
+      ? reply.code(204).headers(PAGE_HEADERS).send()
+      : briefRunDocument(run, facts)
+  }
+  const repeatRun: Route[3] = async (request, reply) => {
+    noteCaller(reply, runs)
+    const run = findRun(request, facts)
+    const lasting = facts.store.gridsOf(run).filter((grid) => !isOwn(run, grid))
+    requireOwnGrids(request.user, lasting, facts)
+    const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
+      throw refuseCreation(thrown)
+    })
+    request.audited.created = repeated.id
+    return briefRunDocument(repeated, facts)
+  }
   return [
     route('GET', '/account', {}, ({ user }) => accountDocument(user, facts)),
     route('GET', '/users/:id', {}, (request) => {
@@ -93,23 +112,11 @@ function apiRoutes(service: ServicePorts): Route[] {
         ? sendPage(reply, await pages.runPage(run, request.user))
         : runDocument(run, facts)
     }),
-    route('GET', `${path}/:id/stop`, { effect: 'run.stop' }, async (request) => {
-      const run = findRun(request, facts)
-      await runs.stop(run)
-      facts.store.flush()
-      return briefRunDocument(run, facts)
-    }),
-    route('GET', `${path}/:id/repeat`, { effect: 'run.repeat' }, async (request, reply) => {
-      noteCaller(reply, runs)
-      const run = findRun(request, facts)
-      const lasting = facts.store.gridsOf(run).filter((grid) => !isOwn(run, grid))
-      requireOwnGrids(request.user, lasting, facts)
-      const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
-        throw refuseCreation(thrown)
-      })
-      request.audited.created = repeated.id
-      return briefRunDocument(repeated, facts)
-    }),
+    route('GET', `${path}/:id/stop`, { effect: 'run.stop' }, stopRun),
+    route('GET', `${path}/:id/repeat`, { effect: 'run.repeat' }, repeatRun),
+    // The API document has GET only; scripts also POST what changes something, and the button on a run's page does.
+    route('POST', `${path}/:id/stop`, { ...(pages && { page: 'button' }), effect: 'run.stop' }, stopRun),
+    route('POST', `${path}/:id/repeat`, { effect: 'run.repeat' }, repeatRun),
     route('GET', `${path}/:id/report`, {}, async (request) => {
       const run = findEndedRun(request, facts)
       await runs.settle(run)

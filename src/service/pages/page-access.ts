@@ -13,8 +13,8 @@ declare module 'fastify' {
     countGuess: ReturnType<FastifyInstance['createRateLimit']>
   }
   interface FastifyContextConfig {
-    /** The service's pages or parts of them: `always`, or `html` only if the client asks for HTML. */
-    page?: 'always' | 'html'
+    /** The service's pages or parts of them: `always`, `html` only if the client asks for HTML, `button` only if a page sends it. */
+    page?: 'always' | 'html' | 'button'
   }
 }
 
@@ -29,6 +29,8 @@ export interface PagePorts extends ServiceFacts {
 export function isPageRequest(request: FastifyRequest): boolean {
   const { page } = request.routeOptions.config
   if (page === undefined || request.originalUrl.startsWith('/api/')) return false
+  // The guard has rejected foreign pages; ours always have their origin, and other clients have none.
+  if (page === 'button') return request.headers.origin !== undefined
   return page === 'always' || asksForHtml(request)
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { route, type Route, type ServiceFacts, findRun, queryOf, readRunFilter } from '../service-facts.js'
-import { RequestError, readPageNumber } from '../errors.js'
+import { readPageNumber } from '../errors.js'
 import { EventStream, PAGE_HEADERS, sendPage, readForm } from './send-page.js'
 import { readThresholds } from '../judging/read-thresholds.js'
 import type { Verdicts } from '../judging/verdicts.js'
@@ -14,8 +14,8 @@ export interface PageParts {
   readonly pages: RunPages
 }
 
-/** The list of runs, the events for open pages, the stop button and the box for thresholds. A run's own page is at its permalink. */
-export function pageRoutes({ facts, runs, verdicts, pages }: PageParts): Route[] {
+/** The list of runs, the events for open pages and the box for thresholds. A run's own page is at its permalink. */
+export function pageRoutes({ facts, verdicts, pages }: Omit<PageParts, 'runs'>): Route[] {
   const path = `/${facts.words.runs}/:id`
   const config = { page: 'always' } as const
   return [
@@ -28,14 +28,6 @@ export function pageRoutes({ facts, runs, verdicts, pages }: PageParts): Route[]
     route('GET', `${path}/events`, config, (request, reply) =>
       pages.watchRun(findRun(request, facts), new EventStream(reply))
     ),
-    route('POST', `${path}/stop`, { ...config, effect: 'run.stop' }, async (request, reply) => {
-      // The guard has rejected foreign pages; a request without an origin is not from one of ours.
-      if (request.headers.origin === undefined)
-        throw new RequestError(403, 'Stop a run from its page, or through the API.')
-      await runs.stop(findRun(request, facts))
-      facts.store.flush()
-      return reply.code(204).headers(PAGE_HEADERS).send()
-    }),
     route('POST', `${path}/thresholds`, { ...config, effect: 'run.thresholds' }, (request, reply) =>
       changeThresholds(request, reply, { facts, verdicts, pages })
     ),
