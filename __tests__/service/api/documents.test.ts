@@ -177,7 +177,7 @@ describe('runs, field by field', () => {
             href: `${service.url}/runs/${uuid}/result.csv?grid_id=${gridId}`
           }
         ],
-        archives: []
+        archives: [{ name: `${uuid}.tar.gz`, href: `${service.url}/runs/${uuid}/archive.tar.gz` }]
       }
     })
   })

@@ -12,7 +12,7 @@ import { describeTool, PAGE_SIZE, type ServiceFacts, queryOf } from '../service-
 import { hostname } from 'node:os'
 import type { User, UserDetails } from '../accounts/users.js'
 import { type GridRecord, type NodeRecord, type RunRecord, hasEnded } from '../../contract/records.js'
-import type { RunFilter } from '../store/store.js'
+import type { RunFilter, Slice } from '../store/store.js'
 
 export type Document = Record<string, unknown>
 
@@ -75,11 +75,9 @@ export function runDocument(
   facts: ServiceFacts,
   { isCreated = false }: { isCreated?: boolean } = {}
 ): Sent<Omit<RunDocument, 'nodes'>> {
-  const path = `${facts.front.baseUrl()}/${facts.words.runs}/${run.id}`
+  const path = addressOf(run, facts)
   const grids = facts.store.gridsOf(run)
-  const results = (hasEnded(run) ? grids : []).map(({ id, spec: { region } }) => ({
-    ...{ name: `${region}-${id}`, region, href: `${path}/result.csv?grid_id=${id}` }
-  }))
+  const { results, archives } = partsOf(run, facts)
   return {
     ...runFields(run, facts),
     batch_id: run.batchId,
@@ -87,9 +85,25 @@ export function runDocument(
     _embedded: {
       grids: grids.map((grid) => gridDocument(grid, facts)),
       files: run.files.map(({ uuid, name }) => ({ name, href: `${path}/files/${uuid}` })),
-      ...{ archives: [] },
+      ...{ archives },
       ...(!isCreated && { results })
     }
+  }
+}
+
+function addressOf(run: RunRecord, facts: ServiceFacts): string {
+  return `${facts.front.baseUrl()}/${facts.words.runs}/${run.id}`
+}
+
+/** What can be downloaded of a run, once it has ended: a CSV per grid, and one archive of its report and logs. */
+function partsOf(run: RunRecord, facts: ServiceFacts) {
+  const path = addressOf(run, facts)
+  const grids = hasEnded(run) ? facts.store.gridsOf(run) : []
+  return {
+    results: grids.map(({ id, spec: { region } }) => ({
+      ...{ name: `${region}-${id}`, region, href: `${path}/result.csv?grid_id=${id}` }
+    })),
+    archives: hasEnded(run) ? [{ name: `${run.id}.tar.gz`, href: `${path}/archive.tar.gz` }] : []
   }
 }
 
@@ -123,7 +137,7 @@ function runFields(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 
     duration: request.durationSec,
     tag_list: request.tags,
     status: run.status,
-    permalink: `${facts.front.baseUrl()}/${facts.words.runs}/${run.id}`,
+    permalink: addressOf(run, facts),
     queue_position: facts.queue.positionOf(run.id),
     ...(run.user && { user: run.user.name }),
     remote_errors: run.remoteErrors,
@@ -132,22 +146,66 @@ function runFields(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 
   }
 }
 
-export function runListDocument(page: number, filter: RunFilter, facts: ServiceFacts): Sent<RunListDocument> {
-  const { runs, total } = facts.store.listRuns({ filter, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE })
+/** A page of a list, in the shape of the API document's list of runs. */
+function listDocument<T>(
+  { page, total, linkOf }: { page: number; total: number; linkOf: (page: number) => string },
+  embedded: T
+) {
   const lastPage = Math.max(1, Math.ceil(total / PAGE_SIZE))
-  const linkToPage = (number: number): { href: string } =>
-    linkTo(`/${facts.words.runs}${queryOf(filter, number)}`)
   return {
     _links: {
-      self: linkToPage(page),
-      last: linkToPage(lastPage),
-      ...(page < lastPage ? { next: linkToPage(page + 1) } : {})
+      self: linkTo(linkOf(page)),
+      last: linkTo(linkOf(lastPage)),
+      ...(page < lastPage ? { next: linkTo(linkOf(page + 1)) } : {})
     },
     total,
-    _embedded: {
-      [facts.words.runs as 'runs']: runs.map((run) => briefRunDocument(run, facts))
-    }
+    _embedded: embedded
   }
+}
+
+const sliceOf = (page: number): Slice => ({ offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE })
+
+export function runListDocument(page: number, filter: RunFilter, facts: ServiceFacts): Sent<RunListDocument> {
+  const { runs, total } = facts.store.listRuns({ filter, ...sliceOf(page) })
+  const linkOf = (number: number): string => `/${facts.words.runs}${queryOf(filter, number)}`
+  return listDocument(
+    { page, total, linkOf },
+    { [facts.words.runs as 'runs']: runs.map((run) => briefRunDocument(run, facts)) }
+  )
+}
+
+export function gridListDocument(page: number, facts: ServiceFacts): Document {
+  const { grids, total } = facts.store.listGrids(sliceOf(page))
+  return listDocument(
+    { page, total, linkOf: (number) => `/grids?page=${number}` },
+    { grids: grids.map((grid) => gridDocument(grid, facts)) }
+  )
+}
+
+/** The names that runs have as their project. */
+export function projectListDocument(page: number, facts: ServiceFacts): Document {
+  const { projects, total } = facts.store.listProjects(sliceOf(page))
+  return listDocument(
+    { page, total, linkOf: (number) => `/projects?page=${number}` },
+    {
+      projects: projects.map(({ name, runs }) => ({
+        _links: { runs: linkTo(`/${facts.words.runs}${queryOf({ project: name })}`) },
+        ...{ name, total: runs }
+      }))
+    }
+  )
+}
+
+/** The results or the archives of a run by themselves. */
+export function partListDocument(
+  page: number,
+  { run, part }: { run: RunRecord; part: 'results' | 'archives' },
+  facts: ServiceFacts
+): Document {
+  const all = partsOf(run, facts)[part]
+  const { offset, limit } = sliceOf(page)
+  const linkOf = (number: number): string => `/${facts.words.runs}/${run.id}/${part}?page=${number}`
+  return listDocument({ page, total: all.length, linkOf }, { [part]: all.slice(offset, offset + limit) })
 }
 
 export function accountDocument(user: User, facts: ServiceFacts): Sent<AccountDocument> {

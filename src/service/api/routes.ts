@@ -26,11 +26,15 @@ import {
   briefRunDocument,
   type Document,
   gridDocument,
+  gridListDocument,
+  partListDocument,
+  projectListDocument,
   runDocument,
   runListDocument,
   shownTo,
   userDocument
 } from './documents.js'
+import { packRun } from './archive.js'
 import { readBody } from './request-body.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
@@ -95,6 +99,8 @@ function apiRoutes(service: ServicePorts): Route[] {
       request.audited.created = grid.id
       return reply.code(201).send(gridDocument(grid, facts))
     }),
+    route('GET', '/grids', {}, (request) => gridListDocument(readPageNumber(request), facts)),
+    route('GET', '/projects', {}, (request) => projectListDocument(readPageNumber(request), facts)),
     route('GET', '/grids/:id', {}, (request) => gridDocument(findGrid(request, facts), facts, 'resources')),
     // The API document's definition has the singular, its example the plural.
     route('DELETE', '/grids/:id', { effect: 'grid.terminate' }, endGrid),
@@ -126,6 +132,20 @@ function apiRoutes(service: ServicePorts): Route[] {
     route('GET', `${path}/:id/result.csv`, {}, (request, reply) =>
       sendResults(request, reply, { facts, runs, live })
     ),
+    ...(['results', 'archives'] as const).map((part) =>
+      route('GET', `${path}/:id/${part}`, {}, (request) =>
+        partListDocument(readPageNumber(request), { run: findRun(request, facts), part }, facts)
+      )
+    ),
+    route('GET', `${path}/:id/archive.tar.gz`, {}, async (request, reply) => {
+      const run = findEndedRun(request, facts)
+      await runs.settle(run)
+      const disposition = `attachment; filename="${run.id}.tar.gz"`
+      reply.headers({ 'content-type': 'application/gzip', 'content-disposition': disposition })
+      return reply.send(
+        request.method === 'HEAD' ? Readable.from([]) : packRun(run, { store: facts.store, pages })
+      )
+    }),
     route('GET', `${path}/:id/files/:file`, {}, (request, reply) => sendUploaded(request, reply, facts)),
     ...thresholdRoutes(`${path}/:id/thresholds`, html, service)
   ]

@@ -84,6 +84,11 @@ export class RunPages {
     return pages.renderRunPage(drawing, this.#pathsOf(run, user, refused))
   }
 
+  /** The page of an ended run as a file: it opens from disk and leads nowhere. */
+  async reportPage(run: RunRecord): Promise<string> {
+    return (await this.ports.facts.loadPages()).renderRunPage(await this.#drawEnded(run), {}).html
+  }
+
   watchRun(run: RunRecord, stream: EventStream): void {
     let follower: Promise<SampleFollower> | undefined
     this.#watch(this.#pathOf(run), stream, () => this.#lookAtRun(run, (follower ??= this.#follow(run))))

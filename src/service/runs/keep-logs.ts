@@ -6,7 +6,7 @@ import type { Store } from '../store/store.js'
 import { regionName } from '../../contract/regions/regions.js'
 import { messageOf } from '../../contract/text.js'
 import { redactSamples } from '../samples/row-redactor.js'
-import type { GridRecord } from '../../contract/records.js'
+import type { GridRecord, RunRecord } from '../../contract/records.js'
 import { readRunSecrets, findRowSecrets } from './row-secrets.js'
 
 export interface LogRequest {
@@ -23,22 +23,29 @@ const MAX_BYTES_OF_ALL = 50 * MB
 /** The start of a log has the settings and what failed to load; the rest of the limit goes to its end. */
 const HEAD_SHARE = 0.2
 
-/** Copies the logs of a run's nodes for people to read: redacted, and cut in the middle if they are long. */
+/** Copies the logs of a run's nodes for people to read. */
 export async function keepLogs(store: Store, request: LogRequest): Promise<string[]> {
   const run = store.run(request.runId)
-  const logsDir = store.folder.logsDir(request.runId)
-  const names = run === undefined ? [] : await readdir(logsDir).catch(() => [])
-  if (run === undefined || names.length === 0) return []
-  const secrets = [...request.secrets, ...(await readRunSecrets(run, store))]
-  const maxBytes = Math.min(MAX_BYTES, Math.floor(MAX_BYTES_OF_ALL / names.length))
-  makeFolder(request.folder)
   const kept: string[] = []
-  for (const name of names.sort()) {
+  if (run === undefined) return kept
+  for await (const { name, text } of readLogs(store, run, request.secrets)) {
+    makeFolder(request.folder)
     const copy = join(request.folder, name)
-    await writeFile(copy, redactLog(await readEnds(join(logsDir, name), maxBytes), secrets))
+    await writeFile(copy, text)
     kept.push(copy)
   }
   return kept
+}
+
+/** The logs of a run's nodes: redacted, and cut in the middle if they are long. */
+export async function* readLogs(store: Store, run: RunRecord, known: readonly string[] = []) {
+  const logsDir = store.folder.logsDir(run.id)
+  const names = await readdir(logsDir).catch(() => [])
+  if (names.length === 0) return
+  const secrets = [...known, ...(await readRunSecrets(run, store))]
+  const maxBytes = Math.min(MAX_BYTES, Math.floor(MAX_BYTES_OF_ALL / names.length))
+  for (const name of names.sort())
+    yield { name, text: redactLog(await readEnds(join(logsDir, name), maxBytes), secrets) }
 }
 
 /** Cut at line ends, so that no half of a secret remains. */

@@ -9,7 +9,7 @@ import { attempt } from '../errors.js'
 import { inTransaction, loadSqlite } from './database.js'
 import { explainDatabase, isBusy, refuseWrite } from './database-errors.js'
 import { createId } from './data-folder.js'
-import { isActive, type RunListRequest, type RunPage, Store } from './store.js'
+import { isActive, type Project, type RunListRequest, type RunPage, type Slice, Store } from './store.js'
 import { Facts, GridTable, RunTable } from './tables.js'
 
 const RETRY_MS = 5000
@@ -68,6 +68,14 @@ export class SqliteStore extends Store {
       runs: this.#runTable.page(filter, { offset, limit, known: this.runs }),
       total: this.#runTable.count(filter)
     }
+  }
+
+  override listGrids(slice: Slice): { grids: readonly GridRecord[]; total: number } {
+    return { grids: this.#gridTable.page(slice, this.grids), total: this.#gridTable.count() }
+  }
+
+  override listProjects(slice: Slice): { projects: readonly Project[]; total: number } {
+    return this.#runTable.projects(slice)
   }
 
   override nextSequence(): number {

@@ -17,15 +17,25 @@ export interface RunFilter {
   readonly status?: RunStatus
 }
 
-export interface RunListRequest {
-  readonly filter?: RunFilter
+/** The part of a list that a page shows. */
+export interface Slice {
   readonly offset: number
   readonly limit: number
+}
+
+export interface RunListRequest extends Slice {
+  readonly filter?: RunFilter
 }
 
 export interface RunPage {
   readonly runs: readonly RunRecord[]
   readonly total: number
+}
+
+/** A name that runs have as their `project`. */
+export interface Project {
+  readonly name: string
+  readonly runs: number
 }
 
 /** A grid of a run: to be created for it, or one that exists. */
@@ -64,6 +74,22 @@ export class Store {
   listRuns({ filter = {}, offset, limit }: RunListRequest): RunPage {
     const found = [...this.runs.values()].reverse().filter((run) => matchesFilter(run, filter))
     return { runs: found.slice(offset, offset + limit), total: found.length }
+  }
+
+  /** Newest first. */
+  listGrids({ offset, limit }: Slice): { grids: readonly GridRecord[]; total: number } {
+    const grids = [...this.grids.values()].reverse()
+    return { grids: grids.slice(offset, offset + limit), total: grids.length }
+  }
+
+  /** By name. */
+  listProjects({ offset, limit }: Slice): { projects: readonly Project[]; total: number } {
+    const counts = new Map<string, number>()
+    for (const { request } of this.runs.values())
+      if (request.project !== null) counts.set(request.project, (counts.get(request.project) ?? 0) + 1)
+    const projects = [...counts].map(([name, runs]) => ({ name, runs }))
+    projects.sort((one, other) => (one.name < other.name ? -1 : 1))
+    return { projects: projects.slice(offset, offset + limit), total: projects.length }
   }
 
   /** Those that have not ended, or whose results have yet to be merged; oldest first. */

@@ -7,7 +7,7 @@ import {
   type RunRecord
 } from '../../contract/records.js'
 import { attempt } from '../errors.js'
-import { isActive, type RunFilter } from './store.js'
+import { isActive, type Project, type RunFilter, type Slice } from './store.js'
 
 /** Records in the database: what is asked for in columns, the whole as JSON. */
 class RecordTable<T extends { readonly id: string }> {
@@ -107,6 +107,16 @@ export class RunTable extends RecordTable<RunRecord> {
     const rows = this.sql(sql).all({ ...values, limit: limit === Infinity ? -1 : limit, offset })
     return rows.flatMap(({ id }) => known.get(String(id)) ?? this.find(String(id)) ?? [])
   }
+
+  /** By name. */
+  projects({ offset, limit }: Slice): { projects: Project[]; total: number } {
+    const { total } = this.sql('SELECT count(DISTINCT project) AS total FROM runs').get() ?? {}
+    const rows = this.sql(
+      'SELECT project, count(*) AS runs FROM runs WHERE project IS NOT NULL GROUP BY project ORDER BY project LIMIT ? OFFSET ?'
+    ).all(limit, offset)
+    const projects = rows.map(({ project, runs }) => ({ name: String(project), runs: Number(runs) }))
+    return { projects, total: Number(total) }
+  }
 }
 
 /** As names are compared: by a part of them, whatever their case. */
@@ -156,6 +166,16 @@ export class GridTable extends RecordTable<GridRecord> {
 
   find(id: string): GridRecord | undefined {
     return this.read(this.sql('SELECT id, record FROM grids WHERE id = ?').all(id))[0]
+  }
+
+  count(): number {
+    return Number(this.sql('SELECT count(*) AS total FROM grids').get()?.total)
+  }
+
+  /** Newest first; one that the caller has in memory is taken from there. */
+  page({ offset, limit }: Slice, known: ReadonlyMap<string, GridRecord>): GridRecord[] {
+    const rows = this.sql('SELECT id FROM grids ORDER BY rowid DESC LIMIT ? OFFSET ?').all(limit, offset)
+    return rows.flatMap(({ id }) => known.get(String(id)) ?? this.find(String(id)) ?? [])
   }
 
   active(): GridRecord[] {

@@ -6,6 +6,7 @@ import { ClusterError } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import { quote } from '../../../../contract/regions/regions.js'
 import type { PodContact } from './pod-contact.js'
+import { BLOCK_BYTES, TAR_END, tarHeader, tarPadding } from '../../../tar.js'
 import { NAP } from './supervisor.js'
 
 /**
@@ -224,31 +225,3 @@ async function listFiles(brings: readonly string[], contact: PodContact) {
   for (const path of brings) await visit(resolve(path), [])
   return { entries: [...entries.values()], folders }
 }
-
-const BLOCK_BYTES = 512
-const LARGEST_FILE_BYTES = 8 ** 11 - 1
-
-/** The header of one file in the oldest format, which every tar reads: names are short and plain, since they are ours. */
-function tarHeader(name: string, sizeBytes: number): Buffer {
-  if (sizeBytes > LARGEST_FILE_BYTES)
-    throw new Error(`A file of ${sizeBytes} bytes is too large to be copied.`)
-  const block = Buffer.alloc(BLOCK_BYTES)
-  block.write(name, 0, 'latin1')
-  block.write('0000600\0', 100, 'latin1')
-  block.write('0000000\0', 108, 'latin1')
-  block.write('0000000\0', 116, 'latin1')
-  block.write(`${sizeBytes.toString(8).padStart(11, '0')}\0`, 124, 'latin1')
-  block.write('00000000000\0', 136, 'latin1')
-  block.write('        0', 148, 'latin1')
-  block.write('ustar\x0000', 257, 'latin1')
-  const sum = block.reduce((total, byte) => total + byte, 0)
-  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
-  return block
-}
-
-/** What follows a file of this size: files start at whole blocks. */
-function tarPadding(sizeBytes: number): Buffer {
-  return Buffer.alloc((BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES)
-}
-
-const TAR_END = Buffer.alloc(2 * BLOCK_BYTES)
