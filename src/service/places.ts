@@ -67,13 +67,6 @@ export function checkRegion(region: string, places: Places): string[] {
   return [`there is no region ${region}: this service has ${places.regions?.join(', ') ?? 'none'}`]
 }
 
-/** Of a place that does not say: processes of one machine. */
-const MOST_NODES = 64
-
-export function mostNodesIn(region: string, places: Places): number {
-  return places.placeOf(region)?.mostNodes ?? MOST_NODES
-}
-
 async function openPods(
   pods: readonly { region: string; place: KubernetesPlace }[],
   parts: PlaceParts,

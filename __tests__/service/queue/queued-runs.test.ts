@@ -109,7 +109,9 @@ describe('runs on this machine', () => {
     const service = await services.start(withQueue(undefined))
     const reply = await postForm(service, '/runs', long(3))
     expect(reply).toMatchObject({ status: 422 })
-    expect(reply.json.error).toContain('needs 3 nodes on this machine, which has 2 cores')
+    expect(reply.json.error).toContain(
+      "this run needs 3 nodes, and at most 2 fit on this machine: one for each core, unless max-nodes in the service's configuration allows more"
+    )
     expect((await get(service, '/runs')).json.total).toBe(0)
   })
 
@@ -117,7 +119,7 @@ describe('runs on this machine', () => {
     const clock = new ManualClock()
     const service = await services.start(withQueue(3, { clock }))
     expect((await postForm(service, '/runs', long(4))).json.error).toContain(
-      'needs 4 nodes, and this service has at most 3 at work (max-nodes)'
+      'needs 4 nodes, and at most 3 fit into this service (max-nodes)'
     )
     const first = await createRun(service, long(2))
     await isRunning(service, first)
@@ -152,7 +154,7 @@ test('a repeat of a run that is larger than what the service has by now is refus
   const reply = await get(small, `/runs/${id}/repeat`)
   expect([reply.status, reply.json.error]).toEqual([
     422,
-    'this run needs 3 nodes, and this service has at most 2 at work (max-nodes)'
+    'this run needs 3 nodes, and at most 2 fit into this service (max-nodes)'
   ])
   expect((await get(small, '/runs')).json.total).toBe(1)
 })
@@ -350,7 +352,7 @@ describe('a restart', () => {
       withQueue(2, { dataDir, log, places: createSurvivingPlaces({ folder, regions: ['local', 'east'] }) })
     )
     await isRunning(next, small)
-    const why = 'needs 3 nodes, and this service has at most 2 at work (max-nodes)'
+    const why = 'needs 3 nodes, and at most 2 fit into this service (max-nodes)'
     const ended = await waitForStatus(next, `/runs/${large}`, ['problem'])
     expect(ended.json.remote_errors).toBe(`this run ${why}`)
     expect(lines).toContain(`run ${large} cannot continue: this run ${why}`)
@@ -399,7 +401,7 @@ test('where nothing limits the nodes, neither the log nor a report names a limit
   await stop(service, first)
   const [warning] = (await get(service, `/runs/${first}/report`)).json.warnings
   expect(warning).toBe(
-    `this run shared the cores of this machine with run ${second} for less than a second: its figures may be worse than those of a run alone`
+    `This run shared the cores of this machine with run ${second} for less than a second: its figures may be worse than those of a run alone`
   )
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { formatFindings } from '../../../src/service/runs/findings.js'
+import { formatDoubts, formatFindings } from '../../../src/service/runs/findings.js'
 
 describe('remote_errors', () => {
   test.each([
@@ -34,4 +34,22 @@ describe('remote_errors', () => {
     const text = formatFindings({ problems: ['é'.repeat(12_000), 'q'], losses: ['l'] })!
     expect(text).toMatch(/^é{9999}…\nand 2 more lines$/)
   })
+})
+
+test('warnings start with a capital, unless that would change a name', () => {
+  const doubts = [
+    'this run shared the cores',
+    'This too',
+    'shop.Checkout ran',
+    'users.csv is odd',
+    'a\nb',
+    'a\nb'
+  ]
+  expect(formatDoubts(doubts)).toEqual([
+    'This run shared the cores',
+    'This too',
+    'shop.Checkout ran',
+    'users.csv is odd',
+    'a; b'
+  ])
 })

@@ -1,6 +1,6 @@
 import type { Vocabulary } from '../../contract/vocabulary.js'
 import { gridReference, gridRequest, readParameters, runRequest } from '../../contract/api/requests.js'
-import { checkRegion, mostNodesIn, type Places } from '../places.js'
+import { checkRegion, type Places } from '../places.js'
 import { checkApdexTarget } from '../runs/run-report.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { isParams, type Param, type Params } from './nested-params.js'
@@ -124,12 +124,7 @@ function readGridWish(element: Param | undefined, reading: Reading): GridWish | 
 function readSpec(attributes: Params, { place, problems, places }: Reading): GridSpec {
   const { values, problems: odd } = readParameters(gridRequest, attributes)
   const { region, instance_quantity: instanceQuantity = 0, stop_after: stopAfterMin = 0 } = values
-  if (region !== undefined) {
-    odd.push(...checkRegion(region, places))
-    const most = mostNodesIn(region, places)
-    if (instanceQuantity > most)
-      odd.push(`instance_quantity must be a whole number from 1 to ${most}, not "${instanceQuantity}"`)
-  }
+  if (region !== undefined) odd.push(...checkRegion(region, places))
   problems.push(...odd.map((problem) => `${place}: ${problem}`))
   return {
     ...{ region: region ?? '', instanceQuantity, stopAfterMin },

@@ -109,7 +109,7 @@ export interface NodePlace {
   readonly name: string
   /** Whether its nodes outlive this process, so that a run can be taken up again. */
   readonly outlivesService: boolean
-  /** How many nodes one of its grids may have, if not the usual number. */
+  /** How many nodes it has at a time; undefined leaves it to the queue. */
   readonly mostNodes?: number
   /** Starts nodes, and returns when all of them run. A `NodeError` says why they do not, in the cluster's words. */
   open(request: NodeSetRequest, signal: AbortSignal): Promise<NodeSet>

@@ -1,6 +1,6 @@
 import type { GridSpec, UserReference } from '../../contract/records.js'
 import { type Clock, steadyNow } from '../../contract/clock.js'
-import { formatDuration } from '../../contract/text.js'
+import { count, formatDuration } from '../../contract/text.js'
 import { refuseUntilRestart } from '../errors.js'
 import type { NodePlace } from '../nodes/load-node.js'
 import { type Job, type Resource, WaitingLine } from './waiting-line.js'
@@ -43,6 +43,16 @@ interface Parts {
 /** How soon to look again whether somebody may start. */
 const LOOK_AGAIN_MS = 5000
 
+/** Of one run on a machine without a queue. */
+const MOST_PROCESSES = 64
+
+interface Limited extends Resource {
+  /** The most nodes that one run or grid may need, whoever else is at work: it would never fit. */
+  readonly largest: number | undefined
+  /** `on this machine`: where they fit. */
+  readonly where: string
+}
+
 interface Waiting extends Job {
   readonly entry: Entry
   readonly enteredMs: number
@@ -52,8 +62,8 @@ interface Waiting extends Job {
 /** Limits the nodes at work. Without `maxNodes` a run has this machine for itself, and a cluster its own limit; with it, runs may share. */
 export class Queue {
   readonly #line = new WaitingLine<Waiting>()
-  readonly #resources = new Map<NodePlace, Resource>()
-  readonly #all: Resource
+  readonly #resources = new Map<NodePlace, Limited>()
+  readonly #all: Limited
   /** Of the runs that generate load on this machine: since when, and with which others for how long. */
   readonly #loads = new Map<string, { readonly startedMs: number; readonly shared: Map<string, number> }>()
   /** Called with how long each one had waited, when its turn comes. */
@@ -65,7 +75,8 @@ export class Queue {
 
   constructor(private readonly parts: Parts) {
     const most = parts.maxNodes === Infinity ? undefined : parts.maxNodes
-    this.#all = { most, isExclusive: false, isPlace: false }
+    const where = 'into this service (max-nodes)'
+    this.#all = { most, largest: most, where, isExclusive: false, isPlace: false }
   }
 
   get length(): number {
@@ -83,19 +94,11 @@ export class Queue {
 
   /** Why a run on these grids, or on this grid alone, could never start, if so. */
   check(kind: 'run' | 'grid', grids: readonly GridSpec[]): string[] {
-    const needs = this.#needsOf(grids)
-    const places = new Map([...this.#resources].map(([place, resource]) => [resource, place]))
-    return [...needs].flatMap(([resource, nodes]) => {
-      if (resource.most === undefined || nodes <= resource.most) return []
-      const subject = `this ${kind} needs ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`
-      const place = places.get(resource)
-      if (place === undefined)
-        return [`${subject}, and this service has at most ${resource.most} at work (max-nodes)`]
-      if (!isMachine(place)) return [`${subject} in ${place.name}, which has at most ${resource.most}`]
-      return [
-        `${subject} on ${place.name}, which has ${resource.most} cores: one for each node, unless max-nodes in the service's configuration allows more`
-      ]
-    })
+    return [...this.#needsOf(grids)].flatMap(([{ largest, where }, nodes]) =>
+      largest === undefined || nodes <= largest
+        ? []
+        : [`this ${kind} needs ${count(nodes, 'node')}, and at most ${largest} fit ${where}`]
+    )
   }
 
   /** Waits until there are enough nodes, in the order of the calls; rejects with the reason of the signal, or why that is never. */
@@ -221,8 +224,8 @@ export class Queue {
     return [...load.shared].map(([id, sharedMs]) => ({ runId: id, sharedMs }))
   }
 
-  #needsOf(grids: readonly GridSpec[]): Map<Resource, number> {
-    const needs = new Map<Resource, number>()
+  #needsOf(grids: readonly GridSpec[]): Map<Limited, number> {
+    const needs = new Map<Limited, number>()
     for (const { region, instanceQuantity } of grids) {
       const place = this.parts.placeOf(region)
       if (place === undefined) continue
@@ -232,16 +235,25 @@ export class Queue {
     return needs
   }
 
-  #resourceOf(place: NodePlace): Resource {
+  #resourceOf(place: NodePlace): Limited {
     const known = this.#resources.get(place)
     if (known) return known
-    const { maxNodes, cores } = this.parts
-    const isAlone = isMachine(place) && maxNodes === undefined
-    const most = isMachine(place) ? (isAlone ? cores : undefined) : place.mostNodes
-    const resource = { most, isExclusive: isAlone, isPlace: true }
+    const isExclusive = isMachine(place) && this.parts.maxNodes === undefined
+    const resource = { ...limitOf(place, this.parts), isExclusive, isPlace: true }
     this.#resources.set(place, resource)
     return resource
   }
+}
+
+/** Without `max-nodes`, each node on this machine has a core; where runs share it without a limit, there is one for each of them. */
+function limitOf(place: NodePlace, { maxNodes, cores }: Parts): Pick<Limited, 'most' | 'largest' | 'where'> {
+  if (!isMachine(place))
+    return { most: place.mostNodes, largest: place.mostNodes, where: `into ${place.name}` }
+  const where = `on ${place.name}`
+  if (maxNodes !== undefined)
+    return { most: undefined, largest: maxNodes === Infinity ? MOST_PROCESSES : undefined, where }
+  const advice = "one for each core, unless max-nodes in the service's configuration allows more"
+  return { most: cores, largest: cores, where: `${where}: ${advice}` }
 }
 
 function isMachine(place: NodePlace | undefined): boolean {

@@ -1,4 +1,4 @@
-import { shorten } from '../../contract/text.js'
+import { capitalize, shorten } from '../../contract/text.js'
 
 const MAX_LINES = 50
 const MAX_LENGTH = 10_000
@@ -19,9 +19,9 @@ export function formatFindings({ problems, losses }: Findings): string | null {
   return lines.length === 0 ? null : lines.join('\n')
 }
 
-/** The report's `warnings`: each doubt once. */
+/** The report's `warnings`: each doubt once, as a sentence of its own; one that begins with the name of a class or a file keeps it. */
 export function formatDoubts(doubts: readonly string[]): string[] {
-  return listOnce(doubts.map(joinLines))
+  return listOnce(doubts.map(joinLines).map((text) => (/^[a-z]+[\s,:]/.test(text) ? capitalize(text) : text)))
 }
 
 function listOnce(texts: readonly string[]): string[] {
