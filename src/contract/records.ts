@@ -26,7 +26,9 @@ const gridSpec = v.object({
   instanceQuantity: v.pipe(count, v.minValue(1)),
   instanceType: text,
   infrastructure: v.picklist(['demand', 'hosted']),
-  stopAfterMin: number
+  stopAfterMin: number,
+  /** The keys that were given and have no effect here. */
+  ignored: v.exactOptional(texts)
 })
 
 const gridRecord = v.object({
@@ -183,6 +185,8 @@ export type GridRecord = Stored<
   'id' | 'spec' | 'batchId' | 'user' | 'createdMs'
 >
 export type RunStatus = RunRecord['status']
+export const RUN_STATUSES: readonly RunStatus[] = runRecord.entries.status.options
+export const GRID_STATUSES: readonly GridRecord['status'][] = gridRecord.entries.status.options
 export type GridSpec = DeepReadonly<v.InferOutput<typeof gridSpec>>
 export type GridEnd = NonNullable<GridRecord['ended']>['by']
 export type UserReference = DeepReadonly<v.InferOutput<typeof userReference>>

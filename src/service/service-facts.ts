@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Vocabulary } from '../contract/vocabulary.js'
-import type { RunRecord, RunStatus } from '../contract/records.js'
+import { RUN_STATUSES, type RunRecord } from '../contract/records.js'
 import type { Accounts } from './accounts/users.js'
 import type { Clock } from '../contract/clock.js'
 import type { Front } from './http/front.js'
@@ -27,7 +27,7 @@ export interface ServiceFacts {
 
 /** What is answered at a path, with who may ask for it and what that changes. */
 export type Route = readonly [
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   config: FastifyContextConfig,
   handler: (request: FastifyRequest, reply: FastifyReply) => unknown
@@ -76,7 +76,6 @@ export class Recent<T> {
   }
 }
 
-export const RUN_STATUSES: readonly RunStatus[] = ['queued', 'running', 'stopping', 'finished', 'problem']
 const KEYS = ['name', 'project', 'tag', 'user', 'status'] as const
 const LONGEST = 300
 

@@ -252,6 +252,12 @@ describe('the account, field by field', () => {
     expect((await get(service, '/account')).json).toEqual({
       _links: { self: linkTo('/api/account') },
       email: TEXT,
+      settings: {
+        statuses: {
+          runs: ['queued', 'running', 'stopping', 'finished', 'problem'],
+          grids: ['queued', 'starting', 'started', 'stopped']
+        }
+      },
       _embedded: {
         users: [user],
         credentials: [{ id: 1, provider: 'local', description: TEXT, arn: TEXT, access_key_id: null }]

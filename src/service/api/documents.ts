@@ -11,7 +11,14 @@ import type {
 import { describeTool, PAGE_SIZE, type ServiceFacts, queryOf } from '../service-facts.js'
 import { hostname } from 'node:os'
 import type { User, UserDetails } from '../accounts/users.js'
-import { type GridRecord, type NodeRecord, type RunRecord, hasEnded } from '../../contract/records.js'
+import {
+  GRID_STATUSES,
+  type GridRecord,
+  type NodeRecord,
+  RUN_STATUSES,
+  type RunRecord,
+  hasEnded
+} from '../../contract/records.js'
 import type { RunFilter, Slice } from '../store/store.js'
 
 export type Document = Record<string, unknown>
@@ -46,6 +53,9 @@ export function gridDocument(
     infrastructure: spec.infrastructure,
     stop_after: spec.stopAfterMin,
     status: grid.status,
+    ...(spec.ignored && {
+      warnings: [`No effect here, where nothing is started in a cloud: ${spec.ignored.join(', ')}.`]
+    }),
     [key as 'nodes']: nodeDocuments(grid, facts)
   }
 }
@@ -212,14 +222,15 @@ export function accountDocument(user: User, facts: ServiceFacts): Sent<AccountDo
   return {
     _links: { self: linkTo('/account') },
     email: user.name,
-    _embedded: {
-      users: shownTo(user, facts).map(userDocument),
-      // Hosted grids run on this machine too, so its name replaces that of a cloud account.
-      credentials: [
-        { id: 1, provider: 'local', description: 'This machine', arn: hostname(), access_key_id: null }
-      ]
-    }
+    // An addition of this service to the API, which does not list them.
+    settings: { statuses: { [facts.words.runs]: RUN_STATUSES, grids: GRID_STATUSES } },
+    _embedded: { users: shownTo(user, facts).map(userDocument), credentials: listCredentials() }
   }
+}
+
+/** Hosted grids run on this machine too, so its name replaces that of a cloud account. */
+export function listCredentials() {
+  return [{ id: 1, provider: 'local', description: 'This machine', arn: hostname(), access_key_id: null }]
 }
 
 /** An admin sees every user, anyone else sees one. */

@@ -147,8 +147,26 @@ function apiRoutes(service: ServicePorts): Route[] {
       )
     }),
     route('GET', `${path}/:id/files/:file`, {}, (request, reply) => sendUploaded(request, reply, facts)),
-    ...thresholdRoutes(`${path}/:id/thresholds`, html, service)
+    ...thresholdRoutes(`${path}/:id/thresholds`, html, service),
+    // Seen in scripts for such services.
+    refuse(
+      'POST',
+      '/oauth/token',
+      'there is no OAuth here: send the API token itself as HTTP Basic user name'
+    ),
+    refuse(
+      'PATCH',
+      `${path}/:id/set-public`,
+      'a run cannot be made public here: everyone with a token of this service can see it, and nobody else'
+    )
   ]
+}
+
+/** What this service does not have, with what to do instead; also without a token, which its callers may not have. */
+function refuse(method: 'POST' | 'PATCH', url: string, words: string): Route {
+  return route(method, url, { open: 'probe' }, () => {
+    throw new RequestError(404, words)
+  })
 }
 
 /** Somebody wants something new; a drain waits until they are told. */

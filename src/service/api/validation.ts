@@ -1,4 +1,6 @@
-import type { Vocabulary } from '../../contract/vocabulary.js'
+import { OPTIONAL_GRID_KEYS, type Vocabulary } from '../../contract/vocabulary.js'
+import { shorten } from '../../contract/text.js'
+import { listCredentials } from './documents.js'
 import { gridReference, gridRequest, readParameters, runRequest } from '../../contract/api/requests.js'
 import { checkRegion, type Places } from '../places.js'
 import { checkApdexTarget } from '../runs/run-report.js'
@@ -125,10 +127,18 @@ function readSpec(attributes: Params, { place, problems, places }: Reading): Gri
   const { values, problems: odd } = readParameters(gridRequest, attributes)
   const { region, instance_quantity: instanceQuantity = 0, stop_after: stopAfterMin = 0 } = values
   if (region !== undefined) odd.push(...checkRegion(region, places))
+  const { credential_id: credential } = values
+  const ids = listCredentials().map(({ id }) => String(id))
+  if (credential !== undefined && !ids.includes(credential))
+    odd.push(
+      `credential_id must be one of ${ids.join(', ')}, as in the account, not "${shorten(credential)}"`
+    )
+  const ignored = Object.keys(values).filter((key) => OPTIONAL_GRID_KEYS.includes(key))
   problems.push(...odd.map((problem) => `${place}: ${problem}`))
   return {
     ...{ region: region ?? '', instanceQuantity, stopAfterMin },
     infrastructure: values.infrastructure ?? 'demand',
-    instanceType: values.instance_type ?? ''
+    instanceType: values.instance_type ?? '',
+    ...(ignored.length > 0 && { ignored })
   }
 }

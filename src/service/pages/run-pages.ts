@@ -3,7 +3,7 @@ import type { Measurements } from '../../analysis/results/figures/measurements.j
 import { scanFiles } from '../../analysis/results/parallel/scan-files.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import { findNode } from '../runs/node-book.js'
-import { describeTool, PAGE_SIZE, Recent, queryOf, RUN_STATUSES } from '../service-facts.js'
+import { describeTool, PAGE_SIZE, Recent, queryOf } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
 import type { User } from '../accounts/users.js'
 import { describeUnreadable, readResults, type ResultsProblem } from '../judging/read-results.js'
@@ -28,7 +28,7 @@ import type {
   Visitor
 } from '../../report/page/served-pages.js'
 import { findRowSecrets } from '../runs/row-secrets.js'
-import { hasEnded, type RunRecord, type RunThresholds } from '../../contract/records.js'
+import { hasEnded, RUN_STATUSES, type RunRecord, type RunThresholds } from '../../contract/records.js'
 import type { RunFilter } from '../store/store.js'
 import { type Sight, Watch } from './watch.js'
 
