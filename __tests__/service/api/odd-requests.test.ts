@@ -121,6 +121,7 @@ describe('the same grid twice', () => {
 describe('whatever comes', () => {
   const PATHS = [
     ...['/', '/events?page=9', '/runs', '/grids', '/account', '/users/1', '/runs/RUN', '/runs/RUN/stop'],
+    ...['/projects', '/runs/RUN/results', '/runs/RUN/archives', '/runs/RUN/archive.tar.gz', '/oauth/token'],
     ...['/runs/RUN/repeat', '/runs/RUN/report', '/runs/RUN/result.csv', '/runs/RUN/files/x', '/grids/GRID'],
     ...[
       '/grid/GRID',
