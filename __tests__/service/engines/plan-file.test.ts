@@ -70,6 +70,12 @@ describe('over HTTP', () => {
     ])
   })
 
+  test('a part without threads may be there', async () => {
+    const part = '<jmeterTestPlan><hashTree><TestFragmentController/></hashTree></jmeterTestPlan>'
+    const run = await postForm(service, '/runs', form(file('a.jmx', PLAN), file('b.jmx', part)))
+    expect(run.status).toBe(201)
+  })
+
   test.each([
     ['utf8', INCLUDING],
     ['utf16le', INCLUDING]

@@ -28,13 +28,20 @@ export function findPlan(tool: string, fileNames: readonly string[]): { name: st
     : { problem: `${list([plan, ...others])} can all be the plan: send the plan as the first file` }
 }
 
-/** Whether each further plan of JMeter may be a part of the first: only one that includes others runs them. */
+/** Of several plans for JMeter only the first would run: one with thread groups of its own is a part of it only if something is included. */
 export async function refuseTwoPlans(tool: string, fileNames: readonly string[], folder: string) {
-  const plans = tool === 'jmeter' ? fileNames.filter((name) => /\.jmx$/i.test(name)) : []
+  const names = tool === 'jmeter' ? fileNames.filter((name) => /\.jmx$/i.test(name)) : []
+  if (names.length < 2) return []
+  const files = await Promise.all(
+    // Whatever the encoding.
+    names.map(async (name) => ({
+      name,
+      text: (await readFile(join(folder, name), 'latin1')).replaceAll('\0', '')
+    }))
+  )
+  if (files.some(({ text }) => text.includes('IncludeController'))) return []
+  const plans = files.filter(({ text }) => text.includes('ThreadGroup')).map(({ name }) => name)
   if (plans.length < 2) return []
-  // Whatever the encoding.
-  const texts = await Promise.all(plans.map((name) => readFile(join(folder, name), 'latin1')))
-  if (texts.some((text) => text.replaceAll('\0', '').includes('IncludeController'))) return []
   return [
     `${list(plans)} are plans, and a run has one: send one of them, or a plan that includes the others by an Include Controller`
   ]
