@@ -158,6 +158,14 @@ describe('the cookie', () => {
   })
 })
 
+test("a proxy's own credentials are no guesses at a token, however many pages are opened with them", async () => {
+  const authorization = `Basic ${Buffer.from('ann:proxy-password').toString('base64')}`
+  const statuses = new Set<number>()
+  for (let count = 0; count < 25; count++)
+    statuses.add((await get(service, '/', { token: null, headers: { ...HTML, authorization } })).status)
+  expect([...statuses]).toEqual([401])
+})
+
 describe('the API', () => {
   test.each(['cross-site', 'same-site'])('is closed to a browser that calls from a %s page', async (site) => {
     const headers = { 'sec-fetch-site': site }

@@ -75,7 +75,7 @@ function breachesOfForm({ method }: FuzzRequest, { status, headers, text }: RawR
   }
   const isText =
     type.startsWith('text/plain') && (status >= 400 || text.startsWith('# ') || text.length < 100)
-  const isContent = /^(text\/csv|application\/octet-stream)/.test(type) && status < 300
+  const isContent = /^(text\/csv|application\/(octet-stream|gzip))/.test(type) && status < 300
   return isText || isContent ? breaches : [...breaches, `a ${status} of type ${JSON.stringify(type)}`]
 }
 
