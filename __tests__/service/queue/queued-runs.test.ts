@@ -229,7 +229,7 @@ test.each([
   }
   expect(gridsWithNodes(folder)).toEqual([])
   expect((await postForm(service, '/grids', wish('3'))).json.error).toBe(
-    'this grid needs 3 nodes, and this service has at most 2 at work (max-nodes)'
+    'this grid needs 3 nodes, and at most 2 fit into this service (max-nodes)'
   )
   const on = (id: string): Promise<string> => createRun(service, runForm(REAL_TIME, [['run[grids][]', id]]))
   const ids = [await on(grids[0]!), await on(grids[1]!), await on(grids[0]!)]
