@@ -11,11 +11,18 @@ import {
   type Run,
   type RunPage
 } from '../contract/api.js'
-import { type Schema, decode } from '../contract/decode.js'
+import { type Schema, decode, isObject } from '../contract/decode.js'
 import type { Vocabulary } from '../contract/vocabulary.js'
-import { type Address, atOwnAddress, otherRunIn, resolveLink } from './http/address.js'
-import type { Clock } from '../contract/clock.js'
-import { MalformedReplyError, ServiceError } from './errors.js'
+import {
+  type Address,
+  atOwnAddress,
+  candidatesOf,
+  otherRunIn,
+  redirectedAddress,
+  resolveLink
+} from './http/address.js'
+import { orAborted, type Clock } from '../contract/clock.js'
+import { MalformedReplyError, RefusedError, ServiceError, UnreachableError } from './errors.js'
 import { Http, isOfLoadgate, type HttpOptions, type Reply } from './http/http.js'
 import type { Call } from './http/failures.js'
 import { multipartOf } from './http/multipart.js'
@@ -28,11 +35,18 @@ export interface ClientOptions extends Omit<HttpOptions, 'mediaType' | 'origin'>
   readonly address: Address
   readonly words: Vocabulary
   readonly clock: Clock
+  /**
+   * Told where the API was found, before the operation that needed to know is sent; what it throws ends the operation. With a `doubt`, it
+   * was found nowhere, which is told once, and the address as written is used.
+   */
+  readonly onAddress?: ((api: string, doubt?: string) => void) | undefined
 }
 
-interface Op extends Pick<Call, 'operation' | 'url' | 'upload' | 'signal'> {
+interface Op extends Pick<Call, 'operation' | 'upload' | 'signal'> {
   readonly as: keyof typeof OPERATIONS
   readonly method?: Call['method']
+  /** Asked for when it is sent: by then it is known where the API is. */
+  readonly url: () => URL
 }
 
 /** The part of a CSV to request: what follows the bytes already downloaded. */
@@ -41,6 +55,9 @@ export interface ResultRange extends PartsBefore {
   /** The ETag of the bytes already downloaded: another version is sent from the start. */
   readonly version: string | undefined
 }
+
+/** Redirects included: they must end somewhere. */
+const MOST_CANDIDATES = 5
 
 const CSV = { accept: 'text/csv, */*;q=0.1' }
 
@@ -52,7 +69,10 @@ interface HandedThresholds {
 }
 
 export class ServiceClient {
-  readonly #address: Address
+  #address: Address
+  #looking: Promise<void> | undefined
+  #hasDoubted = false
+  readonly #onAddress: ClientOptions['onAddress']
   readonly #words: Vocabulary
   readonly #schemas: ReturnType<typeof runSchemas>
   readonly #clock: Clock
@@ -63,9 +83,12 @@ export class ServiceClient {
   isLoadgate = false
   /** When the service sent its latest reply, by its own clock; undefined if it does not say. */
   latestReplyMs: number | undefined
+  /** The latest document as the service sent it, without the token. */
+  latestBody = ''
 
-  constructor({ address, words, clock, ...options }: ClientOptions) {
+  constructor({ address, words, clock, onAddress, ...options }: ClientOptions) {
     this.#address = address
+    this.#onAddress = onAddress
     this.#clock = clock
     this.#words = words
     this.#schemas = runSchemas(words)
@@ -75,12 +98,12 @@ export class ServiceClient {
   async createGrid(grid: GridSpecification, signal?: AbortSignal): Promise<Grid> {
     const operation = `creating a grid in ${grid.region}`
     const upload = await multipartOf(operation, gridFields(grid), [])
-    const url = this.#url('grids')
+    const url = (): URL => this.#url('grids')
     return this.#read({ as: 'createGrid', operation, method: 'POST', url, upload, signal }, madeGridSchema)
   }
 
   async showGrid(id: string, signal?: AbortSignal): Promise<Grid> {
-    const url = this.#url('grids', id)
+    const url = (): URL => this.#url('grids', id)
     const op = { as: 'showGrid', operation: `reading grid ${id}`, url, signal } as const
     return this.#read(op, gridSchema, about('grid', id))
   }
@@ -88,11 +111,11 @@ export class ServiceClient {
   /** Undefined if the service answers 204 without a body, its general rule for DELETE. */
   async terminateGrid(id: string, signal?: AbortSignal): Promise<Grid | undefined> {
     const operation = `terminating grid ${id}`
-    const url = this.#url('grids', id)
+    const url = (): URL => this.#url('grids', id)
     return this.#ask({ as: 'terminateGrid', operation, method: 'DELETE', url, signal }, async (reply) => {
-      const body = await reply.text()
-      if (body.trim() === '') return undefined
-      return about('grid', id)(decodeReply(operation, body, gridSchema), operation)
+      this.latestBody = await reply.text()
+      if (this.latestBody.trim() === '') return undefined
+      return about('grid', id)(decodeReply(operation, this.latestBody, gridSchema), operation)
     })
   }
 
@@ -100,24 +123,25 @@ export class ServiceClient {
     const operation = 'creating the run'
     const files = run.files.map((path) => ({ name: `${this.#words.files}[]`, path }))
     const upload = await multipartOf(operation, runFields(run, this.#words), files)
-    const url = this.#runUrl()
+    const url = (): URL => this.#runUrl()
     const op = { as: 'createRun', operation, method: 'POST', url, upload, signal } as const
     return this.#read(op, this.#schemas.madeRun)
   }
 
   async showRun(id: string, signal?: AbortSignal): Promise<Run> {
-    const op = { as: 'showRun', operation: `reading run ${id}`, url: this.#runUrl(id), signal } as const
+    const url = (): URL => this.#runUrl(id)
+    const op = { as: 'showRun', operation: `reading run ${id}`, url, signal } as const
     return this.#read(op, this.#schemas.run, about('run', id))
   }
 
   async stopRun(id: string, signal?: AbortSignal): Promise<Run> {
-    const url = this.#runUrl(id, 'stop')
+    const url = (): URL => this.#runUrl(id, 'stop')
     const op = { as: 'stopRun', operation: `stopping run ${id}`, url, signal } as const
     return this.#read(op, this.#schemas.run, about('run', id))
   }
 
   async repeatRun(id: string, signal?: AbortSignal): Promise<Run> {
-    const url = this.#runUrl(id, 'repeat')
+    const url = (): URL => this.#runUrl(id, 'repeat')
     const op = { as: 'repeatRun', operation: `repeating run ${id}`, url, signal } as const
     return this.#read(op, this.#schemas.madeRun, (run, operation) => {
       if (run.id !== id) return run
@@ -133,7 +157,7 @@ export class ServiceClient {
   ): Promise<void> {
     const body = Buffer.from(JSON.stringify({ thresholds, warm_up: warmUpSeconds, on_stall: onStall }))
     const upload = { contentType: 'application/json', length: body.length, open: () => Readable.from([body]) }
-    const url = this.#runUrl(id, 'thresholds')
+    const url = (): URL => this.#runUrl(id, 'thresholds')
     const operation = `handing over the thresholds of run ${id}`
     // Whether it worked says nothing about the service that the run's own requests would not say.
     const call = callOf({ as: 'setThresholds', operation, method: 'PUT', url, upload, signal })
@@ -143,13 +167,15 @@ export class ServiceClient {
   /** One page of the list: the first one, or the one that a page's `next` link points to. */
   async listRuns(page?: string, signal?: AbortSignal): Promise<RunPage> {
     const operation = 'listing the runs'
-    const url = page === undefined ? this.#runUrl() : this.#link(operation, page)
+    const next = page === undefined ? undefined : this.#link(operation, page)
+    const url = (): URL => next ?? this.#runUrl()
     return this.#read({ as: 'listRuns', operation, url, signal }, this.#schemas.runPage)
   }
 
   async report(id: string, signal?: AbortSignal): Promise<Report> {
     const operation = `reading the report of run ${id}`
-    return this.#read({ as: 'report', operation, url: this.#runUrl(id, 'report'), signal }, reportSchema)
+    const url = (): URL => this.#runUrl(id, 'report')
+    return this.#read({ as: 'report', operation, url, signal }, reportSchema)
   }
 
   /** The link to a grid's CSV if the run's reply has none. */
@@ -169,8 +195,9 @@ export class ServiceClient {
       if (other !== undefined) throw new Error(`its link ${verb} another run, ${other}, and was not followed`)
     }
     refuseOther('names', href)
+    const url = (): URL => this.#link(operation, href)
     return this.#http.download({
-      ...callOf({ as: 'result', operation, url: this.#link(operation, href), signal: options.signal }),
+      ...callOf({ as: 'result', operation, url, signal: options.signal }),
       headers: {
         ...CSV,
         ...(range && {
@@ -186,7 +213,7 @@ export class ServiceClient {
   /** The current size of a grid's CSV, from its headers alone; undefined if they do not say. */
   async resultSize(href: string, signal?: AbortSignal): Promise<number | undefined> {
     const operation = 'checking the size of a result CSV'
-    const url = this.#link(operation, href)
+    const url = (): URL => this.#link(operation, href)
     const call = callOf({ as: 'result', operation, method: 'HEAD', url, signal })
     const reply = await this.#http.download({ ...call, headers: CSV })
     reply.body.destroy()
@@ -197,18 +224,8 @@ export class ServiceClient {
   }
 
   async account(signal?: AbortSignal): Promise<Account> {
-    const op = { as: 'account', operation: 'reading the account', url: this.#url('account'), signal } as const
-    return this.#read(op, accountSchema)
-  }
-
-  /** HEAD on any resource: whether it exists, and its headers, without its body. */
-  async head(link: string, signal?: AbortSignal): Promise<Pick<Reply, 'status' | 'header'>> {
-    const operation = `checking ${link}`
-    const url = this.#link(operation, link)
-    return this.#ask({ as: 'head', operation, method: 'HEAD', url, signal }, (reply) => {
-      reply.body.resume()
-      return Promise.resolve(reply)
-    })
+    const url = (): URL => this.#url('account')
+    return this.#read({ as: 'account', operation: 'reading the account', url, signal }, accountSchema)
   }
 
   async close(): Promise<void> {
@@ -217,7 +234,8 @@ export class ServiceClient {
 
   async #read<T>(op: Op, schema: Schema<T>, check?: (document: T, operation: string) => T): Promise<T> {
     return this.#ask(op, async (reply) => {
-      const document = decodeReply(op.operation, await reply.text(), schema)
+      this.latestBody = await reply.text()
+      const document = decodeReply(op.operation, this.latestBody, schema)
       return check === undefined ? document : check(document, op.operation)
     })
   }
@@ -226,13 +244,16 @@ export class ServiceClient {
   async #ask<T>(op: Op, take: (reply: Reply) => Promise<T>): Promise<T> {
     const attempt = async (): Promise<T> => {
       try {
-        const reply = await this.#http.call(callOf(op))
-        if (op.url.origin === this.#address.origin) {
+        await this.#findApi(op)
+        const call = callOf(op)
+        const reply = await this.#http.call(call)
+        if (call.url.origin === this.#address.origin) {
           this.isLoadgate ||= isOfLoadgate(reply)
           this.latestReplyMs = Date.parse(reply.header('date') ?? '') || this.latestReplyMs
         }
         const taken = await take(reply)
         this.lastFailure = undefined
+        this.#stayHere()
         return taken
       } catch (thrown) {
         if (thrown instanceof ServiceError) this.lastFailure = thrown
@@ -245,9 +266,66 @@ export class ServiceClient {
       : retry(attempt, policy, { clock: this.#clock, signal: op.signal })
   }
 
+  /**
+   * Part of each attempt until the API is found: a service that is down is retried as the operation itself is, and reported in the same
+   * words. If it stays unclear, the request goes to the address as written; what creates something, and whatever succeeds, fixes that
+   * address, so that nothing is ever created at two.
+   */
+  async #findApi({ as, operation, signal }: Op): Promise<void> {
+    if (this.#address.isKnown) return
+    this.#looking ??= this.#lookForApi(operation).finally(() => (this.#looking = undefined))
+    await orAborted(this.#looking, signal)
+    const sending: Sending = OPERATIONS[as]
+    if (sending.creates) this.#stayHere()
+  }
+
+  #stayHere(): void {
+    this.#address = { ...this.#address, isKnown: true }
+  }
+
+  /** Reads the account at each candidate. Throws what no other address can help: no connection, or a wrong token. */
+  async #lookForApi(operation: string): Promise<void> {
+    const candidates = candidatesOf(this.#address)
+    const answers: string[] = []
+    // A redirect adds one while they are tried.
+    for (const candidate of candidates) {
+      const answer = await this.#askForAccount(candidate, operation)
+      if (answer === undefined) {
+        this.#onAddress?.(candidate.api)
+        this.#address = { ...candidate, isKnown: true }
+        return
+      }
+      answers.push(`${candidate.api}/account ${answer.words}`)
+      const target = redirectedAddress(candidate, answer.location)
+      const isNew = candidates.every(({ api }) => api !== target?.api)
+      if (target !== undefined && isNew && candidates.length < MOST_CANDIDATES)
+        candidates.splice(answers.length, 0, target)
+    }
+    if (!this.#hasDoubted) this.#onAddress?.(this.#address.api, answers.join(', '))
+    this.#hasDoubted = true
+  }
+
+  /** Undefined if this is the API; otherwise what was answered. */
+  async #askForAccount(
+    { api }: Address,
+    operation: string
+  ): Promise<{ words: string; location?: string | undefined } | undefined> {
+    try {
+      const url = (): URL => new URL(`${api}/account`)
+      const reply = await this.#http.call(callOf({ as: 'findApi', operation, url }))
+      return isObject(parseReply(operation, await reply.text())) ? undefined : { words: 'is no account' }
+    } catch (thrown) {
+      if (thrown instanceof RefusedError && thrown.status !== 401)
+        return { words: `answered ${thrown.status}`, location: thrown.location }
+      if (thrown instanceof MalformedReplyError) return { words: 'is not JSON' }
+      if (thrown instanceof UnreachableError && !thrown.neverSent) return { words: 'gave no reply' }
+      throw thrown
+    }
+  }
+
   #link(operation: string, href: string): URL {
     try {
-      const link = withoutRedacted(resolveLink(this.#address, href))
+      const link = withoutRedacted(resolveLink(this.#address, href, this.#words))
       return this.isLoadgate ? atOwnAddress(this.#address, link, this.#words) : link
     } catch (cause) {
       throw new MalformedReplyError(operation, 'the link is not a valid URL', { cause })
@@ -278,8 +356,8 @@ function withoutRedacted(url: URL): URL {
   return url
 }
 
-function callOf({ as, method = 'GET', ...call }: Op): Call {
-  return { ...call, method, responseTimeoutMs: OPERATIONS[as].responseTimeoutMs }
+function callOf({ as, method = 'GET', url, ...call }: Op): Call {
+  return { ...call, method, url: url(), responseTimeoutMs: OPERATIONS[as].responseTimeoutMs }
 }
 
 export function decodeReply<T>(operation: string, body: string, schema: Schema<T>): T {

@@ -2,8 +2,14 @@ const HINTS: Readonly<Record<number, string>> = {
   401: '. Check the token: it may be wrong, expired, or missing in this workflow',
   403: '. The token is valid but not allowed to do this',
   404: '. Check the id and base-url',
+  405: '. Check base-url: it may not be the address of the API',
   429: '. The service is rate limiting requests'
 }
+
+const REFUSED_LINK =
+  ". The service's link to this host was refused: it may have expired (the token is not sent to other hosts)"
+/** For a host that a link leads to: it gets no token, so the token is not to blame. */
+const LINK_HINTS: Readonly<Record<number, string>> = { 401: REFUSED_LINK, 403: REFUSED_LINK }
 
 /** A failed operation, and which one it was. */
 export class ServiceError extends Error {
@@ -25,15 +31,22 @@ export class RefusedError extends ServiceError {
   readonly isLoadgate: boolean
   /** Whether it came long before the request was sent to its end. */
   readonly isEarly: boolean
+  /** Where it redirects to. */
+  readonly location: string | undefined
+  /** Who answered, and what to do about it. */
+  readonly who: string
+  readonly hint: string
   constructor(operation: string, refusal: Refusal) {
+    const { status, otherHost } = refusal
     const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
-    const hint = HINTS[refusal.status] ?? ''
+    const hint = (otherHost === undefined ? HINTS : LINK_HINTS)[status] ?? ''
     const words = `${refusal.detail}${request}`
-    super(
-      operation,
-      `the service answered ${refusal.status}: ${hint === '' ? words : words.replace(/\.$/, '')}${hint}`
-    )
-    this.status = refusal.status
+    const who = otherHost ?? 'the service'
+    super(operation, `${who} answered ${status}: ${hint === '' ? words : words.replace(/\.$/, '')}${hint}`)
+    this.who = who
+    this.status = status
+    this.hint = hint
+    this.location = refusal.location
     this.retryAfterMs = refusal.retryAfterMs
     this.isLoadgate = refusal.isLoadgate ?? false
     this.isEarly = refusal.isEarly ?? false
@@ -44,6 +57,9 @@ interface Refusal {
   readonly status: number
   readonly detail: string
   readonly requestId: string | undefined
+  readonly location?: string | undefined
+  /** The host that a link of the service leads to; it gets no token. */
+  readonly otherHost?: string | undefined
   readonly retryAfterMs: number | undefined
   readonly isLoadgate?: boolean
   readonly isEarly?: boolean
@@ -84,7 +100,7 @@ export class UploadError extends ServiceError {}
 /** What happened, without quoting the service, for when its messages may echo secrets; undefined for errors that quote nothing. */
 export function describeWithoutQuote(error: unknown): string | undefined {
   if (error instanceof RefusedError)
-    return `${error.operation}: the service answered ${error.status}${HINTS[error.status] ?? ''}`
+    return `${error.operation}: ${error.who} answered ${error.status}${error.hint}`
   if (error instanceof MalformedReplyError) return `${error.operation}: the reply is not as documented`
   return undefined
 }

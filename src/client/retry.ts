@@ -126,6 +126,8 @@ export const RETRY = {
 export interface Sending {
   /** Without it, once: the caller retries for as long as it has time, or not at all. */
   readonly retry?: RetryPolicy
+  /** It creates a run or a grid. */
+  readonly creates?: boolean
   /** How long the service may take to start its response, and between two chunks of it. */
   readonly responseTimeoutMs: number
 }
@@ -135,11 +137,11 @@ export interface Sending {
  * twice does no harm; what creates something is sent once, and the caller finds out what became of it.
  */
 export const OPERATIONS = {
-  createGrid: { responseTimeoutMs: 30 * MINUTE },
+  createGrid: { creates: true, responseTimeoutMs: 30 * MINUTE },
   showGrid: { retry: upTo(4), responseTimeoutMs: 30 * SECOND },
   terminateGrid: { retry: upTo(4), responseTimeoutMs: 5 * MINUTE },
-  createRun: { responseTimeoutMs: 30 * MINUTE },
-  repeatRun: { responseTimeoutMs: 30 * MINUTE },
+  createRun: { creates: true, responseTimeoutMs: 30 * MINUTE },
+  repeatRun: { creates: true, responseTimeoutMs: 30 * MINUTE },
   showRun: { retry: upTo(3), responseTimeoutMs: 30 * SECOND },
   stopRun: { retry: upTo(4), responseTimeoutMs: 5 * MINUTE },
   listRuns: { retry: upTo(4), responseTimeoutMs: 30 * SECOND },
@@ -148,8 +150,9 @@ export const OPERATIONS = {
   // Both are retried for the whole collection time, since they may not be ready.
   report: { responseTimeoutMs: 60 * SECOND },
   result: { responseTimeoutMs: 60 * SECOND },
-  account: { retry: upTo(4), responseTimeoutMs: 30 * SECOND },
-  head: { retry: upTo(4), responseTimeoutMs: 30 * SECOND }
+  // Part of an attempt of another operation, which is retried.
+  findApi: { responseTimeoutMs: 10 * SECOND },
+  account: { retry: upTo(4), responseTimeoutMs: 30 * SECOND }
 } as const satisfies Record<string, Sending>
 
 /** Where something is asked for again for minutes, the pauses stop growing here. */

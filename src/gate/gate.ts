@@ -3,7 +3,7 @@ import { ServiceClient, type ClientOptions } from '../client/client.js'
 import type { SavedState } from './saved-state.js'
 import type { Settings } from './settings/settings.js'
 import type { QueueTime } from './run/watch-run.js'
-import type { LocalService, Ports } from './ports.js'
+import type { LocalService, Log, Ports } from './ports.js'
 
 /** What every step of the gate works with. */
 export interface Gate {
@@ -24,4 +24,19 @@ export interface Gate {
 /** Opens a client for the service, with the factory from the ports if there is one. */
 export function openClient(ports: Pick<Ports, 'openClient'>, options: ClientOptions): ServiceClient {
   return ports.openClient?.(options) ?? new ServiceClient(options)
+}
+
+/** Logs where the API is, and saves it for the post step. */
+export function noteAddress(
+  log: Pick<Log, 'info'>,
+  saved?: Pick<SavedState, 'note'>
+): NonNullable<ClientOptions['onAddress']> {
+  return (api, doubt) => {
+    if (doubt === undefined) saved?.note({ address: api })
+    log.info(doubt === undefined ? `The API of the service is at ${api}.` : describeDoubt(api, doubt))
+  }
+}
+
+export function describeDoubt(api: string, doubt: string): string {
+  return `The API of the service was not found: ${doubt}. Continuing with ${api}, as it is written in base-url.`
 }

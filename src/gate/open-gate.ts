@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ServiceClient } from '../client/client.js'
-import { readAddress, type Address } from '../client/http/address.js'
+import { knownAddress, type Address } from '../client/http/address.js'
 import { probe, type ProbeResult } from '../client/http/proxy.js'
 import type { Regions } from '../contract/regions/regions.js'
 import { formatDuration } from '../contract/text.js'
@@ -8,7 +8,7 @@ import { vocabularyOf } from '../contract/vocabulary.js'
 import { serviceFolder } from './cleanup/post-step.js'
 import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
-import { type Gate, openClient as openClientFor } from './gate.js'
+import { type Gate, noteAddress, openClient as openClientFor } from './gate.js'
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
 import { NOTHING, SavedState, type StepState } from './saved-state.js'
 import { secretParameters } from './settings/secret-parameters.js'
@@ -42,7 +42,7 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
     }
   )
   maskToken(ports, local.token)
-  return { ports, settings, saved, local, client: openClient(readAddress(local.url), local.token) }
+  return { ports, settings, saved, local, client: openClient(knownAddress(`${local.url}/api`), local.token) }
 
   /** Nothing runs yet, so that a signal or the timeout can end it at once. */
   async function startWithRegions(places: Regions): Promise<LocalService> {
@@ -57,7 +57,8 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
     // The embedded service redacts them itself, including what they become in the plan.
     const secrets = target.kind === 'remote' ? secretParameters(settings) : []
     const words = vocabularyOf(serviceName)
-    return openClientFor(ports, { address, token, secrets, words, clock: ports.clock })
+    const onAddress = noteAddress(ports.log, saved)
+    return openClientFor(ports, { address, token, secrets, words, clock: ports.clock, onAddress })
   }
 }
 

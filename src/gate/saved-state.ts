@@ -5,7 +5,7 @@ import { messageOf } from '../contract/text.js'
 
 /** What the post step needs to clean up after main, however main ended. The only place where the token is saved. */
 export interface StepState {
-  /** Empty for the embedded service, which ended with the step. */
+  /** Where the API was found, or as it is written; empty for the embedded service, which ended with the step. */
   readonly address: string
   readonly token: string
   readonly serviceName: string | undefined

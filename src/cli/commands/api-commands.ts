@@ -4,25 +4,26 @@ import { readGridList } from '../../gate/settings/grid-list.js'
 import { parseServiceAddress } from '../../gate/settings/target-settings.js'
 import { startDeadline } from '../../gate/deadline.js'
 import { fetchResults } from '../../gate/collect/fetch-results.js'
+import { describeDoubt } from '../../gate/gate.js'
 import { hasEnded } from '../../gate/run/run-status.js'
 import { parseDurationSeconds } from '../../contract/setting-values.js'
 import type { Address } from '../../client/http/address.js'
 import { ServiceClient } from '../../client/client.js'
 import { systemClock, type Clock } from '../../contract/clock.js'
-import type { Account, Grid, Run } from '../../contract/api.js'
+import type { Grid, Run } from '../../contract/api.js'
 import { isReference } from '../../client/documents/requests.js'
 import { readRunList } from '../../client/run-list.js'
-import { vocabularyOf } from '../../contract/vocabulary.js'
+import { vocabularyOf, type Vocabulary } from '../../contract/vocabulary.js'
 import { flagsOf, type Arguments, UsageError, valueOf } from '../arguments.js'
 import type { CommandPorts, Runnable } from '../ports.js'
-import { say, table } from '../screen.js'
+import { plain, say, table } from '../screen.js'
 import { createTerminalLog } from '../terminal-log.js'
 
 const CONNECTION = {
   'base-url <address>':
-    'Address of the service, with or without `/api`. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL.',
+    'Address of the service. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL.',
   'service-name <word>': "The service's own word, where its identifiers contain one.",
-  json: 'Print JSON.'
+  json: "Print the service's document as it sent it, without tokens."
 }
 const CONNECTION_FLAGS = flagsOf(CONNECTION)
 const GRID_FLAGS = flagsOf({
@@ -32,7 +33,8 @@ const GRID_FLAGS = flagsOf({
 const RESULTS_FLAGS = flagsOf({
   ...CONNECTION,
   'output <folder>': 'Folder for the CSVs. Default: loadgate-results/<run id>.',
-  'timeout <duration>': 'How long to wait for them. Default: 10m.'
+  'timeout <duration>': 'How long to wait for them. Default: 10m.',
+  json: 'Print the list of files as JSON.'
 })
 
 /** A service that always has another page must not keep the command busy forever. */
@@ -49,7 +51,8 @@ interface ApiCall {
   readonly ports: CommandPorts
   readonly clock: Clock
   readonly cancelled: AbortSignal
-  readonly tell: (document: unknown, words: () => string) => void
+  /** Prints the words, or the document as JSON. */
+  readonly tell: (words: () => string, document?: unknown) => void
 }
 
 /** A command that opens a client, runs one operation with it, and closes it. */
@@ -58,10 +61,13 @@ function operation(act: (call: ApiCall) => Promise<void>, flags = CONNECTION_FLA
     const address = takeAddress(args.text('base-url'), ports.baseUrl)
     if (ports.token === '')
       throw new UsageError("LOADGATE_TOKEN is not set; set it to the service's API token")
-    const words = vocabularyOf(args.text('service-name') || undefined)
+    const words = wordsOf(args)
     const { clock = systemClock, cancelled } = ports
-    const client = new ServiceClient({ address, token: ports.token, words, clock })
-    const tell: ApiCall['tell'] = (document, text) => say(ports, args, document, text)
+    const onAddress = (api: string, doubt?: string): void => {
+      if (doubt !== undefined) ports.screen.err.write(`loadgate: ${plain(describeDoubt(api, doubt))}\n`)
+    }
+    const client = new ServiceClient({ address, token: ports.token, words, clock, onAddress })
+    const tell: ApiCall['tell'] = (text, document = readSent(client)) => say(ports, args, document, text)
     try {
       await act({ client, id: args.words[0] ?? '', args, ports, clock, cancelled, tell })
       return 0
@@ -70,6 +76,10 @@ function operation(act: (call: ApiCall) => Promise<void>, flags = CONNECTION_FLA
     }
   }
   return { flags, run }
+}
+
+function wordsOf(args: Arguments): Vocabulary {
+  return vocabularyOf(args.text('service-name') || undefined)
 }
 
 /** Whether a service is named; not whether the name is right. */
@@ -88,24 +98,58 @@ function takeAddress(flag: string, variable: string): Address {
   throw new UsageError(`${flag === '' ? 'LOADGATE_BASE_URL' : '--base-url'}: ${parsed.problem}`)
 }
 
-export const listRuns = operation(async ({ client, tell, ports, cancelled }) => {
-  const { runs, total, isWhole } = await readRunList(client, { signal: cancelled, mostPages: MOST_PAGES })
+/** The latest document as the service sent it. Users' tokens are never shown, not even as JSON. */
+function readSent({ latestBody }: ServiceClient): unknown {
+  return latestBody.trim() === ''
+    ? null
+    : (JSON.parse(latestBody.replace(/^\uFEFF/, ''), (key, value: unknown) =>
+        /token$/i.test(key) && typeof value === 'string' ? '***' : value
+      ) as unknown)
+}
+
+export const listRuns = operation(async ({ client, args, tell, ports, cancelled }) => {
+  const pages: unknown[] = []
+  const listPage: typeof client.listRuns = async (link, signal) => {
+    const page = await client.listRuns(link, signal)
+    pages.push(readSent(client))
+    return page
+  }
+  const { runs, isWhole } = await readRunList(
+    { listRuns: listPage },
+    { signal: cancelled, mostPages: MOST_PAGES }
+  )
   if (!isWhole)
     ports.screen.err.write(
       `loadgate: the list is longer; these are the ${runs.length} runs of its first ${MOST_PAGES} pages\n`
     )
-  tell({ total: total ?? runs.length, runs }, () =>
-    table(
-      ['run', 'status', 'apdex', 'tool', 'name'],
-      runs.map((run) => [run.id, run.status, run.apdex, run.tool, run.name].map(orDash))
-    )
+  tell(
+    () =>
+      table(
+        ['run', 'status', 'apdex', 'tool', 'name'],
+        runs.map((run) => [run.id, run.status, run.apdex, run.tool, run.name].map(orDash))
+      ),
+    joinPages(pages as ListDocument[], wordsOf(args).runs)
   )
 })
+
+interface ListDocument {
+  readonly _links?: Readonly<Record<string, unknown>> | null
+  readonly _embedded: Readonly<Record<string, readonly ({ readonly uuid?: unknown } | null)[] | null>>
+}
+
+/** The first page's document, with the runs of all pages, each once; it has a next page if the last one has. */
+function joinPages(pages: readonly ListDocument[], key: string): unknown {
+  const all = pages.flatMap(({ _embedded }) => _embedded[key] ?? [])
+  const runs = [...new Map(all.map((run) => [run?.uuid ?? run, run])).values()]
+  const [first] = pages
+  const _links = { ...first?._links, next: pages.at(-1)?._links?.next }
+  return { ...first, _links, _embedded: { ...first?._embedded, [key]: runs } }
+}
 
 function runOperation(name: 'showRun' | 'stopRun' | 'repeatRun'): Runnable {
   return operation(async ({ client, id, cancelled, tell }) => {
     const run = await client[name](id, cancelled)
-    tell(run, () => describeRun(run))
+    tell(() => describeRun(run))
   })
 }
 
@@ -116,7 +160,7 @@ export const repeatRun = runOperation('repeatRun')
 export const showReport = operation(async ({ client, id, tell, cancelled }) => {
   const report = await client.report(id, cancelled)
   const means = Object.entries(report.means).map(([name, value]) => `${name}: ${value}`)
-  tell(report, () => [report.summary ?? 'The report has no summary.', ...means].join('\n'))
+  tell(() => [report.summary ?? 'The report has no summary.', ...means].join('\n'))
 })
 
 export const downloadResults = operation(async ({ client, id, args, tell, ports, clock, cancelled }) => {
@@ -133,14 +177,14 @@ export const downloadResults = operation(async ({ client, id, args, tell, ports,
   const grids = await fetchResults({ client, clock, log }, run, place)
   deadline.release()
   const results = grids.map(({ result }) => result)
-  tell(results, () =>
+  const describeResults = (): string =>
     table(
       ['grid', 'region', 'bytes', 'file'],
       results.map(({ gridId, region, bytes, path, problem = '' }) =>
         [gridId, region, bytes, path ?? `missing: ${problem}`].map(String)
       )
     )
-  )
+  tell(describeResults, results)
   if (results.some(({ path }) => path === undefined)) throw new Error('not every CSV could be downloaded')
 }, RESULTS_FLAGS)
 
@@ -154,25 +198,22 @@ export const createGrid = operation(async ({ client, args, tell, cancelled }) =>
   if (specification === undefined || isReference(specification) || grids.length > 1)
     throw new UsageError('--grids takes one specification here, not a reference')
   const grid = await client.createGrid(specification, cancelled)
-  tell(grid, () => describeGrid(grid))
+  tell(() => describeGrid(grid))
 }, GRID_FLAGS)
 
 function gridOperation(name: 'showGrid' | 'terminateGrid'): Runnable {
   return operation(async ({ client, id, tell, cancelled }) => {
     const grid = await client[name](id, cancelled)
-    tell(grid ?? { id, status: 'stopped' }, () =>
-      grid === undefined ? `Grid ${id} was terminated.` : describeGrid(grid)
-    )
+    tell(() => (grid === undefined ? `Grid ${id} was terminated.` : describeGrid(grid)))
   })
 }
 
 export const showGrid = gridOperation('showGrid')
 export const terminateGrid = gridOperation('terminateGrid')
 
-/** Users' tokens are never shown, not even as JSON. */
 export const showAccount = operation(async ({ client, tell, cancelled }) => {
-  const account = redact(await client.account(cancelled))
-  tell(account, () =>
+  const account = await client.account(cancelled)
+  tell(() =>
     [
       `Account ${account.email ?? '–'}`,
       table(
@@ -186,14 +227,6 @@ export const showAccount = operation(async ({ client, tell, cancelled }) => {
     ].join('\n\n')
   )
 })
-
-function redact(account: Account): Account {
-  const users = account.users.map((user) => ({
-    ...user,
-    authenticationToken: user.authenticationToken === undefined ? undefined : '***'
-  }))
-  return { ...account, users }
-}
 
 type Fact = string | number | null | undefined
 

@@ -2,9 +2,11 @@ import { decodePart } from '../../contract/text.js'
 import type { Vocabulary } from '../../contract/vocabulary.js'
 
 export interface Address {
-  /** Ends with `/api`, without a trailing slash. */
+  /** What the API's paths are relative to, without a trailing slash. */
   readonly api: string
   readonly origin: string
+  /** Whether the API is certainly there; otherwise the client looks for it before its first request. */
+  readonly isKnown?: boolean
 }
 
 const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
@@ -18,7 +20,7 @@ export function isConfidential(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))
 }
 
-/** Reads a base URL with or without `/api`; throws an Error whose message says what is accepted. */
+/** Reads a base URL as it is written; throws an Error whose message says what is accepted. */
 export function readAddress(text: string): Address {
   let url: URL
   try {
@@ -34,17 +36,40 @@ export function readAddress(text: string): Address {
   if (url.username !== '' || url.password !== '')
     throw new Error('must not contain a user name or password; pass the token as `token`')
   if (url.search !== '' || url.hash !== '') throw new Error('must not have a query or a fragment')
-  const path = url.pathname.replace(/\/+$/, '')
-  return { api: url.origin + (path.endsWith('/api') ? path : `${path}/api`), origin: url.origin }
+  return { api: url.origin + url.pathname.replace(/\/+$/, ''), origin: url.origin }
 }
 
-/** Resolves a link of a reply (`/api/…`, with or without the prefix of the API's root, or absolute). */
-export function resolveLink(address: Address, href: string): URL {
-  if (/^[a-z][a-z0-9+.-]*:/i.test(href)) return new URL(href)
-  if (href.startsWith('//')) return new URL(href, address.origin)
-  if (href.startsWith(`${address.api.slice(address.origin.length)}/`)) return new URL(href, address.origin)
-  if (href === '/api' || href.startsWith('/api/')) return new URL(address.api.slice(0, -'/api'.length) + href)
-  return new URL(address.api + (href.startsWith('/') ? href : `/${href}`))
+/** An address that has been looked up, or needs no looking up. */
+export function knownAddress(text: string): Address {
+  return { ...readAddress(text), isKnown: true }
+}
+
+/** Where the API may be: at the address as written, or below `/api`, which the links in replies contain. */
+export function candidatesOf(address: Address): Address[] {
+  return address.api.endsWith('/api') ? [address] : [address, { ...address, api: `${address.api}/api` }]
+}
+
+/** Where the API is, if its account is redirected to another path of the same origin. */
+export function redirectedAddress(address: Address, location = ''): Address | undefined {
+  const from = `${address.api}/account`
+  const to = location !== '' && URL.canParse(location, from) ? new URL(location, from) : undefined
+  if (to?.origin !== address.origin || !to.pathname.endsWith('/account')) return undefined
+  return { ...address, api: to.origin + to.pathname.slice(0, -'/account'.length) }
+}
+
+/**
+ * Resolves a link of a reply. Whether it contains `/api` or not, what is the API's own is requested where the API was found: every link
+ * without a host, and one on the same origin that names a resource of the API. Any other link stays as it is.
+ */
+export function resolveLink({ api, origin }: Address, href: string, words: Pick<Vocabulary, 'runs'>): URL {
+  const link = new URL(href, origin)
+  if (link.origin !== origin) return link
+  const root = api.slice(origin.length).replace(/\/api$/, '')
+  const below = link.pathname.startsWith(`${root}/`) ? link.pathname.slice(root.length) : link.pathname
+  const path = below.replace(/^\/api(?=\/|$)/, '')
+  const isAbsolute = /^([a-z][a-z0-9+.-]*:|\/\/)/i.test(href)
+  const isResource = new RegExp(`^/(${words.runs}|grids|account)(/|$)`).test(path)
+  return isAbsolute && !isResource ? link : new URL(api + path + link.search)
 }
 
 /**

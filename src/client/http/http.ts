@@ -69,7 +69,7 @@ export class Http {
       const reply = await this.#send({ ...call, url })
       const { location } = reply
       if (reply.status < 300 || reply.status >= 400 || location === undefined) {
-        if (reply.status >= 300) throw await this.#refusalOf(call, reply)
+        if (reply.status >= 300) throw await this.#refusalOf({ ...call, url }, reply)
         return reply
       }
       reply.raw.destroy()
@@ -155,6 +155,8 @@ export class Http {
     return new RefusedError(call.operation, {
       status: reply.status,
       detail,
+      location,
+      otherHost: call.url.origin === this.options.origin ? undefined : this.#redactor.text(call.url.host),
       requestId: reply.header('x-request-id') ?? reply.header('request-id'),
       retryAfterMs: readRetryAfter(reply.header('retry-after')),
       isLoadgate: isOfLoadgate(reply),

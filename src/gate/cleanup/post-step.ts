@@ -1,6 +1,6 @@
 import { rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { readAddress } from '../../client/http/address.js'
+import { knownAddress } from '../../client/http/address.js'
 import { type Clock, orAborted } from '../../contract/clock.js'
 import { kubectlDelete, type ClusterAddress } from '../../contract/regions/regions.js'
 import { asSentence, messageOf } from '../../contract/text.js'
@@ -53,7 +53,7 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
   if (!state.cleanupDue || state.address === '') return
   for (const asked of state.askedGrids ?? []) log.warning(mayHaveBeenCreated(asked))
   const client = openClient(ports, {
-    address: readAddress(state.address),
+    address: knownAddress(state.address),
     token: state.token,
     words: vocabularyOf(state.serviceName),
     clock,

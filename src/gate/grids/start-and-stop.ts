@@ -12,7 +12,7 @@ import { RETRY, retry } from '../../client/retry.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
 import { delayAbort, withDeadline } from '../deadline.js'
 import { asSentence, formatDuration, messageOf } from '../../contract/text.js'
-import { openClient } from '../gate.js'
+import { noteAddress, openClient } from '../gate.js'
 import type { Ports } from '../ports.js'
 import { endGrid } from '../run/end-run.js'
 import { gridPhaseOf } from '../run/run-status.js'
@@ -38,7 +38,8 @@ export async function startGrids(ports: GridStartPorts, settings: GridStartSetti
     (state) => ports.saveState(state),
     (message) => log.warning(message)
   )
-  const client = openClient(ports, { ...service, words: vocabularyOf(service.serviceName), clock })
+  const words = vocabularyOf(service.serviceName)
+  const client = openClient(ports, { ...service, words, clock, onAddress: noteAddress(log, saved) })
   try {
     const ids = await createAndAwait({ ports, settings, saved, client })
     // From here on they are another step's to stop.
@@ -158,6 +159,7 @@ export async function stopGrids(ports: GridStopPorts, settings: GridStopSettings
     ...service,
     words: vocabularyOf(service.serviceName),
     clock,
+    onAddress: noteAddress(log),
     isReached: true
   })
   const time = {
