@@ -15,7 +15,7 @@ describe('how operations are sent', () => {
     expect(OPERATIONS.setThresholds.responseTimeoutMs).toBeLessThanOrEqual(5_000)
   })
 
-  test.each(['showGrid', 'showRun', 'listRuns', 'account', 'head', 'stopRun', 'terminateGrid'] as const)(
+  test.each(['showGrid', 'showRun', 'listRuns', 'account', 'stopRun', 'terminateGrid'] as const)(
     '%s is retried',
     (name) => expect(OPERATIONS[name].retry.attempts).toBeGreaterThanOrEqual(3)
   )

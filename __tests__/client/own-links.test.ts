@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { readAddress, otherRunIn } from '../../src/client/http/address.js'
+import { knownAddress, otherRunIn } from '../../src/client/http/address.js'
 import { ServiceClient } from '../../src/client/client.js'
 import { vocabularyOf } from '../../src/contract/vocabulary.js'
 import { makeRun } from '../support/data/make-documents.js'
@@ -24,7 +24,7 @@ async function meet(
   })
   const other = await startServer((reply) => sendJson(reply, {}))
   const client = new ServiceClient({
-    ...{ address: readAddress(own.origin + basePath), token: 'tok', words: vocabularyOf() },
+    ...{ address: knownAddress(`${own.origin}${basePath}/api`), token: 'tok', words: vocabularyOf() },
     clock: new JumpingClock()
   })
   clients.push(client)
@@ -115,7 +115,7 @@ test.each([
       .end()
   })
   const client = new ServiceClient({
-    ...{ address: readAddress(server.origin), token: 'tok', words: vocabularyOf() },
+    ...{ address: knownAddress(`${server.origin}/api`), token: 'tok', words: vocabularyOf() },
     clock: new JumpingClock()
   })
   clients.push(client)

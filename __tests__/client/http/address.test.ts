@@ -1,21 +1,53 @@
 import { describe, expect, test } from '@jest/globals'
-import { isConfidential, isLoopback, readAddress, resolveLink } from '../../../src/client/http/address.js'
+import {
+  candidatesOf,
+  isConfidential,
+  isLoopback,
+  knownAddress,
+  readAddress,
+  redirectedAddress,
+  resolveLink
+} from '../../../src/client/http/address.js'
+import { vocabularyOf } from '../../../src/contract/vocabulary.js'
 
 describe('the base URL', () => {
   test.each([
-    ['without /api', 'https://service.example', 'https://service.example/api'],
-    ['with a slash', 'https://service.example/', 'https://service.example/api'],
+    ['without a path', 'https://service.example', 'https://service.example'],
+    ['with a slash', 'https://service.example/', 'https://service.example'],
     ['with /api', 'https://service.example/api', 'https://service.example/api'],
     ['with /api/', 'https://service.example/api//', 'https://service.example/api'],
-    ['below a prefix', 'https://host.example/load', 'https://host.example/load/api'],
-    ['below a prefix, with /api', 'https://host.example/load/api', 'https://host.example/load/api'],
-    ['with a port', 'https://service.example:8443', 'https://service.example:8443/api'],
-    ['a name that only ends in api', 'https://host.example/myapi', 'https://host.example/myapi/api'],
-    ['loopback by number', 'http://127.0.0.1:8080', 'http://127.0.0.1:8080/api'],
+    ['below a prefix', 'https://host.example/load', 'https://host.example/load'],
+    ['with a port', 'https://service.example:8443', 'https://service.example:8443'],
+    ['loopback by number', 'http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
     ['loopback by name', 'http://localhost:8080/api', 'http://localhost:8080/api'],
-    ['loopback in IPv6', 'http://[::1]:8080', 'http://[::1]:8080/api']
-  ])('%s', (_, given, api) => {
+    ['loopback in IPv6', 'http://[::1]:8080', 'http://[::1]:8080']
+  ])('%s is used as it is written', (_, given, api) => {
     expect(readAddress(given)).toEqual({ api, origin: new URL(given).origin })
+  })
+
+  test.each([
+    ['https://x.example', ['https://x.example', 'https://x.example/api']],
+    ['https://x.example/load', ['https://x.example/load', 'https://x.example/load/api']],
+    ['https://x.example/myapi', ['https://x.example/myapi', 'https://x.example/myapi/api']],
+    ['https://x.example/load/api', ['https://x.example/load/api']]
+  ])('%s: the API may be at %j', (given, places) => {
+    expect(candidatesOf(readAddress(given)).map(({ api }) => api)).toEqual(places)
+  })
+
+  test.each([
+    ['/api/account', 'https://x.example/api'],
+    ['https://x.example/v2/account?locale=en', 'https://x.example/v2'],
+    ['/account', 'https://x.example'],
+    ['https://other.example/account', undefined],
+    ['http://x.example/account', undefined],
+    ['//other.example/account', undefined],
+    ['/login', undefined],
+    ['/my-account', undefined],
+    ['http://[', undefined],
+    ['', undefined],
+    [undefined, undefined]
+  ])('an account that is redirected to %s', (location, api) => {
+    expect(redirectedAddress(readAddress('https://x.example/load'), location)?.api).toBe(api)
   })
 
   test.each([
@@ -41,25 +73,49 @@ describe('the base URL', () => {
 })
 
 describe('links in replies', () => {
-  const plain = readAddress('https://service.example')
-  const below = readAddress('https://host.example/load')
+  const ORIGIN = 'https://service.example'
+  const PREFIXES = ['', '/api', '/load', '/load/api']
+  const PATHS = ['/runs?page=2', '/runs/r1/result.csv?grid_id=g1', '/runs', '/grids/g1', '/account']
+  const resolved = (api: string, href: string, name?: string): string =>
+    resolveLink(knownAddress(ORIGIN + api), href, vocabularyOf(name)).href
 
-  test.each([
-    ['with /api', plain, '/api/grids/g1', 'https://service.example/api/grids/g1'],
-    ['with a query', plain, '/api/runs?page=2', 'https://service.example/api/runs?page=2'],
-    ['/api alone', plain, '/api', 'https://service.example/api'],
-    ['without /api', plain, '/runs?page=2', 'https://service.example/api/runs?page=2'],
-    ['without a slash', plain, 'runs?page=2', 'https://service.example/api/runs?page=2'],
-    ['a name that only starts as api', plain, '/apiary', 'https://service.example/api/apiary'],
-    ['below a prefix', below, '/api/runs?page=2', 'https://host.example/load/api/runs?page=2'],
-    ['with the whole prefix', below, '/load/api/runs?page=2', 'https://host.example/load/api/runs?page=2'],
-    ['absolute', plain, 'https://service.example/x.csv', 'https://service.example/x.csv'],
-    ['absolute, elsewhere', plain, 'https://store.example/x.csv', 'https://store.example/x.csv'],
-    ['absolute without scheme', plain, '//store.example/x.csv', 'https://store.example/x.csv'],
-    ['steps upwards', plain, '/api/../../x', 'https://service.example/x'],
-    ['a backslash', plain, '/\\evil.example', 'https://service.example/api//evil.example']
-  ])('%s', (_, address, href, resolved) => {
-    expect(resolveLink(address, href).href).toBe(resolved)
+  describe.each(PREFIXES)('of an API found at "%s"', (api) => {
+    // A service behind a proxy knows nothing of the path that the proxy adds.
+    const spelled = api.startsWith('/load') ? PREFIXES : ['', '/api']
+    const links = spelled.flatMap((prefix) => PATHS.map((path) => [prefix + path, path] as const))
+
+    test.each(links)('%s is requested there', (href, path) => {
+      expect(resolved(api, href)).toBe(ORIGIN + api + path)
+      expect(resolved(api, ORIGIN + href)).toBe(ORIGIN + api + path)
+      expect(resolved(api, href.slice(1))).toBe(ORIGIN + api + path)
+      expect(resolved(api, href.replace('/runs', '/acmes'), 'acme')).toBe(
+        ORIGIN + api + path.replace('/runs', '/acmes')
+      )
+    })
+
+    test.each([
+      ['a file of the same host', `${ORIGIN}/x.csv`],
+      ['a file of the same host whose name only starts as one of the API', `${ORIGIN}/runs.csv`],
+      ['another host', 'https://store.example/api/runs/r1/result.csv?grid_id=g1'],
+      ['another port', 'https://service.example:8443/runs/r1/result.csv'],
+      ['another scheme', 'http://service.example/runs/r1/result.csv']
+    ])('%s is left as it is', (_, href) => {
+      expect(resolved(api, href)).toBe(href)
+    })
+
+    test.each([
+      ['/api/files/x.csv', '/files/x.csv'],
+      ['/files/x.csv?s=1', '/files/x.csv?s=1'],
+      ['/apiary', '/apiary'],
+      ['/api', ''],
+      ['/api/../../x', '/x']
+    ])('%s, which has no host, belongs to the API too', (href, path) => {
+      expect(resolved(api, href)).toBe(new URL(ORIGIN + api + path).href)
+    })
+  })
+
+  test.each(['//store.example/x.csv', '/\\\\store.example/x.csv'])('%s names another host', (href) => {
+    expect(resolved('/api', href)).toBe('https://store.example/x.csv')
   })
 })
 

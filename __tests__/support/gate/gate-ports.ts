@@ -7,7 +7,7 @@ import type { OutputName } from '../../../src/contract/inputs.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import type { ArtifactRequest, Log, Ports } from '../../../src/gate/ports.js'
 import type { Annotation } from '../../../src/report/annotations.js'
-import { readAddress } from '../../../src/client/http/address.js'
+import { knownAddress } from '../../../src/client/http/address.js'
 import type { ServiceClient } from '../../../src/client/client.js'
 import type { Grid, Run } from '../../../src/contract/api.js'
 import type { GridSpecification } from '../../../src/client/documents/requests.js'
@@ -103,7 +103,7 @@ export const NOTHING_LEFT = {
 export function makeSettings(changes: Partial<Settings> & { thresholdLines?: string } = {}): Settings {
   const { thresholdLines = '', ...rest } = changes
   return {
-    target: { kind: 'remote', address: readAddress('https://service.example'), token: TOKEN },
+    target: { kind: 'remote', address: knownAddress('https://service.example/api'), token: TOKEN },
     serviceName: undefined,
     origin: { kind: 'files', paths: [], grids: [makeSpecification()] },
     regions: undefined,
@@ -212,7 +212,7 @@ export function makeState(changes: Partial<StepState> = {}): StepState {
 }
 
 export function makeClient(url: string, clock: ManualClock): ServiceClient {
-  return openInProcess({ address: readAddress(url), token: TOKEN, words: vocabularyOf(), clock })
+  return openInProcess({ address: knownAddress(`${url}/api`), token: TOKEN, words: vocabularyOf(), clock })
 }
 
 export interface TestGate extends Gate {

@@ -1,4 +1,11 @@
-import { NOT_FOUND, gridDocument, listDocument, runDocument, type RunFields } from '../fake-documents.js'
+import {
+  ACCOUNT,
+  NOT_FOUND,
+  gridDocument,
+  listDocument,
+  runDocument,
+  type RunFields
+} from '../fake-documents.js'
 import { routeOf } from '../fake-service-core.js'
 import type { Operation } from '../fake-service-core.js'
 import { listen } from '../in-process.js'
@@ -178,7 +185,7 @@ export class GateService {
   ): Answer {
     switch (operation) {
       case 'account':
-        return notFound()
+        return ok(ACCOUNT)
       case 'createGrid': {
         const grid = {
           id: `made${++this.#ids}`,
