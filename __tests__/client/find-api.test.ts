@@ -83,8 +83,8 @@ describe('the API is found', () => {
       ['/account', '/api/account']
     ],
     [
-      'below /api, after JSON that is no document',
-      { '/account': json('hello'), '/api/account': account },
+      'below /api, after JSON that is no account',
+      { '/account': json({ error: 'so it is' }), '/api/account': account },
       '/api',
       ['/account', '/api/account']
     ],

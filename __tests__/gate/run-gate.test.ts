@@ -123,7 +123,8 @@ describe('a run that comes to its end', () => {
   test('passes: started, watched, collected, judged, published', async () => {
     const outcome = await gate()
     expect(outcome).toMatchObject({ verdict: 'passed', reason: 'The threshold holds.' })
-    expect([...new Set(service.order())].sort()).toEqual([
+    expect(service.order().slice(0, 3)).toEqual(['unknown', 'account', 'createRun'])
+    expect([...new Set(service.order().slice(2))].sort()).toEqual([
       'createRun',
       'listRuns',
       'report',
@@ -846,7 +847,7 @@ describe('wait: false', () => {
 
   test('starts the run and leaves it', async () => {
     expect(await gate({ wait: false })).toMatchObject({ verdict: 'detached' })
-    expect(service.order()).toEqual(['createRun'])
+    expect(service.order()).toEqual(['unknown', 'account', 'createRun'])
     expect(ports.outputs.get('run-id')).toBe('run1')
     expect(ports.outputs.get('verdict')).toBe('detached')
     expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
@@ -1099,17 +1100,18 @@ describe('a state that cannot be saved', () => {
   }
 
   test.each([
-    ['at the start', 0],
-    ['when the run is about to be created', 1]
-  ])('%s: nothing is created, since post could not stop it', async (_name, saves) => {
+    ['at the start', 0, []],
+    ['when the run is about to be created', 1, []],
+    ['when the API was found', 2, ['unknown', 'account']]
+  ])('%s: nothing is created, since post could not stop it', async (_name, saves, requests) => {
     fillDiskAfter(saves)
     const { verdict, reason } = await gate()
-    expect([verdict, service.order()]).toEqual(['error', []])
-    expect(reason).toMatch(/^The state of the step could not be saved: ENOSPC: /)
+    expect([verdict, service.order()]).toEqual(['error', requests])
+    expect(reason).toMatch(/^(creating the run: )?The state of the step could not be saved: ENOSPC: /)
   })
 
   test('after the run was created: a warning, and the run is judged', async () => {
-    fillDiskAfter(2)
+    fillDiskAfter(3)
     expect((await gate()).verdict).toBe('passed')
     expect(service.runs).toHaveLength(1)
     expect(ports.log.of('warning')).toContainEqual(
@@ -1123,7 +1125,7 @@ describe('a state that cannot be saved', () => {
 
   test('when a run is to be left running: it is stopped, since post would stop it unsaid', async () => {
     service.nextStatuses = ['running']
-    fillDiskAfter(3)
+    fillDiskAfter(4)
     expect((await gate({ wait: false })).verdict).toBe('error')
     expect(running()).toEqual([])
   })
@@ -1136,7 +1138,7 @@ describe('a state that cannot be saved', () => {
 
   test('when a grid was made: it is terminated all the same', async () => {
     service.grids.set('theirs', { id: 'theirs', statuses: ['started'], fields: [], isTerminated: false })
-    fillDiskAfter(2)
+    fillDiskAfter(3)
     expect((await gate({ grids: MIXED })).verdict).toBe('error')
     expect(service.runs).toEqual([])
     expect([...service.grids.values()].map(({ id, isTerminated }) => [id, isTerminated])).toEqual([

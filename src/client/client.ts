@@ -12,6 +12,7 @@ import {
   type RunPage
 } from '../contract/api.js'
 import { type Schema, decode, isObject } from '../contract/decode.js'
+import { messageOf } from '../contract/text.js'
 import type { Vocabulary } from '../contract/vocabulary.js'
 import {
   type Address,
@@ -22,7 +23,7 @@ import {
   resolveLink
 } from './http/address.js'
 import { orAborted, type Clock } from '../contract/clock.js'
-import { MalformedReplyError, RefusedError, ServiceError, UnreachableError } from './errors.js'
+import { MalformedReplyError, RefusedError, ServiceError, UnreachableError, UnsentError } from './errors.js'
 import { Http, isOfLoadgate, type HttpOptions, type Reply } from './http/http.js'
 import type { Call } from './http/failures.js'
 import { multipartOf } from './http/multipart.js'
@@ -283,6 +284,15 @@ export class ServiceClient {
     this.#address = { ...this.#address, isKnown: true }
   }
 
+  #moveTo(address: Address, operation: string): void {
+    try {
+      this.#onAddress?.(address.api)
+    } catch (cause) {
+      throw new UnsentError(operation, messageOf(cause), { cause })
+    }
+    this.#address = { ...address, isKnown: true }
+  }
+
   /** Reads the account at each candidate. Throws what no other address can help: no connection, or a wrong token. */
   async #lookForApi(operation: string): Promise<void> {
     const candidates = candidatesOf(this.#address)
@@ -291,9 +301,7 @@ export class ServiceClient {
     for (const candidate of candidates) {
       const answer = await this.#askForAccount(candidate, operation)
       if (answer === undefined) {
-        this.#onAddress?.(candidate.api)
-        this.#address = { ...candidate, isKnown: true }
-        return
+        return this.#moveTo(candidate, operation)
       }
       answers.push(`${candidate.api}/account ${answer.words}`)
       const target = redirectedAddress(candidate, answer.location)
@@ -313,7 +321,7 @@ export class ServiceClient {
     try {
       const url = (): URL => new URL(`${api}/account`)
       const reply = await this.#http.call(callOf({ as: 'findApi', operation, url }))
-      return isObject(parseReply(operation, await reply.text())) ? undefined : { words: 'is no account' }
+      return isAccount(parseReply(operation, await reply.text())) ? undefined : { words: 'is no account' }
     } catch (thrown) {
       if (thrown instanceof RefusedError && thrown.status !== 401)
         return { words: `answered ${thrown.status}`, location: thrown.location }
@@ -339,6 +347,11 @@ export class ServiceClient {
   #url(...segments: string[]): URL {
     return new URL([this.#address.api, ...segments.map(encodeURIComponent)].join('/'))
   }
+}
+
+/** Something in front of a service may answer everything with JSON. */
+function isAccount(document: unknown): boolean {
+  return isObject(document) && ['_links', '_embedded', 'email'].some((key) => key in document)
 }
 
 /** The status of another run or grid says nothing about this one: replies get mixed up in transit, and in caches. */

@@ -97,6 +97,9 @@ export class RedirectError extends ServiceError {}
 /** A file to upload has changed since its size was read. */
 export class UploadError extends ServiceError {}
 
+/** Something failed on this side, before the request was sent. */
+export class UnsentError extends ServiceError {}
+
 /** What happened, without quoting the service, for when its messages may echo secrets; undefined for errors that quote nothing. */
 export function describeWithoutQuote(error: unknown): string | undefined {
   if (error instanceof RefusedError)
@@ -140,7 +143,7 @@ const SAYS_NO_AS_LOADGATE: ReadonlySet<number> = new Set([503, 507])
  * proxies send (499, 460) may hide a request that was forwarded.
  */
 export function hadNoEffect(error: unknown): boolean {
-  if (error instanceof UploadError || error instanceof CertificateError || error instanceof ProxyError)
+  if ([UploadError, UnsentError, CertificateError, ProxyError].some((kind) => error instanceof kind))
     return true
   if (error instanceof UnreachableError) return error.neverSent
   if (!(error instanceof RefusedError)) return false

@@ -6,6 +6,7 @@ import {
   NotCsvError,
   ProxyError,
   RefusedError,
+  UnsentError,
   hadNoEffect,
   isAboutToRestart,
   isNotReady,
@@ -72,7 +73,7 @@ function isUnknown(error: unknown): boolean {
 function mayCreateNow(error: unknown): boolean {
   if (!hadNoEffect(error) || isAboutToRestart(error)) return false
   if (error instanceof RefusedError) return error.status === 429 || error.status === 503
-  return !(error instanceof CertificateError || error instanceof ProxyError)
+  return ![CertificateError, ProxyError, UnsentError].some((kind) => error instanceof kind)
 }
 
 /** One policy per operation. Only `create` and `outlastRestart` suit creating or repeating a run or grid; others may do a thing twice. */

@@ -88,9 +88,17 @@ async function typeForJson<T>(...args: string[]): Promise<T> {
 }
 
 interface Shown {
-  readonly id: string
+  readonly uuid: string
   readonly status: string
 }
+
+interface ShownList {
+  readonly total: number
+  readonly _links: Record<string, unknown>
+  readonly _embedded: { readonly runs: readonly Shown[] }
+}
+
+const idsIn = (list: ShownList): string[] => list._embedded.runs.map(({ uuid }) => uuid)
 
 describe('LOADGATE_BASE_URL', () => {
   const typeWith = async (baseUrl: string, ...args: string[]): Promise<string> => {
@@ -128,9 +136,9 @@ describe('runs', () => {
     expect(out).toMatch(
       new RegExp(`^${runId} +finished +[01]\\.\\d+ \\[500\\] +jmeter-rehearsal +A \\[31mrun$`, 'm')
     )
-    const listed = await typeForJson<{ total: number; runs: Shown[] }>('runs')
-    expect(listed.runs).toContainEqual(expect.objectContaining({ id: runId, status: 'finished' }))
-    expect(listed.total).toBe(listed.runs.length)
+    const listed = await typeForJson<ShownList>('runs')
+    expect(listed._embedded.runs).toContainEqual(expect.objectContaining({ uuid: runId, status: 'finished' }))
+    expect(listed.total).toBe(listed._embedded.runs.length)
   })
 
   test('one of them, by `run <id>`', async () => {
@@ -139,7 +147,7 @@ describe('runs', () => {
     expect(out).toMatch(new RegExp(`^run +${runId}\nname +A  \\[31mrun\nstatus +finished\napdex +`))
     expect(out).toMatch(/\ngrids +[0-9a-f]{24} \(us-east-1, stopped\), [0-9a-f]{24} \(eu-west-1, stopped\)\n/)
     const run = await typeForJson<Shown & { threads: number }>('run', runId)
-    expect(run).toMatchObject({ id: runId, status: 'finished', threads: 3 })
+    expect(run).toMatchObject({ uuid: runId, status: 'finished', threads: 3 })
   })
 
   test('repeat makes another one, and stop ends it', async () => {
@@ -148,9 +156,12 @@ describe('runs', () => {
     expect(out).toMatch(/^run +[0-9a-f]{24}\n/)
     const again = await typeForJson<Shown>('repeat', runId)
     expect(again.status).toBe('queued')
-    expect(again.id).not.toBe(runId)
-    expect(await typeForJson<Shown>('stop', again.id)).toMatchObject({ id: again.id, status: 'finished' })
-    expect((await type(['stop', again.id])).out).toMatch(/\nstatus +finished\n/)
+    expect(again.uuid).not.toBe(runId)
+    expect(await typeForJson<Shown>('stop', again.uuid)).toMatchObject({
+      uuid: again.uuid,
+      status: 'finished'
+    })
+    expect((await type(['stop', again.uuid])).out).toMatch(/\nstatus +finished\n/)
   })
 
   test('the report, which says what it is', async () => {
@@ -176,9 +187,10 @@ describe('a service that answers in its own way', () => {
     other.pageSize = 2
     const ids = [1, 2, 3, 4, 5].map(() => other.addRun().uuid)
     const { out } = await type(['runs', '--json'], { url: other.url, token: other.token })
-    const listed = JSON.parse(out) as { total: number; runs: Shown[] }
-    expect(listed.runs.map(({ id }) => id)).toEqual(ids.reverse())
+    const listed = JSON.parse(out) as ShownList
+    expect(idsIn(listed)).toEqual(ids.reverse())
     expect(listed.total).toBe(5)
+    expect(listed._links).not.toHaveProperty('next')
   })
 
   test.each([
@@ -188,6 +200,7 @@ describe('a service that answers in its own way', () => {
   ])('a list whose next link %s ends, with every run once', async (_, nextOf) => {
     let asked = 0
     other.faults.push(({ path }, response) => {
+      if (path.endsWith('/account')) return false
       asked++
       const page = Number(new URL(path, 'http://x').searchParams.get('page') ?? 1)
       const ids = page === 1 ? ['a', 'b'] : page === 2 ? ['b', 'c'] : ['c']
@@ -200,12 +213,15 @@ describe('a service that answers in its own way', () => {
       return true
     })
     const { out } = await type(['runs', '--json'], { url: other.url, token: other.token })
-    expect((JSON.parse(out) as { runs: Shown[] }).runs.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+    const { runs } = (JSON.parse(out) as ShownList)._embedded
+    // With the entry that is none, as it was sent.
+    expect(runs.map((run: Shown | null) => run?.uuid)).toEqual([undefined, 'a', 'b', 'c'])
     expect(asked).toBeLessThanOrEqual(4)
   })
 
   test('a list that never ends is cut, with a message', async () => {
     other.faults.push(({ path }, response) => {
+      if (path.endsWith('/account')) return false
       const page = Number(new URL(path, 'http://x').searchParams.get('page') ?? 1)
       json(response, 200, {
         _links: { next: { href: `/api/runs?page=${page + 1}` } },
@@ -215,7 +231,9 @@ describe('a service that answers in its own way', () => {
     })
     const ports = makeCommandPorts({ token: other.token, workspace: folder })
     await runCommandLine(['runs', '--base-url', other.url, '--json'], ports)
-    expect((JSON.parse(ports.screen.out.text) as { runs: Shown[] }).runs).toHaveLength(1_000)
+    const listed = JSON.parse(ports.screen.out.text) as ShownList
+    expect(idsIn(listed)).toHaveLength(1_000)
+    expect(listed._links.next).toEqual({ href: '/api/runs?page=1001' })
     expect(ports.screen.err.text).toContain('the list is longer')
   })
 
@@ -229,7 +247,7 @@ describe('a service that answers in its own way', () => {
     const around = { url: other.url, token: other.token }
     expect((await type(['grid', 'terminate', uuid], around)).out).toBe(`Grid ${uuid} was terminated.\n`)
     const { out } = await type(['grid', 'terminate', uuid, '--json'], around)
-    expect(JSON.parse(out)).toEqual({ id: uuid, status: 'stopped' })
+    expect(JSON.parse(out)).toBeNull()
   })
 
   test('a CSV that cannot be downloaded is an error', async () => {
@@ -279,9 +297,12 @@ describe('grids', () => {
 
   test('create, show, terminate: as JSON', async () => {
     const grid = await typeForJson<Shown>('grid', 'create', '--grids', `- ${GRID}`)
-    expect(grid).toMatchObject({ region: 'us-east-1', nodeCount: 2, stopAfterMinutes: 60, status: 'queued' })
-    expect(await typeForJson<Shown>('grid', 'show', grid.id)).toMatchObject({ id: grid.id })
-    expect(await typeForJson<Shown>('grid', 'terminate', grid.id)).toMatchObject({ status: 'stopped' })
+    expect(grid).toMatchObject({
+      ...{ region: 'us-east-1', instance_quantity: 2, stop_after: 60, status: 'queued' },
+      nodes: []
+    })
+    expect(await typeForJson<Shown>('grid', 'show', grid.uuid)).toMatchObject({ uuid: grid.uuid })
+    expect(await typeForJson<Shown>('grid', 'terminate', grid.uuid)).toMatchObject({ status: 'stopped' })
   })
 
   test.each([
@@ -314,7 +335,7 @@ describe('the account', () => {
   test('as JSON, without tokens too', async () => {
     const { out } = await type(['account', '--json'])
     expect(out).not.toContain(TOKEN)
-    expect(/"authenticationToken": "(.*)"/.exec(out)![1]).toBe('***')
+    expect(/"authentication_token": "(.*)"/.exec(out)![1]).toBe('***')
   })
 
   test("another user's token is not shown either", async () => {
@@ -322,8 +343,10 @@ describe('the account', () => {
     const account = makeAccount({ _embedded: { users, credentials: [] } })
     const { out, outAsJson } = await askServiceOf(account, ['account'])
     for (const text of [out, outAsJson]) expect(text).not.toContain('the-users-own-token')
-    const shown = JSON.parse(outAsJson) as { users: { authenticationToken?: string }[] }
-    expect(shown.users.map((user) => user.authenticationToken)).toEqual(['***', undefined])
+    const shown = users.map((user, index) => (index === 0 ? { ...user, authentication_token: '***' } : user))
+    expect(JSON.parse(outAsJson)).toEqual(
+      JSON.parse(JSON.stringify({ ...account, _embedded: { users: shown, credentials: [] } }))
+    )
   })
 })
 
@@ -343,6 +366,43 @@ async function askServiceOf(document: unknown, args: string[]): Promise<{ out: s
     await new Promise((resolve) => server.close(resolve))
   }
 }
+
+test('JSON has every field under its own name, whoever knows it', async () => {
+  const document = {
+    ...makeRun({ uuid: 'run1', started: '2026-01-01T00:00:00.000Z' }),
+    ...{ batch_id: 'b1', ids: 12345, ours: { deeply: [null, 1.5] } }
+  }
+  const { outAsJson } = await askServiceOf(document, ['run', 'run1'])
+  expect(JSON.parse(outAsJson)).toEqual(JSON.parse(JSON.stringify(document)))
+})
+
+describe('where the API is', () => {
+  test('a service below /api is found there, without a word', async () => {
+    const other = await new FakeService().start()
+    const ports = makeCommandPorts({ token: other.token, workspace: folder, clock: EAGER_CLOCK })
+    await runCommandLine(['runs', '--base-url', other.url, '--json'], ports)
+    await other.stop()
+    expect(other.seen.map(({ path }) => path)).toEqual(['/account', '/api/account', '/api/runs'])
+    expect(ports.screen.err.text).toBe('')
+  })
+
+  test('a web page is no service: what was asked, and what to check', async () => {
+    const server = createServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title>')
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const ports = makeCommandPorts({ token: TOKEN, workspace: folder, clock: EAGER_CLOCK })
+    await expect(runCommandLine(['runs', '--base-url', url], ports)).rejects.toThrow(
+      'listing the runs: the service reported success but sent no JSON: an HTML page titled "Shop"'
+    )
+    expect(ports.screen.err.text).toBe(
+      `loadgate: The API of the service was not found: ${url}/account is not JSON, ${url}/api/account is not JSON. Continuing with ${url}, as it is written in base-url.\n`
+    )
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+})
 
 test('a service that repeats the token does not leak it', async () => {
   const { out, outAsJson } = await askServiceOf(makeRun({ name: `for ${TOKEN}` }), ['run', 'run1'])

@@ -10,16 +10,20 @@ import { startService } from '../../../src/service/server.js'
 import { systemClock } from '../../../src/contract/clock.js'
 import { UsageError } from '../../../src/cli/arguments.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
+import { makeAccount } from '../../support/data/make-documents.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { EAGER_CLOCK, makeCommandPorts } from '../command-ports.js'
 import type { TestCommandPorts } from '../command-ports.js'
 import { removeFolder } from '../../support/remove-folder.js'
 
-/** A service that answers nothing until it is told to refuse. */
+/** A service that answers nothing but its account until it is told to refuse. */
 async function startSilentService() {
   const waiting: ServerResponse[] = []
   const server = createServer((request, response) => {
-    request.resume().on('end', () => waiting.push(response))
+    request.resume().on('end', () => {
+      if (request.url === '/account') response.end(JSON.stringify(makeAccount()))
+      else waiting.push(response)
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -27,7 +27,7 @@ describe('grid-start', () => {
   test('takes specifications, waits 15 minutes and keeps nothing, unless told otherwise', () => {
     expect(start()).toEqual({
       service: {
-        address: { api: 'https://load.example.com/api', origin: 'https://load.example.com' },
+        address: { api: 'https://load.example.com', origin: 'https://load.example.com' },
         token: 'abc',
         serviceName: undefined
       },

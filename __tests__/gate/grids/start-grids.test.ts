@@ -37,7 +37,7 @@ describe('grids that start', () => {
     await start()
     expect(service.count('createGrid')).toBe(2)
     expect(ports.outputs).toEqual([ONE, BOTH])
-    expect(service.order().slice(0, 2)).toEqual(['createGrid', 'createGrid'])
+    expect(service.order().slice(0, 4)).toEqual(['unknown', 'account', 'createGrid', 'createGrid'])
     expect(ports.log.of('info')).toEqual(
       expect.arrayContaining(['Grid made1 is started', 'Grid made2 is started'])
     )
@@ -78,14 +78,19 @@ describe('grids that start', () => {
   test('each request is in the state before it is sent', async () => {
     await start({ keep: true })
     expect(
-      ports.states.map(({ askedGrids = [], madeGrids }) => [askedGrids.length, madeGrids.length])
+      ports.states.map(({ address, askedGrids = [], madeGrids }) => [
+        address.slice(service.url.length),
+        askedGrids.length,
+        madeGrids.length
+      ])
     ).toEqual([
-      [0, 0],
-      [1, 0],
-      [0, 1],
-      [1, 1],
-      [0, 2],
-      [0, 0]
+      ['', 0, 0],
+      ['', 1, 0],
+      ['/api', 1, 0],
+      ['/api', 0, 1],
+      ['/api', 1, 1],
+      ['/api', 0, 2],
+      ['/api', 0, 0]
     ])
   })
 
@@ -187,7 +192,7 @@ describe('a start that fails terminates what it created, also with keep', () => 
   test('a first grid that is refused leaves nothing to do', async () => {
     service.meet('createGrid', faults.answer(401))
     await expect(start()).rejects.toMatchObject({ status: 401 })
-    expect(service.order()).toEqual(['createGrid'])
+    expect(service.order()).toEqual(['unknown', 'account', 'createGrid'])
     expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
     expect(ports.outputs).toEqual([])
   })

@@ -32,7 +32,11 @@ test('each is terminated, and its end is waited for', async () => {
   await stop(['a', 'b'])
   expect(grids.every(({ isTerminated }) => isTerminated)).toBe(true)
   expect(service.count('showGrid')).toBe(4)
-  expect(ports.log.of('info').sort()).toEqual(['Grid a has ended (stopped).', 'Grid b has ended (Invoiced).'])
+  expect(ports.log.of('info').sort()).toEqual([
+    'Grid a has ended (stopped).',
+    'Grid b has ended (Invoiced).',
+    `The API of the service is at ${service.url}/api.`
+  ])
 })
 
 test('no grids: a notice, and no request', async () => {
@@ -43,7 +47,7 @@ test('no grids: a notice, and no request', async () => {
 describe('a grid that the service does not know', () => {
   test('is gone already', async () => {
     await stop(['gone'])
-    expect(ports.log.of('info')).toEqual(['Grid gone no longer exists.'])
+    expect(ports.log.of('info').slice(1)).toEqual(['Grid gone no longer exists.'])
   })
 
   test('is not gone if the address answers 404 to everything', async () => {

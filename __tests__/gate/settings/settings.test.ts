@@ -17,7 +17,7 @@ describe('the defaults', () => {
     expect(await readGiven(REMOTE)).toEqual({
       target: {
         kind: 'remote',
-        address: { api: 'https://service.example/api', origin: 'https://service.example' },
+        address: { api: 'https://service.example', origin: 'https://service.example' },
         token: 'secret'
       },
       serviceName: undefined,
@@ -155,9 +155,9 @@ describe('an input that is given', () => {
 
   test.each([
     ['https://service.example/api', 'https://service.example/api'],
-    ['https://service.example/', 'https://service.example/api'],
-    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/api']
-  ])('base-url %s leads to %s', async (url, api) => {
+    ['https://service.example/', 'https://service.example'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080']
+  ])('base-url %s is used as %s', async (url, api) => {
     expect(await readGiven({ ...REMOTE, 'base-url': url })).toMatchObject({ target: { address: { api } } })
   })
 })

@@ -5,7 +5,7 @@ import type { Caller } from './one-run-caller.js'
 import type { Answered } from './one-run-service.js'
 import type { Choice } from '../data/seeded-choice.js'
 
-export type Operation = 'create' | 'repeat' | 'list' | 'show' | 'stop' | 'other' | 'terminate'
+export type Operation = 'account' | 'create' | 'repeat' | 'list' | 'show' | 'stop' | 'other' | 'terminate'
 
 /** An effect comes no later than this after its request: who looks for it must be as patient. */
 const LATEST_EFFECT_MS = 10_000
@@ -108,6 +108,7 @@ function without(all: Readonly<Record<string, Fault>>, names: readonly string[])
 
 /** A repeat carries no tag: of two that something in between has made, none could be recognised as the step's own. */
 export const FAULTS: Readonly<Record<Operation, Readonly<Record<string, Fault>>>> = {
+  account: { ...HARMLESS, ...DOUBTFUL, ...INGRESS },
   create: { ...HARMLESS, ...DOUBTFUL, ...INGRESS, ...TWICE },
   repeat: { ...HARMLESS, ...DOUBTFUL },
   list: { ...HARMLESS, ...DOUBTFUL, ...INGRESS },
@@ -118,6 +119,7 @@ export const FAULTS: Readonly<Record<Operation, Readonly<Record<string, Fault>>>
   terminate: without({ ...HARMLESS, ...DOUBTFUL }, ['stalled before', 'stalled after'])
 }
 export const MOST_FAULTS: Readonly<Record<Operation, number>> = {
+  account: 2,
   create: 2,
   repeat: 2,
   list: 3,

@@ -9,6 +9,8 @@ import type { Choice } from '../data/seeded-choice.js'
 
 /** What lies between the step and the service, with the faults of a seed: each operation has a few, and then works. */
 export class ModelNetwork {
+  /** Where the API is; links contain `/api` in any case. */
+  readonly #prefix: string
   readonly #faults = new Map<Operation, (string | undefined)[]>()
   /** Creations that had an effect; one that the network sent twice counts once. */
   creations = 0
@@ -24,6 +26,7 @@ export class ModelNetwork {
     /** How many requests of an operation may work before the next one that does not. */
     mostGood = 0
   ) {
+    this.#prefix = choice.of(['', '/api'])
     for (const operation of Object.keys(FAULTS) as Operation[]) {
       const count = isCalm || choice.chance(0.3) ? 0 : choice.between(0, MOST_FAULTS[operation])
       const names = Object.keys(FAULTS[operation])
@@ -49,7 +52,13 @@ export class ModelNetwork {
 
   async #exchange(options: Dispatcher.DispatchOptions, caller: Caller): Promise<void> {
     if (!caller.connect()) return
-    const asked = { method: options.method, path: options.path, body: await readBody(options.body) }
+    const path = `/api${options.path.slice(this.#prefix.length)}`
+    const asked = { method: options.method, path, body: await readBody(options.body) }
+    if (options.path.startsWith('/api/') !== (this.#prefix === '/api')) {
+      this.log.push(`${Math.round(this.clock.elapsedMs)} nothing is at ${options.path}`)
+      caller.answer({ status: 404, body: '<html><title>Not found</title></html>' })
+      return
+    }
     const operation = operationOf(asked)
     const fault = this.#faults.get(operation)?.shift()
     this.log.push(
@@ -74,6 +83,7 @@ export class ModelNetwork {
 }
 
 function operationOf({ method, path }: Asked): Operation {
+  if (path === '/api/account') return 'account'
   if (path.startsWith('/api/grids')) return method === 'DELETE' ? 'terminate' : 'other'
   const [, id, action] = /^\/api\/runs(?:\/([^/?]+))?(?:\/([^?]+))?/.exec(path) ?? []
   if (id === undefined) return method === 'POST' ? 'create' : 'list'

@@ -10,6 +10,7 @@ import type { Settings } from '../../../src/gate/settings/settings.js'
 import type { StepState } from '../../../src/gate/saved-state.js'
 import { CancelledError } from '../../../src/gate/errors.js'
 import { ServiceClient } from '../../../src/client/client.js'
+import { readAddress } from '../../../src/client/http/address.js'
 import type { Clock } from '../../../src/contract/clock.js'
 import { confirmRuns } from '../../../src/gate/confirm-runs.js'
 import { comparedRun } from '../../../src/gate/collect/compared-run.js'
@@ -17,7 +18,14 @@ import { findOut } from '../../../src/gate/follow-run.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import type { Ports } from '../../../src/gate/ports.js'
 import { PLAN_WITH_PORT, sideBySide } from '../gate/side-by-side.js'
-import { LogBook, makePorts, makeSettings, makeSpecification, NOTHING_LEFT } from '../gate/gate-ports.js'
+import {
+  LogBook,
+  makePorts,
+  makeSettings,
+  makeSpecification,
+  NOTHING_LEFT,
+  TOKEN
+} from '../gate/gate-ports.js'
 import { ManualClock } from '../manual-clock.js'
 import { Life } from './one-run-caller.js'
 import { ModelNetwork } from './one-run-network.js'
@@ -152,6 +160,7 @@ class Scenario {
     await writeFile(plan, PLAN_WITH_PORT)
     const isRepeat = this.#kind === 'one' && this.#choice.chance(0.2)
     return makeSettings({
+      target: { kind: 'remote', address: readAddress('https://service.example'), token: TOKEN },
       baseline: this.#kind === 'side-by-side' ? sideBySide(ROUNDS) : { ...sideBySide(0), ...CONFIRMED },
       origin: isRepeat
         ? { kind: 'repeat', runId: this.#service.addRepeatable().id }

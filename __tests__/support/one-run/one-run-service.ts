@@ -1,3 +1,4 @@
+import { ACCOUNT } from '../fake-documents.js'
 import { makeCsv } from '../gate/gate-service.js'
 import type { Choice } from '../data/seeded-choice.js'
 
@@ -95,6 +96,7 @@ export class ModelService {
   }
 
   answer({ method, path, body }: Asked): Answered {
+    if (path === '/api/account') return ok(ACCOUNT)
     if (path.startsWith('/api/grids')) return this.#answerGrid(method, path.split('/')[3])
     const [, id, action = '', query = ''] =
       /^\/api\/runs(?:\/([^/?]+))?(?:\/([^?]+))?(?:\?(.*))?$/.exec(path) ?? []

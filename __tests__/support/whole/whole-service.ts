@@ -14,6 +14,7 @@ import {
 } from './whole-faults.js'
 import type { CsvFault, Exchange, JsonFault } from './whole-faults.js'
 import { makeRandom } from '../data/seeded-random.js'
+import { ACCOUNT } from '../fake-documents.js'
 import { pick, upTo } from './whole-plan.js'
 import type { Random, TrueGrid, TruePlan } from './whole-plan.js'
 
@@ -124,6 +125,7 @@ export class WholeService {
     const gridId = searchParams.get('grid_id') ?? ''
     const exchange = (operation: string): Exchange => ({ res, random: this.#randomFor(operation) })
     if (req.method === 'POST') this.#create(exchange('create'), Buffer.concat(chunks).toString('latin1'))
+    else if (pathname === '/api/account') this.#json(exchange('account'), 'account', ACCOUNT)
     else if (pathname === '/api/runs') this.#json(exchange('list'), 'list', this.#list())
     else if (pathname === '/api/runs/run1') this.#show(exchange('run'))
     else if (pathname === '/api/runs/run1/report')
