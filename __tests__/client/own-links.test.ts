@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { knownAddress, otherRunIn } from '../../src/client/http/address.js'
 import { ServiceClient } from '../../src/client/client.js'
+import { describeWithoutQuote } from '../../src/client/errors.js'
 import { vocabularyOf } from '../../src/contract/vocabulary.js'
 import { makeRun } from '../support/data/make-documents.js'
 import { JumpingClock } from '../support/manual-clock.js'
@@ -124,4 +125,44 @@ test.each([
     .catch((thrown: unknown) => thrown)
   expect(opened).toMatchObject(refusal === undefined ? { status: 200 } : { message: refusal })
   expect(server.seen.map(({ path }) => path)).not.toContain('/store/runs/r2/result.csv')
+})
+
+describe('a link that another host refuses does not blame the token', () => {
+  test.each([
+    ['401, by its link', 401, false],
+    ['403, by its link', 403, false],
+    ['403, by a redirect', 403, true]
+  ])('%s', async (_, status, isRedirected) => {
+    const storage = await startServer((reply) =>
+      reply.writeHead(status).end('<Error>Request has expired</Error>')
+    )
+    const own = await startServer((reply) =>
+      reply.writeHead(302, { location: `${storage.origin}/x.csv` }).end()
+    )
+    const client = new ServiceClient({
+      ...{ address: knownAddress(own.origin), token: 'tok', words: vocabularyOf() },
+      clock: new JumpingClock()
+    })
+    clients.push(client)
+    const link = isRedirected ? '/runs/r1/result.csv' : `${storage.origin}/x.csv`
+    const error = await client.openResult(link, { runId: 'r1' }).catch((thrown: unknown) => thrown)
+    const { host } = new URL(storage.origin)
+    expect((error as Error).message).toBe(
+      `downloading a result CSV: ${host} answered ${status}: an HTML page instead of JSON. The service's link to this host was refused: it may have expired (the token is not sent to other hosts)`
+    )
+    expect(describeWithoutQuote(error)).toMatch(`${host} answered ${status}. The service's link`)
+    expect(storage.seen.map(({ headers }) => headers.authorization)).toEqual([undefined])
+  })
+
+  test('the service itself does', async () => {
+    const own = await startServer((reply) => reply.writeHead(403).end())
+    const client = new ServiceClient({
+      ...{ address: knownAddress(own.origin), token: 'tok', words: vocabularyOf() },
+      clock: new JumpingClock()
+    })
+    clients.push(client)
+    await expect(client.openResult('/runs/r1/result.csv')).rejects.toThrow(
+      'the service answered 403: no explanation was given. The token is valid but not allowed to do this'
+    )
+  })
 })
