@@ -235,9 +235,13 @@ describe('serve', () => {
     readonly url: string
   }
   interface Run {
-    readonly id: string
+    readonly uuid: string
     readonly status: string
-    readonly remoteErrors?: string
+    readonly remote_errors: string | null
+    readonly _embedded: { readonly grids: readonly { readonly uuid: string }[] }
+  }
+  interface List {
+    readonly _embedded: { readonly runs: readonly Run[] }
   }
 
   async function serve(): Promise<Served> {
@@ -280,18 +284,18 @@ describe('serve', () => {
       const first = await serve()
       const left = await gate(first.url, '--wait', 'false', '--duration', '60s', ...REAL_TIME)
       expect(left.code).toBe(0)
-      const [underWay] = (await first.ask<{ runs: Run[] }>('runs')).runs
-      await until(() => hasSamples(join(folder, 'data', 'runs', underWay!.id, 'nodes')))
+      const [underWay] = (await first.ask<List>('runs'))._embedded.runs
+      await until(() => hasSamples(join(folder, 'data', 'runs', underWay!.uuid, 'nodes')))
       first.command.child.kill(signal)
       expect((await first.command.ended).code).toBe(0)
 
       const second = await serve()
-      const run = await second.ask<Run>('run', underWay!.id)
+      const run = await second.ask<Run>('run', underWay!.uuid)
       expect(run).toMatchObject({
         status: 'problem',
-        remoteErrors: 'The service was closed during this run.'
+        remote_errors: 'The service was closed during this run.'
       })
-      const csvs = await second.ask<{ path: string }[]>('results', underWay!.id, '--output', 'after')
+      const csvs = await second.ask<{ path: string }[]>('results', underWay!.uuid, '--output', 'after')
       expect(csvs.map(({ path }) => readFileSync(path, 'utf8').split('\n').length > 2)).toEqual([true])
     }
   )
@@ -299,11 +303,11 @@ describe('serve', () => {
   test('a run whose grid is deleted under it is never green', async () => {
     const served = await serve()
     const judged = gate(served.url, '--thresholds', 'p95 < 9s', '--duration', '60s', ...REAL_TIME)
-    const firstRun = async (): Promise<Run | undefined> => (await served.ask<{ runs: Run[] }>('runs')).runs[0]
+    const firstRun = async (): Promise<Run | undefined> => (await served.ask<List>('runs'))._embedded.runs[0]
     let run = await firstRun()
     while (run?.status !== 'running') run = await firstRun()
-    const { grids } = await served.ask<{ grids: { id: string }[] }>('run', run.id)
-    await served.ask('grid', 'terminate', grids[0]!.id)
+    const { grids } = (await served.ask<Run>('run', run.uuid))._embedded
+    await served.ask('grid', 'terminate', grids[0]!.uuid)
     const { code, out } = await judged
     expect(out).toMatch(/^INCONCLUSIVE.*: .*"problem".* grid \w+ was deleted after \d+ s/m)
     expect(code).toBe(2)
@@ -315,25 +319,24 @@ describe('serve', () => {
     expect(judged.code).toBe(0)
     const left = await gate(first.url, '--wait', 'false', '--duration', '60s', ...REAL_TIME)
     expect([left.code, left.out]).toEqual([0, expect.stringMatching(/^DETACHED/m)])
-    const before = await first.ask<{ runs: Run[] }>('runs')
-    const [underWay, finished] = before.runs
+    const [underWay, finished] = (await first.ask<List>('runs'))._embedded.runs
     expect([underWay!.status, finished!.status]).toEqual(['running', 'finished'])
-    const report = await first.ask('report', finished!.id)
-    const csvs = await first.ask<{ path: string }[]>('results', finished!.id, '--output', 'before')
+    const report = await first.ask('report', finished!.uuid)
+    const csvs = await first.ask<{ path: string }[]>('results', finished!.uuid, '--output', 'before')
     first.command.child.kill('SIGKILL')
     await first.command.ended
 
     const second = await serve()
-    const after = await second.ask<{ runs: Run[] }>('runs')
-    expect(after.runs.map(({ id, status }) => [id, status])).toEqual([
-      [underWay!.id, 'problem'],
-      [finished!.id, 'finished']
+    const after = await second.ask<List>('runs')
+    expect(after._embedded.runs.map(({ uuid, status }) => [uuid, status])).toEqual([
+      [underWay!.uuid, 'problem'],
+      [finished!.uuid, 'finished']
     ])
-    expect((await second.ask<Run>('run', underWay!.id)).remoteErrors).toContain(
+    expect((await second.ask<Run>('run', underWay!.uuid)).remote_errors).toContain(
       'The service ended during this run.'
     )
-    expect(await second.ask('report', finished!.id)).toEqual(report)
-    const again = await second.ask<{ path: string }[]>('results', finished!.id, '--output', 'after')
+    expect(await second.ask('report', finished!.uuid)).toEqual(report)
+    const again = await second.ask<{ path: string }[]>('results', finished!.uuid, '--output', 'after')
     expect(again.map(({ path }) => readFileSync(path, 'utf8'))).toEqual(
       csvs.map(({ path }) => readFileSync(path, 'utf8'))
     )

@@ -86,7 +86,7 @@ describeOnDisk(`a full disk${note}`, () => {
     writeFileSync(goOn, '')
     let run = (await ask('run', id)) as Record<string, string>
     while (run.status === 'running') run = (await ask('run', id)) as Record<string, string>
-    expect(run).toMatchObject({ status: 'problem', remoteErrors: expect.stringContaining('ENOSPC') })
+    expect(run).toMatchObject({ status: 'problem', remote_errors: expect.stringContaining('ENOSPC') })
     disk.free()
     const [csv] = (await ask('results', id, '--output', 'results')) as { path: string }[]
     expect(readFileSync(csv!.path, 'utf8').match(/,home,/g)).toHaveLength(400)

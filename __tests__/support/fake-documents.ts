@@ -85,7 +85,7 @@ export function runDocument(run: RunFields): Record<string, unknown> {
             results: run.grids.map(({ id, region }) => ({
               name: id,
               region,
-              href: `${run.serviceUrl}/api/${word}s/${run.id}/result.csv?grid_id=${id}`
+              href: `${run.serviceUrl}/${word}s/${run.id}/result.csv?grid_id=${id}`
             })),
             archives: []
           }

@@ -75,6 +75,8 @@ export class FakeService extends FakeServiceCore {
   statuses = ['queued', 'running', 'finished']
   apdex: string | null = '0.95 [900]'
   csv: (gridId: string) => string | undefined = (gridId) => sampleCsv().replaceAll('t 1-1', `${gridId} 1-1`)
+  /** What the report has beside its summary. */
+  means: Record<string, number> = { mean_response_time: 550 }
   summary = 'up to 5 users across 1 grid in us-east-1 for 1 minute'
   /** Of runs that have ended. */
   remoteErrors: unknown = null
@@ -248,7 +250,7 @@ export class FakeService extends FakeServiceCore {
     } else if (operation === 'repeatRun') {
       const again = this.addRun({ grids: run.grids, duration: run.duration, name: run.name })
       json(response, 200, this.#runDocument(again, { status: 'queued', isFull: false }))
-    } else if (operation === 'report') json(response, 200, { summary: this.summary, mean_response_time: 550 })
+    } else if (operation === 'report') json(response, 200, { summary: this.summary, ...this.means })
     else this.#csv(response, gridId)
   }
 
