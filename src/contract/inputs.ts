@@ -119,7 +119,7 @@ export const INPUTS = {
   'base-url': {
     ...{ group: 'Where', kind: address },
     about:
-      'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this runner. Required, here or in the config file: an empty value is never taken for `local`.'
+      'Address of the load-test service (https), used as written; where its API does not answer there, `/api` is added. Or `local`, the embedded service on this runner. Required, here or in the config file: an empty value is never taken for `local`.'
   },
   token: {
     ...{ group: 'Where', kind: text('token'), inFile: 'refused' },

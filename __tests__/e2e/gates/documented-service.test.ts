@@ -184,7 +184,7 @@ describe('what cannot work is said before anything is sent', () => {
   ]
   for (const [entry, inputs, layout, words] of entries)
     testOnScene(`a wrong token: ${words.split(':')[0]!}, ${layout}`, [layout, ''], async (scene) => {
-      const { code, log } = await scene.newStep({ ...inputs, token: 'wrong' }).main(entry)
+      const { code, log } = await scene.newStep({ ...inputs, token: 'not-the-token' }).main(entry)
       expect(code).toBe(1)
       expect(log).toContain(words)
       expect(scene.service.asked.filter((request) => !request.endsWith('/account'))).toEqual([])
@@ -193,7 +193,7 @@ describe('what cannot work is said before anything is sent', () => {
   testOnScene('a wrong token on the command line', ['api', ''], async (scene) => {
     scene.service.token = 'another-one-by-now'
     const { base } = scene
-    const env = { LOADGATE_BASE_URL: base, LOADGATE_TOKEN: 'wrong' }
+    const env = { LOADGATE_BASE_URL: base, LOADGATE_TOKEN: 'not-the-token' }
     const { code, err } = await runCommand(['runs'], { cwd: scene.newStep({}).workspace, env })
     expect({ code, err }).toEqual({ code: 2, err: `loadgate: listing the runs: ${WRONG}\n` })
   })

@@ -22,7 +22,7 @@ const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
   config:
     'YAML file whose keys are these flags without their dashes. A flag wins over the file. Unknown keys are an error. Default: none.',
   'base-url':
-    'Address of the load-test service (https), with or without `/api`; or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL, or `local` if that is not set.',
+    'Address of the load-test service (https), used as written; where its API does not answer there, `/api` is added. Or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL, or `local` if that is not set.',
   files:
     'Path or glob, relative to the current directory. The first must match exactly one file, the plan; repeat the flag for its data files. One that starts with `!` excludes files. Two files with the same base name are an error. Required unless `run-id` or `repeat` is given.',
   name: 'Name of the run. Default: `loadgate`.',
