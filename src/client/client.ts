@@ -285,6 +285,8 @@ export class ServiceClient {
   }
 
   #moveTo(address: Address, operation: string): void {
+    // Something may have been created meanwhile.
+    if (this.#address.isKnown) return
     try {
       this.#onAddress?.(address.api)
     } catch (cause) {
@@ -301,7 +303,8 @@ export class ServiceClient {
     for (const candidate of candidates) {
       const answer = await this.#askForAccount(candidate, operation)
       if (answer === undefined) {
-        return this.#moveTo(candidate, operation)
+        this.#moveTo(candidate, operation)
+        return
       }
       answers.push(`${candidate.api}/account ${answer.words}`)
       const target = redirectedAddress(candidate, answer.location)
