@@ -145,7 +145,7 @@ describe('runs', () => {
     const { code, out } = await type(['run', runId])
     expect(code).toBe(0)
     expect(out).toMatch(new RegExp(`^run +${runId}\nname +A  \\[31mrun\nstatus +finished\napdex +`))
-    expect(out).toMatch(/\ngrids +[0-9a-f]{24} \(us-east-1, stopped\), [0-9a-f]{24} \(eu-west-1, stopped\)\n/)
+    expect(out).toMatch(/\ngrids +[0-9a-f]{24} \(us-east-1, started\), [0-9a-f]{24} \(eu-west-1, started\)\n/)
     const run = await typeForJson<Shown & { threads: number }>('run', runId)
     expect(run).toMatchObject({ uuid: runId, status: 'finished', threads: 3 })
   })

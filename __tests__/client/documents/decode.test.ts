@@ -51,6 +51,7 @@ function catchError(act: () => unknown): Error {
 
 const GRID = {
   id: 'grid1',
+  batchId: 'batch1',
   name: 'brisk-otter-grid1',
   region: 'us-east-1',
   origin: 'N. Virginia',
@@ -86,6 +87,7 @@ describe('a run', () => {
   test('is read whole', () => {
     expect(runOf()).toEqual({
       id: 'run1',
+      batchId: 'batch1',
       status: 'finished',
       apdex: '0.83 [3000]',
       tool: 'jmeter-5.6.3',
