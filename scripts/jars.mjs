@@ -18,7 +18,7 @@ const COMPILER = 17
 /**
  * What goes into each jar. `sources` are folders in java/ whose .java files are compiled together, `resources` folders whose
  * files go in as they are. `classpath` names what the sources import but the jar does not contain: `maven`, or the module of
- * a jar list in src/service/engines without its ending, such as `gatling/gatling-jars`.
+ * a jar list in src/service/engines without its ending, such as `gatling/gatling-jars`. `manifest` has further lines of it.
  */
 const PARTS = [
   {
@@ -43,6 +43,14 @@ const PARTS = [
     resources: ['selenium/resources'],
     // What compiles with the older one runs with both.
     classpath: ['selenium/selenium-3-jars'],
+    release: 11
+  },
+  {
+    part: 'hosts',
+    sources: ['hosts/src'],
+    classpath: [],
+    manifest: 'Premain-Class: loadgate.hosts.OverrideHosts\r\n',
+    // Modules can be opened since Java 9.
     release: 11
   }
 ]
@@ -79,7 +87,7 @@ function checkCompiler() {
     throw new Error(`The jars are built with JDK ${COMPILER}, but javac -version says: ${version}`)
 }
 
-async function buildJar({ sources, resources = [], classpath, release }) {
+async function buildJar({ sources, resources = [], classpath, manifest = '', release }) {
   const out = mkdtempSync(path.join(tmpdir(), 'loadgate-jars-'))
   try {
     const files = []
@@ -89,9 +97,8 @@ async function buildJar({ sources, resources = [], classpath, release }) {
     const content = await readFolder(out)
     for (const folder of resources)
       for (const [name, bytes] of await readFolder(path.join(ROOT, 'java', folder))) content.set(name, bytes)
-    return makeZip(
-      new Map([...content, ['META-INF/MANIFEST.MF', Buffer.from('Manifest-Version: 1.0\r\n\r\n')]])
-    )
+    const manifestBytes = Buffer.from(`Manifest-Version: 1.0\r\n${manifest}\r\n`)
+    return makeZip(new Map([...content, ['META-INF/MANIFEST.MF', manifestBytes]]))
   } finally {
     rmSync(out, { recursive: true, force: true })
   }

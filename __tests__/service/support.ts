@@ -185,19 +185,23 @@ export function postJson(service: Address, path: string, body: unknown): Promise
 }
 
 export type FormPart =
-  readonly [name: string, value: string] | { name: string; fileName: string; content: string }
+  readonly [name: string, value: string] | { name: string; fileName: string; content: string | Buffer }
 
 /** A multipart body as curl sends it, parts in the order given. */
 export function formOf(parts: readonly FormPart[]): Required<Pick<Call, 'headers' | 'body'>> {
   const boundary = '------------------------d74496d66958873e'
-  const texts = parts.map((part) =>
+  const pieces = parts.flatMap((part) =>
     'fileName' in part
-      ? `--${boundary}\r\nContent-Disposition: form-data; name="${part.name}"; filename="${part.fileName}"\r\nContent-Type: application/octet-stream\r\n\r\n${part.content}\r\n`
-      : `--${boundary}\r\nContent-Disposition: form-data; name="${part[0]}"\r\n\r\n${part[1]}\r\n`
+      ? [
+          `--${boundary}\r\nContent-Disposition: form-data; name="${part.name}"; filename="${part.fileName}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+          part.content,
+          '\r\n'
+        ]
+      : [`--${boundary}\r\nContent-Disposition: form-data; name="${part[0]}"\r\n\r\n${part[1]}\r\n`]
   )
   return {
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: Buffer.from(`${texts.join('')}--${boundary}--\r\n`)
+    body: Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece)))
   }
 }
 
@@ -221,7 +225,7 @@ export function specFields(overrides: Record<string, string> = {}, word = 'run')
 export function runForm(
   fields: Record<string, string> = {},
   grids: readonly FormPart[] = specFields(),
-  plan: string = PLAN
+  plan: string | Buffer = PLAN
 ): FormPart[] {
   return [
     ['run[tool]', 'jmeter'],

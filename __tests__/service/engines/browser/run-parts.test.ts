@@ -1,10 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import dns from 'node:dns'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { provideExports } from '../../../../src/service/programs/element/api/exports.js'
 import { compile } from '../../../../src/service/programs/element/compile/compile.js'
+import { overrideLookups } from '../../../../src/service/programs/element/run/host-lookups.js'
 import { hostRules, type RunOrder, Schedule } from '../../../../src/service/programs/element/run/run-order.js'
 import { browserEnvironment } from '../../../../src/service/programs/element/run/launch.js'
 import { oneLine, Rows } from '../../../../src/service/programs/element/run/rows.js'
@@ -98,6 +105,27 @@ describe('the environment of the browser', () => {
 })
 
 describe('hosts', () => {
+  test('a script that sends requests past the browser gets the addresses too, and others are looked up as usual', async () => {
+    const { lookup } = dns
+    const names = dns.promises.lookup
+    const target = createServer((_request, response) => response.end('here')).listen(0, '127.0.0.1')
+    await once(target, 'listening')
+    const { port } = target.address() as AddressInfo
+    try {
+      overrideLookups([{ host: 'Never.invalid', address: '127.0.0.1' }])
+      expect(await (await fetch(`http://never.invalid:${port}/`)).text()).toBe('here')
+      const found = { address: '127.0.0.1', family: 4 }
+      expect(await dns.promises.lookup('NEVER.invalid.')).toEqual(found)
+      expect(await promisify(dns.lookup)('never.invalid')).toEqual(found)
+      await expect(dns.promises.lookup('other.invalid')).rejects.toThrow('other.invalid')
+    } finally {
+      Object.assign(dns, { lookup })
+      Object.assign(dns.promises, { lookup: names })
+      syncBuiltinESMExports()
+      target.close()
+    }
+  })
+
   test('are redirected and blocked by one argument', () => {
     const hosts = [
       { host: 'a.example', address: '10.0.0.1' },

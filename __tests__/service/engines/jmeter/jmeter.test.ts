@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { explain } from '../../../../src/service/engines/jmeter/jmeter.js'
-import { insertHostOverrides, readSamplerNames } from '../../../../src/service/engines/jmeter/plan.js'
+import { readSamplerNames } from '../../../../src/service/engines/jmeter/plan.js'
 import { readSubPaths } from '../../../../src/analysis/plans/jmx/plan-tree.js'
 import {
   createFolders,
@@ -143,9 +143,14 @@ describe('what JMeter is given', () => {
     }
   })
 
-  test('a plan that knows the hosts, and an upload that is left as it was', async () => {
-    const { notes, run, service } = await runStandIn(runForm({ override_hosts: 'shop.example/127.0.0.1' }))
-    expect(notes('plan')).toContain('<stringProp name="StaticHost.Name">shop.example</stringProp>')
+  test('a JVM that knows the hosts, and a plan that is left as it was', async () => {
+    const { notes, run, service } = await runStandIn(
+      runForm({ override_hosts: 'shop.example/127.0.0.1, b.example/::1' })
+    )
+    expect(notes('environment')).toMatch(
+      /^JAVA_TOOL_OPTIONS="-javaagent:\/.*\/java\/jars\/hosts\.jar=shop\.example\/127\.0\.0\.1,b\.example\/::1"$/m
+    )
+    expect(notes('plan')).toBe(PLAN)
     const { pathname } = new URL(run.json._embedded.files[0]!.href)
     expect((await get(service, pathname)).text).toBe(PLAN)
   })
@@ -448,26 +453,65 @@ describe('the folders that a plan names', () => {
   })
 })
 
-describe('host overrides in a plan', () => {
-  const hosts = [{ host: 'shop.example', address: '127.0.0.1' }]
+describe('hosts that a plan may resolve by itself', () => {
+  const inPlan = (xml: string): string => PLAN.replace('<ThreadGroup', `${xml}<ThreadGroup`)
+  const manager = (isCustom: boolean, isEnabled = true): string =>
+    `<DNSCacheManager testname="own" enabled="${isEnabled}"><boolProp name="DNSCacheManager.isCustomResolver">${isCustom}</boolProp></DNSCacheManager><hashTree/>`
+  const include = (path: string): string =>
+    `<IncludeController testname="part" enabled="true"><stringProp name="IncludeController.includepath">${path}</stringProp></IncludeController><hashTree/>`
 
-  test('the element comes first in the test plan', () => {
-    const changed = insertHostOverrides(PLAN, hosts)
-    expect(changed).toMatch(/<\/TestPlan><hashTree><DNSCacheManager [^>]*enabled="true">/)
-    expect(changed.replace(/<DNSCacheManager .*<\/DNSCacheManager><hashTree\/>/, '')).toBe(PLAN)
+  async function prepare(plan: string | Buffer, others: Record<string, string> = {}): Promise<string> {
+    const { run, notes } = await runStandIn([
+      ...runForm({ override_hosts: 'shop.example/127.0.0.1' }, specFields(), plan),
+      ...Object.entries(others).map(([fileName, content]) => ({ name: 'run_files[]', fileName, content }))
+    ])
+    // Before anything was started.
+    if (run.json.status === 'problem') expect(() => notes('arguments')).toThrow('ENOENT')
+    return run.json.remote_errors ?? run.json.status
+  }
+
+  test.each([
+    { kind: 'a custom resolver', plan: inPlan(manager(true)), words: 'the DNS Cache Manager "own"' },
+    {
+      kind: 'one by the full name of its class',
+      plan: inPlan(
+        manager(true)
+          .replaceAll('DNSCacheManager ', 'org.apache.DNSCacheManager ')
+          .replace('/DNS', '/org.apache.DNS')
+      ),
+      words: 'the DNS Cache Manager "own"'
+    },
+    {
+      kind: 'a file that is not there',
+      plan: inPlan(include('/opt/part.jmx')),
+      words: 'includes "/opt/part.jmx"'
+    },
+    { kind: 'UTF-16', plan: Buffer.from(`\ufeff${PLAN}`, 'utf16le'), words: 'is encoded in UTF-16' },
+    { kind: 'UTF-16 without a mark', plan: Buffer.from(PLAN, 'utf16le'), words: 'zero bytes' },
+    { kind: 'broken XML', plan: PLAN.slice(0, -30), words: 'cannot be read (line' }
+  ])('$kind: the run ends before any load', async ({ plan, words }) => {
+    const said = await prepare(plan)
+    expect(said).toContain('override_hosts: requests could be sent past it: plan.jmx')
+    expect(said).toContain(words)
   })
 
-  test("the plan's own element is switched off", () => {
-    const own = '<DNSCacheManager testname="own" enabled="true"></DNSCacheManager><hashTree/>'
-    const changed = insertHostOverrides(PLAN.replace('<ThreadGroup', `${own}<ThreadGroup`), hosts)
-    expect(changed).toContain('<DNSCacheManager testname="own" enabled="false">')
+  test('one in a plan that is included', async () => {
+    const said = await prepare(inPlan(include('parts/part.jmx')), { 'part.jmx': inPlan(manager(true)) })
+    expect(said).toContain('part.jmx has the DNS Cache Manager "own"')
   })
 
   test.each([
-    'hello',
-    '<jmeterTestPlan><hashTree><TestPlan></TestPlan><hashTree/></hashTree></jmeterTestPlan>'
-  ])('what has no place for it is left as it is: %s', (plan) => {
-    expect(insertHostOverrides(plan, hosts)).toBe(plan)
+    { kind: 'one that asks the system', plan: inPlan(manager(false)) },
+    { kind: 'one that is disabled', plan: inPlan(manager(true, false)) },
+    {
+      kind: 'one in a part that is disabled',
+      plan: PLAN.replace('testname="users"', 'testname="users" enabled="false"').replace(
+        '<HTTPSamplerProxy',
+        `${manager(true)}<HTTPSamplerProxy`
+      )
+    }
+  ])('$kind does not matter', async ({ plan }) => {
+    expect(await prepare(plan)).toBe('finished')
   })
 })
 

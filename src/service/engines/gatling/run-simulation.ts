@@ -1,5 +1,6 @@
 import { delimiter, dirname, join } from 'node:path'
 import { describeExit, type NodeOutcome, type NodeWork, hasSamples, readLogLines } from '../engine.js'
+import { hostAgent } from '../host-agent.js'
 import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import { planSecrets, redactLog } from '../redact-log.js'
@@ -55,7 +56,11 @@ export async function runSimulation(plan: Simulation, work: NodeWork): Promise<N
     {
       file: plan.java,
       args: javaArguments(plan, work),
-      brings: [folder, ...plan.classPath.filter((entry) => typeof entry === 'string')],
+      brings: [
+        folder,
+        ...plan.classPath.filter((entry) => typeof entry === 'string'),
+        ...hostAgent(order).brings
+      ],
       follows: [order.samplesFile],
       collects: [order.logFile],
       cwd: node.pathOf(folder),
@@ -101,6 +106,8 @@ function javaArguments(plan: Simulation, { order, ports }: NodeWork): string[] {
   )
   return [
     ...JVM_OPTIONS,
+    // For what does not use Gatling's own aliases: drivers, and other code of the plan.
+    ...hostAgent(order).options,
     ...jvmOptions(plan.jvm ?? ports.env, {
       heap: `-Xmx${heapSize(node.memoryBytes)}`,
       home: plan.jvm && node.env.HOME

@@ -1,7 +1,8 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome, NodeWork, PlanRequest } from '../engine.js'
 import { describeExit, findOnce, hasSamples, joinVersions } from '../engine.js'
+import { hostAgent } from '../host-agent.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import {
@@ -20,7 +21,7 @@ import { findHome, listFiles, requireImageJava, runInImage } from '../image/imag
 import { findJMeter, type JMeter, javaArguments, type JvmPlace, readVersion } from './install.js'
 import { type LogFindings, LossFinder, MISSING_CLASS, readLogEntries, readStops } from './losses.js'
 import { MissingThreads } from './missing-threads.js'
-import { insertHostOverrides } from './plan.js'
+import { refuseOwnResolvers } from './own-resolvers.js'
 
 /** The columns of JMeter's results file, whatever its own properties say. */
 const SAVED_COLUMNS = [
@@ -46,7 +47,7 @@ const SETTINGS = [
   '-Jjmeterengine.force.system.exit=true'
 ]
 
-const NOISE = 'StatusConsoleListener The use of package scanning'
+const NOISE = /StatusConsoleListener The use of package scanning|^Picked up JAVA_TOOL_OPTIONS: "-javaagent:/
 const KEPT_LINES = 80
 const MAX_WORDS = 4000
 const SHOWN_NOTES = 3
@@ -62,6 +63,7 @@ export function createJMeterEngine(ports: InstallPorts): Engine {
     tools: ['jmeter'],
     refuse: refuseFiles,
     prepare: async (plan) => {
+      await refuseOwnResolvers(plan)
       const nodes = await plan.nodes()
       const found = await Promise.all(nodes.map((node) => node.find(search)))
       return {
@@ -80,7 +82,6 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   const elements = trees.flatMap((tree) => tree.elements ?? [])
   const texts = flatten(elements).map(({ text }) => text)
   await linkIntoFolders(dirname(order.planFile), readSubPaths(texts, files))
-  await overrideHosts(order)
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
@@ -129,20 +130,23 @@ async function runProcess(jmeter: JMeter, { order, signal, ports }: NodeWork) {
   const said = { isDiskFull: false, isEnded: false }
   const { node } = order
   const folder = dirname(order.planFile)
+  const agent = hostAgent(order)
+  // By a variable, which a JMeter that is started by a script of its own reads too.
+  const options = agent.options.map((option) => ['JAVA_TOOL_OPTIONS', `"${option}"`] as const)
   const args = jmeter.argsFor?.({ memoryBytes: node.memoryBytes, home: node.env.HOME }) ?? jmeter.args
   const exit = await node.run(
     {
       file: jmeter.file,
       args: [...args, ...jmeterArguments(order)],
-      brings: [folder],
+      brings: [folder, ...agent.brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
       // On TERM it closes its results file first; on a slow node its threads then go on for seconds, and nobody records them.
       canBeKilled: true,
       cwd: node.pathOf(folder),
-      env: { ...node.env, ...placeVariables(order.place) },
+      env: { ...node.env, ...placeVariables(order.place), ...Object.fromEntries(options) },
       onLine: (line) => {
-        if (line.includes(NOISE)) return
+        if (NOISE.test(line)) return
         said.isDiskFull ||= DISK_FULL.test(line)
         said.isEnded ||= END_OF_RUN.test(line)
         // A plan may print the secrets it received.
@@ -196,13 +200,6 @@ function unreadPlans(plans: readonly RunFile[], trees: readonly ReadPlan[]): str
     if (unread === undefined || (index > 0 && !isIncluding)) return []
     return [`JMeter: loadgate could not read ${name} (${unread}), so it is unknown whether all of it ran`]
   })
-}
-
-/** Each node has its own copy of the plan. */
-async function overrideHosts(order: NodeOrder): Promise<void> {
-  if (order.hosts.length === 0) return
-  const plan = await readFile(order.planFile, 'latin1')
-  await writeFile(order.planFile, insertHostOverrides(plan, order.hosts), 'latin1')
 }
 
 function jmeterArguments(order: NodeOrder): string[] {

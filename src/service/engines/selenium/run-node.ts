@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { describeExit, type NodeOrder, type NodeWork } from '../engine.js'
+import { hostAgent } from '../host-agent.js'
 import { packageFile } from '../install/run-to-end.js'
 import { jvmOptions } from '../tool-environment.js'
 import { placeVariables, planParameters } from '../environment-file.js'
@@ -45,7 +46,7 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
     {
       file: plan.node,
       args: [node.pathOf(hub)],
-      brings: [folder, hub, classesDir, ...classPath],
+      brings: [folder, hub, classesDir, ...classPath, ...hostAgent(order).brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
       cwd: node.pathOf(folder),
@@ -70,6 +71,8 @@ function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv)
     ...{ browser, browserFile: program.file, driverFile: driver.file, java: plan.java },
     javaArgs: [
       ...JVM_OPTIONS,
+      // For the plan's own requests, beside those of the browser.
+      ...hostAgent(order).options,
       ...jvmOptions(plan.jvm ?? env, { heap: DEFAULT_HEAP, home: plan.jvm && order.node.env.HOME }),
       ...properties
     ],

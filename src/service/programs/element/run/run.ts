@@ -2,6 +2,7 @@ import { MAX_MS } from '../api/settings.js'
 import { UnsupportedError, watchMissing } from '../api/constants.js'
 import type { Tell } from '../messages.js'
 import { close, stackOf, within } from './failures.js'
+import { overrideLookups } from './host-lookups.js'
 import { hostRules, type RunOrder, type RunPorts, type Schedule } from './run-order.js'
 import { launch, loadLibrary } from './launch.js'
 import { Rows } from './rows.js'
@@ -19,6 +20,7 @@ const FORBIDDEN_ARGS = /^--(remote-debugging|user-data-dir|host-resolver-rules)/
 export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
   const { schedule } = ports
   const rows = new Rows(order.samplesFile)
+  overrideLookups(order.hosts)
   watchMissing((text) => ports.tell({ kind: 'note', text }))
   // Before any load: whatever is wrong with the script is wrong for all users.
   const first = await within(
