@@ -42,6 +42,7 @@ describe('dist/', () => {
  * imported by `import()` alone is in other files.
  */
 const LATE = {
+  '@valibot/to-json-schema': 'openapi-3.0',
   '@kubernetes/client-node': 'KUBERNETES_EXEC_INFO',
   fastify: 'FST_ERR_',
   'prom-client': 'process_cpu_user_seconds_total',

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { decode, document, isObject, type Decoded, type DeepReadonly } from './decode.js'
+import { decode, document, isObject, type Decoded } from './decode.js'
 import { isId, type Vocabulary } from './vocabulary.js'
 
 // The documents of the API, one schema each: in as the service sends them, out under our names. What a verdict does not need may be odd.
@@ -417,18 +417,3 @@ export const accountSchema = v.pipe(
   }))
 )
 export type Account = Decoded<typeof accountSchema>
-
-/** What a schema reads. */
-type Wire<S extends v.GenericSchema> = DeepReadonly<v.InferInput<S>>
-
-/** A document as the embedded service sends it: with these keys, which a client reads, and others. */
-export type Sent<T> = Required<T> & Record<string, unknown>
-
-/** A grid that was created by itself, and a run in a list, have no `batch_id`. */
-export type GridDocument = Omit<Wire<typeof gridSchema>, 'batch_id'>
-export type GridNodeDocument = Wire<typeof gridNode>
-export type RunDocument = Omit<Wire<RunSchemas['run']>, 'batch_id'>
-export type RunNodeDocument = Wire<typeof runNode>
-export type RunListDocument = Wire<RunSchemas['runPage']>
-export type AccountDocument = Wire<typeof accountSchema>
-export type UserDocument = Wire<typeof user>

@@ -77,6 +77,8 @@ const nodeRecord = v.object({
   lost: v.nullable(text)
 })
 
+export const RUN_VERDICTS = ['passed', 'failed', 'inconclusive', 'left to the gate'] as const
+
 /** The requested run. */
 const runRequest = v.object({
   tool: text,
@@ -101,7 +103,7 @@ const runRequest = v.object({
 })
 
 /** The report as the API returns it. */
-const runReport = v.object({
+export const runReport = v.object({
   summary: text,
   mean_response_time: v.nullable(number),
   mean_concurrency: v.nullable(number),
@@ -127,7 +129,7 @@ const runThresholds = v.object({
   /** Once the run has ended and somebody has asked; it stays when the results are deleted. */
   verdict: v.exactOptional(
     v.object({
-      verdict: v.picklist(['passed', 'failed', 'inconclusive', 'left to the gate']),
+      verdict: v.picklist(RUN_VERDICTS),
       reason: text
     })
   )

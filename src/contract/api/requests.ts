@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { RUN_STATUSES } from '../records.js'
 import { shorten } from '../text.js'
 import { INFRASTRUCTURES, MAX_STOP_AFTER_MIN, ON_STALL, TOOLS, type Vocabulary } from '../vocabulary.js'
 
@@ -130,6 +131,24 @@ export const thresholdsRequest = v.object({
       v.description('What a stall does to a line that holds for the requests that were sent.')
     )
   )
+})
+
+/** The query of a list. */
+export const pageQuery = v.object({ page: v.optional(integer(1, LARGEST, 'From 1, with 50 entries each.')) })
+
+/** The query of the list of runs. */
+export const runsQuery = v.object({
+  ...pageQuery.entries,
+  name: v.optional(text('An addition of this service, as are the next ones: a part of the name.')),
+  project: v.optional(text('The project.')),
+  tag: v.optional(text('One of the tags.')),
+  user: v.optional(text('Who created it.')),
+  status: v.optional(v.picklist(RUN_STATUSES))
+})
+
+/** The query of results. */
+export const resultQuery = v.object({
+  grid_id: v.optional(text('The samples of this grid only; needed while the run goes on.'))
 })
 
 type Values<E extends v.ObjectEntries> = { readonly [K in keyof E]?: v.InferOutput<E[K]> }

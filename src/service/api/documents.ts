@@ -1,13 +1,4 @@
-import type {
-  AccountDocument,
-  GridDocument,
-  GridNodeDocument,
-  RunDocument,
-  RunListDocument,
-  RunNodeDocument,
-  Sent,
-  UserDocument
-} from '../../contract/api.js'
+import type { NodeReply, Reply, RunFieldsReply, RunNodeReply } from '../../contract/api/replies.js'
 import { describeTool, PAGE_SIZE, type ServiceFacts, queryOf } from '../service-facts.js'
 import { hostname } from 'node:os'
 import type { User, UserDetails } from '../accounts/users.js'
@@ -20,8 +11,6 @@ import {
   hasEnded
 } from '../../contract/records.js'
 import type { RunFilter, Slice } from '../store/store.js'
-
-export type Document = Record<string, unknown>
 
 const linkTo = (path: string): { href: string } => ({ href: `/api${path}` })
 
@@ -38,7 +27,7 @@ export function gridDocument(
   grid: GridRecord,
   facts: ServiceFacts,
   key: 'nodes' | 'resources' = 'nodes'
-): Sent<Omit<GridDocument, 'resources'>> {
+): Reply<'Grid'> {
   const { spec } = grid
   return {
     _links: { self: linkTo(`/grids/${grid.id}`) },
@@ -61,7 +50,7 @@ export function gridDocument(
 }
 
 /** A grid that nobody uses has no nodes yet: they are shown as they will be. */
-function nodeDocuments(grid: GridRecord, facts: ServiceFacts): Sent<GridNodeDocument>[] {
+function nodeDocuments(grid: GridRecord, facts: ServiceFacts): NodeReply[] {
   const { startedMs } = grid
   if (startedMs === null) return []
   const url = facts.front.baseUrl()
@@ -84,7 +73,7 @@ export function runDocument(
   run: RunRecord,
   facts: ServiceFacts,
   { isCreated = false }: { isCreated?: boolean } = {}
-): Sent<Omit<RunDocument, 'nodes'>> {
+): Reply<'Run'> {
   const path = addressOf(run, facts)
   const grids = facts.store.gridsOf(run)
   const { results, archives } = partsOf(run, facts)
@@ -118,7 +107,7 @@ function partsOf(run: RunRecord, facts: ServiceFacts) {
 }
 
 /** An addition of this service to the API: where a part of the load came from, and what is to be known of it. */
-function nodeOfRunDocument(node: NodeRecord): Sent<RunNodeDocument> {
+function nodeOfRunDocument(node: NodeRecord): RunNodeReply {
   const { grid, region, number, place, rows, threads, restarts, throttled, lost } = node
   return {
     ...{ grid, region, number, place, started: timestampOrNull(node.startedMs), rows, threads },
@@ -128,12 +117,12 @@ function nodeOfRunDocument(node: NodeRecord): Sent<RunNodeDocument> {
 }
 
 /** A run as shown by the list, a stop and a repeat. */
-export function briefRunDocument(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 'nodes'>> {
+export function briefRunDocument(run: RunRecord, facts: ServiceFacts): Reply<'BriefRun'> {
   const files = run.files.map(({ uuid, name }) => ({ uuid, name }))
   return { ...runFields(run, facts), _embedded: { [facts.words.files as 'run_files']: files } }
 }
 
-function runFields(run: RunRecord, facts: ServiceFacts): Sent<Omit<RunDocument, 'nodes' | '_embedded'>> {
+function runFields(run: RunRecord, facts: ServiceFacts): RunFieldsReply {
   const { request } = run
   return {
     _links: { self: linkTo(`/${facts.words.runs}/${run.id}`) },
@@ -175,7 +164,7 @@ function listDocument<T>(
 
 const sliceOf = (page: number): Slice => ({ offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE })
 
-export function runListDocument(page: number, filter: RunFilter, facts: ServiceFacts): Sent<RunListDocument> {
+export function runListDocument(page: number, filter: RunFilter, facts: ServiceFacts): Reply<'RunList'> {
   const { runs, total } = facts.store.listRuns({ filter, ...sliceOf(page) })
   const linkOf = (number: number): string => `/${facts.words.runs}${queryOf(filter, number)}`
   return listDocument(
@@ -184,7 +173,7 @@ export function runListDocument(page: number, filter: RunFilter, facts: ServiceF
   )
 }
 
-export function gridListDocument(page: number, facts: ServiceFacts): Document {
+export function gridListDocument(page: number, facts: ServiceFacts): Reply<'GridList'> {
   const { grids, total } = facts.store.listGrids(sliceOf(page))
   return listDocument(
     { page, total, linkOf: (number) => `/grids?page=${number}` },
@@ -193,7 +182,7 @@ export function gridListDocument(page: number, facts: ServiceFacts): Document {
 }
 
 /** The names that runs have as their project. */
-export function projectListDocument(page: number, facts: ServiceFacts): Document {
+export function projectListDocument(page: number, facts: ServiceFacts): Reply<'ProjectList'> {
   const { projects, total } = facts.store.listProjects(sliceOf(page))
   return listDocument(
     { page, total, linkOf: (number) => `/projects?page=${number}` },
@@ -211,19 +200,22 @@ export function partListDocument(
   page: number,
   { run, part }: { run: RunRecord; part: 'results' | 'archives' },
   facts: ServiceFacts
-): Document {
+): Reply<'ResultList' | 'ArchiveList'> {
   const all = partsOf(run, facts)[part]
   const { offset, limit } = sliceOf(page)
   const linkOf = (number: number): string => `/${facts.words.runs}/${run.id}/${part}?page=${number}`
-  return listDocument({ page, total: all.length, linkOf }, { [part]: all.slice(offset, offset + limit) })
+  const embedded: Reply<'ResultList' | 'ArchiveList'>['_embedded'] = {
+    [part as 'archives']: all.slice(offset, offset + limit)
+  }
+  return listDocument({ page, total: all.length, linkOf }, embedded)
 }
 
-export function accountDocument(user: User, facts: ServiceFacts): Sent<AccountDocument> {
+export function accountDocument(user: User, facts: ServiceFacts): Reply<'Account'> {
   return {
     _links: { self: linkTo('/account') },
     email: user.name,
     // An addition of this service to the API, which does not list them.
-    settings: { statuses: { [facts.words.runs]: RUN_STATUSES, grids: GRID_STATUSES } },
+    settings: { statuses: { [facts.words.runs as 'runs']: RUN_STATUSES, grids: GRID_STATUSES } },
     _embedded: { users: shownTo(user, facts).map(userDocument), credentials: listCredentials() }
   }
 }
@@ -238,7 +230,7 @@ export function shownTo(user: User, { accounts }: ServiceFacts): UserDetails[] {
   return accounts.users().filter(({ id }) => user.role === 'admin' || id === user.id)
 }
 
-export function userDocument(user: UserDetails): Sent<UserDocument> {
+export function userDocument(user: UserDetails): Reply<'User'> {
   return {
     _links: { self: linkTo(`/users/${user.id}`), account: linkTo('/account') },
     id: user.id,

@@ -19,12 +19,12 @@ import type { PageParts } from '../pages/page-routes.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
 import { JMETER_HEADER } from '../../contract/sample-row.js'
+import type { Reply } from '../../contract/api/replies.js'
 import type { Judged } from '../judging/judge-run.js'
 import { readThresholds } from '../judging/read-thresholds.js'
 import {
   accountDocument,
   briefRunDocument,
-  type Document,
   gridDocument,
   gridListDocument,
   partListDocument,
@@ -34,7 +34,9 @@ import {
   shownTo,
   userDocument
 } from './documents.js'
+import { readPackageVersion } from '../version.js'
 import { packRun } from './archive.js'
+import { describeApi } from './openapi.js'
 import { readBody } from './request-body.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
@@ -54,7 +56,7 @@ export function addRoutes(app: FastifyInstance, service: ServicePorts, others: r
     })
 }
 
-function apiRoutes(service: ServicePorts): Route[] {
+export function apiRoutes(service: ServicePorts): Route[] {
   const { facts, grids, runs, pages } = service
   const path = `/${facts.words.runs}`
   const html = pages ? ({ page: 'html' } as const) : {}
@@ -92,6 +94,9 @@ function apiRoutes(service: ServicePorts): Route[] {
       if (!found) throw cannotFind()
       return userDocument(found)
     }),
+    route('GET', '/openapi.json', {}, () =>
+      describeApi(facts.words, { url: facts.front.baseUrl(), version: readPackageVersion() })
+    ),
     route('POST', '/grids', { effect: 'grid.create' }, async (request, reply) => {
       noteCaller(reply, runs)
       const { params } = await readBody(request)
@@ -338,7 +343,11 @@ function thresholdRoutes(path: string, html: Route[2], { facts, verdicts }: Serv
   ]
 }
 
-function thresholdDocument(run: RunRecord, judged: Judged | undefined, { words }: ServiceFacts): Document {
+function thresholdDocument(
+  run: RunRecord,
+  judged: Judged | undefined,
+  { words }: ServiceFacts
+): Reply<'Thresholds'> {
   const { thresholds } = run
   return {
     _links: { self: { href: `/api/${words.runs}/${run.id}/thresholds` } },

@@ -1,0 +1,252 @@
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import { replySchemas } from '../../contract/api/replies.js'
+import {
+  gridRequest,
+  pageQuery,
+  resultQuery,
+  runRequest,
+  runsQuery,
+  thresholdsRequest
+} from '../../contract/api/requests.js'
+import type { Vocabulary } from '../../contract/vocabulary.js'
+
+type Schema = Parameters<typeof toJsonSchema>[0]
+type ReplyName = keyof ReturnType<typeof replySchemas>
+
+interface Operation {
+  readonly summary: string
+  readonly description?: string
+  readonly query?: Schema
+  /** The content of the body by its media type. */
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly status?: number
+  /** A document, or the media type of a file. */
+  readonly reply: ReplyName | { readonly file: string }
+  /** Errors that are particular to it. */
+  readonly errors?: readonly number[]
+}
+
+/** What a status means, in every operation. */
+const ERRORS: Readonly<Record<number, string>> = {
+  401: 'The token is missing or wrong.',
+  403: 'The role of the user does not allow it, or the request comes from a page of another site.',
+  404: 'There is no such thing, or not yet.',
+  406: 'Another version of the API was requested.',
+  409: 'It cannot be done in the state that it is in.',
+  413: 'The body is too large.',
+  416: 'The range is outside the file.',
+  422: 'Something is missing or wrong in the request; the text has every problem.'
+}
+const ALWAYS = [401, 406]
+
+/** Without a value of its own in the description: a key as it is read, whatever the form sent. */
+const CONVERSION: ConversionConfig = { target: 'draft-2020-12', typeMode: 'output', errorMode: 'ignore' }
+const MULTIPART = 'multipart/form-data'
+const FORM = 'application/x-www-form-urlencoded'
+const JSON_TYPE = 'application/json'
+
+/** Every operation of a service with these words, by its method and path as in the table of routes. */
+export function operationsOf(words: Vocabulary): Readonly<Record<string, Operation>> {
+  const runs = `/${words.runs}`
+  const run = `${runs}/:id`
+  const gridBody = formOf('grid', gridRequest)
+  const endGrid = {
+    summary: 'Terminates a grid. A run that uses it ends.',
+    reply: 'GridWithResources',
+    errors: [403, 404]
+  } as const
+  return {
+    'GET /account': { summary: 'The account: its users, and its credentials.', reply: 'Account' },
+    'GET /users/:id': { summary: 'A user of the account.', reply: 'User', errors: [404] },
+    'GET /openapi.json': { summary: 'This description.', reply: { file: JSON_TYPE } },
+    'POST /grids': {
+      summary: 'Creates a grid.',
+      body: { [MULTIPART]: gridBody, [FORM]: gridBody, [JSON_TYPE]: nested('grid', gridRequest) },
+      ...{ status: 201, reply: 'Grid', errors: [403, 422] }
+    },
+    'GET /grids': { summary: 'The grids, the newest first.', query: pageQuery, reply: 'GridList' },
+    'GET /projects': { summary: 'The projects that runs have.', query: pageQuery, reply: 'ProjectList' },
+    'GET /grids/:id': { summary: 'A grid.', reply: 'GridWithResources', errors: [404] },
+    'DELETE /grids/:id': endGrid,
+    'DELETE /grid/:id': { ...endGrid, description: 'As with the plural.' },
+    [`POST ${runs}`]: {
+      summary: 'Creates a run from a plan and data files.',
+      description: 'All keys of a grid stand together, and each grid starts with the same key.',
+      body: { [MULTIPART]: runForm(words) },
+      ...{ status: 201, reply: 'Run', errors: [403, 413, 422] }
+    },
+    [`GET ${runs}`]: {
+      summary: 'The runs, the newest first.',
+      query: runsQuery,
+      reply: 'RunList'
+    },
+    [`GET ${run}`]: { summary: 'A run, with its grids, files and results.', reply: 'Run', errors: [404] },
+    ...bothWays(`${run}/stop`, {
+      summary: 'Stops a run, and waits until it has stopped. What was measured is kept.',
+      ...{ reply: 'BriefRun', errors: [403, 404] }
+    }),
+    ...bothWays(`${run}/repeat`, {
+      summary: 'Creates a run with the same files, settings and grids.',
+      ...{ reply: 'BriefRun', errors: [403, 404, 422] }
+    }),
+    [`GET ${run}/report`]: { summary: 'The report of a run that has ended.', reply: 'Report', errors: [404] },
+    [`GET ${run}/result.csv`]: {
+      summary: 'The samples of a run that has ended, or those of a grid so far.',
+      query: resultQuery,
+      ...{ reply: { file: 'text/csv' }, errors: [404, 416] }
+    },
+    [`GET ${run}/results`]: {
+      summary: 'The results of a run by themselves.',
+      ...{ query: pageQuery, reply: 'ResultList', errors: [404] }
+    },
+    [`GET ${run}/archives`]: {
+      summary: 'The archives of a run by themselves.',
+      ...{ query: pageQuery, reply: 'ArchiveList', errors: [404] }
+    },
+    [`GET ${run}/archive.tar.gz`]: {
+      summary: 'The report and the logs of a run that has ended.',
+      ...{ reply: { file: 'application/gzip' }, errors: [404] }
+    },
+    [`GET ${run}/files/:file`]: {
+      summary: 'An uploaded file.',
+      ...{ reply: { file: 'application/octet-stream' }, errors: [404, 416] }
+    },
+    [`GET ${run}/thresholds`]: {
+      summary: 'What must hold in the run, and once it has ended, whether it does.',
+      ...{ reply: 'Thresholds', errors: [404] }
+    },
+    [`PUT ${run}/thresholds`]: {
+      summary: 'Says what must hold in the run, instead of what was said before.',
+      body: { [JSON_TYPE]: toJsonSchema(thresholdsRequest, CONVERSION) },
+      ...{ reply: 'Thresholds', errors: [403, 404, 422] }
+    }
+  }
+}
+
+/** The API document has GET for what changes something; POST works too. */
+function bothWays(path: string, operation: Operation): Record<string, Operation> {
+  return { [`GET ${path}`]: operation, [`POST ${path}`]: operation }
+}
+
+/** The OpenAPI description of a service with these words. */
+export function describeApi(words: Vocabulary, { url, version }: { url: string; version: string }) {
+  const schemas = toJsonSchemaDefs(replySchemas(words), {
+    ...CONVERSION,
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`
+  })
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const [name, operation] of Object.entries(operationsOf(words))) {
+    const [method = '', path = ''] = name.split(' ')
+    const address = path.replace(/:(\w+)/g, '{$1}')
+    paths[address] = { ...paths[address], [method.toLowerCase()]: describe(path, operation) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: `The API of the load-test service (${words.runs})`,
+      version,
+      description: `Version 2, which is the default: \`Accept: ${words.mediaType}\`. Every path is there below /api too, as in the links of replies.`
+    },
+    servers: [{ url }],
+    security: [{ token: [] }, { bearer: [] }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The token as the user name, without a password.'
+        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The token.' }
+      }
+    }
+  }
+}
+
+function describe(path: string, operation: Operation): Record<string, unknown> {
+  const { summary, description, query, body, status = 200, reply, errors = [] } = operation
+  const parameters = [
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+      ...{ name, in: 'path', required: true, schema: { type: 'string' } }
+    })),
+    ...Object.entries(query ? objectOf(query).properties : {}).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      schema
+    }))
+  ]
+  const content =
+    typeof reply === 'string'
+      ? { [JSON_TYPE]: { schema: { $ref: `#/components/schemas/${reply}` } } }
+      : { [reply.file]: {} }
+  const error = { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Error' } } }
+  return {
+    summary,
+    ...(description && { description }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, { schema }]))
+      }
+    }),
+    responses: {
+      [status]: { description: 'Done.', content },
+      ...Object.fromEntries(
+        [...ALWAYS, ...errors].map((code) => [code, { description: ERRORS[code], content: error }])
+      ),
+      default: { description: 'Any other error.', content: error }
+    }
+  }
+}
+
+type ObjectSchema = ReturnType<typeof objectOf>
+
+function objectOf(schema: Schema) {
+  return toJsonSchema(schema, CONVERSION) as {
+    properties: Record<string, unknown>
+    required?: string[]
+  }
+}
+
+/** `{"grid": {…}}`. */
+function nested(word: string, schema: Schema) {
+  return { type: 'object', properties: { [word]: toJsonSchema(schema, CONVERSION) }, required: [word] }
+}
+
+/** `grid[region]` and so on. */
+function formOf(word: string, schema: Schema) {
+  return renamed(objectOf(schema), (key) => `${word}[${key}]`)
+}
+
+function renamed({ properties, required = [] }: ObjectSchema, rename: (key: string) => string) {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(properties).map(([key, schema]) => [rename(key), schema])),
+    required: required.map(rename)
+  }
+}
+
+function runForm(words: Vocabulary) {
+  const { properties, required = [] } = objectOf(runRequest(words))
+  const own = Object.entries(properties).filter(([key]) => key !== 'grids')
+  const keys = { properties: Object.fromEntries(own), required: required.filter((key) => key !== 'grids') }
+  const form = renamed(keys, (key) => `${words.run}[${key}]`)
+  // Repeated for each grid: a uuid, or the keys of a specification.
+  const ofGrid = { uuid: { type: 'string' }, ...objectOf(gridRequest).properties }
+  const grids = Object.entries(ofGrid).map(([key, schema]): [string, unknown] => [
+    `${words.run}[grids][][${key}]`,
+    { type: 'array', items: schema }
+  ])
+  const files = {
+    type: 'array',
+    items: { type: 'string', contentMediaType: 'application/octet-stream' },
+    description: 'The plan, and the files that it reads.'
+  }
+  return {
+    ...form,
+    properties: { ...form.properties, ...Object.fromEntries(grids), [`${words.files}[]`]: files },
+    required: [...form.required, `${words.files}[]`]
+  }
+}
