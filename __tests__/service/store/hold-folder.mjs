@@ -6,9 +6,11 @@ import { openStore } from '../../../src/service/serve.ts'
 
 const [, , what, dataDir] = process.argv
 if (what === 'service') {
-  openStore(dataDir, { log: () => undefined }).claim()
+  const store = openStore(dataDir, { log: () => undefined })
+  store.claim()
   writeSync(1, `${process.pid}\n`)
-  setInterval(() => undefined, 1000)
+  // A store that nothing refers to is collected, and its lock with it.
+  setInterval(() => store, 1000)
 } else {
   const database = openDatabase(dataDir)
   database.exec('BEGIN IMMEDIATE')
