@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createFolders, PLAN } from '../support.js'
+import { createFolders, PLAN } from '../../service/support.js'
+import { lacksShellTools } from './shell-tools.js'
 
 // The loops of public scripts, with curl and jq, against `loadgate serve` as a process.
 
-const missing = ['curl', 'jq'].filter((name) => spawnSync(name, ['--version']).error !== undefined)
-const isNeeded = process.env.LOADGATE_REQUIRE_TOOLS === '1'
-if (missing.length > 0 && !isNeeded) console.warn(`Skipped: ${missing.join(' and ')} cannot be run here.`)
-const describeWithTools = missing.length > 0 && !isNeeded ? describe.skip : describe
+const describeWithTools = lacksShellTools ? describe.skip : describe
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 const folders = createFolders()
@@ -67,7 +65,7 @@ describeWithTools.each([
   })
 
   const run = async (name: string): Promise<string[]> => {
-    copyFileSync(here(name), join(cwd, name))
+    copyFileSync(here(`scripts/${name}`), join(cwd, name))
     const { stdout } = await promisify(execFile)('sh', [name], { cwd, env, timeout: 60_000 })
     return stdout.trimEnd().split('\n')
   }

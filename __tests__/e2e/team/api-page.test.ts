@@ -1,16 +1,14 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { removeFolder } from '../support/remove-folder.js'
-import { startCommand } from './cli-command.js'
+import { removeFolder } from '../../support/remove-folder.js'
+import { startCommand } from '../cli-command.js'
+import { lacksShellTools } from './shell-tools.js'
 
-const missing = ['curl', 'jq'].filter((name) => spawnSync(name, ['--version']).error !== undefined)
-const isSkipped = missing.length > 0 && process.env.LOADGATE_REQUIRE_TOOLS !== '1'
-if (isSkipped) console.warn(`Skipped: ${missing.join(' and ')} cannot be run here.`)
-const testWithTools = isSkipped ? test.skip : test
+const testWithTools = lacksShellTools ? test.skip : test
 
 const PAGE = readFileSync('docs/api.md', 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'loadgate-api-page-'))
