@@ -111,18 +111,6 @@ describe('the API is found', () => {
       { '/account': status(403), '/api/account': account },
       '/api',
       ['/account', '/api/account']
-    ],
-    [
-      'below /api, though the other address fails',
-      { '/account': status(502), '/api/account': account },
-      '/api',
-      ['/account', '/api/account']
-    ],
-    [
-      'below /api, though the other address does not answer',
-      { '/account': lost, '/api/account': account },
-      '/api',
-      ['/account', '/api/account']
     ]
   ]
   test.each(cases)('%s', async (_, answers, api, asked) => {
@@ -253,41 +241,86 @@ describe('a service that is down', () => {
 
   test('and comes back is looked at again, and the API is found', async () => {
     const { server, client, told } = await meet({
-      '/account': inTurn(status(502), notFound),
+      '/account': inTurn(notFound, notFound),
       '/api/account': inTurn(lost, account),
       '/runs': inTurn(status(502), notFound),
       '/api/runs': runs
     })
     await client.listRuns()
     expect(requestsOf(server).at(-1)).toBe('GET /api/runs')
-    expect(told).toEqual([' | /account answered 502, /api/account gave no reply', '/api'])
+    expect(told).toEqual([' | /account answered 404, /api/account gave no reply', '/api'])
   })
 })
 
 describe('where nothing answers as the API does', () => {
-  const cases: [string, Answer, string][] = [
+  test.each<[string, Answer, string]>([
     ['403', status(403), 'answered 403'],
     ['404', notFound, 'answered 404'],
+    ['a page', page, 'is not JSON']
+  ])('%s at both: the address is used as written', async (_, answer, words) => {
+    const answers = { '/account': answer, '/api/account': answer, '/runs': runs }
+    const { server, client, told } = await meet(answers)
+    await client.listRuns()
+    await client.listRuns()
+    expect(requestsOf(server)).toEqual(
+      ['/account', '/api/account', '/runs', '/runs'].map((path) => `GET ${path}`)
+    )
+    expect(told).toEqual([` | /account ${words}, /api/account ${words}`])
+    expect(clock.sleeps).toEqual([])
+  })
+
+  test.each<[string, Answer, string]>([
     ['429', status(429, { 'retry-after': '60' }), 'answered 429'],
     ['500', status(500), 'answered 500'],
     ['503', status(503), 'answered 503'],
-    ['a page', page, 'is not JSON'],
     ['no reply', lost, 'gave no reply']
-  ]
-  test.each(cases)(
-    '%s: the address is used as written, once a reply says so for good',
-    async (_, answer, words) => {
-      const answers = { '/account': answer, '/api/account': answer, '/runs': runs }
-      const { server, client, told } = await meet(answers)
-      await client.listRuns()
-      await client.listRuns()
-      expect(requestsOf(server)).toEqual(
-        ['/account', '/api/account', '/runs', '/runs'].map((path) => `GET ${path}`)
-      )
-      expect(told).toEqual([` | /account ${words}, /api/account ${words}`])
-      expect(clock.sleeps).toEqual([])
-    }
-  )
+  ])('%s may be the API: no other address is tried instead of it', async (_, answer, words) => {
+    const answers = { '/account': answer, '/api/account': account, '/runs': runs }
+    const { server, client, told } = await meet(answers)
+    await client.listRuns()
+    await client.listRuns()
+    expect(requestsOf(server)).toEqual(['/account', '/runs', '/runs'].map((path) => `GET ${path}`))
+    expect(told).toEqual([` | /account ${words}`])
+  })
+
+  test('nothing is sent to a wrong address because of a passing 503 or 429', async () => {
+    const { server, client, told } = await meet({
+      '/account': inTurn(status(429, { 'retry-after': '60' }), notFound),
+      '/api/account': inTurn(status(503), status(503), account),
+      '/api/runs': json(makeRun(), 201)
+    })
+    await client.createRun(makeRunRequest({ files: [import.meta.filename] }))
+    expect(requestsOf(server).filter((request) => request.startsWith('POST'))).toEqual(['POST /api/runs'])
+    expect(told).toEqual(['/api'])
+    expect(clock.sleeps[0]).toBe(60_000)
+  })
+
+  test('a 401 below /api is not about the token where the address as written says 403', async () => {
+    const { server, client } = await meet({
+      '/account': status(403),
+      '/api/account': status(401),
+      '/runs': runs
+    })
+    await client.listRuns()
+    expect(requestsOf(server).at(-1)).toBe('GET /runs')
+  })
+
+  test('redirects to another host alone: nothing is uploaded, and the host is named', async () => {
+    const away = status(302, { location: 'https://sign-in.example/account' })
+    const { server, client } = await meet({ '/account': away, '/api/account': away })
+    const created = client.createRun(makeRunRequest({ files: [import.meta.filename] }))
+    await expect(created).rejects.toThrow(/302: a redirect to https:\/\/sign-in\.example.*set base-url/)
+    expect(requestsOf(server)).toEqual(['GET /account', 'GET /api/account'])
+  })
+
+  test('an empty reply does not say that a grid was terminated, until the API has answered', async () => {
+    const { client } = await meet({ '/grids/g1': status(204), '/runs': runs })
+    await expect(client.terminateGrid('g1')).rejects.toThrow('the API was not found at this address')
+    expect(client.isDoubtful).toBe(true)
+    await client.listRuns()
+    expect(client.isDoubtful).toBe(false)
+    expect(await client.terminateGrid('g1')).toBeUndefined()
+  })
 
   test('what was created at one address is never looked for or created at another', async () => {
     const { server, client } = await meet({
@@ -300,7 +333,7 @@ describe('where nothing answers as the API does', () => {
     await expect(client.createRun(request)).rejects.toThrow('creating the run: ')
     await client.listRuns()
     await expect(client.createRun(request)).rejects.toThrow('creating the run: ')
-    expect(requestsOf(server).slice(2)).toEqual(['POST /runs', 'GET /runs', 'POST /runs'])
+    expect(requestsOf(server).slice(3)).toEqual(['POST /runs', 'GET /runs', 'POST /runs'])
   })
 })
 

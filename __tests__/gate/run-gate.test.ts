@@ -990,7 +990,7 @@ describe('grids that the service makes for the run', () => {
   ])(
     'are terminated after %s, and the results are read before that',
     async (_, changes, arrange, verdict) => {
-      service.addRun({ id: 'before', statuses: ['finished'] })
+      service.addRun({ id: 'before', statuses: ['finished'], document: { _embedded: {} } })
       arrange()
       expect((await gate(changes)).verdict).toBe(verdict)
       expect(service.grids.get('grid1')?.isTerminated).toBe(true)
@@ -998,6 +998,18 @@ describe('grids that the service makes for the run', () => {
       expect(ports.states.at(-1)).toMatchObject({ cleanupDue: false })
     }
   )
+
+  test.each<[string, Changes]>([
+    ['that the step named', { grids: [{ id: 'grid1' }] }],
+    ['that the repeated run used', { origin: { kind: 'repeat', runId: 'before' } }]
+  ])('are not those %s, whatever batch the service reports', async (_, changes) => {
+    service.addRun({ id: 'before', statuses: ['finished'] })
+    const grids = [{ uuid: 'grid1', region: 'us-east-1', status: 'started', batch_id: 'b1' }]
+    const results = [{ name: 'x', region: 'us-east-1', href: '/api/runs/run1/result.csv?grid_id=grid1' }]
+    service.nextDocument = { batch_id: 'b1', _embedded: { grids, results } }
+    expect((await gate(changes)).verdict).not.toBe('error')
+    expect(service.count('terminateGrid')).toBe(0)
+  })
 
   test('are left to whoever started it, where a run is only judged', async () => {
     service.addRun({ id: 'before', statuses: ['finished'], document: { batch_id: 'b1' } })
@@ -1101,8 +1113,8 @@ describe('a state that cannot be saved', () => {
 
   test.each([
     ['at the start', 0, []],
-    ['when the run is about to be created', 1, []],
-    ['when the API was found', 2, ['unknown', 'account']]
+    ['when the API was found', 1, ['unknown', 'account']],
+    ['when the run is about to be created', 2, ['unknown', 'account']]
   ])('%s: nothing is created, since post could not stop it', async (_name, saves, requests) => {
     fillDiskAfter(saves)
     const { verdict, reason } = await gate()
@@ -1133,7 +1145,7 @@ describe('a state that cannot be saved', () => {
   test('when a grid is about to be asked for: it is not', async () => {
     fillDiskAfter(1)
     expect((await gate({ grids: MIXED })).verdict).toBe('error')
-    expect(service.order()).toEqual([])
+    expect(service.order()).toEqual(['unknown', 'account'])
   })
 
   test('when a grid was made: it is terminated all the same', async () => {

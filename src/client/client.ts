@@ -23,7 +23,14 @@ import {
   resolveLink
 } from './http/address.js'
 import { orAborted, type Clock } from '../contract/clock.js'
-import { MalformedReplyError, RefusedError, ServiceError, UnreachableError, UnsentError } from './errors.js'
+import {
+  MalformedReplyError,
+  RefusedError,
+  ServiceError,
+  UnreachableError,
+  UnsentError,
+  isTransient
+} from './errors.js'
 import { Http, isOfLoadgate, type HttpOptions, type Reply } from './http/http.js'
 import type { Call } from './http/failures.js'
 import { multipartOf } from './http/multipart.js'
@@ -59,6 +66,8 @@ export interface ResultRange extends PartsBefore {
 
 /** Redirects included: they must end somewhere. */
 const MOST_CANDIDATES = 5
+/** For the whole reply: something that sends a byte now and then is not waited for. */
+const LONGEST_LOOK_MS = 15_000
 
 const CSV = { accept: 'text/csv, */*;q=0.1' }
 
@@ -72,7 +81,9 @@ interface HandedThresholds {
 export class ServiceClient {
   #address: Address
   #looking: Promise<void> | undefined
+  readonly #closing = new AbortController()
   #hasDoubted = false
+  #isDoubtful = false
   readonly #onAddress: ClientOptions['onAddress']
   readonly #words: Vocabulary
   readonly #schemas: ReturnType<typeof runSchemas>
@@ -115,7 +126,13 @@ export class ServiceClient {
     const url = (): URL => this.#url('grids', id)
     return this.#ask({ as: 'terminateGrid', operation, method: 'DELETE', url, signal }, async (reply) => {
       this.latestBody = await reply.text()
-      if (this.latestBody.trim() === '') return undefined
+      if (this.latestBody.trim() === '') {
+        if (!this.#isDoubtful) return undefined
+        throw new MalformedReplyError(
+          operation,
+          'the reply is empty, and the API was not found at this address'
+        )
+      }
       return about('grid', id)(decodeReply(operation, this.latestBody, gridSchema), operation)
     })
   }
@@ -230,6 +247,7 @@ export class ServiceClient {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
     await this.#http.close()
   }
 
@@ -237,6 +255,7 @@ export class ServiceClient {
     return this.#ask(op, async (reply) => {
       this.latestBody = await reply.text()
       const document = decodeReply(op.operation, this.latestBody, schema)
+      this.#isDoubtful = false
       return check === undefined ? document : check(document, op.operation)
     })
   }
@@ -267,17 +286,30 @@ export class ServiceClient {
       : retry(attempt, policy, { clock: this.#clock, signal: op.signal })
   }
 
+  /** Finds the API before anything is noted as requested; what it throws has had no effect. */
+  async findApi(operation: string, signal?: AbortSignal): Promise<void> {
+    await this.#findApi({ as: 'createRun', operation, signal }).catch((thrown: unknown) => {
+      if (thrown instanceof ServiceError) this.lastFailure = thrown
+      throw thrown
+    })
+  }
+
+  /** Whether nothing has answered as the API does: a 404 or an empty reply says nothing then. */
+  get isDoubtful(): boolean {
+    return this.#isDoubtful
+  }
+
   /**
    * Part of each attempt until the API is found: a service that is down is retried as the operation itself is, and reported in the same
    * words. If it stays unclear, the request goes to the address as written; what creates something, and whatever succeeds, fixes that
    * address, so that nothing is ever created at two.
    */
-  async #findApi({ as, operation, signal }: Op): Promise<void> {
+  async #findApi({ as, operation, signal }: Pick<Op, 'as' | 'operation' | 'signal'>): Promise<void> {
     if (this.#address.isKnown) return
-    this.#looking ??= this.#lookForApi(operation).finally(() => (this.#looking = undefined))
+    const { creates = false }: Sending = OPERATIONS[as]
+    this.#looking ??= this.#lookForApi(operation, creates).finally(() => (this.#looking = undefined))
     await orAborted(this.#looking, signal)
-    const sending: Sending = OPERATIONS[as]
-    if (sending.creates) this.#stayHere()
+    if (creates) this.#stayHere()
   }
 
   #stayHere(): void {
@@ -292,45 +324,72 @@ export class ServiceClient {
     } catch (cause) {
       throw new UnsentError(operation, messageOf(cause), { cause })
     }
+    this.#isDoubtful = false
     this.#address = { ...address, isKnown: true }
   }
 
-  /** Reads the account at each candidate. Throws what no other address can help: no connection, or a wrong token. */
-  async #lookForApi(operation: string): Promise<void> {
+  /**
+   * Reads the account at each candidate: the next one only where this one is not the API, or does not say whether it is (403). What is
+   * down or asks to come again may well be the API, so nothing else is tried instead. Throws what no other address can help: no
+   * connection, a wrong token, or redirects to other hosts alone.
+   */
+  async #lookForApi(operation: string, isPatient: boolean): Promise<void> {
     const candidates = candidatesOf(this.#address)
-    const answers: string[] = []
+    const answers: Answer[] = []
     // A redirect adds one while they are tried.
     for (const candidate of candidates) {
-      const answer = await this.#askForAccount(candidate, operation)
+      const answer = await this.#askPatiently(candidate, operation, isPatient)
       if (answer === undefined) {
         this.#moveTo(candidate, operation)
         return
       }
-      answers.push(`${candidate.api}/account ${answer.words}`)
+      answers.push(answer)
+      if (answer.status === 401 && answers.every(({ status }) => status !== 403)) throw answer.failure
       const target = redirectedAddress(candidate, answer.location)
       const isNew = candidates.every(({ api }) => api !== target?.api)
       if (target !== undefined && isNew && candidates.length < MOST_CANDIDATES)
         candidates.splice(answers.length, 0, target)
+      if (isRefusedForNow(answer.failure) || answer.failure instanceof UnreachableError) break
     }
-    if (!this.#hasDoubted) this.#onAddress?.(this.#address.api, answers.join(', '))
+    const [first] = answers
+    if (first && answers.every(({ location }, index) => isElsewhere(candidates[index], location)))
+      throw first.failure
+    const doubt = answers.map(({ words }, index) => `${candidates[index]?.api ?? ''}/account ${words}`)
+    if (!this.#hasDoubted) this.#onAddress?.(this.#address.api, doubt.join(', '))
     this.#hasDoubted = true
+    this.#isDoubtful = true
+  }
+
+  /** What creates something is sent once, and must not be sent to a wrong address because of a passing 503. */
+  async #askPatiently(address: Address, operation: string, isPatient: boolean): Promise<Answer | undefined> {
+    const attempt = async (): Promise<Answer | undefined> => {
+      const answer = await this.#askForAccount(address, operation)
+      if (isPatient && answer !== undefined && isRefusedForNow(answer.failure)) throw answer.failure
+      return answer
+    }
+    const policy = { attempts: 4, isTransient: isRefusedForNow }
+    return retry(attempt, policy, { clock: this.#clock, signal: this.#closing.signal }).catch(
+      (thrown: unknown) => {
+        if (isRefusedForNow(thrown)) return answerOf(thrown)
+        throw thrown
+      }
+    )
   }
 
   /** Undefined if this is the API; otherwise what was answered. */
-  async #askForAccount(
-    { api }: Address,
-    operation: string
-  ): Promise<{ words: string; location?: string | undefined } | undefined> {
+  async #askForAccount({ api }: Address, operation: string): Promise<Answer | undefined> {
+    const url = (): URL => new URL(`${api}/account`)
+    const signal = AbortSignal.timeout(LONGEST_LOOK_MS)
     try {
-      const url = (): URL => new URL(`${api}/account`)
-      const reply = await this.#http.call(callOf({ as: 'findApi', operation, url }))
-      return isAccount(parseReply(operation, await reply.text())) ? undefined : { words: 'is no account' }
+      const reply = await this.#http.call(callOf({ as: 'findApi', operation, url, signal }))
+      if (isAccount(parseReply(operation, await reply.text()))) return undefined
+      return { words: 'is no account', failure: new MalformedReplyError(operation, 'it is no account') }
     } catch (thrown) {
-      if (thrown instanceof RefusedError && thrown.status !== 401)
-        return { words: `answered ${thrown.status}`, location: thrown.location }
-      if (thrown instanceof MalformedReplyError) return { words: 'is not JSON' }
-      if (thrown instanceof UnreachableError && !thrown.neverSent) return { words: 'gave no reply' }
-      throw thrown
+      const words = `${api}/account was not answered within ${LONGEST_LOOK_MS / 1000} s`
+      const late = new UnreachableError(operation, words, { cause: thrown, neverSent: false })
+      const answer = answerOf(signal.aborted ? late : thrown)
+      if (answer === undefined) throw thrown
+      return answer
     }
   }
 
@@ -350,6 +409,37 @@ export class ServiceClient {
   #url(...segments: string[]): URL {
     return new URL([this.#address.api, ...segments.map(encodeURIComponent)].join('/'))
   }
+}
+
+/** What an address answered that is not an account. */
+interface Answer {
+  readonly words: string
+  readonly failure: ServiceError
+  readonly status?: number
+  readonly location?: string | undefined
+}
+
+/** 429, 503 and the like: it may be the API, which says no for the moment. */
+function isRefusedForNow(failure: unknown): boolean {
+  return failure instanceof RefusedError && isTransient(failure)
+}
+
+/** Undefined if there was no answer at all, as without a connection. */
+function answerOf(thrown: unknown): Answer | undefined {
+  if (thrown instanceof RefusedError) {
+    const { status, location } = thrown
+    return { words: `answered ${status}`, failure: thrown, status, location }
+  }
+  if (thrown instanceof MalformedReplyError) return { words: 'is not JSON', failure: thrown }
+  if (thrown instanceof UnreachableError && !thrown.neverSent)
+    return { words: 'gave no reply', failure: thrown }
+  return undefined
+}
+
+/** Requests are not redirected to other hosts, so that nothing could be done there. */
+function isElsewhere(address: Address | undefined, location: string | undefined): boolean {
+  if (address === undefined || location === undefined) return false
+  return URL.canParse(location, address.api) && new URL(location, address.api).origin !== address.origin
 }
 
 /** Something in front of a service may answer everything with JSON. */
@@ -387,9 +477,7 @@ function parseReply(operation: string, body: string): unknown {
     // Some servers start with a byte order mark, which is not JSON.
     return JSON.parse(body.replace(/^\uFEFF/, ''))
   } catch {
-    // Half a reply is not JSON, but may still contain a token.
-    const shown = body.replace(/("[^"]*_token"\s*:\s*)("[^"]*"?|[^\s,}]+)/g, '$1"***"')
-    const found = body.trim() === '' ? 'an empty body' : describeErrorBody(shown, '')
+    const found = body.trim() === '' ? 'an empty body' : describeErrorBody(body, '')
     // Without the cause: the parser's message quotes the body, which may contain a token.
     throw new MalformedReplyError(operation, `the service reported success but sent no JSON: ${found}`)
   }

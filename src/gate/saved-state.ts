@@ -20,6 +20,8 @@ export interface StepState {
   readonly repeat?: RepeatAttempt | undefined
   /** Grids that were requested and have no reply yet: the service has no list of grids to look them up in. */
   readonly askedGrids?: readonly AskedGrid[]
+  /** Grids that were there before the run: the step named them, or the repeated run used them. */
+  readonly givenGrids?: readonly string[] | undefined
   /** Grids that the step created. */
   readonly madeGrids: readonly string[]
   /** Grids that the step created and leaves to another step. */

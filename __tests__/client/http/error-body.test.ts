@@ -63,3 +63,18 @@ describe('an error body becomes one readable line', () => {
     )
   })
 })
+
+test.each([
+  ['in a document', JSON.stringify({ user: { email: 'a@b.example', authentication_token: 'T0ken4Others' } })],
+  ['in an explanation', JSON.stringify({ errors: [{ api_key: 'T0ken4Others', id: 1 }] })],
+  ['in half a document', '{"users":[{"id":1,"authentication_token":"T0ken4Others","x'],
+  ['cut off itself', '{"users":[{"id":1,"authentication_token": "T0ken4Others']
+])('somebody’s token %s is not shown', (_, body) => {
+  expect(describeErrorBody(body, 'application/json')).not.toContain('T0ken4Others')
+  expect(describeErrorBody(body, 'application/json')).toContain('***')
+})
+
+test('what is said about a token is shown', () => {
+  const body = JSON.stringify({ errors: { authentication_token: ['has expired'] } })
+  expect(describeErrorBody(body, 'application/json')).toBe('authentication_token has expired')
+})

@@ -257,6 +257,19 @@ describe('the grids that the service made for the run', () => {
     }
   )
 
+  test('of a twin that has ended are terminated too', async () => {
+    service.addRun({ id: 'mine', tags: [MARKER], statuses: ['finished'] })
+    service.addRun({ id: 'twin', tags: [MARKER], statuses: ['finished'], document })
+    expect(await clean({ runId: 'mine', marker: MARKER })).toBe(true)
+    expect(terminated()).toEqual(['s/own'])
+  })
+
+  test('are left alone if they were there before', async () => {
+    service.addRun({ id: 'mine', tags: [MARKER], statuses: ['running'], document })
+    expect(await clean({ runId: 'mine', marker: MARKER, givenGrids: ['own'] })).toBe(true)
+    expect(terminated()).toEqual([])
+  })
+
   test('are left alone if the run is somebody else’s, or ended without a word of batches', async () => {
     const tags = ['loadgate-0b6e1c9e-7d0a-4b60-8f3d-0f4a5a4b7c11']
     service.addRun({ id: 'theirs', tags, statuses: ['finished'], document })

@@ -85,7 +85,7 @@ describe('grids that start', () => {
       ])
     ).toEqual([
       ['', 0, 0],
-      ['', 1, 0],
+      ['/api', 0, 0],
       ['/api', 1, 0],
       ['/api', 0, 1],
       ['/api', 1, 1],

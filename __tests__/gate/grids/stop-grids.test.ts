@@ -53,7 +53,7 @@ describe('a grid that the service does not know', () => {
   test('is not gone if the address answers 404 to everything', async () => {
     addGrid('a')
     await expect(stop(['a'], `${service.url}/elsewhere`)).rejects.toThrow(
-      /Grid a may still be running: .*check base-url/
+      /Grid a may still be running: .*Check the id and base-url/
     )
   })
 

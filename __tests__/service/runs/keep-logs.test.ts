@@ -1,5 +1,14 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { createFolders, createServices, finishRun, runForm, specFields } from '../support.js'
 import { writeJMeter, writeSample } from '../stand-in.js'
@@ -49,6 +58,20 @@ describe('the logs of a run', () => {
       expect(readFileSync(path, 'utf8')).toBe(
         'Setting JMeter property: shop.password=***\nlogin with *** failed\nAuthorization: ***\n*** and kept\n'
       )
+  })
+
+  test('are files alone, and of a line without an end only its start is kept', async () => {
+    const { service, runId } = await runWithLog(['nothing'], { override_parameters: '-Jkey=correct-horse' })
+    const logs = join(service.dataDir, 'runs', runId, 'logs')
+    execFileSync('mkfifo', [join(logs, 'pipe.log')])
+    symlinkSync('/etc/hostname', join(logs, 'link.log'))
+    const long = `first\n${'x'.repeat(2_000_000)}correct-horse${'y'.repeat(4_000_000)}`
+    writeFileSync(join(logs, 'long.log'), long)
+    const copies = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    expect(copies.map((path) => basename(path))).toEqual([expect.anything(), expect.anything(), 'long.log'])
+    const kept = readFileSync(copies[2]!, 'utf8')
+    expect(kept.length).toBeLessThan(100)
+    expect(kept).toMatch(/^first\n… \d+ bytes or slightly more omitted …\n$/)
   })
 
   test('never have the token of the service', async () => {

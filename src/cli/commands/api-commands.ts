@@ -103,7 +103,7 @@ function readSent({ latestBody }: ServiceClient): unknown {
   return latestBody.trim() === ''
     ? null
     : (JSON.parse(latestBody.replace(/^\uFEFF/, ''), (key, value: unknown) =>
-        /token$/i.test(key) && typeof value === 'string' ? '***' : value
+        /token|secret|password|api_?key/i.test(key) && typeof value === 'string' ? '***' : value
       ) as unknown)
 }
 

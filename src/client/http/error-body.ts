@@ -1,4 +1,5 @@
 import { isObject } from '../../contract/decode.js'
+import { isSecretName } from '../../contract/secret-names.js'
 import { shorten } from '../../contract/text.js'
 
 const LONGEST_DETAIL = 600
@@ -11,8 +12,20 @@ export function describeErrorBody(body: string, contentType: string): string {
   if (text === '') return 'no explanation was given'
   if (text.startsWith('<') || contentType.includes('html')) return describeHtml(text)
   const parsed = parseJson(text)
-  const words = parsed === undefined ? text : describeValue(explanationIn(parsed))
-  return shorten(words === '' ? text : words, LONGEST_DETAIL)
+  const plain = text.replace(MEMBER, (member, name: string, colon: string) =>
+    isSecretName(name) ? `"${name}"${colon}"***"` : member
+  )
+  const words = parsed === undefined ? plain : describeValue(explanationIn(parsed))
+  return shorten(words === '' ? plain : words, LONGEST_DETAIL)
+}
+
+/** A member of a JSON object, also of one that was cut off. */
+const MEMBER = /"([^"]{1,100})"(\s*:\s*)("(?:[^"\\]|\\.)*"?|[\w.+-]+)/g
+
+/** Somebody's token may be in an error; "is invalid" or "has expired" is none. */
+function describeMember(name: string, value: unknown, words: string): string {
+  const isSecret = typeof value === 'string' && !/\s/.test(value.trim()) && isSecretName(name)
+  return `${name} ${isSecret ? '***' : words}`.trim()
 }
 
 function explanationIn(parsed: unknown): unknown {
@@ -31,7 +44,7 @@ function describeValue(value: unknown, depth = 0): string {
     return [...new Set(value.map(describeInner).filter((words) => words !== ''))].join('; ')
   if (isObject(value))
     return Object.entries(value)
-      .map(([key, inner]) => `${key} ${describeInner(inner)}`.trim())
+      .map(([key, inner]) => describeMember(key, inner, describeInner(inner)))
       .join('; ')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -133,8 +133,11 @@ export const thresholdsRequest = v.object({
   )
 })
 
+const LARGEST_PAGE = 999_999_999
 /** The query of a list. */
-export const pageQuery = v.object({ page: v.optional(integer(1, LARGEST, 'From 1, with 50 entries each.')) })
+export const pageQuery = v.object({
+  page: v.optional(integer(1, LARGEST_PAGE, 'From 1, with 50 entries each.'))
+})
 
 /** The query of the list of runs. */
 export const runsQuery = v.object({

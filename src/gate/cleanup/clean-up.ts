@@ -24,6 +24,8 @@ export interface CleanUpOptions {
   readonly clock: Clock
   readonly log: Pick<Log, 'info' | 'warning'>
   readonly signal: AbortSignal
+  /** Those of the state: never terminated. */
+  readonly givenGrids?: readonly string[] | undefined
   /** The service ends with the step, and its grids with it. */
   readonly isLocal?: boolean
   /** No cleanup follows this one: wait for what may show up a little later. */
@@ -35,7 +37,8 @@ export interface CleanUpOptions {
 }
 
 /** Ends what the step started, by its state: the run, by id and by marker, and the grids it created. True when all of it has ended. */
-export async function cleanUp(state: StepState, options: CleanUpOptions): Promise<boolean> {
+export async function cleanUp(state: StepState, given: CleanUpOptions): Promise<boolean> {
+  const options = { ...given, givenGrids: state.givenGrids }
   // In parallel: looking for the run takes a while when the list lags, and there may be only seconds.
   return all([endRuns(state, options), ...state.madeGrids.map((id) => terminateAndTell(id, options))])
 }
@@ -69,7 +72,8 @@ export async function endTwins(runs: MarkedRuns, options: CleanUpOptions): Promi
       log.warning(
         `Run ${run.id} has the same tag as run ${runId}: the run was created twice, and both generated load.`
       )
-  const isEnded = await all(running.map(({ run }) => endAndTell(run.id, options)))
+  // The grids of those that have ended run on.
+  const isEnded = await all(twins.map(({ run }) => endAndTell(run.id, options)))
   if (unread !== undefined) {
     const words = `The list of runs was not read to its end (${describe(unread)}), so that it is unclear whether the run was created twice, and a second one with its tag ${runs.marker ?? ''} is running.`
     if (isLast) log.warning(`${words} Check the service.`)
@@ -132,7 +136,11 @@ async function findOwnRepeat(
 async function endAndTell(id: string, options: CleanUpOptions, marker?: string): Promise<boolean> {
   const { client, clock, log, signal, describe = messageOf } = options
   const endGridsOf = (ended: Run): Promise<boolean> =>
-    all((options.isLocal ? [] : gridsMadeFor(ended)).map((gridId) => terminateAndTell(gridId, options)))
+    all(
+      (options.isLocal ? [] : gridsMadeFor(ended, options.givenGrids)).map((gridId) =>
+        terminateAndTell(gridId, options)
+      )
+    )
   try {
     const run = await client.showRun(id, signal).catch(() => undefined)
     const isOthers = run !== undefined && marker !== undefined && isForeign(run, marker)

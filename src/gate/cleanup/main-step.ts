@@ -43,7 +43,8 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   const wasLookedFor = findings.run === undefined && findings.failure?.kind === 'error'
   const isLocal = gate.local !== undefined
   // Those of a run that is stopped here are ended with it.
-  const gridsOfRun = isLocal || isRunning || findings.run === undefined ? [] : gridsMadeFor(findings.run)
+  const gridsOfRun =
+    isLocal || isRunning || findings.run === undefined ? [] : gridsMadeFor(findings.run, state.givenGrids)
   const madeGrids = [...new Set([...state.madeGrids, ...gridsOfRun])]
   const grids = { ...state, madeGrids, runId: undefined, marker: undefined, repeat: undefined, earlier: [] }
   const left = !isRunning || wasLookedFor ? grids : state
@@ -62,7 +63,7 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   }
   const error = new Error('there was no time left')
   const isClean = await withDeadline(clock, longestMs, { error }, (signal) => {
-    const options = { client, clock, log, signal, onTwin, isLocal }
+    const options = { client, clock, log, signal, onTwin, isLocal, givenGrids: state.givenGrids }
     return Promise.all([cleanUp(left, options), isRunning || endTwinsOf(gate, options)])
   })
   // The post step ends whatever could not be ended here.

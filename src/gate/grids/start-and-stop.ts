@@ -225,12 +225,12 @@ async function awaitEnd(
   }
 }
 
-/** An address that answers 404 to everything would make every grid look gone. */
+/** An address that answers 404 to everything would make every grid look gone: something there must answer as the API does. */
 async function assertIsService(client: ServiceClient, signal: AbortSignal): Promise<void> {
   const others = await Promise.allSettled([client.account(signal), client.listRuns(undefined, signal)])
-  if (others.every((other) => other.status === 'rejected' && isUnknown(other.reason)))
+  if (others.every(({ status }) => status === 'rejected'))
     throw new Error(
-      'the service answered 404, and so it did for the account and for the list of runs: this is not the address of its API; check base-url'
+      'the service answered 404, and neither its account nor the list of its runs can be read: this may not be the address of its API; check base-url and what the token may do'
     )
 }
 

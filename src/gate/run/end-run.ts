@@ -78,10 +78,10 @@ export async function endRun(
 }
 
 /** The grids that the service made for this run alone and that still run: as its documents say, they outlive the run. */
-export function gridsMadeFor({ batchId, grids }: Pick<Run, 'batchId' | 'grids'>): string[] {
+export function gridsMadeFor({ batchId, grids }: Run, given: readonly string[] = []): string[] {
   return grids
     .filter((grid) => batchId !== undefined && grid.batchId === batchId && grid.infrastructure !== 'shared')
-    .filter(({ status }) => gridPhaseOf(status) !== 'ended')
+    .filter(({ id, status }) => !given.includes(id) && gridPhaseOf(status) !== 'ended')
     .map(({ id }) => id)
 }
 
@@ -104,7 +104,8 @@ export async function endGrid(
   try {
     await retry(end, RETRY.terminateGrid, { clock, signal })
   } catch (thrown) {
-    const isGone = thrown instanceof RefusedError && thrown.status === 404
+    // Where the API was never found, everything may be answered so.
+    const isGone = thrown instanceof RefusedError && thrown.status === 404 && !client.isDoubtful
     if (!isGone) throw thrown
   }
 }

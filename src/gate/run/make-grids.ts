@@ -80,6 +80,8 @@ async function makeGrid(
   const { client, saved, ports } = gate
   const { region, nodeCount: nodes, instanceType, stopAfterMinutes } = grid
   const asked = { region, nodes, instanceType, stopAfterMinutes }
+  const findApi = (): Promise<void> => client.findApi(`creating a grid in ${region}`, createSignal)
+  await createSafely(gate, findApi, signal)
   // A step that is killed before the reply has no id: the post step can only report what was requested.
   saved.note({ askedGrids: [asked], cleanupDue: true })
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Run } from '../../contract/api.js'
 import { MalformedReplyError, RefusedError, brokeOff, hadNoEffect } from '../../client/errors.js'
-import type { GridChoice, RunRequest } from '../../client/documents/requests.js'
+import { type GridChoice, type RunRequest, isReference } from '../../client/documents/requests.js'
 import { MAY_BE_RUNNING, MOST_HEAD_PAGES, findMarkedRuns, findRepeats, idsOf, isForeign } from './find-run.js'
 import { type RunList, readRunList } from '../../client/run-list.js'
 import type { Gate } from '../gate.js'
@@ -38,7 +38,10 @@ async function createRun(
   const grids = await settleGrids(gate, origin.grids, signal)
   // Workflow, run, job and step are the same in all jobs of a matrix, so the marker is random.
   const marker = `loadgate-${randomUUID()}`
-  saved.note({ marker, askedMs: ports.clock.now(), cleanupDue: true })
+  const findApi = (): Promise<void> => gate.client.findApi('creating the run', signal)
+  await createSafely(gate, findApi, signal)
+  const givenGrids = grids.flatMap((grid) => (isReference(grid) ? [grid.id] : []))
+  saved.note({ marker, givenGrids, askedMs: ports.clock.now(), cleanupDue: true })
   const { overrideParameters } = settings
   const request: RunRequest = {
     ...{ ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] },
@@ -181,7 +184,7 @@ async function repeatRun(gate: Gate, id: string, signal: AbortSignal): Promise<R
 
 /** What the list contains before the repeat. One that cannot be read does not prevent it; an unknown run does: its id is wrong. */
 async function lookBefore(
-  { client, ports: { clock } }: Gate,
+  { client, saved, ports: { clock } }: Gate,
   id: string,
   signal: AbortSignal
 ): Promise<RepeatAttempt | undefined> {
@@ -189,6 +192,7 @@ async function lookBefore(
   try {
     const shown = await retry(() => client.showRun(id, signal), RETRY.showRepeatedRun, { clock, signal })
     const { name, tool, threads, rampupSeconds, durationSeconds } = shown
+    saved.noteDone({ givenGrids: shown.grids.map((grid) => grid.id) })
     const runs = await retry(list, RETRY.findRun, { clock, signal }).then(
       (listed) => listed.runs,
       () => undefined

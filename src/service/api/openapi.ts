@@ -117,7 +117,7 @@ export function operationsOf(words: Vocabulary): Readonly<Record<string, Operati
     },
     [`PUT ${run}/thresholds`]: {
       summary: 'Says what must hold in the run, instead of what was said before.',
-      body: { [JSON_TYPE]: toJsonSchema(thresholdsRequest, CONVERSION) },
+      body: { [JSON_TYPE]: objectOf(thresholdsRequest) },
       ...{ reply: 'Thresholds', errors: [403, 404, 422] }
     }
   }
@@ -138,7 +138,7 @@ export function describeApi(words: Vocabulary, { url, version }: { url: string; 
   for (const [name, operation] of Object.entries(operationsOf(words))) {
     const [method = '', path = ''] = name.split(' ')
     const address = path.replace(/:(\w+)/g, '{$1}')
-    paths[address] = { ...paths[address], [method.toLowerCase()]: describe(path, operation) }
+    paths[address] = { ...paths[address], [method.toLowerCase()]: describe(name, operation) }
   }
   return {
     openapi: '3.1.0',
@@ -156,7 +156,7 @@ export function describeApi(words: Vocabulary, { url, version }: { url: string; 
         token: {
           type: 'http',
           scheme: 'basic',
-          description: 'The token as the user name, without a password.'
+          description: 'The token as the user name, with any password or none.'
         },
         bearer: { type: 'http', scheme: 'bearer', description: 'The token.' }
       }
@@ -164,16 +164,15 @@ export function describeApi(words: Vocabulary, { url, version }: { url: string; 
   }
 }
 
-function describe(path: string, operation: Operation): Record<string, unknown> {
+/** `name` is the method and the path. */
+function describe(name: string, operation: Operation): Record<string, unknown> {
   const { summary, description, query, body, status = 200, reply, errors = [] } = operation
   const parameters = [
-    ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-      ...{ name, in: 'path', required: true, schema: { type: 'string' } }
+    ...[...name.matchAll(/:(\w+)/g)].map(([, id]) => ({
+      ...{ name: id, in: 'path', required: true, schema: { type: 'string' } }
     })),
-    ...Object.entries(query ? objectOf(query).properties : {}).map(([name, schema]) => ({
-      name,
-      in: 'query',
-      schema
+    ...Object.entries(query ? objectOf(query).properties : {}).map(([key, schema]) => ({
+      ...{ name: key, in: 'query', schema }
     }))
   ]
   const content =
@@ -182,6 +181,7 @@ function describe(path: string, operation: Operation): Record<string, unknown> {
       : { [reply.file]: {} }
   const error = { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Error' } } }
   return {
+    operationId: name.toLowerCase().replace(/\W+/g, '_'),
     summary,
     ...(description && { description }),
     ...(parameters.length > 0 && { parameters }),
@@ -203,16 +203,16 @@ function describe(path: string, operation: Operation): Record<string, unknown> {
 
 type ObjectSchema = ReturnType<typeof objectOf>
 
+/** Without the dialect, which the whole description names. */
 function objectOf(schema: Schema) {
-  return toJsonSchema(schema, CONVERSION) as {
-    properties: Record<string, unknown>
-    required?: string[]
-  }
+  const converted = toJsonSchema(schema, CONVERSION)
+  delete converted.$schema
+  return converted as { properties: Record<string, unknown>; required?: string[] }
 }
 
 /** `{"grid": {…}}`. */
 function nested(word: string, schema: Schema) {
-  return { type: 'object', properties: { [word]: toJsonSchema(schema, CONVERSION) }, required: [word] }
+  return { type: 'object', properties: { [word]: objectOf(schema) }, required: [word] }
 }
 
 /** `grid[region]` and so on. */
@@ -235,8 +235,9 @@ function runForm(words: Vocabulary) {
   const form = renamed(keys, (key) => `${words.run}[${key}]`)
   // Repeated for each grid: a uuid, or the keys of a specification.
   const ofGrid = { uuid: { type: 'string' }, ...objectOf(gridRequest).properties }
+  const inList = (key: string): string => `${words.run}[grids][][${key}]`
   const grids = Object.entries(ofGrid).map(([key, schema]): [string, unknown] => [
-    `${words.run}[grids][][${key}]`,
+    inList(key),
     { type: 'array', items: schema }
   ])
   const files = {
@@ -247,6 +248,7 @@ function runForm(words: Vocabulary) {
   return {
     ...form,
     properties: { ...form.properties, ...Object.fromEntries(grids), [`${words.files}[]`]: files },
-    required: [...form.required, `${words.files}[]`]
+    required: [...form.required, `${words.files}[]`],
+    anyOf: [['uuid'], objectOf(gridRequest).required ?? []].map((of) => ({ required: of.map(inList) }))
   }
 }

@@ -40,7 +40,9 @@ export async function keepLogs(store: Store, request: LogRequest): Promise<strin
 /** The logs of a run's nodes: redacted, and cut in the middle if they are long. */
 export async function* readLogs(store: Store, run: RunRecord, known: readonly string[] = []) {
   const logsDir = store.folder.logsDir(run.id)
-  const names = await readdir(logsDir).catch(() => [])
+  const entries = await readdir(logsDir, { withFileTypes: true }).catch(() => [])
+  // A plan may have put something else there: a pipe would never end, and a link may lead anywhere.
+  const names = entries.filter((entry) => entry.isFile()).map((entry) => entry.name)
   if (names.length === 0) return
   const secrets = [...known, ...(await readRunSecrets(run, store))]
   const maxBytes = Math.min(MAX_BYTES, Math.floor(MAX_BYTES_OF_ALL / names.length))
@@ -63,7 +65,8 @@ async function readEnds(file: string, maxBytes: number): Promise<string> {
     const head = await read(0, headBytes)
     const tail = await read(size - tailBytes, tailBytes)
     const leftOut = `… ${size - maxBytes} bytes or slightly more omitted …\n`
-    return `${head.slice(0, head.lastIndexOf('\n') + 1)}${leftOut}${tail.slice(tail.indexOf('\n') + 1)}`
+    const tailStart = tail.indexOf('\n') + 1
+    return `${head.slice(0, head.lastIndexOf('\n') + 1)}${leftOut}${tailStart === 0 ? '' : tail.slice(tailStart)}`
   } finally {
     await handle.close()
   }
