@@ -121,7 +121,8 @@ const REFUSED: Readonly<Record<string, { plan: string | Buffer; words: string }>
   'UTF-16 without a mark': { plan: Buffer.from(planOf(), 'utf16le'), words: 'zero bytes' },
   'a resolver of its own': {
     plan: planOf({ samplers: RESOLVER + sampler() }),
-    words: 'the DNS Cache Manager "cache" with a custom resolver; disable it, or leave override_hosts out'
+    words:
+      'the DNS Cache Manager "cache" with a custom resolver; remove it, even if it is disabled, or leave override_hosts out'
   },
   'a tree that is never closed': { plan: planOf().replace('</jmeterTestPlan>', ''), words: 'cannot be read' }
 }

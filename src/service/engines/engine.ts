@@ -137,18 +137,48 @@ export interface HostOverride {
 }
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*$/i
+/** What ends in a number is read as an address, such as 127.2 and 0x7f.1. */
+const NUMBER_AT_END = /(?:^|\.)(?:\d+|0x[\da-f]*)$/i
 
-/** Reads `example.com/10.0.0.1, other.example/10.0.0.2`; entries are separated by commas or spaces. */
+/** Reads `example.com/10.0.0.1, other.example/10.0.0.2`; entries are separated by commas or spaces. All tools apply them alike. */
 export function parseOverrideHosts(text: string): { hosts: HostOverride[]; problems: string[] } {
-  const hosts: HostOverride[] = []
+  const hosts = new Map<string, HostOverride>()
   const problems: string[] = []
   for (const entry of text.split(/[\s,]+/).filter((part) => part !== '')) {
-    const [host = '', address = '', ...rest] = entry.split('/')
-    const isAddress = isIP(address) !== 0 || HOST_NAME.test(address)
-    if (HOST_NAME.test(host) && isAddress && rest.length === 0) hosts.push({ host, address })
-    else problems.push(`override_hosts: "${entry}" is not <host name>/<address>, as in example.com/10.0.0.1`)
+    const [name = '', address = '', ...rest] = entry.split('/')
+    const host = name.replace(/\.$/, '')
+    const known = hosts.get(host.toLowerCase())
+    const problem = rest.length > 0 ? NOT_AN_ENTRY : (refuseHost(host) ?? refuseAddress(address))
+    if (problem !== undefined) problems.push(`override_hosts: "${entry}" ${problem}`)
+    else if (known !== undefined && known.address !== address)
+      problems.push(`override_hosts: ${host} has two addresses, ${known.address} and ${address}; give one`)
+    else hosts.set(host.toLowerCase(), { host, address })
   }
-  return { hosts, problems }
+  return { hosts: [...hosts.values()], problems }
+}
+
+const NOT_AN_ENTRY = 'is not <host name>/<address>, as in example.com/10.0.0.1'
+
+function refuseHost(host: string): string | undefined {
+  if (isIP(host) !== 0 || NUMBER_AT_END.test(host))
+    return 'is for an address, which nobody looks up: only host names can have other addresses'
+  return HOST_NAME.test(host) ? undefined : NOT_AN_ENTRY
+}
+
+/** A name would be looked up by each tool in its own way, and by some as if nothing were overridden. */
+function refuseAddress(address: string): string | undefined {
+  if (isIP(address) !== 0 && !address.includes('%')) return undefined
+  return HOST_NAME.test(address) && !NUMBER_AT_END.test(address)
+    ? `has a name where the address must be: look up the address of ${address}, and give that`
+    : NOT_AN_ENTRY
+}
+
+/** For tools that compare names as texts: a plan may write `shop.example.` too, which is the same host. */
+export function withFinalDots(hosts: readonly HostOverride[]): HostOverride[] {
+  return hosts.flatMap(({ host, address }) => [
+    { host, address },
+    { host: `${host}.`, address }
+  ])
 }
 
 /** A property for the tool: `J` for the tool's own, `D` for Java's. */

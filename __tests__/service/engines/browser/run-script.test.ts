@@ -69,6 +69,20 @@ function stub(say: (tell: Tell, command: ToolCommand) => NodeExit): LoadNode {
   )
 }
 
+test('hosts have other addresses, also as a script may write them with a final dot', async () => {
+  let hosts: RunOrder['hosts'] = []
+  const node = stub((tell, { args }) => {
+    hosts = (JSON.parse(readFileSync(args.at(-1)!, 'utf8')) as RunOrder).hosts
+    tell({ kind: 'end' })
+    return EXITED
+  })
+  await run(node, { order: { hosts: [{ host: 'shop.example', address: '10.0.0.1' }] } })
+  expect(hosts.map(({ host, address }) => `${host} ${address}`)).toEqual([
+    'shop.example 10.0.0.1',
+    'shop.example. 10.0.0.1'
+  ])
+})
+
 describe('what a process says', () => {
   test.each<{ name: string; say: Message[]; outcome: NodeOutcome }>([
     { name: 'an end', say: [{ kind: 'end' }], outcome: { problem: null, losses: [] } },

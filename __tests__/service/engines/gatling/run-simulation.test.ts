@@ -113,7 +113,8 @@ describe('the command', () => {
       join(work, 'gatling-results'),
       join(folder, 'node.csv'),
       expect.stringMatching(/^[0-9a-f]{24}$/),
-      'shop.example/127.0.0.1'
+      'shop.example/127.0.0.1',
+      'shop.example./127.0.0.1'
     ])
   })
 

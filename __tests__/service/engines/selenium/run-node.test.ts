@@ -101,6 +101,14 @@ describe('what the node is given', () => {
     expect(logged).toEqual(['node 1: user 1: it is ***'])
   })
 
+  test('hosts with other addresses, also as a plan may write them with a final dot', async () => {
+    await run([FACTS], { changes: { hosts: [{ host: 'shop.example', address: '10.0.0.1' }] } })
+    expect((JSON.parse(command.env.LOADGATE_SELENIUM!) as SeleniumOrder).hosts).toEqual([
+      { host: 'shop.example', address: '10.0.0.1' },
+      { host: 'shop.example.', address: '10.0.0.1' }
+    ])
+  })
+
   test('secrets of the uploaded variables are redacted wherever the plan says them', async () => {
     const failure = 'failure: {"user":1,"words":"wrong: battery-staple"}'
     const one = await run(['user 1: it is battery-staple', failure, FACTS])

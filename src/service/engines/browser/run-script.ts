@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { type Message, readMessage } from '../../programs/element/messages.js'
 import type { CompileOrder, RunOrder } from '../../programs/element/run/run-order.js'
 import type { LoadNode, NodeCommand, NodeExit } from '../../nodes/load-node.js'
-import type { NodeOrder, NodeOutcome } from '../engine.js'
+import { type NodeOrder, type NodeOutcome, withFinalDots } from '../engine.js'
 import { placeVariables, planParameters } from '../environment-file.js'
 import { packageFile } from '../install/run-to-end.js'
 import { planSecrets, redactLog } from '../redact-log.js'
@@ -85,10 +85,10 @@ export async function runScript(
 }
 
 function describeRun(script: CompiledScript, order: NodeOrder, workDir: string): Unaddressed<RunOrder> {
-  const { node, durationSec, hosts } = order
+  const { node, durationSec } = order
   return {
     ...{ mode: 'run', plan: node.pathOf(script.file), modules: node.pathOf(script.modules) },
-    ...{ browser: script.browser, workDir, hosts },
+    ...{ browser: script.browser, workDir, hosts: withFinalDots(order.hosts) },
     ...{ scriptName: basename(order.planFile), folder: node.pathOf(dirname(order.planFile)) },
     ...{ samplesFile: node.pathOf(order.samplesFile), logFile: node.pathOf(order.logFile) },
     users: order.threads ?? 1,

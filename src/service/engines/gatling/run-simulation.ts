@@ -1,5 +1,12 @@
 import { delimiter, dirname, join } from 'node:path'
-import { describeExit, type NodeOutcome, type NodeWork, hasSamples, readLogLines } from '../engine.js'
+import {
+  describeExit,
+  type NodeOutcome,
+  type NodeWork,
+  hasSamples,
+  readLogLines,
+  withFinalDots
+} from '../engine.js'
 import { hostAgent } from '../host-agent.js'
 import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
@@ -117,7 +124,7 @@ function javaArguments(plan: Simulation, { order, ports }: NodeWork): string[] {
     ...['-cp', [...classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],
     ...['loadgate.gatling.RunPlan', plan.simulation, join(folder, 'gatling-results')],
     ...[node.pathOf(order.samplesFile), mark],
-    ...order.hosts.map(({ host, address }) => `${host}/${address}`)
+    ...withFinalDots(order.hosts).map(({ host, address }) => `${host}/${address}`)
   ]
 }
 

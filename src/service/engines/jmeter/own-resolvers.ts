@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { decodePlan } from '../../../analysis/plans/check/request.js'
-import { isJmx, readPlan, type PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
+import { flatten, isJmx, readPlan } from '../../../analysis/plans/jmx/plan-tree.js'
 import { ToolError } from '../../errors.js'
 import type { PlanToPrepare } from '../engine.js'
 
@@ -24,25 +24,18 @@ function findBypass(bytes: Uint8Array, plans: ReadonlySet<string>): string | und
   if ('problem' in decoded) return decoded.problem
   const { elements, unread } = readPlan(decoded.text)
   if (elements === undefined) return `cannot be read (${unread ?? 'no reason is known'}); save it with JMeter`
-  const enabled = enabledAmong(elements)
-  const resolver = enabled.find(
-    ({ kind, properties }) =>
-      kind.endsWith('DNSCacheManager') &&
-      (properties.get('DNSCacheManager.isCustomResolver') ?? 'false') !== 'false'
+  // All of them: a Module Controller runs what is disabled too.
+  const all = flatten(elements)
+  // By the property: an element's class can be written as its tag or as an attribute.
+  const resolver = all.find(
+    ({ properties }) => (properties.get('DNSCacheManager.isCustomResolver') ?? 'false') !== 'false'
   )
   if (resolver !== undefined)
-    return `has the DNS Cache Manager "${resolver.name}" with a custom resolver; disable it, or leave override_hosts out`
-  const included = enabled
-    .filter(({ kind }) => kind.endsWith('IncludeController'))
-    .map(({ properties }) => properties.get('IncludeController.includepath') ?? '')
-    .find((path) => !plans.has(basename(path.replaceAll('\\', '/'))))
+    return `has the DNS Cache Manager "${resolver.name}" with a custom resolver; remove it, even if it is disabled, or leave override_hosts out`
+  const included = all
+    .map(({ properties }) => properties.get('IncludeController.includepath'))
+    .find((path) => path !== undefined && !plans.has(basename(path.replaceAll('\\', '/'))))
   return included === undefined
     ? undefined
     : `includes "${included}", which is not among the uploaded .jmx files`
-}
-
-function enabledAmong(elements: readonly PlanElement[]): PlanElement[] {
-  return elements
-    .filter(({ isEnabled }) => isEnabled)
-    .flatMap((element) => [element, ...enabledAmong(element.children)])
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { describeExit, type NodeOrder, type NodeWork } from '../engine.js'
+import { describeExit, type NodeOrder, type NodeWork, withFinalDots } from '../engine.js'
 import { hostAgent } from '../host-agent.js'
 import { packageFile } from '../install/run-to-end.js'
 import { jvmOptions } from '../tool-environment.js'
@@ -86,7 +86,7 @@ function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv)
     users: order.threads ?? 1,
     rampupMs: (order.rampupSec ?? 0) * 1000,
     durationMs: order.durationSec === null ? null : order.durationSec * 1000,
-    hosts: order.hosts,
+    hosts: withFinalDots(order.hosts),
     variables: { ...plan.variables, ...placeVariables(order.place) }
   }
 }
