@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { route, type Route, type ServiceFacts, cannotFind, findRun, readRunFilter } from '../service-facts.js'
 import type { Engines } from '../engines/engine.js'
-import { refuseTwoPlans } from '../engines/plan-file.js'
+import { findIncludingPlan } from '../engines/plan-file.js'
 import { refuseAll, RequestError, readPageNumber } from '../errors.js'
 import type { Grids } from '../runs/grids.js'
 import { lookAt } from '../judging/read-results.js'
@@ -192,12 +192,14 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
       ...{ fileField: words.files, uploadDir, maxBytes: maxUploadBytes }
     })
     const sent = files.map(({ name }) => name)
-    const { fileNames, ...wish } = readRunRequest(params, {
+    const { fileNames: byName, ...wish } = readRunRequest(params, {
       ...{ words, engines, fileNames: sent, places: facts.places }
     })
     requireOwnGrids(request.user, wish.grids, facts)
-    const problems = await refuseTwoPlans(wish.request.tool, fileNames, uploadDir)
-    if (problems.length > 0) throw refuseAll(problems)
+    const plan = await findIncludingPlan(wish.request.tool, byName, uploadDir)
+    if (plan !== undefined && 'problem' in plan) throw refuseAll([plan.problem])
+    const fileNames =
+      plan === undefined ? byName : [plan.name, ...byName.filter((name) => name !== plan.name)]
     // From here on the first file is the plan.
     const planFirst = files.toSorted(
       (one, other) => fileNames.indexOf(one.name) - fileNames.indexOf(other.name)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { list } from '../../analysis/plans/check/request.js'
+import { flatten, isJmx, readPlan } from '../../analysis/plans/jmx/plan-tree.js'
 
 /** The files that can be a tool's plan; what comes first is preferred, for a jar is a library where there are sources. */
 const JAVA = [/\.java$/]
@@ -11,38 +12,59 @@ const PLANS: Readonly<Record<string, readonly RegExp[]>> = {
   'java-selenium-firefox': JAVA,
   'service-chrome': [/(?<!\.d)\.(ts|js)$/i]
 }
-/** They compile all sources together and find the class to run among them. */
-const COMPILING: readonly string[] = ['gatling', 'java-selenium-chrome', 'java-selenium-firefox']
+/** They find the plan among its parts: by what JMeter's include, and by the class to run where all sources are compiled together. */
+const WITH_PARTS: readonly string[] = ['jmeter', 'gatling', 'java-selenium-chrome', 'java-selenium-firefox']
 
-/** The name of the plan: the first file if it can be one, for scripts and parts of plans may follow; else the only one that can. */
+/** The plan by its name: the first of the kind that is preferred. Of several for JMeter, what is in them decides later. */
 export function findPlan(tool: string, fileNames: readonly string[]): { name: string } | { problem: string } {
   const [first = ''] = fileNames
-  const kinds = PLANS[tool] ?? []
-  if (kinds.some((kind) => kind.test(first))) return { name: first }
-  const plans = kinds
+  const plans = (PLANS[tool] ?? [])
     .map((kind) => fileNames.filter((name) => kind.test(name)))
     .find((named) => named.length > 0)
   const [plan = first, ...others] = plans ?? []
-  return others.length === 0 || COMPILING.includes(tool)
+  return others.length === 0 || plan === first || WITH_PARTS.includes(tool)
     ? { name: plan }
     : { problem: `${list([plan, ...others])} can all be the plan: send the plan as the first file` }
 }
 
-/** Of several plans for JMeter only the first would run: one with thread groups of its own is a part of it only if something is included. */
-export async function refuseTwoPlans(tool: string, fileNames: readonly string[], folder: string) {
-  const names = tool === 'jmeter' ? fileNames.filter((name) => /\.jmx$/i.test(name)) : []
-  if (names.length < 2) return []
-  const files = await Promise.all(
-    // Whatever the encoding.
-    names.map(async (name) => ({
-      name,
-      text: (await readFile(join(folder, name), 'latin1')).replaceAll('\0', '')
-    }))
-  )
-  if (files.some(({ text }) => text.includes('IncludeController'))) return []
-  const plans = files.filter(({ text }) => text.includes('ThreadGroup')).map(({ name }) => name)
-  if (plans.length < 2) return []
-  return [
-    `${list(plans)} are plans, and a run has one: send one of them, or a plan that includes the others by an Include Controller`
-  ]
+/** Which of several plans for JMeter runs, and includes the others: wherever it stands, the one with thread groups that none includes. */
+export async function findIncludingPlan(
+  tool: string,
+  fileNames: readonly string[],
+  folder: string
+): Promise<{ name: string } | { problem: string } | undefined> {
+  const names = tool === 'jmeter' ? [...new Set(fileNames.filter(isJmx))] : []
+  if (names.length < 2) return undefined
+  const files = await Promise.all(names.map((name) => readParts(folder, name)))
+  const isIncluded = (name: string): boolean =>
+    files.some((file) => file.name !== name && file.includes.includes(name))
+  const free = files.filter(({ name }) => !isIncluded(name))
+  const plans = [free.filter(({ hasGroups }) => hasGroups), free, files].find((some) => some.length > 0) ?? []
+  // Which file a variable stands for is not known: any of the others.
+  const including = files.filter(({ includes }) => includes.length > 0)
+  const isOpen = including.some(({ includes }) => includes.some((name) => name.includes('${')))
+  const [plan, another] = isOpen && plans.length > 1 && including.length === 1 ? including : plans
+  if (plan !== undefined && another === undefined) return { name: plan.name }
+  return {
+    problem: `${list(plans.map(({ name }) => name))} are plans, and a run has one: send one of them, or a plan that includes the others by an Include Controller`
+  }
+}
+
+/** What decides whether a file is a plan, or a part of one. */
+async function readParts(folder: string, name: string) {
+  // Whatever the encoding: tags and most names are ASCII.
+  const text = (await readFile(join(folder, name), 'utf8'))
+    .replaceAll('\0', '')
+    .replace(/^[\ufffd\ufeff]+/, '')
+  const { elements } = readPlan(text)
+  if (elements === undefined) return { name, hasGroups: text.includes('ThreadGroup'), includes: [] }
+  const all = flatten(elements)
+  return {
+    name,
+    hasGroups: all.some(({ kind }) => kind.endsWith('ThreadGroup')),
+    includes: all.flatMap(({ isEnabled, properties }) => {
+      const path = isEnabled ? properties.get('IncludeController.includepath') : undefined
+      return path === undefined ? [] : [posix.basename(path.replaceAll('\\', '/'))]
+    })
+  }
 }

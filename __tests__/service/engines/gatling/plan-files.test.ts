@@ -43,7 +43,7 @@ describe('the files of a simulation', () => {
     { files: ['plan.gatling.ts'], says: 'plan.gatling.ts is a JavaScript simulation' },
     {
       files: ['plan.jmx'],
-      says: 'plan.jmx is not a plan for Gatling: the first file must be a simulation as .java'
+      says: 'plan.jmx is not a plan for Gatling: the plan must be a simulation as .java'
     },
     { files: ['users.csv', 'Plan.java'], says: 'users.csv is not a plan for Gatling' },
     {

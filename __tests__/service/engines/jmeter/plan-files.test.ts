@@ -23,8 +23,8 @@ describe('the files of a JMeter plan', () => {
     ['shop.JS', 'set tool to service-chrome'],
     ['Shop.scala', 'set tool to gatling'],
     ['Shop.java', 'set tool to gatling, java-selenium-chrome or java-selenium-firefox'],
-    ['plan.xml', 'the first file must be the plan, and its name must end in .jmx'],
-    ['jmx', 'the first file must be the plan, and its name must end in .jmx']
+    ['plan.xml', 'the name of the plan must end in .jmx'],
+    ['jmx', 'the name of the plan must end in .jmx']
   ])('%s is refused, with what to do', (plan, advice) => {
     expect(refuse(plan, 'users.csv')).toEqual([`tool jmeter runs .jmx plans, not ${plan}; ${advice}`])
   })

@@ -295,7 +295,7 @@ describe('refused before a run is created', () => {
       what: 'another kind of plan',
       changes: { fileNames: ['plan.jmx', 'A.java'] },
       refusals: [
-        'java-selenium-firefox: the plan, the first file, must be Java source (.java), and it is "plan.jmx"'
+        'java-selenium-firefox: the plan must be Java source (.java), and "plan.jmx" is not'
       ]
     }
   ])('$what', ({ changes, refusals }) => {

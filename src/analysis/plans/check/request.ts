@@ -141,6 +141,6 @@ export function refuseForJMeter([plan = '', ...others]: readonly string[]): stri
       ? `the plan must be the first file, so put ${later} first`
       : tool !== undefined
         ? `set tool to ${tool}`
-        : 'the first file must be the plan, and its name must end in .jmx'
+        : 'the name of the plan must end in .jmx'
   return `tool jmeter runs .jmx plans, not ${plan}; ${advice}`
 }

@@ -24,7 +24,7 @@ export function createBrowserEngine(
 function refuse({ fileNames, properties }: PlanRequest): string[] {
   const [script = ''] = fileNames
   const isScript = /\.(ts|js)$/i.test(script) && !/\.d\.ts$/i.test(script)
-  const wrongFile = `${script} is not a script for service-chrome: the first file must be TypeScript or JavaScript (.ts or .js) that imports @flood/element`
+  const wrongFile = `${script} is not a script for service-chrome, which is TypeScript or JavaScript (.ts or .js) that imports @flood/element: send one`
   const wrongNames = properties.flatMap(({ kind, name }) => {
     const refusal = refuseVariable(name)
     return refusal === undefined ? [] : [`override_parameters: -${kind}${name}: ${refusal}`]

@@ -42,7 +42,7 @@ export function refuseFiles({ fileNames, properties }: PlanRequest): string[] {
       `${plan} is a JavaScript simulation, which needs Gatling's own JavaScript runtime; the plan must be ${WANTED_FILE}`
     ]
   if (language === undefined && extensionOf(plan) !== '.jar')
-    return [`${plan} is not a plan for Gatling: the first file must be ${WANTED_FILE}`]
+    return [`${plan} is not a plan for Gatling: the plan must be ${WANTED_FILE}`]
   // Of sources only: any jar is taken as one.
   const sources = fileNames.filter((name) => languageOf(name) !== undefined)
   const misspelt = sources.filter((name) => extname(name) !== extensionOf(name))

@@ -30,7 +30,7 @@ function refuse({ tool, fileNames, hosts }: PlanRequest): string[] {
   const [plan = ''] = fileNames
   const problems: string[] = []
   if (!plan.endsWith('.java'))
-    problems.push(`${tool}: the plan, the first file, must be Java source (.java), and it is "${plan}"`)
+    problems.push(`${tool}: the plan must be Java source (.java), and "${plan}" is not`)
   if (hosts.length > 0 && kindOf(tool) === 'firefox')
     problems.push(
       `override_hosts: Firefox cannot be given addresses for host names; use java-selenium-chrome, or leave it out`
