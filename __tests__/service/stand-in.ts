@@ -18,7 +18,11 @@ export const HALT = 'trap - EXIT; exit 0'
 /** A stand-in for JMeter in a folder that `JMETER_HOME` can point to; `lines` run with the samples file as `$samples` and the tool's log as `$log`. */
 export function writeJMeter(home: string, lines: readonly string[], version = '9.8.7'): string {
   writeScript(join(home, 'bin', 'jmeter'), [
-    `if [ "$1" = --version ]; then echo "JMeter ${version}"; exit 0; fi`,
+    // As the JVM would that has the agent; the word is the last of its arguments.
+    `if [ "$1" = --version ]; then`,
+    `  case "$JDK_JAVA_OPTIONS" in *";"*) echo "$JDK_JAVA_OPTIONS" | sed 's/.*;//; s/"//' ;; esac`,
+    `  echo "JMeter ${version}"; exit 0`,
+    'fi',
     `trap 'if [ $? = 0 ]; then echo "... end of run"; fi' EXIT`,
     'samples=; plan=; log=; previous=',
     'for argument in "$@"; do',

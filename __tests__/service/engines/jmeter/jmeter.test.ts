@@ -147,12 +147,39 @@ describe('what JMeter is given', () => {
     const { notes, run, service } = await runStandIn(
       runForm({ override_hosts: 'shop.example/127.0.0.1, b.example/::1' })
     )
-    expect(notes('environment')).toMatch(
-      /^JAVA_TOOL_OPTIONS="-javaagent:\/.*\/java\/jars\/hosts\.jar=shop\.example\/127\.0\.0\.1,b\.example\/::1"$/m
-    )
+    for (const name of ['JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS'])
+      expect(notes('environment')).toMatch(
+        new RegExp(
+          `^${name}="-javaagent:/.*/java/jars/hosts\\.jar=shop\\.example/127\\.0\\.0\\.1,b\\.example/::1"$`,
+          'm'
+        )
+      )
     expect(notes('plan')).toBe(PLAN)
     const { pathname } = new URL(run.json._embedded.files[0]!.href)
     expect((await get(service, pathname)).text).toBe(PLAN)
+  })
+
+  test.each([
+    [
+      'clears the variables',
+      'exec env -i PATH="$PATH"',
+      'it sets or clears JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS'
+    ],
+    ['fails', 'echo no such Java; exit 4;', 'no such Java']
+  ])('no load if there are hosts, and a start script that %s', async (_, command, words) => {
+    const [dir, bin] = [folders.create(), folders.create()]
+    const home = writeJMeter(folders.create(), [`touch '${dir}/started'`, writeSample('home')])
+    const given = `case "$JAVA_TOOL_OPTIONS" in *hosts.jar*) ${command} '${home}/bin/jmeter' "$@" ;; esac`
+    writeScript(join(bin, 'jmeter'), [given, `exec '${home}/bin/jmeter' "$@"`])
+    const env = { PATH: `${bin}:${process.env.PATH}` }
+    const service = await services.start({ engine: 'real', env })
+    const run = await finishRun(service, runForm({ override_hosts: 'shop.example/127.0.0.1' }))
+    expect(run.json.status).toBe('problem')
+    expect(run.json.remote_errors).toContain(
+      `override_hosts: ${join(bin, 'jmeter')} does not pass the addresses on to JMeter: ${words}`
+    )
+    expect(readdirSync(dir)).toEqual([])
+    expect((await finishRun(service)).json.status).toBe('finished')
   })
 
   test('an environment without tokens', async () => {

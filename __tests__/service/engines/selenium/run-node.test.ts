@@ -294,9 +294,7 @@ describe('refused before a run is created', () => {
     {
       what: 'another kind of plan',
       changes: { fileNames: ['plan.jmx', 'A.java'] },
-      refusals: [
-        'java-selenium-firefox: the plan must be Java source (.java), and "plan.jmx" is not'
-      ]
+      refusals: ['java-selenium-firefox: the plan must be Java source (.java), and "plan.jmx" is not']
     }
   ])('$what', ({ changes, refusals }) => {
     expect(engine.refuse({ ...request, ...changes })).toEqual(refusals)

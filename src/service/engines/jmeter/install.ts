@@ -97,9 +97,11 @@ export function javaArguments(jar: string, env: NodeJS.ProcessEnv, place: JvmPla
   return [...JVM_OPTIONS, ...jvmOptions(env, { heap, home: place.home }), '-jar', jar]
 }
 
+/** JMeter opens a log first thing, in the working directory unless it gets a path. */
+export const VERSION_ARGUMENTS = ['--version', '-j', devNull]
+
 async function askVersion(jmeter: JMeter, ports: InstallPorts): Promise<string> {
-  // JMeter opens a log first thing, in the working directory unless it gets a path.
-  const args = [...jmeter.args, '--version', '-j', devNull]
+  const args = [...jmeter.args, ...VERSION_ARGUMENTS]
   const { lines, code } = await runToEnd({ file: jmeter.file, args }, ports)
   const version = readVersion(lines)
   if (code === 0 && version !== undefined) return version

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome, NodeWork, PlanRequest } from '../engine.js'
 import { describeExit, findOnce, hasSamples, joinVersions } from '../engine.js'
-import { hostAgent } from '../host-agent.js'
-import type { InstallPorts } from '../install/run-to-end.js'
+import { hostAgent, SIGN } from '../host-agent.js'
+import { type InstallPorts, runToEnd } from '../install/run-to-end.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import {
   flatten,
@@ -18,7 +18,14 @@ import { refuseForJMeter, type RunFile } from '../../../analysis/plans/check/req
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
 import { findHome, listFiles, requireImageJava, runInImage } from '../image/image-program.js'
-import { findJMeter, type JMeter, javaArguments, type JvmPlace, readVersion } from './install.js'
+import {
+  findJMeter,
+  type JMeter,
+  javaArguments,
+  type JvmPlace,
+  readVersion,
+  VERSION_ARGUMENTS
+} from './install.js'
 import { type LogFindings, LossFinder, MISSING_CLASS, readLogEntries, readStops } from './losses.js'
 import { MissingThreads } from './missing-threads.js'
 import { refuseOwnResolvers } from './own-resolvers.js'
@@ -47,7 +54,8 @@ const SETTINGS = [
   '-Jjmeterengine.force.system.exit=true'
 ]
 
-const NOISE = /StatusConsoleListener The use of package scanning|^Picked up JAVA_TOOL_OPTIONS: "-javaagent:/
+const NOISE =
+  /StatusConsoleListener The use of package scanning|^(?:NOTE: )?Picked up J\w+_OPTIONS: "-javaagent:/
 const KEPT_LINES = 80
 const MAX_WORDS = 4000
 const SHOWN_NOTES = 3
@@ -65,13 +73,46 @@ export function createJMeterEngine(ports: InstallPorts): Engine {
     prepare: async (plan) => {
       await refuseOwnResolvers(plan)
       const nodes = await plan.nodes()
-      const found = await Promise.all(nodes.map((node) => node.find(search)))
+      const found = await Promise.all(
+        nodes.map(async (node) => {
+          const jmeter = await node.find(search)
+          await requireHosts(jmeter, hostAgent({ hosts: plan.hosts, node }, SIGN), {
+            ports: { ...ports, signal: plan.signal },
+            env: node.env
+          })
+          return jmeter
+        })
+      )
       return {
         version: joinVersions(found.map(({ version }) => version)),
         runNode: async (order, signal) => runJMeter(await order.node.find(search), { order, signal, ports })
       }
     }
   }
+}
+
+/** It is not started as a Java program, with options for its JVM. */
+function isScript({ args }: JMeter): boolean {
+  return args.length === 0
+}
+
+/** A script may start its JVM without the variables that give hosts other addresses: then no load is generated. */
+async function requireHosts(
+  jmeter: JMeter,
+  { variables, options }: ReturnType<typeof hostAgent>,
+  { ports, env }: { ports: InstallPorts; env: NodeJS.ProcessEnv }
+): Promise<void> {
+  if (options.length === 0 || !isScript(jmeter)) return
+  const { lines, code } = await runToEnd(
+    { file: jmeter.file, args: VERSION_ARGUMENTS, env: { ...env, ...variables } },
+    ports
+  )
+  if (lines.includes(SIGN)) return
+  const why =
+    code === 0
+      ? `it sets or clears ${Object.keys(variables).join(' and ')}; let it keep one of them, or leave override_hosts out`
+      : lines.slice(-5).join(' ').slice(0, 500)
+  throw new ToolError(`override_hosts: ${jmeter.origin} does not pass the addresses on to JMeter: ${why}`)
 }
 
 async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
@@ -131,20 +172,18 @@ async function runProcess(jmeter: JMeter, { order, signal, ports }: NodeWork) {
   const { node } = order
   const folder = dirname(order.planFile)
   const agent = hostAgent(order)
-  // By a variable, which a JMeter that is started by a script of its own reads too.
-  const options = agent.options.map((option) => ['JAVA_TOOL_OPTIONS', `"${option}"`] as const)
   const args = jmeter.argsFor?.({ memoryBytes: node.memoryBytes, home: node.env.HOME }) ?? jmeter.args
   const exit = await node.run(
     {
       file: jmeter.file,
-      args: [...args, ...jmeterArguments(order)],
+      args: [...(isScript(jmeter) ? [] : agent.options), ...args, ...jmeterArguments(order)],
       brings: [folder, ...agent.brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
       // On TERM it closes its results file first; on a slow node its threads then go on for seconds, and nobody records them.
       canBeKilled: true,
       cwd: node.pathOf(folder),
-      env: { ...node.env, ...placeVariables(order.place), ...Object.fromEntries(options) },
+      env: { ...node.env, ...placeVariables(order.place), ...(isScript(jmeter) && agent.variables) },
       onLine: (line) => {
         if (NOISE.test(line)) return
         said.isDiskFull ||= DISK_FULL.test(line)

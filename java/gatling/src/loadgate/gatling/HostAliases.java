@@ -19,7 +19,7 @@ import scala.collection.immutable.Map$;
 final class HostAliases {
   private Map<String, java.util.List<InetAddress>> addresses = Map$.MODULE$.empty();
 
-  /** Each argument is HOST/ADDRESS; the address may itself be a name. */
+  /** Each argument is HOST/ADDRESS. */
   static HostAliases read(String[] args, int from) throws UnknownHostException {
     HostAliases aliases = new HostAliases();
     for (int at = from; at < args.length; at++) {

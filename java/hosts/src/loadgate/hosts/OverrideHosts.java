@@ -6,29 +6,34 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
-import java.util.ArrayList;
-import java.util.List;
+import java.net.UnknownHostException;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Gives host names other addresses in the whole JVM, whoever looks them up: -javaagent:hosts.jar=HOST/ADDRESS[,…]. The
- * address may itself be a name. A JVM where that is not possible does not start.
+ * Gives host names other addresses in the whole JVM, whoever looks them up: -javaagent:hosts.jar=HOST/ADDRESS[,…][;WORD]. A
+ * JVM where that is not possible does not start. One that runs a program prints the word, as a sign that it has the addresses.
  */
 public final class OverrideHosts {
-  private static final Map<String, String> ADDRESSES = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+  private static final Map<String, byte[]> ADDRESSES = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
-  public static void premain(String hosts, Instrumentation jvm) throws ReflectiveOperationException {
-    for (String entry : hosts.split(",")) {
+  public static void premain(String argument, Instrumentation jvm)
+      throws ReflectiveOperationException, UnknownHostException {
+    // It may be given by several variables of the environment.
+    if (!ADDRESSES.isEmpty()) return;
+    String[] hostsAndWord = argument.split(";", 2);
+    for (String entry : hostsAndWord[0].split(",")) {
       String[] parts = entry.split("/", 2);
-      ADDRESSES.put(parts[0], parts[1]);
+      ADDRESSES.put(parts[0], InetAddress.getByName(parts[1]).getAddress());
     }
     Set<Module> us = Set.of(OverrideHosts.class.getModule());
     jvm.redefineModule(
         InetAddress.class.getModule(), Set.of(), Map.of(), Map.of("java.net", us, "java.net.spi", us), Set.of(), Map.of());
     replaceResolver();
+    // Not where a script only asks for the version of Java.
+    if (hostsAndWord.length > 1 && System.getProperty("sun.java.command") != null) System.out.println(hostsAndWord[1]);
   }
 
   /** What all lookups go through: a resolver since Java 18, which is chosen at its first use, a name service before. */
@@ -58,25 +63,10 @@ public final class OverrideHosts {
 
   private static Object lookUp(Object others, Method method, Object[] args) throws Throwable {
     String host = args != null && args.length > 0 && args[0] instanceof String ? (String) args[0] : null;
-    String address = host == null ? null : ADDRESSES.get(host.endsWith(".") ? host.substring(0, host.length() - 1) : host);
+    byte[] address = host == null ? null : ADDRESSES.get(host.endsWith(".") ? host.substring(0, host.length() - 1) : host);
     if (address == null) return call(others, method, args);
-    List<InetAddress> found = new ArrayList<>();
-    for (InetAddress each : addressesOf(address, others, method, args))
-      found.add(InetAddress.getByAddress(host, each.getAddress()));
-    return method.getReturnType() == Stream.class ? found.stream() : found.toArray(new InetAddress[0]);
-  }
-
-  /** A name is looked up as if nothing were overridden, so that two hosts can be exchanged. */
-  private static List<InetAddress> addressesOf(String address, Object others, Method method, Object[] args)
-      throws Throwable {
-    if (address.contains(":") || address.matches("[0-9.]+")) return List.of(InetAddress.getByName(address));
-    Object[] renamed = args.clone();
-    renamed[0] = address;
-    Object found = call(others, method, renamed);
-    List<InetAddress> addresses = new ArrayList<>();
-    if (found instanceof Stream) ((Stream<?>) found).forEach(each -> addresses.add((InetAddress) each));
-    else addresses.addAll(List.of((InetAddress[]) found));
-    return addresses;
+    InetAddress found = InetAddress.getByAddress(host, address);
+    return method.getReturnType() == Stream.class ? Stream.of(found) : new InetAddress[] {found};
   }
 
   private static Object call(Object others, Method method, Object[] args) throws Throwable {
