@@ -309,7 +309,7 @@ describe('serve', () => {
     const { grids } = (await served.ask<Run>('run', run.uuid))._embedded
     await served.ask('grid', 'terminate', grids[0]!.uuid)
     const { code, out } = await judged
-    expect(out).toMatch(/^INCONCLUSIVE.*: .*"problem".* grid \w+ was deleted after \d+ s/m)
+    expect(out).toMatch(/^INCONCLUSIVE.*: .*"problem".* Grid \w+ was deleted after \d+ s/m)
     expect(code).toBe(2)
   })
 

@@ -68,7 +68,7 @@ describe('a service that is closed', () => {
       const run = await get(next, `/runs/${id}`)
       expect(run.json).toMatchObject({ status: 'problem', apdex: '1.0 [500]' })
       expect(run.json.remote_errors).toMatch(
-        /^The service was closed during this run\.\nthe results could not be written: there was no time left/
+        /^The service was closed during this run\.\nThe results could not be written: there was no time left/
       )
       expect((await get(next, `/runs/${id}/result.csv`)).text.match(/,endless,/g)).toHaveLength(Number(nodes))
       expect(existsSync(nodesOf(service, id))).toBe(false)

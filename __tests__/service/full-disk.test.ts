@@ -190,7 +190,7 @@ describe('results that cannot be written', () => {
     writeFileSync(goOn, '')
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json.status).toBe('problem')
-    expect(run.json.remote_errors).toMatch(/^the results could not be written: .*ENOSPC: .*samples are kept/)
+    expect(run.json.remote_errors).toMatch(/^The results could not be written: .*ENOSPC: .*samples are kept/)
     expect(
       readdirSync(join(service.dataDir, 'runs', id, 'nodes')).filter((name) => name.endsWith('csv'))
     ).toEqual([`${grid}-1.csv`, `${grid}-2.csv`])

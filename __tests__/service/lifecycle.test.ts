@@ -68,7 +68,7 @@ describe('stop_after', () => {
     await clock.advance(MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     const grid = run.json._embedded.grids[0]!.uuid
-    const reason = `grid ${grid} was cut off after 2 min by its stop_after of 2 min`
+    const reason = `Grid ${grid} was cut off after 2 min by its stop_after of 2 min`
     expect(run.json).toMatchObject({ status: 'problem', remote_errors: reason })
     expect(Date.parse(run.json.stopped) - Date.parse(run.json.started)).toBe(2 * MINUTE_MS)
     const report = await get(service, `/runs/${id}/report`)
@@ -88,7 +88,7 @@ describe('stop_after', () => {
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json).toMatchObject({
       status: 'problem',
-      remote_errors: `grid ${grid} was cut off after 12 s by its stop_after of 1 min`
+      remote_errors: `Grid ${grid} was cut off after 12 s by its stop_after of 1 min`
     })
   })
 
@@ -106,7 +106,7 @@ describe('stop_after', () => {
     await clock.advance(MINUTE_MS)
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json.status).toBe('problem')
-    expect(run.json.remote_errors).toMatch(/^grid \w+ was cut off after 60 s by its stop_after of 1 min$/)
+    expect(run.json.remote_errors).toMatch(/^Grid \w+ was cut off after 60 s by its stop_after of 1 min$/)
     for (const { uuid } of run.json._embedded.grids)
       expect(rowsOf(await get(service, `/runs/${id}/result.csv?grid_id=${uuid}`))).toBeGreaterThan(0)
   })
@@ -174,7 +174,7 @@ describe('grids of a run', () => {
     for (const id of ids) {
       const { json } = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
       expect(json).toMatchObject({ status: 'problem' })
-      expect(json.remote_errors).toContain(`grid ${grid} was deleted`)
+      expect(json.remote_errors).toContain(`Grid ${grid} was deleted`)
     }
   })
 
@@ -219,7 +219,7 @@ describe('grids of a run', () => {
     const run = await waitForStatus(service, `/runs/${id}`, ['finished', 'problem'])
     expect(run.json).toMatchObject({
       status: 'problem',
-      remote_errors: `grid ${grid} was deleted after 5 s`
+      remote_errors: `Grid ${grid} was deleted after 5 s`
     })
     expect(rowsOf(await get(service, `/runs/${id}/result.csv`))).toBeGreaterThan(0)
   })

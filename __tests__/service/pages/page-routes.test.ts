@@ -222,7 +222,7 @@ describe('the page of a run that has ended', () => {
     const words = '-Jrehearsal.problem=no such class'
     const run = await finishRun(service, runForm({ override_parameters: words }))
     const { text } = await browse(`/runs/${run.json.uuid}`)
-    expect(readDocument(text)).toMatchObject({ headline: 'problem', reason: 'no such class' })
+    expect(readDocument(text)).toMatchObject({ headline: 'problem', reason: 'No such class' })
   })
 
   test('does not exist for an unknown run', async () => {

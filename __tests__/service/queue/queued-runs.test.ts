@@ -187,7 +187,7 @@ describe('a waiting run', () => {
     const ended = await waitForStatus(service, `/runs/${second}`, ENDED)
     expect(ended.json).toMatchObject({
       status: 'problem',
-      remote_errors: `grid ${grid.uuid} was deleted before the run started`
+      remote_errors: `Grid ${grid.uuid} was deleted before the run started`
     })
     expect(await positionsOf(service, [first, third])).toEqual([null, 1])
   })
@@ -237,7 +237,7 @@ test.each([
   expect(await positionsOf(service, ids)).toEqual([null, 1, 2])
   await send(service, 'DELETE', `/grids/${grids[1]!}`)
   const lost = await waitForStatus(service, `/runs/${ids[1]!}`, ENDED)
-  expect(lost.json.remote_errors).toBe(`grid ${grids[1]!} was deleted before the run started`)
+  expect(lost.json.remote_errors).toBe(`Grid ${grids[1]!} was deleted before the run started`)
   await stop(service, ids[0]!)
   await isRunning(service, ids[2]!)
   expect((await get(service, `/grids/${grids[0]!}`)).json.status).toBe('started')
@@ -354,7 +354,7 @@ describe('a restart', () => {
     await isRunning(next, small)
     const why = 'needs 3 nodes, and at most 2 fit into this service (max-nodes)'
     const ended = await waitForStatus(next, `/runs/${large}`, ['problem'])
-    expect(ended.json.remote_errors).toBe(`this run ${why}`)
+    expect(ended.json.remote_errors).toBe(`This run ${why}`)
     expect(lines).toContain(`run ${large} cannot continue: this run ${why}`)
   })
 

@@ -4,7 +4,7 @@ import { formatDoubts, formatFindings } from '../../../src/service/runs/findings
 describe('remote_errors', () => {
   test.each([
     { name: 'nothing', problems: [], losses: [], text: null },
-    { name: 'a problem, in one line', problems: ['a:\n b\r\n\nc.\nd\n'], losses: [], text: 'a: b; c. d' },
+    { name: 'a problem, in one line', problems: ['a:\n b\r\n\nc.\nd\n'], losses: [], text: 'A: b; c. d' },
     {
       name: 'no loss out of a tool’s own words',
       problems: ['a\nload lost: b'],
@@ -18,6 +18,12 @@ describe('remote_errors', () => {
       problems: ['p', 'p'],
       losses: ['l', 'l', 'm'],
       text: 'p\nload lost: l\nload lost: m'
+    },
+    {
+      name: 'a sentence, unless it begins with a name',
+      problems: ['grid x was deleted after 3 s', 'override_hosts: no', 'shop.Plan: no'],
+      losses: [],
+      text: 'Grid x was deleted after 3 s\noverride_hosts: no\nshop.Plan: no'
     },
     { name: 'no empty ones', problems: [' '], losses: [], text: null }
   ])('$name', ({ problems, losses, text }) => {

@@ -135,7 +135,7 @@ describe('a run on nodes elsewhere', () => {
     )
     expect(run.json).toMatchObject({
       status: 'problem',
-      remote_errors: 'exceeded quota: load'
+      remote_errors: 'Exceeded quota: load'
     })
     expect(world.starts()).toBe(0)
     await until(() => gridsWithNodes(world.world.folder).length === 0)
@@ -158,7 +158,7 @@ describe('a run on nodes elsewhere', () => {
     const run = await ended(service, id)
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors).toMatch(
-      /^node 2 of 4 in east: Evicted: The node was low on resource: memory\. 2 of 8 threads, 25% of the load, were lost after \d+ s\.$/
+      /^Node 2 of 4 in east: Evicted: The node was low on resource: memory\. 2 of 8 threads, 25% of the load, were lost after \d+ s\.$/
     )
     expect(nodesOf(run).map(({ rows, lost }) => [rows, lost !== null])).toEqual([
       ...[
@@ -193,8 +193,8 @@ describe('a run on nodes elsewhere', () => {
     )
     expect(run.json.status).toBe('problem')
     expect(run.json.remote_errors?.split('\n')).toEqual([
-      'node 1 of 1 in west: OOMKilled. 1 of 2 nodes, 50% of the load, was lost before the start.',
-      'no node was started, because node 1 of 1 in west failed before the start'
+      'Node 1 of 1 in west: OOMKilled. 1 of 2 nodes, 50% of the load, was lost before the start.',
+      'No node was started, because node 1 of 1 in west failed before the start'
     ])
     expect(world.starts()).toBe(0)
     await until(() => gridsWithNodes(folder).length === 0)
@@ -211,7 +211,7 @@ describe('a run on nodes elsewhere', () => {
     world.release()
     const run = await ended(service, id)
     expect(run.json.status).toBe('problem')
-    expect(run.json.remote_errors).toContain(`grid ${east!.uuid} was deleted`)
+    expect(run.json.remote_errors).toContain(`Grid ${east!.uuid} was deleted`)
     expect(run.json._embedded.grids.map(({ status }) => status)).toEqual(['stopped', 'started'])
   })
 })

@@ -97,7 +97,7 @@ describe('a run that a killed service left behind', () => {
     const again = await startAgain(crashed)
     expect((await endOf(again, crashed)).json).toMatchObject({
       status: 'problem',
-      remote_errors: 'they are gone'
+      remote_errors: 'They are gone'
     })
     expect(await rowsOf(again, crashed)).toBe(1)
     expect(crashed.world.starts()).toBe(1)
@@ -137,7 +137,7 @@ describe('a run that a killed service left behind', () => {
     const again = await startAgain(crashed)
     expect((await endOf(again, crashed)).json).toMatchObject({
       status: 'problem',
-      remote_errors: `grid ${crashed.gridId} was deleted after 7 s`
+      remote_errors: `Grid ${crashed.gridId} was deleted after 7 s`
     })
     expect(again.places.cleared).toEqual([[]])
     expect(await rowsOf(again, crashed)).toBe(1)
@@ -164,7 +164,7 @@ describe('a run that a killed service left behind', () => {
     await clock.advance(61_000)
     expect((await endOf(again, crashed)).json).toMatchObject({
       status: 'problem',
-      remote_errors: `grid ${crashed.gridId} was cut off after 10 min by its stop_after of 10 min`
+      remote_errors: `Grid ${crashed.gridId} was cut off after 10 min by its stop_after of 10 min`
     })
     expect(crashed.world.starts()).toBe(1)
   })

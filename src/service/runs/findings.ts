@@ -14,14 +14,20 @@ export interface Findings {
 
 /** `remote_errors`: one line per problem and loss, each once; null if there are none. */
 export function formatFindings({ problems, losses }: Findings): string | null {
-  const found = [...problems.map(joinLines), ...losses.map((text) => `${LOSS}${toOneLine(text)}`)]
+  const found = [...problems.map(toSentence), ...losses.map((text) => `${LOSS}${toOneLine(text)}`)]
   const lines = listOnce(found)
   return lines.length === 0 ? null : lines.join('\n')
 }
 
-/** The report's `warnings`: each doubt once, as a sentence of its own; one that begins with the name of a class or a file keeps it. */
+/** The report's `warnings`: each doubt once. */
 export function formatDoubts(doubts: readonly string[]): string[] {
-  return listOnce(doubts.map(joinLines).map((text) => (/^[a-z]+[\s,:]/.test(text) ? capitalize(text) : text)))
+  return listOnce(doubts.map(toSentence))
+}
+
+/** One that begins with the name of a class, a file or a key keeps it. */
+function toSentence(text: string): string {
+  const joined = joinLines(text)
+  return /^[a-z]+[\s,:]/.test(joined) ? capitalize(joined) : joined
 }
 
 function listOnce(texts: readonly string[]): string[] {

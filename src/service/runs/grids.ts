@@ -1,6 +1,6 @@
 import type { Clock } from '../../contract/clock.js'
 import { refuseAll } from '../errors.js'
-import { messageOf } from '../../contract/text.js'
+import { count, messageOf } from '../../contract/text.js'
 import { Interruption, requireWritten } from './interruption.js'
 import { NodeError, type NodePlace, type NodesInUse, type NodeSet } from '../nodes/load-node.js'
 import type { GridEnd, GridRecord, GridSpec, RunRecord, UserReference } from '../../contract/records.js'
@@ -192,7 +192,7 @@ export class Grids {
     const lengthMs = grid.spec.stopAfterMin * MS_A_MINUTE
     const endMs = (grid.startedMs ?? clock.now()) + lengthMs
     const callOff = clock.after(Math.min(lengthMs, Math.max(0, endMs - clock.now())), () => {
-      log(`grid ${grid.id} stops: its ${grid.spec.stopAfterMin} minutes are up`)
+      log(`grid ${grid.id} stops: its time of ${count(grid.spec.stopAfterMin, 'minute')} is up`)
       void this.terminate(grid, 'stop_after')
     })
     this.timers.get(grid.id)?.()
