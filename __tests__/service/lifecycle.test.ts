@@ -57,6 +57,14 @@ describe('stop_after', () => {
     expect(await statusOf(service, `/grids/${id}`)).toBe('stopped')
   })
 
+  test('the log counts its minutes', async () => {
+    const clock = new ManualClock()
+    const service = await services.start({ clock })
+    const id = await startGrid(service, { stop_after: '1' })
+    await clock.advance(MINUTE_MS)
+    expect(service.lines.join('\n')).toContain(`grid ${id} stops: its time of 1 minute is up`)
+  })
+
   test('what runs on the grid ends with it, and what was measured is kept', async () => {
     const clock = new ManualClock()
     const service = await services.start({ clock })
