@@ -74,7 +74,7 @@ describe('what is in it', () => {
     /^dist\/(licenses\.txt|package\.json)$/,
     /^examples\/(gatling|kubernetes|selenium|service|service-chrome|shop|side-by-side)\/[\w.-]+$/,
     /^java\/gatling\/scala\/flood\.scala$/,
-    /^java\/jars\/(fetch|gatling|selenium)\.jar$/,
+    /^java\/jars\/(fetch|gatling|hosts|selenium)\.jar$/,
     /^packages\/browser\/package(-lock)?\.json$/,
     /^schema\/(baseline|config|service|verdict)\.schema\.json$/
   ]

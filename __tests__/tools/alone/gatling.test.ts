@@ -283,7 +283,7 @@ function findJava(): number {
       {
         what: 'has no simulation',
         files: { 'Plan.java': 'public class Plan {}' },
-        says: /^there is no simulation in Plan\.java; a simulation is a public class/
+        says: /^There is no simulation in Plan\.java; a simulation is a public class/
       },
       {
         what: 'is not public, beside a simulation that is',
@@ -310,7 +310,7 @@ function findJava(): number {
       {
         what: 'uses the syntax of Gatling 2',
         files: { 'Plan.java': javaPlan('http("home").get("/${user}")') },
-        says: /^the plan has expressions of Gatling 2.* write #\{…\} instead of \$\{…\}.*; Plan\.java:10: \$\{user\}$/
+        says: /^The plan has expressions of Gatling 2.* write #\{…\} instead of \$\{…\}.*; Plan\.java:10: \$\{user\}$/
       },
       {
         what: 'ends the process',

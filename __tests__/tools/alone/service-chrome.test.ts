@@ -220,17 +220,17 @@ describeWithBrowser('never green', () => {
     {
       name: 'a data file that is missing',
       plan: script('loopCount: 1', `TestData.fromCSV('users.csv')`, VISIT),
-      words: /the data file users\.csv is missing: upload it with the script/
+      words: /The data file users\.csv is missing: upload it with the script/
     },
     {
       name: 'a setting that cannot be honoured',
       plan: script(`stages: [{ duration: '15s', target: 2 }]`, VISIT),
-      words: /the setting stages is not supported: set threads, rampup and duration/
+      words: /The setting stages is not supported: set threads, rampup and duration/
     },
     {
       name: 'a call of process.exit',
       plan: script('loopCount: 1', `step('Exit', async () => { process.exit(0) })`),
-      words: /the script called process\.exit\(0\)/
+      words: /The script called process\.exit\(0\)/
     },
     {
       name: 'a promise that nobody waits for',
@@ -238,7 +238,7 @@ describeWithBrowser('never green', () => {
         'loopCount: 1',
         `step('Stray', async (browser) => { void Promise.reject(new Error('lost')); await browser.wait('300ms') })`
       ),
-      words: /a promise of the script failed that it did not wait for; is an await missing\?: lost/
+      words: /A promise of the script failed that it did not wait for; is an await missing\?: lost/
     }
   ])('$name', async ({ plan, words }) => {
     const result = await gate(write('plan.ts', plan), '--thresholds', 'error_rate < 1%')
@@ -260,7 +260,7 @@ describeWithBrowser('never green', () => {
     )
     const result = await gate(write('plan.ts', plan), '--threads', '2', '--duration', '1s')
     fails(result)
-    expect(result.text).toMatch(/the step "Never" did not end: 2 of 2 users had been in it/)
+    expect(result.text).toMatch(/The step "Never" did not end: 2 of 2 users had been in it/)
     expect(result.samples).toBe(0)
   }, 90_000)
 
@@ -274,7 +274,7 @@ describeWithBrowser('never green', () => {
       '2s'
     )
     fails(result)
-    expect(result.text).toMatch(/the step "Endless" did not end: 1 of 2 users/)
+    expect(result.text).toMatch(/The step "Endless" did not end: 1 of 2 users/)
     expect(result.samples).toBeGreaterThan(1)
   }, 90_000)
 
@@ -295,7 +295,7 @@ describeWithBrowser('never green', () => {
     env.CHROME = browser
     const result = await gate(write('plan.ts', script('loopCount: 1', VISIT)))
     fails(result)
-    expect(result.text).toMatch(/the browser \S+\/browser does not start: .*no display/)
+    expect(result.text).toMatch(/The browser \S+\/browser does not start: .*no display/)
   })
 
   test('a browser that is not one', async () => {
