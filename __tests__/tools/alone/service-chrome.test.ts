@@ -274,7 +274,7 @@ describeWithBrowser('never green', () => {
       '2s'
     )
     fails(result)
-    expect(result.text).toMatch(/The step "Endless" did not end: 1 of 2 users/)
+    expect(result.text).toMatch(/the step "Endless" did not end: 1 of 2 users/)
     expect(result.samples).toBeGreaterThan(1)
   }, 90_000)
 
