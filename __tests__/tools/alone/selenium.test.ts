@@ -551,7 +551,12 @@ describeWith(CHROME, 'what is missing', () => {
   )
 
   test.each([
-    { tool: CHROME, name: 'plan.jmx', fields: {}, says: 'must be Java source (.java), and "plan.jmx" is not' },
+    {
+      tool: CHROME,
+      name: 'plan.jmx',
+      fields: {},
+      says: 'must be Java source (.java), and "plan.jmx" is not'
+    },
     {
       tool: FIREFOX,
       name: 'Plan.java',
