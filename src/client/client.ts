@@ -11,26 +11,13 @@ import {
   type Run,
   type RunPage
 } from '../contract/api.js'
-import { type Schema, decode, isObject } from '../contract/decode.js'
+import { type Schema, decode } from '../contract/decode.js'
 import { messageOf } from '../contract/text.js'
 import type { Vocabulary } from '../contract/vocabulary.js'
-import {
-  type Address,
-  atOwnAddress,
-  candidatesOf,
-  otherRunIn,
-  redirectedAddress,
-  resolveLink
-} from './http/address.js'
+import { findApi } from './find-api.js'
+import { type Address, atOwnAddress, otherRunIn, resolveLink } from './http/address.js'
 import { orAborted, type Clock } from '../contract/clock.js'
-import {
-  MalformedReplyError,
-  RefusedError,
-  ServiceError,
-  UnreachableError,
-  UnsentError,
-  isTransient
-} from './errors.js'
+import { MalformedReplyError, ServiceError, UnsentError } from './errors.js'
 import { Http, isOfLoadgate, type HttpOptions, type Reply } from './http/http.js'
 import type { Call } from './http/failures.js'
 import { multipartOf } from './http/multipart.js'
@@ -64,11 +51,6 @@ export interface ResultRange extends PartsBefore {
   readonly version: string | undefined
 }
 
-/** Redirects included: they must end somewhere. */
-const MOST_CANDIDATES = 5
-/** For the whole reply: something that sends a byte now and then is not waited for. */
-const LONGEST_LOOK_MS = 15_000
-
 const CSV = { accept: 'text/csv, */*;q=0.1' }
 
 interface HandedThresholds {
@@ -82,8 +64,6 @@ export class ServiceClient {
   #address: Address
   #looking: Promise<void> | undefined
   readonly #closing = new AbortController()
-  #hasDoubted = false
-  #isDoubtful = false
   readonly #onAddress: ClientOptions['onAddress']
   readonly #words: Vocabulary
   readonly #schemas: ReturnType<typeof runSchemas>
@@ -91,6 +71,8 @@ export class ServiceClient {
   readonly #http: Http
   /** The error of the latest request, also of one that is being retried; undefined once there was a good reply. */
   lastFailure: ServiceError | undefined
+  /** Whether nothing has answered as the API does: a 404 or an empty reply says nothing then. */
+  isDoubtful = false
   /** Whether a reply said that the service is a loadgate: others know nothing of thresholds. */
   isLoadgate = false
   /** When the service sent its latest reply, by its own clock; undefined if it does not say. */
@@ -127,7 +109,7 @@ export class ServiceClient {
     return this.#ask({ as: 'terminateGrid', operation, method: 'DELETE', url, signal }, async (reply) => {
       this.latestBody = await reply.text()
       if (this.latestBody.trim() === '') {
-        if (!this.#isDoubtful) return undefined
+        if (!this.isDoubtful) return undefined
         throw new MalformedReplyError(
           operation,
           'the reply is empty, and the API was not found at this address'
@@ -255,7 +237,7 @@ export class ServiceClient {
     return this.#ask(op, async (reply) => {
       this.latestBody = await reply.text()
       const document = decodeReply(op.operation, this.latestBody, schema)
-      this.#isDoubtful = false
+      this.isDoubtful = false
       return check === undefined ? document : check(document, op.operation)
     })
   }
@@ -294,11 +276,6 @@ export class ServiceClient {
     })
   }
 
-  /** Whether nothing has answered as the API does: a 404 or an empty reply says nothing then. */
-  get isDoubtful(): boolean {
-    return this.#isDoubtful
-  }
-
   /**
    * Part of each attempt until the API is found: a service that is down is retried as the operation itself is, and reported in the same
    * words. If it stays unclear, the request goes to the address as written; what creates something, and whatever succeeds, fixes that
@@ -324,73 +301,23 @@ export class ServiceClient {
     } catch (cause) {
       throw new UnsentError(operation, messageOf(cause), { cause })
     }
-    this.#isDoubtful = false
+    this.isDoubtful = false
     this.#address = { ...address, isKnown: true }
   }
 
-  /**
-   * Reads the account at each candidate: the next one only where this one is not the API, or does not say whether it is (403). What is
-   * down or asks to come again may well be the API, so nothing else is tried instead. Throws what no other address can help: no
-   * connection, a wrong token, or redirects to other hosts alone.
-   */
   async #lookForApi(operation: string, isPatient: boolean): Promise<void> {
-    const candidates = candidatesOf(this.#address)
-    const answers: Answer[] = []
-    // A redirect adds one while they are tried.
-    for (const candidate of candidates) {
-      const answer = await this.#askPatiently(candidate, operation, isPatient)
-      if (answer === undefined) {
-        this.#moveTo(candidate, operation)
-        return
-      }
-      answers.push(answer)
-      if (answer.status === 401 && answers.every(({ status }) => status !== 403)) throw answer.failure
-      const target = redirectedAddress(candidate, answer.location)
-      const isNew = candidates.every(({ api }) => api !== target?.api)
-      if (target !== undefined && isNew && candidates.length < MOST_CANDIDATES)
-        candidates.splice(answers.length, 0, target)
-      if (isRefusedForNow(answer.failure) || answer.failure instanceof UnreachableError) break
+    const read = async (url: URL, signal: AbortSignal): Promise<unknown> => {
+      const reply = await this.#http.call(callOf({ as: 'findApi', operation, url: () => url, signal }))
+      return parseReply(operation, await reply.text())
     }
-    const [first] = answers
-    if (first && answers.every(({ location }, index) => isElsewhere(candidates[index], location)))
-      throw first.failure
-    const doubt = answers.map(({ words }, index) => `${candidates[index]?.api ?? ''}/account ${words}`)
-    if (!this.#hasDoubted) this.#onAddress?.(this.#address.api, doubt.join(', '))
-    this.#hasDoubted = true
-    this.#isDoubtful = true
-  }
-
-  /** What creates something is sent once, and must not be sent to a wrong address because of a passing 503. */
-  async #askPatiently(address: Address, operation: string, isPatient: boolean): Promise<Answer | undefined> {
-    const attempt = async (): Promise<Answer | undefined> => {
-      const answer = await this.#askForAccount(address, operation)
-      if (isPatient && answer !== undefined && isRefusedForNow(answer.failure)) throw answer.failure
-      return answer
+    const look = { operation, isPatient, clock: this.#clock, signal: this.#closing.signal, read }
+    const result = await findApi(this.#address, look)
+    if ('found' in result) {
+      this.#moveTo(result.found, operation)
+      return
     }
-    const policy = { attempts: 4, isTransient: isRefusedForNow }
-    return retry(attempt, policy, { clock: this.#clock, signal: this.#closing.signal }).catch(
-      (thrown: unknown) => {
-        if (isRefusedForNow(thrown)) return answerOf(thrown)
-        throw thrown
-      }
-    )
-  }
-
-  /** Undefined if this is the API; otherwise what was answered. */
-  async #askForAccount({ api }: Address, operation: string): Promise<Answer | undefined> {
-    const url = (): URL => new URL(`${api}/account`)
-    const signal = AbortSignal.timeout(LONGEST_LOOK_MS)
-    try {
-      const reply = await this.#http.call(callOf({ as: 'findApi', operation, url, signal }))
-      if (isAccount(parseReply(operation, await reply.text()))) return undefined
-      return { words: 'is no account', failure: new MalformedReplyError(operation, 'it is no account') }
-    } catch (thrown) {
-      const words = `${api}/account was not answered within ${LONGEST_LOOK_MS / 1000} s`
-      const late = new UnreachableError(operation, words, { cause: thrown, neverSent: false })
-      const answer = answerOf(signal.aborted ? late : thrown)
-      if (answer === undefined) throw thrown
-      return answer
-    }
+    if (!this.isDoubtful) this.#onAddress?.(this.#address.api, result.doubt)
+    this.isDoubtful = true
   }
 
   #link(operation: string, href: string): URL {
@@ -409,42 +336,6 @@ export class ServiceClient {
   #url(...segments: string[]): URL {
     return new URL([this.#address.api, ...segments.map(encodeURIComponent)].join('/'))
   }
-}
-
-/** What an address answered that is not an account. */
-interface Answer {
-  readonly words: string
-  readonly failure: ServiceError
-  readonly status?: number
-  readonly location?: string | undefined
-}
-
-/** 429, 503 and the like: it may be the API, which says no for the moment. */
-function isRefusedForNow(failure: unknown): boolean {
-  return failure instanceof RefusedError && isTransient(failure)
-}
-
-/** Undefined if there was no answer at all, as without a connection. */
-function answerOf(thrown: unknown): Answer | undefined {
-  if (thrown instanceof RefusedError) {
-    const { status, location } = thrown
-    return { words: `answered ${status}`, failure: thrown, status, location }
-  }
-  if (thrown instanceof MalformedReplyError) return { words: 'is not JSON', failure: thrown }
-  if (thrown instanceof UnreachableError && !thrown.neverSent)
-    return { words: 'gave no reply', failure: thrown }
-  return undefined
-}
-
-/** Requests are not redirected to other hosts, so that nothing could be done there. */
-function isElsewhere(address: Address | undefined, location: string | undefined): boolean {
-  if (address === undefined || location === undefined) return false
-  return URL.canParse(location, address.api) && new URL(location, address.api).origin !== address.origin
-}
-
-/** Something in front of a service may answer everything with JSON. */
-function isAccount(document: unknown): boolean {
-  return isObject(document) && ['_links', '_embedded', 'email'].some((key) => key in document)
 }
 
 /** The status of another run or grid says nothing about this one: replies get mixed up in transit, and in caches. */
