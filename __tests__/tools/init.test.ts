@@ -17,6 +17,9 @@ import { removeFolder } from '../support/remove-folder.js'
 const HAR = resolve('__tests__/fixtures/init/shop.har')
 const API = resolve('__tests__/fixtures/init/shop-api.yaml')
 const CONFIG = '.github/loadgate.yml'
+/** Of runs that are about something else: they hold on a busy machine too. */
+const WIDE = ['--thresholds', 'error_rate < 1%, p95 < 9s']
+const PASSED = { code: 0, out: expect.stringContaining('PASSED') }
 const WORKFLOW = '.github/workflows/loadgate.yml'
 const LINTERS = resolve('.cache/workflow-tools')
 spawnSync('bash', ['scripts/lint-workflows.sh', '--install'])
@@ -129,13 +132,13 @@ describe.each(WAYS)('from $way', ({ args, requests, labels, bodies }) => {
   testWithJMeter(
     `a real run of what it wrote is green, with the requests expected${jmeterNote}`,
     async () => {
-      expect(await loadgate('init', ...args(), '--duration', '3s', '--threads', '2')).toMatchObject({
+      expect(await loadgate('init', ...args(), ...WIDE, '--duration', '3s', '--threads', '2')).toMatchObject({
         code: 0
       })
       expect(await loadgate('check', '--config', CONFIG)).toMatchObject({ code: 0 })
       seen = []
       const ended = await loadgate('run', '--config', CONFIG, '--output', 'out')
-      expect(ended).toMatchObject({ code: 0 })
+      expect(ended).toMatchObject(PASSED)
       const { verdict, metrics } = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as {
         verdict: string
         metrics: { labels: { label: string }[] }
@@ -186,6 +189,7 @@ testWithJMeter(
       'init',
       '--from-url',
       `${address}/slow`,
+      ...WIDE,
       '--rate',
       '20/s',
       '--duration',
@@ -196,7 +200,7 @@ testWithJMeter(
     const checked = await loadgate('check', '--config', CONFIG)
     expect(checked).toMatchObject({ code: 0, out: expect.not.stringContaining('warning') })
     const ended = await loadgate('run', '--config', CONFIG, '--output', 'out', '--duration', '5s')
-    expect(ended).toMatchObject({ code: 0 })
+    expect(ended).toMatchObject(PASSED)
     const found = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as {
       remote_errors: string[]
       metrics: { labels: { label: string; samples: number }[] }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startShop } from '../../../src/service/demo-shop.js'
@@ -15,7 +15,6 @@ import {
   jmeterNote,
   killAll,
   lacksJMeter,
-  runCommand,
   startCommand,
   until
 } from '../../e2e/cli-command.js'
@@ -233,42 +232,4 @@ describe('what cannot be used on this runner is an error', () => {
     expect([result.code, result.outputs['run-id']]).toEqual([1, undefined])
     expect(result.log).toContain('base-url: is empty')
   })
-})
-
-describeWithJMeter(`the demo of a fresh clone with nothing installed${jmeterNote}`, () => {
-  test.each([
-    { args: [], code: 0, verdict: 'PASSED' },
-    { args: ['--slow'], code: 1, verdict: 'FAILED' },
-    {
-      args: ['--stall'],
-      code: 1,
-      verdict: 'FAILED: .* for the requests that were sent, but at \\w+ .* over time'
-    }
-  ])(
-    'npm start -- $args: $verdict',
-    async ({ args, code, verdict }) => {
-      const folder = mkdtempSync(join(tmpdir(), 'loadgate-demo-'))
-      try {
-        for (const part of ['dist', 'examples', 'package.json'])
-          cpSync(part, join(folder, part), { recursive: true })
-        const around = { cwd: folder, cli: join(folder, 'dist/cli/index.js') }
-        const ended = await runCommand(['demo', ...args], around)
-        expect(ended.out).toMatch(new RegExp(`^${verdict}`, 'm'))
-        expect(ended.out).not.toMatch(/rehearsal/i)
-        expect([ended.code, ended.err]).toEqual([code, ''])
-        const served = Number(/The shop answered (\d+) requests/.exec(ended.out)![1])
-        const results = /verdict\.json are in (.*)/.exec(ended.out)![1]!
-        const verdictJson = JSON.parse(readFileSync(join(results, 'verdict.json'), 'utf8')) as {
-          metrics: { overall: { samples: number } }
-          thresholds: unknown[]
-        }
-        expect(verdictJson.metrics.overall.samples).toBe(served)
-        expect(verdictJson.thresholds).toHaveLength(6)
-        expect(readdirSync(results).sort()).toEqual(['report.html', 'results', 'verdict.json'])
-      } finally {
-        removeFolder(folder)
-      }
-    },
-    INSTALL_MS
-  )
 })
