@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => target.close())
 
-const QUICK = `loopCount: 1, actionDelay: 0, stepDelay: 0, waitTimeout: '2s'`
+const QUICK = `loopCount: 1, actionDelay: 0, stepDelay: 0, waitTimeout: '5s'`
 const VISIT = `step('Home', async (browser) => { await browser.visit(home + '/page') })`
 
 /** Runs a script with these settings and steps. */
