@@ -14,7 +14,7 @@ const TWO_BY_TWO = (stage: PodStage): { regions: string; grids: string } => ({
 
 describeWithCluster('the gate on pods, with real JMeter', () => {
   test('two grids of two pods: as many samples as hits, and nothing is left', async () => {
-    const gate = stage.startGate(TWO_BY_TWO(stage))
+    const gate = stage.startGate({ ...TWO_BY_TWO(stage), durationSec: 12 })
     await stage.atWork(4)
     const result = await stage.result(gate)
     expect(result.text).toContain('PASSED')

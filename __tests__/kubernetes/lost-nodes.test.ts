@@ -14,6 +14,7 @@ async function loseOneOfTwo(lose: (pod: string) => Promise<unknown>): Promise<Ga
   const gate = stage.startGate({ grids, durationSec: 15 })
   const [first] = await stage.atWork(2, 60)
   const pod = first!.metadata.name
+  await stage.rowsArrive()
   await lose(pod)
   const result = await stage.result(gate)
   expect([result.code, result.verdict]).toEqual([2, 'inconclusive'])

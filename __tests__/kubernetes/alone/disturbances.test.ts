@@ -22,6 +22,7 @@ describeWithCluster('a cluster in trouble', () => {
   test('a machine falls silent: its node is lost, and the run is not green', async () => {
     const gate = stage.startGate({ durationSec: 240 })
     await stage.atWork(1)
+    await stage.rowsArrive()
     stage.cluster.freezeKubelet()
     try {
       const result = await stage.result(gate)

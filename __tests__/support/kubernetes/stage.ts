@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { cpSync, existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -175,6 +175,16 @@ export class PodStage {
     const running = await this.podsRun(pods)
     await this.target.reaches(hits)
     return running
+  }
+
+  /** Resolves when rows of a pod have arrived here, beyond the header. */
+  async rowsArrive(output = 'out'): Promise<void> {
+    const runs = join(this.folder, output, 'service', 'runs')
+    const hasRows = (file: string): boolean => readFileSync(join(runs, file), 'utf8').split('\n').length > 2
+    const isSamples = /^[^/]+\/nodes\/[^/]+\.csv$/
+    const list = (): string[] => readdirSync(runs, { recursive: true, encoding: 'utf8' })
+    while (!(existsSync(runs) && list().some((file) => isSamples.test(file) && hasRows(file))))
+      await sleep(200)
   }
 
   /** The Jobs that are there now, and the pods that are still there when pods had time to go. */

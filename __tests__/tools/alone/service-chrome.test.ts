@@ -124,7 +124,8 @@ describeWithBrowser('the gate with a script on this machine', () => {
   })
 
   test('ends after the duration with a row for every transaction', async () => {
-    const result = await gate(write('plan.ts', script('', VISIT)), '--threads', '2', '--duration', '3s')
+    const result = await gate(write('plan.ts', script('', VISIT)), '--threads', '2', '--duration', '8s')
+    expect(result.text).toContain('PASSED')
     expect(result).toMatchObject({ code: 0, verdict: 'passed', failures: 0 })
     expect(result.samples).toBe(target.hits('/page'))
     expect(result.samples).toBeGreaterThan(2)
