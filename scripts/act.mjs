@@ -24,7 +24,8 @@ export async function installAct() {
 
 /**
  * Returns act's exit code and output, and the verdict document in the artifact that the step uploaded. `artifacts` is the tests'
- * stand-in for the artifact service: act's own does not accept what the current client sends.
+ * stand-in for the artifact service: act's own does not accept what the current client sends. `actions` are folders in place of
+ * actions of others, by `owner/name@commit`.
  */
 export async function runWorkflow({
   root = ROOT,
@@ -32,12 +33,14 @@ export async function runWorkflow({
   workflow,
   variables,
   artifacts,
+  actions = {},
   output = 'inherit'
 }) {
   await artifacts.start()
   const args = [
     ...[event, '--workflows', workflow, '--platform', 'ubuntu-latest=-self-hosted'],
     ...Object.entries(variables).flatMap(([name, value]) => ['--var', `${name}=${value}`]),
+    ...Object.entries(actions).flatMap(([name, folder]) => ['--local-repository', `${name}=${folder}`]),
     ...Object.entries(artifacts.env).flatMap(([name, value]) => ['--env', `${name}=${value}`])
   ]
   // The action's steps take `node` from the PATH; a runner has Node 24.

@@ -25,7 +25,8 @@ const BUNDLES = {
   'scan-worker/index.js': 'src/analysis/results/parallel/scan-worker.ts',
   // They run where the load is generated, and need no other file.
   'tools/element.mjs': 'src/service/programs/element/main.ts',
-  'tools/selenium-hub.mjs': 'src/service/programs/selenium-hub/main.ts'
+  'tools/selenium-hub.mjs': 'src/service/programs/selenium-hub/main.ts',
+  'tools/k6.mjs': 'src/service/programs/k6/main.ts'
 }
 /** The steps of the actions share one bundle. */
 const PARTS = ['main', 'post', 'grid-start', 'grid-stop']

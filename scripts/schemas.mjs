@@ -107,10 +107,21 @@ function inKubernetes() {
   }
 }
 
-/** What `grids` and `regions` are in a file, instead of text. */
+/** What `grids`, `regions` and `results` are in a file, instead of text. */
 const STRUCTURES = {
   grids: listOf({ anyOf: [matching('^\\s*[A-Za-z0-9][A-Za-z0-9_-]{0,127}\\s*$'), gridByUuid(), grid()] }),
-  regions: regions()
+  regions: regions(),
+  results: {
+    anyOf: [
+      listOf(matching('\\S')),
+      {
+        type: 'object',
+        propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$' },
+        additionalProperties: matching('\\S'),
+        minProperties: 1
+      }
+    ]
+  }
 }
 
 function gridByUuid() {

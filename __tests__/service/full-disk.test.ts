@@ -232,6 +232,7 @@ describe('samples that cannot be written', () => {
       ...{ planFile, samplesFile: '/dev/full', logFile: '', nodeName: 'node', mark: '00', hosts: [] },
       ...{ threads: 50, rampupSec: null, durationSec: 600 },
       node: nodeOf({ run: () => Promise.reject(new Error('a rehearsal starts no process')) }),
+      whole: { nodes: 1, threads: null },
       place: { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
       properties: [{ kind: 'J' as const, name: 'rehearsal.realtime', value }]
     }

@@ -68,14 +68,15 @@ make_jmeter() {
   rm -rf "$root"
 }
 
-# Everything that any tool needs: Node, JMeter, Gatling, Chromium, Firefox and their drivers.
+# Everything that any tool needs: Node, JMeter, Gatling, k6, Chromium, Firefox and their drivers.
 make_tools() {
-  local jmeter gatling geckodriver node root
+  local jmeter gatling geckodriver k6 node root
   jmeter=$(tool_home jmeter)
   gatling=$(tool_home gatling)
   geckodriver=$(find_geckodriver)
+  k6=$(find_k6)
   node=$(realpath "$here/../../node_modules/node/bin/node")
-  tools_archive=$(archive_of tools "$jmeter $gatling $("$node" --version) $(cat "$here/images.sh" "$here/make-image.mjs")")
+  tools_archive=$(archive_of tools "$jmeter $gatling $("$node" --version) $("$k6" version) $(cat "$here/images.sh" "$here/make-image.mjs")")
   [ -s "$tools_archive" ] && return
   say "making $tools_image"
   root=$(mktemp -d)
@@ -86,6 +87,7 @@ make_tools() {
   mkdir "$root/opt/gatling"
   cp -a "$gatling" "$root/opt/gatling/lib"
   cp "$geckodriver" "$node" "$root/usr/local/bin/"
+  cp "$k6" "$root/usr/local/bin/k6"
   node "$here/make-image.mjs" "$tools_image" "$root" "$tools_archive" '[]' "$JAVA_ENV"
   rm -rf "$root"
 }
@@ -108,4 +110,15 @@ find_geckodriver() {
     cargo install --quiet geckodriver --version 0.37.1 --root "$root" >&2 || die 'geckodriver could not be built'
   fi
   echo "$root/bin/geckodriver"
+}
+
+find_k6() {
+  local root=${XDG_CACHE_HOME:-$HOME/.cache}/loadgate-k6
+  [ -n "${K6:-}" ] && realpath "$K6" && return
+  command -v k6 && return
+  if [ ! -x "$root/k6" ]; then
+    command -v go >/dev/null || die 'building k6 needs Go'
+    GOBIN=$root CGO_ENABLED=0 go install go.k6.io/k6@v1.8.1 >&2 || die 'k6 could not be built'
+  fi
+  echo "$root/k6"
 }

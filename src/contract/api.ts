@@ -279,7 +279,8 @@ const runEntries = {
   stopped: timestamp,
   /** Another service may mean something else by it. */
   queue_position: lenient(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
-  nodes: runNodes
+  nodes: runNodes,
+  tool_thresholds: lenient(v.array(v.object({ text: v.string(), holds: v.boolean() })))
 }
 
 /** The documents that contain the service's name for a run. No other user's run may hide the wanted one, and no odd grid its end. */
@@ -292,7 +293,7 @@ export function runSchemas(words: Vocabulary) {
   const entries = { ...runEntries, _embedded: v.fallback(embedded, () => v.parse(embedded, {})) }
   const withStatus = document({ ...entries, status })
   const toRun = v.transform(
-    ({ _embedded, nodes, queue_position, ...run }: v.InferOutput<typeof withStatus>) => ({
+    ({ _embedded, nodes, queue_position, tool_thresholds, ...run }: v.InferOutput<typeof withStatus>) => ({
       id: run.uuid,
       ...(run.batch_id !== undefined && { batchId: run.batch_id }),
       status: run.status,
@@ -320,7 +321,9 @@ export function runSchemas(words: Vocabulary) {
       /** From 1, while it waits for other runs; absent where the service does not say so. */
       ...(queue_position !== undefined && { queuePosition: queue_position }),
       /** Where its load came from; only the embedded service says so. */
-      ...(nodes && { nodes })
+      ...(nodes && { nodes }),
+      /** What the plan itself says must hold, as its tool judged it. */
+      ...(tool_thresholds && { toolLines: tool_thresholds })
     })
   )
   const madeRun = v.pipe(document({ ...entries, status: statusOrUnknown }), toRun)

@@ -138,6 +138,9 @@ const runThresholds = v.object({
 /** An uploaded file; the first one of a run is the plan. */
 const fileRecord = v.object({ uuid: id, name: fileName })
 
+/** What a plan itself says must hold, as its tool judged it. */
+const toolLine = v.object({ text, holds: v.boolean() })
+
 const runRecord = v.object({
   id,
   batchId: id,
@@ -167,6 +170,7 @@ const runRecord = v.object({
   /** What may be a mistake or intended, one sentence each. */
   warnings: v.exactOptional(texts),
   thresholds: v.exactOptional(runThresholds),
+  toolLines: v.exactOptional(v.array(toolLine)),
   /** Set while the nodes' samples still have to be merged: there was no space or no time. */
   unmerged: v.exactOptional(v.boolean())
 })

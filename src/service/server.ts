@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../contract/clock.js'
 import type { ServiceFacts } from './service-facts.js'
 import { Engines } from './engines/engine.js'
 import { createBrowserEngine } from './engines/browser/browser.js'
+import { createK6Engine } from './engines/k6/k6.js'
 import { createGatlingEngine } from './engines/gatling/gatling.js'
 import { createJMeterEngine } from './engines/jmeter/jmeter.js'
 import { createRehearsalEngine } from './engines/rehearsal.js'
@@ -203,7 +204,8 @@ function createEngines(
     createJMeterEngine(ports),
     createGatlingEngine(ports),
     createSeleniumEngine(ports),
-    createBrowserEngine(ports, { packageNames })
+    createBrowserEngine(ports, { packageNames }),
+    createK6Engine(ports)
   ])
 }
 

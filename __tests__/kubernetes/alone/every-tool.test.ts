@@ -12,6 +12,10 @@ export default () => {
   step('Home', async (browser) => { await browser.visit(process.env.target + '/') })
 }
 `
+const K6_SCRIPT = `import http from 'k6/http'
+export const options = { thresholds: { http_req_failed: ['rate<0.01'] }, iterations: 20 }
+export default function () { http.get(__ENV.TARGET + '/') }
+`
 const GATLING_PLAN = gatlingPlan('http("home").get("/").check(status().is(200))')
 
 let stage: PodStage
@@ -30,7 +34,8 @@ describeWithCluster('one run on a pod with every tool', () => {
     { tool: 'gatling', file: 'Plan.java', plan: GATLING_PLAN },
     { tool: 'java-selenium-chrome', file: 'Plan.java', plan: seleniumPlan(HOME) },
     { tool: 'java-selenium-firefox', file: 'Plan.java', plan: seleniumPlan(HOME) },
-    { tool: 'service-chrome', file: 'plan.ts', plan: ELEMENT_SCRIPT }
+    { tool: 'service-chrome', file: 'plan.ts', plan: ELEMENT_SCRIPT },
+    { tool: 'k6', file: 'plan.js', plan: K6_SCRIPT }
   ])('$tool: a sample for every hit', async ({ tool, file, plan }) => {
     writeFileSync(join(stage.folder, file), plan)
     const large = { large: { cpu: '1500m', memory: '2Gi' } }

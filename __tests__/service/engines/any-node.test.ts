@@ -37,6 +37,7 @@ beforeEach(() => {
   seen = undefined
   order = {
     node: podOf(new LocalImage(folders.create())),
+    whole: { nodes: 1, threads: null },
     place: { region: 'eu', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
     planFile: file('work/plan.jmx', PLAN),
     samplesFile: join(folder, 'rows.csv'),

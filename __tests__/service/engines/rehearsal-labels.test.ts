@@ -8,7 +8,8 @@ describe('the labels in a plan', () => {
     ['examples/shop/plan.jmx'],
     ['examples/gatling/ShopSimulation.java'],
     ['examples/selenium/ShopTest.java'],
-    ['examples/service-chrome/shop.ts']
+    ['examples/service-chrome/shop.ts'],
+    ['examples/k6/shop.js']
   ])('%s', (file) => {
     expect(readLabels(file, readFileSync(file, 'utf8'))).toEqual(['home', 'search', 'product', 'checkout'])
   })

@@ -16,7 +16,8 @@ describe.each([
     tool: 'java-selenium-chrome',
     label: (name: string) => `passed_transaction(driver, "${name}")`
   },
-  { example: 'service-chrome', tool: 'service-chrome', label: (name: string) => `step('${name}'` }
+  { example: 'service-chrome', tool: 'service-chrome', label: (name: string) => `step('${name}'` },
+  { example: 'k6', tool: 'k6', label: (name: string) => `name: '${name}'` }
 ])('the example examples/$example', ({ example, tool, label }) => {
   const config = readConfigFile(read(`examples/${example}/loadgate.yml`))
   const files = config.values.files?.split('\n') ?? []

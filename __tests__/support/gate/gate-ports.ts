@@ -127,6 +127,8 @@ export function makeSettings(changes: Partial<Settings> & { thresholdLines?: str
       onUnsure: 'warn',
       confirm: 0
     },
+    apdexTargetMs: 500,
+    toolExitCode: undefined,
     stopEarly: false,
     warmUpMs: 0,
     onStall: 'fail',

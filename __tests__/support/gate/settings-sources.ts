@@ -29,6 +29,11 @@ export function makeSources(given: Given, changes: Changes = {}): SettingsSource
         : Promise.resolve(configText),
     resolveFiles: (lines) =>
       Promise.resolve({ paths: lines.map((line) => `/workspace/${line}`), problems: [] }),
+    resolveResults: (lines) =>
+      Promise.resolve({
+        files: lines.map((line) => ({ path: `/workspace/${line}`, shown: line })),
+        problems: []
+      }),
     resolveBaseline: (path) => Promise.resolve({ path: `/workspace/${path}`, exists: false }),
     defaultName: 'octo/shop main 0123456',
     platform: 'linux',

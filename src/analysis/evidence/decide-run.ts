@@ -13,6 +13,7 @@ import {
   wholeOf,
   type Results
 } from './reached-load.js'
+import { brokenByTool } from '../thresholds/judge/tool-lines.js'
 import { lostLoad, quoteLines } from './remote-errors.js'
 import type { Measurements } from '../results/figures/measurements.js'
 import { isDecisive, isNotJudged, overallVerdict } from '../thresholds/judge/judge.js'
@@ -57,6 +58,9 @@ export function toJudge(
 
 /** The verdict on a run. Without complete evidence it is never `passed`. */
 export function decideRun(judgements: readonly Judgement[], evidence: RunEvidence): Decision {
+  const broken = brokenByTool(judgements)
+  // A plan that ends itself at a broken line of its own is cut short for that reason.
+  if (broken.length > 0) return { verdict: 'failed', reason: countAndFirst(broken, 'broken') }
   const reason = describeCut(evidence)
   if (reason !== undefined) return { verdict: 'inconclusive', reason }
   return decideVerdict(judgements, describeGap(evidence))
@@ -83,7 +87,7 @@ export function describeGap(evidence: RunEvidence): string | undefined {
   )
 }
 
-export function describeForeign(foreign: readonly string[] = []): string | undefined {
+function describeForeign(foreign: readonly string[] = []): string | undefined {
   const [first, ...others] = foreign
   const more = others.length === 0 ? '' : ` (and ${others.length} more like it)`
   return first && `${capitalize(first)}${more}. Check where the CSVs come from.`

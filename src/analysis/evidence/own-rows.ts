@@ -29,6 +29,8 @@ export interface RunTimes {
   readonly stoppedMs: number | undefined
   /** When it was created, by the service's clock; undefined if that was not seen. */
   readonly createdMs?: number | undefined
+  /** What began at `startedMs`, for people: "the run started". */
+  readonly called?: string
   /** How long its load was to take; undefined if that is unknown. */
   readonly durationMs?: number | undefined
 }
@@ -276,7 +278,7 @@ function describeTimes(times: RunTimes): string {
   const own = ownTimes(times)
   if (own !== undefined) return `the run took place from ${formatTime(own.fromMs)} to ${formatTime(own.toMs)}`
   const { startedMs, stoppedMs, createdMs = 0 } = times
-  if (startedMs !== undefined) return `the run started at ${formatTime(startedMs)}`
+  if (startedMs !== undefined) return `${times.called ?? 'the run started'} at ${formatTime(startedMs)}`
   return stoppedMs === undefined
     ? `the run was created at ${formatTime(createdMs)}`
     : `the run stopped at ${formatTime(stoppedMs)}`

@@ -124,6 +124,7 @@ function shortOfThreads({ threads: requested, countedBy, tool }: RequestedLoad, 
 function howToTake(tool: string): string {
   if (tool.startsWith('jmeter')) return ' (in JMeter: ${__P(threads,1)})'
   if (tool.startsWith('gatling')) return ' (in Gatling: Integer.getInteger("threads", 1))'
+  if (tool.startsWith('k6')) return ' (in k6: __ENV.THREADS)'
   return ''
 }
 

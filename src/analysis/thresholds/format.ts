@@ -2,7 +2,7 @@ import type { Stall } from '../results/stalls/find-stalls.js'
 import { compareToLimit, measureRoom, asAbsolute, type Judged } from './judge/judgement.js'
 import type { Figures } from '../results/figures/measurements.js'
 import { factsOf, figureOf, metricNamed, type Metric, type Unit } from './metrics.js'
-import { isAbsoluteThreshold, type AbsoluteThreshold } from './grammar/threshold.js'
+import { isAbsoluteThreshold, isBaselineThreshold, type AbsoluteThreshold } from './grammar/threshold.js'
 import { quoteIfNeeded } from './quoting.js'
 
 const MOST_DIGITS = 15
@@ -41,7 +41,8 @@ export function formatActual(judged: Judged): string {
   const { actual } = judged
   if (actual === undefined) return ''
   const threshold = asAbsolute(judged)
-  if (threshold === undefined) return formatValue(judged.threshold.metric, actual)
+  if (threshold === undefined)
+    return isBaselineThreshold(judged.threshold) ? formatValue(judged.threshold.metric, actual) : ''
   const { value: limit, unit, metric } = threshold
   const side = Math.sign(compareToLimit(actual, limit))
   // A limit that follows from a baseline is shown rounded too.

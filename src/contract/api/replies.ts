@@ -88,6 +88,12 @@ const runFields = {
   queue_position: described(v.nullable(count), 'From 1 while it waits; an addition of this service.'),
   user: v.optional(described(text, 'Who created it; an addition of this service.')),
   remote_errors: nullableText,
+  tool_thresholds: v.optional(
+    described(
+      v.array(v.object({ text, holds: v.boolean() })),
+      'What the plan itself says must hold, as its tool judged it: thresholds of k6, assertions of Gatling; an addition of this service.'
+    )
+  ),
   started: v.nullable(timestamp),
   stopped: v.nullable(timestamp)
 }

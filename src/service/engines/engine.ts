@@ -5,6 +5,7 @@ import { finished } from 'node:stream/promises'
 import { splitLines } from '../lines.js'
 import type { LoadNode, NodeExit } from '../nodes/load-node.js'
 import type { InstallPorts } from './install/run-to-end.js'
+import type { ToolLine } from '../../analysis/thresholds/judge/tool-lines.js'
 
 export interface PlanRequest {
   /** As in `run[tool]`, in the API document's own word. */
@@ -43,6 +44,8 @@ export interface NodePosition {
 
 /** The work of one node of a grid; threads are its share. */
 export interface NodeOrder extends Omit<PlanRequest, 'tool' | 'fileNames'> {
+  /** What the nodes of its grid share: those with work, and the threads of all of them. */
+  readonly whole: { readonly nodes: number; readonly threads: number | null }
   readonly node: LoadNode
   readonly place: NodePosition
   /** The plan; its data files are next to it, and the folder belongs to this node. */
@@ -71,6 +74,8 @@ export interface NodeOutcome {
   readonly losses?: readonly string[]
   /** What may be a mistake or intended, one sentence each. */
   readonly doubts?: readonly string[]
+  /** What the plan itself says must hold, as the tool judged it. */
+  readonly lines?: readonly ToolLine[]
   /** The time span of the samples, if it differs from the duration of the work. */
   readonly span?: { readonly startMs: number; readonly endMs: number }
 }

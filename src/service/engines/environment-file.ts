@@ -111,7 +111,7 @@ const MACHINES = new Set([
   ...['GLIBC_TUNABLES', 'PWDEBUG', 'DEBUG', 'SSLKEYLOGFILE']
 ])
 const MACHINES_PREFIX =
-  /^(?:LD_|DYLD_|BASH_FUNC_|MAVEN_|M2_|NPM_CONFIG_|npm_config_|PLAYWRIGHT_|PW_|PWTEST_|SELENIUM_REMOTE_|LOADGATE_)/
+  /^(?:LD_|DYLD_|BASH_FUNC_|MAVEN_|M2_|NPM_CONFIG_|npm_config_|PLAYWRIGHT_|PW_|PWTEST_|SELENIUM_REMOTE_|LOADGATE_|K6_(?!BROWSER_))/
 
 /** The service sets them for each node or user. */
 const SERVICES = new Set([

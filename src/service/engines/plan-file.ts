@@ -10,7 +10,8 @@ const PLANS: Readonly<Record<string, readonly RegExp[]>> = {
   gatling: [/\.(java|scala|kt)$/i, /\.jar$/i],
   'java-selenium-chrome': JAVA,
   'java-selenium-firefox': JAVA,
-  'service-chrome': [/(?<!\.d)\.(ts|js)$/i]
+  'service-chrome': [/(?<!\.d)\.(ts|js)$/i],
+  k6: [/(?<!\.d)\.[cm]?[tj]s$/i, /\.tar$/i]
 }
 /** They find the plan among its parts: by what JMeter's include, and by the class to run where all sources are compiled together. */
 const WITH_PARTS: readonly string[] = ['jmeter', 'gatling', 'java-selenium-chrome', 'java-selenium-firefox']

@@ -148,10 +148,10 @@ const SCRIPT = /\.[cm]?[jt]s$/i
 const LITERAL = String.raw`(["'\x60])((?:(?!\1)[^\\\n]|\\.)*)\1`
 /** A literal is kept as it is: an address in it contains what looks like a comment. */
 const LITERAL_OR_COMMENT = new RegExp(String.raw`${LITERAL}|/\*[^]*?\*/|//.*`, 'g')
-/** What names a row of the results: requests of Gatling, transactions of Selenium, and steps; a condition or a count comes first. */
+/** What names a row of the results: requests of Gatling, transactions of Selenium, steps (a condition or a count comes first), requests of k6. */
 const NAMING = {
   jvm: String.raw`\bhttp\s*\(|\bstart_transaction\s*\(|\b(?:passed|failed)_transaction\s*\(\s*\w+\s*,|@DisplayName\s*\(`,
-  script: String.raw`\bstep(?:\.once)?\s*\(|\bstep\.(?:if|unless|while|repeat)\s*\([^'"\n]*?,`
+  script: String.raw`\bstep(?:\.once)?\s*\(|\bstep\.(?:if|unless|while|repeat)\s*\([^'"\n]*?,|\btags\s*:\s*\{\s*name\s*:`
 }
 
 /** Whether labels may be in a file of this name, beside those of the plan. */
@@ -164,7 +164,7 @@ export function readLabels(fileName: string, text: string): string[] {
   if (!isSource(fileName)) return readSamplerNames(text)
   const code = text.replace(LITERAL_OR_COMMENT, (found, quote?: string) => (quote === undefined ? '' : found))
   const naming = JVM_SOURCE.test(fileName) ? NAMING.jvm : NAMING.script
-  const matches = code.matchAll(new RegExp(String.raw`(?:${naming})\s*${LITERAL}\s*[,)]`, 'g'))
+  const matches = code.matchAll(new RegExp(String.raw`(?:${naming})\s*${LITERAL}\s*[,)}]`, 'g'))
   const labels = [...matches].map(([, , label = '']) => label.replace(/\\(["'`\\])/g, '$1'))
   return [...new Set(labels)].filter((label) => label !== '')
 }

@@ -12,6 +12,7 @@ import type { RunTimes } from '../../analysis/evidence/own-rows.js'
 import { listRemoteErrors, lostLoad, quoteLines, wasStopped } from '../../analysis/evidence/remote-errors.js'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
+import { judgeToolLines } from '../../analysis/thresholds/judge/tool-lines.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
 import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
@@ -49,7 +50,10 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
   const changes = problems.length > 0 ? [] : findChanges(run, results)
   const missing = [...problems.map(({ words }) => words), ...changes, ...results.foreign]
   const apdex = apdexToJudge(run, thresholds, results)
-  const judgements = judgeThresholds(own, toJudge(results, { apdex, missing, onStall }))
+  const judgements = [
+    ...judgeThresholds(own, toJudge(results, { apdex, missing, onStall })),
+    ...judgeToolLines(run.toolLines)
+  ]
   const remoteErrors = listRemoteErrors(run.remoteErrors ?? undefined)
   const hasEndedWell = run.status === 'finished'
   const load = loadOf(run, grids, remoteErrors.length > 0)

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
-import type { NodeOutcome, PreparedPlan } from '../engines/engine.js'
+import type { NodeOrder, NodeOutcome, PreparedPlan } from '../engines/engine.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
 import { type LoadNode, NodeError, withRun } from '../nodes/load-node.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
@@ -148,10 +148,18 @@ async function runNode(ports: RunPorts, work: NodeWork): Promise<NodeOutcome> {
       node: startTogether(ports, { ...work, node }),
       place: { region: grid.spec.region, gridIndex: work.gridIndex, nodeIndex: index, ordinal: work.ordinal },
       ...{ planFile, samplesFile, logFile, nodeName, mark: `${run.mark ?? run.id}${work.ordinal + 1}` },
+      whole: describeWhole(grid, run),
       ...{ threads, rampupSec, durationSec, hosts, properties }
     },
     signal
   )
+}
+
+/** Each node of a hosted grid has all threads, as if it were alone. */
+function describeWhole({ spec }: GridRecord, { request }: RunRecord): NodeOrder['whole'] {
+  const isShared = spec.infrastructure !== 'hosted'
+  const working = shareThreads(spec, request.threads).filter((threads) => threads !== 0)
+  return { nodes: isShared ? working.length : 1, threads: request.threads }
 }
 
 /** The same node: its command is known by the run, and starts when those of all nodes can. */

@@ -25,6 +25,7 @@ function describeOrder(node: LoadNode, more: Partial<NodeOrder> = {}): NodeOrder
   return {
     ...{ node, planFile: join(folder, 'plan.ts'), samplesFile: join(folder, 'rows.csv'), nodeName: 'node 1' },
     ...{ logFile: join(folder, 'log'), threads: 2, rampupSec: 4, durationSec: 60, hosts: [], properties: [] },
+    whole: { nodes: 1, threads: null },
     place: { region: 'us-east-1', gridIndex: 0, nodeIndex: 1, ordinal: 1 },
     mark: '0123456789abcdef01234567',
     ...more

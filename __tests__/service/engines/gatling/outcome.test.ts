@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { Console, findProblem } from '../../../../src/service/engines/gatling/run-simulation.js'
+import {
+  Console,
+  findProblem,
+  listAssertions
+} from '../../../../src/service/engines/gatling/run-simulation.js'
 
 /** With what is squeezed in a table. */
 const SECRET = `hunter${'#'.repeat(12)}99`
@@ -100,12 +104,34 @@ describe('how a simulation ended', () => {
     )
   })
 
-  test('assertions that do not hold, in Gatling’s words', () => {
+  describe('assertions are lines of their own', () => {
     const broken = 'Global: percentage of failed events is less than 1.0 : false (actual : 50.0)'
     const held = 'Global: max of response time is less than 5000.0 : true (actual : 12.0)'
-    expect(problemOf(2, [held, broken, 'loadgate x1: end of run'])).toBe(
-      `Gatling 3.15.1 ran the whole plan, and its assertions do not hold:\n${broken}`
-    )
+    const linesOf = (code: number, lines: readonly string[]): unknown =>
+      listAssertions(exited(code), say([...lines, 'loadgate x1: end of run']).said)
+    const HELD = { text: 'Gatling: Global: max of response time is less than 5000.0', holds: true }
+
+    test('one that does not hold is no problem', () => {
+      expect(problemOf(2, [held, broken, 'loadgate x1: end of run'])).toBeNull()
+      expect(linesOf(2, [held, broken])).toEqual([
+        HELD,
+        { text: 'Gatling: Global: percentage of failed events is less than 1.0', holds: false }
+      ])
+    })
+
+    test('Gatling’s exit code decides: a plan can print such lines, and leave them out', () => {
+      expect(linesOf(0, [held, broken])).toEqual([HELD])
+      expect(linesOf(2, [held])).toEqual([
+        HELD,
+        { text: 'Gatling: assertions of the simulation', holds: false }
+      ])
+    })
+
+    test('none if the simulation did not run to its end, or failed', () => {
+      expect(listAssertions(exited(2), say([broken]).said)).toEqual([])
+      expect(linesOf(2, [broken, 'loadgate x1: failed: A: a'])).toEqual([])
+      expect(linesOf(1, [broken])).toEqual([])
+    })
   })
 
   test('an exception, with its cause', () => {

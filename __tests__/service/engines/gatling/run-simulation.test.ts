@@ -59,6 +59,7 @@ function run(stage: Stage = {}): Promise<NodeOutcome> {
       },
       stage.env ?? {}
     ),
+    whole: { nodes: 1, threads: null },
     place: { region: 'eu', gridIndex: 1, nodeIndex: 2, ordinal: 5 },
     planFile: join(folder, 'work', 'Plan.java'),
     samplesFile,
@@ -152,7 +153,7 @@ describe('the command', () => {
 
 describe('the outcome', () => {
   test('all well', async () => {
-    expect(await run()).toEqual({ problem: null, losses: [], doubts: [] })
+    expect(await run()).toEqual({ problem: null, losses: [], doubts: [], lines: [] })
   })
 
   test('a stop is no problem', async () => {
@@ -169,7 +170,8 @@ describe('the outcome', () => {
     expect(await run({ samples: 'timeStamp,elapsed\n' })).toEqual({
       problem: null,
       losses: ['eu node 3 recorded no samples: the simulation sent no request'],
-      doubts: ['a template is old', 'Gatling logged 1 error, the first: a: odd']
+      doubts: ['a template is old', 'Gatling logged 1 error, the first: a: odd'],
+      lines: []
     })
   })
 
@@ -181,7 +183,8 @@ describe('the outcome', () => {
       losses: [
         "Gatling could not execute parts of the plan: it logged 2 errors, the first: i.g.c.action.If: 'if-3' failed to execute: odd"
       ],
-      doubts: []
+      doubts: [],
+      lines: []
     })
   })
 

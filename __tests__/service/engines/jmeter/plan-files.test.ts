@@ -19,8 +19,8 @@ describe('the files of a JMeter plan', () => {
   })
 
   test.each([
-    ['shop.ts', 'set tool to service-chrome'],
-    ['shop.JS', 'set tool to service-chrome'],
+    ['shop.ts', 'set tool to k6 or service-chrome'],
+    ['shop.JS', 'set tool to k6 or service-chrome'],
     ['Shop.scala', 'set tool to gatling'],
     ['Shop.java', 'set tool to gatling, java-selenium-chrome or java-selenium-firefox'],
     ['plan.xml', 'the name of the plan must end in .jmx'],
@@ -48,6 +48,8 @@ describe('the service', () => {
       { name: 'run_files[]', fileName: 'shop.ts', content: '' }
     ])
     expect(reply.status).toBe(422)
-    expect(reply.json.error).toContain('tool jmeter runs .jmx plans, not shop.ts; set tool to service-chrome')
+    expect(reply.json.error).toContain(
+      'tool jmeter runs .jmx plans, not shop.ts; set tool to k6 or service-chrome'
+    )
   })
 })

@@ -71,6 +71,7 @@ function run(
       },
       ports.env
     ),
+    whole: { nodes: 1, threads: null },
     place: { region: 'local', gridIndex: 0, nodeIndex: 0, ordinal: 0 },
     ...{ planFile: join(folder, 'Plan.java'), samplesFile, logFile: join(folder, 'log'), nodeName: 'node 1' },
     mark: '0123456789abcdef01234567',

@@ -49,10 +49,15 @@ export interface Allowance {
 
 export type Threshold = AbsoluteThreshold | BaselineThreshold
 
-export function isBaselineThreshold(threshold: Threshold): threshold is BaselineThreshold {
+/** What the plan itself says must hold, judged by its tool: a threshold of k6, an assertion of Gatling. */
+export interface ToolThreshold extends Pick<ThresholdLine, 'text' | 'line' | 'level'> {
+  readonly isTools: true
+}
+
+export function isBaselineThreshold(threshold: Threshold | ToolThreshold): threshold is BaselineThreshold {
   return 'allowance' in threshold
 }
 
-export function isAbsoluteThreshold(threshold: Threshold): threshold is AbsoluteThreshold {
+export function isAbsoluteThreshold(threshold: Threshold | ToolThreshold): threshold is AbsoluteThreshold {
   return 'value' in threshold
 }

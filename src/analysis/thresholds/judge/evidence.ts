@@ -1,3 +1,4 @@
+import { isAbsoluteThreshold } from '../grammar/threshold.js'
 import type { Figures, Measurements, Source, Scope } from '../../results/figures/measurements.js'
 import { factsOf, type Metric, type NamedMetric } from '../metrics.js'
 import { formatValue } from '../format.js'
@@ -126,7 +127,10 @@ export function sayLittle(line: Pick<NamedMetric, 'metric' | 'name'>): string {
 export function failsForFailures(judgements: readonly Judgement[]): boolean {
   return judgements.some(
     ({ verdict, threshold }) =>
-      verdict === 'failed' && threshold.level === 'fail' && factsOf(threshold).showsFailures
+      verdict === 'failed' &&
+      threshold.level === 'fail' &&
+      isAbsoluteThreshold(threshold) &&
+      factsOf(threshold).showsFailures
   )
 }
 

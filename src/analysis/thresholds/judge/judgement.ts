@@ -2,11 +2,11 @@ import type { ON_STALL } from '../../../contract/vocabulary.js'
 import type { Stall } from '../../results/stalls/find-stalls.js'
 import type { Scope } from '../../results/figures/measurements.js'
 import { factsOf } from '../metrics.js'
-import { isAbsoluteThreshold } from '../grammar/threshold.js'
-import type { AbsoluteThreshold, Threshold, Operator } from '../grammar/threshold.js'
+import { isAbsoluteThreshold, isBaselineThreshold } from '../grammar/threshold.js'
+import type { AbsoluteThreshold, Threshold, ToolThreshold, Operator } from '../grammar/threshold.js'
 
 export interface Judgement {
-  readonly threshold: Threshold
+  readonly threshold: Threshold | ToolThreshold
   readonly verdict: 'passed' | 'failed' | 'inconclusive'
   /** In base units, of the worst scope; only if the verdict is based on it. */
   readonly actual?: number | undefined
@@ -79,7 +79,7 @@ export type Judged = Pick<Judgement, 'threshold' | 'actual' | 'comparison'>
 export function asAbsolute(judged: Pick<Judged, 'threshold' | 'comparison'>): AbsoluteThreshold | undefined {
   const { threshold, comparison } = judged
   if (isAbsoluteThreshold(threshold)) return threshold
-  if (comparison?.limit === undefined) return undefined
+  if (comparison?.limit === undefined || !isBaselineThreshold(threshold)) return undefined
   return { ...threshold, value: comparison.limit, unit: factsOf(threshold).units[0] ?? '' }
 }
 

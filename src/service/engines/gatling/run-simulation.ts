@@ -12,6 +12,7 @@ import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import { planSecrets, redactLog } from '../redact-log.js'
 import type { NodeExit } from '../../nodes/load-node.js'
+import type { ToolLine } from '../../../analysis/thresholds/judge/tool-lines.js'
 
 /** A compiled simulation: the same for every node with the same tools. */
 export interface Simulation {
@@ -81,7 +82,8 @@ export async function runSimulation(plan: Simulation, work: NodeWork): Promise<N
   const errors = await readLogErrors(order.logFile, { redact, signal })
   const { version } = plan
   const problem = findProblem({ exit, said: console, firstError: errors.first, version })
-  if (problem !== null) return { problem }
+  const lines = listAssertions(exit, console)
+  if (problem !== null) return { problem, lines }
   const isEmpty = !(await hasSamples(order.samplesFile))
   return {
     problem: null,
@@ -89,7 +91,8 @@ export async function runSimulation(plan: Simulation, work: NodeWork): Promise<N
       ...(isEmpty ? [redact(`${order.nodeName} recorded no samples: the simulation sent no request`)] : []),
       ...tell(errors.lost, (count) => `Gatling could not execute parts of the plan: it logged ${count}`)
     ],
-    doubts: [...plan.doubts.map(redact), ...tell(errors.other, (count) => `Gatling logged ${count}`)]
+    doubts: [...plan.doubts.map(redact), ...tell(errors.other, (count) => `Gatling logged ${count}`)],
+    lines
   }
 }
 
@@ -182,15 +185,25 @@ interface Ending {
   readonly version: string
 }
 
-/** Why a run is a problem, in Gatling's own words; null if the whole simulation ran and its assertions hold. */
+/** What the simulation asserts, as Gatling judged it: it says so in its exit code, and prints a line for each. */
+export function listAssertions(exit: NodeExit, { isEnded, failures, assertions }: Console): ToolLine[] {
+  if (!isEnded || failures.length > 0) return []
+  const areBroken = exit.code === ASSERTIONS_FAILED
+  if (!areBroken && exit.code !== 0) return []
+  // A plan can print such lines too: none is broken unless Gatling says that one is, and then one is.
+  const lines = areBroken ? assertions : assertions.filter(({ holds }) => holds)
+  const isShown = !areBroken || lines.some(({ holds }) => !holds)
+  const all = isShown ? lines : [...lines, { text: 'assertions of the simulation', holds: false }]
+  return all.map(({ text, holds }) => ({ text: `Gatling: ${text}`, holds }))
+}
+
+/** Why a run is a problem, in Gatling's own words; null if the whole simulation ran, whether or not its assertions hold. */
 export function findProblem(ending: Ending): string | null {
   const { exit, said, version } = ending
   const gatling = `Gatling ${version}`
   if (!said.isEnded)
     return cut(`${gatling} did not run the plan to its end (${describeExit(exit)}):`, lastWords(ending))
-  if (exit.code === 0) return null
-  if (exit.code === ASSERTIONS_FAILED && said.failures.length === 0)
-    return cut(`${gatling} ran the whole plan, and its assertions do not hold:`, said.brokenAssertions)
+  if (exit.code === 0 || (exit.code === ASSERTIONS_FAILED && said.failures.length === 0)) return null
   const words = said.failures.length > 0 ? said.failures : lastWords(ending)
   return cut(`${gatling} could not run the plan (${describeExit(exit)}):`, [
     ...adviceFor(words, version),
@@ -232,8 +245,10 @@ const END = 'end of run'
 const RULE = /^[=-]{20,}$/
 /** Gatling's tables are as wide as a terminal, and a log's line has more in it. */
 const FILLER = /([-# ])\1{9,}/g
-/** `Global: percentage of failed events is less than 1.0 : false (actual : 50.0)` */
-const BROKEN_ASSERTION = /^.+ : false \(.*\)$/
+/** `Global: percentage of failed events is less than 1.0 : false (actual : 50.0)`; the end differs between the nodes of a run. */
+const ASSERTION = /^(.+) : (true|false) \(actual : .*\)$/
+/** Assertions on all requests have a line for each. */
+const MOST_ASSERTIONS = 1000
 
 /** The mark is a random word in the helper's own lines, which nothing else that is printed can have. */
 interface ConsolePorts {
@@ -248,8 +263,8 @@ export class Console {
   isEnded = false
   /** Why the simulation failed, from the outermost exception to its cause. */
   readonly failures: string[] = []
-  /** The assertions that do not hold, as Gatling prints them. */
-  readonly brokenAssertions: string[] = []
+  /** As Gatling prints them. */
+  readonly assertions: ToolLine[] = []
   readonly lastLines: string[] = []
 
   constructor(private readonly ports: ConsolePorts) {}
@@ -263,7 +278,9 @@ export class Console {
     if (raw.trim() === '' || RULE.test(raw)) return
     // Before anything is left out of the line: a secret is found as a whole only.
     const line = this.ports.redact(raw)
-    if (BROKEN_ASSERTION.test(raw)) this.brokenAssertions.push(line)
+    const [, text, holds] = ASSERTION.exec(line) ?? []
+    if (text !== undefined && this.assertions.length < MOST_ASSERTIONS)
+      this.assertions.push({ text, holds: holds === 'true' })
     this.lastLines.push(line)
     if (this.lastLines.length > KEPT_LINES) this.lastLines.shift()
     this.ports.onLine(line.replace(FILLER, '$1$1$1'))

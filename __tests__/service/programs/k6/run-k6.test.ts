@@ -1,0 +1,270 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { K6_CSV_HEADER } from '../../../../src/analysis/results/formats/k6-csv.js'
+import { mountSmallDisk } from '../../../support/small-disk.js'
+import { K6Stage } from '../../../support/tools/k6.js'
+import { isAlive, until } from '../../../e2e/cli-command.js'
+
+const HEADER = `${K6_CSV_HEADER}error,error_code,expected_response,method,name,status,url,extra_tags,metadata`
+const rowOf = (metric: string, value: number, name = 'home'): string =>
+  `${metric},1700000000500,${value},,,true,GET,${name},200,http://shop/,,vu=1&iter=0`
+const ROW = `${rowOf('http_req_duration', 20)}\n${rowOf('http_req_blocked', 5)}\n`
+const OPTIONS = { totalDuration: '1s', setupTimeout: '0s', teardownTimeout: '0s', maxVUs: 1, thresholds: {} }
+
+let stage: K6Stage
+beforeEach(() => {
+  stage = new K6Stage()
+})
+afterEach(() => stage.remove())
+
+interface StandIn {
+  /** What `inspect` prints. */
+  readonly options?: unknown
+  /** Statements; `csv(text)`, `summary(text)` and `log(document)` write as k6 does. */
+  readonly run?: string
+  readonly inspect?: string
+}
+
+/** A k6 that does as it is told, whatever the script says. */
+function standIn({ options = OPTIONS, run = '', inspect }: StandIn): void {
+  stage.k6 = stage.write(
+    'k6',
+    `#!${process.execPath}
+const fs = require('node:fs')
+const [command, ...args] = process.argv.slice(2)
+const after = (start) => args.find((arg) => arg.startsWith(start)).slice(start.length)
+const csv = (text) => fs.appendFileSync(after('--out=csv='), text)
+const summary = (text) => fs.writeFileSync(after('--summary-export='), text)
+const log = (document) => fs.writeSync(2, JSON.stringify(document) + '\\n')
+fs.writeFileSync(${JSON.stringify(join(stage.folder, 'pid'))}, String(process.pid))
+if (command === 'inspect') {
+  ${inspect ?? `console.log(${JSON.stringify(JSON.stringify(options))})`}
+} else {
+  ${run}
+}
+`
+  )
+  chmodSync(stage.k6, 0o755)
+}
+
+/** It must not come to this. */
+const START = `fs.writeFileSync(process.argv[1] + '.started', '')`
+const isStarted = (): boolean => existsSync(`${stage.k6}.started`)
+const WRITE = `csv(${JSON.stringify(`${HEADER}\n${ROW}`)});`
+
+test('what it writes becomes a row while it runs, and starts before the wait for a connection', async () => {
+  const go = join(stage.folder, 'go')
+  standIn({
+    run: `${WRITE} const wait = setInterval(() => fs.existsSync(${JSON.stringify(go)}) && clearInterval(wait), 10)`
+  })
+  const running = stage.run('')
+  const rows = (): string[] =>
+    existsSync(stage.samplesFile) ? readFileSync(stage.samplesFile, 'utf8').split('\n') : []
+  await until(() => rows().length === 3)
+  stage.write('go', '')
+  const { facts } = await running
+  expect(rows()[1]).toMatch(/^1700000000475,20,home,200,OK,vu 1-1,/)
+  expect(facts).toEqual({
+    problem: null,
+    losses: [],
+    doubts: [expect.stringContaining('waited 5 ms')],
+    lines: [],
+    requests: 1,
+    isIdle: false
+  })
+})
+
+describe('a k6 that lies is never believed to have passed', () => {
+  test.each([
+    {
+      what: 'crossed thresholds without a summary',
+      run: `${WRITE} process.exit(99)`,
+      lines: [{ text: 'thresholds of the script', holds: false }]
+    },
+    {
+      what: 'crossed thresholds, all of which hold',
+      run: `${WRITE} summary('{"metrics":{"checks":{"thresholds":{"rate>0.9":false}}}}'); process.exit(99)`,
+      lines: [
+        { text: 'checks rate>0.9', holds: true },
+        { text: 'thresholds of the script', holds: false }
+      ]
+    },
+    {
+      what: 'a test that the script marked as failed',
+      run: `${WRITE} process.exit(110)`,
+      lines: [{ text: 'the script marked the test as failed', holds: false }]
+    },
+    {
+      what: 'a summary in another form',
+      run: `${WRITE} summary('{"metrics":{"checks":{"thresholds":{"rate>0.9":{"ok":false}}}}}')`,
+      lines: [{ text: 'checks rate>0.9', holds: false }]
+    }
+  ])('$what', async ({ run, lines }) => {
+    standIn({ run })
+    expect((await stage.run('')).facts).toMatchObject({ problem: null, lines })
+  })
+
+  test('thresholds that it does not judge are lost', async () => {
+    const thresholds = { checks: ['rate>0.9'], http_req_failed: [] }
+    for (const run of [WRITE, `${WRITE} summary('{"metr')`]) {
+      standIn({ options: { ...OPTIONS, thresholds }, run })
+      expect((await stage.run('')).facts.losses).toEqual([
+        'k6 did not say whether these thresholds hold: checks'
+      ])
+    }
+  })
+
+  test.each([
+    {
+      what: 'rows with too few columns',
+      csv: `${HEADER}\nhttp_req_duration,1700000000500,3\n`,
+      says: /^k6 wrote samples that cannot be read: row 1: it has 3 columns/
+    },
+    {
+      what: 'half a row',
+      csv: `${HEADER}\n${ROW}http_req_dur`,
+      says: /row 3: the file ends in the middle of it/
+    },
+    {
+      what: 'a row without an end',
+      csv: `${HEADER}\n${ROW}${'x'.repeat(3_000_000)}`,
+      says: /row 3: it has no end within 1 MiB/
+    }
+  ])('$what', async ({ csv, says }) => {
+    standIn({ run: `csv(${JSON.stringify(csv)})` })
+    expect((await stage.run('')).facts.losses).toEqual([expect.stringMatching(says)])
+  })
+
+  test.each([
+    {
+      what: 'a killed one',
+      run: `${WRITE} process.kill(process.pid, 'SIGKILL')`,
+      says: /^k6 ended with killed by SIGKILL$/
+    },
+    {
+      what: 'an exit code that nobody knows',
+      run: `log({ level: 'error', msg: 'a', hint: 'b' }); process.exit(7)`,
+      says: /^k6 ended with exit code 7: a: b$/
+    },
+    {
+      what: 'inspect prints something else',
+      inspect: `console.log('welcome')`,
+      says: /^k6 inspect printed something else than the script's options: welcome/
+    },
+    {
+      what: 'inspect fails without a word',
+      inspect: 'process.exit(3)',
+      says: /^k6 cannot read the script: exit code 3$/
+    }
+  ])('$what is a problem', async (given) => {
+    standIn(given)
+    expect((await stage.run('')).facts.problem).toMatch(given.says)
+  })
+})
+
+test('exceptions are counted though their lines are cut, and what the script prints is no error of k6', async () => {
+  const long = `boom\\n\\tat default (script.js:1:1)\\n${'x'.repeat(20_000)}`
+  standIn({
+    run: `${WRITE} log({ level: 'error', msg: "${long}", source: 'stacktrace' })
+      log({ level: 'error', msg: 'Error: two', source: 'stacktrace' }); log({ level: 'error', msg: 'mine', source: 'console' }); process.exit(107)`
+  })
+  const { facts } = await stage.run('')
+  expect(facts.losses).toEqual([expect.stringMatching(/^k6: an exception ended 2 iterations: .*boom/)])
+  expect(facts.problem).toBe('k6 ended with exit code 107')
+})
+
+describe('a k6 that does not end', () => {
+  const limits = { slackMs: 0, graceMs: 50, readMs: 60_000 }
+  const pid = (): number => Number(readFileSync(join(stage.folder, 'pid'), 'utf8'))
+
+  test('is interrupted after the time that the script can take, and keeps what it wrote', async () => {
+    standIn({
+      // Longer than it takes to start.
+      options: { ...OPTIONS, totalDuration: '6s' },
+      run: `process.on('SIGINT', () => { ${WRITE} log({ level: 'error', msg: 'aborted' }); process.exit(105) }); setInterval(() => {}, 1000)`
+    })
+    const { facts, rows } = await stage.run('', {}, { limits: { ...limits, graceMs: 60_000 } })
+    expect(facts.problem).toMatch(/^k6 was ended, for it still ran after 6 s, .* \(exit code 105\): aborted$/)
+    expect(rows).toHaveLength(1)
+  })
+
+  test('is killed if it ignores that', async () => {
+    standIn({ run: `${WRITE} process.on('SIGINT', () => {}); setInterval(() => {}, 1000)` })
+    const { facts } = await stage.run('', {}, { limits })
+    expect(facts.problem).toMatch(/\(killed by SIGKILL\)$/)
+    expect(isAlive(pid())).toBe(false)
+  })
+
+  test('is killed while it reads the script', async () => {
+    standIn({ inspect: 'setInterval(() => {}, 1000)' })
+    const { facts } = await stage.run('', {}, { limits: { readMs: 1000 } })
+    expect(facts.problem).toBe('k6 cannot read the script: it had not ended after 1 s')
+    expect(isAlive(pid())).toBe(false)
+  })
+})
+
+describe('samples that cannot be written', () => {
+  test('from the first one on: k6 is not started', async () => {
+    standIn({ run: START })
+    const { facts } = await stage.run('', { samplesFile: '/dev/full' })
+    expect(facts.problem).toMatch(/^The samples of k6 could not be written: .*ENOSPC/)
+    expect(isStarted()).toBe(false)
+  })
+
+  test('later on: k6 is interrupted, and whole rows are kept', async () => {
+    const folder = join(stage.folder, 'disk')
+    const disk = mountSmallDisk(folder)
+    if (disk === undefined) return
+    try {
+      standIn({
+        run: `process.on('SIGINT', () => process.exit(105)); ${WRITE} setInterval(() => csv(${JSON.stringify(ROW)}.repeat(1000)), 1)`
+      })
+      const { facts, rows } = await stage.run('', { samplesFile: join(folder, 'samples.csv') })
+      expect(facts.problem).toMatch(/^The samples of k6 could not be written: .*ENOSPC/)
+      expect(rows.length).toBeGreaterThan(1000)
+      expect(rows.every(({ label, partOf }) => label === 'home' && partOf === '')).toBe(true)
+    } finally {
+      disk.unmount()
+    }
+  })
+})
+
+describe('what the script sets and the run decides', () => {
+  test.each([
+    {
+      what: 'hosts',
+      options: { hosts: { 'a.example': '10.0.0.1' } },
+      order: { hosts: [{ host: 'b.example', address: '127.0.0.1' }] },
+      says: /options\.hosts/
+    },
+    {
+      what: 'its part of the load',
+      options: { executionSegment: '0:1/2' },
+      order: { parts: 2 },
+      says: /options\.executionSegment/
+    },
+    { what: 'a pause', options: { paused: true }, order: {}, says: /options\.paused/ }
+  ])('$what: refused before any load', async ({ options, order, says }) => {
+    standIn({ options: { ...OPTIONS, ...options }, run: START })
+    expect((await stage.run('', order)).facts.problem).toMatch(says)
+    expect(isStarted()).toBe(false)
+  })
+
+  test.each([
+    { what: 'an address', script: 'http.get("https://Shop.example./cart")' },
+    { what: 'a port', script: 'http.get(`http://shop.example.:8080`)' },
+    { what: 'a variable', script: '', env: { HOST: 'shop.example.' } }
+  ])('a host with a final dot in $what, which k6 would look up', async ({ script, env = {} }) => {
+    stage.env = env
+    standIn({ run: START })
+    const hosts = [{ host: 'shop.example', address: '127.0.0.1' }]
+    expect((await stage.run(script, { hosts })).facts.problem).toMatch(
+      /final dot, so shop\.example\. would be/
+    )
+    expect(isStarted()).toBe(false)
+    standIn({ run: WRITE })
+    stage.env = { HOST: 'shop.example.org', TEXT: 'at shop.example. Then' }
+    expect((await stage.run('"//shop.example/" // shop.example.', { hosts })).facts.problem).toBeNull()
+  })
+})

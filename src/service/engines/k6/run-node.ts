@@ -1,0 +1,142 @@
+import { dirname } from 'node:path'
+import { FactsReader, ORDER_VARIABLE, type K6Facts, type K6Order } from '../../programs/k6/order.js'
+import { describeExit, type NodeOrder, type NodeOutcome, type NodeWork } from '../engine.js'
+import { placeVariables } from '../environment-file.js'
+import { packageFile } from '../install/run-to-end.js'
+import { planSecrets, redactLog } from '../redact-log.js'
+
+/** What a node has for scripts: on this machine, or in its image. */
+export interface K6Tool {
+  readonly k6: string
+  readonly version: string
+  /** Runs the program that starts k6 and reads its samples. */
+  readonly node: string
+}
+
+interface K6Plan {
+  readonly tool: K6Tool
+  /** Of the uploaded file of variables. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+const PROGRAM = 'dist/tools/k6.mjs'
+const SHOWN_LINES = 10
+
+/** Runs the script on one node, in a process that starts k6 and reads its samples there. */
+export async function runOnNode(
+  { tool, variables }: K6Plan,
+  { order, signal, ports }: NodeWork
+): Promise<NodeOutcome> {
+  const secrets = planSecrets(order.properties, variables)
+  const redact = (text: string): string => redactLog(text, secrets)
+  const { node } = order
+  const folder = dirname(order.planFile)
+  const program = packageFile(PROGRAM)
+  const output = new NodeOutput(order.mark, (line) => ports.log(`${order.nodeName}: ${redact(line)}`))
+  const exit = await node.run(
+    {
+      file: tool.node,
+      args: [node.pathOf(program)],
+      brings: [folder, program],
+      follows: [order.samplesFile],
+      collects: [order.logFile],
+      cwd: node.pathOf(folder),
+      env: {
+        ...node.env,
+        ...variables,
+        ...scriptVariables(order),
+        ...placeVariables(order.place),
+        [ORDER_VARIABLE]: JSON.stringify(describeOrder(tool, order))
+      },
+      onLine: (line) => output.take(line)
+    },
+    signal
+  )
+  // Whoever stopped it knows that load is missing.
+  if (signal.aborted) return { problem: null }
+  const { facts } = output
+  if (facts === undefined)
+    return {
+      problem: redact(
+        `The process that runs k6 ended too early (${describeExit(exit)}): ${output.lastLines.join('\n')}`
+      )
+    }
+  if (facts.isIdle) ports.log(`${order.nodeName}: the script has no VU for it, so it stays idle`)
+  const isSilent = facts.problem === null && facts.requests === 0 && !facts.isIdle
+  return {
+    problem: facts.problem === null ? null : redact(facts.problem),
+    losses: [
+      ...facts.losses,
+      ...(isSilent ? [`${order.nodeName} recorded no samples: the script sent no HTTP request`] : [])
+    ].map(redact),
+    doubts: facts.doubts.map(redact),
+    lines: facts.lines.map(({ text, holds }) => ({ text: redact(`k6: ${text}`), holds }))
+  }
+}
+
+/** Reads what a node's process prints: what it tells the service, and lines for people. */
+class NodeOutput {
+  readonly lastLines: string[] = []
+  readonly #reader = new FactsReader()
+  /** Something that it told cannot be read: then it is not known how k6 ended. */
+  #isBroken = false
+
+  /** The word is in front of what the node itself tells; a script does not know it. */
+  constructor(
+    private readonly word: string,
+    private readonly log: (line: string) => void
+  ) {}
+
+  /** Undefined if the node has not told all of them. */
+  get facts(): K6Facts | undefined {
+    return this.#isBroken ? undefined : this.#reader.facts
+  }
+
+  take(line: string): void {
+    if (!line.startsWith(`${this.word} `)) this.#show(line)
+    else
+      try {
+        this.#reader.take(line.slice(this.word.length + 1))
+      } catch {
+        this.#isBroken = true
+        this.#show(line)
+      }
+  }
+
+  #show(line: string): void {
+    this.lastLines.push(line)
+    if (this.lastLines.length > SHOWN_LINES) this.lastLines.shift()
+    this.log(line)
+  }
+}
+
+/** How a parameter's name is written as a variable of the environment: `shop.host` as `SHOP_HOST`. */
+export function variableName(name: string): string {
+  return name.toUpperCase().replace(/\W/g, '_')
+}
+
+/** As k6 writes durations; parameters under their own names, and in capitals as variables are written. */
+function scriptVariables({ whole, rampupSec, durationSec, properties }: NodeOrder): Record<string, string> {
+  const settings = {
+    ...(whole.threads !== null && { THREADS: String(whole.threads) }),
+    ...(rampupSec !== null && { RAMPUP: `${rampupSec}s` }),
+    ...(durationSec !== null && { DURATION: `${durationSec}s` })
+  }
+  const given = properties.flatMap(({ name, value }) => [
+    [name, value] as const,
+    [variableName(name), value] as const
+  ])
+  return { ...settings, ...Object.fromEntries(given) }
+}
+
+function describeOrder({ k6 }: K6Tool, order: NodeOrder): K6Order {
+  const { node, place, whole, rampupSec, durationSec, hosts } = order
+  return {
+    ...{ word: order.mark, k6, script: node.pathOf(order.planFile) },
+    ...{ samplesFile: node.pathOf(order.samplesFile), logFile: node.pathOf(order.logFile) },
+    threadPrefix: `${place.ordinal + 1}-`,
+    ...{ vus: whole.threads, rampupSec, durationSec, hosts },
+    // Those without work are the last ones of a grid.
+    ...{ part: whole.nodes === 1 ? 0 : place.nodeIndex, parts: whole.nodes }
+  }
+}

@@ -1,0 +1,150 @@
+import type { K6Order } from './order.js'
+
+/** What of a script's options decides how it is started; as `k6 inspect` prints them. */
+export interface ScriptOptions {
+  readonly vus?: number | null
+  readonly paused?: boolean | null
+  readonly scenarios?: Readonly<Record<string, unknown>> | null
+  readonly hosts?: Readonly<Record<string, unknown>> | null
+  readonly executionSegment?: unknown
+}
+
+/** The same with the settings of the run, as `k6 inspect --execution-requirements` prints them for this node's part. */
+export interface TestOptions {
+  readonly systemTags?: readonly string[] | null
+  readonly setupTimeout?: string | null
+  readonly teardownTimeout?: string | null
+  readonly thresholds?: Readonly<Record<string, readonly unknown[]>> | null
+  readonly totalDuration?: string | null
+  readonly maxVUs?: number
+}
+
+/** What the samples are made from. */
+const NEEDED_TAGS = [
+  ...['check', 'error', 'error_code', 'expected_response', 'group', 'method', 'name', 'service', 'status'],
+  'url',
+  // Of no metric: it only says whose request a row is.
+  'vu'
+]
+
+/** Why the script cannot be run as it is asked for; undefined if it can. */
+export function refuseOptions(
+  { hosts, executionSegment, paused }: ScriptOptions,
+  order: Pick<K6Order, 'hosts' | 'parts'>
+): string | undefined {
+  if (order.hosts.length > 0 && hosts && Object.keys(hosts).length > 0)
+    return 'the script sets options.hosts, which wins over override-hosts: remove one of the two'
+  if (order.parts > 1 && executionSegment)
+    return 'the script sets options.executionSegment, and the nodes share the load by it: remove it from the script'
+  if (paused === true)
+    return 'the script sets options.paused, and nobody would tell k6 to go on: remove it from the script'
+  return undefined
+}
+
+/** A host that k6 would look up although it has another address: k6 compares names as they are, and takes none with a final dot. */
+export function findDottedHost(texts: readonly string[], hosts: K6Order['hosts']): string | undefined {
+  const lower = texts.map((text) => text.toLowerCase())
+  return hosts
+    .map(({ host }) => `${host}.`)
+    .find((dotted) => lower.some((text) => holdsHost(text, dotted.toLowerCase())))
+}
+
+/** `//shop.example.` before a port, a path or the end of a text, or the whole of a variable. */
+function holdsHost(text: string, dotted: string): boolean {
+  if (text === dotted || text.startsWith(`${dotted}:`)) return true
+  for (let at = text.indexOf(`//${dotted}`); at >= 0; at = text.indexOf(`//${dotted}`, at + 1))
+    if (!/[\w-]/.test(text[at + 2 + dotted.length] ?? '')) return true
+  return false
+}
+
+/** What is in k6's config file, below the options of a script. */
+export function describeConfig({ hosts, part, parts }: K6Order): Record<string, unknown> {
+  const mark = (index: number): string => (index === 0 ? '0' : index === parts ? '1' : `${index}/${parts}`)
+  return {
+    ...(hosts.length > 0 && { hosts: Object.fromEntries(hosts.map(({ host, address }) => [host, address])) }),
+    // `0:1/3` of `0,1/3,2/3,1`: k6 divides VUs, rates and iterations so that the parts together are exactly the whole.
+    ...(parts > 1 && {
+      executionSegment: `${mark(part)}:${mark(part + 1)}`,
+      executionSegmentSequence: Array.from({ length: parts + 1 }, (_, index) => mark(index)).join(',')
+    })
+  }
+}
+
+function hasScenarios({ scenarios }: ScriptOptions): boolean {
+  return Object.keys(scenarios ?? {}).length > 0
+}
+
+interface Shape {
+  readonly vus?: string
+  readonly duration?: string
+  readonly stage?: string
+}
+
+/** The settings of the run as options of k6; a script with scenarios of its own reads them from its environment. */
+export function shapeOf(script: ScriptOptions, order: K6Order): Shape {
+  const { vus, rampupSec, durationSec } = order
+  if (hasScenarios(script)) return {}
+  if (vus !== null && rampupSec !== null && rampupSec > 0 && durationSec !== null && durationSec > rampupSec)
+    return { stage: `${rampupSec}s:${vus},${durationSec - rampupSec}s:${vus}` }
+  return {
+    ...(vus !== null && { vus: String(vus) }),
+    ...(durationSec !== null && { duration: `${durationSec}s` })
+  }
+}
+
+/** What of the settings has no effect, one sentence each. */
+export function doubtShape(script: ScriptOptions, { stage }: Shape, { rampupSec }: K6Order): string[] {
+  if (rampupSec === null || rampupSec === 0 || stage !== undefined || hasScenarios(script)) return []
+  return [
+    'rampup has no effect: k6 starts all VUs at once unless threads and a duration longer than rampup are given, or the script has scenarios or stages of its own'
+  ]
+}
+
+/** For `k6 inspect`, which takes no other options, and does not know that a script without VUs has one. */
+export function shapeVariables(
+  { vus, duration, stage }: Shape,
+  script: ScriptOptions
+): Record<string, string> {
+  const isOne = script.vus == null && !hasScenarios(script)
+  return {
+    ...((vus !== undefined || isOne) && { K6_VUS: vus ?? '1' }),
+    ...(duration !== undefined && { K6_DURATION: duration }),
+    ...(stage !== undefined && { K6_STAGES: stage })
+  }
+}
+
+export function loadArguments({ vus, duration, stage }: Shape, { systemTags }: TestOptions): string[] {
+  return [
+    ...(vus === undefined ? [] : [`--vus=${vus}`]),
+    ...(duration === undefined ? [] : [`--duration=${duration}`]),
+    ...(stage === undefined ? [] : [`--stage=${stage}`]),
+    // Those of the script too: its thresholds may be about them.
+    `--system-tags=${[...new Set([...(systemTags ?? []), ...NEEDED_TAGS])].join(',')}`
+  ]
+}
+
+const DEFAULT_TIMEOUT = '60s'
+
+/** How long the script can take, with setup and teardown: k6 itself ends what takes longer. */
+export function longestMs({ totalDuration, setupTimeout, teardownTimeout }: TestOptions): number {
+  return (
+    readDuration(totalDuration ?? '0s') +
+    readDuration(setupTimeout ?? DEFAULT_TIMEOUT) +
+    readDuration(teardownTimeout ?? DEFAULT_TIMEOUT)
+  )
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  µs: 1e-3,
+  ns: 1e-6
+}
+
+/** As Go writes durations: `1h2m3.5s`, `500ms`. */
+function readDuration(text: string): number {
+  const parts = [...text.matchAll(/([\d.]+)(h|ms|m|s|µs|ns)/g)]
+  return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS_MS[unit] ?? 0), 0)
+}

@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, constants, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { K6Csv } from '../../../analysis/results/formats/k6-csv.js'
+import { messageOf } from '../../../contract/text.js'
+
+interface SamplesRequest {
+  /** Where the pipe is made; nothing is there yet. */
+  readonly pipe: string
+  readonly samplesFile: string
+  readonly threadPrefix: string
+  /** Called once if rows cannot be written any more. */
+  readonly onFailure: () => void
+}
+
+/** Reads k6's CSV from a pipe, and writes rows as they come: the CSV has some 16 lines per request, and is never on a disk. */
+export class Samples {
+  readonly translation: K6Csv
+  /** Why rows are missing: a full disk, perhaps. */
+  failure: string | undefined
+  readonly #request: SamplesRequest
+  readonly #file: number
+  readonly #writer: number
+  readonly #done: Promise<void>
+  /** Up to the end of the last row that was written completely. */
+  #bytes = 0
+
+  constructor(request: SamplesRequest) {
+    const { pipe, samplesFile, threadPrefix } = request
+    const made = spawnSync('mkfifo', ['-m', '600', pipe], { encoding: 'utf8' })
+    if (made.status !== 0) throw new Error(`mkfifo ${pipe}: ${made.error?.message ?? made.stderr.trim()}`)
+    this.#request = request
+    this.translation = new K6Csv({ threadPrefix })
+    this.#file = openSync(samplesFile, 'w')
+    this.#write(this.translation.header)
+    const input: Readable = new Socket({
+      fd: openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK),
+      readable: true,
+      writable: false
+    })
+    // A pipe ends when everyone who writes has closed it, and k6 has not opened it yet.
+    this.#writer = openSync(pipe, constants.O_WRONLY)
+    input.on('data', (chunk: Buffer) => this.#write(this.translation.push(chunk)))
+    this.#done = finished(input, { writable: false })
+  }
+
+  /** After k6 has ended. */
+  async end(): Promise<void> {
+    closeSync(this.#writer)
+    await this.#done
+    this.#write(this.translation.end())
+    closeSync(this.#file)
+  }
+
+  /** Half a row is none. */
+  #cutRow(): void {
+    try {
+      ftruncateSync(this.#file, this.#bytes)
+    } catch {
+      // Whoever reads the rows leaves it out too.
+    }
+  }
+
+  /** After a failure the rest is read all the same: k6 must not wait for ever for somebody who reads. */
+  #write(rows: string): void {
+    if (this.failure !== undefined) return
+    const bytes = Buffer.from(rows)
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(this.#file, bytes, at)
+      this.#bytes += bytes.length
+    } catch (thrown) {
+      this.failure = messageOf(thrown)
+      this.#cutRow()
+      this.#request.onFailure()
+    }
+  }
+}
