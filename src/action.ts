@@ -8,6 +8,7 @@ import { readGridStartSettings, readGridStopSettings } from './gate/grids/grid-s
 import { startGrids, stopGrids } from './gate/grids/start-and-stop.js'
 import type { OutputName } from './contract/inputs.js'
 import { resolveBaselinePath, resolvePlanFiles } from './gate/settings/plan-files.js'
+import { resolveResultFiles } from './gate/settings/result-files.js'
 import { maskToken } from './gate/settings/target-settings.js'
 import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings/settings.js'
@@ -113,6 +114,12 @@ async function judge(cancelled: AbortSignal): Promise<void> {
       const folder = await step.findWorkspace(process.env)
       return resolvePlanFiles(lines, { workspace: folder, find: createFindFiles(folder) })
     },
+    resolveResults: async (lines) => {
+      const folder = await step.findWorkspace(process.env)
+      const { RUNNER_TEMP: temporary = '' } = process.env
+      const roots = temporary === '' ? [folder] : [folder, temporary]
+      return resolveResultFiles(lines, { workspace: folder, find: createFindFiles(folder), roots })
+    },
     resolveBaseline: async (path) =>
       resolveBaselinePath(path, { workspace: await step.findWorkspace(process.env), isConfined: true }),
     defaultName: defaultName(ports.occasion),
@@ -164,6 +171,10 @@ function createPorts(cancelled: AbortSignal): Ports {
       (baselines ??= import('./gate/github/api.js').then(({ createBaselineStore }) =>
         createBaselineStore(process.env, log, systemClock)
       )),
+    readWorkflowBegin: async (request) => {
+      const { readWorkflowBegin } = await import('./gate/github/api.js')
+      return readWorkflowBegin(process.env, systemClock, request)
+    },
     startLocalService: async ({ serviceName, onProcessGroup, regions }) => {
       const { discardOnClose, startService } = await import('./service/embedded-service.js')
       const dataDir = serviceFolder(scratchDir)

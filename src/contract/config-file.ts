@@ -35,10 +35,12 @@ const configSchema = v.looseObject(
   Object.fromEntries(INPUT_NAMES.map((name) => [name, schemaOf(INPUTS[name])]))
 )
 
+type Structured = 'grids' | 'regions' | 'results'
+
 export interface ConfigFile {
-  /** As text, and `grids` and `regions` also as a list or a map. */
+  /** As text, and `grids`, `regions` and `results` also as a list or a map. */
   readonly values: Readonly<
-    Partial<Record<Exclude<InputName, 'grids' | 'regions'>, string> & { grids: unknown; regions: unknown }>
+    Partial<Record<Exclude<InputName, Structured>, string> & Record<Structured, unknown>>
   >
   readonly problems: readonly string[]
 }

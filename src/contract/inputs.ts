@@ -4,6 +4,7 @@ import {
   parseChoice,
   parseDurationSeconds,
   parseInteger,
+  parseMilliseconds,
   parsePattern,
   parsePercent
 } from './setting-values.js'
@@ -105,6 +106,12 @@ const percent: Kind<number> = {
   parse: parsePercent,
   json: { type: 'string', pattern: '^\\s*[0-9]{1,3}(\\.[0-9]{1,6})?\\s?%\\s*$' }
 }
+/** In ms. */
+const responseTime: Kind<number> = {
+  value: 'time',
+  parse: parseMilliseconds,
+  json: { type: 'string', pattern: '^\\s*(?=[0-9.]*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?\\s?(ms|s)\\s*$' }
+}
 const address = text('address', { pattern: '^\\s*(local|https?://\\S+)\\s*$', examples: ['local'] })
 const id = matching(ID, "a run's id: letters, digits, - and _", 'id')
 const serviceName = matching(SERVICE_NAME, 'a word of lowercase letters, digits, - and _', 'word')
@@ -119,23 +126,33 @@ export const INPUTS = {
   'base-url': {
     ...{ group: 'Where', kind: address },
     about:
-      'Address of the load-test service (https), used as written; where its API does not answer there, `/api` is added. Or `local`, the embedded service on this runner. Required, here or in the config file: an empty value is never taken for `local`.'
+      'Address of the load-test service (https), used as written; where its API does not answer there, `/api` is added. Or `local`, the embedded service on this runner. Required, here or in the config file, unless `results` is given: an empty value is never taken for `local`.'
   },
   token: {
     ...{ group: 'Where', kind: text('token'), inFile: 'refused' },
     elsewhere: 'set it in the workflow, from a secret, or set LOADGATE_TOKEN on the command line',
     about:
-      'API token of the service. Required unless `base-url` is `local`, refused when it is. Pass it from a secret.'
+      'API token of the service. Required unless `base-url` is `local` or `results` is given, refused then. Pass it from a secret.'
   },
   tool: {
     ...{ group: 'What to run', kind: oneOf(TOOLS, 'tool'), byDefault: 'jmeter', only: 'new run' },
     about:
-      'Tool that runs the plan: `jmeter`, `gatling`, `java-selenium-chrome`, `java-selenium-firefox` or `service-chrome`.'
+      'Tool that runs the plan: `jmeter`, `gatling`, `java-selenium-chrome`, `java-selenium-firefox`, `service-chrome` or `k6`.'
   },
   files: {
     ...{ group: 'What to run', kind: text('path'), inFile: 'list' },
     about:
-      'One path or glob per line, relative to the workspace. The first line must match exactly one file, the plan; its data files follow in the order of the lines. A line that starts with `!` excludes files. Two files with the same base name are an error. Required unless `run-id` or `repeat` is given.'
+      'One path or glob per line, relative to the workspace. The first line must match exactly one file, the plan; its data files follow in the order of the lines. A line that starts with `!` excludes files. Two files with the same base name are an error. Required unless `results`, `run-id` or `repeat` is given.'
+  },
+  results: {
+    ...{ group: 'What to run', kind: text('path'), inFile: 'structure' },
+    about:
+      "Judge these files, which another step has written, instead of a run: one path or glob per line, relative to the workspace, or a YAML map from names to paths. They are recognized by their content: JMeter's CSV and XML, k6's CSV and JSON, vegeta's and hey's CSV, each also as gzip. Nothing is run, and no service is needed. Default: none."
+  },
+  'tool-exit-code': {
+    ...{ group: 'What to run', kind: integer(0) },
+    about:
+      'With `results`: the exit code of the tool that wrote them. Other than 0 is inconclusive; 99 with files of k6, whose script has crossed thresholds, fails the gate. Default: none, which checks nothing.'
   },
   grids: {
     ...{ group: 'Where', kind: text('yaml'), only: 'new run', inFile: 'structure' },
@@ -170,7 +187,8 @@ export const INPUTS = {
   },
   threads: {
     ...{ group: 'What to run', kind: integer(1), only: 'new run' },
-    about: 'Number of threads, passed to the plan. Default: what the plan says.'
+    about:
+      'Number of threads, passed to the plan; with `results`, what each file is expected to have. Default: what the plan says.'
   },
   rampup: {
     ...{ group: 'What to run', kind: duration(0), only: 'new run' },
@@ -180,7 +198,7 @@ export const INPUTS = {
   duration: {
     ...{ group: 'What to run', kind: duration(1), only: 'new run' },
     about:
-      'Duration, passed to the plan: whole seconds or a duration such as `90s` or `5m`. A run whose samples cover less than 90 % of it is inconclusive. Default: what the plan says.'
+      'Duration, passed to the plan: whole seconds or a duration such as `90s` or `5m`. A run, or a file of `results`, whose samples cover less than 90 % of it is inconclusive. Default: what the plan says.'
   },
   'override-hosts': {
     ...{ group: 'What to run', kind: text('hosts'), only: 'new run' },
@@ -196,6 +214,11 @@ export const INPUTS = {
     ...{ group: 'What must hold', kind: text('line'), only: 'waiting', inFile: 'list' },
     about:
       'What must hold, one threshold per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`, `p95 <= baseline + 10%`. Default: none, which reports and judges nothing.'
+  },
+  'apdex-target': {
+    ...{ group: 'What must hold', kind: responseTime, byDefault: '500ms', only: 'waiting' },
+    about:
+      'Response time up to which a user is satisfied, with its unit: `500ms`, `1.5s`. For `base-url: local` and `results`; a service elsewhere has its own.'
   },
   baseline: {
     group: 'What must hold',
@@ -311,7 +334,8 @@ export const INPUTS = {
       'at most 200 characters without " : < > | * ? \\ / or line breaks',
       'text'
     ),
-    about: 'Name of the artifact with the CSVs and the report. Default: `loadgate-` and the run id.'
+    about:
+      'Name of the artifact with the CSVs and the report. Default: `loadgate-` and the run id, or `loadgate-results-` and a number.'
   },
   'retention-days': {
     ...{ group: 'Output', kind: integer(1, 400, 'days'), only: 'waiting' },

@@ -49,6 +49,17 @@ export function parseDurationSeconds(text: string, least: number): Parsed<number
   return refuse(`a duration of at least ${least} s, in whole seconds or as 90s, 5m, 2h, 1h30m`)
 }
 
+const LONGEST_MS = 9_999_999
+
+/** A response time in whole ms, such as `500ms` or `1.5s`. */
+export function parseMilliseconds(text: string): Parsed<number> {
+  const [, digits, unit] = /^(\d{1,7}(?:\.\d{1,3})?)\s?(ms|s)?$/.exec(text) ?? []
+  const value = Number(`${digits ?? ''}e${unit === 's' ? 3 : 0}`)
+  if (unit !== undefined && Number.isInteger(value) && value > 0 && value <= LONGEST_MS) return accept(value)
+  const meant = digits !== undefined && unit === undefined ? `${digits}ms` : undefined
+  return refuse(`a time in whole ms, with its unit, such as 500ms or 1.5s${ask(meant)}`)
+}
+
 /** A share such as `5%` or `7.5%`, above 0 and at most 100; as a ratio. */
 export function parsePercent(text: string): Parsed<number> {
   const digits = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(text)?.[1]

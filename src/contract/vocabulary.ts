@@ -46,7 +46,8 @@ export const TOOLS = [
   'gatling',
   'java-selenium-chrome',
   'java-selenium-firefox',
-  'service-chrome'
+  'service-chrome',
+  'k6'
 ] as const
 
 /** The required keys of a grid's specification. */

@@ -169,6 +169,10 @@ export interface Ports {
   comment?(request: CommentRequest): Promise<void>
   /** Loads the store of recorded runs, always the same one. Undefined where nothing is kept: on the command line. */
   openBaselines?(): Promise<BaselineStore>
+  /** When the workflow run began, or why that is not known. Undefined where there is none: on the command line. */
+  readonly readWorkflowBegin?: (
+    request: Pick<GitHubRequest, 'token' | 'signal' | 'untilMs'>
+  ) => Promise<{ readonly ms: number } | { readonly reason: string }>
   onProgress?(progress: Progress): void
   startLocalService(request: LocalServiceRequest): Promise<LocalService>
   /** Replaces the default client, which opens its own connections. */

@@ -107,8 +107,8 @@ async function readPlan(path: string): Promise<{ text: string; notes: Finding[] 
   const { bytes, size } = await readIfSmall(path, LARGEST_PLAN_BYTES)
   const tooLarge = `${name} is too large to be checked (${size >> 20} MB).`
   if (size > LARGEST_PLAN_BYTES) return { finding: { level: 'note', message: tooLarge } }
-  // A simulation that is compiled already.
-  if (/\.jar$/i.test(name)) return { text: '', notes: [] }
+  // A simulation that is compiled already, or an archive of k6.
+  if (/\.(?:jar|tar)$/i.test(name)) return { text: '', notes: [] }
   const decoded = decodePlan(bytes)
   if ('problem' in decoded)
     return { finding: { level: 'error', message: `The plan ${name} ${decoded.problem}.` } }

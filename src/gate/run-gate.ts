@@ -11,15 +11,16 @@ import type { Settings } from './settings/settings.js'
 import { describeUnused } from './settings/unused-inputs.js'
 import { openGate, waitForTarget } from './open-gate.js'
 
-/** The whole gate: open → start → watch → collect → judge → close → publish → record, and nothing left running. */
+/** The whole gate: open → start → watch → collect → judge → close → publish → record, and nothing left running. Results of another step are only read. */
 export async function runGate(ports: Ports, settings: Settings): Promise<Outcome> {
   await checkSettings(ports, settings)
-  const opened = await open(ports, settings)
-  const findings = await follow(opened)
+  const opened: Opened | undefined =
+    settings.origin.kind === 'results' ? undefined : await open(ports, settings)
+  const findings = opened === undefined ? await readFiles(ports, settings) : await follow(opened)
   ports.onProgress?.({ status: 'finishing', elapsedMs: 0, durationMs: undefined })
   const { conclude, withoutBaselineLines, closeGate, publish, recordBaseline } = await loadAfterRun()
   const judged = conclude(settings, findings)
-  const { logs, notes } = await closeGate(opened.gate, findings, judged)
+  const { logs, notes } = await closeGate(opened?.gate, findings, judged)
   const outcome = { ...judged, notes: [...judged.notes, ...notes] }
   await publish(ports, { settings, outcome, collection: findings.collection, logs })
   const alone = withoutBaselineLines(settings, findings, outcome)
@@ -46,6 +47,12 @@ async function open(ports: Ports, settings: Settings): Promise<Opened> {
   } catch (thrown) {
     return { gate: undefined, failure: failureOf(thrown) }
   }
+}
+
+async function readFiles(ports: Ports, settings: Settings): Promise<Findings> {
+  if (settings.origin.kind !== 'results') return {}
+  const { findOutFromFiles } = await loadAfterRun()
+  return findOutFromFiles(ports, settings, settings.origin)
 }
 
 /** start → watch → collect: of base and head side by side, or of one run and those that confirm it. */

@@ -1,3 +1,4 @@
+import { isBaselineThreshold } from '../analysis/thresholds/grammar/threshold.js'
 import { formatActual, formatChange, formatMargin, formatValue } from '../analysis/thresholds/format.js'
 import type { Comparison, ComparisonOutcome, Judgement } from '../analysis/thresholds/judge/judgement.js'
 import type { Metric } from '../analysis/thresholds/metrics.js'
@@ -64,7 +65,7 @@ export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
 /** Undefined for a line with a limit of its own. */
 export function comparisonCells(judgement: Judgement, baseline?: BaselineFacts) {
   const { comparison, threshold } = judgement
-  if (comparison === undefined) return undefined
+  if (comparison === undefined || !isBaselineThreshold(threshold)) return undefined
   const { outcome, base } = comparison
   const isOnlyWarned = outcome === 'broken' && threshold.level === 'warn'
   return {

@@ -38,7 +38,7 @@ function longestFirst(stalls: readonly Stall[]): Stall[] {
  */
 export function overTimeCells(judgement: Judgement) {
   const { overTime, threshold, actual } = judgement
-  if (overTime === undefined || actual === undefined) return undefined
+  if (overTime === undefined || actual === undefined || 'isTools' in threshold) return undefined
   const { value, bySamples } = overTime
   if (!isWorse(threshold, value, bySamples)) return undefined
   const { isTime, better } = factsOf(threshold)

@@ -56,6 +56,8 @@ describe('the defaults', () => {
         confirm: 0
       },
       stopEarly: false,
+      apdexTargetMs: 500,
+      toolExitCode: undefined,
       warmUpMs: 0,
       onStall: 'fail',
       waitFor: undefined,
@@ -167,7 +169,7 @@ describe('a bad input names itself, what was given and what is accepted', () => 
     [
       'an unknown tool',
       { ...REMOTE, tool: 'locust' },
-      'tool: "locust" is invalid; expected one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome'
+      'tool: "locust" is invalid; expected one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome, k6'
     ],
     [
       'threads of -1',

@@ -13,11 +13,12 @@ import { comparedRun, asRecorded, describeRemoteErrors } from '../collect/compar
 import { findBaseline, isSearched, type Search } from './find-baseline.js'
 import { withFactsOf } from './run-fingerprint.js'
 
+type Comparing = Pick<Gate, 'ports' | 'settings'>
 type Compared = Pick<Findings, 'comparison' | 'baseline' | 'trend' | 'isOnBaselineBranch'>
 type Evidence = Extract<ComparisonEvidence, { readonly kind: 'none' }>
 
 /** Adds what the lines that name `baseline` are judged by. Whatever goes wrong here becomes an outcome of those lines. */
-export async function compareWithBaseline(gate: Gate, findings: Findings): Promise<Findings> {
+export async function compareWithBaseline(gate: Comparing, findings: Findings): Promise<Findings> {
   const { settings, ports } = gate
   const { source } = settings.baseline
   if (source.kind === 'side-by-side' || findings.isDetached || findings.comparison !== undefined)
@@ -47,14 +48,14 @@ export async function compareWithBaseline(gate: Gate, findings: Findings): Promi
 }
 
 /** Nothing is compared; `loadgate baseline record` may add the run to a document later. */
-async function withFingerprint(gate: Gate, findings: Findings): Promise<Findings> {
+async function withFingerprint(gate: Comparing, findings: Findings): Promise<Findings> {
   if (!isSearched(gate.settings)) return findings
   const known = fingerprintIn(gate, await findBaseline(gate), findings)
   return { ...findings, baseline: { ...NO_FACTS, state: 'off', ...known } }
 }
 
 function fingerprintIn(
-  { settings }: Gate,
+  { settings }: Comparing,
   { fingerprint }: Search,
   { run }: Findings
 ): Pick<BaselineFacts, 'fingerprint'> {
@@ -79,7 +80,7 @@ const NO_FACTS: BaselineFacts = {
 }
 
 function compare(
-  { settings, ports }: Gate,
+  { settings, ports }: Comparing,
   findings: Findings,
   { place, fingerprint, found }: Search
 ): Compared {

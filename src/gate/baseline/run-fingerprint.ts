@@ -17,18 +17,23 @@ const ADDRESS = /host|port|url/i
 /** Stands for a value that does not count. */
 const ANY = 'any'
 const HASH_LENGTH = 32
+const DEFAULT_TARGET_MS = 500
 
 /** What must be equal for two runs to be comparable. */
 export async function fingerprintOf(settings: Settings, machine: Machine): Promise<Fingerprint> {
   const { tool, threads, rampupSeconds, durationSeconds, warmUpMs, overrideParameters, target } = settings
+  const { origin, apdexTargetMs } = settings
   const used = settings.regions && listUsed(settings.regions, settings.origin)
   const parts: readonly (readonly [string, string | undefined])[] = [
     ...(await planParts(settings)),
-    ['tool', tool],
+    // Files say themselves which tool wrote them.
+    ['tool', origin.kind === 'results' ? undefined : tool],
     ['threads', threads?.toString()],
     ['ramp-up', rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
     ['duration', durationSeconds === undefined ? undefined : `${durationSeconds} s`],
     ['warm-up', warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
+    // The others have the target that the service had before there was an input for it.
+    ['apdex target', apdexTargetMs === DEFAULT_TARGET_MS ? undefined : `${apdexTargetMs} ms`],
     // Undefined without `regions`, so that runs recorded before are still comparable.
     ['regions', used?.map(describeRegion).sort().join(', ')],
     ...parameterParts(overrideParameters ?? ''),
@@ -48,12 +53,13 @@ export async function fingerprintOf(settings: Settings, machine: Machine): Promi
 export function withFactsOf(
   run: Pick<Run, 'tool' | 'grids'>,
   fingerprint: Fingerprint,
-  { serviceName }: Pick<Settings, 'serviceName'>
+  { serviceName, origin }: Pick<Settings, 'serviceName' | 'origin'>
 ): Fingerprint {
   const version = versionIn(run.tool ?? '', serviceName)
   return {
     grids: describeGrids(run.grids),
     ...fingerprint,
+    ...(origin.kind === 'results' && { tool: run.tool ?? 'unknown' }),
     ...(version !== undefined && { 'tool version': version })
   }
 }
@@ -67,6 +73,7 @@ function versionIn(tool: string, serviceName: string | undefined): string | unde
 
 /** The repeated run stands for its plan and its grids. */
 async function planParts({ origin }: Settings): Promise<[string, string][]> {
+  if (origin.kind === 'results') return [['plan', 'results of another step']]
   if (origin.kind !== 'files') return [['plan', `run ${origin.runId}`]]
   const [plan, ...data] = origin.paths
   const parts: [string, string][] = plan === undefined ? [] : [['plan', await hashFile(plan)]]

@@ -39,6 +39,8 @@ export interface Collection {
   readonly gaps?: readonly string[]
   /** What looks wrong without proving that something is missing. */
   readonly doubts?: readonly string[]
+  /** What people should know of the figures, in sentences. */
+  readonly notes?: readonly string[]
   /** From the first start to the last end of each grid's samples, by its id, if the CSV has times; for tidy CSVs with a bucket of slack. */
   readonly spansMs: ReadonlyMap<string, number>
   /** The typical pauses between each grid's samples, by its id; 0 where they are dense. */

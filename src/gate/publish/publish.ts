@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join, basename } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
@@ -161,7 +162,7 @@ async function upload(
   const { uploadArtifact, scratchDir, log } = ports
   if (uploadArtifact === undefined)
     return { problem: `Artifacts cannot be uploaded here; the files are in ${scratchDir}.` }
-  const name = settings.artifactName ?? `loadgate-${outcome.run?.id ?? ''}`
+  const name = settings.artifactName ?? nameArtifact(settings, outcome)
   const request = { name, folder: scratchDir, files, retentionDays: settings.retentionDays }
   try {
     return { artifact: await uploadFiles(ports, uploadArtifact, { request, longestMs: LONGEST_UPLOAD_MS }) }
@@ -170,6 +171,12 @@ async function upload(
     log.warning(problem)
     return { problem }
   }
+}
+
+/** Files may be judged by several steps, and again when a job is run again: their id alone would not be unique. */
+function nameArtifact({ origin }: Settings, { run }: Outcome): string {
+  const name = `loadgate-${run?.id ?? ''}`
+  return origin.kind === 'results' ? `${name}-${randomBytes(3).toString('hex')}` : name
 }
 
 const LONGEST_COMMENT_MS = 30_000
@@ -207,12 +214,17 @@ function subjectOf(settings: Settings): string {
   return JSON.stringify([
     target.kind === 'remote' ? target.address.api : target.kind,
     tool,
-    origin.kind === 'files' ? origin.paths.map((path) => basename(path)) : origin.kind,
+    filesOf(origin),
     project,
     withoutSecretValues(overrideParameters),
     overrideHosts,
     thresholds.map(({ text }) => text)
   ])
+}
+
+function filesOf(origin: Settings['origin']): readonly string[] | string {
+  if (origin.kind === 'files') return origin.paths.map((path) => basename(path))
+  return origin.kind === 'results' ? origin.files.map(({ grid }) => grid) : origin.kind
 }
 
 /** Publishes a verdict reached before there was a run: skipped, or invalid inputs. */

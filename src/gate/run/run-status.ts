@@ -37,8 +37,8 @@ export function gridPhaseOf(status: string): GridPhase {
 const LONGEST_URL = 2_048
 
 /** The run's web page. The embedded service ends with the step, so its runs have none; an invalid URL counts as none. */
-export function runUrl({ target }: Settings, { permalink }: Run): string | undefined {
-  if (target.kind === 'local' || permalink === undefined || !URL.canParse(permalink)) return undefined
+export function runUrl({ target }: Pick<Settings, 'target'>, { permalink }: Run): string | undefined {
+  if (target.kind !== 'remote' || permalink === undefined || !URL.canParse(permalink)) return undefined
   const url = new URL(permalink)
   return ['https:', 'http:'].includes(url.protocol) && url.href.length <= LONGEST_URL ? url.href : undefined
 }

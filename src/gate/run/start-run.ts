@@ -7,7 +7,7 @@ import { type RunList, readRunList } from '../../client/run-list.js'
 import type { Gate } from '../gate.js'
 import { createSafely, outlastRestart, settleGrids } from './make-grids.js'
 import { RETRY, retry } from '../../client/retry.js'
-import { withoutMarks } from '../settings/override-parameters.js'
+import { APDEX_PROPERTY, overlayParameters, withoutMarks } from '../settings/override-parameters.js'
 import { markedNames } from '../settings/secret-parameters.js'
 import type { Origin } from '../settings/settings.js'
 import { hasMoreToCheck, type RepeatAttempt } from '../saved-state.js'
@@ -26,6 +26,8 @@ export async function startRun(gate: Gate, signal: AbortSignal, grids?: readonly
       return repeatRun(gate, origin.runId, signal)
     case 'files':
       return createRun(gate, { ...origin, grids: grids ?? origin.grids }, signal)
+    case 'results':
+      throw new Error('results of another step have no run to start')
   }
 }
 
@@ -42,7 +44,7 @@ async function createRun(
   await createSafely(gate, findApi, signal)
   const givenGrids = grids.flatMap((grid) => (isReference(grid) ? [grid.id] : []))
   saved.note({ marker, givenGrids, askedMs: ports.clock.now(), cleanupDue: true })
-  const { overrideParameters } = settings
+  const overrideParameters = withApdexTarget(settings)
   const request: RunRequest = {
     ...{ ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] },
     overrideParameters: overrideParameters && withoutMarks(overrideParameters),
@@ -51,6 +53,14 @@ async function createRun(
   const run = await createOrFind(gate, request, { marker, signal })
   saved.noteDone({ runId: run.id })
   return run
+}
+
+const DEFAULT_TARGET_MS = 500
+
+/** The parameters, with the target for the embedded service. */
+function withApdexTarget({ overrideParameters, apdexTargetMs, target }: Gate['settings']) {
+  if (target.kind !== 'local' || apdexTargetMs === DEFAULT_TARGET_MS) return overrideParameters
+  return overlayParameters(overrideParameters, `-J${APDEX_PROPERTY}=${apdexTargetMs}`)
 }
 
 /** An upload that breaks off is sent again, but no more often than this. */

@@ -119,6 +119,7 @@ function checkSideBySide(inputs: GateInputs, rounds: number, rules: RunRules): v
     inputs.complain('baseline', `side-by-side cannot be combined with ${other}, ${why}; ${REMOVE}`)
   if (inputs.isGiven('run-id')) refuse('run-id', 'which judges an existing run and starts none')
   if (inputs.isGiven('repeat')) refuse('repeat', 'because its runs are created from files')
+  if (inputs.isGiven('results')) refuse('results', 'which starts no run')
   if (!rules.wait) refuse('wait: false', 'because its runs follow one another within this step')
   if (rules.stopEarly) refuse('stop-early: true', 'because each of its runs must last as long as the others')
   checkParameters(inputs, rules)
@@ -177,5 +178,7 @@ function checkConfirm(inputs: GateInputs, source: BaselineSource, { isLocal, wai
     )
   if (inputs.isGiven('run-id'))
     refuse(`combined with run-id, which judges an existing run and starts none; ${REMOVE}`)
+  if (inputs.isGiven('results'))
+    refuse(`combined with results, which judges files that exist and starts no run; ${REMOVE}`)
   if (!wait) refuse(`combined with wait: false, which leaves nothing to confirm; ${REMOVE}`)
 }

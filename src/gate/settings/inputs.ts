@@ -4,12 +4,14 @@ import type { Parsed } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
 import { SettingsError } from '../errors.js'
 import type { BaselinePath, PlanFiles } from './plan-files.js'
+import type { FoundResults } from './result-files.js'
 
 export interface SettingsSources {
   /** The trimmed value of an input; empty if it was not given. */
   read(name: InputName): string
   readConfig(path: string): Promise<string>
   resolveFiles(lines: readonly string[]): Promise<PlanFiles>
+  resolveResults(lines: readonly string[]): Promise<FoundResults>
   /** For a `baseline` that is not one of the keywords. */
   resolveBaseline(path: string): Promise<BaselinePath>
   readonly defaultName: string

@@ -22,7 +22,7 @@ export async function resolvePlanFiles(
   const wanted = lines.filter((line) => !line.startsWith('!'))
   const paths: string[] = []
   for (const [index, line] of wanted.entries()) {
-    const matches = await matchesOf(line, excluded, options)
+    const matches = await findMatches(line, excluded, options)
     const visible = matches.filter((path) => isNamedIfHidden(relative(options.workspace, path), line))
     if (visible.length === 0)
       problems.push(
@@ -44,7 +44,7 @@ export async function resolvePlanFiles(
 }
 
 /** A line that is the exact path of a file is used literally, even if it contains glob characters. */
-async function matchesOf(
+export async function findMatches(
   line: string,
   excluded: readonly string[],
   { workspace, find }: { workspace: string; find: FindFiles }
@@ -56,7 +56,7 @@ async function matchesOf(
 }
 
 /** A hidden segment must be matched by a segment of the line that also starts with a dot: its name, or a pattern such as `.e*`. */
-function isNamedIfHidden(path: string, line: string): boolean {
+export function isNamedIfHidden(path: string, line: string): boolean {
   const names = line.split(/[\\/]/).filter((name) => /^\.[^.]/.test(name))
   return path
     .split(sep)
@@ -140,7 +140,7 @@ async function isInside(path: string, workspace: string): Promise<boolean> {
   return true
 }
 
-function leadsOut(from: string, to: string): boolean {
+export function leadsOut(from: string, to: string): boolean {
   const way = relative(from, to)
   return way === '..' || /^\.\.[\\/]/.test(way) || isAbsolute(way)
 }

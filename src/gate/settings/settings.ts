@@ -4,10 +4,20 @@ import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { Regions } from '../../contract/regions/regions.js'
 import { readBaseline, totalSeconds, type RunRules } from './baseline-settings.js'
 import { readGridList } from './grid-list.js'
+import { APDEX_PROPERTY, readParameters } from './override-parameters.js'
 import { openInputs, type GateInputs, type SettingsSources } from './inputs.js'
 import type { PlanFiles } from './plan-files.js'
+import type { ResultSource } from '../results/result-sources.js'
 import type { Occasion } from '../ports.js'
-import { readRegions, chooseService, readTarget, parseWaitFor, type Target } from './target-settings.js'
+import { readResultSources } from './results-input.js'
+import {
+  readRegions,
+  chooseService,
+  readTarget,
+  parseWaitFor,
+  refuseService,
+  type Target
+} from './target-settings.js'
 import { listUnused } from './unused-inputs.js'
 
 /** Where the run comes from. */
@@ -15,6 +25,8 @@ export type Origin =
   | { readonly kind: 'files'; readonly paths: readonly string[]; readonly grids: readonly GridChoice[] }
   | { readonly kind: 'existing'; readonly runId: string }
   | { readonly kind: 'repeat'; readonly runId: string }
+  /** Nothing is run: another step has measured. */
+  | { readonly kind: 'results'; readonly files: readonly ResultSource[] }
 
 export type Settings = Readonly<Exclude<Awaited<ReturnType<typeof readAll>>, Skip>>
 
@@ -36,9 +48,14 @@ export async function readSettings(sources: SettingsSources): Promise<Settings |
 async function readAll(inputs: GateInputs, sources: SettingsSources) {
   const missingToken = inputs.take('on-missing-token')
   const service = chooseService(inputs, sources)
-  const { isLocal } = service
-  const isSkipped = missingToken === 'skip' && !isLocal && inputs.text('token') === ''
-  const target = isSkipped ? undefined : readTarget(inputs, service, sources.platform)
+  const isOfFiles = inputs.isGiven('results')
+  const isLocal = service.isLocal && !isOfFiles
+  const isSkipped = missingToken === 'skip' && !isLocal && !isOfFiles && inputs.text('token') === ''
+  const target = isOfFiles
+    ? refuseService(inputs, service)
+    : isSkipped
+      ? undefined
+      : readTarget(inputs, service, sources.platform)
   const durationSeconds = inputs.take('duration')
   const timeoutSeconds = inputs.take('timeout')
   const wait = inputs.take('wait')
@@ -48,8 +65,9 @@ async function readAll(inputs: GateInputs, sources: SettingsSources) {
   const rules = { isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds, warmUpMs }
   const baseline = await readBaseline(inputs, sources, rules)
   const loadSeconds = durationSeconds && totalSeconds(baseline, durationSeconds, timeoutSeconds)
-  const regions = readRegions(inputs, service)
+  const regions = isOfFiles ? undefined : readRegions(inputs, service)
   const origin = await readOrigin(inputs, sources, { ...rules, regions, loadSeconds })
+  checkApdexTarget(inputs)
   const settings = {
     /** Where the nodes of the embedded service run; undefined if every region is this machine. */
     regions,
@@ -63,11 +81,15 @@ async function readAll(inputs: GateInputs, sources: SettingsSources) {
     threads: inputs.take('threads'),
     rampupSeconds: inputs.take('rampup'),
     // An existing or repeated run keeps its own duration.
-    durationSeconds: origin.kind === 'files' ? durationSeconds : undefined,
+    durationSeconds: ['files', 'results'].includes(origin.kind) ? durationSeconds : undefined,
     overrideHosts: inputs.optional('override-hosts'),
     overrideParameters: inputs.optional('override-parameters'),
     thresholds,
     baseline,
+    /** The response time up to which a user is satisfied, where no service says so. */
+    apdexTargetMs: inputs.take('apdex-target'),
+    /** Of the tool that wrote the results; undefined if nobody says. */
+    toolExitCode: inputs.take('tool-exit-code'),
     /** Stop a run whose threshold is broken. */
     stopEarly,
     /** Samples that start within this time after the first one are in no figure; 0 if there is no warm-up. */
@@ -87,7 +109,9 @@ async function readAll(inputs: GateInputs, sources: SettingsSources) {
     githubToken: inputs.text('github-token'),
     matrix: inputs.text('matrix'),
     /** Inputs that were given and have no effect in combination with the others. */
-    unused: listUnused((name) => inputs.isGiven(name), { origin, wait, baseline, thresholds, stopEarly })
+    unused: listUnused((name) => inputs.isGiven(name), {
+      ...{ origin, wait, baseline, thresholds, stopEarly, target }
+    })
   }
   if (isSkipped) return SKIPPED
   return { ...settings, origin, target: target ?? ({ kind: 'local' } satisfies Target) }
@@ -105,6 +129,7 @@ interface OriginRules extends RunRules {
 }
 
 async function readOrigin(inputs: GateInputs, sources: SettingsSources, rules: OriginRules): Promise<Origin> {
+  if (inputs.isGiven('results')) return readResults(inputs, sources, rules)
   const runId = readRunId(inputs, 'run-id', rules.isLocal)
   const repeat = readRunId(inputs, 'repeat', rules.isLocal)
   const lines = inputs.lines('files')
@@ -126,6 +151,21 @@ async function readOrigin(inputs: GateInputs, sources: SettingsSources, rules: O
   const { paths, problems } = await resolveLines(lines, sources)
   for (const problem of isSpared ? [] : problems) inputs.complain('files', problem)
   return { kind: 'files', paths, grids: readGrids(inputs, rules) }
+}
+
+async function readResults(
+  inputs: GateInputs,
+  sources: SettingsSources,
+  { wait }: OriginRules
+): Promise<Origin> {
+  for (const other of ['files', 'run-id', 'repeat'] as const)
+    if (inputs.isGiven(other))
+      inputs.complain(
+        other,
+        'cannot be combined with results, which judges files that exist and runs nothing; remove one of the two'
+      )
+  if (!wait) inputs.complain('wait', 'cannot be false with results, which has nothing to wait for')
+  return { kind: 'results', files: await readResultSources(inputs, sources) }
 }
 
 async function resolveLines(lines: readonly string[], sources: SettingsSources): Promise<PlanFiles> {
@@ -185,16 +225,25 @@ function readThresholds(inputs: GateInputs): readonly Threshold[] {
   return thresholds
 }
 
+/** The parameter is the older way to say it. */
+function checkApdexTarget(inputs: GateInputs): void {
+  const parameters = readParameters(inputs.text('override-parameters'))
+  if (inputs.isGiven('apdex-target') && parameters.some(({ name }) => name === APDEX_PROPERTY))
+    inputs.complain('apdex-target', `override-parameters has ${APDEX_PROPERTY} too; remove one of the two`)
+}
+
 /** Whether to stop a run whose threshold is broken. Only a run of this step whose end is known can be. */
 function readStopEarly(inputs: GateInputs, { isSkipped }: { readonly isSkipped: boolean }): boolean {
   const stopEarly = inputs.take('stop-early')
   if (!stopEarly) return false
   const problem = inputs.isGiven('run-id')
     ? 'cannot be combined with run-id: a run that this step did not start is never stopped; remove one of the two'
-    : inputs.isGiven('repeat')
-      ? 'cannot be combined with repeat, which keeps the duration of the earlier run; remove one of the two'
-      : 'needs duration, without which nobody knows how much of the run is left; set duration, or remove stop-early'
-  const isOther = inputs.isGiven('run-id') || inputs.isGiven('repeat')
+    : inputs.isGiven('results')
+      ? 'cannot be combined with results, whose load is over; remove one of the two'
+      : inputs.isGiven('repeat')
+        ? 'cannot be combined with repeat, which keeps the duration of the earlier run; remove one of the two'
+        : 'needs duration, without which nobody knows how much of the run is left; set duration, or remove stop-early'
+  const isOther = (['run-id', 'repeat', 'results'] as const).some((name) => inputs.isGiven(name))
   if (isOther || (!inputs.isGiven('duration') && !isSkipped)) inputs.complain('stop-early', problem)
   return true
 }

@@ -9,7 +9,10 @@ import type { Ports } from '../ports.js'
 import type { GateInputs, SettingsSources } from './inputs.js'
 
 export type Target =
-  { readonly kind: 'remote'; readonly address: Address; readonly token: string } | { readonly kind: 'local' }
+  | { readonly kind: 'remote'; readonly address: Address; readonly token: string }
+  | { readonly kind: 'local' }
+  /** Files of another step need none. */
+  | { readonly kind: 'none' }
 
 type ServiceChoice = ReturnType<typeof chooseService>
 
@@ -37,6 +40,14 @@ export function readTarget(inputs: GateInputs, choice: ServiceChoice, platform: 
   const problem = tokenProblem(token)
   if (problem !== undefined) inputs.complain('token', problem)
   return address && { kind: 'remote', address, token }
+}
+
+/** Files need no service. What the environment has for other commands is not meant for them. */
+export function refuseService(inputs: GateInputs, { from, isCommandLine }: ServiceChoice): Target {
+  const words = 'cannot be combined with results, which are judged without a service; remove one of the two'
+  if (from === 'input') inputs.complain('base-url', words)
+  if (inputs.text('token') !== '' && !isCommandLine) inputs.complain('token', words)
+  return { kind: 'none' }
 }
 
 const NO_VARIABLE = "LOADGATE_TOKEN is not set; set it to the service's API token"

@@ -8,12 +8,19 @@ import { INPUT_NAMES, onlyFor, type InputName } from '../../contract/inputs.js'
 
 const FOR_NEW_RUNS = INPUT_NAMES.filter((name) => onlyFor(name) === 'new run')
 const FOR_WAITING = INPUT_NAMES.filter((name) => onlyFor(name) === 'waiting')
+/** A name tells gates apart, and threads and duration are what the files are compared with. */
+const UNUSED_BY_RESULTS: readonly InputName[] = [
+  ...FOR_NEW_RUNS.filter((name) => !['name', 'threads', 'duration'].includes(name)),
+  ...(['regions', 'service-name', 'on-missing-token', 'wait-for', 'timeout'] as const),
+  ...(['poll-interval', 'stop-on-cancel'] as const)
+]
 /** Inputs for the judgement on lines that name `baseline`. */
 const FOR_BASELINE_LINES: readonly InputName[] = ['on-missing-baseline', 'on-unsure', 'confirm']
 
 /** What decides it, of the settings. */
 interface Situation {
-  readonly origin: { readonly kind: 'files' | 'existing' | 'repeat' }
+  readonly origin: { readonly kind: 'files' | 'existing' | 'repeat' | 'results' }
+  readonly target?: { readonly kind: 'remote' | 'local' | 'none' } | undefined
   readonly wait: boolean
   readonly baseline: Pick<BaselineSettings, 'source'>
   readonly thresholds: readonly Threshold[]
@@ -47,7 +54,8 @@ export function describeUnused({
 }
 
 /** What would have no effect, by reason; each input once. */
-export function groupUnused({ origin, wait, baseline, thresholds, stopEarly }: Situation): UnusedGroup[] {
+export function groupUnused(situation: Situation): UnusedGroup[] {
+  const { origin, wait, baseline, thresholds, stopEarly, target } = situation
   const { kind } = baseline.source
   const hasBaselineLines = thresholds.some(isBaselineThreshold)
   const hasLimits = thresholds.some(
@@ -64,6 +72,21 @@ export function groupUnused({ origin, wait, baseline, thresholds, stopEarly }: S
       names: FOR_NEW_RUNS,
       reason: 'repeat starts a run again unchanged',
       onCommandLine: 'together with --repeat; remove one of the two'
+    },
+    origin.kind === 'results' && {
+      names: UNUSED_BY_RESULTS,
+      reason: 'results judges files that exist, and runs nothing',
+      onCommandLine: 'together with --results; remove one of the two'
+    },
+    origin.kind !== 'results' && {
+      names: ['tool-exit-code'],
+      reason: 'it is about the tool that wrote the files of results',
+      onCommandLine: 'without --results; add it, or remove it'
+    },
+    target?.kind === 'remote' && {
+      names: ['apdex-target'],
+      reason: 'the service has a target of its own',
+      onCommandLine: 'with a service, which has a target of its own; remove it'
     },
     !wait && {
       names: FOR_WAITING,

@@ -1,3 +1,4 @@
+import { joinToolLines } from '../../analysis/thresholds/judge/tool-lines.js'
 import { join } from 'node:path'
 import { RESULTS_FOLDER, type Collection } from '../collect/collect.js'
 import { comparedRun, filesOf } from '../collect/compared-run.js'
@@ -188,7 +189,8 @@ function joinRuns(named: Run, heads: readonly Segment[]): Run {
     permalink,
     startedMs,
     stoppedMs: (runs.at(-1) ?? named).stoppedMs,
-    remoteErrors: runs.map(({ remoteErrors }) => remoteErrors).reduce(joinRemoteErrors, undefined)
+    remoteErrors: runs.map(({ remoteErrors }) => remoteErrors).reduce(joinRemoteErrors, undefined),
+    toolLines: joinToolLines(runs.flatMap(({ toolLines = [] }) => toolLines))
   }
 }
 

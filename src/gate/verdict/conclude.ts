@@ -5,6 +5,7 @@ import { describeStarved } from '../../report/rows.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
 import { judgeBaselineLines, SHOWN_LINES } from '../../analysis/baseline/judge-lines.js'
 import type { ComparisonRules, ComparisonEvidence } from '../../analysis/baseline/judge/sides.js'
+import { judgeToolLines } from '../../analysis/thresholds/judge/tool-lines.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime } from '../../analysis/thresholds/judge/over-time.js'
@@ -26,8 +27,15 @@ import { findLongPause, describeShortfall } from '../../analysis/evidence/reache
 import type { Settings } from '../settings/settings.js'
 import type { ConfirmingRun, EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
-import { requestedLoad, requestedSeconds, describeDifference } from './reached-load.js'
+import { requestedLoad, requestedSeconds, describeDifference, type LoadSettings } from './reached-load.js'
 import { describeEarlyLabels } from './early-labels.js'
+
+/** What of the settings a verdict depends on. */
+export type VerdictSettings = LoadSettings &
+  Pick<
+    Settings,
+    'thresholds' | 'baseline' | 'warmUpMs' | 'onStall' | 'regions' | 'wait' | 'stopEarly' | 'unused'
+  >
 
 const NOT_COMPARED: ComparisonEvidence = {
   kind: 'none',
@@ -36,7 +44,7 @@ const NOT_COMPARED: ComparisonEvidence = {
 }
 
 /** Turns the findings into a verdict. Without complete evidence it is never `passed`. */
-export function conclude(settings: Settings, findings: Findings): Outcome {
+export function conclude(settings: VerdictSettings, findings: Findings): Outcome {
   const { run, collection } = findings
   const apdex = findings.apdex ?? apdexToJudge(settings, findings)
   const { confirming = [] } = findings
@@ -79,13 +87,17 @@ export function conclude(settings: Settings, findings: Findings): Outcome {
 }
 
 /** The same without the lines that name `baseline`. */
-export function withoutBaselineLines(settings: Settings, findings: Findings, outcome: Outcome): Outcome {
-  const judgements = outcome.judgements.filter(({ threshold }) => isAbsoluteThreshold(threshold))
+export function withoutBaselineLines(
+  settings: VerdictSettings,
+  findings: Findings,
+  outcome: Outcome
+): Outcome {
+  const judgements = outcome.judgements.filter(({ threshold }) => !isBaselineThreshold(threshold))
   return { ...outcome, ...decide(settings, findings, judgements), judgements }
 }
 
 /** Without results it is unknown what the service's own apdex would be without the warm-up. */
-function apdexToJudge({ warmUpMs }: Settings, { run, collection }: Findings): Apdex | string {
+function apdexToJudge({ warmUpMs }: VerdictSettings, { run, collection }: Findings): Apdex | string {
   if (warmUpMs > 0 && collection?.warmUp === undefined)
     return 'there are no samples to compute it from without the warm-up'
   return apdexOf({ apdex: run?.apdex ?? null }, collection)
@@ -105,7 +117,7 @@ function factsOfStop(stop: EarlyStop | undefined): StoppedEarly | undefined {
 }
 
 /** Why a run that was followed to its end is not complete evidence, whatever the thresholds are. */
-export function describeGap(settings: Settings, findings: Findings): string | undefined {
+export function describeGap(settings: VerdictSettings, findings: Findings): string | undefined {
   const evidence = evidenceOf(settings, findings)
   return describeCut(evidence) ?? describeGapIn(evidence)
 }
@@ -116,7 +128,10 @@ function remoteErrorsOf({ run, isStoppedHere }: Findings): string[] {
 }
 
 /** A run that was cut short is not expected to reach the full load. */
-function shortfallOf(settings: Settings, { run, collection, failure, stoppedEarly }: Findings): string[] {
+function shortfallOf(
+  settings: VerdictSettings,
+  { run, collection, failure, stoppedEarly }: Findings
+): string[] {
   if (stoppedEarly !== undefined) return []
   const isWhole = failure === undefined && run !== undefined && phaseOf(run.status) === 'ended well'
   return isWhole && collection !== undefined
@@ -124,7 +139,7 @@ function shortfallOf(settings: Settings, { run, collection, failure, stoppedEarl
     : []
 }
 
-function judge(settings: Settings, findings: Findings, apdex: Apdex | string): Judgement[] {
+function judge(settings: VerdictSettings, findings: Findings, apdex: Apdex | string): Judgement[] {
   const { run, collection, isDetached, comparison, isOnBaselineBranch, stoppedEarly } = findings
   if (isDetached) return []
   const difference = differenceOf(findings)
@@ -152,13 +167,13 @@ function judge(settings: Settings, findings: Findings, apdex: Apdex | string): J
   // The line that ended the run stays broken, even if the figure of the samples up to the stop is within its limit.
   const early = difference === undefined ? stoppedEarly?.judgement : undefined
   // In the order in which they were written.
-  return [...absolute, ...compared]
+  return [...absolute, ...compared, ...judgeToolLines(run?.toolLines)]
     .map((judgement) => (early?.threshold.line === judgement.threshold.line ? early : judgement))
     .sort((one, other) => one.threshold.line - other.threshold.line)
 }
 
 /** A confirming run by itself: whatever the others say of it, no limit is exceeded in any of them. */
-function judgeConfirming(settings: Settings, { stage, findings }: ConfirmingRun): JudgedRun {
+function judgeConfirming(settings: VerdictSettings, { stage, findings }: ConfirmingRun): JudgedRun {
   const alone = { ...settings, thresholds: settings.thresholds.filter(isAbsoluteThreshold) }
   const name = findings.run === undefined ? stage : `${stage} (${findings.run.id})`
   return { name, judgements: judge(alone, findings, apdexToJudge(settings, findings)) }
@@ -172,13 +187,13 @@ function differenceOf({ stoppedEarly, collection }: Findings): string | undefine
 }
 
 /** The branch's own runs make its baseline: if a missing one failed them, there would never be one. */
-function rulesOf({ baseline, onStall }: Settings, isOnBaselineBranch = false): ComparisonRules {
+function rulesOf({ baseline, onStall }: VerdictSettings, isOnBaselineBranch = false): ComparisonRules {
   const rules = { ...baseline, onStall }
   return baseline.onMissing === 'fail' && isOnBaselineBranch ? { ...rules, onMissing: 'warn' } : rules
 }
 
 /** Whether a line that names `baseline` is broken or unsure, so that more evidence is worth its time. */
-export function isInDoubt(settings: Settings, evidence: ComparisonEvidence): boolean {
+export function isInDoubt(settings: VerdictSettings, evidence: ComparisonEvidence): boolean {
   const lines = settings.thresholds.filter(isBaselineThreshold)
   return judgeBaselineLines(lines, evidence, rulesOf(settings)).some(
     ({ comparison }) => comparison?.outcome === 'broken' || comparison?.outcome === 'unsure'
@@ -186,13 +201,16 @@ export function isInDoubt(settings: Settings, evidence: ComparisonEvidence): boo
 }
 
 /** Where no line names `baseline`, the comparison is shown all the same. */
-function shownComparisonsOf(settings: Settings, { comparison }: Findings): Pick<Outcome, 'shownComparisons'> {
+function shownComparisonsOf(
+  settings: VerdictSettings,
+  { comparison }: Findings
+): Pick<Outcome, 'shownComparisons'> {
   if (comparison === undefined || comparison.kind === 'none') return {}
   if (settings.thresholds.some(isBaselineThreshold)) return {}
   return { shownComparisons: judgeBaselineLines(SHOWN_LINES, comparison, rulesOf(settings)) }
 }
 
-function decide(settings: Settings, findings: Findings, judgements: readonly Judgement[]): Decision {
+function decide(settings: VerdictSettings, findings: Findings, judgements: readonly Judgement[]): Decision {
   const difference = differenceOf(findings)
   const { failure, isDetached, stoppedEarly } = findings
   if (failure !== undefined) return { verdict: failure.kind, reason: failure.message }
@@ -211,7 +229,7 @@ function decide(settings: Settings, findings: Findings, judgements: readonly Jud
 }
 
 /** What is known of the run; without one, nothing of it is missing but its results. */
-function evidenceOf(settings: Settings, findings: Findings): RunEvidence {
+function evidenceOf(settings: VerdictSettings, findings: Findings): RunEvidence {
   const { run, collection, watched } = findings
   return {
     status: run?.status ?? '',
@@ -225,7 +243,7 @@ function evidenceOf(settings: Settings, findings: Findings): RunEvidence {
     reportsStops: settings.target.kind === 'local',
     nodes: run && nodesOf(run, settings),
     results: collection,
-    lackOfResults: gapInDownloads(collection),
+    lackOfResults: gapInDownloads(settings, collection),
     foreign: collection?.foreign ?? [],
     gaps: collection?.gaps ?? [],
     onStall: settings.onStall
@@ -239,8 +257,9 @@ function runTimeMs(run: Run, watched: Findings['watched']): number | undefined {
 }
 
 /** What is missing from the evidence, regardless of the thresholds. */
-function gapInDownloads(collection: Collection | undefined): string | undefined {
+function gapInDownloads({ origin }: VerdictSettings, collection: Collection | undefined): string | undefined {
   if (collection === undefined) return 'Nothing was collected from the run.'
+  if (origin.kind === 'results') return describeRefused(collection)
   const { report, reportProblem, grids } = collection
   if (report === undefined)
     return `The report could not be downloaded: ${reportProblem ?? 'no reason was given'}`
@@ -256,16 +275,24 @@ function gapInDownloads(collection: Collection | undefined): string | undefined 
   return undefined
 }
 
-function notesOf(settings: Settings, { collection, isDetached }: Findings): string[] {
+/** Files without samples. */
+function describeRefused({ grids }: Collection): string | undefined {
+  const [first, ...others] = grids.flatMap(({ problem }) => problem ?? [])
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+  return first && `Not every result file can be judged: ${first}${more}.`
+}
+
+function notesOf(settings: VerdictSettings, { collection, isDetached }: Findings): string[] {
   const { thresholds, onStall } = settings
   const measurements = isDetached ? undefined : collection?.measurements
   return [
     ...[describeUnused(settings) ?? []].flat(),
+    ...(collection?.notes ?? []),
     ...describeNoOverTime(thresholds, { measurements, onStall })
   ]
 }
 
-function runFacts(run: Run, settings: Settings): RunFacts {
+function runFacts(run: Run, settings: VerdictSettings): RunFacts {
   const { id, name, status, tool, threads, startedMs, stoppedMs } = run
   const durationSeconds = settings.durationSeconds ?? run.durationSeconds
   const url = runUrl(settings, run)
@@ -273,7 +300,7 @@ function runFacts(run: Run, settings: Settings): RunFacts {
 }
 
 /** Side by side there are several runs, and the nodes of one of them would stand for all. */
-function nodesOf({ nodes }: Run, { target, baseline }: Settings): readonly NodeFacts[] | undefined {
+function nodesOf({ nodes }: Run, { target, baseline }: VerdictSettings): readonly NodeFacts[] | undefined {
   if (baseline.source.kind === 'side-by-side') return undefined
   // What a service elsewhere calls this machine is not this one.
   return target.kind === 'local'
@@ -284,7 +311,7 @@ function nodesOf({ nodes }: Run, { target, baseline }: Settings): readonly NodeF
 }
 
 /** A rehearsal generates no load anywhere. */
-function isAllHere({ target, regions }: Settings, { run, collection }: Findings): boolean {
+function isAllHere({ target, regions }: VerdictSettings, { run, collection }: Findings): boolean {
   const isRehearsal = collection?.report?.rehearsal ?? false
   return target.kind === 'local' && regions === undefined && run !== undefined && !isRehearsal
 }
@@ -306,7 +333,9 @@ export function takeWorst(first: readonly Judgement[], confirming: readonly Judg
     const runs = [
       { name: 'the first one', judgement: own },
       ...confirming.flatMap(({ name, judgements }) => {
-        const judgement = judgements.find(({ threshold }) => threshold.line === own.threshold.line)
+        const judgement = judgements.find(({ threshold: { line, text } }) => {
+          return line === own.threshold.line && text === own.threshold.text
+        })
         return judgement === undefined ? [] : [{ name, judgement }]
       })
     ]

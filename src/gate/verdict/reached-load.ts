@@ -7,8 +7,10 @@ import type { Settings } from '../settings/settings.js'
 import type { Figures, Measurements } from '../../analysis/results/figures/measurements.js'
 import { describeScope } from '../../analysis/thresholds/quoting.js'
 
+export type LoadSettings = Pick<Settings, 'origin' | 'target' | 'tool' | 'threads' | 'durationSeconds'>
+
 interface Load {
-  readonly settings: Settings
+  readonly settings: LoadSettings
   readonly run: Run
   readonly collection: Collection
 }
@@ -18,7 +20,7 @@ export function requestedLoad(load: Load): RequestedLoad {
   const { settings, run } = load
   // The CSV of a remote service may contain a count per node, of which the scanner keeps the largest.
   // If the service reports errors, the number of nodes that took part is unknown.
-  const isOneCount = settings.target.kind === 'local' || listRemoteErrors(run.remoteErrors).length > 0
+  const isOneCount = settings.target.kind !== 'remote' || listRemoteErrors(run.remoteErrors).length > 0
   return {
     seconds: requestedSeconds(load),
     threads: sumThreads(asInput(settings, settings.threads) ?? run.threads, requestedGrids(settings, run)),
@@ -32,11 +34,11 @@ export function requestedSeconds({ settings, run }: Pick<Load, 'settings' | 'run
 }
 
 /** The inputs do not change an existing or repeated run. */
-function asInput({ origin }: Settings, value: number | undefined): number | undefined {
+function asInput({ origin }: LoadSettings, value: number | undefined): number | undefined {
   return origin.kind === 'files' ? value : undefined
 }
 
-function requestedGrids({ origin }: Settings, run: Run) {
+function requestedGrids({ origin }: LoadSettings, run: Run) {
   const specifications =
     origin.kind === 'files' ? origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid])) : []
   const isAllSpecified = origin.kind === 'files' && specifications.length === origin.grids.length

@@ -1,3 +1,4 @@
+import { isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { Measurements, Scope, TimeSeries } from '../../analysis/results/figures/measurements.js'
 import { asAbsolute, type Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { matchesPattern } from '../../analysis/thresholds/judge/scopes.js'
@@ -172,7 +173,7 @@ function thresholdRows(judgements: readonly Judgement[], baseline: Shown['baseli
 
 /** In the units of a comparison; undefined if nothing was compared. */
 function changeOf({ comparison, threshold }: Judgement) {
-  if (comparison?.changePct === undefined) return undefined
+  if (comparison?.changePct === undefined || !isBaselineThreshold(threshold)) return undefined
   const { changePct, interval, base, limit } = comparison
   const [low, high] = interval ?? [changePct, changePct]
   const { baseline: rule } = factsOf(threshold)
@@ -251,6 +252,7 @@ function makeView(
 
 function limitsOf(judgements: readonly Judgement[], { kind, name }: Part) {
   const aboutView = judgements.filter(({ threshold }) => {
+    if ('isTools' in threshold) return false
     const { selector } = threshold
     const keys = Object.keys(selector)
     if (!factsOf(threshold).isTime) return false

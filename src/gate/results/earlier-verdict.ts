@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { RunTimes } from '../../analysis/evidence/own-rows.js'
+import { lostLoad, quoteLines } from '../../analysis/evidence/remote-errors.js'
+import { isGapOfSettings } from '../../analysis/evidence/warm-up.js'
+
+/** What a verdict.json next to CSVs, as in an artifact, says about them. */
+export interface EarlierVerdict {
+  /** Synthetic samples look like real ones. */
+  readonly rehearsal: boolean
+  /** Why the CSVs are not the complete evidence; undefined if nothing says so. */
+  readonly gap: string | undefined
+  readonly warmUps: readonly EarlierWarmUp[]
+  /** When the run took place, if all CSVs are of one run and its verdict.json says so. */
+  readonly times?: RunTimes | undefined
+}
+
+export interface EarlierWarmUp {
+  /** 0 if there was none; NaN if that cannot be read. */
+  readonly ms: number
+  readonly path: string
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Whatever results there are, the run did not complete. */
+const CUT_SHORT: readonly unknown[] = ['cancelled', 'timed-out', 'error']
+
+/** In the CSVs' folders and their parents. CSVs of a run that was cut short look complete. */
+export async function readEarlierVerdict(csvs: readonly string[]): Promise<EarlierVerdict> {
+  const folders = new Set(csvs.flatMap((path) => [dirname(path), dirname(dirname(path))]))
+  const told = await Promise.all([...folders].map((folder) => readVerdict(join(folder, 'verdict.json'))))
+  const known = new Map([...folders].map((folder, i) => [folder, told[i]?.times]))
+  // Runs that confirmed another are in folders of their own, below it.
+  const [times, ...others] = new Set(
+    csvs.map((path) => known.get(dirname(path)) ?? known.get(dirname(dirname(path))))
+  )
+  return {
+    rehearsal: told.some(({ rehearsal }) => rehearsal),
+    gap: told.find(({ gap }) => gap !== undefined)?.gap,
+    warmUps: told.flatMap(({ warmUps }) => warmUps),
+    times: others.length === 0 ? times : undefined
+  }
+}
+
+async function readVerdict(path: string): Promise<EarlierVerdict> {
+  const text = await readFile(path, 'utf8').catch(() => undefined)
+  if (text === undefined) return { rehearsal: false, gap: undefined, warmUps: [] }
+  try {
+    const document = fieldsOf(JSON.parse(text))
+    const gap = gapIn(document)
+    return {
+      rehearsal: document.rehearsal === true,
+      gap: gap === undefined ? undefined : `The run of these CSVs ${gap} (${path}).`,
+      warmUps: [{ ms: warmUpMsIn(document), path }],
+      times: timesIn(document)
+    }
+  } catch {
+    // It was being written when the disk was full or the run was killed.
+    return {
+      rehearsal: false,
+      gap: `The verdict.json next to the CSVs is not JSON, so nothing is known about their run: ${path}`,
+      warmUps: []
+    }
+  }
+}
+
+/** Side by side, there are several runs. */
+function timesIn({ run, baseline }: Fields): RunTimes | undefined {
+  const { startedMs, stoppedMs, durationSeconds } = fieldsOf(run)
+  const isOne = fieldsOf(baseline).kind !== 'side-by-side'
+  if (!isOne || typeof startedMs !== 'number' || typeof stoppedMs !== 'number') return undefined
+  const durationMs = typeof durationSeconds === 'number' ? durationSeconds * 1000 : undefined
+  return { startedMs, stoppedMs, durationMs }
+}
+
+export function warmUpMsIn({ warm_up: warmUp }: Fields): number {
+  if (warmUp === undefined || warmUp === null) return 0
+  const { seconds } = fieldsOf(warmUp)
+  const ms = typeof seconds === 'number' ? seconds * 1000 : NaN
+  return ms > 0 && Number.isFinite(ms) ? ms : NaN
+}
+
+function gapIn(document: Fields): string | undefined {
+  const { verdict, reason } = document
+  // Whether a warm-up or a pause leaves enough is seen in the CSVs again, with the settings of now.
+  const isOfSettings = verdict === 'inconclusive' && isGapOfSettings(String(reason))
+  const said = typeof reason === 'string' && reason !== '' ? `: "${quoteLines([reason])}"` : ''
+  if (CUT_SHORT.includes(verdict)) return `ended as ${String(verdict)}${said}`
+  if (verdict === 'inconclusive' && !isOfSettings && !isOfThresholds(document))
+    return `was inconclusive${said}`
+  // A broken threshold is reported first and hides what else was wrong, and so does a warm-up.
+  const errors = listOf(document.remote_errors).map(String)
+  const lost = lostLoad(errors)
+  if (lost.length > 0) return `lost part of its load: "${quoteLines(lost)}"`
+  const [shortfall] = listOf(document.warnings).map(String)
+  if ((verdict === 'failed' || isOfSettings) && errors.length > 0 && shortfall !== undefined)
+    return `did not reach its load: "${quoteLines([shortfall])}", and the service said: "${quoteLines(errors)}"`
+  const missing = listOf(document.grids)
+    .map(fieldsOf)
+    .find(({ problem }) => typeof problem === 'string')
+  if (missing !== undefined)
+    return `has no complete CSV of grid ${String(missing.gridId)}: "${quoteLines([String(missing.problem)])}"`
+  return undefined
+}
+
+/** The same CSVs may well decide other thresholds. Missing data is reported before any threshold. */
+function isOfThresholds({ reason, thresholds }: Fields): boolean {
+  return listOf(thresholds)
+    .map(fieldsOf)
+    .some((one) => one.verdict === 'inconclusive' && String(reason).endsWith(`: ${String(one.reason)}`))
+}
+
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { open, stat, type FileHandle } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { BEGINNING_BYTES, recognise, type Recognised } from '../../analysis/results/formats/recognise.js'
+import type { TranslationFacts } from '../../analysis/results/formats/translation.js'
+import { messageOf } from '../../contract/text.js'
+
+/** What a result file of any tool has become. */
+export interface TranslatedFile {
+  /** Which tool wrote it; undefined if that is not known. */
+  readonly tool: string | undefined
+  /** A CSV that figures can be made from; undefined if there is none. */
+  readonly path: string | undefined
+  /** Of the file that was given. */
+  readonly bytes: number
+  /** Of what was written; empty for a file that is read where it is. */
+  readonly digest: string
+  /** Why the file has no samples, after its name: "is empty". */
+  readonly refusal: string | undefined
+  readonly facts: TranslationFacts
+  /** How it was when it was opened, to see later whether it has changed. */
+  readonly seen: Seen
+}
+
+type Seen = Pick<Stats, 'size' | 'mtimeMs' | 'ino'>
+
+interface Options {
+  /** Where to write the CSV. */
+  readonly target: string
+  /** Also writes a CSV that could be read where it is. */
+  readonly isCopied: boolean
+  readonly signal: AbortSignal
+}
+
+const CHUNK_BYTES = 1024 * 1024
+const GZIP = [0x1f, 0x8b]
+const NO_FACTS: TranslationFacts = { problems: [], losses: [], notes: [] }
+
+/** Reads a file once, however large, and writes its samples as a CSV in the columns of JMeter. */
+export async function translateFile(path: string, options: Options): Promise<TranslatedFile> {
+  // A pipe would block until somebody writes to it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const seen = await file.stat()
+    const result = { ...NOTHING, bytes: seen.size, seen }
+    if (!seen.isFile()) return { ...result, refusal: 'is not a regular file' }
+    const source = new Source(file, options.signal)
+    try {
+      const isZipped = await source.open()
+      const format = recognise(source.beginning, source.isAll)
+      if (format.kind === 'refused') return { ...result, refusal: describeRefusal(format.reason, source) }
+      const isInPlace = format.kind === 'as it is' && !isZipped && !options.isCopied
+      const written = isInPlace
+        ? { path, digest: '', facts: NO_FACTS }
+        : await write(source, format, { ...options, writtenMs: seen.mtimeMs })
+      return { ...result, ...written, tool: format.tool, refusal: undefined }
+    } finally {
+      source.close()
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+const NOTHING = { tool: undefined, path: undefined, digest: '', facts: NO_FACTS }
+
+function describeRefusal(reason: string, { problem }: Source): string {
+  return problem === undefined ? reason : `cannot be unpacked: ${problem}`
+}
+
+/** Whether something was written to the file since it was opened, or another one has its place. */
+export async function hasChanged(path: string, { size, mtimeMs, ino }: Seen): Promise<boolean> {
+  const now = await stat(path).catch(() => undefined)
+  return now?.size !== size || now.mtimeMs !== mtimeMs || now.ino !== ino
+}
+
+async function write(
+  source: Source,
+  format: Exclude<Recognised, { kind: 'refused' }>,
+  { target, writtenMs }: Options & { readonly writtenMs: number }
+) {
+  const hash = createHash('sha256')
+  const out = await open(target, 'w')
+  const put = async (bytes: string | Uint8Array): Promise<void> => {
+    if (bytes.length === 0) return
+    hash.update(bytes)
+    await out.appendFile(bytes)
+  }
+  try {
+    if (format.kind === 'as it is') {
+      for await (const chunk of source.chunks()) await put(chunk)
+      return { path: target, digest: hash.digest('hex'), facts: withProblem(NO_FACTS, source) }
+    }
+    const translation = format.open(writtenMs)
+    await put(translation.header)
+    for await (const chunk of source.chunks()) await put(translation.push(chunk))
+    await put(translation.end())
+    return { path: target, digest: hash.digest('hex'), facts: withProblem(translation.facts, source) }
+  } finally {
+    await out.close()
+  }
+}
+
+function withProblem(facts: TranslationFacts, { problem }: Source): TranslationFacts {
+  return problem === undefined
+    ? facts
+    : { ...facts, problems: [`it cannot be unpacked to its end: ${problem}`, ...facts.problems] }
+}
+
+/** The bytes of a file, unpacked if it is a gzip, from the beginning that tells its format. */
+class Source {
+  beginning = Buffer.alloc(0)
+  /** Nothing follows the beginning. */
+  isAll = false
+  /** Why there may be more than could be unpacked. */
+  problem: string | undefined
+  readonly #file: FileHandle
+  readonly #signal: AbortSignal
+  #streams: Readable[] = []
+  #bytes: AsyncIterator<Buffer> | undefined
+
+  constructor(file: FileHandle, signal: AbortSignal) {
+    this.#file = file
+    this.#signal = signal
+  }
+
+  /** Returns whether it is a gzip. */
+  async open(): Promise<boolean> {
+    const { buffer } = await this.#file.read(Buffer.alloc(GZIP.length), 0, GZIP.length, 0)
+    const isZipped = GZIP.every((byte, i) => buffer[i] === byte)
+    const raw = this.#file.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_BYTES })
+    this.#streams = [raw]
+    if (isZipped) {
+      const unzip = createGunzip({ chunkSize: CHUNK_BYTES })
+      raw.on('error', (error) => unzip.destroy(error))
+      this.#streams.push(raw.pipe(unzip))
+    }
+    this.#bytes = (this.#streams.at(-1) ?? raw)[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+    while (this.beginning.length < BEGINNING_BYTES && !this.isAll) {
+      const chunk = await this.#next()
+      if (chunk === undefined) this.isAll = true
+      else this.beginning = Buffer.concat([this.beginning, chunk])
+    }
+    return isZipped
+  }
+
+  async *chunks(): AsyncGenerator<Buffer> {
+    yield this.beginning
+    if (this.isAll) return
+    for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) yield chunk
+  }
+
+  close(): void {
+    for (const stream of this.#streams) stream.destroy()
+  }
+
+  /** What is wrong with a gzip ends it, and is told; any other failure is thrown. */
+  async #next(): Promise<Buffer | undefined> {
+    this.#signal.throwIfAborted()
+    try {
+      const next = await this.#bytes?.next()
+      return next?.done === false ? next.value : undefined
+    } catch (thrown) {
+      const { code = '' } = thrown as NodeJS.ErrnoException
+      if (!/^(?:Z_|ERR_)/.test(code)) throw thrown
+      this.problem = messageOf(thrown)
+      return undefined
+    }
+  }
+}
