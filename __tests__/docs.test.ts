@@ -43,10 +43,11 @@ function readPage(file: string): string {
   return readFileSync(path.join(ROOT, file), 'utf8')
 }
 
-/** What an expression gives in a workflow; any word will do, but grids are a list. */
+/** What an expression gives in a workflow; any word will do, but grids are a list, and an exit code is a number. */
 function fillIn(value: string | number | boolean): string {
   return String(value)
     .replace(/\$\{\{[^}]*\.outputs\.grids \}\}/g, '[{"uuid":"abc123"}]')
+    .replace(/\$\{\{[^}]*\.outputs\.code \}\}/g, '0')
     .replace(/\$\{\{.*?\}\}/g, 'abc123')
 }
 
@@ -55,6 +56,8 @@ function sourcesOf(inputs: Readonly<Record<string, string | number | boolean>>):
     read: (name) => fillIn(inputs[name] ?? '').trim(),
     readConfig: (file) => Promise.resolve(file === '.github/loadgate.yml' ? config : readPage(file)),
     resolveFiles: (lines) => Promise.resolve({ paths: [...lines], problems: [] }),
+    resolveResults: (lines) =>
+      Promise.resolve({ files: lines.map((line) => ({ path: line, shown: line })), problems: [] }),
     resolveBaseline: (file) => Promise.resolve({ path: file, exists: false }),
     defaultName: 'octo/shop main 0123456',
     platform: 'linux'

@@ -1,9 +1,9 @@
 // From a JMeter CSV to per-label figures: this project and its peers, each in its own process, in one run. The time is that of the
-// whole process. The figures must equal DuckDB's.
-//   node bench/csv.mjs [--rows 3500000] [--labels 40] [--rounds 5] [--named 0] [--quick]
+// whole process. The figures must equal DuckDB's. Then the same for what k6 writes, in 16 rows per request.
+//   node bench/csv.mjs [--rows 3500000] [--k6-requests 560000] [--labels 40] [--rounds 5] [--named 0] [--quick]
 //   --named 10 has figures over time for ten labels too, as if thresholds named them; --rows 35000000 makes the file 4 GB, --labels 10000 tests many labels, --quick skips the slow peers
 import { spawnSync } from 'node:child_process'
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -17,12 +17,15 @@ const NAMES = {
   'loadgate-stream': 'loadgate, as it arrives (one thread)',
   duckdb: 'DuckDB (`@duckdb/node-api`)',
   papaparse: 'papaparse',
-  'csv-parse': 'csv-parse'
+  'csv-parse': 'csv-parse',
+  'loadgate-k6': 'loadgate',
+  'duckdb-k6': 'DuckDB (`@duckdb/node-api`)'
 }
 
 const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '3500000' },
+    'k6-requests': { type: 'string', default: '560000' },
     labels: { type: 'string', default: '40' },
     rounds: { type: 'string', default: '5' },
     named: { type: 'string', default: '0' },
@@ -31,21 +34,40 @@ const { values: options } = parseArgs({
 })
 
 compile()
-const file = prepareFile(Number(options.rows), Number(options.labels))
-const runs = new Map([...FAST, ...SLOW].map((name) => [name, []]))
-// In turns, so that other load on the machine affects all of them equally.
-for (let round = 0; round < Number(options.rounds); round++) {
-  for (const name of FAST) runs.get(name).push(runSubject(name))
+const labels = Number(options.labels)
+if (options.rows !== '0') {
+  const rows = Number(options.rows)
+  const file = prepareFile(`samples-${rows}-${labels}.jtl`, { rows, labels })
+  const title = `CSV to figures: ${options.rows} rows, ${options.labels} labels`
+  measure({ title, file, fast: FAST, slow: options.quick ? [] : SLOW, reference: 'duckdb' })
 }
-if (!options.quick) for (const name of SLOW) runs.get(name).push(runSubject(name))
-print()
+if (options['k6-requests'] !== '0') {
+  const rows = Number(options['k6-requests'])
+  const file = prepareFile(`k6-${rows}-${labels}.csv`, { rows, labels, k6: true })
+  const title = `k6's CSV to figures: ${rows} requests, ${(statSync(file).size / 1e9).toFixed(2)} GB, ${labels} labels`
+  measure({ title, file, fast: ['loadgate-k6', 'duckdb-k6'], slow: [], reference: 'duckdb-k6' })
+}
+
+function measure({ title, file, fast, slow, reference }) {
+  const runs = new Map([...fast, ...slow].map((name) => [name, []]))
+  // In turns, so that other load on the machine affects all of them equally.
+  for (let round = 0; round < Number(options.rounds); round++) {
+    for (const name of fast) runs.get(name).push(runSubject(name, file))
+  }
+  for (const name of slow) runs.get(name).push(runSubject(name, file))
+  print(title, runs, reference)
+}
 
 /** Bundles the current sources, so that no stale build is measured; in few files, like the project's own bundles. */
 function compile() {
   const out = join(DATA_DIR, 'build')
-  const entries = ['parallel/scan-files', 'scan/scanner', 'figures/merge', 'parallel/scan-worker'].map(
-    (name) => join(ROOT, `src/analysis/results/${name}.ts`)
-  )
+  const entries = [
+    'parallel/scan-files',
+    'scan/scanner',
+    'figures/merge',
+    'parallel/scan-worker',
+    'formats/k6-csv'
+  ].map((name) => join(ROOT, `src/analysis/results/${name}.ts`))
   rmSync(out, { recursive: true, force: true })
   const { status } = spawnSync(
     join(ROOT, 'node_modules/.bin/esbuild'),
@@ -68,16 +90,16 @@ function compile() {
   if (status !== 0) throw new Error('could not bundle src/analysis/results')
 }
 
-function prepareFile(rows, labels) {
-  const path = join(DATA_DIR, `samples-${rows}-${labels}.jtl`)
+function prepareFile(name, options) {
+  const path = join(DATA_DIR, name)
   if (!existsSync(path)) {
-    generate({ rows, labels, seed: 1, out: `${path}.part` })
+    generate({ ...options, seed: 1, out: `${path}.part` })
     renameSync(`${path}.part`, path)
   }
   return path
 }
 
-function runSubject(name) {
+function runSubject(name, file) {
   const subject = join(import.meta.dirname, 'csv-subject.mjs')
   const start = performance.now()
   const { status, stdout, stderr } = spawnSync(process.execPath, [subject, name, file, options.named], {
@@ -90,13 +112,13 @@ function runSubject(name) {
 }
 
 /** The best of the rounds: other load on the machine only ever adds to a time. */
-function print() {
+function print(title, runs, reference) {
   const bestOf = (name, key) => Math.min(...runs.get(name).map((run) => run[key]))
-  const truth = normalise(runs.get('duckdb')[0].figures)
+  const truth = normalise(runs.get(reference)[0].figures)
   const load = loadavg()[0].toFixed(1)
-  console.log(`## CSV to figures: ${options.rows} rows, ${options.labels} labels\n`)
+  console.log(`## ${title}\n`)
   console.log(
-    `Best of ${options.rounds} rounds, one for papaparse and csv-parse; ${availableParallelism()} cores, load average ${load}, Node ${process.version}.\n`
+    `Best of ${options.rounds} rounds, one for the slow ones; ${availableParallelism()} cores, load average ${load}, Node ${process.version}.\n`
   )
   console.log("| | time | times DuckDB's speed | CPU | DuckDB's CPU relative to it | peak memory | figures |")
   console.log('|---|--:|--:|--:|--:|--:|---|')
@@ -108,7 +130,7 @@ function print() {
       NAMES[name],
       ...['wallMs', 'cpuMs'].flatMap((key) => [
         `${(bestOf(name, key) / 1000).toFixed(2)} s`,
-        (bestOf('duckdb', key) / bestOf(name, key)).toFixed(2)
+        (bestOf(reference, key) / bestOf(name, key)).toFixed(2)
       ]),
       `${Math.max(...done.map(({ peakMb }) => peakMb)).toFixed(0)} MB`,
       isSame ? 'equal' : '**differ**'

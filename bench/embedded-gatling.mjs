@@ -3,11 +3,10 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { get } from 'node:http'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compare } from './in-turns.mjs'
+import { compare, counted } from './in-turns.mjs'
 import { startNode } from './step.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -38,30 +37,11 @@ try {
   await compare({
     what: `a simulation with ${USERS} users without pauses`,
     alone: 'Gatling alone',
-    subjects: { alone: counted(runAlone), embedded: counted(runEmbedded) },
+    subjects: { alone: counted(runAlone, DURATION_S), embedded: counted(runEmbedded, DURATION_S) },
     durationS: DURATION_S
   })
 } finally {
   await rm(folder, { recursive: true, force: true })
-}
-
-/** Requests per second by the target's own count, because Gatling alone has no rows. */
-function counted(run) {
-  return async (port, name) => {
-    const before = await readHits(port)
-    await run(port, name)
-    return ((await readHits(port)) - before) / DURATION_S
-  }
-}
-
-function readHits(port) {
-  return new Promise((resolve, reject) => {
-    get({ port, path: '/hits', agent: false }, async (reply) => {
-      let text = ''
-      for await (const chunk of reply) text += chunk
-      resolve(Number(text))
-    }).on('error', reject)
-  })
 }
 
 async function runEmbedded(port, name) {

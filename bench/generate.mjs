@@ -1,5 +1,5 @@
-// Writes a JMeter sample CSV as large as a real run's, the same bytes for the same seed.
-//   node bench/generate.mjs [--rows 3500000] [--labels 40] [--seed 1] [--out bench/data/samples.jtl]
+// Writes a JMeter sample CSV as large as a real run's, the same bytes for the same seed; with --k6 what k6 writes for so many requests.
+//   node bench/generate.mjs [--k6] [--rows 3500000] [--labels 40] [--seed 1] [--out bench/data/samples.jtl]
 import { mkdirSync, openSync, writeSync, closeSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -51,15 +51,58 @@ function makeRow(random, labels, row) {
   return `${startMs},${elapsed},${labels[label]},500,Server Error,Thread Group 1-${thread},text,false,${message},${end}`
 }
 
-/** Writes the file unless it exists with about the expected size. */
-export function generate({ rows, labels, seed, out }) {
+const K6_HEADER =
+  'metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,proto,scenario,service,status,subproto,tls_version,url,extra_tags,metadata\n'
+const MS = (value) => value.toFixed(6)
+
+/** An iteration of one request, as k6 1.8 writes it: 16 rows, of which one has the time and one the wait for a connection. */
+function makeK6Rows(random, labels, request) {
+  const label = Math.floor(random() * labels.length)
+  const vu = 1 + Math.floor(random() * THREADS)
+  const endMs = START_MS + Math.floor(request / 5) + Math.floor(random() * 40)
+  const duration = makeElapsed(random, label) + random()
+  const failed = random() < 0.01
+  const metadata = random() < 0.5 ? `vu=${vu}&iter=${request}` : `iter=${request}&vu=${vu}`
+  const [error, code, status] = failed ? ['', '1500', 500] : ['', '', 200]
+  const group = '::checkout'
+  const tags = `,${error},${code},${!failed},${group},GET,${labels[label]},HTTP/1.1,default,,${status},,,${labels[label]},,${metadata}\n`
+  const bare = (check) => `${check},,,,${group},,,,default,,,,,,,${metadata}\n`
+  const iteration = `,,,,,,,,default,,,,,,,${metadata}\n`
+  const sent = 0.02 + random() / 10
+  const row = (metric, value, rest) => `${metric},${endMs},${MS(value)},${rest}`
+  const times = {
+    http_reqs: 1,
+    http_req_duration: duration,
+    http_req_blocked: 0.005 + random() / 100,
+    http_req_connecting: 0,
+    http_req_tls_handshaking: 0,
+    http_req_sending: sent,
+    http_req_waiting: Math.max(0, duration - 2 * sent),
+    http_req_receiving: sent,
+    http_req_failed: failed ? 1 : 0
+  }
+  return [
+    ...Object.entries(times).map(([metric, value]) => row(metric, value, tags)),
+    row('checks', failed ? 0 : 1, bare('status is 200')),
+    row('checks', 1, bare('"body has ""ok"", and more"')),
+    row('group_duration', duration + 0.1, bare('')),
+    row('data_sent', 120, iteration),
+    row('data_received', 1000 + (request % 900), iteration),
+    row('iteration_duration', duration + 0.2, iteration),
+    row('iterations', 1, iteration)
+  ].join('')
+}
+
+/** Writes the file; `rows` are requests where it is k6's. */
+export function generate({ rows, labels, seed, out, k6 = false }) {
   mkdirSync(dirname(out), { recursive: true })
   const random = makeRandom(seed)
   const names = Array.from({ length: labels }, (_, index) => makeLabel(index))
+  const make = k6 ? makeK6Rows : makeRow
   const file = openSync(out, 'w')
-  let block = [HEADER]
+  let block = [k6 ? K6_HEADER : HEADER]
   for (let row = 0; row < rows; row++) {
-    block.push(makeRow(random, names, row))
+    block.push(make(random, names, row))
     if (block.length >= 20_000 || row + 1 === rows) {
       writeSync(file, block.join(''))
       block = []
@@ -72,6 +115,7 @@ export function generate({ rows, labels, seed, out }) {
 if (process.argv[1] === import.meta.filename) {
   const { values } = parseArgs({
     options: {
+      k6: { type: 'boolean', default: false },
       rows: { type: 'string', default: '3500000' },
       labels: { type: 'string', default: '40' },
       seed: { type: 'string', default: '1' },

@@ -1,5 +1,6 @@
 // Compares a tool alone with the same tool through `loadgate run`.
 import { spawn } from 'node:child_process'
+import { get } from 'node:http'
 import { createInterface } from 'node:readline'
 
 const ROUNDS = Number(process.env.LOADGATE_BENCH_ROUNDS ?? 5)
@@ -23,6 +24,25 @@ export async function compare({ what, alone, subjects, durationS }) {
     shop.child.kill()
   }
   print({ what, alone, durationS }, rates)
+}
+
+/** Requests per second by the target's own count, for tools that alone have no rows, or others. */
+export function counted(run, durationS) {
+  return async (port, name) => {
+    const before = await readHits(port)
+    await run(port, name)
+    return ((await readHits(port)) - before) / durationS
+  }
+}
+
+function readHits(port) {
+  return new Promise((resolve, reject) => {
+    get({ port, path: '/hits', agent: false }, async (reply) => {
+      let text = ''
+      for await (const chunk of reply) text += chunk
+      resolve(Number(text))
+    }).on('error', reject)
+  })
 }
 
 function print({ what, alone: name, durationS }, { alone, embedded }) {

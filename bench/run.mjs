@@ -1,4 +1,4 @@
-// Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [install]
+// Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [embedded-k6] [install]
 // [regression] [stalls] [stalls-real] [side-by-side] [kubernetes] [service-list]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ const ALL = [
   'startup',
   'upload',
   'embedded',
+  'embedded-k6',
   'install',
   'regression',
   'stalls',

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listenForSignals, CancelledError, catchStrayErrors } from './gate/errors.js'
 import type { ProcessGroup } from './contract/records.js'
@@ -93,6 +93,10 @@ const ports: CommandPorts = {
   openPrompt: () => (process.stdin.isTTY && process.stdout.isTTY ? openPrompt(process.stdin) : undefined),
   findFiles: createFindFiles,
   hasJava: () => new Promise((done) => execFile(java, ['-version'], (error) => done(error === null))),
+  hasK6: () =>
+    new Promise((done) =>
+      execFile(process.env.K6 ? resolve(process.env.K6) : 'k6', ['version'], (error) => done(error === null))
+    ),
   startShop: async (options) => (await loadService()).startShop(options),
   startLocalService: async ({ dataDir, rehearse, serviceName, onProcessGroup, log, progress, regions }) => {
     const { places, ...clusters } = regions ?? {}

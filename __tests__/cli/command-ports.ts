@@ -48,6 +48,7 @@ export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestComma
     findFiles: () => () => Promise.resolve([]),
     openPrompt: () => undefined,
     hasJava: () => Promise.resolve(true),
+    hasK6: () => Promise.resolve(true),
     startShop: absent,
     startLocalService: absent,
     serve: absent,

@@ -253,6 +253,9 @@ const ROWS: readonly Row[] = [
   row('run', REMOTE, ['--stop-early', 'perhaps']),
   row('run', REMOTE, ['--warm-up', '1h']),
   row('run', REMOTE, ['--on-stall', 'perhaps']),
+  row('run', ['run', '--output', 'out'], ['--results', 'load.csv']),
+  row('run', ['run', '--results', 'load.csv', '--output', 'out'], ['--tool-exit-code', '3']),
+  row('run', ['run', '--results', 'load.csv', '--output', 'out'], ['--apdex-target', '500']),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--run-id', RUN]),
   row('run', ['run', ...CONNECT, '--output', 'out'], ['--repeat', RUN]),
   // What it does takes a server: a rejected value shows that it is read.
@@ -291,6 +294,7 @@ const ROWS: readonly Row[] = [
   row('calibrate', CALIBRATE, ['--thresholds', 'p95 fast']),
   row('calibrate', CALIBRATE, ['--noise', 'loud']),
   row('calibrate', CALIBRATE, ['--warm-up', 'soon']),
+  row('calibrate', CALIBRATE, ['--apdex-target', 'soon']),
   row('calibrate', ['calibrate', ...CONNECT, NO_CREDIT], ['--repeat', RUN]),
   row('calibrate', CALIBRATE, ['--wait-for', 'localhost']),
   row('calibrate', CALIBRATE, ['--timeout', 'soon']),
@@ -319,7 +323,17 @@ const ROWS: readonly Row[] = [
       'on-missing-baseline',
       'on-unsure'
     ],
-    ...['confirm', 'stop-early', 'baseline-rounds', 'warm-up', 'on-stall', 'wait', 'wait-for', 'timeout'],
+    ...[
+      'confirm',
+      'stop-early',
+      'baseline-rounds',
+      'warm-up',
+      'on-stall',
+      'apdex-target',
+      'wait',
+      'wait-for',
+      'timeout'
+    ],
     ...['poll-interval', 'stop-on-cancel', 'fail-on', 'on-missing-token']
   ].map((flag) => row('check', CHECK, [`--${flag}`, '-'])),
   row('check', [...CHECK, '--baseline', 'side-by-side'], ['--baseline-parameters', 'p']),
@@ -378,6 +392,7 @@ const ROWS: readonly Row[] = [
   row('demo', ['demo', '--compare'], ['--slower', '50']),
   row('demo', ['demo'], ['--rehearse']),
 
+  row('init', INIT, ['--tool', 'k6']),
   row('init', INIT, ['--from-url', 'http://app.test/']),
   row('init', INIT, ['--from-openapi', 'api.json']),
   row('init', INIT, ['--from-har', 'site.har']),

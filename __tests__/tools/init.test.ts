@@ -11,12 +11,15 @@ import { CLI, INSTALL_MS, NODE, follow, jmeterNote, lacksJMeter, runCommand } fr
 import type { Command } from '../e2e/cli-command.js'
 import { mountSmallDisk } from '../support/small-disk.js'
 import { removeFolder } from '../support/remove-folder.js'
+import { K6, k6Note, lacksK6 } from '../support/tools/k6.js'
 
 /** `loadgate init` in an empty repository, and a real run of what it wrote. */
 
 const HAR = resolve('__tests__/fixtures/init/shop.har')
 const API = resolve('__tests__/fixtures/init/shop-api.yaml')
 const CONFIG = '.github/loadgate.yml'
+/** Of runs with a slow target. */
+const WIDE = ['--thresholds', 'error_rate < 1%, p95 < 9s']
 const PASSED = { code: 0, out: expect.stringContaining('PASSED') }
 const WORKFLOW = '.github/workflows/loadgate.yml'
 const LINTERS = resolve('.cache/workflow-tools')
@@ -75,7 +78,8 @@ beforeEach(() => {
   expect(spawnSync('git', ['init', '--quiet'], { cwd: folder }).status).toBe(0)
 })
 
-const loadgate = (...args: string[]): ReturnType<typeof runCommand> => runCommand(args, { cwd: folder })
+const loadgate = (...args: string[]): ReturnType<typeof runCommand> =>
+  runCommand(args, { cwd: folder, env: { K6 } })
 
 /** What a real parser makes of the plan. */
 function parseXml(): number | null {
@@ -87,6 +91,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0
 const testWithPython = hasPython ? test : test.skip
 const testWithLinters = lacksLinters ? test.skip : test
 const testWithJMeter = lacksJMeter ? test.skip : test
+const testWithK6 = lacksK6 ? test.skip : test
 
 const JSON_BODY = '${__groovy(1)} \\ "tea"'
 const WAYS = [
@@ -127,33 +132,39 @@ const WAYS = [
 ]
 
 describe.each(WAYS)('from $way', ({ args, requests, labels, bodies }) => {
+  const passes = async (...tool: string[]): Promise<void> => {
+    const load = ['--duration', '3s', '--threads', '2']
+    expect(await loadgate('init', ...tool, ...args(), ...load)).toMatchObject({ code: 0 })
+    expect(await loadgate('check', '--config', CONFIG)).toMatchObject({
+      code: 0,
+      out: expect.not.stringContaining('warning')
+    })
+    seen = []
+    const ended = await loadgate('run', '--config', CONFIG, '--output', 'out')
+    expect(ended).toMatchObject(PASSED)
+    const { verdict, metrics } = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as {
+      verdict: string
+      metrics: { labels: { label: string }[] }
+    }
+    expect(verdict).toBe('passed')
+    expect(metrics.labels.map(({ label }) => label).sort()).toEqual(labels)
+    // `wait-for` sends a request of its own.
+    const sent = new Set(
+      seen.map(({ line }) => line).filter((line) => line !== 'GET /' || requests.includes(line))
+    )
+    expect([...sent].sort()).toEqual(requests)
+    // What is in the plan arrives as it is: the tool runs none of it.
+    const received = new Set(seen.map(({ body }) => body).filter((body) => body !== ''))
+    expect([...received].map((body) => JSON.parse(body) as unknown)).toEqual(bodies)
+  }
+
   testWithJMeter(
     `a real run of what it wrote is green, with the requests expected${jmeterNote}`,
-    async () => {
-      expect(await loadgate('init', ...args(), '--duration', '3s', '--threads', '2')).toMatchObject({
-        code: 0
-      })
-      expect(await loadgate('check', '--config', CONFIG)).toMatchObject({ code: 0 })
-      seen = []
-      const ended = await loadgate('run', '--config', CONFIG, '--output', 'out')
-      expect(ended).toMatchObject(PASSED)
-      const { verdict, metrics } = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as {
-        verdict: string
-        metrics: { labels: { label: string }[] }
-      }
-      expect(verdict).toBe('passed')
-      expect(metrics.labels.map(({ label }) => label).sort()).toEqual(labels)
-      // `wait-for` sends a request of its own.
-      const sent = new Set(
-        seen.map(({ line }) => line).filter((line) => line !== 'GET /' || requests.includes(line))
-      )
-      expect([...sent].sort()).toEqual(requests)
-      // What is in the plan arrives as it is: JMeter runs none of it.
-      const received = new Set(seen.map(({ body }) => body).filter((body) => body !== ''))
-      expect([...received].map((body) => JSON.parse(body) as unknown)).toEqual(bodies)
-    },
+    () => passes(),
     INSTALL_MS
   )
+
+  testWithK6(`so is one of k6${k6Note}`, () => passes('--tool', 'k6'))
 
   testWithJMeter(`with the server down, check says so in seconds${jmeterNote}`, async () => {
     const down = createServer()
@@ -188,8 +199,7 @@ testWithJMeter(
       '--from-url',
       `${address}/slow`,
       // It is about the number of requests, and the target takes 500 ms by itself.
-      '--thresholds',
-      'error_rate < 1%, p95 < 9s',
+      ...WIDE,
       '--rate',
       '20/s',
       '--duration',
@@ -213,6 +223,37 @@ testWithJMeter(
   INSTALL_MS
 )
 
+testWithK6(
+  `a script of k6 with --rate sends as much as the rate says, however long users wait${k6Note}`,
+  async () => {
+    const load = ['--rate', '20/s', '--duration', '4s', '--rampup', '0s']
+    await loadgate('init', '--tool', 'k6', '--from-url', `${address}/slow`, ...WIDE, ...load)
+    const checked = await loadgate('check', '--config', CONFIG)
+    expect(checked).toMatchObject({ code: 0, out: expect.not.stringContaining('warning') })
+    seen = []
+    const ended = await loadgate('run', '--config', CONFIG, '--output', 'out', '--duration', '5s')
+    expect(ended).toMatchObject(PASSED)
+    const { metrics } = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as {
+      metrics: { labels: { label: string; samples: number }[] }
+    }
+    // `wait-for` sends a request of its own.
+    const hits = seen.filter(({ line }) => line === 'GET /slow').length - 1
+    expect(metrics.labels).toEqual([expect.objectContaining({ label: 'GET /slow', samples: hits })])
+    // k6 may start one more as the time ends.
+    expect([100, 101]).toContain(hits)
+  }
+)
+
+testWithK6(`a page of a recording that redirects to the login fails with k6 too${k6Note}`, async () => {
+  const request = { method: 'GET', url: `${address}/moved`, headers: [] }
+  const response = { status: 200, content: { mimeType: 'text/html' } }
+  writeFileSync(join(folder, 'site.har'), JSON.stringify({ log: { entries: [{ request, response }] } }))
+  await loadgate('init', '--tool', 'k6', '--from-har', 'site.har', '--duration', '2s', '--threads', '1')
+  expect(await loadgate('run', '--config', CONFIG, '--output', 'out')).toMatchObject({ code: 1 })
+  const verdict = JSON.parse(readFileSync(join(folder, 'out/verdict.json'), 'utf8')) as unknown
+  expect(verdict).toMatchObject({ verdict: 'failed' })
+})
+
 testWithJMeter(
   `a page that was recorded while signed in fails where it redirects to the login${jmeterNote}`,
   async () => {
@@ -233,10 +274,11 @@ describe('the workflow passes actionlint and zizmor', () => {
     { start: 'npm', files: { 'package.json': '{"scripts":{"start":"node ."}}', 'package-lock.json': '{}' } },
     { start: 'pnpm', files: { 'package.json': '{"scripts":{"start":"node ."}}', 'pnpm-lock.yaml': '' } },
     { start: 'compose', files: { 'compose.yaml': '' } },
-    { start: 'a Dockerfile', files: { Dockerfile: '' } }
-  ])('which starts $start', async ({ files }) => {
+    { start: 'a Dockerfile', files: { Dockerfile: '' } },
+    { start: 'nothing, with k6', files: {}, tool: ['--tool', 'k6'] }
+  ])('which starts $start', async ({ files, tool = [] }) => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-    await loadgate('init')
+    await loadgate('init', ...tool)
     const linted = spawnSync(actionlint ?? 'actionlint', [], { cwd: folder, encoding: 'utf8' })
     expect(linted).toMatchObject({ status: 0, stdout: '' })
     const audited = spawnSync(zizmor ?? 'zizmor', ['--offline', WORKFLOW], { cwd: folder, encoding: 'utf8' })

@@ -38,6 +38,7 @@ export interface CommandPorts {
   openPrompt(): Prompt | undefined
   findFiles(workspace: string): FindFiles
   hasJava(): Promise<boolean>
+  hasK6(): Promise<boolean>
   startShop: typeof service.startShop
   startLocalService(
     request: LocalServiceRequest & {

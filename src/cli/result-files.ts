@@ -3,7 +3,8 @@ import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UsageError } from './arguments.js'
 
-export const RESULT_FILE = /\.(csv|jtl)$/i
+/** What is taken from a folder; a file that is named may be called anything. */
+export const RESULT_FILE = /\.(csv|jtl)(\.gz)?$/i
 
 /** Files, and every CSV and JTL below folders, each once. Refuses what is unreadable, and a named one that is no regular file. */
 export async function listResultFiles(places: readonly string[]): Promise<string[]> {

@@ -226,7 +226,8 @@ test.each([
   ['shop', 'plan.jmx', 'jmeter', ['users.csv']],
   ['gatling', 'ShopSimulation.java', 'gatling', ['users.csv']],
   ['selenium', 'ShopTest.java', 'java-selenium-chrome', []],
-  ['service-chrome', 'shop.ts', 'service-chrome', []]
+  ['service-chrome', 'shop.ts', 'service-chrome', []],
+  ['k6', 'shop.js', 'k6', ['users.csv']]
 ])('the example %s has no findings', (folder, name, tool, files) => {
   const plan = { name, text: readFileSync(join(EXAMPLES, folder, name), 'utf8') }
   const load = { threads: 5, rampupSeconds: 1, durationSeconds: 10, parameters: [J('port', '80')] }
@@ -664,6 +665,51 @@ describe('sources', () => {
     expect(
       check('', { tool: 'service-chrome', plan, threads: 9, durationSeconds: 9, parameters: [J('host')] })
     ).toEqual([])
+  })
+})
+
+describe('scripts of k6', () => {
+  const k6 = (code: string, changes: Parameters<typeof makeRequest>[1] = {}): string[] =>
+    check('', { tool: 'k6', plan: { name: 'shop.js', text: code }, ...changes })
+  const LOAD = { threads: 9, rampupSeconds: 1, durationSeconds: 30 }
+
+  test('without scenarios of its own the settings are options of k6', () => {
+    expect(k6('export default function () {}', LOAD)).toEqual([])
+  })
+
+  test('scenarios that do not read the settings ignore them', () => {
+    const code = "export const options = { scenarios: { a: { executor: 'x', duration: __ENV.DURATION } } }"
+    expect(k6(code, LOAD)).toEqual([
+      'warning: threads is 9, but shop.js has scenarios of its own and does not read it; use __ENV.THREADS in them, or remove threads.',
+      'warning: rampup is 1, but shop.js has scenarios of its own and does not read it; use __ENV.RAMPUP in them, or remove rampup.'
+    ])
+    expect(k6('// scenarios: none\nexport default function () {}', LOAD)).toEqual([])
+  })
+
+  test('parameters are variables in capitals, or under their own names', () => {
+    const parameters = [J('base_url'), J('x-tenant'), J('tpyo')]
+    expect(k6('`${__ENV.BASE_URL}${__ENV["x-tenant"]}`', { parameters })).toEqual([
+      'warning: -Jtpyo has no effect: shop.js does not read __ENV.TPYO. Is the name spelled as in the plan?'
+    ])
+    expect(k6('__ENV[name]', { parameters, ...LOAD })).toEqual([])
+  })
+
+  test('files that it opens or imports, and that are not listed', () => {
+    const code = `import http from 'k6/http'
+      import { a } from './lib/a.js'
+      import 'https://jslib.test/b.js'
+      const users = open('./users.csv'), there = open("there.csv"), w = page.open('x.html')
+      // open('./comment.csv')`
+    expect(k6(code, { files: ['there.csv'] })).toEqual([
+      'warning: The plan reads ./lib/a.js, which is not listed under files; add its path to files.',
+      'warning: The plan reads ./users.csv, which is not listed under files; add its path to files.'
+    ])
+  })
+
+  test('another tool’s plan is refused, and of an archive nothing is said', () => {
+    expect(check('', { tool: 'k6' })).toEqual([expect.stringContaining('set tool to jmeter for it')])
+    const plan = { name: 'shop.tar', text: '' }
+    expect(check('', { tool: 'k6', plan, ...LOAD, parameters: [J('x')] })).toEqual([])
   })
 })
 

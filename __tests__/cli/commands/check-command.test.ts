@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,8 +8,9 @@ import { createClassFinder } from '../../../src/gate/preflight.js'
 import { checkMachine } from '../../../src/cli/commands/check-command.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
 import { makeCommandPorts } from '../command-ports.js'
+import { K6, k6Note, lacksK6 } from '../../support/tools/k6.js'
 
-const { JAVA_HOME } = process.env
+const { JAVA_HOME, K6: GIVEN_K6 } = process.env
 const SHOP = join(import.meta.dirname, '../../../examples/shop')
 let workspace: string
 let server: Server
@@ -31,6 +32,8 @@ afterEach(() => {
   server.close()
   if (JAVA_HOME === undefined) delete process.env.JAVA_HOME
   else process.env.JAVA_HOME = JAVA_HOME
+  if (GIVEN_K6 === undefined) delete process.env.K6
+  else process.env.K6 = GIVEN_K6
 })
 
 async function writeJava(version: string): Promise<void> {
@@ -204,4 +207,104 @@ test('the classes of a JMeter of one’s own are found in its jars', async () =>
   let nowMs = 0
   const slow = createClassFinder({ JMETER_HOME: home }, () => (nowMs += 700))
   expect(['kg.apc.A', 'kg.apc.B', 'kg.apc.C', 'kg.apc.A'].map(slow)).toEqual([false, false, undefined, false])
+})
+
+describe(`a script of k6${k6Note}`, () => {
+  const testWithK6 = lacksK6 ? test.skip : test
+  /** The findings for a script and these flags, without what is said of the target. */
+  async function checkScript(code: string, ...args: string[]): Promise<string[]> {
+    process.env.K6 = K6
+    await writeFile(join(workspace, 'shop.js'), code)
+    const { out } = await check('--tool', 'k6', '--files', 'shop.js', '--json', ...args)
+    const { findings } = JSON.parse(out) as { findings: { level: string; message: string }[] }
+    return findings
+      .filter(({ message }) => !message.startsWith('The target'))
+      .map(({ level, message }) => `${level}: ${message}`)
+  }
+  const EMPTY = 'export default function () {}\n'
+
+  testWithK6('that k6 can read has no findings, with the files and variables of a run', async () => {
+    const code = `${EMPTY}if (!open('./users.csv').includes('user') || __ENV.HOST !== 'a' || __ENV.THREADS !== '3') throw new Error('no')`
+    const load = ['--threads', '3', '--duration', '9s', '--override-parameters', '-Jhost=a']
+    expect(await checkScript(code, '--files', 'users.csv', ...load)).toEqual([])
+  })
+
+  testWithK6.each([
+    {
+      name: 'that cannot be parsed',
+      code: 'export default function () {',
+      words: /^error: k6 cannot read shop\.js: .*Line 1:\d+ Unexpected end of input/
+    },
+    {
+      name: 'with a threshold that is not one',
+      code: `${EMPTY}export const options = { thresholds: { http_req_duration: ['p(95)<<500'] } }`,
+      words: /^error: The options of shop\.js are not valid: .*p\(95\)<<500/
+    },
+    {
+      name: 'with a threshold that its metric does not have',
+      code: `${EMPTY}export const options = { thresholds: { http_reqs: ['p(95)<500'] } }`,
+      words:
+        /^error: The options of shop\.js are not valid: invalid threshold "p\(95\)<500" applied on metric http_reqs/
+    },
+    {
+      name: 'without a default function',
+      code: 'export function browse() {}',
+      words: /^error: .*function 'default' not found in exports/
+    }
+  ])('$name', async ({ code, words }) => {
+    expect(await checkScript(code)).toEqual([expect.stringMatching(words)])
+  })
+
+  testWithK6('that opens a file which is not listed', async () => {
+    expect(await checkScript(`${EMPTY}const path = './no' + '.csv'\nopen(path)`)).toEqual([
+      expect.stringMatching(
+        /^error: k6 cannot read shop\.js: GoError: stat no\.csv: no such file or directory at shop\.js:3:.* list the file under files/
+      )
+    ])
+  })
+
+  testWithK6('with scenarios from elsewhere that ignore the settings', async () => {
+    const scenario = { a: { executor: 'constant-vus', vus: 1, duration: '1s' } }
+    await writeFile(join(workspace, 'options.json'), JSON.stringify({ scenarios: scenario }))
+    const code = `${EMPTY}export const options = JSON.parse(open('./options.json'))`
+    expect(await checkScript(code, '--files', 'options.json', '--threads', '5')).toEqual([
+      'warning: threads is 5, but shop.js has scenarios of its own and does not read it; use __ENV.THREADS in them, or remove threads.'
+    ])
+  })
+
+  testWithK6('with hosts of its own beside override-hosts', async () => {
+    const code = `${EMPTY}export const options = { hosts: { 'a.test': '127.0.0.1' } }`
+    expect(await checkScript(code, '--override-hosts', 'b.test/127.0.0.1')).toEqual([
+      'error: shop.js sets options.hosts, which wins over override-hosts: remove one of the two.'
+    ])
+  })
+
+  testWithK6('that repeats a secret does not make the check repeat it', async () => {
+    const flags = ['--override-parameters', '-Jpassword=hunter-2000']
+    const [finding] = await checkScript(`${EMPTY}throw new Error(__ENV.PASSWORD)`, ...flags)
+    expect(finding).toMatch(/Error: \*\*\*/)
+  })
+
+  test('without k6 says so, and how to install it', async () => {
+    await writeFile(join(workspace, 'shop.js'), EMPTY)
+    process.env.K6 = join(workspace, 'no-k6')
+    const { code, out } = await check('--tool', 'k6', '--files', 'shop.js')
+    expect(code).toBe(2)
+    expect(out).toMatch(
+      /error +shop\.js could not be checked: K6 is .*no-k6, where no program is; install k6 1\.0 or later \(the step `uses: grafana\/setup-k6-action@v1`/
+    )
+    const rehearsed = await check('--tool', 'k6', '--files', 'shop.js', '--rehearse')
+    expect(rehearsed).toMatchObject({ code: 0, out: expect.not.stringContaining('k6 1.0') })
+  })
+
+  test('with a k6 that is too old says so', async () => {
+    await writeFile(join(workspace, 'shop.js'), EMPTY)
+    process.env.K6 = join(workspace, 'old-k6')
+    await writeFile(process.env.K6, "#!/bin/sh\necho 'k6 v0.57.0 (go1.23)'\n")
+    await chmod(process.env.K6, 0o755)
+    const { out } = await check('--tool', 'k6', '--files', 'shop.js')
+    expect(out).toMatch(
+      /error +shop\.js could not be checked: .*old-k6 is k6 0\.57\.0, which is too old; install/
+    )
+  })
 })

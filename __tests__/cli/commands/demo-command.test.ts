@@ -68,7 +68,8 @@ test.each([
   { tool: 'gatling', plan: 'ShopSimulation.java' },
   { tool: 'java-selenium-chrome', plan: 'ShopTest.java' },
   { tool: 'java-selenium-firefox', plan: 'ShopTest.java' },
-  { tool: 'service-chrome', plan: 'shop.ts' }
+  { tool: 'service-chrome', plan: 'shop.ts' },
+  { tool: 'k6', plan: 'shop.js' }
 ])('--tool $tool runs its example', async ({ tool, plan }) => {
   const forms: string[] = []
   const demo = makeDemo({
@@ -94,10 +95,29 @@ test('a browser’s tool needs no Java', async () => {
   expect(demo.events).toEqual(['shop', 'jmeter', 'shop closed'])
 })
 
+describe('k6 needs k6 and no Java', () => {
+  const hasJava = (): Promise<never> => Promise.reject(new Error('not asked'))
+
+  test('the shop is under load', async () => {
+    const demo = makeDemo({ hasJava })
+    await runCommandLine(['demo', '--tool', 'k6'], demo)
+    expect(demo.events).toEqual(['shop', 'jmeter', 'shop closed'])
+  })
+
+  test('without k6 it is a rehearsal, and says so', async () => {
+    const demo = makeDemo({ hasJava, hasK6: () => Promise.resolve(false) })
+    expect(await runCommandLine(['demo', '--tool', 'k6'], demo)).toBe(0)
+    expect(demo.events).toEqual(['shop', 'rehearsal', 'shop closed'])
+    expect(demo.screen.out.text).toContain(
+      'k6 was not found, so this is a rehearsal with synthetic samples. Install k6 1.0 or later (or set K6 to its path) for a real load test.'
+    )
+  })
+})
+
 test('an unknown tool is refused before anything starts', async () => {
   const demo = makeDemo()
-  await expect(runCommandLine(['demo', '--tool', 'k6'], demo)).rejects.toThrow(
-    '--tool: "k6" is invalid; expected one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome'
+  await expect(runCommandLine(['demo', '--tool', 'locust'], demo)).rejects.toThrow(
+    '--tool: "locust" is invalid; expected one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, service-chrome, k6'
   )
   expect(demo.events).toEqual([])
 })

@@ -24,6 +24,7 @@ import { makeCommandPorts, type TestCommandPorts } from '../command-ports.js'
 const CONFIG = '.github/loadgate.yml'
 const WORKFLOW = '.github/workflows/loadgate.yml'
 const PLAN = 'load/plan.jmx'
+const SCRIPT = 'load/script.js'
 const HAR = resolve('__tests__/fixtures/init/shop.har')
 const API = resolve('__tests__/fixtures/init/shop-api.yaml')
 let workspace: string
@@ -124,6 +125,43 @@ describe('without a terminal', () => {
     expect([values.threads, values.rampup, values.duration]).toEqual([undefined, '12s', '120s'])
     expect(read(CONFIG)).toContain(words)
     expect(out).toContain(`${words} for 120 s`)
+  })
+
+  test('--tool k6: a script, with k6 in the config file and in the workflow', async () => {
+    const { code, out } = await init(['--tool', 'k6', '--from-har', HAR, '--target', 'localhost:3000'])
+    expect(code).toBe(0)
+    expect(list()).toEqual(WRITTEN.map((path) => (path === PLAN ? SCRIPT : path)))
+    const { values, problems } = readConfigFile(read(CONFIG))
+    expect(problems).toEqual([])
+    expect(values).toMatchObject({ tool: 'k6', files: SCRIPT, threads: '5', rampup: '6s', duration: '60s' })
+    expect(read(CONFIG)).toContain('# override-parameters: -Jbase_url=https://staging.example.com\n')
+    const secrets = '-Jvalue_access_token=…, -Jvalue_authorization=…, -Jvalue_x_tenant=…'
+    expect(read(CONFIG)).toContain(`# override-parameters: ${secrets}\n`)
+    expect(out.replace(/\s+/g, ' ')).toContain(secrets)
+    expect(read(SCRIPT)).toContain('const application = __ENV.BASE_URL || "http://localhost:3000"')
+    expect(read(WORKFLOW)).toMatch(/uses: grafana\/setup-k6-action@[0-9a-f]{40} # v/)
+    expect(read(WORKFLOW)).not.toContain('setup-java')
+    expect(out).toContain('with k6 1.0 or later')
+    expect(out).not.toContain('Java')
+  })
+
+  test('--tool k6 --rate: no threads', async () => {
+    await init(['--tool', 'k6', '--rate', '90/min', '--duration', '2m'])
+    const { values, problems } = readConfigFile(read(CONFIG))
+    expect(problems).toEqual([])
+    expect([values.threads, values.rampup, values.duration]).toEqual([undefined, '12s', '120s'])
+    expect(read(SCRIPT)).toContain("executor: 'constant-arrival-rate'")
+    expect(read(CONFIG)).toContain('90 users per minute')
+  })
+
+  test('a script that exists is kept, and a tool without a writer is refused', async () => {
+    put(SCRIPT, 'mine')
+    await expect(init(['--tool', 'k6'])).rejects.toThrow(`${SCRIPT} exists already`)
+    expect(read(SCRIPT)).toBe('mine')
+    await expect(init(['--tool', 'gatling'])).rejects.toThrow(
+      '--tool: "gatling" is invalid; expected one of jmeter, k6'
+    )
+    expect((await init([])).code).toBe(0)
   })
 
   test('a job that GitHub would end is said', async () => {

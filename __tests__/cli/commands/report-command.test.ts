@@ -4,6 +4,7 @@ import { lstat, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, writeFil
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { UsageError } from '../../../src/cli/arguments.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
 import { csvOf } from '../../support/stalls/closed-loop.js'
@@ -551,6 +552,44 @@ describe('a report of local CSVs', () => {
     const refusal = await type(...args).catch((thrown: unknown) => thrown)
     expect(refusal).toBeInstanceOf(UsageError)
     expect((refusal as Error).message).toMatch(words)
+  })
+})
+
+describe('files of other tools', () => {
+  const fixture = (name: string): Promise<Buffer> => readFile(`__tests__/fixtures/results/${name}`)
+
+  test.each([
+    ['k6.csv', 36],
+    ['k6.json', 36],
+    ['vegeta.csv', 5],
+    ['hey.csv', 4]
+  ])('%s is read as it is, and as gzip', async (name, samples) => {
+    const bytes = await fixture(name)
+    await writeFile(join(workspace, name), bytes)
+    await writeFile(join(workspace, `${name}.gz`), gzipSync(bytes))
+    for (const file of [name, `${name}.gz`]) {
+      const { code } = await type(file, '--output', 'out', '--thresholds', `samples == ${samples}`)
+      expect([file, code]).toEqual([file, 0])
+      expect(await readVerdict()).toMatchObject({ metrics: { overall: { samples } }, run: null })
+      expect((await readdir(join(workspace, 'out'))).sort()).toEqual(['report.html', 'verdict.json'])
+    }
+  })
+
+  test('k6 and its losses, which make it inconclusive', async () => {
+    const [header = '', first = '', ...rows] = (await fixture('k6.csv')).toString().split('\n')
+    const dropped = first.replace(/^[^,]*,([^,]*),[^,]*/, 'dropped_iterations,$1,1000.000000')
+    await writeFile(join(workspace, 'k6.csv'), [header, dropped, first, ...rows].join('\n'))
+    const { code, out } = await type('k6.csv', '--output', 'out')
+    expect([code, out]).toEqual([
+      2,
+      expect.stringContaining('INCONCLUSIVE: Part of the load was lost: k6: 1000 of')
+    ])
+  })
+
+  test('a file without samples says what to write instead', async () => {
+    await writeFile(join(workspace, 'stats.csv'), 'Type,Name,Request Count\nGET,/,5\n')
+    const { code, out } = await type('stats.csv', '--output', 'out')
+    expect([code, out]).toEqual([2, expect.stringContaining('events.request')])
   })
 })
 

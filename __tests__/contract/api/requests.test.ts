@@ -75,7 +75,7 @@ describe('what is sent', () => {
 
   test.each(['jmeter5', 'jmeter-', 'chrome', 'xjmeter-5'])('the tool %s is none', (tool) => {
     expect(readParameters(run, { tool, grids: ['abc'] }).problems).toEqual([
-      `tool must be one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, acme-chrome, not "${tool}"`
+      `tool must be one of jmeter, gatling, java-selenium-chrome, java-selenium-firefox, acme-chrome, k6, not "${tool}"`
     ])
   })
 

@@ -24,7 +24,13 @@ import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
 import { flagsOf, type Arguments, UsageError } from '../arguments.js'
 import type { CommandPorts, Runnable } from '../ports.js'
 import { plain, say, table, type Screen } from '../screen.js'
-import { fieldsOf, listOf, readEarlierVerdict, warmUpMsIn, type Fields } from '../earlier-verdict.js'
+import {
+  fieldsOf,
+  listOf,
+  readEarlierVerdict,
+  warmUpMsIn,
+  type Fields
+} from '../../gate/results/earlier-verdict.js'
 import { RESULT_FILE, refuse as refuseFile } from '../result-files.js'
 
 const DEFAULT_BRANCH = 'main'
@@ -255,7 +261,7 @@ async function listCsvs(folder: string, verdict: Fields) {
     // Further CSVs of a grid are numbered.
     const stem = name.replace(RESULT_FILE, '').replace(/\.\d+$/, '')
     const grid = grids.find(
-      ({ gridId, region }) => stem === `${regionName(String(region))}-${String(gridId)}`
+      ({ gridId, region }) => stem === `${regionName(String(region))}-${regionName(String(gridId))}`
     )
     const path = join(results, name)
     if (grid === undefined)

@@ -24,7 +24,18 @@ const MOST_RUNS = 50
 
 /** Flags of `loadgate run` that mean nothing where nothing is judged, or that are about a single run. */
 const NOT_FLAGS = [
-  ...['run-id', 'wait', 'fail-on', 'on-missing-token', 'confirm', 'stop-early', 'on-stall', 'junit'],
+  ...[
+    'run-id',
+    'results',
+    'tool-exit-code',
+    'wait',
+    'fail-on',
+    'on-missing-token',
+    'confirm',
+    'stop-early',
+    'on-stall',
+    'junit'
+  ],
   ...['baseline', 'baseline-parameters', 'baseline-rounds', 'on-missing-baseline', 'on-unsure']
 ]
 const ABOUT: Readonly<Record<string, string>> = {
@@ -78,6 +89,10 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
 
 /** A config file may have what makes no sense here. */
 function checkSettings({ origin, wait }: Settings): void {
+  if (origin.kind === 'results')
+    throw new UsageError(
+      'results judges files that exist, and there is no noise to measure without runs; give a plan'
+    )
   if (origin.kind === 'existing')
     throw new UsageError(
       'run-id names a run that exists; calibration needs files, or repeat, to start its own'

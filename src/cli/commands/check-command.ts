@@ -14,12 +14,16 @@ import { count } from '../../contract/text.js'
 import { systemClock, type Clock } from '../../contract/clock.js'
 import { probe, type ProbeResult } from '../../client/http/proxy.js'
 import { UsageError, type Arguments } from '../arguments.js'
+import { checkK6 } from '../plans/check-k6.js'
 import { gateFlags, readGateSettings } from './gate-command.js'
 import type { CommandPorts } from '../ports.js'
 import { plain, say, strikeOut } from '../screen.js'
 
 /** Flags of `loadgate run` that change nothing in what is checked. */
-const NOT_FLAGS = ['run-id', 'repeat', 'name', 'notes', 'project', 'tags', 'output', 'junit']
+const NOT_FLAGS = [
+  ...['run-id', 'repeat', 'results', 'tool-exit-code'],
+  ...['name', 'notes', 'project', 'tags', 'output', 'junit']
+]
 
 export const flags = gateFlags(NOT_FLAGS, {
   rehearse: 'Check for a rehearsal, which needs no tool and no target.',
@@ -43,10 +47,7 @@ async function findProblems(args: Arguments, ports: CommandPorts): Promise<Findi
   if ('findings' in read) return read.findings
   const settings = read
   if ('skip' in settings) return [{ level: 'note', message: `The gate would be skipped: ${settings.skip}.` }]
-  if (settings.origin.kind !== 'files')
-    throw new UsageError(
-      `${settings.origin.kind === 'existing' ? 'run-id' : 'repeat'} names a run that exists, so that there is no plan to check; remove it from the config file, or judge the run with \`loadgate run\``
-    )
+  if (settings.origin.kind !== 'files') throw new UsageError(describeNoPlan(settings.origin))
   const secrets = markedValues(settings)
   const found = await checkSettings(settings, args, ports)
   return found.map(({ level, message }) => ({ level, message: strikeOut(message, secrets) }))
@@ -55,8 +56,12 @@ async function findProblems(args: Arguments, ports: CommandPorts): Promise<Findi
 async function checkSettings(settings: Settings, args: Arguments, ports: CommandPorts): Promise<Finding[]> {
   const plan = settings.origin.kind === 'files' ? (settings.origin.paths[0] ?? '') : ''
   const { findings: found, target } = await checkBeforeRun(settings, process.env)
-  const findings = [...found, ...noteUnused(args, settings, ports)]
   const isHere = settings.target.kind === 'local' && settings.regions === undefined
+  const findings = [
+    ...found,
+    ...noteUnused(args, settings, ports),
+    ...(await checkScript(settings, { isHere, isRehearsal: args.has('rehearse'), found }))
+  ]
   if (!isHere || args.has('rehearse')) return findings
   const clock = ports.clock ?? systemClock
   const [machine, answer] = await Promise.all([
@@ -66,6 +71,16 @@ async function checkSettings(settings: Settings, args: Arguments, ports: Command
   // Of a plan that cannot be read, nobody wants to know more.
   const isBroken = target === undefined && findings.some(({ level }) => level === 'error')
   return [...findings, ...machine, ...(isBroken ? answer.filter(({ level }) => level !== 'note') : answer)]
+}
+
+/** What k6 itself says of its script, if nothing else is wrong with that file. */
+async function checkScript(
+  settings: Settings,
+  { isHere, isRehearsal, found }: { isHere: boolean; isRehearsal: boolean; found: readonly Finding[] }
+): Promise<Finding[]> {
+  if (settings.tool !== 'k6' || isRehearsal || found.some(({ level }) => level === 'error')) return []
+  const said = await checkK6(settings, { isHere, env: process.env })
+  return said.filter(({ message }) => !found.some((known) => known.message === message))
 }
 
 /** Whoever sets the variable expects the load to come from there. */
@@ -228,4 +243,10 @@ const ADVICE = {
   'unknown-host': 'Correct the host: in the plan, or with override-parameters.',
   slow: 'Is it busy, or still starting?',
   ...{ certificate: CHECK_NETWORK, other: CHECK_NETWORK }
+}
+
+function describeNoPlan({ kind }: Settings['origin']): string {
+  const words = 'so that there is no plan to check; remove it from the config file, or judge'
+  if (kind === 'results') return `results names files that exist, ${words} them with \`loadgate run\``
+  return `${kind === 'existing' ? 'run-id' : 'repeat'} names a run that exists, ${words} the run with \`loadgate run\``
 }

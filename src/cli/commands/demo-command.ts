@@ -8,13 +8,14 @@ import type { CommandPorts } from '../ports.js'
 
 type Tool = (typeof TOOLS)[number]
 
-/** The example for each tool, and what to install if there is no Java for it. */
-const DEMOS: Readonly<Record<Tool, { example: string; java?: string }>> = {
+/** The example for each tool, the program that it needs, and what to install if that is missing. */
+const DEMOS: Readonly<Record<Tool, { example: string; java?: string; k6?: string }>> = {
   jmeter: { example: 'shop', java: 'Java 17 and Maven' },
   gatling: { example: 'gatling', java: 'a JDK (17 or later) and Maven' },
   'java-selenium-chrome': { example: 'selenium', java: 'a JDK (17 or later) and Maven' },
   'java-selenium-firefox': { example: 'selenium', java: 'a JDK (17 or later) and Maven' },
-  'service-chrome': { example: 'service-chrome' }
+  'service-chrome': { example: 'service-chrome' },
+  k6: { example: 'k6', k6: 'k6 1.0 or later (or set K6 to its path)' }
 }
 
 export const flags = flagsOf({
@@ -59,13 +60,13 @@ async function visitShop(args: Arguments, ports: CommandPorts, open: Open): Prom
   const shop = await open({ slow: args.has('slow'), ...(stalls && { stall: STALL }) })
   out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
   if (stalls) out.write(STALL_STORY)
-  const { example, java } = DEMOS[tool]
-  const lacksJava = java !== undefined && !args.has('rehearse') && !(await ports.hasJava())
-  if (lacksJava)
+  const { example } = DEMOS[tool]
+  const lack = args.has('rehearse') ? undefined : await findLack(tool, ports)
+  if (lack !== undefined)
     out.write(
-      `Java was not found, so this is a rehearsal with synthetic samples. Install ${java} for a real load test.\n`
+      `${lack.program} was not found, so this is a rehearsal with synthetic samples. Install ${lack.install} for a real load test.\n`
     )
-  const rehearse = args.has('rehearse') || lacksJava
+  const rehearse = args.has('rehearse') || lack !== undefined
   const folder = resolve(ports.workspace, gate.nameOutputFolder())
   const code = await runExample(ports, { example, folder, rehearse }, [
     ...['--tool', tool],
@@ -73,6 +74,17 @@ async function visitShop(args: Arguments, ports: CommandPorts, open: Open): Prom
   ])
   if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
   return code
+}
+
+/** What the tool needs and this machine does not have. */
+async function findLack(
+  tool: Tool,
+  ports: CommandPorts
+): Promise<{ program: string; install: string } | undefined> {
+  const { java, k6 } = DEMOS[tool]
+  if (java !== undefined && !(await ports.hasJava())) return { program: 'Java', install: java }
+  if (k6 !== undefined && !(await ports.hasK6())) return { program: 'k6', install: k6 }
+  return undefined
 }
 
 /** The example's paths are relative to the package's root, wherever this was typed; results go to the current directory. */

@@ -4,6 +4,7 @@ import { exitCodeOf } from '../../gate/verdict/exit-code.js'
 import { INPUT_GROUPS, INPUTS, INPUT_NAMES, type InputName, describeInput } from '../../contract/inputs.js'
 import { when } from '../../contract/text.js'
 import { resolvePlanFiles, resolveBaselinePath, type BaselinePath } from '../../gate/settings/plan-files.js'
+import { resolveResultFiles } from '../../gate/settings/result-files.js'
 import { runGate } from '../../gate/run-gate.js'
 import { defaultName, readSettings, type Settings, type Skip } from '../../gate/settings/settings.js'
 import { groupUnused } from '../../gate/settings/unused-inputs.js'
@@ -24,7 +25,9 @@ const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
   'base-url':
     'Address of the load-test service (https), used as written; where its API does not answer there, `/api` is added. Or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL, or `local` if that is not set.',
   files:
-    'Path or glob, relative to the current directory. The first must match exactly one file, the plan; repeat the flag for its data files. One that starts with `!` excludes files. Two files with the same base name are an error. Required unless `run-id` or `repeat` is given.',
+    'Path or glob, relative to the current directory. The first must match exactly one file, the plan; repeat the flag for its data files. One that starts with `!` excludes files. Two files with the same base name are an error. Required unless `results`, `run-id` or `repeat` is given.',
+  results:
+    "Judge these files, which a load-test tool has written, instead of a run: a path or glob, relative to the current directory; repeat the flag for more, or give a YAML map from names to paths. They are recognized by their content: JMeter's CSV and XML, k6's CSV and JSON, vegeta's and hey's CSV, each also as gzip. Default: none.",
   name: 'Name of the run. Default: `loadgate`.',
   regions: ABOUT_REGIONS,
   'on-missing-token':
@@ -45,7 +48,7 @@ const OUTPUT_FOLDER = 'loadgate-results'
 
 /** Flags that can be repeated, and how their values are joined for the input. */
 const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
-  ...{ files: '\n', grids: '\n', tags: '\n', thresholds: '\n' },
+  ...{ files: '\n', results: '\n', grids: '\n', tags: '\n', thresholds: '\n' },
   ...{ 'override-hosts': ', ', 'override-parameters': ', ', 'baseline-parameters': ', ' }
 }
 
@@ -131,6 +134,9 @@ export async function readGateSettings(args: Arguments, ports: CommandPorts): Pr
     readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
     resolveFiles: (lines) =>
       resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
+    // What somebody types may be anywhere.
+    resolveResults: (lines) =>
+      resolveResultFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
     resolveBaseline: (text) => resolveTypedBaseline(text, ports.workspace),
     defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
     platform: ports.platform,
@@ -138,7 +144,7 @@ export async function readGateSettings(args: Arguments, ports: CommandPorts): Pr
     environment: { baseUrl: args.has('rehearse') ? 'local' : ports.baseUrl }
   })
   if (args.has('rehearse') && !('skip' in settings) && settings.target.kind !== 'local')
-    throw new UsageError('--rehearse only works with base-url local')
+    throw new UsageError('--rehearse only works with base-url local, and not with results')
   return settings
 }
 
@@ -167,7 +173,7 @@ async function describeFiles(outcome: Outcome, settings: Settings, folder: strin
     ...when(hasCsvs, csvs),
     ...when(names.includes('verdict.json'), 'verdict.json')
   ]
-  const isKept = run && measurements === undefined && settings.target.kind !== 'local' && settings.wait
+  const isKept = run && measurements === undefined && settings.target.kind === 'remote' && settings.wait
   const lines = [
     ...when(found.length === 3, `The report, ${csvs} and verdict.json are in ${folder}`),
     ...when([1, 2].includes(found.length), `In ${folder} there are only ${found.join(' and ')}`),

@@ -4,19 +4,19 @@ import { dirname, join, resolve } from 'node:path'
 import { addressOf, DEFAULT_TARGET, labelOf, propertiesOf, SourceError } from '../plans/request.js'
 import type { PlanTarget, RequestSet } from '../plans/request.js'
 import { readAddress, readUrls } from '../plans/url-requests.js'
+import { nameVariables, writeK6 } from '../plans/write-k6.js'
 import { writePlan, describeLoad } from '../plans/write-plan.js'
 import { readHar, type HarOptions } from '../plans/har-requests.js'
 import { readOpenApi } from '../plans/openapi/openapi-requests.js'
 import { flagsOf, UsageError, type Arguments } from '../arguments.js'
 import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
-import { CHOICES, readChoices, type Choices, type Source } from '../init/choices.js'
-import { CONFIG_PATH, PLAN_PATH, WORKFLOW_PATH, writeConfig } from '../init/config-text.js'
+import { CHOICES, readChoices, readTool, type Choices, type InitTool, type Source } from '../init/choices.js'
+import { CONFIG_PATH, PLAN_PATHS, WORKFLOW_PATH, writeConfig } from '../init/config-text.js'
 import { describeStart, findStart, jobMinutes, writeWorkflow, type Start } from '../init/workflow-text.js'
 import { checkPaths, writeFiles } from '../init/write-files.js'
 import type { CommandPorts } from '../ports.js'
 import { say } from '../screen.js'
 
-const PATHS = [PLAN_PATH, CONFIG_PATH, WORKFLOW_PATH]
 /** Of runners that GitHub hosts. */
 const MOST_JOB_MINUTES = 360
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/
@@ -31,29 +31,36 @@ export const flags = flagsOf({
 /** `loadgate init`: a plan, a config file and a workflow for this repository. */
 export async function run(args: Arguments, ports: CommandPorts): Promise<number> {
   const force = args.has('force')
+  const tool = readTool(args)
+  const written = [PLAN_PATHS[tool], CONFIG_PATH, WORKFLOW_PATH]
   // Nobody should answer questions in vain.
-  await checkPaths(ports.workspace, PATHS, force)
+  await checkPaths(ports.workspace, written, force)
   const answers = await askChoices(args, ports)
   if (typeof answers === 'number') return answers
-  const { choices, set } = answers
+  const { choices } = answers
+  const set = tool === 'k6' ? nameVariables(answers.set) : answers.set
   const { workspace } = ports
   const target = args.has('target') ? readTargetFlag(args.text('target')) : (set.target ?? DEFAULT_TARGET)
   const isLocal = LOOPBACK.test(target.host)
   const start = isLocal ? await findStart(workspace) : { kind: 'elsewhere' as const }
   const { durationSeconds } = choices
+  const write = tool === 'k6' ? writeK6 : writePlan
   await writeFiles(
     workspace,
     [
-      { path: PLAN_PATH, text: writePlan({ name: 'Load test', target, requests: set.requests, ...choices }) },
+      {
+        path: PLAN_PATHS[tool],
+        text: write({ name: 'Load test', target, requests: set.requests, ...choices })
+      },
       { path: CONFIG_PATH, text: writeConfig({ ...choices, ...configFacts(set, target, choices) }) },
-      { path: WORKFLOW_PATH, text: writeWorkflow(start, target.port, durationSeconds) }
+      { path: WORKFLOW_PATH, text: writeWorkflow({ tool, start, port: target.port, durationSeconds }) }
     ],
     force
   )
   const namesOf = (are: boolean): string[] =>
     set.requests.filter(({ isEnabled }) => isEnabled === are).map(({ name }) => name)
   const result = {
-    written: PATHS,
+    written,
     target: addressOf(target),
     requests: namesOf(true),
     disabled: namesOf(false),
@@ -65,7 +72,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
         jobMinutes(durationSeconds) > MOST_JOB_MINUTES,
         `GitHub ends jobs on its own runners after 6 hours, and this one may take ${jobMinutes(durationSeconds)} minutes: use a runner of your own, or a shorter duration.`
       ),
-      ...(await notesOf(target, isLocal, workspace))
+      ...(await notesOf({ target, isLocal, workspace, tool }))
     ]
   }
   say(ports, args, result, () => describeResult({ ...result, ...choices }))
@@ -123,12 +130,22 @@ function configFacts({ requests }: RequestSet, target: PlanTarget, { source }: C
   }
 }
 
-async function notesOf(target: PlanTarget, isLocal: boolean, workspace: string): Promise<string[]> {
+async function notesOf({
+  target,
+  isLocal,
+  workspace,
+  tool
+}: {
+  target: PlanTarget
+  isLocal: boolean
+  workspace: string
+  tool: InitTool
+}): Promise<string[]> {
   const root = (await findRepositoryRoot(workspace)) ?? workspace
   return [
     ...when(
       !isLocal,
-      `The load goes to ${addressOf(target)}: make sure that you may test it. To test the application in the workflow instead, start it there, and give --target http://localhost:8080/, or -Jhost=… as override-parameters.`
+      `The load goes to ${addressOf(target)}: make sure that you may test it. To test the application in the workflow instead, start it there, and give --target http://localhost:8080/, or ${tool === 'k6' ? '-Jbase_url' : '-Jhost'}=… as override-parameters.`
     ),
     ...when(
       root !== workspace,
@@ -147,25 +164,26 @@ async function findRepositoryRoot(folder: string): Promise<string | undefined> {
 }
 
 const SHOWN_REQUESTS = 5
+const NEEDS: Readonly<Record<InitTool, string>> = { jmeter: 'Java 17 and Maven', k6: 'k6 1.0 or later' }
 
 /** What was written, what to know about it, and what to do next. */
 function describeResult(
   result: Choices & { target: string; requests: readonly string[]; start: Start; notes: readonly string[] }
 ): string {
-  const { target, requests, thresholds, start, notes, load, durationSeconds } = result
+  const { tool, target, requests, thresholds, start, notes, load, durationSeconds } = result
   // A user may visit the same page several times.
   const names = [...new Set(requests)]
   const shown = names.slice(0, SHOWN_REQUESTS).join(', ')
   const more = names.length > SHOWN_REQUESTS ? `, and ${names.length - SHOWN_REQUESTS} more` : ''
   return [
-    `Wrote ${PLAN_PATH}: ${shown}${more}, at ${target}.`,
+    `Wrote ${PLAN_PATHS[tool]}: ${shown}${more}, at ${target}.`,
     `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
     ...when(notes.length > 0, '', 'To know:', ...notes.map((note) => `- ${note}`)),
     '',
     'Next:',
     `1. Start the application, and run \`loadgate check --config ${CONFIG_PATH}\`: it finds mistakes in seconds.`,
-    `2. \`loadgate run --config ${CONFIG_PATH}\` gives a first verdict on this machine, with Java 17 and Maven.`,
+    `2. \`loadgate run --config ${CONFIG_PATH}\` gives a first verdict on this machine, with ${NEEDS[tool]}.`,
     `3. ${
       start.kind === 'elsewhere'
         ? 'Commit the three files'

@@ -1,44 +1,37 @@
 import { existsSync } from 'node:fs'
-import { stat, writeFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
-import { readResults } from '../../analysis/evidence/count-results.js'
-import { findLongPause } from '../../analysis/evidence/reached-load.js'
-import {
-  describeForeign,
-  toJudge,
-  decideVerdict,
-  gapInMeasurements
-} from '../../analysis/evidence/decide-run.js'
 import { formatDuration } from '../../contract/text.js'
 import { describeInput } from '../../contract/inputs.js'
-import { describeEarlyLabels } from '../../gate/verdict/early-labels.js'
 import { exitCodeOf } from '../../gate/verdict/exit-code.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { renderPage } from '../../report/page/page.js'
 import { verdictDocument } from '../../report/verdict-document.js'
 import { isId, ON_STALL } from '../../contract/vocabulary.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
-import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
-import type { OnStall } from '../../analysis/thresholds/judge/judgement.js'
-import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { parseChoice, parseDurationSeconds, parsePattern } from '../../contract/setting-values.js'
+import {
+  readEarlierVerdict,
+  type EarlierVerdict,
+  type EarlierWarmUp
+} from '../../gate/results/earlier-verdict.js'
+import { judgeFiles } from '../../gate/results/judge-files.js'
+import { nameSources } from '../../gate/results/result-sources.js'
 import { flagsOf, type Arguments, UsageError, valueOf } from '../arguments.js'
-import { readEarlierVerdict, type EarlierVerdict, type EarlierWarmUp } from '../earlier-verdict.js'
 import { nameOutputFolder } from './gate-command.js'
 import { ABOUT_JUNIT, withJUnit, type WriteJUnit } from '../junit-file.js'
 import { describeOutcome } from '../outcome-text.js'
 import { checkReportFolder } from '../output-folder.js'
-import { RESULT_FILE, listResultFiles } from '../result-files.js'
+import { listResultFiles } from '../result-files.js'
 import type { CommandPorts } from '../ports.js'
 import { plain, widthOf } from '../screen.js'
 
 /** The default of JMeter's own dashboard. */
 const APDEX_TARGET_MS = 500
-/** As the artifact names its CSVs: region, then grid. */
-const REGION_AND_GRID = /^([a-z]{2}-[a-z]+-\d)-(.+)$/
 
 export const flags = flagsOf({
   'thresholds <line>…':
@@ -57,7 +50,7 @@ export function nameFiles(words: readonly string[], { workspace }: CommandPorts)
   return words.some((word) => !isId(word) || existsSync(resolve(workspace, word)))
 }
 
-/** `loadgate report <folder or CSV…>`: page, verdict and a summary from local CSVs, without a service. */
+/** `loadgate report <folder or file…>`: page, verdict and a summary from result files of any tool, without a service. */
 export function run(args: Arguments, world: CommandPorts): Promise<number> {
   const { workspace } = world
   return withJUnit(args, { workspace, redact: (text) => text }, (write) => reportFiles(args, world, write))
@@ -65,24 +58,27 @@ export function run(args: Arguments, world: CommandPorts): Promise<number> {
 
 async function reportFiles(
   args: Arguments,
-  { screen, workspace }: CommandPorts,
+  { screen, workspace, cancelled }: CommandPorts,
   writeJUnit: WriteJUnit
 ): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
   const target = valueOf(args, 'apdex-target', (text) =>
-    parsePattern(text, /^[1-9]\d{0,6}$/, 'a whole number of ms')
+    parsePattern(text, /^[1-9]\d{0,6}(?:ms)?$/, 'a whole number of ms')
   )
-  const targetMs = Number(target ?? APDEX_TARGET_MS)
+  const apdexTargetMs = target === undefined ? APDEX_TARGET_MS : parseInt(target, 10)
   const onStall = valueOf(args, 'on-stall', (text) => parseChoice(text, ON_STALL)) ?? 'fail'
   const askedSeconds = valueOf(args, 'warm-up', (text) => parseDurationSeconds(text, 0))
   const folder = resolve(workspace, args.text('output') || nameOutputFolder())
   await checkReportFolder(folder)
   const paths = await listResultFiles(args.words.map((word) => resolve(workspace, word)))
-  const files = paths.map((path) => ({ path, ...nameSource(path, paths) }))
+  const sources = nameSources(paths.map((path) => ({ path, shown: path })))
   const earlier = await readEarlierVerdict(paths)
   const warmUp = chooseWarmUp(askedSeconds && askedSeconds * 1000, earlier)
   if (warmUp.note !== undefined) screen.err.write(`${plain(warmUp.note)}\n`)
-  const outcome = await judgeFiles(files, { thresholds, targetMs, onStall, warmUp, earlier })
+  const outcome = await judge(sources, {
+    ...{ thresholds, apdexTargetMs, onStall, earlier, signal: cancelled },
+    ...{ warmUpMs: warmUp.ms, notes: [warmUp.note ?? []].flat() }
+  })
   makeFolder(folder)
   const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
   await writeFile(join(folder, 'verdict.json'), document)
@@ -130,60 +126,15 @@ function describeWarmUp({ ms, path }: EarlierWarmUp): string {
   return `${path} ${ms === 0 ? 'has none' : length}`
 }
 
-/** By the file's name, or its full path if two are the same. */
-function nameSource(path: string, all: readonly string[]): { grid: string; region: string } {
-  const name = basename(path).replace(RESULT_FILE, '')
-  const [, region, grid] = REGION_AND_GRID.exec(name) ?? []
-  const isUnique = all.filter((other) => basename(other).replace(RESULT_FILE, '') === name).length === 1
-  return { grid: isUnique ? (grid ?? name) : path, region: region ?? 'local' }
-}
-
-async function judgeFiles(
-  files: readonly { path: string; grid: string; region: string }[],
-  wanted: {
-    thresholds: readonly AbsoluteThreshold[]
-    targetMs: number
-    onStall: OnStall
-    warmUp: ReturnType<typeof chooseWarmUp>
-    earlier: EarlierVerdict
-  }
+/** What has to be translated first is written to a folder that nobody needs afterwards. */
+async function judge(
+  sources: Parameters<typeof judgeFiles>[0],
+  options: Omit<Parameters<typeof judgeFiles>[1], 'folder'>
 ): Promise<Outcome> {
-  const { thresholds, targetMs, onStall, earlier } = wanted
-  const { ms, note } = wanted.warmUp
-  const { measurements, warmUp, foreign, gaps, doubts } = await readResults(
-    files.map((file) => ({ ...file, stallLabels: listStallLabels(thresholds) })),
-    { warmUpMs: ms, times: earlier.times }
-  )
-  const results = { measurements, ...(warmUp && { warmUp }) }
-  const pause = findLongPause(results, onStall)
-  const score = foreign.length > 0 ? undefined : measurements?.figures({})?.apdex(targetMs)
-  const apdex = score === undefined ? undefined : { score, targetMs }
-  const told = apdex ?? foreign[0] ?? 'the CSVs have no individual response times'
-  const judgements = judgeThresholds(
-    thresholds,
-    toJudge({ measurements, warmUp }, { apdex: told, missing: foreign, onStall })
-  )
-  const gap = describeForeign(foreign) ?? gaps[0] ?? pause.gap ?? gapInMeasurements(measurements)
-  const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size))
-  return {
-    ...decideVerdict(judgements, earlier.gap ?? gap),
-    run: undefined,
-    apdex,
-    summary: undefined,
-    means: {},
-    rehearsal: earlier.rehearsal,
-    judgements,
-    grids: files.map(({ grid, region }, i) => {
-      return { gridId: grid, region, nodeCount: undefined, bytes: sizes[i], problem: undefined }
-    }),
-    ...results,
-    warnings: [
-      ...doubts,
-      ...describeEarlyLabels(thresholds, results),
-      ...[pause.warning ?? []].flat(),
-      ...judgements.flatMap(({ warning }) => warning ?? [])
-    ],
-    remoteErrors: [],
-    notes: [...[note ?? []].flat(), ...describeNoOverTime(thresholds, { measurements, onStall })]
+  const folder = await mkdtemp(join(tmpdir(), 'loadgate-report-'))
+  try {
+    return await judgeFiles(sources, { ...options, folder })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
 }

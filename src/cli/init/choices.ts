@@ -3,7 +3,7 @@ import { SourceError } from '../plans/request.js'
 import { readUrls } from '../plans/url-requests.js'
 import { parseChoice, parseDurationSeconds, parseInteger } from '../../contract/setting-values.js'
 import type { Parsed } from '../../contract/setting-values.js'
-import { UsageError, type Arguments } from '../arguments.js'
+import { UsageError, valueOf, type Arguments } from '../arguments.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import type { Asker, Question } from './asker.js'
 
@@ -11,7 +11,12 @@ export type Source =
   | { readonly kind: 'url'; readonly addresses: readonly string[] }
   | { readonly kind: 'openapi' | 'har'; readonly path: string }
 
+/** The tools that a plan can be written for. */
+export type InitTool = (typeof INIT_TOOLS)[number]
+const INIT_TOOLS = ['jmeter', 'k6'] as const
+
 export interface Choices {
+  readonly tool: InitTool
   readonly source: Source
   readonly load: Load
   readonly durationSeconds: number
@@ -26,6 +31,7 @@ const MOST_SECONDS = 24 * 60 * 60
 
 /** The flags, and what the help says about them. */
 export const CHOICES = {
+  'tool <tool>': 'The tool that the plan is for: jmeter, or k6, whose plan is a script. Default: jmeter.',
   'from-url <url>…': `Make the plan from an address: one GET request. Give it several times for several pages. Default: ${DEFAULT_ADDRESS}.`,
   'from-openapi <file>':
     'Make the plan from an OpenAPI 3 or Swagger 2 file, YAML or JSON: one request per operation.',
@@ -51,6 +57,11 @@ const ONLY_WITH = {
   'all-methods': ['openapi', 'har'],
   'think-times': ['har']
 } as const
+
+/** Nobody is asked for it: which files are written depends on it. */
+export function readTool(args: Arguments): InitTool {
+  return valueOf(args, 'tool', (text) => parseChoice(text, INIT_TOOLS)) ?? 'jmeter'
+}
 
 /** From flags; what they leave open is asked, or has a default. The source is tried before the other questions. */
 export async function readChoices(
@@ -79,7 +90,7 @@ export async function readChoices(
     fallback: DEFAULT_THRESHOLDS,
     parse: readThresholds
   })
-  return { source, load, durationSeconds, rampupSeconds: rampup, thresholds }
+  return { tool: readTool(args), source, load, durationSeconds, rampupSeconds: rampup, thresholds }
 }
 
 /** Users at a rate are only for who asks for them. */

@@ -1,8 +1,8 @@
 import { describeLoad } from '../plans/write-plan.js'
-import type { Choices } from './choices.js'
+import type { Choices, InitTool } from './choices.js'
 
 /** Relative to the folder in which `loadgate init` runs, with slashes on every system. */
-export const PLAN_PATH = 'load/plan.jmx'
+export const PLAN_PATHS = { jmeter: 'load/plan.jmx', k6: 'load/script.js' }
 export const CONFIG_PATH = '.github/loadgate.yml'
 export const WORKFLOW_PATH = '.github/workflows/loadgate.yml'
 
@@ -11,13 +11,26 @@ const SCHEMA_URL = 'https://raw.githubusercontent.com/loadgate/loadgate/v1/schem
 /** The tool is installed on first use, and the application has to start. */
 const OVERHEAD_MINUTES = 15
 
-export type ConfigFacts = Pick<Choices, 'load' | 'rampupSeconds' | 'durationSeconds' | 'thresholds'> & {
+export type ConfigFacts = Pick<
+  Choices,
+  'tool' | 'load' | 'rampupSeconds' | 'durationSeconds' | 'thresholds'
+> & {
   /** An address that answers when the application is up. */
   readonly waitFor: string
   /** The label of a request in the plan. */
   readonly label: string
   /** What the plan needs besides, `name` of `-Jname=…`. */
   readonly properties: readonly string[]
+}
+
+/** What a tool calls its plan and the values in it, and how another target is given. */
+const PLANS: Readonly<Record<InitTool, { word: string; values: string; target: string }>> = {
+  jmeter: {
+    word: 'plan',
+    values: 'properties',
+    target: '-Jprotocol=https, -Jhost=staging.example.com, -Jport=443'
+  },
+  k6: { word: 'script', values: 'variables', target: '-Jbase_url=https://staging.example.com' }
 }
 
 /** The longest that a gate with this duration should take. */
@@ -27,27 +40,26 @@ export function timeoutMinutes(durationSeconds: number): number {
 
 /** `.github/loadgate.yml`: what the action and the command line read. */
 export function writeConfig(facts: ConfigFacts): string {
-  const { rampupSeconds, durationSeconds, thresholds, waitFor, label, properties } = facts
-  const parameters = ['-Jprotocol=https', '-Jhost=staging.example.com', '-Jport=443']
+  const { tool, rampupSeconds, durationSeconds, thresholds, waitFor, label, properties } = facts
   const missing = properties.map((name) => `-J${name}=…`)
   return `# yaml-language-server: $schema=${SCHEMA_URL}
 # The load gate: every key is an input of the action, and a flag of \`loadgate run\`.
 
 # \`local\` runs the load test on the machine itself. To use a load-test service, put its address here.
 base-url: local
-tool: jmeter
+tool: ${tool}
 
-# The plan, then the data files that it reads. They are put beside the plan: it names them without a folder.
+# The ${PLANS[tool].word}, then the data files that it reads. They are put beside the ${PLANS[tool].word}: it names them without a folder.
 files:
-  - ${PLAN_PATH}
+  - ${PLAN_PATHS[tool]}
   # - load/users.csv
 
 ${loadLines(facts)}
 rampup: ${rampupSeconds}s
 duration: ${durationSeconds}s
 
-# Other properties. The plan reads its address from these:
-# override-parameters: ${parameters.join(', ')}
+# Other ${PLANS[tool].values}. The ${PLANS[tool].word} reads its address from ${PLANS[tool].target.includes(',') ? 'these' : 'this one'}:
+# override-parameters: ${PLANS[tool].target}
 ${missing.length === 0 ? '' : `# It needs these too. Secrets do not belong in this file: set them in the workflow, from secrets.\n# override-parameters: ${missing.join(', ')}\n`}
 # The load starts when this address answers.
 wait-for: ${yamlScalar(waitFor)}
@@ -64,7 +76,20 @@ ${thresholds.map((line) => `  - ${yamlScalar(line)}`).join('\n')}
 `
 }
 
-function loadLines({ load, rampupSeconds, durationSeconds }: ConfigFacts): string {
+function loadLines(facts: ConfigFacts): string {
+  return facts.tool === 'k6' ? loadLinesOfK6(facts) : loadLinesOfJMeter(facts)
+}
+
+function loadLinesOfK6({ load }: ConfigFacts): string {
+  if (load.kind === 'open')
+    return `# Users arrive at a rate, whether others are waiting or not: ${describeLoad(load)}. \`threads\` has no effect; another rate
+# is -Jrate=… among the override-parameters. These reach the script as __ENV.RAMPUP and __ENV.DURATION.`
+  return `# These replace the options of the script. One with scenarios of its own reads them as __ENV.THREADS, __ENV.RAMPUP and
+# __ENV.DURATION, or ignores them.
+threads: ${load.threads}`
+}
+
+function loadLinesOfJMeter({ load, rampupSeconds, durationSeconds }: ConfigFacts): string {
   const duration = `\${__P(duration,${durationSeconds})}`
   const rampup = `\${__P(rampup,${rampupSeconds})}`
   if (load.kind === 'open')

@@ -16,7 +16,7 @@ type Lines = readonly string[]
 
 const CONNECT_TIMEOUT_MS = 5000
 const RESPONSE_TIMEOUT_MS = 30_000
-const THINK_MS = 200
+export const THINK_MS = 200
 
 /** After the last arrival an open group ends when this has passed, and interrupts whoever is not done yet. */
 const SETTLE_SECONDS = 5

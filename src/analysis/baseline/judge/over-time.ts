@@ -1,6 +1,10 @@
 import { overTimeOf, type Figures, type Scope } from '../../results/figures/measurements.js'
 import { factsOf } from '../../thresholds/metrics.js'
-import type { BaselineThreshold, Threshold } from '../../thresholds/grammar/threshold.js'
+import {
+  isBaselineThreshold,
+  type BaselineThreshold,
+  type Threshold
+} from '../../thresholds/grammar/threshold.js'
 import type { Judgement, OnStall, OverTimeFigure } from '../../thresholds/judge/judgement.js'
 import {
   canBreak,
@@ -84,6 +88,7 @@ export function addStalls(
 ): Judgement {
   const { threshold } = bySamples
   const isBroken = felt.verdict === 'failed' && bySamples.verdict !== 'failed'
+  if (!isBaselineThreshold(threshold)) return bySamples
   const stalled = hasOverTime(threshold)
     ? findStalled(threshold, (isBroken ? felt : bySamples).scope ?? {}, sidesOf(evidence))
     : undefined

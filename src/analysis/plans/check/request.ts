@@ -127,8 +127,8 @@ const OTHER_TOOLS: Readonly<Record<string, string>> = {
   '.scala': 'gatling',
   '.kt': 'gatling',
   '.jar': 'gatling',
-  '.ts': 'service-chrome',
-  '.js': 'service-chrome'
+  '.ts': 'k6 or service-chrome',
+  '.js': 'k6 or service-chrome'
 }
 
 /** Why JMeter cannot run these files, of which the first is the plan: its own words would be those of an XML parser. */

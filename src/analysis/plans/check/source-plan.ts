@@ -1,12 +1,17 @@
 import { extname } from 'node:path'
 import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
-import { hasWord, settingsOf, shorten, warning, type Finding, type PlanRequest } from './request.js'
+import { hasWord, settingsOf, shorten, warning } from './request.js'
+import type { Finding, PlanInputs, PlanRequest } from './request.js'
 
 interface SourceTool {
   readonly extensions: readonly string[]
   readonly wanted: string
   /** The plan itself reads threads, rampup and duration; otherwise the tool starts that many users for so long. */
   readonly readsSettings: boolean
+  /** How a plan may write the name of a value; by default as it is. */
+  names?(name: string): string[]
+  /** A call that reads an uploaded file, its quote and the file. */
+  readonly readsFile?: RegExp
   example(name: string): string
 }
 
@@ -28,11 +33,21 @@ const CHROME: SourceTool = {
   readsSettings: false,
   example: (name) => `process.env.${name}`
 }
+const K6: SourceTool = {
+  extensions: ['.js', '.ts', '.mjs', '.mts', '.cjs', '.cts', '.tar'],
+  wanted: 'a script in JavaScript or TypeScript, or an archive of `k6 archive` (.tar)',
+  readsSettings: false,
+  names: (name) => [name, variableOf(name)],
+  readsFile:
+    /(?:(?<![.\w])open\(\s*(?=["'`])|\b(?:from|import)\s*(?=["']\.{1,2}\/))(["'`])([^"'`$#\n]{1,300})\1/g,
+  example: (name) => `__ENV.${variableOf(name)}`
+}
 const TOOLS: Readonly<Record<string, SourceTool>> = {
   gatling: GATLING,
   'java-selenium-chrome': SELENIUM,
   'java-selenium-firefox': SELENIUM,
-  'service-chrome': CHROME
+  'service-chrome': CHROME,
+  k6: K6
 }
 
 /** Functions of Gatling and Element that read an uploaded file, and the file. */
@@ -40,7 +55,7 @@ const READS_FILE =
   /\b(?:csv|ssv|tsv|jsonFile|separatedValues|RawFileBody|ElFileBody|PebbleFileBody|fromCSV|fromJSON)\(\s*(["'`])([^"'`$#\n]{1,300})\1/g
 /** A property whose name is put together, or all of them. */
 const DYNAMIC =
-  /\bget(?:Property|Integer|Long|Boolean|env|Properties)\s*\(\s*(?!["'])|\bsys\.props(?!\s*(?:\(|\.get\w*\()\s*")|\bprocess\.env\s*(?:\[\s*(?!["'])|\))/
+  /\bget(?:Property|Integer|Long|Boolean|env|Properties)\s*\(\s*(?!["'])|\bsys\.props(?!\s*(?:\(|\.get\w*\()\s*")|\b(?:process\.env|__ENV)\s*(?:\[\s*(?!["'])|\))/
 const LITERAL = /"((?:[^"\\\n]|\\.){1,200})"|'((?:[^'\\\n]|\\.){1,200})'|`((?:[^`\\$]|\\.){1,200})`/g
 
 export function refuseKind(tool: string, name: string): string | undefined {
@@ -55,17 +70,21 @@ export function checkSource(request: PlanRequest): Finding[] {
   const tool = TOOLS[request.tool]
   if (tool === undefined) return []
   const texts = sourcesOf(request)
-  const isOpaque = request.others.some(isUnread) || texts.some((text) => DYNAMIC.test(text))
+  const isOpaque =
+    isArchive(request.plan) || request.others.some(isUnread) || texts.some((text) => DYNAMIC.test(text))
+  const reads = (name: string): boolean =>
+    texts.some((text) => namesOf(tool, name).some((word) => hasWord(text, word)))
   return [
-    ...(isOpaque ? [] : checkSettings(tool, request, texts)),
-    ...(isOpaque ? [] : checkParameters(tool, request, texts)),
+    ...(isOpaque ? [] : checkSettings(tool, request, reads)),
+    ...(isOpaque || request.tool !== 'k6' || !texts.some(hasScenarios) ? [] : checkScenarios(request)),
+    ...(isOpaque ? [] : checkParameters(tool, request, reads)),
     ...checkBaselineParameters(request, {
-      reads: (name) => texts.some((text) => hasWord(text, name)),
+      reads,
       // Libraries for settings put names with a dot together.
       isWhole: ({ name }) => !isOpaque && !hasJars(request) && !name.includes('.'),
       example: (name) => tool.example(name)
     }),
-    ...checkFiles(request, texts)
+    ...checkFiles(request, texts, tool.readsFile ?? READS_FILE)
   ]
 }
 
@@ -79,21 +98,51 @@ export function callsIn(text: string): string[] {
   return [...text.matchAll(/\b([A-Za-z_]\w{0,100})\s*\(/g)].map(([, name = '']) => name)
 }
 
-export function sourcesOf({ plan, others }: PlanRequest): string[] {
+export function sourcesOf({ plan, others }: Pick<PlanRequest, 'plan' | 'others'>): string[] {
   return [plan, ...others].flatMap(({ text }) => text ?? [])
+}
+
+/** What a script of k6 finds a value under: `__ENV.X_TENANT` for `-Jx-tenant=…`. */
+export function variableOf(name: string): string {
+  return name.toUpperCase().replace(/\W/g, '_')
+}
+
+function namesOf(tool: SourceTool, name: string): string[] {
+  return tool.names?.(name) ?? [name]
+}
+
+function hasScenarios(text: string): boolean {
+  return /\bscenarios\s*:/.test(withoutComments(text))
+}
+
+/** Of a script with scenarios of its own, these alone say how many users there are, and for how long. */
+export function checkScenarios(request: Pick<PlanRequest, 'plan' | keyof PlanInputs>): Finding[] {
+  const texts = sourcesOf(request)
+  return [...settingsOf(request)]
+    .filter(([name]) => !texts.some((text) => hasWord(text, variableOf(name))))
+    .map(([name, value]) =>
+      warning(
+        `${name} is ${value}, but ${request.plan.name} has scenarios of its own and does not read it; use ${K6.example(name)} in them, or remove ${name}.`
+      )
+    )
+}
+
+function isArchive({ name }: { name: string }): boolean {
+  return /\.tar$/i.test(name)
 }
 
 /** Code that cannot be looked into, or a file with variables of its own. */
 function isUnread({ name, text }: { name: string; text: string | undefined }): boolean {
   return (
-    text === undefined && /\.(?:jar|java|scala|kt|[cm]?[jt]sx?|conf|properties)$|^environment$/i.test(name)
+    text === undefined &&
+    /\.(?:jar|tar|java|scala|kt|[cm]?[jt]sx?|conf|properties)$|^environment$/i.test(name)
   )
 }
 
-function checkSettings(tool: SourceTool, request: PlanRequest, texts: readonly string[]): Finding[] {
+function checkSettings(tool: SourceTool, request: PlanRequest, reads: (name: string) => boolean): Finding[] {
   if (!tool.readsSettings) return []
   return [...settingsOf(request)]
-    .filter(([name]) => !texts.some((text) => hasWord(text, name)))
+    .filter(([name]) => !reads(name))
     .map(([name, value]) =>
       warning(
         `${name} is ${value}, but ${request.plan.name} does not read it; use ${tool.example(name)} in the simulation, or remove ${name}.`
@@ -101,13 +150,15 @@ function checkSettings(tool: SourceTool, request: PlanRequest, texts: readonly s
     )
 }
 
-function checkParameters(tool: SourceTool, request: PlanRequest, texts: readonly string[]): Finding[] {
+function checkParameters(
+  tool: SourceTool,
+  request: PlanRequest,
+  reads: (name: string) => boolean
+): Finding[] {
   const flags = new Map(request.parameters.map(({ kind, name }) => [`-${kind}${name}`, name]))
   const ofBase = new Set(request.baselineParameters?.map(({ name }) => name))
   return [...flags]
-    .filter(
-      ([, name]) => !ofBase.has(name) && !name.includes('.') && !texts.some((text) => hasWord(text, name))
-    )
+    .filter(([, name]) => !ofBase.has(name) && !name.includes('.') && !reads(name))
     .map(([flag, name]) =>
       warning(
         `${flag} has no effect: ${request.plan.name} does not read ${tool.example(name)}. Is the name spelled as in the plan?`
@@ -115,11 +166,11 @@ function checkParameters(tool: SourceTool, request: PlanRequest, texts: readonly
     )
 }
 
-function checkFiles(request: PlanRequest, texts: readonly string[]): Finding[] {
+function checkFiles(request: PlanRequest, texts: readonly string[], readsFile: RegExp): Finding[] {
   const names = [request.plan, ...request.others].map(({ name }) => name)
   const paths = texts
     .map(withoutComments)
-    .flatMap((text) => [...text.matchAll(READS_FILE)].map(([, , path = '']) => path))
+    .flatMap((text) => [...text.matchAll(readsFile)].map(([, , path = '']) => path))
   return [...new Set(paths)]
     .filter((path) => !/^(?:[a-z]+:|\/)/i.test(path) && !names.includes(path.split('/').at(-1) ?? ''))
     .map((path) =>
