@@ -28,15 +28,15 @@ interface Hit {
   readonly atMs: number
 }
 
-/** A target on loopback that notes when it was asked for what. `?ms=` delays the answer; `/fail` gets a 500. */
-export async function startTimedTarget() {
+/** A target on loopback that notes when it was asked for what. `?ms=` or the path delays the answer; `/fail` gets a 500. */
+export async function startTimedTarget(delaysMs: Readonly<Record<string, number>> = {}) {
   const hits: Hit[] = []
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://target')
     hits.push({ path: pathname, host: request.headers.host ?? '', atMs: Date.now() })
     setTimeout(
       () => response.writeHead(pathname === '/fail' ? 500 : 200).end('hello'),
-      Number(searchParams.get('ms') ?? 5)
+      Number(searchParams.get('ms') ?? delaysMs[pathname] ?? 5)
     )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
