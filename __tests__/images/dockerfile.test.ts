@@ -53,6 +53,19 @@ describe.each([
   test('nothing is downloaded past a package manager', () => {
     expect(instructions.filter((line) => /\b(curl|wget)\b|^ADD /.test(line))).toEqual([])
   })
+
+  test('k6 is the one of the tests, checked by Go, with its licence named', () => {
+    const [version = ''] = /go\.k6\.io\/k6@v[\d.]+/.exec(readFileSync('.ci/run', 'utf8')) ?? []
+    expect(version).not.toBe('')
+    expect(stage(instructions, 'k6')).toEqual([
+      `RUN CGO_ENABLED=0 GOBIN=/built go install -trimpath ${version}`
+    ])
+    // Nothing turns Go's checksum database off.
+    expect(instructions.filter((line) => /\bGO(?!BIN\b)[A-Z]+=/.test(line))).toEqual([])
+    const image = stage(instructions, names[0]!)
+    expect(image).toContain('COPY --from=k6 /built/k6 /usr/local/bin/k6')
+    expect(image.find((line) => line.startsWith('LABEL'))).toContain('licenses="MIT AND AGPL-3.0-only"')
+  })
 })
 
 describe(SERVICE, () => {

@@ -393,6 +393,22 @@ describe('a bad segment', () => {
     ])
   })
 
+  const TOOL_LINE = 'k6: http_req_failed rate<0.01'
+  test.each([
+    ['head', 'failed', `1 threshold is broken: ${TOOL_LINE} is broken, as the tool judged it`],
+    ['base', 'inconclusive', 'Only 0 rounds can be compared after 1 of 3, and at least 3 are needed']
+  ])(
+    'is one that the plan itself ended at a broken line of its own: on the side of the %s, %s',
+    async (side, verdict, reason) => {
+      service.onRun = (run) => {
+        const holds = sideOf(run) !== side
+        run.document = { tool_thresholds: [{ text: TOOL_LINE, holds }] }
+      }
+      csvs((run) => (sideOf(run) === side ? { seconds: 4 } : {}))
+      expect(await gate()).toMatchObject({ verdict, reason: expect.stringContaining(reason) })
+    }
+  )
+
   test('half of the failures of a head are a finding, not a bad segment', async () => {
     csvs((run) => ({ failures: base(run) ? 0 : 60 }))
     const outcome = await gate({ rounds: 1, lines: 'error_rate < 1%' })

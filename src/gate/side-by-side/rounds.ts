@@ -137,12 +137,17 @@ const MOST_BAD_RUNS = 3
 
 /** All rounds together: the samples of every usable head segment as one run's, whatever its base did, and the pairs to compare. */
 export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes = [] }: Done): Findings {
-  const heads = segments.filter(({ side, problem }) => side === 'head' && problem === undefined)
-  const named = segments.find(({ side, run }) => side === 'head' && run !== undefined)?.run
+  const allHeads = segments.filter(({ side }) => side === 'head')
+  const heads = allHeads.filter(({ problem }) => problem === undefined)
+  const named = allHeads.find(({ run }) => run !== undefined)?.run
   const gap = describeTooFew(rounds, planned)
   const collections = heads.flatMap(({ findings }) => findings.collection ?? [])
   const measurements = collections.length === 0 ? undefined : mergeCounted(collections)
-  const run = named && joinRuns(named, heads)
+  const run = named && {
+    ...joinRuns(named, heads),
+    // Of every segment: a line of the plan itself that breaks may be why a segment ended early.
+    toolLines: joinToolLines(allHeads.flatMap(({ run: each }) => each?.toolLines ?? []))
+  }
   return {
     ...(run !== undefined && {
       run,
@@ -189,8 +194,7 @@ function joinRuns(named: Run, heads: readonly Segment[]): Run {
     permalink,
     startedMs,
     stoppedMs: (runs.at(-1) ?? named).stoppedMs,
-    remoteErrors: runs.map(({ remoteErrors }) => remoteErrors).reduce(joinRemoteErrors, undefined),
-    toolLines: joinToolLines(runs.flatMap(({ toolLines = [] }) => toolLines))
+    remoteErrors: runs.map(({ remoteErrors }) => remoteErrors).reduce(joinRemoteErrors, undefined)
   }
 }
 
