@@ -54,7 +54,7 @@ describe.each([
     expect(instructions.filter((line) => /\b(curl|wget)\b|^ADD /.test(line))).toEqual([])
   })
 
-  test('k6 is the one of the tests, checked by Go, with its licence named', () => {
+  test('k6 is the one of the tests, checked by Go, with its licence', () => {
     const [version = ''] = /go\.k6\.io\/k6@v[\d.]+/.exec(readFileSync('.ci/run', 'utf8')) ?? []
     expect(version).not.toBe('')
     expect(stage(instructions, 'k6')).toEqual([
@@ -63,7 +63,10 @@ describe.each([
     // Nothing turns Go's checksum database off.
     expect(instructions.filter((line) => /\bGO(?!BIN\b)[A-Z]+=/.test(line))).toEqual([])
     const image = stage(instructions, names[0]!)
-    expect(image).toContain('COPY --from=k6 /built/k6 /usr/local/bin/k6')
+    expect(image.filter((line) => line.includes('--from=k6'))).toEqual([
+      'COPY --from=k6 /built/k6 /usr/local/bin/k6',
+      `COPY --from=k6 /go/pkg/mod/${version}/LICENSE.md /usr/share/doc/k6/LICENSE.md`
+    ])
     expect(image.find((line) => line.startsWith('LABEL'))).toContain('licenses="MIT AND AGPL-3.0-only"')
   })
 })
