@@ -1,10 +1,9 @@
 // One way to compute per-label figures from a CSV, in its own process: node bench/csv-subject.mjs <subject> <file> [named labels]
 // Prints the figures and their cost as JSON. So many labels also have figures over time, as if thresholds named them.
-import { closeSync, createReadStream, openSync, rmSync, writeSync } from 'node:fs'
+import { createReadStream, rmSync } from 'node:fs'
 import { makeLabel } from './generate.mjs'
 
 export const PERCENTS = [50, 90, 95, 99, 99.9]
-const CHUNK_BYTES = 1 << 20
 const BUILD = new URL('./data/build/results/', import.meta.url)
 
 const SUBJECTS = {
@@ -29,22 +28,17 @@ const SUBJECTS = {
 
   /** As `results` does: what k6 wrote is translated into a file, which is then scanned like any other. */
   async 'loadgate-k6'(path) {
-    const { K6Csv } = await import(new URL('k6-csv.js', BUILD))
+    const { translateFile } = await import(new URL('translate-file.js', BUILD))
     const { scanFiles } = await import(new URL('scan-files.js', BUILD))
-    const translated = `${path}.${process.pid}.jtl`
-    const file = openSync(translated, 'w')
+    const target = `${path}.${process.pid}.jtl`
+    const { signal } = new AbortController()
     try {
-      const translation = new K6Csv()
-      writeSync(file, translation.header)
-      for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }))
-        writeSync(file, translation.push(chunk))
-      writeSync(file, translation.end())
-      const { problems } = translation.facts
+      const { facts, refusal } = await translateFile(path, { target, isCopied: false, signal })
+      const problems = [...facts.problems, ...(refusal === undefined ? [] : [refusal])]
       if (problems.length > 0) throw new Error(problems.join('\n'))
-      return readMeasurements(await scanFiles([{ path: translated, grid: 'g', region: 'r' }]), [])
+      return readMeasurements(await scanFiles([{ path: target, grid: 'g', region: 'r' }]), [])
     } finally {
-      closeSync(file)
-      rmSync(translated)
+      rmSync(target, { force: true })
     }
   },
 

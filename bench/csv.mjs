@@ -62,12 +62,12 @@ function measure({ title, file, fast, slow, reference }) {
 function compile() {
   const out = join(DATA_DIR, 'build')
   const entries = [
-    'parallel/scan-files',
-    'scan/scanner',
-    'figures/merge',
-    'parallel/scan-worker',
-    'formats/k6-csv'
-  ].map((name) => join(ROOT, `src/analysis/results/${name}.ts`))
+    'analysis/results/parallel/scan-files',
+    'analysis/results/scan/scanner',
+    'analysis/results/figures/merge',
+    'analysis/results/parallel/scan-worker',
+    'gate/results/translate-file'
+  ].map((name) => join(ROOT, `src/${name}.ts`))
   rmSync(out, { recursive: true, force: true })
   const { status } = spawnSync(
     join(ROOT, 'node_modules/.bin/esbuild'),
@@ -87,7 +87,7 @@ function compile() {
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] }
   )
-  if (status !== 0) throw new Error('could not bundle src/analysis/results')
+  if (status !== 0) throw new Error('could not bundle the sources')
 }
 
 function prepareFile(name, options) {

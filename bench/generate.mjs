@@ -53,9 +53,11 @@ function makeRow(random, labels, row) {
 
 const K6_HEADER =
   'metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,proto,scenario,service,status,subproto,tls_version,url,extra_tags,metadata\n'
+const REQUESTS_PER_SECOND = 5000
+const USERS = ',,,,,,,,,,,,,,,\n'
 const MS = (value) => value.toFixed(6)
 
-/** An iteration of one request, as k6 1.8 writes it: 16 rows, of which one has the time and one the wait for a connection. */
+/** An iteration of one request, as k6 1.8 writes it: 16 rows, of which one has the time and one the wait for a connection; and the number of users each second. */
 function makeK6Rows(random, labels, request) {
   const label = Math.floor(random() * labels.length)
   const vu = 1 + Math.floor(random() * THREADS)
@@ -89,7 +91,10 @@ function makeK6Rows(random, labels, request) {
     row('data_sent', 120, iteration),
     row('data_received', 1000 + (request % 900), iteration),
     row('iteration_duration', duration + 0.2, iteration),
-    row('iterations', 1, iteration)
+    row('iterations', 1, iteration),
+    ...(request % REQUESTS_PER_SECOND === 0
+      ? ['vus', 'vus_max'].map((metric) => row(metric, THREADS, USERS))
+      : [])
   ].join('')
 }
 

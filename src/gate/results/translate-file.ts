@@ -83,22 +83,26 @@ async function write(
 ) {
   const hash = createHash('sha256')
   const out = await open(target, 'w')
+  let written = Promise.resolve()
+  /** Returns while the bytes are being written. */
   const put = async (bytes: string | Uint8Array): Promise<void> => {
     if (bytes.length === 0) return
     hash.update(bytes)
-    await out.appendFile(bytes)
+    await written
+    written = out.appendFile(bytes)
+    // Its failure is thrown to who waits for it.
+    written.catch(() => undefined)
   }
   try {
-    if (format.kind === 'as it is') {
-      for await (const chunk of source.chunks()) await put(chunk)
-      return { path: target, digest: hash.digest('hex'), facts: withProblem(NO_FACTS, source) }
-    }
-    const translation = format.open(writtenMs)
-    await put(translation.header)
-    for await (const chunk of source.chunks()) await put(translation.push(chunk))
-    await put(translation.end())
-    return { path: target, digest: hash.digest('hex'), facts: withProblem(translation.facts, source) }
+    const translation = format.kind === 'as it is' ? undefined : format.open(writtenMs)
+    if (translation !== undefined) await put(translation.header)
+    for await (const chunk of source.chunks()) await put(translation?.push(chunk) ?? chunk)
+    if (translation !== undefined) await put(translation.end())
+    await written
+    const facts = withProblem(translation?.facts ?? NO_FACTS, source)
+    return { path: target, digest: hash.digest('hex'), facts }
   } finally {
+    await written.catch(() => undefined)
     await out.close()
   }
 }

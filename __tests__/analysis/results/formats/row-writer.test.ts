@@ -24,7 +24,7 @@ test('rows are those of formatRow, whatever is in them', () => {
     writer.add(frameRow(facts), startMs, elapsedMs, thread, users)
     const name = typeof thread === 'number' ? `vu 2-${thread}` : thread
     const row = { ...facts, startMs, elapsedMs, thread: name, users: users < 0 ? undefined : users }
-    expect(writer.take()).toBe(formatRow(row))
+    expect(String(writer.take())).toBe(formatRow(row))
   }
 })
 
@@ -32,7 +32,7 @@ test('more rows than there is room for at first', () => {
   const writer = new RowWriter('vu ')
   const frame = frameRow({ label: 'x'.repeat(300), code: '', message: '', isFailed: false })
   for (let vu = 0; vu < 1000; vu++) writer.add(frame, 1, 1, vu, -1)
-  const rows = writer.take().trimEnd().split('\n')
+  const rows = String(writer.take()).trimEnd().split('\n')
   expect(rows.map((row) => row.split(',')[5])).toEqual(Array.from({ length: 1000 }, (_, vu) => `vu ${vu}`))
 })
 
@@ -44,7 +44,7 @@ test('more labels than are remembered, again and again, each with its own rows',
       `http_req_duration,${1_794_960_000_000 + i},5.250000,true,GET,${name},200,iter=${i}&vu=${i % 7}\n`
   )
   const translation = new K6Csv()
-  const text = translation.push(Buffer.from(header + rows.join(''))) + translation.end()
+  const text = String(translation.push(Buffer.from(header + rows.join('')))) + String(translation.end())
   const found = text
     .trimEnd()
     .split('\n')
@@ -61,7 +61,7 @@ test('times that are dates or of another length make no difference to what is re
     (_, i) => `http_req_duration,${times[i % 4]!},5.250000,home,vu=${i % 3}\n`
   )
   const translation = new K6Csv()
-  const text = translation.push(Buffer.from(header + rows.join(''))) + translation.end()
+  const text = String(translation.push(Buffer.from(header + rows.join('')))) + String(translation.end())
   const found = text.trimEnd().split('\n')
   expect(found).toHaveLength(40_000)
   expect(new Set(found.map((row) => row.split(',')[2]))).toEqual(new Set(['home']))
@@ -72,7 +72,7 @@ test('a VU that is no number keeps its name, and a quote in the metadata is read
   const row = (metadata: string): string => `http_req_duration,1794960000000,5.250000,home,${metadata}\n`
   const translation = new K6Csv()
   const rows = ['vu=1', 'vu=007', 'iter=1&vu=x y', '"iter=1,2&vu=3"', 'iter=1'].map(row).join('')
-  const text = translation.push(Buffer.from(header + rows)) + translation.end()
+  const text = String(translation.push(Buffer.from(header + rows))) + String(translation.end())
   const threads = text.split('\n').flatMap((line) => line.split(',')[5] ?? [])
   expect(threads).toEqual(['vu 1', 'vu 007', 'vu x y', 'vu 3', 'request 5'])
   expect(translation.facts.problems).toEqual([])

@@ -99,6 +99,21 @@ describe('the kernel and plain reading give the same result', () => {
     for (const seed of [1, 2, 3]) expectSame(encode(makeSampleCsv(seed, 900, style)))
   })
 
+  test('rows that are part of others, of labels that are followed and that are not', () => {
+    const random = makeRandom(7)
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
+    const rows = Array.from({ length: 9000 }, (_, i) => {
+      const label = pick(['home', 'label 1', 'cart', '"check, ""ok"""', 'home'])
+      const [isPassed, partOf] = [random() < 0.9, pick(['', '', 'checks', '"a, b"'])]
+      const code = isPassed ? '200,' : `500,"broken ${pick(['once', 'twice'])}"`
+      return `${1_700_000_000_000 + 3 * i},${Math.floor(random() * 900)},${label},${isPassed},${code},2,${partOf}\n`
+    })
+    const head = 'timeStamp,elapsed,label,success,responseCode,failureMessage,allThreads,partOf\n'
+    for (const text of [head + rows.join(''), (head + rows.join('')).replaceAll('\n', '\r\n')])
+      expectSame(encode(text))
+    expectSame(encode(head + rows.join('')), 1_700_000_005_000, 1_700_000_015_000)
+  })
+
   test('over several blocks, and rows longer than a block', () => {
     const long = `1000,1,"${'y,\n""'.repeat(60_000)}",false\n`
     const rows = Array.from({ length: 9000 }, (_, i) => `170000000${1000 + i},${i},label ${i % 50},true\n`)

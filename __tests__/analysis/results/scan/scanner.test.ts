@@ -260,7 +260,7 @@ describe('rows that are part of a step', () => {
   const step = (i: number): string => `${1000 + i * 10},${100 + (i % 7)},home,${i % 5 > 0},2,\n`
   const part = (i: number): string => `${1000 + i * 10},${9000 + i},home [load],true,2,home\n`
 
-  // A large file would be read by the kernel, which does not know the column.
+  // A large file is read by the kernel.
   test.each([3, 20_000])('count for their own label and nothing else: %s steps', (steps) => {
     const rows = Array.from({ length: steps }, (_, i) => step(i) + part(i)).join('')
     const alone = measure(`${header}\n${Array.from({ length: steps }, (_, i) => step(i)).join('')}`)

@@ -32,8 +32,8 @@ export class K6Json implements Translation {
     this.#points = new K6Points(options)
   }
 
-  push(chunk: Uint8Array): string {
-    if (this.#isBroken) return ''
+  push(chunk: Uint8Array): Buffer {
+    if (this.#isBroken) return this.#points.flush()
     const lines = (
       this.#rest + this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
     ).split('\n')
@@ -43,7 +43,7 @@ export class K6Json implements Translation {
     return this.#points.flush()
   }
 
-  end(): string {
+  end(): Buffer {
     // The last line may have no line break; half a document is none.
     if (this.#rest.trim() !== '') this.#take(this.#rest, 'the file ends in the middle of it')
     return this.#points.end()

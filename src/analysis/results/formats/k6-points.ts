@@ -97,11 +97,11 @@ export class K6Points {
   }
 
   /** The rows since the last call; a request may still wait for its next point. */
-  flush(): string {
+  flush(): Buffer {
     return this.#rows.take()
   }
 
-  end(): string {
+  end(): Buffer {
     this.#release(0)
     return this.flush()
   }

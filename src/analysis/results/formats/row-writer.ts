@@ -3,16 +3,23 @@ import { formatRow, quoteField, type SampleRow } from './translation.js'
 
 /** What rows of the same label, code and message have in common, around their thread and numbers. */
 export interface RowFrame {
-  readonly beforeThread: Uint8Array
-  readonly afterThread: Uint8Array
-  readonly end: Uint8Array
+  readonly beforeThread: Piece
+  readonly afterThread: Piece
+  readonly end: Piece
 }
+
+/** Text that is copied four bytes at a time: `padded` has room for whole steps. */
+interface Piece {
+  readonly length: number
+  readonly padded: DataView
+}
+const STEP = 4
 
 const COMMA = 44
 const DIGIT_0 = 48
 const LOW_DIGITS = 1e7
 const MOST_NUMBER = 1e14 - 1
-/** Room for the numbers of a row. */
+/** Room for the numbers of a row, and for whole steps. */
 const NUMBERS_BYTES = 128
 const FIRST_BYTES = 1 << 16
 /** Stand for themselves in no field: the rows are cut at them. */
@@ -26,10 +33,17 @@ export function frameRow(row: Omit<SampleRow, 'startMs' | 'elapsedMs' | 'thread'
   const at = after.lastIndexOf(`${USERS},${USERS},`)
   return {
     // Without `0,0`, the times.
-    beforeThread: Buffer.from(before.slice('0,0'.length)),
-    afterThread: Buffer.from(after.slice(0, at)),
-    end: Buffer.from(after.slice(at + `${USERS},${USERS}`.length))
+    beforeThread: makePiece(before.slice('0,0'.length)),
+    afterThread: makePiece(after.slice(0, at)),
+    end: makePiece(after.slice(at + `${USERS},${USERS}`.length))
   }
+}
+
+function makePiece(text: string): Piece {
+  const bytes = Buffer.from(text)
+  const padded = new Uint8Array(STEP * Math.ceil(bytes.length / STEP))
+  padded.set(bytes)
+  return { length: bytes.length, padded: new DataView(padded.buffer) }
 }
 
 function plainOf(text: string): string {
@@ -38,18 +52,19 @@ function plainOf(text: string): string {
 
 /** Rows as bytes: k6 writes millions of points, and a string for each part of a row would be garbage. */
 export class RowWriter {
-  readonly #prefix: Uint8Array
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES)
+  readonly #prefix: Piece
+  #bytes = Buffer.alloc(FIRST_BYTES)
+  #view = viewOf(this.#bytes)
   #at = 0
 
   /** `vuPrefix` is before the numbers of VUs in the names of threads. */
   constructor(vuPrefix: string) {
-    this.#prefix = Buffer.from(quoteField(vuPrefix))
+    this.#prefix = makePiece(quoteField(vuPrefix))
   }
 
   /** A thread is the number of a VU, or a name. */
   add(frame: RowFrame, startMs: number, elapsedMs: number, thread: number | string, users: number): void {
-    const name = typeof thread === 'string' ? Buffer.from(quoteField(thread)) : this.#prefix
+    const name = typeof thread === 'string' ? makePiece(quoteField(thread)) : this.#prefix
     const { beforeThread, afterThread, end } = frame
     this.#reserve(beforeThread.length + name.length + afterThread.length + end.length + NUMBERS_BYTES)
     this.#number(Math.round(startMs))
@@ -66,24 +81,25 @@ export class RowWriter {
   }
 
   /** The rows since the last call. */
-  take(): string {
-    const text = this.#bytes.toString('utf8', 0, this.#at)
+  take(): Buffer {
+    const rows = Buffer.from(this.#bytes.subarray(0, this.#at))
     this.#at = 0
-    return text
+    return rows
   }
 
   #reserve(length: number): void {
     if (this.#at + length <= this.#bytes.length) return
-    const larger = Buffer.allocUnsafe(2 * this.#bytes.length + length)
+    const larger = Buffer.alloc(2 * this.#bytes.length + length)
     this.#bytes.copy(larger, 0, 0, this.#at)
     this.#bytes = larger
+    this.#view = viewOf(larger)
   }
 
-  #copy(from: Uint8Array): void {
-    const bytes = this.#bytes
-    let at = this.#at
-    for (let i = 0; i < from.length; i++) bytes[at++] = from[i]!
-    this.#at = at
+  /** What it writes beyond the piece is overwritten by what comes next. */
+  #copy({ length, padded }: Piece): void {
+    const to = this.#view
+    for (let i = 0; i < length; i += STEP) to.setInt32(this.#at + i, padded.getInt32(i))
+    this.#at += length
   }
 
   #number(value: number): void {
@@ -110,4 +126,8 @@ export class RowWriter {
     }
     this.#at += count
   }
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
 }

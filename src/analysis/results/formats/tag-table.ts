@@ -1,10 +1,9 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import type { K6Frames, K6Tag } from './k6-points.js'
 
 /** The tags, without the VU, of a row that was read before. */
 export interface KnownTags {
   /** As they were written, between the value and the metadata. */
-  readonly written: Uint8Array
+  readonly written: DataView
   readonly texts: Readonly<Partial<Record<K6Tag, string>>>
   readonly frames: K6Frames
 }
@@ -17,7 +16,7 @@ export class TagTable {
   readonly #slots = Array<KnownTags | undefined>(SLOTS).fill(undefined)
   #size = 0
 
-  find(bytes: Uint8Array, from: number, to: number): KnownTags | undefined {
+  find(bytes: DataView, from: number, to: number): KnownTags | undefined {
     for (let slot = hash(bytes, from, to); ; slot = (slot + 1) & (SLOTS - 1)) {
       const known = this.#slots[slot]
       if (known === undefined || isSame(known.written, bytes, from, to)) return known
@@ -27,27 +26,30 @@ export class TagTable {
   /** Of a file with more than there is room for, the first ones are forgotten. */
   add(known: KnownTags): void {
     const { written } = known
-    if (this.find(written, 0, written.length) !== undefined) return
+    if (this.find(written, 0, written.byteLength) !== undefined) return
     if (this.#size >= MOST_KNOWN) {
       this.#slots.fill(undefined)
       this.#size = 0
     }
-    let slot = hash(written, 0, written.length)
+    let slot = hash(written, 0, written.byteLength)
     while (this.#slots[slot] !== undefined) slot = (slot + 1) & (SLOTS - 1)
     this.#slots[slot] = known
     this.#size++
   }
 }
 
-/** Of every other byte: names and addresses differ in more than one. */
-function hash(bytes: Uint8Array, from: number, to: number): number {
+/** Four bytes at a time, in steps of eight: names and addresses differ in more than a few. */
+function hash(bytes: DataView, from: number, to: number): number {
   let value = to - from
-  for (let at = from; at < to; at += 2) value = Math.imul(value ^ bytes[at]!, 0x01000193)
+  for (let at = to - 4; at >= from; at -= 8) value = Math.imul(value ^ bytes.getInt32(at), 0x01000193)
   return (value ^ (value >>> 15)) & (SLOTS - 1)
 }
 
-function isSame(written: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
-  if (written.length !== to - from) return false
-  for (let i = 0; i < written.length; i++) if (written[i] !== bytes[from + i]) return false
+function isSame(written: DataView, bytes: DataView, from: number, to: number): boolean {
+  const length = to - from
+  if (written.byteLength !== length) return false
+  let i = 0
+  for (; i + 4 <= length; i += 4) if (written.getInt32(i) !== bytes.getInt32(from + i)) return false
+  for (; i < length; i++) if (written.getUint8(i) !== bytes.getUint8(from + i)) return false
   return true
 }

@@ -3,9 +3,9 @@ export interface Translation {
   /** Of the rows that follow. */
   readonly header: string
   /** Takes the next bytes, split anywhere, and returns the rows that they complete. */
-  push(chunk: Uint8Array): string
+  push(chunk: Uint8Array): string | Buffer
   /** The rows that the end completes. */
-  end(): string
+  end(): string | Buffer
   readonly facts: TranslationFacts
 }
 

@@ -21,6 +21,8 @@ export interface KernelExports extends Record<KernelFigure, () => number> {
   /** timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount. */
   setColumns(...columns: number[]): void
   setThreadColumns(threadName: number, hostname: number): void
+  setPartColumn(partOf: number): void
+  skipRowsOf(name: number): void
   setMessage(length: number): number
   countBetween(startMs: bigint, lastMs: bigint): void
   findRows(from: number, to: number): number
@@ -29,6 +31,7 @@ export interface KernelExports extends Record<KernelFigure, () => number> {
   moveLine(startMs: bigint, widening: number): void
 }
 type KernelFigure =
+  | ('endOfLines' | 'listRows' | 'listStart')
   | ('nextRow' | 'hasStopped' | 'takenRows' | 'earlyRows' | 'hasFineTimes' | 'lineSlots' | 'lineTimes')
   | ('endScopes' | 'endPages' | 'endPagesStop' | 'leastStall' | 'longRows' | 'longRowsStop')
   | ('countPages' | 'countValues' | 'wrapsStart' | 'wrapsStop' | 'sortPages')
@@ -89,8 +92,12 @@ const PAGE_SIZE = 1 << PAGE_BITS
 const PAGES_PER_CELL_BITS = TIME_BITS - PAGE_BITS
 const COUNT_WRAP = 0x10000
 
-/** What the kernel has counted in pages, for cells 0 to `cells - 1`, one run each. */
-export function readPages(exports: KernelExports, memory: KernelMemory, cells: number): CountedRuns {
+/** What the kernel has counted in pages, for `cells` cells from `first` on, one run each. */
+export function readPages(
+  exports: KernelExports,
+  memory: KernelMemory,
+  { first, cells }: { readonly first: number; readonly cells: number }
+): CountedRuns {
   const from = exports.sortPages() / 4
   const to = from + exports.countPages() * 2
   const wraps = readWraps(exports, memory)
@@ -103,14 +110,15 @@ export function readPages(exports: KernelExports, memory: KernelMemory, cells: n
   for (let at = from; at < to; at += 2) {
     const page = ints[at]! >>> 1
     const key = (ints[at + 1]! >>> 0) - 1
-    const owner = key >>> PAGES_PER_CELL_BITS
+    const owner = (key >>> PAGES_PER_CELL_BITS) - first
+    if (owner < 0 || owner >= cells) continue
     while (cell < owner) offsets[++cell] = next
-    const first = (key & ((1 << PAGES_PER_CELL_BITS) - 1)) << PAGE_BITS
+    const least = (key & ((1 << PAGES_PER_CELL_BITS) - 1)) << PAGE_BITS
     for (let i = 0; i < PAGE_SIZE; i++) {
       const more = wraps.size === 0 ? 0 : (wraps.get(page + i) ?? 0) * COUNT_WRAP
       const count = shorts[page + i]! + more
       if (count === 0) continue
-      values[next] = first + i
+      values[next] = least + i
       counts[next++] = count
     }
   }

@@ -16,8 +16,8 @@ export interface RowTaker {
   skip(rows: number): void
   /** Takes the row from `start` to its line break at `end`; returns the number of its label, if it has one. */
   take(bytes: Uint8Array, start: number, end: number): number | undefined
-  /** Takes a row that was counted under this label number, and had failed; reused for every row. */
-  takeFailure(label: number, row: RowFields): void
+  /** Takes a row that was counted under this label number, and had failed; reused for every row. `isPart`: of another one. */
+  takeFailure(label: number, row: RowFields, isPart: boolean): void
   /** The scope of the label's ends, from 1; 0 if it is not followed. */
   scopeOf(label: number): number
 }
@@ -58,6 +58,7 @@ export class RowKernel {
     const { timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount } = at
     exports.setColumns(timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount)
     exports.setThreadColumns(at.threadName, at.hostname)
+    exports.setPartColumn(at.partOf)
     const message = exports.setMessage(TRANSACTION_MESSAGE.length)
     this.#memory.bytes.set(TRANSACTION_MESSAGE, message)
   }
@@ -127,7 +128,13 @@ export class RowKernel {
   }
 
   toRuns(cells: number): CountedRuns {
-    return readPages(this.#exports, this.#memory, cells)
+    return readPages(this.#exports, this.#memory, { first: 0, cells })
+  }
+
+  /** Of the rows that are part of another one. */
+  get parts(): Pick<RowKernel, 'toRuns'> {
+    const first = 1 << layout.PARTS_BIT
+    return { toRuns: (cells) => readPages(this.#exports, this.#memory, { first, cells }) }
   }
 
   /** What stalls are found by: of all rows for scope 0. */
@@ -154,7 +161,9 @@ export class RowKernel {
     const reason = ints[at + layout.RECORD_REASON]
     taker.skip(this.#takenSince(ints[at + layout.RECORD_TAKEN]!))
     if (reason === layout.REASON_FAILED) {
-      taker.takeFailure(ints[at + layout.RECORD_CELL]! >> 1, this.#readFailed(at))
+      const cell = ints[at + layout.RECORD_CELL]!
+      const isPart = cell >> layout.PARTS_BIT !== 0
+      taker.takeFailure((cell & ((1 << layout.PARTS_BIT) - 1)) >> 1, this.#readFailed(at), isPart)
       return
     }
     const label = taker.take(bytes, start, end)

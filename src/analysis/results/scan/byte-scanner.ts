@@ -174,7 +174,7 @@ export class ByteScanner {
       this.#splitter?.split({ buffer, length: buffer.length, limit: 1, isLast: false }, this.#take)
       return this.#label
     },
-    takeFailure: (label, row) => this.#samples?.takeFailure(label, row),
+    takeFailure: (label, row, isPart) => this.#samples?.takeFailure(label, row, isPart),
     scopeOf: (label) => this.#samples?.scopeOf(label) ?? 0
   }
 
@@ -253,8 +253,6 @@ export class ByteScanner {
   #startKernel(): void {
     this.#kernelFrom = Infinity
     if (this.#layout?.shape !== 'samples') return
-    // It does not look at the column, and such files are small: they come from browsers.
-    if (this.#layout.at.partOf >= 0) return
     if (this.#samples?.hasTransactions) return
     const kernel = RowKernel.make(this.#layout)
     if (kernel === undefined) return

@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { readError, type ErrorFields } from '../counts/error-table.js'
 import { LabelTable } from '../counts/label-table.js'
+import { TimeLine } from '../counts/time-line.js'
 import { lacksZone, readDigits, readTimestamp } from '../csv/timestamp.js'
 import { explainRow, quoteBytes, type RowProblems } from './row-problems.js'
 import {
@@ -120,8 +121,9 @@ export class SampleReader {
   }
 
   /** Takes a failed row that the kernel has counted under this label number. */
-  takeFailure(label: number, failed: RowFields): void {
-    this.#requests.errors.add(label, findError(failed, this.#at, this.#error))
+  takeFailure(label: number, failed: RowFields, isPart: boolean): void {
+    const { errors } = isPart ? this.#parts : this.#requests
+    errors.add(label, findError(failed, this.#at, this.#error))
   }
 
   /** The number of the label's ends among those of labels that are followed, from 1; 0 if it is not. */
@@ -210,11 +212,14 @@ export class SampleReader {
     if (this.#isFollowing) this.#follow(row)
   }
 
-  /** The run lasts as long as its steps. */
+  /** The run lasts as long as its steps, and what happened when is what happened to them. */
   #partsOfSteps(description: Omit<PartDescription, 'counts'>): SamplePart[] {
-    if (this.#parts.isEmpty) return []
-    const part = this.#parts.toPart({ ...description, counts: false })
-    return [{ ...part, startMs: Infinity, endMs: -Infinity }]
+    if (this.#at.partOf < 0) return []
+    const part = this.#parts.toPart({ ...description, counts: false }, this.#kernel?.parts)
+    if (part.times.values.length === 0) return []
+    const line = new TimeLine().toScan()
+    const stalls = { ...part.stalls, overall: [] }
+    return [{ ...part, startMs: Infinity, endMs: -Infinity, line, stalls }]
   }
 
   #isPart({ starts, ends }: Row): boolean {
@@ -225,7 +230,8 @@ export class SampleReader {
   #count(tally: SampleTally, row: Row, label: number): void {
     const { elapsedMs, startMs, outcome, threads } = this.#values
     tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
-    if (startMs >= 0 && elapsedMs >= 0)
+    const isFollowed = tally !== this.#parts || this.scopeOf(label) > 0
+    if (startMs >= 0 && elapsedMs >= 0 && isFollowed)
       tally.follow(startMs, startMs + elapsedMs, label, hashThread(row, this.#at))
     if (outcome === 1) tally.errors.add(label, findError(row, this.#at, this.#error))
   }

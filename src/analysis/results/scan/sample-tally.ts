@@ -13,6 +13,10 @@ const NEVER = 0xffffffff
 
 export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
 
+/** What the kernel has counted; of parts of other rows that is how often, and nothing of when. */
+type CountedElsewhere = Pick<RowKernel, 'toRuns'> &
+  Partial<Pick<RowKernel, 'line' | 'stallsOf' | 'hasFineTimes'>>
+
 export class SampleTally {
   readonly errors = new ErrorTable()
   readonly line = new TimeLine()
@@ -56,11 +60,11 @@ export class SampleTally {
   }
 
   /** Adds what the kernel has counted, without resetting it: more rows may follow. */
-  toPart(description: PartDescription, kernel?: RowKernel): SamplePart {
+  toPart(description: PartDescription, kernel?: CountedElsewhere): SamplePart {
     const cells = description.labels.length * CELLS_A_LABEL
     if (cells > this.#sums.length) this.#growCells(cells - 1)
     const stalls = this.#toStalls(description.labels, kernel)
-    kernel?.line.moveTo(this.line)
+    kernel?.line?.moveTo(this.line)
     return {
       ...description,
       startMs: Math.min(this.#span[0]!, ...stalls.overall.map(({ firstStartMs }) => firstStartMs)),
@@ -72,10 +76,10 @@ export class SampleTally {
     }
   }
 
-  #toStalls(labels: readonly string[], kernel: RowKernel | undefined): PartStalls {
+  #toStalls(labels: readonly string[], kernel: CountedElsewhere | undefined): PartStalls {
     const piecesOf = (tracker: StallTracker, scope: number) => [
       tracker.toScan(),
-      ...(kernel === undefined ? [] : [kernel.stallsOf(scope)])
+      ...[kernel?.stallsOf?.(scope) ?? []].flat()
     ]
     return {
       overall: piecesOf(this.#stalls, 0),
@@ -92,7 +96,7 @@ export class SampleTally {
   #sumUp(
     cells: number,
     hasElapsed: boolean,
-    kernel: RowKernel | undefined
+    kernel: CountedElsewhere | undefined
   ): Pick<SamplePart, 'sums' | 'minima' | 'maxima' | 'times'> {
     const sums = this.#sums.slice(0, cells)
     const minima = this.#minima.slice(0, cells)

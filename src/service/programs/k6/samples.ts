@@ -64,7 +64,7 @@ export class Samples {
   }
 
   /** After a failure the rest is read all the same: k6 must not wait for ever for somebody who reads. */
-  #write(rows: string): void {
+  #write(rows: string | Buffer): void {
     if (this.failure !== undefined) return
     const bytes = Buffer.from(rows)
     try {

@@ -12,6 +12,7 @@ let allThreads: i32 = -1
 let sampleCount: i32 = -1
 let threadName: i32 = -1
 let hostname: i32 = -1
+let partOf: i32 = -1
 
 export function setDialect(byte: i32, count: i32): void {
   delimiter = i8(byte)
@@ -40,6 +41,15 @@ export function setColumns(
 export function setThreadColumns(threadNameAt: i32, hostnameAt: i32): void {
   threadName = threadNameAt
   hostname = hostnameAt
+}
+
+/** Rows that have something there count for their own label only. */
+export function setPartColumn(partOfAt: i32): void {
+  partOf = partOfAt
+}
+
+export function partOfColumn(): i32 {
+  return partOf
 }
 
 export function threadNameColumn(): i32 {

@@ -4,6 +4,7 @@ import {
   hostnameColumn,
   isJmeterOrder,
   JmeterOrder,
+  partOfColumn,
   threadNameColumn
 } from './columns'
 import { Digits } from './digits'
@@ -22,6 +23,7 @@ import {
   LINE_SLOTS,
   LINES_AT,
   MESSAGE_BYTES,
+  PARTS_BIT,
   PLACES_AT,
   REASON_FAILED,
   REASON_LABEL,
@@ -76,16 +78,16 @@ let message: u32 = 0
 let messageBytes: u32 = 0
 /** Where the next row waiting for its page goes. */
 let waiting: u32 = WAITING_AT
-/** Up to where those that wait have times. */
-let timed: u32 = WAITING_AT
-/** Of those that wait: start, elapsed, label, scope, and where their places are. */
-let waitingRows: u32 = 0
+/** Of those that wait and have times: start, elapsed, label, scope, and where their places are. */
+let timedRows: u32 = 0
+let timedEnd: u32 = 0
 /** Addresses of those that took long, and of those whose label is followed. */
 let longList: u32 = 0
 let followedList: u32 = 0
 
 export function prepareRows(): void {
-  waitingRows = reserve(WAITING_ROWS * ROW_BYTES)
+  timedRows = reserve(WAITING_ROWS * ROW_BYTES)
+  timedEnd = timedRows
   longList = reserve((WAITING_ROWS + 1) * 4)
   followedList = reserve((WAITING_ROWS + 1) * 4)
 }
@@ -260,18 +262,23 @@ function takeRow<Order>(place: u32, record: u32): i32 {
     scope = found >> LABEL_SCOPE_BIT
     cell = (((found & ((1 << LABEL_SCOPE_BIT) - 1)) - 1) << 1) | failures
   }
-  if (at.timeStamp >= 0) {
+  const isPart = partOfColumn() >= 0 && hasText(place, partOfColumn())
+  if (isPart) {
+    // Times of labels that are followed are left to the caller.
+    if (scope != 0) return REASON_ROW
+    cell |= 1 << PARTS_BIT
+  } else if (at.timeStamp >= 0) {
     const endMs = startMs + i64(elapsed)
     const slot = Line.slotOf(endMs)
     if (slot == LINE_SLOTS) return REASON_LINE
     // Nothing can fail from here on.
-    const row = waitingRow(waiting)
+    const row = timedEnd
     store<i64>(row, startMs)
     store<u32>(row, elapsed, 8)
     store<u32>(row, cell >> 1, 12)
     store<u32>(row, scope, 16)
     store<u32>(row, place, 20)
-    timed = waiting + 8
+    timedEnd += ROW_BYTES
     Line.count(slot, failures, threads)
     if (at.elapsed >= 0) Line.countTime(slot, elapsed)
   }
@@ -284,8 +291,12 @@ function takeRow<Order>(place: u32, record: u32): i32 {
   return REASON_FAILED
 }
 
+function hasText(place: u32, column: i32): bool {
+  return Field.end<AnyOrder>(place, column) > Field.start(place, column)
+}
+
 /**
- * Takes note of when the rows that wait started and ended; all of them have times, or none. Which rows are long, or of a label that is
+ * Takes note of when the rows that wait started and ended. Which rows are long, or of a label that is
  * followed, is hard to predict for a processor: they are listed without a branch, and looked at afterwards.
  */
 function followRows(): void {
@@ -297,8 +308,7 @@ function followRows(): void {
   let pageNumber: i64 = -1
   let long = longList
   let followed = followedList
-  const stop = waitingRow(timed)
-  for (let row = waitingRow(WAITING_AT); row < stop; row += ROW_BYTES) {
+  for (let row = timedRows; row < timedEnd; row += ROW_BYTES) {
     const startMs = load<i64>(row)
     const elapsed = load<u32>(row, 8)
     const endMs = startMs + i64(elapsed)
@@ -316,9 +326,9 @@ function followRows(): void {
     store<u32>(followed, row)
     followed += u32(load<u32>(row, 16) != 0) << 2
   }
-  if (timed > u32(WAITING_AT)) Ends.widen(0, firstMs, lastMs, endedMs)
+  if (timedEnd > timedRows) Ends.widen(0, firstMs, lastMs, endedMs)
   fractions |= starts & 7
-  timed = WAITING_AT
+  timedEnd = timedRows
   for (let at = longList; at < long; at += 4) lookForWait(load<u32>(at), 0)
   for (let at = followedList; at < followed; at += 4) followLabel(load<u32>(at))
 }
@@ -340,11 +350,6 @@ function lookForWait(row: u32, scope: u32): void {
 
 function keepRow(row: u32, scope: u32): void {
   keepLong(load<i64>(row), load<u32>(row, 8), load<u32>(row, 12), hashThread(load<u32>(row, 20)), scope)
-}
-
-/** What is noted of a row that waits. */
-function waitingRow(at: u32): u32 {
-  return waitingRows + (at - WAITING_AT) * (ROW_BYTES / 8)
 }
 
 /** Of its name, and of its host if there is one: threads of several machines may have the same names. */

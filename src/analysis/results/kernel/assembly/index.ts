@@ -5,8 +5,9 @@ import { prepareLabels } from './labels'
 import { prepareLine } from './line'
 import { preparePages } from './pages'
 import { prepareRows, startRows } from './count-rows'
+import { prepareSkipping } from './skip-rows'
 
-export { setColumns, setDialect, setThreadColumns } from './columns'
+export { setColumns, setDialect, setPartColumn, setThreadColumns } from './columns'
 export {
   countRows,
   earlyRows,
@@ -18,6 +19,8 @@ export {
   takenRows
 } from './count-rows'
 export { endPages, endPagesStop, endScopes } from './ends'
+export { endOfLines } from './find-places'
+export { listRows, listStart, skipRowsOf } from './skip-rows'
 export { reserve } from './heap'
 export { learnLabel } from './labels'
 export { leastStall, longRows, longRowsStop } from './long'
@@ -30,6 +33,7 @@ export function prepare(): void {
   prepareLine()
   prepareEnds()
   prepareRows()
+  prepareSkipping()
 }
 
 /** Finds the rows from `from`, where one starts, to `to`; returns why it stopped, one of INDEXED. */

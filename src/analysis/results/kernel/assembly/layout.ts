@@ -91,5 +91,14 @@ export const MOST_LONG = 0x100000
 export const HASH_START = 0x811c9dc5
 export const HASH_FACTOR = 0x01000193
 
+/** In a cell's number: it is of rows that are part of another one. There are fewer labels than that. */
+export const PARTS_BIT = 18
+
 /** What the kernel knows a label by: its number + 1, and from this bit on the scope of its ends, or 0. */
 export const LABEL_SCOPE_BIT = 20
+
+/** The name of rows that are left out: so many bytes, as many of a mask, and the address of another such name. */
+export const SKIPPED_BYTES = 32
+export const SKIPPED_NEXT = 2 * SKIPPED_BYTES
+/** The byte that tells most names apart. */
+export const SKIPPED_LETTER = 9
