@@ -50,8 +50,9 @@ function row(metric: string, time: number | string, value: number, tags: Tags = 
 
 function translate(translation: Translation, bytes: Uint8Array, step = bytes.length): string[][] {
   let rows = ''
-  for (let at = 0; at < bytes.length; at += step) rows += translation.push(bytes.subarray(at, at + step))
-  rows += translation.end()
+  for (let at = 0; at < bytes.length; at += step)
+    rows += String(translation.push(bytes.subarray(at, at + step)))
+  rows += String(translation.end())
   return rows
     .split('\n')
     .filter(Boolean)

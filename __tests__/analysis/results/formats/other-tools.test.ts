@@ -10,8 +10,9 @@ const WRITTEN_MS = 1_700_000_100_000
 /** The rows as objects, by the names in the header. */
 function readRows(translation: Translation, bytes: Uint8Array, step = bytes.length) {
   let text = translation.header
-  for (let at = 0; at < bytes.length; at += step) text += translation.push(bytes.subarray(at, at + step))
-  text += translation.end()
+  for (let at = 0; at < bytes.length; at += step)
+    text += String(translation.push(bytes.subarray(at, at + step)))
+  text += String(translation.end())
   const [names = [], ...rows] = text
     .trimEnd()
     .split('\n')

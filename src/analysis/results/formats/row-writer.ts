@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion, @typescript-eslint/prefer-for-of -- every index is in range by construction, and an iterator takes longer than the copy */
 import { formatRow, quoteField, type SampleRow } from './translation.js'
 
 /** What rows of the same label, code and message have in common, around their thread and numbers. */
