@@ -1,11 +1,25 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { lstat, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile
+} from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { UsageError } from '../../../src/cli/arguments.js'
+import { systemClock, type Clock } from '../../../src/contract/clock.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
 import { csvOf } from '../../support/stalls/closed-loop.js'
 import { makeCommandPorts } from '../command-ports.js'
@@ -15,7 +29,10 @@ let workspace: string
 beforeEach(async () => {
   workspace = await mkdtemp(join(tmpdir(), 'loadgate-report-'))
 })
-afterEach(() => rm(workspace, { recursive: true }))
+afterEach(async () => {
+  clock = IMPATIENT
+  await rm(workspace, { recursive: true })
+})
 
 /** A hundred samples of 1 to 100 ms; the last `failures` of them failed. No two grids have the same. */
 function makeJtl(failures = 0, laterMs = 0): string {
@@ -25,8 +42,12 @@ function makeJtl(failures = 0, laterMs = 0): string {
   return ['timeStamp,elapsed,label,success', ...rows, ''].join('\n')
 }
 
+/** Nobody waits for tools that do not write. */
+const IMPATIENT: Clock = { ...systemClock, sleep: () => Promise.resolve() }
+let clock = IMPATIENT
+
 async function type(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const ports = makeCommandPorts({ workspace })
+  const ports = makeCommandPorts({ workspace, clock })
   const code = await runCommandLine(['report', ...args], ports)
   return { code, out: ports.screen.out.text, err: ports.screen.err.text }
 }
@@ -104,9 +125,9 @@ describe('a report of local CSVs', () => {
   test('says why samples failed, without letting them control the terminal', async () => {
     const header = 'timeStamp,elapsed,label,responseCode,responseMessage,success,failureMessage'
     const rows = Array.from({ length: 9 }, (_, i) => [
-      `${1000 + i},5,pay,503,Service Unavailable,false,`,
-      `${1000 + i},5,home,200,OK,${i > 0},\u001b[31mtext expected`,
-      `${1000 + i},5,other ${i},,refused,false,`
+      `${1_700_000_000_000 + i},5,pay,503,Service Unavailable,false,`,
+      `${1_700_000_000_000 + i},5,home,200,OK,${i > 0},\u001b[31mtext expected`,
+      `${1_700_000_000_000 + i},5,other ${i},,refused,false,`
     ])
     await writeFile(join(workspace, 'load.jtl'), [header, ...rows.flat(), ''].join('\n'))
     const { out } = await type('load.jtl', '--output', 'out')
@@ -180,6 +201,20 @@ describe('a report of local CSVs', () => {
       expect(told).toMatch(/^inconclusive: /)
       expect(told).toContain(words)
       expect(told).toContain(join(workspace, 'artifact/verdict.json'))
+    })
+
+    test('that is a pipe: as if there was none', async () => {
+      execFileSync('mkfifo', [join(workspace, 'verdict.json')])
+      await writeFile(join(workspace, 'load.csv'), makeJtl())
+      expect((await type('load.csv', '--output', 'out')).code).toBe(0)
+    })
+
+    test('that is much too large: never green', async () => {
+      await writeFile(join(workspace, 'verdict.json'), '')
+      await truncate(join(workspace, 'verdict.json'), 65 * 1024 * 1024)
+      await writeFile(join(workspace, 'load.csv'), makeJtl())
+      const { code, out } = await type('load.csv', '--output', 'out')
+      expect([code, out]).toEqual([2, expect.stringContaining('or larger than 64 MiB')])
     })
 
     test('that was cancelled: a broken threshold is still broken', async () => {
@@ -293,6 +328,15 @@ describe('a report of local CSVs', () => {
     }
     expect(metrics.grids!.map(({ grid }) => grid)).toEqual(['abc', 'd-e'])
     expect(metrics.regions!.map(({ region }) => region)).toEqual(['eu-west-1', 'us-east-1'])
+  })
+
+  test('of a file that grows is inconclusive', async () => {
+    await writeFile(join(workspace, 'load.jtl'), makeJtl())
+    const { mtimeMs } = await stat(join(workspace, 'load.jtl'))
+    const append = () => appendFile(join(workspace, 'load.jtl'), '1700000011000,9000,home,false\n')
+    clock = { ...systemClock, now: () => mtimeMs, sleep: append }
+    const { code, out } = await type('load.jtl', '--output', 'out')
+    expect([code, out]).toEqual([2, expect.stringContaining('load.jtl was written to while it was read')])
   })
 
   test('of one CSV under two names is inconclusive: it cannot be the results of two grids', async () => {

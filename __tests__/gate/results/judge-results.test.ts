@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -8,10 +16,12 @@ import type { Outcome } from '../../../src/analysis/outcome.js'
 import type { BaselineDocument } from '../../../src/contract/baseline.js'
 import { systemClock } from '../../../src/contract/clock.js'
 import { addRun } from '../../../src/analysis/baseline/document/baseline-document.js'
+import { CancelledError } from '../../../src/gate/errors.js'
 import { nameSources } from '../../../src/gate/results/result-sources.js'
 import { runGate } from '../../../src/gate/run-gate.js'
 import type { Ports } from '../../../src/gate/ports.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
+import { ManualClock } from '../../support/manual-clock.js'
 import { makePorts, makeSettings, type TestPorts } from '../../support/gate/gate-ports.js'
 
 const K6_CSV = readFileSync('__tests__/fixtures/results/k6.csv')
@@ -36,9 +46,10 @@ function makeJtl({ rows = 100, laterMs = 0, users = 2 } = {}): string {
   return ['timeStamp,elapsed,label,success,threadName,allThreads', ...lines, ''].join('\n')
 }
 
-function put(name: string, content: string | Uint8Array): string {
+/** Long enough ago that nobody waits for more. */
+function put(name: string, content: string | Uint8Array, atMs = Date.now() - 60_000): void {
   writeFileSync(join(folder, name), content)
-  return name
+  utimesSync(join(folder, name), atMs / 1000, atMs / 1000)
 }
 
 interface Judging {
@@ -48,7 +59,7 @@ interface Judging {
 
 async function judge(names: readonly string[], { settings = {}, ports: changes = {} }: Judging = {}) {
   const files = nameSources(names.map((name) => ({ path: join(folder, name), shown: name })))
-  const ports = await makePorts(changes)
+  const ports = await makePorts({ clock: new ManualClock(Date.now()), ...changes })
   made.push(ports)
   const outcome: Outcome = await runGate(
     ports,
@@ -137,7 +148,13 @@ describe('evidence', () => {
     ['an empty file', '', /^Not every result file can be judged: a\.csv is empty\.$/],
     ['a header alone', 'timeStamp,elapsed,label,success\n', /contain no samples/],
     ["Locust's statistics", 'Type,Name,Request Count\nGET,/,5\n', /a\.csv is one of Locust's statistics/],
-    ['a JMeter CSV cut in a row', makeJtl().slice(0, -20), /cannot be read completely/],
+    ['a JMeter CSV cut in a row', makeJtl().slice(0, -20), /^The last row of a\.csv has no line break/],
+    ['a JMeter CSV cut in its last column', makeJtl().slice(0, -1), /the file may have been cut there/],
+    [
+      'k6 JSON cut at the end of a row',
+      readFileSync('__tests__/fixtures/results/k6.json').subarray(0, -1),
+      /the file may have been cut there/
+    ],
     [
       'a k6 CSV cut in a row',
       K6_CSV.subarray(0, -20),
@@ -145,6 +162,17 @@ describe('evidence', () => {
     ],
     ['a gzip that was cut', gzipSync(makeJtl({ rows: 20_000 })).subarray(0, 9_000), /cannot be unpacked/],
     ['a gzip of nothing', gzipSync(''), /a\.csv is empty/],
+    [
+      'a gzip with more behind its padding',
+      Buffer.concat([gzipSync(makeJtl()), Buffer.alloc(16), gzipSync(makeJtl({ laterMs: 10_000 }))]),
+      /cannot be unpacked to its end: \d+ bytes that are no gzip follow/
+    ],
+    ['seconds', makeJtl().replaceAll(/^(\d{10})\d{3}/gm, '$1'), /they are probably in seconds/],
+    [
+      'times in the future',
+      makeJtl({ laterMs: Date.now() + 2 * 3_600_000 - START_MS }),
+      /^The times in a\.csv go up to .*: the clock of a machine is wrong/
+    ],
     [
       'two formats in one file',
       Buffer.concat([K6_CSV, Buffer.from(makeJtl())]),
@@ -191,8 +219,62 @@ describe('evidence', () => {
     expect(outcome.reason).toContain('begin with the same rows as those of grid a')
   })
 
-  test('a file that grows while it is read is inconclusive', async () => {
+  test('two formats of one tool are the same run twice', async () => {
+    put('k6.csv', K6_CSV)
+    put('k6.json', readFileSync('__tests__/fixtures/results/k6.json'))
+    const { outcome } = await judge(['k6.csv', 'k6.json'], { settings: { thresholdLines: 'samples == 72' } })
+    expect(outcome).toMatchObject({
+      verdict: 'inconclusive',
+      reason: expect.stringContaining(
+        'The files k6.csv and k6.json are both of k6, in two formats'
+      ) as unknown
+    })
+  })
+
+  test('what loadgate wrote may end without a line break, and is of any time', async () => {
+    put('verdict.json', JSON.stringify({ verdict: 'passed' }))
+    put('a.csv', makeJtl({ laterMs: 1_000_000 - START_MS }).trimEnd())
+    const { outcome } = await judge(['a.csv'], { settings: LINE })
+    expect([outcome.reason, outcome.verdict]).toEqual(['The threshold holds.', 'passed'])
+  })
+
+  test('a signal during the counting cancels', async () => {
     put('a.csv', makeJtl())
+    const cancellation = new AbortController()
+    const { outcome, ports } = await judge(['a.csv'], {
+      settings: LINE,
+      ports: {
+        cancelled: cancellation.signal,
+        clock: {
+          ...systemClock,
+          // It is asked just before the rows are counted.
+          now: () => {
+            setImmediate(() => cancellation.abort(new CancelledError('SIGTERM')))
+            return START_MS + 3_600_000
+          }
+        }
+      }
+    })
+    expect(outcome).toMatchObject({ verdict: 'cancelled', reason: 'cancelled by SIGTERM' })
+    expect(ports.outputs.get('verdict')).toBe('cancelled')
+  })
+
+  test('a file is left alone for 3 s before it counts as complete', async () => {
+    put('a.csv', makeJtl(), START_MS)
+    const slept: number[] = []
+    const judgeAt = (nowMs: number) => {
+      const clock = new ManualClock(nowMs)
+      const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+        ms > 3000 ? clock.sleep(ms, signal) : Promise.resolve(void slept.push(ms))
+      return judge(['a.csv'], { ports: { clock: Object.assign(clock, { sleep }) } })
+    }
+    for (const ageMs of [2000, 3000, -5000]) await judgeAt(START_MS + ageMs)
+    expect(slept).toEqual([1000])
+  })
+
+  test('a file that grows while it is read is inconclusive', async () => {
+    const nowMs = Date.now()
+    put('a.csv', makeJtl(), nowMs)
     const path = join(folder, 'a.csv')
     const { outcome } = await judge(['a.csv'], {
       settings: LINE,
@@ -200,6 +282,7 @@ describe('evidence', () => {
         readWorkflowBegin: () => Promise.resolve({ ms: 0 }),
         clock: {
           ...systemClock,
+          now: () => nowMs,
           // As a tool does that has just written, and writes again before anybody has looked twice.
           sleep: () => {
             appendFileSync(path, `${START_MS + 10_000},5,home,true,users 1-1,2\n`)
@@ -236,6 +319,23 @@ describe('evidence', () => {
     put('a.csv', makeJtl())
     const { outcome } = await judge(['a.csv'], { settings: { ...LINE, threads: 50 } })
     expect(outcome.warnings.join()).toContain('The load reached 2 threads of the 50 threads requested')
+  })
+
+  test('threads that no file shows are a note', async () => {
+    put('a.csv', makeJtl().replaceAll(/,[^,\n]*$/gm, ''))
+    const { outcome } = await judge(['a.csv'], { settings: { ...LINE, threads: 50 } })
+    expect(outcome).toMatchObject({
+      verdict: 'passed',
+      notes: [expect.stringMatching(/^It was not checked that the load had 50 threads: /)]
+    })
+    expect((await judge(['a.csv'], { settings: LINE })).outcome.notes).toEqual([])
+  })
+
+  test('a duration that rows without times cannot show is inconclusive', async () => {
+    put('a.csv', makeJtl().replaceAll(/^[^,\n]*,/gm, ''))
+    const { outcome } = await judge(['a.csv'], { settings: { ...LINE, durationSeconds: 10 } })
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.reason).toMatch(/^The rows of a\.csv have no times, .* the 10 s requested\. Save /)
   })
 
   test('a warm-up is left out', async () => {
@@ -319,9 +419,53 @@ describe('when the workflow run began', () => {
     })
   })
 
-  test('times without a zone are not compared with it', async () => {
+  test('a verdict.json that says when its run was does not make it one of now', async () => {
+    put('verdict.json', JSON.stringify({ run: { startedMs: START_MS, stoppedMs: START_MS + 10_500 } }))
+    put('a.csv', makeJtl())
+    expect((await judge(['a.csv'], began(START_MS - 1000))).outcome.verdict).toBe('passed')
+    const { outcome } = await judge(['a.csv'], began(START_MS + 3_600_000))
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.reason).toContain('and the workflow run began at 2023-11-14T23:13:20.000Z')
+  })
+
+  test.each([
+    ['rows without times', makeJtl().replaceAll(/^[^,\n]*,/gm, ''), 'they have no times; save the column'],
+    [
+      'rows of hey',
+      readFileSync('__tests__/fixtures/results/hey.csv'),
+      'hey writes no time of day, so that only the time of the file was compared.'
+    ]
+  ])('%s: a note says that they were not compared with it', async (_, content, words) => {
+    put('a.csv', content)
+    const { outcome } = await judge(['a.csv'], began(START_MS))
+    expect(outcome.notes[0]).toContain(
+      `It was not checked that the rows of a.csv were measured during this workflow run: ${words}`
+    )
+  })
+
+  test('a file of hey that was written before it is old', async () => {
+    put('a.csv', readFileSync('__tests__/fixtures/results/hey.csv'))
+    expect((await judge(['a.csv'], began(Date.now() + 3_600_000))).outcome.reason).toContain(
+      'The results of grid a are not of this run'
+    )
+  })
+
+  const zoneless = (): string => {
     const rows = Array.from({ length: 20 }, (_, i) => `2020/01/01 10:00:${String(i + 10)}.100,5,home,true`)
-    put('a.csv', ['timeStamp,elapsed,label,success', ...rows, ''].join('\n'))
+    return ['timeStamp,elapsed,label,success', ...rows, ''].join('\n')
+  }
+
+  test('a file without a zone does not hide that another one is old', async () => {
+    put('z.csv', zoneless())
+    put('old.csv', makeJtl())
+    const { outcome } = await judge(['z.csv', 'old.csv'], began(START_MS + 3_600_000))
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.reason).toMatch(/^The results of grid old are not of this run: /)
+    expect(outcome.notes.join()).toContain('It was not checked that the rows of z.csv were measured')
+  })
+
+  test('times without a zone are not compared with it', async () => {
+    put('a.csv', zoneless())
     const { outcome } = await judge(['a.csv'], began(START_MS))
     expect(outcome.notes.join()).toContain('do not say in which zone they are')
     expect(outcome.verdict).toBe('passed')

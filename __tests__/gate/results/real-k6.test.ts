@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Outcome } from '../../../src/analysis/outcome.js'
+import { systemClock } from '../../../src/contract/clock.js'
 import { readEarlierVerdict } from '../../../src/gate/results/earlier-verdict.js'
 import { judgeFiles } from '../../../src/gate/results/judge-files.js'
 import { nameSources } from '../../../src/gate/results/result-sources.js'
@@ -78,7 +79,8 @@ describeWithK6('files of real k6', () => {
     const path = join(folder, name)
     return judgeFiles(nameSources([{ path, shown: name }]), {
       ...{ thresholds: [], apdexTargetMs: 500, onStall: 'fail', warmUpMs: 0, notes: [] },
-      ...{ folder, signal: new AbortController().signal, earlier: await readEarlierVerdict([path]) }
+      ...{ folder, signal: new AbortController().signal, earlier: await readEarlierVerdict([path]) },
+      clock: systemClock
     })
   }
 

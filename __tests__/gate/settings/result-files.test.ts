@@ -48,6 +48,15 @@ describe('the input results', () => {
         ['x/a.csv', 'x/a.csv'],
         ['y/a.csv', 'y/a.csv']
       ]
+    ],
+    [
+      'two files of the same name in different regions',
+      'us-east-1-load.csv\neu-west-1-load.csv\nother.csv',
+      [
+        ['us-east-1-load.csv', 'us-east-1-load'],
+        ['eu-west-1-load.csv', 'eu-west-1-load'],
+        ['other.csv', 'other']
+      ]
     ]
   ])('is %s', async (_, results, files) => {
     expect(await filesOf(results)).toEqual(files)
@@ -101,7 +110,8 @@ describe('the input results', () => {
     [{ results: '{ eu: [a.csv] }' }, /^results: is neither text nor a map of texts/],
     [{ results: '{ eu: a.csv, eu: b.csv }' }, /^results: is not YAML: .*unique/],
     [{ results: '{ "e/u": a.csv }' }, /^results: the name "e\/u" is invalid/],
-    [{ results: '!a.csv' }, /^results: names no file/]
+    [{ results: '!a.csv' }, /^results: names no file/],
+    [{ results: '{ eu: a.csv, us: "!b.csv" }' }, /^results: us: "!b\.csv" excludes files; give the path/]
   ])('%j is refused', async (given, words) => {
     const resolveResults = (lines: readonly string[]) =>
       Promise.resolve({

@@ -175,7 +175,8 @@ function strayMs(scans: readonly ScanResult[], { fromMs, toMs }: Bounds): number
   return (isLate ? core.fromMs - fromMs : 0) + (core.pauseAfterMs > 0 ? toMs - core.toMs : 0)
 }
 
-function spanOf({ shape, rows, parts, buckets }: ScanResult): Bounds | undefined {
+/** Undefined where rows have no times. */
+export function spanOf({ shape, rows, parts, buckets }: ScanResult): Bounds | undefined {
   if (shape === 'tidy' && buckets.length > 0) {
     const timesMs = buckets.map(({ atMs }) => atMs)
     // The samples are anywhere within the buckets, and the first and the last bucket may be missing: add one as slack.

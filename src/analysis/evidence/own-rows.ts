@@ -33,6 +33,8 @@ export interface RunTimes {
   readonly called?: string
   /** How long its load was to take; undefined if that is unknown. */
   readonly durationMs?: number | undefined
+  /** The grids whose rows have no times that could be compared. */
+  readonly unchecked?: ReadonlySet<string>
 }
 
 export interface PlacedRows {
@@ -133,7 +135,7 @@ function boundsOf({ startedMs, stoppedMs, createdMs }: RunTimes, bucketMs: numbe
 }
 
 function placeGrid(rows: GridRows, bounds: Bounds, times: RunTimes): Place {
-  if (fits(rows, bounds)) return { kind: 'own', rows }
+  if (fits(rows, bounds) || times.unchecked?.has(rows.grid)) return { kind: 'own', rows }
   const own = ownTimes(times)
   const zoneMs = own && rows.isZoneless ? zoneOf(rows, bounds, own) : undefined
   if (zoneMs !== undefined) return { kind: 'zone', rows, clockMs: zoneMs }
@@ -284,7 +286,7 @@ function describeTimes(times: RunTimes): string {
     : `the run stopped at ${formatTime(stoppedMs)}`
 }
 
-function formatTime(ms: number): string {
+export function formatTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { systemClock } from '../../contract/clock.js'
 import { makeFolder } from '../../contract/files.js'
 import { formatDuration } from '../../contract/text.js'
 import { describeInput } from '../../contract/inputs.js'
@@ -58,7 +59,7 @@ export function run(args: Arguments, world: CommandPorts): Promise<number> {
 
 async function reportFiles(
   args: Arguments,
-  { screen, workspace, cancelled }: CommandPorts,
+  { screen, workspace, cancelled, clock = systemClock }: CommandPorts,
   writeJUnit: WriteJUnit
 ): Promise<number> {
   const thresholds = readThresholds(args.text('thresholds'))
@@ -76,7 +77,7 @@ async function reportFiles(
   const warmUp = chooseWarmUp(askedSeconds && askedSeconds * 1000, earlier)
   if (warmUp.note !== undefined) screen.err.write(`${plain(warmUp.note)}\n`)
   const outcome = await judge(sources, {
-    ...{ thresholds, apdexTargetMs, onStall, earlier, signal: cancelled },
+    ...{ thresholds, apdexTargetMs, onStall, earlier, signal: cancelled, clock },
     ...{ warmUpMs: warmUp.ms, notes: [warmUp.note ?? []].flat() }
   })
   makeFolder(folder)

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { RunTimes } from '../../analysis/evidence/own-rows.js'
 import { lostLoad, quoteLines } from '../../analysis/evidence/remote-errors.js'
@@ -13,7 +14,11 @@ export interface EarlierVerdict {
   readonly warmUps: readonly EarlierWarmUp[]
   /** When the run took place, if all CSVs are of one run and its verdict.json says so. */
   readonly times?: RunTimes | undefined
+  /** The CSVs that have a verdict.json: loadgate has downloaded or written them. */
+  readonly csvs: ReadonlySet<string>
 }
+
+type Told = Omit<EarlierVerdict, 'csvs'>
 
 export interface EarlierWarmUp {
   /** 0 if there was none; NaN if that cannot be read. */
@@ -30,22 +35,28 @@ const CUT_SHORT: readonly unknown[] = ['cancelled', 'timed-out', 'error']
 export async function readEarlierVerdict(csvs: readonly string[]): Promise<EarlierVerdict> {
   const folders = new Set(csvs.flatMap((path) => [dirname(path), dirname(dirname(path))]))
   const told = await Promise.all([...folders].map((folder) => readVerdict(join(folder, 'verdict.json'))))
-  const known = new Map([...folders].map((folder, i) => [folder, told[i]?.times]))
+  const known = new Map([...folders].map((folder, i) => [folder, told[i]]))
+  const timesOf = (folder: string): RunTimes | undefined => known.get(folder)?.times
   // Runs that confirmed another are in folders of their own, below it.
   const [times, ...others] = new Set(
-    csvs.map((path) => known.get(dirname(path)) ?? known.get(dirname(dirname(path))))
+    csvs.map((path) => timesOf(dirname(path)) ?? timesOf(dirname(dirname(path))))
   )
+  const found = told.flatMap((one) => one ?? [])
   return {
-    rehearsal: told.some(({ rehearsal }) => rehearsal),
-    gap: told.find(({ gap }) => gap !== undefined)?.gap,
-    warmUps: told.flatMap(({ warmUps }) => warmUps),
-    times: others.length === 0 ? times : undefined
+    rehearsal: found.some(({ rehearsal }) => rehearsal),
+    gap: found.find(({ gap }) => gap !== undefined)?.gap,
+    warmUps: found.flatMap(({ warmUps }) => warmUps),
+    times: others.length === 0 ? times : undefined,
+    csvs: new Set(
+      csvs.filter((path) => [dirname(path), dirname(dirname(path))].some((folder) => known.get(folder)))
+    )
   }
 }
 
-async function readVerdict(path: string): Promise<EarlierVerdict> {
-  const text = await readFile(path, 'utf8').catch(() => undefined)
-  if (text === undefined) return { rehearsal: false, gap: undefined, warmUps: [] }
+/** Undefined if there is none. */
+async function readVerdict(path: string): Promise<Told | undefined> {
+  const text = await readText(path).catch(() => undefined)
+  if (text === undefined) return undefined
   try {
     const document = fieldsOf(JSON.parse(text))
     const gap = gapIn(document)
@@ -56,12 +67,28 @@ async function readVerdict(path: string): Promise<EarlierVerdict> {
       times: timesIn(document)
     }
   } catch {
-    // It was being written when the disk was full or the run was killed.
+    // It was being written when the disk was full or the run was killed, or it is much too large.
     return {
       rehearsal: false,
-      gap: `The verdict.json next to the CSVs is not JSON, so nothing is known about their run: ${path}`,
+      gap: `The verdict.json next to the CSVs is not JSON, or larger than 64 MiB, so nothing is known about their run: ${path}`,
       warmUps: []
     }
+  }
+}
+
+/** Ours have some kilobytes, or megabytes with thousands of labels. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+/** Undefined for what is no regular file: a pipe or a device may never end. What is too large is not read. */
+async function readText(path: string): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const facts = await file.stat()
+    if (!facts.isFile()) return undefined
+    if (facts.size > MOST_BYTES) return ''
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../analysis/outcome.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { OnStall } from '../../analysis/thresholds/judge/judgement.js'
+import type { Clock } from '../../contract/clock.js'
 import { conclude } from '../verdict/conclude.js'
 import type { EarlierVerdict } from './earlier-verdict.js'
 import { readResultFiles } from './read-result-files.js'
@@ -18,18 +19,20 @@ interface Options {
   /** Where to write what has to be translated first. */
   readonly folder: string
   readonly signal: AbortSignal
+  readonly clock: Clock
 }
 
 /** The verdict on files by themselves: no run, nothing to compare with, and nothing is published. */
 export async function judgeFiles(sources: readonly ResultSource[], options: Options): Promise<Outcome> {
-  const { earlier, notes, folder, signal, ...given } = options
+  const { earlier, notes, folder, signal, clock, ...given } = options
   const settings = {
     ...given,
     ...{ name: '', tool: '', threads: undefined, durationSeconds: undefined, toolExitCode: undefined },
     ...({ origin: { kind: 'results', files: sources }, target: { kind: 'none' } } as const),
     ...{ regions: undefined, wait: true, stopEarly: false, unused: [], baseline: NO_BASELINE }
   }
-  const findings = await readResultFiles(sources, { settings, folder, isCopied: false, signal, earlier })
+  const reading = { settings, folder, isCopied: false, signal, earlier, clock }
+  const findings = await readResultFiles(sources, reading)
   const outcome = conclude(settings, findings)
   return { ...outcome, run: undefined, notes: [...notes, ...outcome.notes] }
 }

@@ -7,10 +7,9 @@ import type { Ports } from '../ports.js'
 import type { Origin, Settings } from '../settings/settings.js'
 import { messageOf } from '../../contract/text.js'
 import { compareWithBaseline } from '../baseline/compare-with-baseline.js'
-import { readResultFiles, type Begin } from './read-result-files.js'
+import type { Begin } from './count-files.js'
+import { checkCancelled, readResultFiles } from './read-result-files.js'
 
-/** Tools write what they have measured about once a second. */
-const SETTLED_MS = 1_200
 const LONGEST_QUESTION_MS = 20_000
 
 /** What files of other tools show, without a service and without a run. */
@@ -26,15 +25,12 @@ export async function findOutFromFiles(
     ports.onProgress?.({ status: 'reading the results', elapsedMs: 0, durationMs: undefined })
     const begin = await askForBegin(ports, settings)
     findings = await readResultFiles(files, {
-      ...{ settings, begin, signal: cancelled, isCopied: true },
-      folder: join(scratchDir, RESULTS_FOLDER),
-      settle: async (seen) => {
-        const newestMs = Math.max(...seen.map(({ mtimeMs }) => mtimeMs))
-        const ageMs = clock.now() - newestMs
-        if (ageMs >= 0 && ageMs < SETTLED_MS) await clock.sleep(SETTLED_MS - ageMs, cancelled)
-      }
+      ...{ settings, begin, signal: cancelled, isCopied: true, clock },
+      folder: join(scratchDir, RESULTS_FOLDER)
     })
-    return await compareWithBaseline({ ports, settings }, findings)
+    findings = await compareWithBaseline({ ports, settings }, findings)
+    await checkCancelled(cancelled)
+    return findings
   } catch (thrown) {
     return { ...findings, failure: failureOf(thrown) }
   }

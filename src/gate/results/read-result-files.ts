@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Apdex } from '../../analysis/evidence/apdex.js'
-import { countResults, type CountedRun } from '../../analysis/evidence/count-results.js'
-import type { RunTimes } from '../../analysis/evidence/own-rows.js'
-import { scanEach } from '../../analysis/results/parallel/scan-files.js'
-import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
+import type { CountedRun } from '../../analysis/evidence/count-results.js'
 import type { ToolLine } from '../../analysis/thresholds/judge/tool-lines.js'
 import type { Run } from '../../contract/api.js'
+import type { Clock } from '../../contract/clock.js'
 import { makeFolder } from '../../contract/files.js'
 import { regionName } from '../../contract/regions/regions.js'
-import { asSentence, joinClauses } from '../../contract/text.js'
+import { asSentence, joinClauses, when } from '../../contract/text.js'
 import type { GridResult } from '../collect/fetch-results.js'
 import type { Findings } from '../findings.js'
 import type { Settings } from '../settings/settings.js'
+import { countFiles, type Begin } from './count-files.js'
 import { readEarlierVerdict, type EarlierVerdict } from './earlier-verdict.js'
 import type { ResultSource } from './result-sources.js'
 import { hasChanged, translateFile, type TranslatedFile } from './translate-file.js'
@@ -29,24 +29,26 @@ export interface ReadingOptions {
   readonly earlier?: EarlierVerdict
   /** When the rows were measured at the earliest, or why that is not known. */
   readonly begin?: Begin | undefined
-  /** Waits until a tool that still writes would have written something more. */
-  readonly settle?: (files: readonly { readonly mtimeMs: number }[]) => Promise<void>
+  readonly clock: Clock
 }
-
-/** When the workflow run began. */
-export type Begin = { readonly ms: number } | { readonly reason: string }
 
 /** Reads files of other tools as the results of one run. What is wrong with their content is in the findings, and never thrown. */
 export async function readResultFiles(
   sources: readonly ResultSource[],
   options: ReadingOptions
 ): Promise<Findings> {
-  const { settings, folder } = options
+  const { settings, folder, begin, clock, signal } = options
   makeFolder(folder)
   const files = await translateAll(sources, options)
   const earlier = options.earlier ?? (await readEarlierVerdict(sources.map(({ path }) => path)))
-  const { counted, notes } = await count(files, { ...options, earlier })
-  const tools = [...new Set(files.flatMap(({ translated: { tool } }) => tool ?? []))].sort()
+  const found = await countFiles(files, { settings, begin, earlier, nowMs: clock.now() })
+  const growing = await findGrowing(files, { ...options, earlier })
+  await checkCancelled(signal)
+  const counted = { ...found.counted, foreign: [...findOtherForms(files), ...found.counted.foreign] }
+  const gapsOfFiles = files.flatMap((file) =>
+    gapsOf(file, { isGrowing: growing.has(file), isOwn: earlier.csvs.has(file.source.path) })
+  )
+  const tools = [...new Set(files.flatMap(({ translated: { format } }) => format?.tool ?? []))].sort()
   const apdex = apdexOf(counted, settings.apdexTargetMs)
   const run = runOf(files, { settings, tools, apdex })
   const ended = judgeExitCode(settings.toolExitCode, tools)
@@ -61,35 +63,68 @@ export async function readResultFiles(
       grids: files.map(gridOf),
       missingGrids: [],
       ...counted,
-      gaps: [...[earlier.gap ?? []].flat(), ...ended.gaps, ...files.flatMap(gapsOf), ...counted.gaps],
-      notes: [...notes, ...files.flatMap(({ translated }) => translated.facts.notes)].filter(isFirst)
+      gaps: [...[earlier.gap ?? []].flat(), ...ended.gaps, ...gapsOfFiles, ...counted.gaps],
+      notes: [...found.notes, ...files.flatMap(({ translated }) => translated.facts.notes)].filter(isFirst)
     }
   }
+}
+
+/** Node hears of signals between turns of its loop, and counting may take a while without any: the first of these ends the turn that counted. */
+export async function checkCancelled(signal: AbortSignal): Promise<void> {
+  await nextTurn()
+  await nextTurn()
+  signal.throwIfAborted()
 }
 
 interface ReadFile {
   readonly source: ResultSource
   readonly translated: TranslatedFile
-  readonly isGrowing: boolean
 }
 
 async function translateAll(
   sources: readonly ResultSource[],
-  { folder, isCopied, signal, settle }: ReadingOptions
+  { folder, isCopied, signal }: ReadingOptions
 ): Promise<ReadFile[]> {
-  const files: { source: ResultSource; translated: TranslatedFile }[] = []
+  const files: ReadFile[] = []
   const taken = new Set<string>()
   for (const source of sources) {
     const target = join(folder, nameCsv(source, taken))
     files.push({ source, translated: await translateFile(source.path, { target, isCopied, signal }) })
   }
-  await settle?.(files.map(({ translated: { seen } }) => seen))
-  return Promise.all(
-    files.map(async (file) => ({
-      ...file,
-      isGrowing: await hasChanged(file.source.path, file.translated.seen)
-    }))
+  return files
+}
+
+/** Tools write what they have measured every second or two. */
+const SETTLED_MS = 3_000
+
+/** The files that have changed since they were opened, after a wait for those that were written to a moment before. */
+async function findGrowing(
+  files: readonly ReadFile[],
+  { clock, signal, earlier }: ReadingOptions & { readonly earlier: EarlierVerdict }
+): Promise<ReadonlySet<ReadFile>> {
+  // What loadgate wrote is complete, and what cannot be judged at all need not be.
+  const others = files.filter(
+    ({ source, translated }) => translated.refusal === undefined && !earlier.csvs.has(source.path)
   )
+  const agesMs = others.map(({ translated: { seen } }) => clock.now() - seen.mtimeMs)
+  // A file of a later time is not new: its clock is another one, or somebody has set it.
+  const newestMs = Math.min(...agesMs.filter((ms) => ms > -SETTLED_MS))
+  if (newestMs < SETTLED_MS) await clock.sleep(SETTLED_MS - Math.max(0, newestMs), signal)
+  const changed = await Promise.all(
+    files.map(({ source, translated }) => hasChanged(source.path, translated.seen))
+  )
+  return new Set(files.filter((_, i) => changed[i]))
+}
+
+/** Tools write several formats of one run, in clauses. */
+function findOtherForms(files: readonly ReadFile[]): string[] {
+  return files.flatMap(({ source: { shown }, translated: { format } }, index) => {
+    const known = files.slice(0, index).filter((other) => other.translated.format?.tool === format?.tool)
+    const [other] = known
+    if (format === undefined || other === undefined) return []
+    if (known.some(({ translated }) => translated.format?.form === format.form)) return []
+    return `the files ${other.source.shown} and ${shown} are both of ${format.tool}, in two formats, so that each request of a run would count twice: give one of them`
+  })
 }
 
 function nameCsv({ region, grid }: ResultSource, taken: Set<string>): string {
@@ -98,47 +133,6 @@ function nameCsv({ region, grid }: ResultSource, taken: Set<string>): string {
   for (let part = 2; taken.has(unique); part++) unique = `${name}.${part}`
   taken.add(unique)
   return `${unique}.csv`
-}
-
-/** Times in a zone that nobody knows cannot be compared with others. */
-const NO_ZONE =
-  'The times in the files do not say in which zone they are, so it was not checked that the rows were measured during this workflow run. Save them as epoch milliseconds.'
-
-async function count(
-  files: readonly ReadFile[],
-  { settings, begin, earlier }: ReadingOptions & { readonly earlier: EarlierVerdict }
-): Promise<{ counted: CountedRun; notes: string[] }> {
-  const stallLabels = listStallLabels(settings.thresholds)
-  const readable = files.flatMap(({ source: { grid, region }, translated: { path } }) =>
-    path === undefined ? [] : [{ path, grid, region, stallLabels }]
-  )
-  const scans = await scanEach(readable)
-  const scanned = readable.flatMap(({ path }, i) =>
-    scans[i] === undefined ? [] : [{ path, scan: scans[i] }]
-  )
-  const isZoneless = scans.some((scan) => scan.isZoneless)
-  const { times, notes } = timesOf({ begin, earlier, isZoneless })
-  return { counted: await countResults(scanned, { warmUpMs: settings.warmUpMs, times }), notes }
-}
-
-function timesOf(known: Pick<ReadingOptions, 'begin'> & { earlier: EarlierVerdict; isZoneless: boolean }): {
-  times: RunTimes | undefined
-  notes: string[]
-} {
-  const { begin, earlier, isZoneless } = known
-  if (earlier.times !== undefined || begin === undefined) return { times: earlier.times, notes: [] }
-  if ('reason' in begin)
-    return {
-      times: undefined,
-      notes: [
-        `It was not checked that the rows were measured during this workflow run: ${asSentence(begin.reason)}`
-      ]
-    }
-  if (isZoneless) return { times: undefined, notes: [NO_ZONE] }
-  return {
-    times: { startedMs: begin.ms, stoppedMs: undefined, called: 'the workflow run began' },
-    notes: []
-  }
 }
 
 /** Computed from the samples: no service has given one. */
@@ -185,17 +179,28 @@ function gridOf({ source: { grid, region, shown }, translated }: ReadFile): Grid
   return { gridId: grid, region, nodeCount: undefined, path, bytes, problem }
 }
 
-/** Why the file is not complete evidence, in sentences. */
-function gapsOf({ source: { shown }, translated: { facts }, isGrowing }: ReadFile): string[] {
-  const growing = isGrowing
-    ? [`The file ${shown} was written to while it was read. Judge it when the tool that writes it has ended.`]
-    : []
+/** Why the file is not complete evidence, in sentences. `isOwn` if loadgate wrote it, as a service gave it. */
+function gapsOf(
+  { source: { shown }, translated: { facts, isUnended } }: ReadFile,
+  { isGrowing, isOwn }: { isGrowing: boolean; isOwn: boolean }
+): string[] {
+  const isCut = isUnended && !isOwn && facts.problems.length === 0
   const unread =
     facts.problems.length === 0
       ? []
       : [`The file ${shown} cannot be read completely: ${joinClauses(facts.problems)}.`]
-  const lost = facts.losses.map((loss) => `Part of the load was lost: ${asSentence(loss)}`)
-  return [...growing, ...unread, ...lost]
+  return [
+    ...when(
+      isGrowing,
+      `The file ${shown} was written to while it was read. Judge it when the tool that writes it has ended.`
+    ),
+    ...unread,
+    ...when(
+      isCut,
+      `The last row of ${shown} has no line break at its end, so the file may have been cut there. Check that the tool had ended and that the file was copied completely; if it is complete, add the line break.`
+    ),
+    ...facts.losses.map((loss) => `Part of the load was lost: ${asSentence(loss)}`)
+  ]
 }
 
 /** Of k6: thresholds of the script are crossed. */

@@ -13,13 +13,15 @@ export interface ResultSource {
 const REGION_AND_GRID = /^([a-z]{2}-[a-z]+-\d)-(.+)$/
 const ENDING = /(?:\.(?:csv|jtl|xml|json|jsonl|ndjson|txt|log))?(?:\.gz)?$/i
 
-/** Names each file by its own name, or by its whole path if two are the same. */
+/** Names each file by its own name, without a region before it and without an ending; by more of its path if another one could be meant. */
 export function nameSources(files: readonly { readonly path: string; readonly shown: string }[]) {
-  const nameOf = (path: string): string => basename(path).replace(ENDING, '') || basename(path)
-  return files.map(({ path, shown }): ResultSource => {
-    const name = nameOf(path)
+  const named = files.map(({ path, shown }) => {
+    const name = basename(path).replace(ENDING, '') || basename(path)
     const [, region = 'local', grid = name] = REGION_AND_GRID.exec(name) ?? []
-    const isUnique = files.filter((other) => nameOf(other.path) === name).length === 1
-    return { path, shown, grid: isUnique ? grid : shown, region }
+    return { path, shown, region, names: [grid, name, shown] }
+  })
+  return named.map(({ names, ...file }): ResultSource => {
+    const others = new Set(named.flatMap((other) => (other.path === file.path ? [] : other.names)))
+    return { ...file, grid: names.find((name) => !others.has(name)) ?? file.shown }
   })
 }

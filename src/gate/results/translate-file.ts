@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
-import { BEGINNING_BYTES, recognise, type Recognised } from '../../analysis/results/formats/recognise.js'
+import { createGunzip, type Gunzip } from 'node:zlib'
+import {
+  BEGINNING_BYTES,
+  recognise,
+  type Format,
+  type Recognised
+} from '../../analysis/results/formats/recognise.js'
 import type { TranslationFacts } from '../../analysis/results/formats/translation.js'
-import { messageOf } from '../../contract/text.js'
+import { count, messageOf } from '../../contract/text.js'
 
 /** What a result file of any tool has become. */
 export interface TranslatedFile {
-  /** Which tool wrote it; undefined if that is not known. */
-  readonly tool: string | undefined
+  /** Undefined if that is not known. */
+  readonly format: Format | undefined
   /** A CSV that figures can be made from; undefined if there is none. */
   readonly path: string | undefined
   /** Of the file that was given. */
@@ -20,6 +25,8 @@ export interface TranslatedFile {
   /** Why the file has no samples, after its name: "is empty". */
   readonly refusal: string | undefined
   readonly facts: TranslationFacts
+  /** Its last row has no line break: it may have been cut within that row. */
+  readonly isUnended: boolean
   /** How it was when it was opened, to see later whether it has changed. */
   readonly seen: Seen
 }
@@ -32,10 +39,15 @@ interface Options {
   /** Also writes a CSV that could be read where it is. */
   readonly isCopied: boolean
   readonly signal: AbortSignal
+  /** What a gzip may unpack to. */
+  readonly mostUnpackedBytes?: number
 }
 
 const CHUNK_BYTES = 1024 * 1024
 const GZIP = [0x1f, 0x8b]
+const LINE_FEED = 10
+/** More than any load test writes; a small file may unpack to a thousand times its size. */
+const MOST_UNPACKED_BYTES = 64 * 1024 ** 3
 const NO_FACTS: TranslationFacts = { problems: [], losses: [], notes: [] }
 
 /** Reads a file once, however large, and writes its samples as a CSV in the columns of JMeter. */
@@ -46,7 +58,8 @@ export async function translateFile(path: string, options: Options): Promise<Tra
     const seen = await file.stat()
     const result = { ...NOTHING, bytes: seen.size, seen }
     if (!seen.isFile()) return { ...result, refusal: 'is not a regular file' }
-    const source = new Source(file, options.signal)
+    const { signal, mostUnpackedBytes = MOST_UNPACKED_BYTES } = options
+    const source = new Source(file, { path, fileBytes: seen.size, signal, mostUnpackedBytes })
     try {
       const isZipped = await source.open()
       const format = recognise(source.beginning, source.isAll)
@@ -54,8 +67,10 @@ export async function translateFile(path: string, options: Options): Promise<Tra
       const isInPlace = format.kind === 'as it is' && !isZipped && !options.isCopied
       const written = isInPlace
         ? { path, digest: '', facts: NO_FACTS }
-        : await write(source, format, { ...options, writtenMs: seen.mtimeMs })
-      return { ...result, ...written, tool: format.tool, refusal: undefined }
+        : await write(source, format, { ...options, path, writtenMs: seen.mtimeMs })
+      const lastByte = isInPlace ? await readLastByte(file, seen.size) : source.lastByte
+      const isUnended = format.form !== 'XML' && lastByte !== LINE_FEED
+      return { ...result, ...written, format, isUnended, refusal: undefined }
     } finally {
       source.close()
     }
@@ -64,7 +79,12 @@ export async function translateFile(path: string, options: Options): Promise<Tra
   }
 }
 
-const NOTHING = { tool: undefined, path: undefined, digest: '', facts: NO_FACTS }
+const NOTHING = { format: undefined, path: undefined, digest: '', facts: NO_FACTS, isUnended: false }
+
+async function readLastByte(file: FileHandle, size: number): Promise<number | undefined> {
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
+  return buffer[0]
+}
 
 function describeRefusal(reason: string, { problem }: Source): string {
   return problem === undefined ? reason : `cannot be unpacked: ${problem}`
@@ -79,7 +99,7 @@ export async function hasChanged(path: string, { size, mtimeMs, ino }: Seen): Pr
 async function write(
   source: Source,
   format: Exclude<Recognised, { kind: 'refused' }>,
-  { target, writtenMs }: Options & { readonly writtenMs: number }
+  { path, target, writtenMs }: Options & { readonly path: string; readonly writtenMs: number }
 ) {
   const hash = createHash('sha256')
   const out = await open(target, 'w')
@@ -101,16 +121,36 @@ async function write(
     await written
     const facts = withProblem(translation?.facts ?? NO_FACTS, source)
     return { path: target, digest: hash.digest('hex'), facts }
+  } catch (thrown) {
+    await written.catch(() => undefined)
+    // What tells of the failure needs space too.
+    await out.truncate(0).catch(() => undefined)
+    throw isOfSpace(thrown)
+      ? new Error(
+          `There is not enough space to write the samples of ${path} to ${target}: ${messageOf(thrown)}. Free some, and judge the file again.`,
+          { cause: thrown }
+        )
+      : thrown
   } finally {
     await written.catch(() => undefined)
     await out.close()
   }
 }
 
+/** A full disk, a quota, or a limit on the size of files. */
+function isOfSpace(thrown: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((thrown as NodeJS.ErrnoException).code ?? '')
+}
+
 function withProblem(facts: TranslationFacts, { problem }: Source): TranslationFacts {
   return problem === undefined
     ? facts
     : { ...facts, problems: [`it cannot be unpacked to its end: ${problem}`, ...facts.problems] }
+}
+
+interface SourceOptions extends Required<Pick<Options, 'signal' | 'mostUnpackedBytes'>> {
+  readonly path: string
+  readonly fileBytes: number
 }
 
 /** The bytes of a file, unpacked if it is a gzip, from the beginning that tells its format. */
@@ -120,14 +160,18 @@ class Source {
   isAll = false
   /** Why there may be more than could be unpacked. */
   problem: string | undefined
+  /** Of those that were read so far. */
+  lastByte: number | undefined
   readonly #file: FileHandle
-  readonly #signal: AbortSignal
+  readonly #options: SourceOptions
   #streams: Readable[] = []
+  #unzip: Gunzip | undefined
+  #unpackedBytes = 0
   #bytes: AsyncIterator<Buffer> | undefined
 
-  constructor(file: FileHandle, signal: AbortSignal) {
+  constructor(file: FileHandle, options: SourceOptions) {
     this.#file = file
-    this.#signal = signal
+    this.#options = options
   }
 
   /** Returns whether it is a gzip. */
@@ -139,6 +183,7 @@ class Source {
     if (isZipped) {
       const unzip = createGunzip({ chunkSize: CHUNK_BYTES })
       raw.on('error', (error) => unzip.destroy(error))
+      this.#unzip = unzip
       this.#streams.push(raw.pipe(unzip))
     }
     this.#bytes = (this.#streams.at(-1) ?? raw)[Symbol.asyncIterator]() as AsyncIterator<Buffer>
@@ -162,15 +207,30 @@ class Source {
 
   /** What is wrong with a gzip ends it, and is told; any other failure is thrown. */
   async #next(): Promise<Buffer | undefined> {
-    this.#signal.throwIfAborted()
+    this.#options.signal.throwIfAborted()
     try {
       const next = await this.#bytes?.next()
-      return next?.done === false ? next.value : undefined
+      if (next?.done === false) return this.#count(next.value)
     } catch (thrown) {
       const { code = '' } = thrown as NodeJS.ErrnoException
       if (!/^(?:Z_|ERR_)/.test(code)) throw thrown
       this.problem = messageOf(thrown)
       return undefined
     }
+    // Zeros are taken for padding, and whatever is behind them with them.
+    const rest = this.#unzip === undefined ? 0 : this.#options.fileBytes - this.#unzip.bytesWritten
+    if (rest > 0) this.problem = `${count(rest, 'byte')} that are no gzip follow`
+    return undefined
+  }
+
+  #count(chunk: Buffer): Buffer {
+    const { path, mostUnpackedBytes } = this.#options
+    this.lastByte = chunk.at(-1) ?? this.lastByte
+    this.#unpackedBytes += chunk.length
+    if (this.#unzip !== undefined && this.#unpackedBytes > mostUnpackedBytes)
+      throw new Error(
+        `${path} unpacks to more than ${Math.round(mostUnpackedBytes / 1024 ** 3)} GiB, which is the most that is read. Check what wrote it, or split it.`
+      )
+    return chunk
   }
 }

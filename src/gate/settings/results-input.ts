@@ -26,6 +26,7 @@ export async function readResultSources(
   }
   const sources: ResultSource[] = []
   for (const [name, path] of given.names) {
+    if (path.startsWith('!')) complain(`${name}: "${path}" excludes files; give the path of one`)
     const { files, problems } = await resolveResults([path])
     for (const problem of problems) complain(`${name}: ${problem}`)
     if (!ID.test(name)) complain(`the name "${name}" is invalid; expected letters, digits, - and _`)

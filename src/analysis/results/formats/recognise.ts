@@ -7,9 +7,17 @@ import type { Translation } from './translation.js'
 
 /** What a result file is: read as it is, translated first, or nothing that has samples. */
 export type Recognised =
-  | { readonly kind: 'as it is'; readonly tool: string }
-  | { readonly kind: 'translated'; readonly tool: string; readonly open: (writtenMs: number) => Translation }
+  | ({ readonly kind: 'as it is' } & Format)
+  | ({ readonly kind: 'translated'; readonly open: (writtenMs: number) => Translation } & Format)
   | { readonly kind: 'refused'; readonly reason: string }
+
+export interface Format {
+  readonly tool: string
+  /** Tools end all but XML with a line break. */
+  readonly form: 'CSV' | 'JSON lines' | 'XML'
+  /** There is no time of day in it: the times of its rows are counted from when the file was written. */
+  readonly isTimedByFile?: boolean
+}
 
 /** Enough to know every format by. */
 export const BEGINNING_BYTES = 64 * 1024
@@ -57,17 +65,18 @@ export function recognise(bytes: Uint8Array, isAll: boolean): Recognised {
   if (text.trim() === '') return refuse('is empty')
   const known = WITHOUT_SAMPLES.find(({ is }) => is.test(text))
   if (known !== undefined) return refuse(known.reason)
-  if (text.startsWith(K6_CSV_HEADER)) return translated('k6', () => new K6Csv())
+  if (text.startsWith(K6_CSV_HEADER)) return translated({ tool: 'k6', form: 'CSV' }, () => new K6Csv())
   if (/^\s*\{\s*"(?:type"\s*:\s*"(?:Metric|Point)"|metric"\s*:)/.test(text))
-    return translated('k6', () => new K6Json())
+    return translated({ tool: 'k6', form: 'JSON lines' }, () => new K6Json())
   if (/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<testResults[\s>]/.test(text))
-    return translated('JMeter', () => new JtlXml())
-  if (text.startsWith(HEY_HEADER)) return translated('hey', (writtenMs) => new HeyCsv(writtenMs))
-  if (VEGETA_ROW.test(text)) return translated('vegeta', () => new VegetaCsv())
-  if (HEADERLESS_ROW.test(text)) return translated('JMeter', () => new Headerless())
+    return translated({ tool: 'JMeter', form: 'XML' }, () => new JtlXml())
+  if (text.startsWith(HEY_HEADER))
+    return translated({ tool: 'hey', form: 'CSV', isTimedByFile: true }, (writtenMs) => new HeyCsv(writtenMs))
+  if (VEGETA_ROW.test(text)) return translated({ tool: 'vegeta', form: 'CSV' }, () => new VegetaCsv())
+  if (HEADERLESS_ROW.test(text)) return translated({ tool: 'JMeter', form: 'CSV' }, () => new Headerless())
   const header = cutHeader(bytes, isAll)
   if (header !== undefined && readHeader(header.line).shape !== 'unknown')
-    return { kind: 'as it is', tool: 'JMeter' }
+    return { kind: 'as it is', tool: 'JMeter', form: 'CSV' }
   if (bytes.includes(0)) return refuse('is not text: results must be CSV, XML or JSON lines')
   const [first = ''] = text.split('\n', 1)
   return refuse(
@@ -75,8 +84,8 @@ export function recognise(bytes: Uint8Array, isAll: boolean): Recognised {
   )
 }
 
-function translated(tool: string, open: (writtenMs: number) => Translation): Recognised {
-  return { kind: 'translated', tool, open }
+function translated(format: Format, open: (writtenMs: number) => Translation): Recognised {
+  return { kind: 'translated', ...format, open }
 }
 
 function refuse(reason: string): Recognised {
