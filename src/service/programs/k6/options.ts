@@ -111,7 +111,7 @@ export function doubtShape(own: ScriptOptions, { stage }: Shape, order: ScriptOr
   if (hasScenarios(own)) return []
   const { vus, rampupSec, durationSec } = order
   const name = basename(order.script)
-  const given = vus === null ? 'duration' : 'threads and duration'
+  const [given, verb] = vus === null ? ['duration', 'replaces'] : ['threads and duration', 'replace']
   const replaced = [
     ...(hasStages(own) ? ['stages'] : []),
     ...(own.iterations == null ? [] : ['iterations'])
@@ -119,7 +119,7 @@ export function doubtShape(own: ScriptOptions, { stage }: Shape, order: ScriptOr
   return [
     ...(durationSec !== null && replaced !== ''
       ? [
-          `${name} has ${replaced} of its own, which ${given} replaced: remove them from the script, or remove ${given} to run it as it is`
+          `${name} has ${replaced} of its own, which ${given} ${verb}: remove them from the script, or remove ${given} to run it as it is`
         ]
       : []),
     ...(vus !== null && durationSec === null && hasStages(own)
