@@ -335,7 +335,7 @@ describe('what the script sets and the run decides', () => {
       what: 'a number of users without an end',
       options: { stages: [] },
       order: { vus: 10 },
-      says: /^threads is 10, but nothing says for how long, .* set duration, or .* in the options of script\.js$/
+      says: /^threads is 10, but nothing says for how long, .* set duration, or give script\.js a duration, /
     }
   ])('$what: refused before any load', async ({ options, order, says }) => {
     standIn({ options: { ...OPTIONS, ...options }, run: START })

@@ -43,7 +43,7 @@ export function refuseOptions(own: ScriptOptions, order: ScriptOrder): string | 
   if (paused === true)
     return `${name} sets options.paused, and nobody would tell k6 to go on: remove it from the script`
   if (vus !== null && durationSec === null && !hasScenarios(own) && !saysHowLong(own))
-    return `threads is ${vus}, but nothing says for how long, and k6 would run a single iteration: set duration, or duration, iterations or stages in the options of ${name}`
+    return `threads is ${vus}, but nothing says for how long, and k6 would run a single iteration: set duration, or give ${name} a duration, iterations or stages in its options`
   return undefined
 }
 

@@ -91,7 +91,7 @@ async function refuseHosts(order: ScriptOrder, env: NodeJS.ProcessEnv): Promise<
   const host = findDottedHost(values.join(''), order.hosts) ?? (await findInFiles(order))
   return host === undefined
     ? undefined
-    : `k6 replaces no host with a final dot, so ${host} would be looked up in spite of override-hosts: write ${host.slice(0, -1)}`
+    : `k6 replaces no host with a final dot, so ${host} would be looked up in spite of override-hosts: remove the dot`
 }
 
 /** Longer than a host can be. */
