@@ -266,7 +266,9 @@ describe('a process that k6 leaves behind does not hold up the end', () => {
   const leave = (more = ''): string =>
     `const { pid } = require('node:child_process').spawn('/bin/sh', ['-c', '${more} exec sleep 1000'], { stdio: 'inherit', detached: true })
     fs.writeFileSync(${JSON.stringify(join(stage.folder, 'left'))}, String(pid));`
-  afterEach(() => process.kill(Number(readFileSync(join(stage.folder, 'left'), 'utf8')), 'SIGKILL'))
+  afterEach(() => {
+    process.kill(Number(readFileSync(join(stage.folder, 'left'), 'utf8')), 'SIGKILL')
+  })
 
   test('while it reads the script', async () => {
     standIn({ inspect: `${leave()} console.log(${JSON.stringify(JSON.stringify(OPTIONS))}); process.exit()` })

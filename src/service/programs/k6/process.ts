@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 /** For the last words in the pipes: a process that k6 has started, and left behind, may hold them open for ever. */
 const LAST_WORDS_MS = 3000
 
-export interface K6Exit {
+interface K6Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
