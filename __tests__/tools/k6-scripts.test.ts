@@ -157,6 +157,11 @@ describeWithK6('k6: settings', () => {
       )
     )
     expect(Math.max(...firsts) - Math.min(...late)).toBeGreaterThan(300)
+    const fromAbove = await stage.run(script("vus: 9, duration: '9s'", `${GET}; sleep(0.1)`), {
+      ...{ vus: 2, rampupSec: 1, durationSec: 2 }
+    })
+    expect(fromAbove.facts).toMatchObject({ problem: null, losses: [], doubts: [] })
+    expect(fromAbove.log.join('\n')).toMatch(/vus_max\.+: 2 /)
     const tooLong = await stage.run(script(''), { vus: 1, rampupSec: 5, durationSec: 1 })
     expect(tooLong.facts.doubts[0]).toMatch(/^rampup has no effect: /)
   })
@@ -207,6 +212,17 @@ describeWithK6('k6: settings', () => {
     const { facts } = await stage.run('', { script: archive })
     expect(facts.problem).toBeNull()
     expect(target.hits.map(({ path }) => path)).toEqual(['/ada/grace', '/ada/grace'])
+    const hosts = [{ host: 'shop.example', address: '127.0.0.1' }]
+    stage.write('users.csv', 'user\ngrace\n')
+    stage.write('names.js', "export const name = 'http://shop.example./'\n")
+    execFileSync(K6, ['archive', '-O', archive, stage.write('script.js', text)], {
+      stdio: 'ignore',
+      cwd: stage.folder
+    })
+    stage.write('names.js', '')
+    expect((await stage.run('', { script: archive, hosts })).facts.problem).toMatch(
+      /final dot, so shop\.example\. /
+    )
   })
 })
 
@@ -283,7 +299,7 @@ describeWithK6('k6: load that is missing', () => {
     {
       what: 'the script cannot be read',
       more: 'function (',
-      says: /^k6 cannot read the script: .*script\.js: Line 7:10 Unexpected token/s
+      says: /^k6 cannot read the script: .*'script\.js': could not load JS test 'script\.js': script\.js: Line 7:10 Unexpected token/s
     },
     {
       what: 'a module is missing',
@@ -340,5 +356,32 @@ describeWithK6('k6: load that is missing', () => {
       )
     )
     expect(facts).toMatchObject({ problem: null, requests: 1 })
+    expect(facts.losses).toEqual([
+      expect.stringMatching(/^k6: 0 complete and 1 interrupted iterations of 1 user; .* raise gracefulStop/)
+    ])
+  })
+
+  test('users who wait for an answer when k6 ends them are lost load, and the log has no progress', async () => {
+    const { facts, log } = await stage.run(
+      script(
+        "scenarios: { a: { executor: 'constant-vus', vus: 4, duration: '2s', gracefulStop: '1s' } }",
+        `${GET}; http.get(shop + '/slow?ms=60000')`
+      )
+    )
+    expect(facts).toMatchObject({ problem: null, requests: 4 })
+    expect(facts.losses).toEqual([
+      expect.stringMatching(/^k6: 0 complete and 4 interrupted iterations of 4 users; /)
+    ])
+    expect(log.join('\n')).toMatch(/TOTAL RESULTS/)
+    expect(log.join('\n')).not.toMatch(/interrupted|Grafana|looping|%\s*\]/)
+  })
+
+  test('a promise that is rejected ends an iteration too', async () => {
+    const { facts } = await stage.run(
+      script('iterations: 2', `${GET}; buy()`, "async function buy() { throw new Error('no stock') }")
+    )
+    expect(facts.losses).toEqual([
+      'k6: an exception ended 2 iterations: Uncaught (in promise) Error: no stock'
+    ])
   })
 })

@@ -8,6 +8,7 @@ import { createClassFinder } from '../../../src/gate/preflight.js'
 import { checkMachine } from '../../../src/cli/commands/check-command.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
 import { makeCommandPorts } from '../command-ports.js'
+import { isAlive, until } from '../../e2e/cli-command.js'
 import { K6, k6Note, lacksK6 } from '../../support/tools/k6.js'
 
 const { JAVA_HOME, K6: GIVEN_K6 } = process.env
@@ -279,6 +280,60 @@ describe(`a script of k6${k6Note}`, () => {
     ])
   })
 
+  testWithK6.each([
+    {
+      what: 'with more threads than iterations',
+      options: 'vus: 2, iterations: 4',
+      flags: ['--threads', '5'],
+      says: /^error: The options of shop\.js are not valid: .*iterations \(4\) can't be less than the number of VUs \(5\)/
+    },
+    {
+      what: 'that pauses',
+      options: 'paused: true',
+      says: /^error: shop\.js sets options\.paused, .*script\.$/
+    },
+    {
+      what: 'with a part of the load',
+      options: "executionSegment: '0:1/2'",
+      says: /^error: shop\.js sets options\.executionSegment/
+    },
+    {
+      what: 'with threads and no end',
+      options: '',
+      flags: ['--threads', '5'],
+      says: /^error: threads is 5, but /
+    },
+    {
+      what: 'with stages that are replaced',
+      options: "stages: [{ duration: '1s', target: 3 }]",
+      flags: ['--threads', '5', '--duration', '9s'],
+      says: /^warning: shop\.js has stages of its own, which threads and duration replace: /
+    },
+    {
+      what: 'with a host that ends with a dot',
+      options: "tags: { a: 'http://a.test./' }",
+      flags: ['--override-hosts', 'a.test/127.0.0.1'],
+      says: /^error: k6 replaces no host with a final dot, so a\.test\. would be looked up/
+    }
+  ])('$what: as in a run', async ({ options, flags = [], says }) => {
+    const code = `${EMPTY}export const options = { ${options} }`
+    expect(await checkScript(code, ...flags)).toEqual([expect.stringMatching(says)])
+  })
+
+  test('leaves no process behind that k6 has started', async () => {
+    await writeFile(join(workspace, 'shop.js'), EMPTY)
+    process.env.K6 = join(workspace, 'wrapper')
+    await writeFile(
+      process.env.K6,
+      `#!/bin/sh\nsleep 1000 &\necho $! >>'${workspace}/pids'\n[ "$1" = inspect ] && echo '{}' || echo 'k6 v1.8.1'\n`
+    )
+    await chmod(process.env.K6, 0o755)
+    expect(await check('--tool', 'k6', '--files', 'shop.js')).toMatchObject({ code: 0 })
+    const pids = (await readFile(join(workspace, 'pids'), 'utf8')).trim().split('\n').map(Number)
+    expect(pids).toHaveLength(3)
+    await until(() => !pids.some(isAlive))
+  })
+
   testWithK6('that repeats a secret does not make the check repeat it', async () => {
     const flags = ['--override-parameters', '-Jpassword=hunter-2000']
     const [finding] = await checkScript(`${EMPTY}throw new Error(__ENV.PASSWORD)`, ...flags)
@@ -291,7 +346,7 @@ describe(`a script of k6${k6Note}`, () => {
     const { code, out } = await check('--tool', 'k6', '--files', 'shop.js')
     expect(code).toBe(2)
     expect(out).toMatch(
-      /error +shop\.js could not be checked: K6 is .*no-k6, where no program is; install k6 1\.0 or later \(the step `uses: grafana\/setup-k6-action@v1`/
+      /error +shop\.js could not be checked: K6 is .*no-k6, but there is no program: point it to k6, or unset it\./
     )
     const rehearsed = await check('--tool', 'k6', '--files', 'shop.js', '--rehearse')
     expect(rehearsed).toMatchObject({ code: 0, out: expect.not.stringContaining('k6 1.0') })
@@ -304,7 +359,7 @@ describe(`a script of k6${k6Note}`, () => {
     await chmod(process.env.K6, 0o755)
     const { out } = await check('--tool', 'k6', '--files', 'shop.js')
     expect(out).toMatch(
-      /error +shop\.js could not be checked: .*old-k6 is k6 0\.57\.0, which is too old; install/
+      /error +shop\.js could not be checked: .*old-k6 is k6 0\.57\.0, which is too old\. Install k6 1\.0 or later: /
     )
   })
 })

@@ -37,7 +37,7 @@ export async function startTimedTarget(delaysMs: Readonly<Record<string, number>
     setTimeout(
       () => response.writeHead(pathname === '/fail' ? 500 : 200).end('hello'),
       Number(searchParams.get('ms') ?? delaysMs[pathname] ?? 5)
-    )
+    ).unref()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -60,7 +60,9 @@ async function checkSettings(settings: Settings, args: Arguments, ports: Command
   const findings = [
     ...found,
     ...noteUnused(args, settings, ports),
-    ...(await checkScript(settings, { isHere, isRehearsal: args.has('rehearse'), found }))
+    ...(args.has('rehearse')
+      ? []
+      : await checkScript(settings, { isHere, found, cancelled: ports.cancelled }))
   ]
   if (!isHere || args.has('rehearse')) return findings
   const clock = ports.clock ?? systemClock
@@ -76,10 +78,10 @@ async function checkSettings(settings: Settings, args: Arguments, ports: Command
 /** What k6 itself says of its script, if nothing else is wrong with that file. */
 async function checkScript(
   settings: Settings,
-  { isHere, isRehearsal, found }: { isHere: boolean; isRehearsal: boolean; found: readonly Finding[] }
+  { isHere, found, cancelled }: { isHere: boolean; found: readonly Finding[]; cancelled: AbortSignal }
 ): Promise<Finding[]> {
-  if (settings.tool !== 'k6' || isRehearsal || found.some(({ level }) => level === 'error')) return []
-  const said = await checkK6(settings, { isHere, env: process.env })
+  if (settings.tool !== 'k6' || found.some(({ level }) => level === 'error')) return []
+  const said = await checkK6(settings, { isHere, env: process.env, cancelled })
   return said.filter(({ message }) => !found.some((known) => known.message === message))
 }
 

@@ -150,7 +150,7 @@ describe('a k6 that lies is never believed to have passed', () => {
     {
       what: 'inspect prints something else',
       inspect: `console.log('welcome')`,
-      says: /^k6 inspect printed something else than the script's options: welcome/
+      says: /^k6 inspect printed something else than the options of script\.js: welcome/
     },
     {
       what: 'inspect fails without a word',
@@ -172,6 +172,63 @@ test('exceptions are counted though their lines are cut, and what the script pri
   const { facts } = await stage.run('')
   expect(facts.losses).toEqual([expect.stringMatching(/^k6: an exception ended 2 iterations: .*boom/)])
   expect(facts.problem).toBe('k6 ended with exit code 107')
+})
+
+test('a promise that is rejected and that nobody waits for is an exception too; what the script prints is none', async () => {
+  standIn({
+    run: `${WRITE} log({ level: 'error', msg: 'Uncaught (in promise) Error: no stock\\n\\tat buy (file://' + __dirname + '/script.js:3:1)' })
+      log({ level: 'error', msg: 'Uncaught (in promise) mine', source: 'console' })`
+  })
+  const { facts, log } = await stage.run('')
+  expect(facts).toMatchObject({
+    problem: null,
+    losses: ['k6: an exception ended 1 iteration: Uncaught (in promise) Error: no stock']
+  })
+  expect(log[0]).toMatch(/\tat buy \(script\.js:3:1\)$/)
+})
+
+describe('iterations that k6 interrupts', () => {
+  const progress = (users: number, complete: number, interrupted: number): string =>
+    `running (1m00.0s), 00/${users} VUs, ${complete} complete and ${interrupted} interrupted iterations`
+  const print = (...lines: string[]): string => `console.log(${JSON.stringify(lines.join('\n'))});`
+  const BANNER = [
+    '         /\\      Grafana   /‾‾/  ',
+    '    /\\  /  \\     |\\  __   /  /   ',
+    '     execution: local',
+    '     scenarios: (100.00%) 1 scenario, 10 max VUs, 4s max duration (incl. graceful stop):',
+    '              * u: 10 looping VUs for 3s (gracefulStop: 1s)'
+  ]
+
+  test('k6’s banner and progress are not shown', async () => {
+    const lines = [...BANNER, progress(10, 3, 0), 'u    ✓ [ 100% ] 10 VUs  3s', '  █ TOTAL RESULTS']
+    standIn({ run: `${WRITE} ${print(...lines, progress(10, 30, 0), 'Run     [ 100% ] setup()')}` })
+    expect(await stage.run('')).toMatchObject({ log: ['  █ TOTAL RESULTS'], facts: { losses: [] } })
+  })
+
+  test.each([
+    { what: 'most users hang', users: 10, complete: 151, interrupted: 9, isLost: true },
+    { what: 'one of ten users hangs', users: 10, complete: 1000, interrupted: 1, isLost: true },
+    { what: 'many iterations of few users', users: 200, complete: 20, interrupted: 2, isLost: true },
+    { what: 'an accident of the last moment', users: 100, complete: 900, interrupted: 5, isLost: false }
+  ])('$what', async ({ users, complete, interrupted, isLost }) => {
+    standIn({ run: `${WRITE} ${print(progress(users, 0, 0), progress(users, complete, interrupted))}` })
+    const says = `k6: ${complete} complete and ${interrupted} interrupted iterations of ${users} users; what the interrupted ones waited for is in no figure: raise gracefulStop`
+    expect((await stage.run('')).facts).toMatchObject({
+      problem: null,
+      losses: isLost ? [expect.stringContaining(says)] : []
+    })
+  })
+
+  test('by abortOnFail, or in a test that is a problem anyway, are no further loss', async () => {
+    const words =
+      "thresholds on metrics 'a' were crossed; at least one has abortOnFail enabled, stopping test prematurely"
+    for (const code of [99, 108]) {
+      standIn({
+        run: `${WRITE} ${print(progress(10, 5, 10))} log({ level: 'error', msg: ${code === 99 ? JSON.stringify(words) : "'no stock'"} }); process.exitCode = ${code}`
+      })
+      expect((await stage.run('')).facts.losses).toEqual([])
+    }
+  })
 })
 
 describe('a k6 that does not end', () => {
@@ -201,6 +258,37 @@ describe('a k6 that does not end', () => {
     const { facts } = await stage.run('', {}, { limits: { readMs: 1000 } })
     expect(facts.problem).toBe('k6 cannot read the script: it had not ended after 1 s')
     expect(isAlive(pid())).toBe(false)
+  })
+})
+
+describe('a process that k6 leaves behind does not hold up the end', () => {
+  /** It has k6's pipes, and perhaps that of the samples. */
+  const leave = (more = ''): string =>
+    `const { pid } = require('node:child_process').spawn('/bin/sh', ['-c', '${more} exec sleep 1000'], { stdio: 'inherit', detached: true })
+    fs.writeFileSync(${JSON.stringify(join(stage.folder, 'left'))}, String(pid));`
+  afterEach(() => {
+    process.kill(Number(readFileSync(join(stage.folder, 'left'), 'utf8')), 'SIGKILL')
+  })
+
+  test('while it reads the script', async () => {
+    standIn({ inspect: `${leave()} console.log(${JSON.stringify(JSON.stringify(OPTIONS))}); process.exit()` })
+    const { facts } = await stage.run('', { vus: 1 })
+    expect(facts.problem).toMatch(/^threads is 1, but nothing says for how long/)
+  })
+
+  test('after the test', async () => {
+    standIn({ run: `${WRITE} ${leave()} process.exit()` })
+    expect((await stage.run('')).facts).toMatchObject({ problem: null, requests: 1 })
+  })
+
+  test('though it may still write samples: then some are missing', async () => {
+    const opened = join(stage.folder, 'opened')
+    standIn({
+      run: `${WRITE} ${leave(`exec 9>"' + after('--out=csv=') + '"; : >"${opened}";`)}
+        setInterval(() => fs.existsSync(${JSON.stringify(opened)}) && process.exit(), 10)`
+    })
+    const { facts } = await stage.run('')
+    expect(facts.problem).toMatch(/a process that it had started still writes them$/)
   })
 })
 
@@ -241,10 +329,16 @@ describe('what the script sets and the run decides', () => {
     {
       what: 'its part of the load',
       options: { executionSegment: '0:1/2' },
-      order: { parts: 2 },
+      order: {},
       says: /options\.executionSegment/
     },
-    { what: 'a pause', options: { paused: true }, order: {}, says: /options\.paused/ }
+    { what: 'a pause', options: { paused: true }, order: {}, says: /options\.paused/ },
+    {
+      what: 'a number of users without an end',
+      options: { stages: [] },
+      order: { vus: 10 },
+      says: /^threads is 10, but nothing says for how long, .* set duration, or give script\.js a duration, /
+    }
   ])('$what: refused before any load', async ({ options, order, says }) => {
     standIn({ options: { ...OPTIONS, ...options }, run: START })
     expect((await stage.run('', order)).facts.problem).toMatch(says)
@@ -252,11 +346,47 @@ describe('what the script sets and the run decides', () => {
   })
 
   test.each([
+    {
+      options: { stages: [{}] },
+      order: { vus: 2, durationSec: 9 },
+      says: /^script\.js has stages .* threads and duration replace: /
+    },
+    {
+      options: { iterations: 4 },
+      order: { durationSec: 9 },
+      says: /^script\.js has iterations .*, which duration replaces: /
+    },
+    {
+      options: { stages: [{}] },
+      order: { vus: 2 },
+      says: /^threads has no effect: script\.js has stages of its own/
+    }
+  ])('$options with $order: a warning says what counts', async ({ options, order, says }) => {
+    standIn({ options: { ...OPTIONS, ...options }, run: WRITE })
+    const { problem, doubts } = (await stage.run('', order)).facts
+    expect([problem, doubts[0]]).toEqual([null, expect.stringMatching(says)])
+  })
+
+  test('a ramp-up starts with nobody, and stages alone keep their own VUs', async () => {
+    const args = join(stage.folder, 'args')
+    const run = `${WRITE} fs.writeFileSync(${JSON.stringify(args)}, args.join(' '))`
+    standIn({ options: { ...OPTIONS, vus: 40, duration: '30s' }, run })
+    await stage.run('', { vus: 4, rampupSec: 4, durationSec: 8 })
+    expect(readFileSync(args, 'utf8')).toContain(' --vus=0 --stage=4s:4,4s:4 ')
+    standIn({ options: { ...OPTIONS, stages: [{}] }, run })
+    await stage.run('', { vus: 4 })
+    expect(readFileSync(args, 'utf8')).not.toContain('--vus')
+  })
+
+  test.each([
     { what: 'an address', script: 'http.get("https://Shop.example./cart")' },
     { what: 'a port', script: 'http.get(`http://shop.example.:8080`)' },
-    { what: 'a variable', script: '', env: { HOST: 'shop.example.' } }
-  ])('a host with a final dot in $what, which k6 would look up', async ({ script, env = {} }) => {
+    { what: 'a variable', script: '', env: { HOST: 'shop.example.' } },
+    { what: 'a file that it may read', script: '', file: 'id,address\n1,http://shop.example.' },
+    { what: 'a large file', script: '', file: `${' '.repeat((1 << 20) - 9)}//shop.example.:80 ` }
+  ])('a host with a final dot in $what, which k6 would look up', async ({ script, env = {}, file = '' }) => {
     stage.env = env
+    stage.write('addresses.csv', file)
     standIn({ run: START })
     const hosts = [{ host: 'shop.example', address: '127.0.0.1' }]
     expect((await stage.run(script, { hosts })).facts.problem).toMatch(
@@ -264,6 +394,7 @@ describe('what the script sets and the run decides', () => {
     )
     expect(isStarted()).toBe(false)
     standIn({ run: WRITE })
+    stage.write('addresses.csv', `${' '.repeat((1 << 20) - '//shop.example.'.length)}//shop.example.org`)
     stage.env = { HOST: 'shop.example.org', TEXT: 'at shop.example. Then' }
     expect((await stage.run('"//shop.example/" // shop.example.', { hosts })).facts.problem).toBeNull()
   })

@@ -41,8 +41,8 @@ export function conclude(found: Found): K6Facts {
       ...(words.exceptions > 0
         ? [`k6: an exception ended ${count(words.exceptions, 'iteration')}: ${said}`]
         : []),
-      // After another end k6 may not have judged them.
-      ...(problem === null ? missing : [])
+      // After another end k6 may not have judged them, and whoever was there is interrupted.
+      ...(problem === null ? [...words.describeInterrupted(), ...missing] : [])
     ],
     doubts: notes,
     lines: [

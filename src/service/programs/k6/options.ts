@@ -1,8 +1,12 @@
-import type { K6Order } from './order.js'
+import { basename } from 'node:path'
+import type { K6Order, ScriptOrder } from './order.js'
 
 /** What of a script's options decides how it is started; as `k6 inspect` prints them. */
 export interface ScriptOptions {
   readonly vus?: number | null
+  readonly duration?: string | null
+  readonly iterations?: number | null
+  readonly stages?: readonly unknown[] | null
   readonly paused?: boolean | null
   readonly scenarios?: Readonly<Record<string, unknown>> | null
   readonly hosts?: Readonly<Record<string, unknown>> | null
@@ -28,37 +32,44 @@ const NEEDED_TAGS = [
 ]
 
 /** Why the script cannot be run as it is asked for; undefined if it can. */
-export function refuseOptions(
-  { hosts, executionSegment, paused }: ScriptOptions,
-  order: Pick<K6Order, 'hosts' | 'parts'>
-): string | undefined {
+export function refuseOptions(own: ScriptOptions, order: ScriptOrder): string | undefined {
+  const { hosts, executionSegment, paused } = own
+  const { vus, durationSec } = order
+  const name = basename(order.script)
   if (order.hosts.length > 0 && hosts && Object.keys(hosts).length > 0)
-    return 'the script sets options.hosts, which wins over override-hosts: remove one of the two'
-  if (order.parts > 1 && executionSegment)
-    return 'the script sets options.executionSegment, and the nodes share the load by it: remove it from the script'
+    return `${name} sets options.hosts, which wins over override-hosts: remove one of the two`
+  if (executionSegment)
+    return `${name} sets options.executionSegment, by which the nodes of a run share the load: remove it from the script`
   if (paused === true)
-    return 'the script sets options.paused, and nobody would tell k6 to go on: remove it from the script'
+    return `${name} sets options.paused, and nobody would tell k6 to go on: remove it from the script`
+  if (vus !== null && durationSec === null && !hasScenarios(own) && !saysHowLong(own))
+    return `threads is ${vus}, but nothing says for how long, and k6 would run a single iteration: set duration, or give ${name} a duration, iterations or stages in its options`
   return undefined
 }
 
-/** A host that k6 would look up although it has another address: k6 compares names as they are, and takes none with a final dot. */
-export function findDottedHost(texts: readonly string[], hosts: K6Order['hosts']): string | undefined {
-  const lower = texts.map((text) => text.toLowerCase())
-  return hosts
-    .map(({ host }) => `${host}.`)
-    .find((dotted) => lower.some((text) => holdsHost(text, dotted.toLowerCase())))
+function saysHowLong(own: ScriptOptions): boolean {
+  return own.duration != null || own.iterations != null || hasStages(own)
 }
 
-/** `//shop.example.` before a port, a path or the end of a text, or the whole of a variable. */
+function hasStages({ stages }: ScriptOptions): boolean {
+  return (stages ?? []).length > 0
+}
+
+/** A host that k6 would look up although it has another address: k6 compares names as they are, and takes none with a final dot. */
+export function findDottedHost(text: string, hosts: K6Order['hosts']): string | undefined {
+  const lower = text.toLowerCase()
+  return hosts.map(({ host }) => `${host}.`).find((dotted) => holdsHost(lower, dotted.toLowerCase()))
+}
+
+/** `//shop.example.` before a port, a path or the end of a line; nothing is known of what would follow the text. */
 function holdsHost(text: string, dotted: string): boolean {
-  if (text === dotted || text.startsWith(`${dotted}:`)) return true
   for (let at = text.indexOf(`//${dotted}`); at >= 0; at = text.indexOf(`//${dotted}`, at + 1))
-    if (!/[\w-]/.test(text[at + 2 + dotted.length] ?? '')) return true
+    if (/[^\w-]/.test(text[at + 2 + dotted.length] ?? '')) return true
   return false
 }
 
 /** What is in k6's config file, below the options of a script. */
-export function describeConfig({ hosts, part, parts }: K6Order): Record<string, unknown> {
+export function describeConfig({ hosts, part, parts }: ScriptOrder): Record<string, unknown> {
   const mark = (index: number): string => (index === 0 ? '0' : index === parts ? '1' : `${index}/${parts}`)
   return {
     ...(hosts.length > 0 && { hosts: Object.fromEntries(hosts.map(({ host, address }) => [host, address])) }),
@@ -81,31 +92,52 @@ interface Shape {
 }
 
 /** The settings of the run as options of k6; a script with scenarios of its own reads them from its environment. */
-export function shapeOf(script: ScriptOptions, order: K6Order): Shape {
+export function shapeOf(own: ScriptOptions, order: ScriptOrder): Shape {
   const { vus, rampupSec, durationSec } = order
-  if (hasScenarios(script)) return {}
+  if (hasScenarios(own)) return {}
   if (vus !== null && rampupSec !== null && rampupSec > 0 && durationSec !== null && durationSec > rampupSec)
-    return { stage: `${rampupSec}s:${vus},${durationSec - rampupSec}s:${vus}` }
+    // Otherwise it would start with as many VUs as the script has.
+    return { vus: '0', stage: `${rampupSec}s:${vus},${durationSec - rampupSec}s:${vus}` }
+  // Stages have VUs of their own.
+  const isVus = vus !== null && (durationSec !== null || !hasStages(own))
   return {
-    ...(vus !== null && { vus: String(vus) }),
+    ...(isVus && { vus: String(vus) }),
     ...(durationSec !== null && { duration: `${durationSec}s` })
   }
 }
 
-/** What of the settings has no effect, one sentence each. */
-export function doubtShape(script: ScriptOptions, { stage }: Shape, { rampupSec }: K6Order): string[] {
-  if (rampupSec === null || rampupSec === 0 || stage !== undefined || hasScenarios(script)) return []
+/** What of the settings or of the script has no effect, one sentence each. */
+export function doubtShape(own: ScriptOptions, { stage }: Shape, order: ScriptOrder): string[] {
+  if (hasScenarios(own)) return []
+  const { vus, rampupSec, durationSec } = order
+  const name = basename(order.script)
+  const [given, verb] = vus === null ? ['duration', 'replaces'] : ['threads and duration', 'replace']
+  const replaced = [
+    ...(hasStages(own) ? ['stages'] : []),
+    ...(own.iterations == null ? [] : ['iterations'])
+  ].join(' and ')
   return [
-    'rampup has no effect: k6 starts all VUs at once unless threads and a duration longer than rampup are given, or the script has scenarios or stages of its own'
+    ...(durationSec !== null && replaced !== ''
+      ? [
+          `${name} has ${replaced} of its own, which ${given} ${verb}: remove them from the script, or remove ${given} to run it as it is`
+        ]
+      : []),
+    ...(vus !== null && durationSec === null && hasStages(own)
+      ? [
+          `threads has no effect: ${name} has stages of its own, which say how many VUs there are: remove threads, or set duration too, to replace the stages`
+        ]
+      : []),
+    ...(rampupSec !== null && rampupSec > 0 && stage === undefined
+      ? [
+          'rampup has no effect: k6 starts all VUs at once unless threads and a duration longer than rampup are given, or the script has scenarios or stages of its own'
+        ]
+      : [])
   ]
 }
 
 /** For `k6 inspect`, which takes no other options, and does not know that a script without VUs has one. */
-export function shapeVariables(
-  { vus, duration, stage }: Shape,
-  script: ScriptOptions
-): Record<string, string> {
-  const isOne = script.vus == null && !hasScenarios(script)
+export function shapeVariables({ vus, duration, stage }: Shape, own: ScriptOptions): Record<string, string> {
+  const isOne = own.vus == null && !hasScenarios(own)
   return {
     ...((vus !== undefined || isOne) && { K6_VUS: vus ?? '1' }),
     ...(duration !== undefined && { K6_DURATION: duration }),

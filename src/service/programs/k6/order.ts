@@ -21,6 +21,12 @@ export interface K6Order {
   readonly hosts: readonly { readonly host: string; readonly address: string }[]
 }
 
+/** What reading a script needs of it. */
+export type ScriptOrder = Pick<
+  K6Order,
+  'k6' | 'script' | 'vus' | 'rampupSec' | 'durationSec' | 'part' | 'parts' | 'hosts'
+>
+
 export const ORDER_VARIABLE = 'LOADGATE_K6'
 
 /** How the test ended. */

@@ -15,6 +15,9 @@ interface SamplesRequest {
   readonly onFailure: () => void
 }
 
+/** For what is in the pipe when k6 has ended: a process that it has left behind may hold it open for ever. */
+const LAST_ROWS_MS = 10_000
+
 /** Reads k6's CSV from a pipe, and writes rows as they come: the CSV has some 16 lines per request, and is never on a disk. */
 export class Samples {
   readonly translation: K6Csv
@@ -23,6 +26,7 @@ export class Samples {
   readonly #request: SamplesRequest
   readonly #file: number
   readonly #writer: number
+  readonly #input: Readable
   readonly #done: Promise<void>
   /** Up to the end of the last row that was written completely. */
   #bytes = 0
@@ -35,21 +39,26 @@ export class Samples {
     this.translation = new K6Csv({ threadPrefix })
     this.#file = openSync(samplesFile, 'w')
     this.#write(this.translation.header)
-    const input: Readable = new Socket({
+    this.#input = new Socket({
       fd: openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK),
       readable: true,
       writable: false
     })
     // A pipe ends when everyone who writes has closed it, and k6 has not opened it yet.
     this.#writer = openSync(pipe, constants.O_WRONLY)
-    input.on('data', (chunk: Buffer) => this.#write(this.translation.push(chunk)))
-    this.#done = finished(input, { writable: false })
+    this.#input.on('data', (chunk: Buffer) => this.#write(this.translation.push(chunk)))
+    this.#done = finished(this.#input, { writable: false })
   }
 
   /** After k6 has ended. */
   async end(): Promise<void> {
     closeSync(this.#writer)
-    await this.#done
+    const limit = setTimeout(() => {
+      this.failure ??= 'k6 has ended, but a process that it had started still writes them'
+      this.#input.destroy()
+    }, LAST_ROWS_MS)
+    await this.#done.catch(() => undefined)
+    clearTimeout(limit)
     this.#write(this.translation.end())
     closeSync(this.#file)
   }
