@@ -167,7 +167,7 @@ describeWithK6('k6: settings', () => {
         "iterations: 2, thresholds: { 'http_reqs{scenario:default}': ['count==2'], 'http_reqs{proto:none}': ['count>0'] }"
       )
     )
-    expect(facts.lines).toEqual([
+    expect(facts.lines).toMatchObject([
       { text: 'http_reqs{proto:none} count>0', holds: false },
       { text: 'http_reqs{scenario:default} count==2', holds: true }
     ])
@@ -227,7 +227,35 @@ describeWithK6('k6: the script’s own thresholds', () => {
       script(`iterations: 2, thresholds: { ${FAILED}, checks: [] }`, body, more)
     )
     expect(facts).toMatchObject({ problem: null, losses: [] })
-    expect(facts.lines).toEqual([{ text: 'http_req_failed rate<0.01', holds }])
+    expect(facts.lines).toEqual([expect.objectContaining({ text: 'http_req_failed rate<0.01', holds })])
+  })
+
+  test('without samples they are known to be, and a Counter without any is zero', async () => {
+    const thresholds = {
+      ...{
+        'http_req_duration{name:chekout}': ['p(95)<200', 'p(42.5)<200'],
+        http_req_duration: ['p(42.5)<60000']
+      },
+      ...{ 'http_req_failed{name:chekout}': ['rate<0.01'], 'http_req_failed{name:home}': ['rate<0.01'] },
+      ...{ errors: ['count<10'], 'errors{kind:odd}': ['count>10'], sizes: ['avg<1'], depth: ['value<1'] },
+      ...{ http_reqs: ['count==2', 'rate>0'], level: ['value==3'] }
+    }
+    const metrics = `import { Counter, Gauge, Trend } from 'k6/metrics'
+      new Counter('errors'); new Trend('sizes'); new Gauge('depth'); const level = new Gauge('level')`
+    const options = `iterations: 2, summaryTrendStats: ['p(99)'], thresholds: ${JSON.stringify(thresholds)}`
+    const { facts } = await stage.run(script(options, `${GET}; level.add(3)`, metrics))
+    expect(facts).toMatchObject({ problem: null, losses: [] })
+    expect(facts.lines.filter(({ holds }) => !holds).map(({ text }) => text)).toEqual([
+      'errors{kind:odd} count>10'
+    ])
+    expect(facts.lines.filter(({ isEmpty }) => isEmpty).map(({ text }) => text)).toEqual([
+      'depth value<1',
+      'http_req_duration{name:chekout} p(42.5)<200',
+      'http_req_duration{name:chekout} p(95)<200',
+      'http_req_failed{name:chekout} rate<0.01',
+      'sizes avg<1'
+    ])
+    expect(facts.lines).toHaveLength(12)
   })
 
   test('abortOnFail is an early stop, and no problem', async () => {
@@ -239,7 +267,7 @@ describeWithK6('k6: the script’s own thresholds', () => {
     )
     expect(facts).toMatchObject({
       problem: null,
-      lines: [{ text: 'http_req_failed rate<0.01', holds: false }]
+      lines: [{ text: 'http_req_failed rate<0.01', holds: false, endsTest: true }]
     })
     expect(target.hits.length).toBeLessThan(300)
   })
@@ -249,7 +277,7 @@ describeWithK6('k6: the script’s own thresholds', () => {
       script(`iterations: 1, thresholds: { ${FAILED} }`, `${GET}; exec.test.fail('no stock')`)
     )
     expect(facts).toMatchObject({ problem: null, losses: [] })
-    expect(facts.lines).toEqual([
+    expect(facts.lines).toMatchObject([
       { text: 'http_req_failed rate<0.01', holds: true },
       { text: 'the script marked the test as failed', holds: false }
     ])

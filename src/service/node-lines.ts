@@ -27,7 +27,7 @@ export interface Limit {
   readonly numbers: readonly number[]
 }
 
-export function keepsTo({ operator, numbers }: Limit, figure: number): boolean {
+function keepsTo({ operator, numbers }: Limit, figure: number): boolean {
   const [first = NaN, second = NaN] = numbers
   const tests: Readonly<Record<Limit['operator'], boolean>> = {
     '<': figure < first,
@@ -79,7 +79,9 @@ function joinLine(lines: readonly NodeLine[]): Joined {
     const isBroken = lines.some(({ holds }) => !holds)
     return { holds: isBroken ? false : null, ...(first?.reason !== undefined && { reason: first.reason }) }
   }
-  const broken = judged.find(({ holds, endsTest, joins }) => !holds && (endsTest === true || joins === undefined))
+  const broken = judged.find(
+    ({ holds, endsTest, joins }) => !holds && (endsTest === true || joins === undefined)
+  )
   const [one, ...others] = judged
   if (broken !== undefined || one === undefined || others.length === 0)
     return { holds: broken === undefined && one?.holds === true }

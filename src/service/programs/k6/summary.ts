@@ -1,12 +1,5 @@
 import { readFileSync } from 'node:fs'
-import {
-  joinsOfExtreme,
-  joinsOfRange,
-  keepsTo,
-  type Joins,
-  type Limit,
-  type NodeLine
-} from '../../node-lines.js'
+import { joinsOfExtreme, joinsOfRange, type Joins, type Limit, type NodeLine } from '../../node-lines.js'
 import type { TestOptions } from './options.js'
 
 /** What k6's summary says of a metric: its figures, and whether the thresholds on it hold. */
@@ -93,11 +86,9 @@ function describeFigure(name: string, metric: Metric, expression: string): Figur
     const [part, whole] = [numberOf(passes) ?? 0, (numberOf(passes) ?? 0) + (numberOf(fails) ?? 0)]
     return whole === 0 ? empty : { joins: limit ? { by: 'sum', part, whole, limit } : { by: 'nothing' } }
   }
-  if (count !== undefined && rate !== undefined) {
-    // None is a number too: `errors count<10` holds without an error.
-    const isZero = count === 0 && !(limit && keepsTo(limit, 0))
-    return isZero ? empty : { joins: joinsOfSum(figure === 'rate' ? rate : count, limit) }
-  }
+  // Of a Counter none is a number too: `errors count<10` holds without an error.
+  if (count !== undefined && rate !== undefined)
+    return { joins: joinsOfSum(figure === 'rate' ? rate : count, limit) }
   if (value !== undefined) {
     const isZero = [value, metric.min, metric.max].every((each) => each === 0)
     if (isZero) return { isEmpty: true, reason: ONLY_ZEROS }
