@@ -77,7 +77,7 @@ const GAUGES_OF_LOAD = ['vus', 'vus_max']
 
 type Figure = Pick<NodeLine, 'joins' | 'isEmpty' | 'reason'>
 
-/** Whether k6 had samples to judge by (it says that a threshold without any holds), and how nodes' figures become one. */
+/** Whether k6 had samples to judge by, for without any it says that a threshold holds; and how the nodes' figures become one. */
 function describeFigure(name: string, metric: Metric, expression: string): Figure {
   const { figure, limit } = readExpression(expression)
   const empty = { isEmpty: true, reason: NO_SAMPLES }
