@@ -281,7 +281,9 @@ const runEntries = {
   queue_position: lenient(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
   nodes: runNodes,
   tool_thresholds: lenient(
-    v.array(v.object({ text: v.string(), holds: v.nullable(v.boolean()), reason: v.exactOptional(v.string()) }))
+    v.array(
+      v.object({ text: v.string(), holds: v.nullable(v.boolean()), reason: v.exactOptional(v.string()) })
+    )
   )
 }
 
