@@ -68,7 +68,7 @@ describeWithK6('k6: rows', () => {
     expect(
       [...new Set(labels)].sort().map((label) => [label, labels.filter((each) => each === label).length])
     ).toEqual([
-      ['buy true', 6],
+      ['group: buy true', 6],
       ['check: it is cheap false', 6],
       ['check: it is there true', 6]
     ])

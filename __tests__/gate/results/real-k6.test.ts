@@ -89,7 +89,7 @@ describeWithK6('files of real k6', () => {
     expect(measurements!.figures({})).toMatchObject({ samples: REQUESTS, failures: failed!.passes })
     expect([hits, requests!.count]).toEqual([REQUESTS, REQUESTS])
     expect(measurements!.figures({ label: 'check: says hello' })!.samples).toBe(checks!.passes)
-    expect(measurements!.figures({ label: 'basket' })!.samples).toBe(REQUESTS / 3)
+    expect(measurements!.figures({ label: 'group: basket' })!.samples).toBe(REQUESTS / 3)
     expect(measurements!.figures({ label: 'a, "home"' })!.samples).toBe(REQUESTS / 3)
     expect(measurements!.labels).toHaveLength(5)
   })

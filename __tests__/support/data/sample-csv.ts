@@ -59,7 +59,7 @@ export function makeSampleCsv(seed: number, rows: number, style: Partial<CsvStyl
   const threads = Array.from({ length: 9 }, () => ({ startMs: 0, elapsedMs: 0, requests: 0 }))
   const pick = <Item>(list: readonly Item[]) => list[Math.floor(random() * list.length)]!
   const lines = Array.from({ length: rows }, (_, row) => {
-    const isFailure = random() < 0.2
+    const isBad = random() < 0.2
     const isTransaction = random() < 0.15 && row > 0
     const number = Math.floor(random() * threads.length)
     const thread = threads[number]!
@@ -69,6 +69,8 @@ export function makeSampleCsv(seed: number, rows: number, style: Partial<CsvStyl
       random() < 0.02 ? 60_000 + Math.floor(random() * 5000) : Math.floor(random() ** 3 * 3000)
     if (!isTransaction) Object.assign(thread, { startMs, elapsedMs, requests: 1 })
     const inside = Math.min(thread.requests, Math.floor(random() * 3))
+    // A controller without samples does not fail.
+    const isFailure = isBad && !(isTransaction && inside === 0)
     const values: Record<string, string> = {
       timeStamp: String(thread.requests === 0 ? startMs : thread.startMs),
       elapsed: String(thread.elapsedMs),

@@ -17,6 +17,12 @@ describe('labels', () => {
     expect(table.toStrings()).toEqual(labels)
   })
 
+  test('as long as a document are cut where they are shown', () => {
+    const table = new LabelTable()
+    number(table, 'x'.repeat(100_000))
+    expect(table.toStrings()).toEqual([`${'x'.repeat(999)}…`])
+  })
+
   test('of equal hash are not taken for each other', () => {
     const table = new LabelTable()
     const [a, b] = [new Uint8Array([1, 2, 3]), new Uint8Array([1, 2, 4])]

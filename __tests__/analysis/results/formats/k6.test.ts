@@ -19,6 +19,7 @@ type Tags = Partial<
     | 'group'
     | 'method'
     | 'name'
+    | 'scenario'
     | 'status'
     | 'url'
     | 'metadata',
@@ -135,10 +136,19 @@ describe('a request failed', () => {
     [{ expected_response: 'false', status: '500', error_code: '1500' }, 'false'],
     [{ expected_response: 'true', status: '404', error_code: '1404' }, 'true'],
     [{ expected_response: '', status: '404', error_code: '1404' }, 'false'],
-    [{ expected_response: '', status: '200', error_code: '' }, 'true']
+    [{ expected_response: '', status: '200', error_code: '' }, 'true'],
+    [{ expected_response: '', status: '500', error_code: '' }, 'false'],
+    [{ expected_response: '', status: '0', error_code: '' }, 'false']
   ])('%j: success is %s', (tags, success) => {
     expect(read(request(END, 5, tags)).rows[0]![7]).toBe(success)
   })
+})
+
+test('without any tag that says whether a request failed, nothing is known of failures', () => {
+  const tags = { expected_response: '', status: '', error_code: '' }
+  const { facts, rows } = read(request(END, 5, tags))
+  expect(rows[0]![7]).toBe('false')
+  expect(facts.problems).toEqual([expect.stringContaining('does not say which requests failed')])
 })
 
 describe('the label', () => {
@@ -187,16 +197,26 @@ describe('what counts for its own label only', () => {
   test.each([
     [row('checks', END, 0, { check: 'is 200', metadata: 'vu=1' }), 'check: is 200', 'false'],
     [row('checks', END, 1, { check: 'is 200', metadata: 'vu=1' }), 'check: is 200', 'true'],
-    [row('group_duration', END, 50, { group: '::shop::basket' }), 'shop::basket', 'true'],
+    [row('group_duration', END, 50, { group: '::shop::basket' }), 'group: shop::basket', 'true'],
     [
       row('grpc_req_duration', END, 50, { name: '', url: 'shop.Orders/List' }),
       'grpc_req_duration: shop.Orders/List',
       'true'
     ],
     [
-      row('ws_session_duration', END, 50, { url: 'ws://shop.example' }),
+      row('grpc_req_duration', END, 50, { url: 'shop.Orders/Buy', status: '13' }),
+      'grpc_req_duration: shop.Orders/Buy',
+      'false'
+    ],
+    [
+      row('ws_session_duration', END, 50, { url: 'ws://shop.example', status: '101' }),
       'ws_session_duration: ws://shop.example',
       'true'
+    ],
+    [
+      row('ws_connecting', END, 50, { url: 'ws://shop.example', status: '502' }),
+      'ws_connecting: ws://shop.example',
+      'false'
     ],
     [
       row('browser_web_vital_lcp', END, 50, { url: 'http://shop.example' }),
@@ -228,6 +248,28 @@ test.each([
   expect(facts.losses).toHaveLength(losses)
 })
 
+test('a scenario that could not start its iterations is lost load, however many another one started', () => {
+  const { facts } = read(
+    row('iterations', END, 5000, { scenario: 'ping' }),
+    row('iterations', END, 2, { scenario: 'checkout' }),
+    row('dropped_iterations', END, 48, { scenario: 'checkout' })
+  )
+  expect(facts.losses).toEqual([
+    expect.stringContaining('48 of 50 iterations of the scenario checkout (96 %) were dropped')
+  ])
+})
+
+test('requests of setup() have no VU, which is nothing to tell', () => {
+  const { facts } = read(request(END, 5, { metadata: '' }), request(END + 1, 5))
+  expect(facts.notes).toEqual([])
+})
+
+test('a first row that is not the header is not taken for it', () => {
+  const translation = new K6Csv()
+  expect(translate(translation, Buffer.from(request(END, 5) + request(END, 5)))).toEqual([])
+  expect(translation.facts.problems).toEqual(['row 1: there is no header of k6 before it'])
+})
+
 test('a long wait for connections is told', () => {
   expect(read(request(END, 100, {}, 50)).facts.notes).toEqual([
     expect.stringContaining('50 ms for a connection')
@@ -256,5 +298,11 @@ describe('what cannot be read is a problem', () => {
       Buffer.from('{"metric":"http_req_duration","type":"Point","data":{"time":"2026-11-18T00:00:00Z","val')
     )
     expect(translation.facts.problems).toEqual(['row 1: the file ends in the middle of it'])
+  })
+
+  test.each(['null', '[]', '7', '{"type":"Point","data":null}'])('a line that is no point: %s', (line) => {
+    const translation = new K6Json()
+    translate(translation, Buffer.from(`${line}\n`))
+    expect(translation.facts.problems).toEqual(['row 1: it is not a point of k6'])
   })
 })

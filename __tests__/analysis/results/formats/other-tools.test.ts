@@ -215,13 +215,12 @@ describe('XML of JMeter', () => {
   })
 })
 
-test('a label as long as a document is cut', () => {
+test('a label as long as a document is whole until secrets have been redacted', () => {
   const text = fixture('vegeta.csv')
     .toString()
     .replaceAll('/home', `/${'x'.repeat(100_000)}`)
   const { rows } = read(text)
-  expect(rows[0]!.label).toHaveLength(1000)
-  expect(rows[0]!.label).toMatch(/x…$/)
+  expect(rows[0]!.label!.length).toBeGreaterThan(100_000)
 })
 
 test("JMeter's CSV without its header has its default columns", () => {

@@ -68,8 +68,8 @@ test('times that are dates or of another length make no difference to what is re
 })
 
 test('a VU that is no number keeps its name, and a quote in the metadata is read as one', () => {
-  const header = 'metric_name,timestamp,metric_value,name,metadata\n'
-  const row = (metadata: string): string => `http_req_duration,1794960000000,5.250000,home,${metadata}\n`
+  const header = 'metric_name,timestamp,metric_value,name,status,metadata\n'
+  const row = (metadata: string): string => `http_req_duration,1794960000000,5.250000,home,200,${metadata}\n`
   const translation = new K6Csv()
   const rows = ['vu=1', 'vu=007', 'iter=1&vu=x y', '"iter=1,2&vu=3"', 'iter=1'].map(row).join('')
   const text = String(translation.push(Buffer.from(header + rows))) + String(translation.end())

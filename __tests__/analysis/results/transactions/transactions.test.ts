@@ -171,6 +171,13 @@ describe('a transaction', () => {
     expect(measured.errors({})).toMatchObject([{ label: 'checkout', count: 20 }])
   })
 
+  test('without samples is no sample, but a failure that says the same is one: a server may answer so', () => {
+    const empty = transaction(1000, 50, 'checkout', { samples: 0 })
+    const failed = transaction(1000, 50, 'checkout', { samples: 0, success: false })
+    const measured = measureRows(request(1000, 40, 'home'), empty, failed)
+    expect(measured.figures({})).toMatchObject({ samples: 2, failures: 1 })
+  })
+
   test('that begins when a request of no time ended does not contain it', () => {
     const measured = measureRows(request(1000, 0, 'script'), transaction(1000, 50, 'checkout'))
     expect(measured.figures({})).toMatchObject({ samples: 2, maxMs: 50 })

@@ -3,6 +3,7 @@
 import { grow } from '../typed-arrays.js'
 
 const MAX_LABELS = 1 << 17
+const LONGEST_LABEL = 1000
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Numbers labels by their bytes; strings are only created at the end. */
@@ -35,8 +36,12 @@ export class LabelTable {
     }
   }
 
+  /** For display: labels may be whole documents, and nobody reads more. */
   toStrings(): string[] {
-    return Array.from({ length: this.#size }, (_, label) => this.textOf(label))
+    return Array.from({ length: this.#size }, (_, label) => {
+      const text = this.textOf(label)
+      return text.length > LONGEST_LABEL ? `${text.slice(0, LONGEST_LABEL - 1)}…` : text
+    })
   }
 
   textOf(label: number): string {

@@ -211,7 +211,8 @@ function listOf(names: readonly string[]): string[] {
 const SHOWN_PER_LABEL = 20
 
 function sumErrors(parts: readonly SamplePart[], label: string | undefined): ErrorCount[] {
-  const counting = parts.filter((part) => part.counts && (label === undefined || part.hasLabels))
+  // Rows that do not count overall count for their label.
+  const counting = parts.filter((part) => (label === undefined ? part.counts : part.hasLabels))
   const isWanted = (error: { label: string }) => label === undefined || error.label === label
   const byLabel = new Map<string, Map<string, ErrorCount>>()
   for (const error of counting.flatMap(({ errors }) => errors.counts).filter(isWanted)) {

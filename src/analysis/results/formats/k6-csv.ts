@@ -25,12 +25,12 @@ export class K6Csv implements Translation {
 
   push(chunk: Uint8Array): Buffer {
     this.#finder.push(chunk)
-    if (this.#finder.restBytes > MAX_ROW_BYTES) this.#break('it has no end within 1 MiB')
+    if (this.#finder.restBytes > MAX_ROW_BYTES) this.#break(this.#finder.rows, 'it has no end within 1 MiB')
     return this.#points.flush()
   }
 
   end(): Buffer {
-    if (this.#finder.restBytes > 0) this.#break('the file ends in the middle of it')
+    if (this.#finder.restBytes > 0) this.#break(this.#finder.rows, 'the file ends in the middle of it')
     return this.#points.end()
   }
 
@@ -39,13 +39,14 @@ export class K6Csv implements Translation {
   }
 
   get facts(): TranslationFacts {
-    return { ...this.#points.facts, problems: this.#bad.problems }
+    const { facts } = this.#points
+    return { ...facts, problems: [...facts.problems, ...this.#bad.problems] }
   }
 
   #take(found: FoundRow): void {
     const row = this.#row
     if (!row.isHeaderRead) {
-      row.readHeader(found)
+      if (!row.readHeader(found)) this.#break(1, 'there is no header of k6 before it')
       return
     }
     const known = findMetric(found.bytes, found.start)
@@ -61,8 +62,8 @@ export class K6Csv implements Translation {
     } else if (isRead !== '') this.#bad.add(found.number - 1, isRead)
   }
 
-  #break(words: string): void {
+  #break(row: number, words: string): void {
     this.#finder.stop()
-    this.#bad.add(this.#finder.rows, words)
+    this.#bad.add(row, words)
   }
 }

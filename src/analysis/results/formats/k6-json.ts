@@ -50,24 +50,25 @@ export class K6Json implements Translation {
   }
 
   get facts(): TranslationFacts {
-    return { ...this.#points.facts, problems: this.#bad.problems }
+    const { facts } = this.#points
+    return { ...facts, problems: [...facts.problems, ...this.#bad.problems] }
   }
 
   #take(line: string, otherwise = 'it is not a JSON document'): void {
     this.#number++
     if (line.trim() === '') return
-    let found: PointLine
+    let found: PointLine | null
     try {
-      found = JSON.parse(line) as PointLine
+      found = JSON.parse(line) as PointLine | null
     } catch {
       this.#bad.add(this.#number, otherwise)
       return
     }
-    if (found.type === 'Metric') return
-    const { metric, data } = found
+    if (found?.type === 'Metric') return
+    const { metric, data } = found ?? {}
     const timeMs = typeof data?.time === 'string' ? (readDate(data.time) ?? NaN) : NaN
     if (
-      found.type !== 'Point' ||
+      found?.type !== 'Point' ||
       typeof metric !== 'string' ||
       typeof data?.value !== 'number' ||
       Number.isNaN(timeMs)

@@ -22,7 +22,7 @@ const OTHERS: readonly (Metric | undefined)[] = byLetter(0, [
   metric('group_duration', 'tags')
 ])
 const HTTP_REQS = metric('http_reqs', 'skipped')
-const ITERATIONS = metric('iterations', 'numbers')
+const ITERATIONS = metric('iterations', 'tags')
 const ITERATION_DURATION = metric('iteration_duration', 'skipped')
 const DATA_SENT = metric('data_sent', 'skipped')
 const DATA_RECEIVED = metric('data_received', 'skipped')

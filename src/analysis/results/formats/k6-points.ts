@@ -28,7 +28,7 @@ export type K6Tag = (typeof K6_TAGS)[number]
 
 export const K6_TAGS = [
   ...(['check', 'error', 'error_code', 'expected_response', 'group', 'method'] as const),
-  ...(['name', 'service', 'status', 'url'] as const)
+  ...(['name', 'scenario', 'service', 'status', 'url'] as const)
 ] as const
 
 /** Part of what another point says, or of no use for figures. */
@@ -72,8 +72,9 @@ export class K6Points {
   #durationMs = 0
   #blockedMs = 0
   #longestBlockedMs = 0
-  #iterations = 0
-  #dropped = 0
+  readonly #scenarios = new Map<string, { started: number; dropped: number }>()
+  /** Whether there is a request of which no tag says whether it failed. */
+  #hasUnknownOutcome = false
   /** Whether every time is in whole seconds. */
   #isCoarse = true
   readonly #unread = new Map<string, number>()
@@ -89,8 +90,8 @@ export class K6Points {
     if (metric === 'http_req_duration') this.#takeRequest(point)
     else if (metric === 'http_req_blocked') this.#takeBlocked(timeMs, value)
     else if (metric === 'vus') this.#users = value
-    else if (metric === 'iterations') this.#iterations += value
-    else if (metric === 'dropped_iterations') this.#dropped += value
+    else if (metric === 'iterations') this.#scenarioOf(point).started += value
+    else if (metric === 'dropped_iterations') this.#scenarioOf(point).dropped += value
     else if (metric === 'checks') this.#takeCheck(point)
     else if (metric === 'group_duration' || TIMES.test(metric)) this.#takeTime(point)
     else if (!SKIPPED.has(metric)) this.#unread.set(metric, (this.#unread.get(metric) ?? 0) + 1)
@@ -111,15 +112,13 @@ export class K6Points {
   }
 
   get facts(): TranslationFacts {
-    const asked = this.#iterations + this.#dropped
-    const share = asked === 0 ? 0 : this.#dropped / asked
-    const isLost = share > MOST_DROPPED
-    const losses = isLost
+    const problems = this.#hasUnknownOutcome
       ? [
-          `k6: ${this.#dropped} of ${asked} iterations (${Math.round(share * 100)} %) were dropped: there were no free VUs at their time; raise preAllocatedVUs and maxVUs, or lower the rate`
+          'it does not say which requests failed: add expected_response, error_code or status to --system-tags where k6 runs'
         ]
       : []
-    return { problems: [], losses, notes: [...this.#notes()] }
+    const losses = [...this.#scenarios].flatMap(([scenario, counts]) => describeDropped(scenario, counts))
+    return { problems, losses, notes: [...this.#notes()] }
   }
 
   *#notes(): Iterable<string> {
@@ -133,7 +132,8 @@ export class K6Points {
     }
     if (this.#requests > 0 && this.#isCoarse)
       yield 'k6 wrote times in whole seconds, so that nothing can be said of stalls: set K6_CSV_TIME_FORMAT=unix_milli where k6 runs.'
-    if (this.#withoutVu > 0)
+    // Those of setup() and teardown() have none.
+    if (this.#requests > 0 && this.#withoutVu === this.#requests)
       yield 'The rows do not say which VU sent a request, so that each counts as another user: add vu to --system-tags where k6 runs.'
     if (this.#durationMs > 0 && this.#blockedMs > BLOCKED_SHARE * this.#durationMs)
       yield `Requests waited ${Math.round(this.#longestBlockedMs)} ms for a connection at most, and ${Math.round((this.#blockedMs / this.#durationMs) * 100)} % of their response times in all; k6 does not count that as response time.`
@@ -145,10 +145,23 @@ export class K6Points {
     const thread = this.#threadOf(point)
     this.#requests++
     if (thread === '') this.#withoutVu++
-    this.#pending = frames.request ??= frameRequest(point)
+    this.#pending = frames.request ??= this.#frameRequest(point)
     this.#pendingMs = point.timeMs
     this.#pendingDurationMs = point.value
     this.#pendingThread = thread === '' ? `request ${this.#requests}` : thread
+  }
+
+  #frameRequest(point: K6Point): RowFrame {
+    const isFailed = hasFailed(point)
+    this.#hasUnknownOutcome ||= isFailed === undefined
+    return frameRequest(point, isFailed ?? true)
+  }
+
+  #scenarioOf(point: K6Point): { started: number; dropped: number } {
+    const name = point.tag('scenario')
+    const counts = this.#scenarios.get(name) ?? { started: 0, dropped: 0 }
+    this.#scenarios.set(name, counts)
+    return counts
   }
 
   #takeBlocked(timeMs: number, blockedMs: number): void {
@@ -200,15 +213,41 @@ export class K6Points {
 
 const NUMBER = /^(?:0|[1-9]\d{0,8})$/
 
-function frameRequest(point: K6Point): RowFrame {
+/** One scenario that could not start its iterations is lost load, however many another one has started. */
+function describeDropped(
+  scenario: string,
+  { started, dropped }: { readonly started: number; readonly dropped: number }
+): string[] {
+  const asked = started + dropped
+  if (dropped <= MOST_DROPPED * asked) return []
+  const share = Math.round((dropped / asked) * 100)
+  const whose = scenario === '' ? '' : ` of the scenario ${scenario}`
+  return [
+    `k6: ${dropped} of ${asked} iterations${whose} (${share} %) were dropped: no VU was free at their time, or the time was over before they could start; raise preAllocatedVUs and maxVUs (or maxDuration), or lower the rate`
+  ]
+}
+
+const LEAST_EXPECTED = 200
+const LEAST_FAILED = 400
+
+/** By what k6 says, or else as k6 itself decides without setResponseCallback(); undefined if there is neither. */
+function hasFailed(point: K6Point): boolean | undefined {
+  const expected = point.tag('expected_response')
+  if (expected !== '') return expected === 'false'
+  if (point.tag('error_code') !== '') return true
+  const status = point.tag('status')
+  if (status === '') return undefined
+  return !(Number(status) >= LEAST_EXPECTED && Number(status) < LEAST_FAILED)
+}
+
+function frameRequest(point: K6Point, isFailed: boolean): RowFrame {
   const error = point.tag('error')
   const errorCode = point.tag('error_code')
-  const expected = point.tag('expected_response')
   return frameRow({
     label: nameRequest(point),
     code: point.tag('status'),
     message: error === '' && errorCode !== '' ? `error code ${errorCode}` : error,
-    isFailed: expected === '' ? errorCode !== '' : expected === 'false'
+    isFailed
   })
 }
 
@@ -222,8 +261,17 @@ function frameTime(point: K6Point): RowFrame | 'none' {
   const { metric } = point
   const label = metric === 'group_duration' ? nameGroup(point.tag('group')) : `${metric}: ${nameCall(point)}`
   if (label === '') return 'none'
-  const message = point.tag('error')
-  return frameRow({ label, code: point.tag('status'), message, isFailed: message !== '', partOf: metric })
+  const [error, status] = [point.tag('error'), point.tag('status')]
+  const isFailed = error !== '' || !isGood(metric, status)
+  const message = error === '' && isFailed ? `status ${status === '' ? 'unknown' : status}` : error
+  return frameRow({ label, code: status, message, isFailed, partOf: metric })
+}
+
+/** Of gRPC 0 is OK, of a WebSocket 101; only these have a status of their own. */
+function isGood(metric: string, status: string): boolean {
+  if (metric === 'grpc_req_duration') return status === '0' || status === ''
+  if (metric === 'ws_connecting' || metric === 'ws_session_duration') return status === '101' || status === ''
+  return true
 }
 
 /** The name that the script gave, or else method and address without its query: k6 takes the address for the name then. */
@@ -236,9 +284,10 @@ function nameRequest(point: K6Point): string {
   return `${point.tag('method')} ${end < 0 ? name : name.slice(0, end)}`.trimStart()
 }
 
-/** `::shop::basket` is `shop::basket`. */
+/** `::shop::basket` is `group: shop::basket`: a request may have the same name. */
 function nameGroup(group: string): string {
-  return group.replace(/^::/, '')
+  const name = group.replace(/^::/, '')
+  return name === '' ? '' : `group: ${name}`
 }
 
 function nameCall(point: K6Point): string {

@@ -133,7 +133,8 @@ export class K6Row implements K6Point {
     }
   }
 
-  readHeader(found: FoundRow): void {
+  /** False if it is not the header of k6's CSV. */
+  readHeader(found: FoundRow): boolean {
     this.#found = found
     this.#columns = Math.min(MOST_COLUMNS, found.columns)
     const names = Array.from({ length: this.#columns }, (_, i) => this.#text(i))
@@ -145,6 +146,7 @@ export class K6Row implements K6Point {
       this.#at.metadata === this.#columns - 1 &&
       !('vu' in this.#at)
     this.isHeaderRead = true
+    return names[0] === 'metric_name' && names[1] === 'timestamp' && names[2] === 'metric_value'
   }
 
   /** `vu=1&iter=0`, in any order. */

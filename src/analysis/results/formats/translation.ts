@@ -64,12 +64,10 @@ export function formatRow(row: SampleRow): string {
   )
 }
 
-/** Labels and messages may contain whole documents; nobody reads more. */
-const LONGEST_FIELD = 1000
 const SPECIAL = /[",\r\n\t\0]/
 
-export function quoteField(given: string): string {
-  const field = given.length > LONGEST_FIELD ? `${given.slice(0, LONGEST_FIELD - 1)}…` : given
+/** Whole, however long: whoever shows it cuts it, when secrets have been redacted. Half of one would not be found. */
+export function quoteField(field: string): string {
   if (!SPECIAL.test(field)) return field
   const plain = field.replace(/[\r\n\t\0]+/g, ' ')
   return /[",]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain

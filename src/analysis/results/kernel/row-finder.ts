@@ -63,7 +63,7 @@ export class RowFinder {
 
   /** Of the row that has no end yet. */
   get restBytes(): number {
-    return this.#to - this.#from
+    return this.#isStopped ? 0 : this.#to - this.#from
   }
 
   push(chunk: Uint8Array): void {
@@ -79,7 +79,6 @@ export class RowFinder {
   /** Nothing more is read. */
   stop(): void {
     this.#isStopped = true
-    this.#from = this.#to
   }
 
   /** Moves what is left to the beginning of the room, and returns where that is. */
@@ -154,7 +153,7 @@ export class RowFinder {
     const row = this.#row
     const { start } = row
     row.end = lineBreak > start && this.#bytes[lineBreak - 1] === CR ? lineBreak - 1 : lineBreak
-    this.#take(row)
+    if (!this.#isStopped) this.#take(row)
   }
 
   #split(start: number, end: number): number {

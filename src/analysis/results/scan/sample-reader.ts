@@ -99,8 +99,9 @@ export class SampleReader {
       this.#explain(row)
       return undefined
     }
-    const message = readControllerMessage(row, this.#at)
-    // A controller without samples did nothing and is not a sample.
+    const said = readControllerMessage(row, this.#at)
+    // A controller without samples did nothing and is not a sample. It cannot fail either: a server may say the same.
+    const message = said?.samples === 0 && this.#values.outcome === 1 ? undefined : said
     if (message?.samples === 0) return undefined
     const isEarly =
       this.#at.timeStamp >= 0 && this.#isEarly(this.#values.startMs, Math.max(0, this.#values.elapsedMs))
