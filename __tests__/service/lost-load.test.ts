@@ -146,6 +146,11 @@ describe('what the tools say', () => {
     ])
   })
 
+  test('of nothing to do is no loss', () => {
+    const nodes = [node(0, { problem: null }), { ...node(1, { problem: null, isIdle: true }), isIdle: true }]
+    expect(findLosses(nodes, [file(0, true), file(1, false)])).toEqual([])
+  })
+
   test('a row without an end is a loss even where the tool was ended', () => {
     const ended = node(0, { problem: 'killed' })
     expect(findLosses([ended], [{ ...file(0, true), restBytes: 9, isBroken: true }])).toEqual([

@@ -68,9 +68,9 @@ describeWithK6('k6: rows', () => {
     expect(
       [...new Set(labels)].sort().map((label) => [label, labels.filter((each) => each === label).length])
     ).toEqual([
-      ['group: buy true', 6],
       ['check: it is cheap false', 6],
-      ['check: it is there true', 6]
+      ['check: it is there true', 6],
+      ['group: buy true', 6]
     ])
   })
 
@@ -172,7 +172,7 @@ describeWithK6('k6: settings', () => {
         "iterations: 2, thresholds: { 'http_reqs{scenario:default}': ['count==2'], 'http_reqs{proto:none}': ['count>0'] }"
       )
     )
-    expect(facts.lines).toEqual([
+    expect(facts.lines).toMatchObject([
       { text: 'http_reqs{proto:none} count>0', holds: false },
       { text: 'http_reqs{scenario:default} count==2', holds: true }
     ])
@@ -243,7 +243,35 @@ describeWithK6('k6: the script’s own thresholds', () => {
       script(`iterations: 2, thresholds: { ${FAILED}, checks: [] }`, body, more)
     )
     expect(facts).toMatchObject({ problem: null, losses: [] })
-    expect(facts.lines).toEqual([{ text: 'http_req_failed rate<0.01', holds }])
+    expect(facts.lines).toEqual([expect.objectContaining({ text: 'http_req_failed rate<0.01', holds })])
+  })
+
+  test('without samples they are known to be, and a Counter without any is zero', async () => {
+    const thresholds = {
+      ...{
+        'http_req_duration{name:chekout}': ['p(95)<200', 'p(42.5)<200'],
+        http_req_duration: ['p(42.5)<60000']
+      },
+      ...{ 'http_req_failed{name:chekout}': ['rate<0.01'], 'http_req_failed{name:home}': ['rate<0.01'] },
+      ...{ errors: ['count<10'], 'errors{kind:odd}': ['count>10'], sizes: ['avg<1'], depth: ['value<1'] },
+      ...{ http_reqs: ['count==2', 'rate>0'], level: ['value==3'] }
+    }
+    const metrics = `import { Counter, Gauge, Trend } from 'k6/metrics'
+      new Counter('errors'); new Trend('sizes'); new Gauge('depth'); const level = new Gauge('level')`
+    const options = `iterations: 2, summaryTrendStats: ['p(99)'], thresholds: ${JSON.stringify(thresholds)}`
+    const { facts } = await stage.run(script(options, `${GET}; level.add(3)`, metrics))
+    expect(facts).toMatchObject({ problem: null, losses: [] })
+    expect(facts.lines.filter(({ holds }) => !holds).map(({ text }) => text)).toEqual([
+      'errors{kind:odd} count>10'
+    ])
+    expect(facts.lines.filter(({ isEmpty }) => isEmpty).map(({ text }) => text)).toEqual([
+      'depth value<1',
+      'http_req_duration{name:chekout} p(42.5)<200',
+      'http_req_duration{name:chekout} p(95)<200',
+      'http_req_failed{name:chekout} rate<0.01',
+      'sizes avg<1'
+    ])
+    expect(facts.lines).toHaveLength(12)
   })
 
   test('abortOnFail is an early stop, and no problem', async () => {
@@ -255,7 +283,7 @@ describeWithK6('k6: the script’s own thresholds', () => {
     )
     expect(facts).toMatchObject({
       problem: null,
-      lines: [{ text: 'http_req_failed rate<0.01', holds: false }]
+      lines: [{ text: 'http_req_failed rate<0.01', holds: false, endsTest: true }]
     })
     expect(target.hits.length).toBeLessThan(300)
   })
@@ -265,7 +293,7 @@ describeWithK6('k6: the script’s own thresholds', () => {
       script(`iterations: 1, thresholds: { ${FAILED} }`, `${GET}; exec.test.fail('no stock')`)
     )
     expect(facts).toMatchObject({ problem: null, losses: [] })
-    expect(facts.lines).toEqual([
+    expect(facts.lines).toMatchObject([
       { text: 'http_req_failed rate<0.01', holds: true },
       { text: 'the script marked the test as failed', holds: false }
     ])
@@ -345,7 +373,9 @@ describeWithK6('k6: load that is missing', () => {
       )
     )
     expect(facts.problem).toBeNull()
-    expect(facts.losses).toEqual([expect.stringMatching(/^k6: \d+ of \d+ iterations \(\d+ %\) were dropped/)])
+    expect(facts.losses).toEqual([
+      expect.stringMatching(/^k6: \d+ of \d+ iterations of the scenario a \(\d+ %\) were dropped/)
+    ])
   })
 
   test('iterations that do not end by themselves are ended by k6 within its limits', async () => {

@@ -280,7 +280,11 @@ const runEntries = {
   /** Another service may mean something else by it. */
   queue_position: lenient(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
   nodes: runNodes,
-  tool_thresholds: lenient(v.array(v.object({ text: v.string(), holds: v.boolean() })))
+  tool_thresholds: lenient(
+    v.array(
+      v.object({ text: v.string(), holds: v.nullable(v.boolean()), reason: v.exactOptional(v.string()) })
+    )
+  )
 }
 
 /** The documents that contain the service's name for a run. No other user's run may hide the wanted one, and no odd grid its end. */

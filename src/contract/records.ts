@@ -139,7 +139,7 @@ const runThresholds = v.object({
 const fileRecord = v.object({ uuid: id, name: fileName })
 
 /** What a plan itself says must hold, as its tool judged it. */
-const toolLine = v.object({ text, holds: v.boolean() })
+const toolLine = v.object({ text, holds: v.nullable(v.boolean()), reason: v.exactOptional(text) })
 
 const runRecord = v.object({
   id,

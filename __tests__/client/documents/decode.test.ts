@@ -340,6 +340,14 @@ describe('what is not needed may be odd', () => {
     expect(runOf({ queue_position: position }).queuePosition).toBe(isOne ? position : undefined)
   })
 
+  test('lines of the plan may hold, or not, or nobody knows', () => {
+    const lines = [
+      { text: 'k6: checks rate>0.9', holds: true },
+      { text: 'k6: checks{a:b} rate>0.9', holds: null, reason: 'k6 has no samples for it' }
+    ]
+    expect(runOf({ tool_thresholds: lines }).toolLines).toEqual(lines)
+  })
+
   test.each(ODD_FIELDS)('%s, in a run of our own', (_, changes, read) => {
     expect(runOf(changes)).toMatchObject(read)
   })

@@ -15,6 +15,7 @@ import { makeRun, makeSettings } from '../../support/gate/gate-ports.js'
 import { makeCsv } from '../../support/gate/gate-service.js'
 
 const HELD: ToolLine = { text: 'k6: checks rate>0.99', holds: true }
+const UNKNOWN: ToolLine = { ...HELD, holds: null, reason: 'k6 has no samples for it' }
 const CROSSED: ToolLine = { text: 'k6: http_req_failed rate<0.01', holds: false }
 
 function makeFindings(toolLines: readonly ToolLine[], changes: Parameters<typeof makeRun>[0] = {}): Findings {
@@ -55,6 +56,16 @@ describe('what the plan itself says must hold', () => {
     })
   })
 
+  test('is inconclusive where the tool does not know it, and says why', () => {
+    const outcome = judge(UNKNOWN)
+    const reason = `${HELD.text} could not be judged: k6 has no samples for it`
+    expect(outcome).toMatchObject({ verdict: 'inconclusive', reason: expect.stringContaining(reason) })
+    expect(conclude(makeSettings(), makeFindings([UNKNOWN])).verdict).toBe('inconclusive')
+    for (const text of [renderPage(outcome), renderJUnit(outcome), thresholdTable(outcome, 50)])
+      expect(text).toContain('inconclusive')
+    expect(judge(UNKNOWN, CROSSED).verdict).toBe('failed')
+  })
+
   test('is all that is judged where the gate has no lines', () => {
     expect(conclude(makeSettings(), makeFindings([CROSSED])).verdict).toBe('failed')
     expect(conclude(makeSettings(), makeFindings([HELD]))).toMatchObject({
@@ -86,11 +97,13 @@ test('a confirming run is judged by its own lines', () => {
   expect(outcome).toMatchObject({ verdict: 'failed', reason: expect.stringContaining(CROSSED.text) })
 })
 
-test('of several nodes or runs, a line holds if it does in all of them', () => {
+test('of several runs, a line is broken if it is in one, and holds if it does in all of them', () => {
   expect(joinToolLines([HELD, CROSSED, { ...HELD, holds: false }, { ...CROSSED, holds: true }])).toEqual([
     { ...HELD, holds: false },
     CROSSED
   ])
+  expect(joinToolLines([HELD, UNKNOWN, HELD])).toEqual([UNKNOWN])
+  expect(joinToolLines([UNKNOWN, { ...HELD, holds: false }, UNKNOWN])).toEqual([{ ...HELD, holds: false }])
 })
 
 describe('shown', () => {

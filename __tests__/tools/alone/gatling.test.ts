@@ -382,6 +382,26 @@ function findJava(): number {
     )
 
     test(
+      'counts of several nodes are added up, and an assertion on a request that does not exist is named',
+      async () => {
+        const setUp =
+          '.assertions(global().allRequests().count().lt(3L), global().allRequests().count().gt(3L), details("no").responseTime().max().lt(9))'
+        const files = { 'Plan.java': javaPlan(HOME_AND_FAIL, { setUp }) }
+        const run = await finish(formOf(files, {}, specFields({ instance_quantity: '2' })))
+        const together = 'the 2 nodes together have 4'
+        expect(run.json).toMatchObject({
+          ...{ status: 'finished', remote_errors: null },
+          tool_thresholds: [
+            { text: 'Gatling: Global: count of all events is less than 3.0', holds: false, reason: together },
+            { text: 'Gatling: Global: count of all events is greater than 3.0', holds: true },
+            { text: 'Gatling: no: max of response time is less than 9.0', holds: false }
+          ]
+        })
+      },
+      RUN_MS
+    )
+
+    test(
       'a simulation that sends nothing has lost its load, and so has one of which steps are not executed',
       async () => {
         const idle = await finish(formOf({ 'Plan.java': javaPlan('pause(Duration.ofMillis(1))') }))

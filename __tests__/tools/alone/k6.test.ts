@@ -156,6 +156,36 @@ describeWithK6('k6', () => {
   )
 
   test(
+    'thresholds are about all nodes together, whose counts are added up, and a node without VUs is idle',
+    async () => {
+      const thresholds = {
+        http_reqs: ['count<10', 'count>20', 'rate<0.001'],
+        checks: ['rate==1'],
+        'http_req_failed{name:none}': ['rate<0.1']
+      }
+      const options = `vus: 2, iterations: 24, thresholds: ${JSON.stringify(thresholds)}`
+      const run = await finish(
+        formOf({ 'shop.js': script(options) }, {}, specFields({ instance_quantity: '3' }))
+      )
+      expect(run.json).toMatchObject({
+        ...{ status: 'finished', remote_errors: null },
+        tool_thresholds: [
+          { text: 'k6: checks rate==1', holds: true },
+          { text: 'k6: http_reqs count<10', holds: false, reason: 'the 2 nodes together have 24' },
+          { text: 'k6: http_reqs count>20', holds: true },
+          { text: 'k6: http_reqs rate<0.001', holds: false },
+          {
+            ...{ text: 'k6: http_req_failed{name:none} rate<0.1', holds: null },
+            reason: expect.stringContaining('no samples')
+          }
+        ].sort((one, other) => (one.text < other.text ? -1 : 1))
+      })
+      expect(target.hits()).toBe(24)
+    },
+    RUN_MS
+  )
+
+  test(
     'stopped in the middle: what was answered has a row, and nothing is left running',
     async () => {
       const id = await createRun(service, formOf({ 'shop.js': ENDLESS }))

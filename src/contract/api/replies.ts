@@ -90,8 +90,8 @@ const runFields = {
   remote_errors: nullableText,
   tool_thresholds: v.optional(
     described(
-      v.array(v.object({ text, holds: v.boolean() })),
-      'What the plan itself says must hold, as its tool judged it: thresholds of k6, assertions of Gatling; an addition of this service.'
+      v.array(v.object({ text, holds: v.nullable(v.boolean()), reason: v.optional(text) })),
+      'What the plan itself says must hold, as its tool judged it: thresholds of k6, assertions of Gatling. `holds` is null where that is not known, and `reason` says why; an addition of this service.'
     )
   ),
   started: v.nullable(timestamp),

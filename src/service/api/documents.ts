@@ -140,7 +140,7 @@ function runFields(run: RunRecord, facts: ServiceFacts): RunFieldsReply {
     queue_position: facts.queue.positionOf(run.id),
     ...(run.user && { user: run.user.name }),
     remote_errors: run.remoteErrors,
-    ...(run.toolLines && { tool_thresholds: run.toolLines.map(({ text, holds }) => ({ text, holds })) }),
+    ...(run.toolLines && { tool_thresholds: run.toolLines.map((line) => ({ ...line })) }),
     started: timestampOrNull(run.startedMs),
     stopped: timestampOrNull(run.stoppedMs)
   }

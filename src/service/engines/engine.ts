@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises'
 import { splitLines } from '../lines.js'
 import type { LoadNode, NodeExit } from '../nodes/load-node.js'
 import type { InstallPorts } from './install/run-to-end.js'
-import type { ToolLine } from '../../analysis/thresholds/judge/tool-lines.js'
+import type { NodeLine } from '../node-lines.js'
 
 export interface PlanRequest {
   /** As in `run[tool]`, in the API document's own word. */
@@ -75,7 +75,9 @@ export interface NodeOutcome {
   /** What may be a mistake or intended, one sentence each. */
   readonly doubts?: readonly string[]
   /** What the plan itself says must hold, as the tool judged it. */
-  readonly lines?: readonly ToolLine[]
+  readonly lines?: readonly NodeLine[]
+  /** The plan had nothing to do for this node. */
+  readonly isIdle?: boolean
   /** The time span of the samples, if it differs from the duration of the work. */
   readonly span?: { readonly startMs: number; readonly endMs: number }
 }

@@ -1,6 +1,6 @@
 import { RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
-import { joinToolLines } from '../../analysis/thresholds/judge/tool-lines.js'
+import { joinNodeLines } from '../node-lines.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { RunPorts } from './make-ready.js'
 import { type Findings, formatDoubts, formatFindings } from './findings.js'
@@ -62,7 +62,7 @@ export class RunEndings {
     const hasProblem = problems.length > 0
     run.remoteErrors = formatFindings({ problems, losses })
     run.warnings = formatDoubts(doubts)
-    const lines = joinToolLines(end.nodes.flatMap(({ outcome }) => outcome.lines ?? []))
+    const lines = joinNodeLines(end.nodes.map(({ outcome }) => outcome.lines ?? []))
     if (lines.length > 0) run.toolLines = lines
     Object.assign(run, spanOf(run, end, isMerged ? results : undefined))
     if (isMerged) await this.keep(run, results, hasProblem)

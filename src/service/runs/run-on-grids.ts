@@ -42,7 +42,7 @@ interface NodeWork extends RunWork {
 export interface NodeEnd {
   readonly grid: GridRecord
   readonly index: number
-  /** There was no thread left for it. */
+  /** There was nothing left for it to do. */
   readonly isIdle: boolean
   readonly outcome: NodeOutcome
   readonly interruption: Interruption | undefined
@@ -101,7 +101,7 @@ async function endNode(ports: RunPorts, work: NodeWork): Promise<NodeEnd> {
   }
   book.noteEnd(grid, index, ports.clock.now())
   const interruption = signal.aborted ? (signal.reason as Interruption) : undefined
-  return { grid, index, isIdle: threads === 0, outcome, interruption }
+  return { grid, index, isIdle: threads === 0 || outcome.isIdle === true, outcome, interruption }
 }
 
 /** A lost node is told with its part of the load. */

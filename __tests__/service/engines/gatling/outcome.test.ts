@@ -115,7 +115,21 @@ describe('how a simulation ended', () => {
       expect(problemOf(2, [held, broken, 'loadgate x1: end of run'])).toBeNull()
       expect(linesOf(2, [held, broken])).toEqual([
         HELD,
-        { text: 'Gatling: Global: percentage of failed events is less than 1.0', holds: false }
+        {
+          ...{ text: 'Gatling: Global: percentage of failed events is less than 1.0', holds: false },
+          joins: { by: 'range' }
+        }
+      ])
+    })
+
+    test('one on a request that does not exist is named', () => {
+      const unknown =
+        'nothere: max of response time is less than 5.0 : false (Could not find stats matching assertion path List(nothere))'
+      expect(linesOf(2, [unknown])).toEqual([
+        {
+          ...{ text: 'Gatling: nothere: max of response time is less than 5.0', holds: false, isEmpty: true },
+          reason: expect.stringContaining('no request or group of that name')
+        }
       ])
     })
 

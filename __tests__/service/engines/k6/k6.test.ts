@@ -186,17 +186,18 @@ describe('what a node is given', () => {
 
 describe('the outcome', () => {
   test('as the node tells it, in lines that begin with the tool’s name', async () => {
-    const lines = [{ text: 'checks rate>0.9', holds: false }]
+    const lines = [{ text: 'checks rate>0.9', holds: false, joins: { by: 'range' } as const }]
     expect(await run({ facts: { losses: ['a'], doubts: ['b'], lines } })).toEqual({
       ...{ problem: null, losses: ['a'], doubts: ['b'] },
-      lines: [{ text: 'k6: checks rate>0.9', holds: false }]
+      lines: [{ text: 'k6: checks rate>0.9', holds: false, joins: { by: 'range' } }],
+      isIdle: false
     })
   })
 
   test('no request is lost load, but not on a node without a VU, and not beside a problem', async () => {
     const silent = 'eu node 3 recorded no samples: the script sent no HTTP request'
     expect((await run({ facts: { requests: 0 } })).losses).toEqual([silent])
-    expect((await run({ facts: { requests: 0, isIdle: true } })).losses).toEqual([])
+    expect(await run({ facts: { requests: 0, isIdle: true } })).toMatchObject({ losses: [], isIdle: true })
     expect(log).toEqual(['eu node 3: the script has no VU for it, so it stays idle'])
     expect(await run({ facts: { requests: 0, problem: 'no' } })).toMatchObject({ problem: 'no', losses: [] })
   })

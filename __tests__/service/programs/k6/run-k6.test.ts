@@ -11,6 +11,8 @@ const rowOf = (metric: string, value: number, name = 'home'): string =>
   `${metric},1700000000500,${value},,,true,GET,${name},200,http://shop/,,vu=1&iter=0`
 const ROW = `${rowOf('http_req_duration', 20)}\n${rowOf('http_req_blocked', 5)}\n`
 const OPTIONS = { totalDuration: '1s', setupTimeout: '0s', teardownTimeout: '0s', maxVUs: 1, thresholds: {} }
+/** Of the one request below, unless a test says otherwise. */
+const SUMMARY = '{"metrics":{"http_reqs":{"count":1,"rate":1}}}'
 
 let stage: K6Stage
 beforeEach(() => {
@@ -41,6 +43,7 @@ fs.writeFileSync(${JSON.stringify(join(stage.folder, 'pid'))}, String(process.pi
 if (command === 'inspect') {
   ${inspect ?? `console.log(${JSON.stringify(JSON.stringify(options))})`}
 } else {
+  summary('${SUMMARY}')
   ${run}
 }
 `
@@ -84,7 +87,7 @@ describe('a k6 that lies is never believed to have passed', () => {
     },
     {
       what: 'crossed thresholds, all of which hold',
-      run: `${WRITE} summary('{"metrics":{"checks":{"thresholds":{"rate>0.9":false}}}}'); process.exit(99)`,
+      run: `${WRITE} summary('{"metrics":{"checks":{"passes":1,"fails":0,"thresholds":{"rate>0.9":false}}}}'); process.exit(99)`,
       lines: [
         { text: 'checks rate>0.9', holds: true },
         { text: 'thresholds of the script', holds: false }
@@ -107,12 +110,40 @@ describe('a k6 that lies is never believed to have passed', () => {
 
   test('thresholds that it does not judge are lost', async () => {
     const thresholds = { checks: ['rate>0.9'], http_req_failed: [] }
-    for (const run of [WRITE, `${WRITE} summary('{"metr')`]) {
+    const unsaid = 'k6 did not say whether these thresholds hold: checks rate>0.9'
+    const other = SUMMARY.replace(
+      '{"http',
+      '{"checks":{"thresholds":{"rate>0.9":"false","rate>0.8":false}},"http'
+    )
+    for (const [run, says] of [
+      [WRITE, unsaid],
+      [`${WRITE} summary('${other}')`, unsaid],
+      [`${WRITE} summary('{"metr')`, 'k6 wrote no summary that can be read'],
+      [`${WRITE} fs.rmSync(after('--summary-export='))`, 'k6 wrote no summary that can be read']
+    ] as const) {
       standIn({ options: { ...OPTIONS, thresholds }, run })
-      expect((await stage.run('')).facts.losses).toEqual([
-        'k6 did not say whether these thresholds hold: checks'
-      ])
+      expect((await stage.run('')).facts.losses).toEqual([expect.stringContaining(says)])
     }
+  })
+
+  test.each([
+    {
+      what: 'more requests than samples',
+      run: `${WRITE} summary('{"metrics":{"http_reqs":{"count":6}}}')`,
+      counted: '6 requests'
+    },
+    { what: 'fewer', run: `${WRITE} summary('{"metrics":{}}')`, counted: '0 requests' },
+    {
+      what: 'a request, and there is no sample',
+      run: `csv('${HEADER}\\n')`,
+      counted: '1 request',
+      samples: 0
+    }
+  ])('it counts $what', async ({ run, counted, samples = 1 }) => {
+    standIn({ run })
+    expect((await stage.run('')).facts.losses).toEqual([
+      `k6 counted ${counted}, and wrote samples of ${samples}: the samples are not complete, or not all of them are of this test`
+    ])
   })
 
   test.each([

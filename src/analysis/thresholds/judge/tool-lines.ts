@@ -3,19 +3,27 @@ import type { Judgement } from './judgement.js'
 /** What a plan itself says must hold, as its tool judged it; it begins with the tool's name. */
 export interface ToolLine {
   readonly text: string
-  readonly holds: boolean
+  /** Null if that is not known. */
+  readonly holds: boolean | null
+  /** Why it is not known, or more about why it is broken. */
+  readonly reason?: string
 }
 
 /** After all lines of the gate. */
 const LINE = Number.MAX_SAFE_INTEGER
 
 export function judgeToolLines(lines: readonly ToolLine[] = []): Judgement[] {
-  return lines.map(({ text, holds }) => ({
-    threshold: { isTools: true, text, line: LINE, level: 'fail' },
-    verdict: holds ? 'passed' : 'failed',
+  return lines.map((line) => ({
+    threshold: { isTools: true, text: line.text, line: LINE, level: 'fail' },
+    verdict: line.holds === null ? 'inconclusive' : line.holds ? 'passed' : 'failed',
     scopesChecked: 0,
-    reason: `${text} ${holds ? 'holds' : 'is broken'}, as the tool judged it`
+    reason: describe(line)
   }))
+}
+
+function describe({ text, holds, reason }: ToolLine): string {
+  const how = holds === null ? 'could not be judged' : holds ? 'holds' : 'is broken'
+  return reason === undefined ? `${text} ${how}, as the tool judged it` : `${text} ${how}: ${reason}`
 }
 
 /** The broken ones: whatever else is missing, the tool has seen what breaks them. */
@@ -23,9 +31,16 @@ export function brokenByTool(judgements: readonly Judgement[]): Judgement[] {
   return judgements.filter(({ threshold, verdict }) => 'isTools' in threshold && verdict === 'failed')
 }
 
-/** Of several runs or nodes: each line once, and it holds if it does in all of them. */
+/** Of several runs: each line once. One that is broken in any of them is broken, and it holds if it does in all. */
 export function joinToolLines(lines: readonly ToolLine[]): ToolLine[] {
-  const holds = new Map<string, boolean>()
-  for (const line of lines) holds.set(line.text, line.holds && holds.get(line.text) !== false)
-  return [...holds].map(([text, isHeld]) => ({ text, holds: isHeld }))
+  const worst = new Map<string, ToolLine>()
+  for (const line of lines) {
+    const before = worst.get(line.text)
+    if (before === undefined || rankOf(line) < rankOf(before)) worst.set(line.text, line)
+  }
+  return [...worst.values()]
+}
+
+function rankOf({ holds }: ToolLine): number {
+  return holds === null ? 1 : holds ? 2 : 0
 }

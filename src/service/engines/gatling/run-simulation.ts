@@ -12,7 +12,8 @@ import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import { planSecrets, redactLog } from '../redact-log.js'
 import type { NodeExit } from '../../nodes/load-node.js'
-import type { ToolLine } from '../../../analysis/thresholds/judge/tool-lines.js'
+import type { NodeLine } from '../../node-lines.js'
+import { readAssertion } from './assertions.js'
 
 /** A compiled simulation: the same for every node with the same tools. */
 export interface Simulation {
@@ -186,7 +187,7 @@ interface Ending {
 }
 
 /** What the simulation asserts, as Gatling judged it: it says so in its exit code, and prints a line for each. */
-export function listAssertions(exit: NodeExit, { isEnded, failures, assertions }: Console): ToolLine[] {
+export function listAssertions(exit: NodeExit, { isEnded, failures, assertions }: Console): NodeLine[] {
   if (!isEnded || failures.length > 0) return []
   const areBroken = exit.code === ASSERTIONS_FAILED
   if (!areBroken && exit.code !== 0) return []
@@ -194,7 +195,7 @@ export function listAssertions(exit: NodeExit, { isEnded, failures, assertions }
   const lines = areBroken ? assertions : assertions.filter(({ holds }) => holds)
   const isShown = !areBroken || lines.some(({ holds }) => !holds)
   const all = isShown ? lines : [...lines, { text: 'assertions of the simulation', holds: false }]
-  return all.map(({ text, holds }) => ({ text: `Gatling: ${text}`, holds }))
+  return all.map((line) => ({ ...line, text: `Gatling: ${line.text}` }))
 }
 
 /** Why a run is a problem, in Gatling's own words; null if the whole simulation ran, whether or not its assertions hold. */
@@ -245,8 +246,6 @@ const END = 'end of run'
 const RULE = /^[=-]{20,}$/
 /** Gatling's tables are as wide as a terminal, and a log's line has more in it. */
 const FILLER = /([-# ])\1{9,}/g
-/** `Global: percentage of failed events is less than 1.0 : false (actual : 50.0)`; the end differs between the nodes of a run. */
-const ASSERTION = /^(.+) : (true|false) \(actual : .*\)$/
 /** Assertions on all requests have a line for each. */
 const MOST_ASSERTIONS = 1000
 
@@ -264,7 +263,7 @@ export class Console {
   /** Why the simulation failed, from the outermost exception to its cause. */
   readonly failures: string[] = []
   /** As Gatling prints them. */
-  readonly assertions: ToolLine[] = []
+  readonly assertions: NodeLine[] = []
   readonly lastLines: string[] = []
 
   constructor(private readonly ports: ConsolePorts) {}
@@ -278,9 +277,8 @@ export class Console {
     if (raw.trim() === '' || RULE.test(raw)) return
     // Before anything is left out of the line: a secret is found as a whole only.
     const line = this.ports.redact(raw)
-    const [, text, holds] = ASSERTION.exec(line) ?? []
-    if (text !== undefined && this.assertions.length < MOST_ASSERTIONS)
-      this.assertions.push({ text, holds: holds === 'true' })
+    const assertion = readAssertion(line)
+    if (assertion !== undefined && this.assertions.length < MOST_ASSERTIONS) this.assertions.push(assertion)
     this.lastLines.push(line)
     if (this.lastLines.length > KEPT_LINES) this.lastLines.shift()
     this.ports.onLine(line.replace(FILLER, '$1$1$1'))

@@ -70,7 +70,8 @@ export async function runOnNode(
       ...(isSilent ? [`${order.nodeName} recorded no samples: the script sent no HTTP request`] : [])
     ].map(redact),
     doubts: facts.doubts.map(redact),
-    lines: facts.lines.map(({ text, holds }) => ({ text: redact(`k6: ${text}`), holds }))
+    lines: facts.lines.map((line) => ({ ...line, text: redact(`k6: ${line.text}`) })),
+    isIdle: facts.isIdle
   }
 }
 

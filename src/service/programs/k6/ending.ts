@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
-import type { ToolLine } from '../../../analysis/thresholds/judge/tool-lines.js'
 import { count, formatDuration } from '../../../contract/text.js'
 import type { TestOptions } from './options.js'
 import type { K6Facts } from './order.js'
 import type { Samples } from './samples.js'
+import { listThresholds, readSummary } from './summary.js'
 import type { K6Words } from './words.js'
 
 export interface Ending {
@@ -30,7 +29,8 @@ const MARKED_FAILED = 110
 export function conclude(found: Found): K6Facts {
   const { end, words, samples } = found
   const { problems, losses, notes } = samples.translation.facts
-  const { lines, missing } = judgedLines(found)
+  const summary = readSummary(found.summary, found.options)
+  const lines = summary?.lines ?? []
   const problem = findProblem(found)
   const said = words.firstException.split('\n', 1)[0] ?? ''
   return {
@@ -41,8 +41,8 @@ export function conclude(found: Found): K6Facts {
       ...(words.exceptions > 0
         ? [`k6: an exception ended ${count(words.exceptions, 'iteration')}: ${said}`]
         : []),
-      // After another end k6 may not have judged them, and whoever was there is interrupted.
-      ...(problem === null ? [...words.describeInterrupted(), ...missing] : [])
+      // After another end k6 may not have written all of it, and whoever was there is interrupted.
+      ...(problem === null ? [...words.describeInterrupted(), ...doubtSamples(found, summary)] : [])
     ],
     doubts: notes,
     lines: [
@@ -72,33 +72,23 @@ function findProblem({ end, words, samples }: Found): string | null {
     : `k6 ended with ${how}${said}`
 }
 
-/** The thresholds as k6 has judged them, and a sentence if it has not judged all that the script has. */
-function judgedLines({ summary, options }: Found): { lines: ToolLine[]; missing: string[] } {
-  // k6 writes them in any order.
-  const lines = readThresholds(summary).sort((one, other) => (one.text < other.text ? -1 : 1))
-  const metrics = Object.entries(options.thresholds ?? {})
-  const unjudged = metrics
-    .filter(([, expressions]) => expressions.length > 0)
-    .map(([metric]) => metric)
-    .filter((metric) => !lines.some(({ text }) => text.startsWith(`${metric} `)))
-  const missing = `k6 did not say whether these thresholds hold: ${unjudged.join(', ')}`
-  return { lines, missing: unjudged.length === 0 ? [] : [missing] }
-}
-
-/** `metric expression` of every threshold; in k6's summary `true` stands for a crossed one. */
-function readThresholds(file: string): ToolLine[] {
-  try {
-    const { metrics = {} } = JSON.parse(readFileSync(file, 'utf8')) as {
-      metrics?: Readonly<Record<string, { thresholds?: Readonly<Record<string, boolean | { ok: boolean }>> }>>
-    }
-    return Object.entries(metrics).flatMap(([metric, { thresholds = {} }]) =>
-      Object.entries(thresholds).map(([expression, crossed]) => ({
-        text: `${metric} ${expression}`,
-        holds: typeof crossed === 'boolean' ? !crossed : crossed.ok
-      }))
-    )
-  } catch {
-    // There is none, or it is not k6's: what it should say is missing.
-    return []
-  }
+/** What k6's summary lacks, or says against the samples. */
+function doubtSamples({ samples, options }: Found, summary: ReturnType<typeof readSummary>): string[] {
+  if (summary === undefined)
+    return [
+      'k6 wrote no summary that can be read, so nothing says that its samples and thresholds are complete'
+    ]
+  const { requests, facts } = samples.translation
+  const isOther = summary.requests !== requests && facts.problems.length === 0
+  const unjudged = listThresholds(options)
+    .map(({ text }) => text)
+    .filter((text) => !summary.lines.some((line) => line.text === text))
+  return [
+    ...(isOther
+      ? [
+          `k6 counted ${count(summary.requests, 'request')}, and wrote samples of ${requests}: the samples are not complete, or not all of them are of this test`
+        ]
+      : []),
+    ...(unjudged.length === 0 ? [] : [`k6 did not say whether these thresholds hold: ${unjudged.join(', ')}`])
+  ]
 }

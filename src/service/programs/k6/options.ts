@@ -16,6 +16,7 @@ export interface ScriptOptions {
 /** The same with the settings of the run, as `k6 inspect --execution-requirements` prints them for this node's part. */
 export interface TestOptions {
   readonly systemTags?: readonly string[] | null
+  readonly summaryTrendStats?: readonly string[] | null
   readonly setupTimeout?: string | null
   readonly teardownTimeout?: string | null
   readonly thresholds?: Readonly<Record<string, readonly unknown[]>> | null
@@ -25,8 +26,8 @@ export interface TestOptions {
 
 /** What the samples are made from. */
 const NEEDED_TAGS = [
-  ...['check', 'error', 'error_code', 'expected_response', 'group', 'method', 'name', 'service', 'status'],
-  'url',
+  ...['check', 'error', 'error_code', 'expected_response', 'group', 'method', 'name', 'scenario'],
+  ...['service', 'status', 'url'],
   // Of no metric: it only says whose request a row is.
   'vu'
 ]
@@ -145,13 +146,19 @@ export function shapeVariables({ vus, duration, stage }: Shape, own: ScriptOptio
   }
 }
 
-export function loadArguments({ vus, duration, stage }: Shape, { systemTags }: TestOptions): string[] {
+/** What k6 shows of a Trend unless the script says otherwise. */
+const TREND_STATS = ['avg', 'min', 'med', 'max', 'p(90)', 'p(95)']
+
+export function loadArguments({ vus, duration, stage }: Shape, options: TestOptions): string[] {
+  const { systemTags, summaryTrendStats } = options
   return [
     ...(vus === undefined ? [] : [`--vus=${vus}`]),
     ...(duration === undefined ? [] : [`--duration=${duration}`]),
     ...(stage === undefined ? [] : [`--stage=${stage}`]),
     // Those of the script too: its thresholds may be about them.
-    `--system-tags=${[...new Set([...(systemTags ?? []), ...NEEDED_TAGS])].join(',')}`
+    `--system-tags=${[...new Set([...(systemTags ?? []), ...NEEDED_TAGS])].join(',')}`,
+    // The count says whether a threshold had samples to judge.
+    `--summary-trend-stats=${[...new Set([...(summaryTrendStats ?? TREND_STATS), 'count'])].join(',')}`
   ]
 }
 

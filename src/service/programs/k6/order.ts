@@ -1,5 +1,5 @@
-import type { ToolLine } from '../../../analysis/thresholds/judge/tool-lines.js'
 import { CUT } from '../../lines.js'
+import type { NodeLine } from '../../node-lines.js'
 
 /** What the service asks of a node; JSON in the environment variable ORDER_VARIABLE. */
 export interface K6Order {
@@ -34,7 +34,7 @@ export interface K6Facts {
   readonly problem: string | null
   readonly losses: readonly string[]
   readonly doubts: readonly string[]
-  readonly lines: readonly ToolLine[]
+  readonly lines: readonly NodeLine[]
   readonly requests: number
   /** The script has no VU for this part of the load: k6 was not started. */
   readonly isIdle: boolean
@@ -45,7 +45,7 @@ type Told =
   | { readonly problem: string }
   | { readonly loss: string }
   | { readonly doubt: string }
-  | { readonly line: ToolLine }
+  | { readonly line: NodeLine }
   | { readonly end: Pick<K6Facts, 'requests' | 'isIdle'> }
 
 /** Even if each character is written as \u0000 it fits into a line. */
@@ -61,7 +61,7 @@ export function writeFacts({ problem, losses, doubts, lines, requests, isIdle }:
     ...(problem === null ? [] : [{ problem: cutWords(problem) }]),
     ...losses.map((loss) => ({ loss: cutWords(loss) })),
     ...doubts.map((doubt) => ({ doubt: cutWords(doubt) })),
-    ...lines.map(({ text, holds }) => ({ line: { text: cutWords(text), holds } })),
+    ...lines.map((line) => ({ line: { ...line, text: cutWords(line.text) } })),
     { end: { requests, isIdle } }
   ]
   return told.map((each) => JSON.stringify(each))
@@ -72,7 +72,7 @@ export class FactsReader {
   #problem: string | null = null
   readonly #losses: string[] = []
   readonly #doubts: string[] = []
-  readonly #lines: ToolLine[] = []
+  readonly #lines: NodeLine[] = []
   /** Undefined until all of them were told. */
   facts: K6Facts | undefined
 

@@ -23,6 +23,8 @@ import { readLogLine } from './words.js'
 export const QUIET = {
   K6_NO_USAGE_REPORT: 'true',
   K6_AUTO_EXTENSION_RESOLUTION: 'false',
+  // The form of its summary that is read here.
+  K6_NEW_MACHINE_READABLE_SUMMARY: 'false',
   K6_CSV_TIME_FORMAT: 'unix_milli',
   K6_CSV_SAVE_INTERVAL: '1s'
 }

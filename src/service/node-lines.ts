@@ -1,0 +1,117 @@
+import type { ToolLine } from '../analysis/thresholds/judge/tool-lines.js'
+
+/** What a plan itself says must hold, as the tool of one node judged it by the node's own requests. */
+export interface NodeLine {
+  readonly text: string
+  readonly holds: boolean
+  /** Why it is broken, or nothing is known of it. */
+  readonly reason?: string
+  /** The tool had nothing to judge it by, whatever it says of it. */
+  readonly isEmpty?: boolean
+  /** Broken on this node it has ended the test there. */
+  readonly endsTest?: boolean
+  readonly joins?: Joins
+}
+
+/** What several nodes' figures say of the figure over all requests; without one, a line that is broken on a node is broken. */
+export type Joins =
+  /** It lies between theirs, as an average and a percentile do. */
+  | { readonly by: 'range' }
+  /** It is their sum, as a count is; or a share, whose parts and wholes are added up. */
+  | { readonly by: 'sum'; readonly part: number; readonly whole?: number; readonly limit: Limit }
+  | { readonly by: 'nothing' }
+
+/** `between` and `inside` have two numbers, which the first one includes; `in` has any number of them. */
+export interface Limit {
+  readonly operator: '<' | '<=' | '>' | '>=' | '==' | '!=' | 'between' | 'inside' | 'in'
+  readonly numbers: readonly number[]
+}
+
+function keepsTo({ operator, numbers }: Limit, figure: number): boolean {
+  const [first = NaN, second = NaN] = numbers
+  const tests: Readonly<Record<Limit['operator'], boolean>> = {
+    '<': figure < first,
+    '<=': figure <= first,
+    '>': figure > first,
+    '>=': figure >= first,
+    '==': figure === first,
+    '!=': figure !== first,
+    between: figure >= first && figure <= second,
+    inside: figure > first && figure < second,
+    in: numbers.includes(figure)
+  }
+  return tests[operator]
+}
+
+/** Of an average, a percentile and the like. If all nodes' figures keep to such a limit, those between them do. */
+export function joinsOfRange(limit: Limit | undefined): Joins {
+  return limit === undefined || ['!=', 'in'].includes(limit.operator) ? { by: 'nothing' } : { by: 'range' }
+}
+
+/** The same for the largest and the smallest: one that is over the limit on a node is so among all. */
+export function joinsOfExtreme(figure: 'max' | 'min', limit: Limit | undefined): Joins | undefined {
+  const isUpper = limit?.operator.startsWith('<') === true
+  const isLower = limit?.operator.startsWith('>') === true
+  return (figure === 'max' ? isUpper : isLower) ? undefined : joinsOfRange(limit)
+}
+
+/** The lines of a run from those of each of its nodes. */
+export function joinNodeLines(nodes: readonly (readonly NodeLine[])[]): ToolLine[] {
+  const byText = new Map<string, NodeLine[]>()
+  for (const lines of nodes.map(listOnce))
+    for (const line of lines) byText.set(line.text, [...(byText.get(line.text) ?? []), line])
+  return [...byText].map(([text, lines]) => ({ text, ...joinLine(lines) }))
+}
+
+/** A plan may say the same twice. */
+function listOnce(lines: readonly NodeLine[]): NodeLine[] {
+  const byText = new Map<string, NodeLine>()
+  for (const line of lines) if (byText.get(line.text)?.holds !== false) byText.set(line.text, line)
+  return [...byText.values()]
+}
+
+type Joined = Pick<ToolLine, 'holds' | 'reason'>
+
+function joinLine(lines: readonly NodeLine[]): Joined {
+  const judged = lines.filter(({ isEmpty }) => !isEmpty)
+  const [first] = lines
+  if (first === undefined || judged.length === 0) {
+    const isBroken = lines.some(({ holds }) => !holds)
+    return { holds: isBroken ? false : null, ...(first?.reason !== undefined && { reason: first.reason }) }
+  }
+  const broken = judged.find(
+    ({ holds, endsTest, joins }) => !holds && (endsTest === true || joins === undefined)
+  )
+  const [one, ...others] = judged
+  if (broken !== undefined || one === undefined || others.length === 0)
+    return { holds: broken === undefined && one?.holds === true }
+  return one.joins === undefined ? { holds: true } : joinFigures(judged, one.joins)
+}
+
+function joinFigures(lines: readonly NodeLine[], joins: Joins): Joined {
+  const held = lines.filter(({ holds }) => holds).length
+  const isSame = held === 0 || held === lines.length
+  if (joins.by === 'sum') return addUp(lines, joins.limit)
+  if (joins.by === 'range' && isSame) return { holds: held > 0 }
+  return {
+    holds: null,
+    reason: `each node judged its own requests, and it holds on ${held} of ${lines.length}, which does not say whether it holds for all requests together; a line in the gate's thresholds judges those of all nodes`
+  }
+}
+
+function addUp(lines: readonly NodeLine[], limit: Limit): Joined {
+  const sums = lines.flatMap(({ joins }) => (joins?.by === 'sum' ? joins : []))
+  const part = sum(sums.map((each) => each.part))
+  const isShare = sums.some(({ whole }) => whole !== undefined)
+  const figure = isShare ? part / sum(sums.map(({ whole = 0 }) => whole)) : part
+  if (!Number.isFinite(figure) || sums.length < lines.length)
+    return { holds: null, reason: 'the figures of the nodes cannot be added up' }
+  const shown = Number(figure.toPrecision(6))
+  return keepsTo(limit, figure)
+    ? { holds: true }
+    : { holds: false, reason: `the ${lines.length} nodes together have ${shown}` }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
