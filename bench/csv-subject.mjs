@@ -80,7 +80,7 @@ function duckdbK6Query(path) {
   const quantiles = PERCENTS.map((percent) => percent / 100 - 1e-9).join(', ')
   return `with rows as (
     select
-      case metric_name when 'http_req_duration' then name when 'checks' then 'check: ' || "check" else substr("group", 3) end as label,
+      case metric_name when 'http_req_duration' then name when 'checks' then 'check: ' || "check" else 'group: ' || substr("group", 3) end as label,
       case metric_name when 'checks' then 0 else round(metric_value) end::BIGINT as elapsed,
       case metric_name when 'http_req_duration' then expected_response = 'false' when 'checks' then metric_value = 0 else false end as failed
     from read_csv('${path}', header = true, delim = ',', quote = '"', escape = '"', columns = {${columns.join(', ')}})

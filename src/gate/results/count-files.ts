@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { countResults, type CountedRun } from '../../analysis/evidence/count-results.js'
 import { spanOf } from '../../analysis/evidence/grid-times.js'
 import {
@@ -28,6 +29,8 @@ export interface CountingOptions {
   readonly nowMs: number
 }
 
+const ID_DIGITS = 12
+
 interface CountedFile {
   readonly source: ResultSource
   readonly translated: TranslatedFile
@@ -38,7 +41,7 @@ interface CountedFile {
 export async function countFiles(
   files: readonly Omit<CountedFile, 'scan'>[],
   options: CountingOptions
-): Promise<{ readonly counted: CountedRun; readonly notes: readonly string[] }> {
+): Promise<{ readonly counted: CountedRun; readonly notes: readonly string[]; readonly identity: string }> {
   const { settings, earlier } = options
   const stallLabels = listStallLabels(settings.thresholds)
   const readable = files.flatMap(({ source, translated }) => {
@@ -59,8 +62,15 @@ export async function countFiles(
       foreign: [...findWrongTimes(found, options), ...counted.foreign, ...older],
       gaps: [...findUntimed(found, settings), ...counted.gaps]
     },
-    notes: [...age.notes, ...describeUnknownThreads(counted, settings)]
+    notes: [...age.notes, ...describeUnknownThreads(counted, settings)],
+    identity: identify(scans)
   }
+}
+
+/** The same for the same samples, in any order of the files: no two runs begin with the same rows. */
+function identify(scans: readonly ScanResult[]): string {
+  const begins = scans.map(({ firstRows, rows }) => `${firstRows.at(-1) ?? ''} ${rows}`)
+  return createHash('sha256').update(begins.sort().join('\n')).digest('hex').slice(0, ID_DIGITS)
 }
 
 /** Which files are compared with the begin of the workflow run, and why others are not. */

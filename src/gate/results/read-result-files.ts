@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Apdex } from '../../analysis/evidence/apdex.js'
@@ -50,7 +49,7 @@ export async function readResultFiles(
   )
   const tools = [...new Set(files.flatMap(({ translated: { format } }) => format?.tool ?? []))].sort()
   const apdex = apdexOf(counted, settings.apdexTargetMs)
-  const run = runOf(files, { settings, tools, apdex })
+  const run = runOf(files, { settings, tools, apdex, identity: found.identity })
   const ended = judgeExitCode(settings.toolExitCode, tools)
   return {
     run: { ...run, ...(ended.lines.length > 0 && { toolLines: ended.lines }) },
@@ -147,13 +146,13 @@ interface RunParts {
   readonly settings: ReadingOptions['settings']
   readonly tools: readonly string[]
   readonly apdex: Apdex | string
+  readonly identity: string
 }
 
 /** The files as a run: its id is that of their content, so that one that is judged again is recorded once. */
-function runOf(files: readonly ReadFile[], { settings, tools, apdex }: RunParts): Run {
+function runOf(files: readonly ReadFile[], { settings, tools, apdex, identity }: RunParts): Run {
   const { name, threads, durationSeconds } = settings
-  const digests = files.map(({ translated }) => translated.digest).sort()
-  const id = `results-${createHash('sha256').update(digests.join('\n')).digest('hex').slice(0, 12)}`
+  const id = `results-${identity}`
   const unknown = {
     notes: undefined,
     permalink: undefined,

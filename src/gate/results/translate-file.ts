@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
@@ -20,8 +19,6 @@ export interface TranslatedFile {
   readonly path: string | undefined
   /** Of the file that was given. */
   readonly bytes: number
-  /** Of what was written; empty for a file that is read where it is. */
-  readonly digest: string
   /** Why the file has no samples, after its name: "is empty". */
   readonly refusal: string | undefined
   readonly facts: TranslationFacts
@@ -66,7 +63,7 @@ export async function translateFile(path: string, options: Options): Promise<Tra
       if (format.kind === 'refused') return { ...result, refusal: describeRefusal(format.reason, source) }
       const isInPlace = format.kind === 'as it is' && !isZipped && !options.isCopied
       const written = isInPlace
-        ? { path, digest: '', facts: NO_FACTS }
+        ? { path, facts: NO_FACTS }
         : await write(source, format, { ...options, path, writtenMs: seen.mtimeMs })
       const lastByte = isInPlace ? await readLastByte(file, seen.size) : source.lastByte
       const isUnended = format.form !== 'XML' && lastByte !== LINE_FEED
@@ -79,7 +76,7 @@ export async function translateFile(path: string, options: Options): Promise<Tra
   }
 }
 
-const NOTHING = { format: undefined, path: undefined, digest: '', facts: NO_FACTS, isUnended: false }
+const NOTHING = { format: undefined, path: undefined, facts: NO_FACTS, isUnended: false }
 
 async function readLastByte(file: FileHandle, size: number): Promise<number | undefined> {
   const { buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
@@ -101,13 +98,11 @@ async function write(
   format: Exclude<Recognised, { kind: 'refused' }>,
   { path, target, writtenMs }: Options & { readonly path: string; readonly writtenMs: number }
 ) {
-  const hash = createHash('sha256')
   const out = await open(target, 'w')
   let written = Promise.resolve()
   /** Returns while the bytes are being written. */
   const put = async (bytes: string | Uint8Array): Promise<void> => {
     if (bytes.length === 0) return
-    hash.update(bytes)
     await written
     written = out.appendFile(bytes)
     // Its failure is thrown to who waits for it.
@@ -116,11 +111,14 @@ async function write(
   try {
     const translation = format.kind === 'as it is' ? undefined : format.open(writtenMs)
     if (translation !== undefined) await put(translation.header)
-    for await (const chunk of source.chunks()) await put(translation?.push(chunk) ?? chunk)
+    for await (const chunk of source.chunks()) {
+      await put(translation?.push(chunk) ?? chunk)
+      if (translation === undefined) await written
+    }
     if (translation !== undefined) await put(translation.end())
     await written
     const facts = withProblem(translation?.facts ?? NO_FACTS, source)
-    return { path: target, digest: hash.digest('hex'), facts }
+    return { path: target, facts }
   } catch (thrown) {
     await written.catch(() => undefined)
     // What tells of the failure needs space too.
@@ -146,6 +144,23 @@ function withProblem(facts: TranslationFacts, { problem }: Source): TranslationF
   return problem === undefined
     ? facts
     : { ...facts, problems: [`it cannot be unpacked to its end: ${problem}`, ...facts.problems] }
+}
+
+/** Reads the next bytes while the last ones are worked on. */
+async function* readAhead(file: FileHandle): AsyncGenerator<Buffer> {
+  let [buffer, other] = [Buffer.alloc(CHUNK_BYTES), Buffer.alloc(CHUNK_BYTES)]
+  let position = 0
+  let reading = file.read(buffer, 0, CHUNK_BYTES, position)
+  for (;;) {
+    const { bytesRead } = await reading
+    if (bytesRead === 0) return
+    position += bytesRead
+    reading = file.read(other, 0, CHUNK_BYTES, position)
+    // Nobody may ask for more; who does is told.
+    reading.catch(() => undefined)
+    yield buffer.subarray(0, bytesRead)
+    ;[buffer, other] = [other, buffer]
+  }
 }
 
 interface SourceOptions extends Required<Pick<Options, 'signal' | 'mostUnpackedBytes'>> {
@@ -178,15 +193,7 @@ class Source {
   async open(): Promise<boolean> {
     const { buffer } = await this.#file.read(Buffer.alloc(GZIP.length), 0, GZIP.length, 0)
     const isZipped = GZIP.every((byte, i) => buffer[i] === byte)
-    const raw = this.#file.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_BYTES })
-    this.#streams = [raw]
-    if (isZipped) {
-      const unzip = createGunzip({ chunkSize: CHUNK_BYTES })
-      raw.on('error', (error) => unzip.destroy(error))
-      this.#unzip = unzip
-      this.#streams.push(raw.pipe(unzip))
-    }
-    this.#bytes = (this.#streams.at(-1) ?? raw)[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+    this.#bytes = isZipped ? this.#unpack() : readAhead(this.#file)
     while (this.beginning.length < BEGINNING_BYTES && !this.isAll) {
       const chunk = await this.#next()
       if (chunk === undefined) this.isAll = true
@@ -195,6 +202,16 @@ class Source {
     return isZipped
   }
 
+  #unpack(): AsyncIterator<Buffer> {
+    const raw = this.#file.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_BYTES })
+    const unzip = createGunzip({ chunkSize: CHUNK_BYTES })
+    raw.on('error', (error) => unzip.destroy(error))
+    this.#unzip = raw.pipe(unzip)
+    this.#streams = [raw, unzip]
+    return unzip[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  }
+
+  /** Each is good until the next one is asked for. */
   async *chunks(): AsyncGenerator<Buffer> {
     yield this.beginning
     if (this.isAll) return

@@ -55,7 +55,6 @@ function isSkipped(start: u32): bool {
   return false
 }
 
-@inline
 function headOf(start: u32): u32 {
   return heads + (u32(load<u8>(start, SKIPPED_LETTER)) << 2)
 }
