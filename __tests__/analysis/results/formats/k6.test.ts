@@ -199,7 +199,7 @@ describe('what counts for its own label only', () => {
     [row('checks', END, 1, { check: 'is 200', metadata: 'vu=1' }), 'check: is 200', 'true'],
     [row('group_duration', END, 50, { group: '::shop::basket' }), 'group: shop::basket', 'true'],
     [
-      row('grpc_req_duration', END, 50, { name: '', url: 'shop.Orders/List' }),
+      row('grpc_req_duration', END, 50, { name: '', url: 'shop.Orders/List', status: '0' }),
       'grpc_req_duration: shop.Orders/List',
       'true'
     ],
@@ -216,6 +216,11 @@ describe('what counts for its own label only', () => {
     [
       row('ws_connecting', END, 50, { url: 'ws://shop.example', status: '502' }),
       'ws_connecting: ws://shop.example',
+      'false'
+    ],
+    [
+      row('ws_connecting', END, 4, { url: 'ws://127.0.0.1:1/x' }),
+      'ws_connecting: ws://127.0.0.1:1/x',
       'false'
     ],
     [

@@ -263,14 +263,14 @@ function frameTime(point: K6Point): RowFrame | 'none' {
   if (label === '') return 'none'
   const [error, status] = [point.tag('error'), point.tag('status')]
   const isFailed = error !== '' || !isGood(metric, status)
-  const message = error === '' && isFailed ? `status ${status === '' ? 'unknown' : status}` : error
+  const message = error === '' && isFailed ? (status === '' ? 'no status' : `status ${status}`) : error
   return frameRow({ label, code: status, message, isFailed, partOf: metric })
 }
 
-/** Of gRPC 0 is OK, of a WebSocket 101; only these have a status of their own. */
+/** Of gRPC 0 is OK, of a WebSocket 101, and none where the connection was refused. */
 function isGood(metric: string, status: string): boolean {
-  if (metric === 'grpc_req_duration') return status === '0' || status === ''
-  if (metric === 'ws_connecting' || metric === 'ws_session_duration') return status === '101' || status === ''
+  if (metric === 'grpc_req_duration') return status === '0'
+  if (metric === 'ws_connecting' || metric === 'ws_session_duration') return status === '101'
   return true
 }
 
