@@ -12,7 +12,8 @@ const count = (part: number, operator: '<' | '>', limit: number): Joins => ({
 })
 
 describe('the lines of several nodes as one', () => {
-  const RANGE: Joins = { by: 'range' }
+  const RANGE: Joins = { by: 'range', isOneSided: true }
+  const BAND: Joins = { by: 'range', isOneSided: false }
   const held = line(true, RANGE)
   const broken = line(false, RANGE)
   const empty = line(true, undefined, { isEmpty: true, reason: 'no samples' })
@@ -23,6 +24,12 @@ describe('the lines of several nodes as one', () => {
   test.each([
     { what: 'a figure that holds on all', lines: [held, held], holds: true },
     { what: 'a figure that is broken on all', lines: [broken, broken], holds: false },
+    {
+      what: 'a figure that must be within a band, and is on neither node',
+      lines: [line(false, BAND), line(false, BAND)],
+      holds: null,
+      reason: /on 0 of 2/
+    },
     {
       what: 'a figure that is broken on one of them',
       lines: [held, broken],
@@ -79,6 +86,14 @@ describe('the lines of several nodes as one', () => {
       holds,
       ...(reason && { reason: expect.stringMatching(reason) })
     })
+  })
+
+  test.each([
+    ['>', null],
+    ['<', false]
+  ] as const)('a count with the limit %s, where part of the load was lost: %s', (operator, holds) => {
+    const limit = operator === '>' ? 100 : 10
+    expect(joinNodeLines([[line(false, count(50, operator, limit))]], false)[0]?.holds).toBe(holds)
   })
 
   test('what a node says twice counts once', () => {

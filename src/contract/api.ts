@@ -172,6 +172,18 @@ function spanOf(
   return first === null || last === null || first > last ? {} : { firstSampleMs: first, lastSampleMs: last }
 }
 
+/** What a plan itself says must hold. One that cannot be read is not known to hold. */
+const toolThreshold = v.object({
+  text: v.string(),
+  holds: v.nullable(v.boolean()),
+  reason: v.exactOptional(v.string())
+})
+const UNREAD = {
+  text: 'a threshold of the plan',
+  holds: null,
+  reason: 'what the service says of it cannot be read'
+}
+
 /** What the embedded service says about the nodes of a run; undefined for other services. */
 const runNodes = v.pipe(
   v.fallback(v.optional(v.array(v.fallback(v.nullable(runNode), null))), undefined),
@@ -280,11 +292,7 @@ const runEntries = {
   /** Another service may mean something else by it. */
   queue_position: lenient(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
   nodes: runNodes,
-  tool_thresholds: lenient(
-    v.array(
-      v.object({ text: v.string(), holds: v.nullable(v.boolean()), reason: v.exactOptional(v.string()) })
-    )
-  )
+  tool_thresholds: v.optional(v.fallback(v.nullable(v.array(v.fallback(toolThreshold, UNREAD))), [UNREAD]))
 }
 
 /** The documents that contain the service's name for a run. No other user's run may hide the wanted one, and no odd grid its end. */

@@ -335,7 +335,7 @@ export const INPUTS = {
       'text'
     ),
     about:
-      'Name of the artifact with the CSVs and the report. Default: `loadgate-` and the run id, or `loadgate-results-` and a number.'
+      'Name of the artifact with the CSVs and the report. Default: `loadgate-` and the run id, or `loadgate-results-` and a unique suffix.'
   },
   'retention-days': {
     ...{ group: 'Output', kind: integer(1, 400, 'days'), only: 'waiting' },

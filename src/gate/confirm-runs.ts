@@ -42,7 +42,8 @@ export async function confirmRuns(
     if (problem === undefined) {
       head.push(comparedRun(found))
       confirming.push({ stage: `confirming run ${count}`, findings: found })
-    } else if (found.collection?.foreign?.length) gap ??= `${capitalize(stage)}: ${problem}`
+    } else if (found.collection?.foreign?.length || hasBroken(found))
+      gap ??= `${capitalize(stage)}: ${problem}`
     else if (failure === undefined) ports.log.warning(`Not compared: ${stage}: ${asSentence(problem)}`)
     const isOver = failure !== undefined || gap !== undefined
     if (found.run === undefined || !hasEnded(found.run.status) || isOver) break
@@ -55,6 +56,11 @@ export async function confirmRuns(
     comparison: { ...comparison, head },
     confirming
   }
+}
+
+/** By a line of the plan: whatever else is missing, it is not forgotten. */
+function hasBroken({ run }: Findings): boolean {
+  return run?.toolLines?.some(({ holds }) => holds === false) === true
 }
 
 /** The embedded service runs on this machine: another run there would only confirm the machine. */

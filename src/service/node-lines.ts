@@ -16,7 +16,7 @@ export interface NodeLine {
 /** What several nodes' figures say of the figure over all requests; without one, a line that is broken on a node is broken. */
 export type Joins =
   /** It lies between theirs, as an average and a percentile do. */
-  | { readonly by: 'range' }
+  | { readonly by: 'range'; readonly isOneSided: boolean }
   /** It is their sum, as a count is; or a share, whose parts and wholes are added up. */
   | { readonly by: 'sum'; readonly part: number; readonly whole?: number; readonly limit: Limit }
   | { readonly by: 'nothing' }
@@ -45,7 +45,8 @@ function keepsTo({ operator, numbers }: Limit, figure: number): boolean {
 
 /** Of an average, a percentile and the like. If all nodes' figures keep to such a limit, those between them do. */
 export function joinsOfRange(limit: Limit | undefined): Joins {
-  return limit === undefined || ['!=', 'in'].includes(limit.operator) ? { by: 'nothing' } : { by: 'range' }
+  if (limit === undefined || ['!=', 'in'].includes(limit.operator)) return { by: 'nothing' }
+  return { by: 'range', isOneSided: /^[<>]/.test(limit.operator) }
 }
 
 /** The same for the largest and the smallest: one that is over the limit on a node is so among all. */
@@ -55,12 +56,12 @@ export function joinsOfExtreme(figure: 'max' | 'min', limit: Limit | undefined):
   return (figure === 'max' ? isUpper : isLower) ? undefined : joinsOfRange(limit)
 }
 
-/** The lines of a run from those of each of its nodes. */
-export function joinNodeLines(nodes: readonly (readonly NodeLine[])[]): ToolLine[] {
+/** The lines of a run from those of each of its nodes; `isComplete` if none of them had a problem or lost load. */
+export function joinNodeLines(nodes: readonly (readonly NodeLine[])[], isComplete = true): ToolLine[] {
   const byText = new Map<string, NodeLine[]>()
   for (const lines of nodes.map(listOnce))
     for (const line of lines) byText.set(line.text, [...(byText.get(line.text) ?? []), line])
-  return [...byText].map(([text, lines]) => ({ text, ...joinLine(lines) }))
+  return [...byText].map(([text, lines]) => ({ text, ...joinLine(lines, isComplete) }))
 }
 
 /** A plan may say the same twice. */
@@ -72,13 +73,22 @@ function listOnce(lines: readonly NodeLine[]): NodeLine[] {
 
 type Joined = Pick<ToolLine, 'holds' | 'reason'>
 
-function joinLine(lines: readonly NodeLine[]): Joined {
+function joinLine(lines: readonly NodeLine[], isComplete: boolean): Joined {
   const judged = lines.filter(({ isEmpty }) => !isEmpty)
   const [first] = lines
   if (first === undefined || judged.length === 0) {
     const isBroken = lines.some(({ holds }) => !holds)
     return { holds: isBroken ? false : null, ...(first?.reason !== undefined && { reason: first.reason }) }
   }
+  const { joins } = judged[0] ?? {}
+  // What was lost could have been enough.
+  if (
+    !isComplete &&
+    joins?.by === 'sum' &&
+    joins.limit.operator.startsWith('>') &&
+    judged.some(({ holds }) => !holds)
+  )
+    return { holds: null, reason: 'part of the load was lost, and the rest is not enough' }
   const broken = judged.find(
     ({ holds, endsTest, joins }) => !holds && (endsTest === true || joins === undefined)
   )
@@ -90,7 +100,8 @@ function joinLine(lines: readonly NodeLine[]): Joined {
 
 function joinFigures(lines: readonly NodeLine[], joins: Joins): Joined {
   const held = lines.filter(({ holds }) => holds).length
-  const isSame = held === 0 || held === lines.length
+  // Figures on both sides of a band are both broken, and the one between them may be within it.
+  const isSame = held === lines.length || (held === 0 && joins.by === 'range' && joins.isOneSided)
   if (joins.by === 'sum') return addUp(lines, joins.limit)
   if (joins.by === 'range' && isSame) return { holds: held > 0 }
   return {

@@ -180,6 +180,17 @@ describe('a report of local CSVs', () => {
         'was inconclusive: "Part of the load was lost: node 2"'
       ],
       [
+        'with a threshold of its plan that its tool saw broken',
+        {
+          verdict: 'failed',
+          reason: '1 threshold is broken: k6: checks rate>0.9 is broken',
+          thresholds: [
+            { text: 'k6: checks rate>0.9', verdict: 'failed', reason: 'k6: checks rate>0.9 is broken' }
+          ]
+        },
+        'did not keep to a threshold of its plan: "k6: checks rate>0.9 is broken"'
+      ],
+      [
         'with lost load',
         { ...byThreshold, remote_errors: lost },
         'lost part of its load: "node 2 of 4 died"'

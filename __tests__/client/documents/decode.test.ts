@@ -348,6 +348,13 @@ describe('what is not needed may be odd', () => {
     expect(runOf({ tool_thresholds: lines }).toolLines).toEqual(lines)
   })
 
+  test.each([[[{ text: 'k6: a', holds: false, reason: null }]], [[7]], ['odd'], [{}]])(
+    'thresholds of a plan that cannot be read are not known to hold: %j',
+    (given) => {
+      expect(runOf({ tool_thresholds: given }).toolLines).toMatchObject([{ holds: null }])
+    }
+  )
+
   test.each(ODD_FIELDS)('%s, in a run of our own', (_, changes, read) => {
     expect(runOf(changes)).toMatchObject(read)
   })

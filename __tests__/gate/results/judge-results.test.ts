@@ -232,10 +232,16 @@ describe('evidence', () => {
   })
 
   test('what loadgate wrote may end without a line break, and is of any time', async () => {
-    put('verdict.json', JSON.stringify({ verdict: 'passed' }))
+    put('verdict.json', JSON.stringify({ schema: 1, verdict: 'passed' }))
     put('a.csv', makeJtl({ laterMs: 1_000_000 - START_MS }).trimEnd())
     const { outcome } = await judge(['a.csv'], { settings: LINE })
     expect([outcome.reason, outcome.verdict]).toEqual(['The threshold holds.', 'passed'])
+  })
+
+  test('another file called verdict.json vouches for nothing', async () => {
+    put('verdict.json', '{}')
+    put('a.csv', makeJtl().trimEnd())
+    expect((await judge(['a.csv'], { settings: LINE })).outcome.verdict).toBe('inconclusive')
   })
 
   test('a signal during the counting cancels', async () => {

@@ -37,6 +37,15 @@ test.each<[string, Judgement, Judgement, 'the first one' | 'confirming run 1']>(
   })
 })
 
+test('a line of the plan that only a confirming run has, since it is broken there, counts', () => {
+  const threshold = { isTools: true, text: 'k6: thresholds of the script', line: 9, level: 'fail' } as const
+  const broken = { ...judged('failed'), threshold }
+  const confirming = { name: 'confirming run 1', judgements: [judged('passed'), broken] }
+  const all = takeWorst([judged('passed')], [confirming, confirming])
+  expect(all.map(({ verdict }) => verdict)).toEqual(['passed', 'failed'])
+  expect(all[1]?.reason).toBe('r, in confirming run 1')
+})
+
 test('lines that name baseline, and runs that nothing confirms, stay as they are', () => {
   const comparison = { ifNotJudged: 'warn' } as Judgement['comparison'] & object
   const compared = judged('failed', { threshold: makeLine(), comparison })

@@ -11,15 +11,15 @@ import { parseOverrideHosts } from '../../service/engines/engine.js'
 import { readEnvironmentFile } from '../../service/engines/environment-file.js'
 import { findK6 } from '../../service/engines/k6/k6.js'
 import { programsHere } from '../../service/engines/program-source.js'
+import { redactLog, secretValues } from '../../service/engines/redact-log.js'
 import { toolEnvironment } from '../../service/engines/tool-environment.js'
 import { Processes, startWatchdog } from '../../service/nodes/machine/processes.js'
 import type { ScriptOrder } from '../../service/programs/k6/order.js'
 import type { K6Process } from '../../service/programs/k6/process.js'
 import { readScript, ScriptError } from '../../service/programs/k6/script.js'
-import { strikeOut } from '../screen.js'
 
 const LONGEST_MS = 30_000
-const MOST_WORDS = 600
+const MOST_WORDS = 1000
 /** How k6 exits where options are not valid, thresholds among them. */
 const BAD_OPTIONS = 104
 
@@ -51,8 +51,17 @@ export async function checkK6(
   const folder = await mkdtemp(join(tmpdir(), 'loadgate-check-'))
   try {
     const said = await inspect({ k6, paths, name, folder, settings, env, cancelled })
-    const secrets = secretParameters(settings)
-    return said.map(({ level, message }) => ({ level, message: strikeOut(message, secrets) }))
+    const variables = await readEnvironmentFile(
+      join(folder, 'files'),
+      paths.map((path) => basename(path))
+    )
+    const given = Object.entries(variables).map(([variable, value]) => ({
+      name: variable,
+      value: value ?? ''
+    }))
+    const secrets = [...secretParameters(settings), ...secretValues(given)]
+    // Cut when nothing secret is left: half of it would not be found.
+    return said.map(({ level, message }) => ({ level, message: shortenWords(redactLog(message, secrets)) }))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -166,5 +175,8 @@ function inOneLine(words: string): string {
     .replace(/\s*\n\s*/g, ' ')
     .trim()
     .replace(/\.$/, '')
-    .slice(0, MOST_WORDS)
+}
+
+function shortenWords(message: string): string {
+  return message.length > MOST_WORDS ? `${message.slice(0, MOST_WORDS - 1)}…` : message
 }

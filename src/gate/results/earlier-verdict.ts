@@ -18,7 +18,10 @@ export interface EarlierVerdict {
   readonly csvs: ReadonlySet<string>
 }
 
-type Told = Omit<EarlierVerdict, 'csvs'>
+type Told = Omit<EarlierVerdict, 'csvs'> & {
+  /** Whether it is a verdict of loadgate. */
+  readonly isOurs: boolean
+}
 
 export interface EarlierWarmUp {
   /** 0 if there was none; NaN if that cannot be read. */
@@ -48,7 +51,9 @@ export async function readEarlierVerdict(csvs: readonly string[]): Promise<Earli
     warmUps: found.flatMap(({ warmUps }) => warmUps),
     times: others.length === 0 ? times : undefined,
     csvs: new Set(
-      csvs.filter((path) => [dirname(path), dirname(dirname(path))].some((folder) => known.get(folder)))
+      csvs.filter((path) =>
+        [dirname(path), dirname(dirname(path))].some((folder) => known.get(folder)?.isOurs)
+      )
     )
   }
 }
@@ -61,6 +66,7 @@ async function readVerdict(path: string): Promise<Told | undefined> {
     const document = fieldsOf(JSON.parse(text))
     const gap = gapIn(document)
     return {
+      isOurs: document.schema !== undefined && typeof document.verdict === 'string',
       rehearsal: document.rehearsal === true,
       gap: gap === undefined ? undefined : `The run of these CSVs ${gap} (${path}).`,
       warmUps: [{ ms: warmUpMsIn(document), path }],
@@ -69,6 +75,7 @@ async function readVerdict(path: string): Promise<Told | undefined> {
   } catch {
     // It was being written when the disk was full or the run was killed, or it is much too large.
     return {
+      isOurs: false,
       rehearsal: false,
       gap: `The verdict.json next to the CSVs is not JSON, or larger than 64 MiB, so nothing is known about their run: ${path}`,
       warmUps: []
@@ -108,6 +115,9 @@ export function warmUpMsIn({ warm_up: warmUp }: Fields): number {
   return ms > 0 && Number.isFinite(ms) ? ms : NaN
 }
 
+/** How lines begin that a tool has judged. */
+const OF_PLAN = /^(?:k6|Gatling): /
+
 function gapIn(document: Fields): string | undefined {
   const { verdict, reason } = document
   // Whether a warm-up or a pause leaves enough is seen in the CSVs again, with the settings of now.
@@ -116,6 +126,12 @@ function gapIn(document: Fields): string | undefined {
   if (CUT_SHORT.includes(verdict)) return `ended as ${String(verdict)}${said}`
   if (verdict === 'inconclusive' && !isOfSettings && !isOfThresholds(document))
     return `was inconclusive${said}`
+  // The CSVs do not show what the tool itself judged.
+  const ofPlan = listOf(document.thresholds)
+    .map(fieldsOf)
+    .find((line) => OF_PLAN.test(String(line.text)) && line.verdict !== 'passed')
+  if (ofPlan !== undefined)
+    return `did not keep to a threshold of its plan: "${quoteLines([String(ofPlan.reason)])}"`
   // A broken threshold is reported first and hides what else was wrong, and so does a warm-up.
   const errors = listOf(document.remote_errors).map(String)
   const lost = lostLoad(errors)

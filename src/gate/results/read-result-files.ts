@@ -202,8 +202,11 @@ function gapsOf(
   ]
 }
 
-/** Of k6: thresholds of the script are crossed. */
-const CROSSED = 99
+/** Of k6: what the script says of the test. */
+const BROKEN: Readonly<Record<number, string>> = {
+  99: 'k6: thresholds of the script',
+  110: 'k6: the script marked the test as failed'
+}
 const MEANINGS: Readonly<Record<number, string>> = {
   100: 'its setup did not end in time',
   101: 'its teardown did not end in time',
@@ -211,8 +214,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   105: 'a signal ended it',
   107: 'the script threw an exception',
   108: 'the script ended the test',
-  109: 'k6 failed',
-  110: 'the script declared the test failed'
+  109: 'k6 failed'
 }
 
 function judgeExitCode(
@@ -221,8 +223,8 @@ function judgeExitCode(
 ): { readonly lines: readonly ToolLine[]; readonly gaps: readonly string[] } {
   const isK6 = tools.includes('k6')
   if (code === undefined || code === 0) return { lines: [], gaps: [] }
-  if (code === CROSSED && isK6)
-    return { lines: [{ text: 'k6: thresholds of the script', holds: false }], gaps: [] }
+  const text = isK6 ? BROKEN[code] : undefined
+  if (text !== undefined) return { lines: [{ text, holds: false }], gaps: [] }
   const meaning = isK6 ? MEANINGS[code] : undefined
   const words = meaning === undefined ? '' : `, which means that ${meaning}`
   return {

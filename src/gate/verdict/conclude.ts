@@ -328,21 +328,34 @@ const VERDICTS: readonly Judgement['verdict'][] = ['failed', 'inconclusive', 'pa
 /** Each line by the run in which it fares worst, and which one that was. Lines that name `baseline` are judged by all runs together. */
 export function takeWorst(first: readonly Judgement[], confirming: readonly JudgedRun[]): Judgement[] {
   if (confirming.length === 0) return [...first]
-  return first.map((own) => {
-    if (own.comparison !== undefined) return own
-    const runs = [
-      { name: 'the first one', judgement: own },
-      ...confirming.flatMap(({ name, judgements }) => {
-        const judgement = judgements.find(({ threshold: { line, text } }) => {
-          return line === own.threshold.line && text === own.threshold.text
-        })
-        return judgement === undefined ? [] : [{ name, judgement }]
+  return [...first.map((own) => worstOf(own, confirming)), ...onlyConfirming(first, confirming)]
+}
+
+/** Some lines of a plan exist only where they are broken. */
+function onlyConfirming(first: readonly Judgement[], confirming: readonly JudgedRun[]): Judgement[] {
+  const known = new Set(first.map(({ threshold }) => threshold.text))
+  const more = confirming.flatMap(({ name, judgements }) =>
+    judgements
+      .filter(({ threshold }) => 'isTools' in threshold && !known.has(threshold.text))
+      .map((own) => ({ ...own, reason: `${own.reason}, in ${name}` }))
+  )
+  return [...new Map(more.map((own) => [own.threshold.text, own])).values()]
+}
+
+function worstOf(own: Judgement, confirming: readonly JudgedRun[]): Judgement {
+  if (own.comparison !== undefined) return own
+  const runs = [
+    { name: 'the first one', judgement: own },
+    ...confirming.flatMap(({ name, judgements }) => {
+      const judgement = judgements.find(({ threshold: { line, text } }) => {
+        return line === own.threshold.line && text === own.threshold.text
       })
-    ]
-    const worst = runs.reduce((one, other) => (isWorse(other.judgement, one.judgement) ? other : one))
-    const reason = `${worst.judgement.reason}; the worst of ${runs.length} runs: ${worst.name}`
-    return { ...worst.judgement, reason }
-  })
+      return judgement === undefined ? [] : [{ name, judgement }]
+    })
+  ]
+  const worst = runs.reduce((one, other) => (isWorse(other.judgement, one.judgement) ? other : one))
+  const reason = `${worst.judgement.reason}; the worst of ${runs.length} runs: ${worst.name}`
+  return { ...worst.judgement, reason }
 }
 
 function isWorse(one: Judgement, other: Judgement): boolean {

@@ -62,7 +62,8 @@ export class RunEndings {
     const hasProblem = problems.length > 0
     run.remoteErrors = formatFindings({ problems, losses })
     run.warnings = formatDoubts(doubts)
-    const lines = joinNodeLines(end.nodes.map(({ outcome }) => outcome.lines ?? []))
+    const told = end.nodes.map(({ outcome }) => outcome.lines ?? [])
+    const lines = joinNodeLines(told, !hasProblem && losses.length === 0)
     if (lines.length > 0) run.toolLines = lines
     Object.assign(run, spanOf(run, end, isMerged ? results : undefined))
     if (isMerged) await this.keep(run, results, hasProblem)

@@ -275,6 +275,25 @@ test('a first row that is not the header is not taken for it', () => {
   expect(translation.facts.problems).toEqual(['row 1: there is no header of k6 before it'])
 })
 
+test.each([
+  [{ url: 'wss://u:secret@shop.example/ws?token=secret' }, 'ws_connecting: wss://shop.example/ws'],
+  [{ name: 'chat?', url: 'wss://shop.example/ws' }, 'ws_connecting: chat?']
+])('a label has neither the query nor the password of an address: %j', (tags, label) => {
+  expect(read(row('ws_connecting', END, 5, tags)).rows[0]![2]).toBe(label)
+  const name = 'http://u:secret@shop.example/a?token=secret'
+  expect(read(request(END, 5, { name, method: 'GET' })).rows[0]![2]).toBe('GET http://shop.example/a')
+})
+
+test('the header of a joined file may come again, but not with other columns', () => {
+  const other = HEADER.replace('error,error_code', 'error_code,error')
+  const found = [HEADER, other].map((header) => {
+    const translation = new K6Csv()
+    translate(translation, Buffer.from(HEADER + request(END, 5) + header + request(END, 5)))
+    return translation.facts.problems
+  })
+  expect(found).toEqual([[], [expect.stringContaining('a header with other columns')]])
+})
+
 test('a long wait for connections is told', () => {
   expect(read(request(END, 100, {}, 50)).facts.notes).toEqual([
     expect.stringContaining('50 ms for a connection')

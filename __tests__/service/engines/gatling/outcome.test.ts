@@ -117,7 +117,7 @@ describe('how a simulation ended', () => {
         HELD,
         {
           ...{ text: 'Gatling: Global: percentage of failed events is less than 1.0', holds: false },
-          joins: { by: 'range' }
+          joins: { by: 'range', isOneSided: true }
         }
       ])
     })

@@ -186,10 +186,12 @@ describe('what a node is given', () => {
 
 describe('the outcome', () => {
   test('as the node tells it, in lines that begin with the tool’s name', async () => {
-    const lines = [{ text: 'checks rate>0.9', holds: false, joins: { by: 'range' } as const }]
+    const lines = [
+      { text: 'checks rate>0.9', holds: false, joins: { by: 'range', isOneSided: true } as const }
+    ]
     expect(await run({ facts: { losses: ['a'], doubts: ['b'], lines } })).toEqual({
       ...{ problem: null, losses: ['a'], doubts: ['b'] },
-      lines: [{ text: 'k6: checks rate>0.9', holds: false, joins: { by: 'range' } }],
+      lines: [{ text: 'k6: checks rate>0.9', holds: false, joins: { by: 'range', isOneSided: true } }],
       isIdle: false
     })
   })

@@ -26,10 +26,12 @@ interface StandIn {
   /** Statements; `csv(text)`, `summary(text)` and `log(document)` write as k6 does. */
   readonly run?: string
   readonly inspect?: string
+  /** On standard output. */
+  readonly prints?: string
 }
 
 /** A k6 that does as it is told, whatever the script says. */
-function standIn({ options = OPTIONS, run = '', inspect }: StandIn): void {
+function standIn({ options = OPTIONS, run = '', inspect, prints = PROGRESS }: StandIn): void {
   stage.k6 = stage.write(
     'k6',
     `#!${process.execPath}
@@ -44,12 +46,15 @@ if (command === 'inspect') {
   ${inspect ?? `console.log(${JSON.stringify(JSON.stringify(options))})`}
 } else {
   summary('${SUMMARY}')
+  console.log('${prints}')
   ${run}
 }
 `
   )
   chmodSync(stage.k6, 0o755)
 }
+
+const PROGRESS = 'running (00m01.0s), 0/1 VUs, 1 complete and 0 interrupted iterations'
 
 /** It must not come to this. */
 const START = `fs.writeFileSync(process.argv[1] + '.started', '')`
@@ -106,6 +111,13 @@ describe('a k6 that lies is never believed to have passed', () => {
   ])('$what', async ({ run, lines }) => {
     standIn({ run })
     expect((await stage.run('')).facts).toMatchObject({ problem: null, lines })
+  })
+
+  test('it does not say how many iterations it has interrupted', async () => {
+    standIn({ run: WRITE, prints: '' })
+    expect((await stage.run('')).facts.losses).toEqual([
+      expect.stringContaining('did not say how many iterations it has interrupted')
+    ])
   })
 
   test('thresholds that it does not judge are lost', async () => {

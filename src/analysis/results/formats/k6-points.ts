@@ -1,6 +1,6 @@
 import { count } from '../../../contract/text.js'
 import { frameRow, RowWriter, type RowFrame } from './row-writer.js'
-import type { TranslationFacts } from './translation.js'
+import { plainAddress, type TranslationFacts } from './translation.js'
 
 // What the metrics of k6 mean, as rows. k6 writes a request as several points in a row: http_reqs, http_req_duration, http_req_blocked and
 // the parts of its time, all of them with the moment when it ended.
@@ -280,8 +280,7 @@ function nameRequest(point: K6Point): string {
   if (name === '') return point.tag('method') || 'request'
   // A template literal's: the script has said what is one.
   if (!/^https?:\/\//i.test(name) || name.includes('${}')) return name
-  const end = name.search(/[?#]/)
-  return `${point.tag('method')} ${end < 0 ? name : name.slice(0, end)}`.trimStart()
+  return `${point.tag('method')} ${plainAddress(name)}`.trimStart()
 }
 
 /** `::shop::basket` is `group: shop::basket`: a request may have the same name. */
@@ -292,10 +291,7 @@ function nameGroup(group: string): string {
 
 function nameCall(point: K6Point): string {
   const [service, method] = [point.tag('service'), point.tag('method')]
-  return (
-    point.tag('name') ||
-    point.tag('url') ||
-    [service, method].filter((part) => part !== '').join('/') ||
-    'all'
-  )
+  const name = point.tag('name') || point.tag('url')
+  const address = /^\w+:\/\//.test(name) ? plainAddress(name) : name
+  return address || [service, method].filter((part) => part !== '').join('/') || 'all'
 }

@@ -22,6 +22,7 @@ export class K6Row implements K6Point {
   isHeaderRead = false
   #found: FoundRow | undefined
   #columns = 0
+  #header = ''
   #at: Partial<Record<K6Tag | 'vu' | 'metadata', number>> = {}
   /** Metadata, with the VU, is in the last column, as k6 writes it: the tags of a row are the bytes before it. */
   #hasMetadataLast = false
@@ -84,7 +85,8 @@ export class K6Row implements K6Point {
     if (found.columns !== this.#columns) return `it has ${found.columns} columns, not ${this.#columns}`
     this.metric = this.#text(0)
     // Concatenated files repeat their header.
-    if (this.metric === 'metric_name') return ''
+    if (this.metric === 'metric_name')
+      return this.#line() === this.#header ? '' : 'it is a header with other columns than the first one'
     this.timeMs = readTime(this.#text(1))
     this.value = Number(this.#text(2))
     if (Number.isNaN(this.timeMs))
@@ -146,6 +148,7 @@ export class K6Row implements K6Point {
       this.#at.metadata === this.#columns - 1 &&
       !('vu' in this.#at)
     this.isHeaderRead = true
+    this.#header = this.#line()
     return names[0] === 'metric_name' && names[1] === 'timestamp' && names[2] === 'metric_value'
   }
 
@@ -158,6 +161,11 @@ export class K6Row implements K6Point {
     if (from === 0 && !text.startsWith(`${name}=`)) return ''
     const end = text.indexOf('&', from)
     return text.slice(from + name.length + 1, end < 0 ? undefined : end)
+  }
+
+  #line(): string {
+    const { bytes, start, end } = this.#row
+    return bytes.toString('utf8', start, end)
   }
 
   #text(column: number): string {

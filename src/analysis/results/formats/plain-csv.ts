@@ -1,6 +1,6 @@
 import { JMETER_HEADER, STEPS_HEADER } from '../../../contract/sample-row.js'
 import { RowSplitter, type Row } from '../csv/row-splitter.js'
-import { BadRows, formatRow, type Translation, type TranslationFacts } from './translation.js'
+import { BadRows, formatRow, plainAddress, type Translation, type TranslationFacts } from './translation.js'
 
 const COMMA = 44
 const MAX_ROW_BYTES = 1 << 24
@@ -107,8 +107,7 @@ export class VegetaCsv extends PlainCsv {
       return
     }
     const status = Number(code)
-    const end = url.search(/[?#]/)
-    const label = `${method} ${end < 0 ? url : url.slice(0, end)}`.trim() || attack || 'request'
+    const label = `${method} ${plainAddress(url)}`.trim() || attack || 'request'
     const isFailed = error !== '' || status < 200 || status >= 400
     this.rows += formatRow({
       startMs: Number(time.slice(0, -6)),

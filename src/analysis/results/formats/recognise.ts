@@ -25,7 +25,6 @@ const UTF16 = [
   [0xff, 0xfe],
   [0xfe, 0xff]
 ]
-const SHOWN = 80
 
 /** Files of tools that keep figures, not samples; by what they begin with. */
 const WITHOUT_SAMPLES: readonly { readonly is: RegExp; readonly reason: string }[] = [
@@ -78,10 +77,8 @@ export function recognise(bytes: Uint8Array, isAll: boolean): Recognised {
   if (header !== undefined && readHeader(header.line).shape !== 'unknown')
     return { kind: 'as it is', tool: 'JMeter', form: 'CSV' }
   if (bytes.includes(0)) return refuse('is not text: results must be CSV, XML or JSON lines')
-  const [first = ''] = text.split('\n', 1)
-  return refuse(
-    `is in no format that is known (JMeter, k6, vegeta, hey); it begins with ${JSON.stringify(first.slice(0, SHOWN))}`
-  )
+  // What is in it is not shown: it may be anything, a password too.
+  return refuse('is in no format that is known (JMeter, k6, vegeta, hey)')
 }
 
 function translated(format: Format, open: (writtenMs: number) => Translation): Recognised {

@@ -64,6 +64,13 @@ export function formatRow(row: SampleRow): string {
   )
 }
 
+/** An address without its query and its password, in which anything may be. */
+export function plainAddress(address: string): string {
+  const end = address.search(/[?#]/)
+  const path = end < 0 ? address : address.slice(0, end)
+  return path.replace(/^([a-z][\w+.-]*:\/\/)[^/@]*@/i, '$1')
+}
+
 const SPECIAL = /[",\r\n\t\0]/
 
 /** Whole, however long: whoever shows it cuts it, when secrets have been redacted. Half of one would not be found. */

@@ -3,7 +3,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { formatDuration } from '../../../contract/text.js'
-import { splitLines } from '../../lines.js'
+import { CUT, splitLines } from '../../lines.js'
 import {
   describeConfig,
   doubtShape,
@@ -29,6 +29,7 @@ export const QUIET = {
   K6_CSV_SAVE_INTERVAL: '1s'
 }
 const MAX_OUTPUT = 1 << 26
+const MOST_SHOWN = 200
 
 interface ReadPorts {
   /** What k6 gets, with the variables of the script. */
@@ -147,7 +148,7 @@ async function inspect<T>(
     return JSON.parse(printed()) as T
   } catch {
     throw new Error(
-      `k6 inspect printed something else than the options of ${basename(script)}: ${printed().slice(0, 200)}`
+      `k6 inspect printed something else than the options of ${basename(script)}: ${printed().slice(0, MOST_SHOWN)}${CUT}`
     )
   }
 }

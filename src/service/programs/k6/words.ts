@@ -53,6 +53,8 @@ export class K6Words {
   #shown = 0
   #logged = 0
   #isBanner = false
+  /** Whether k6 has said how far it is. */
+  #hasProgress = false
   #users = 0
   #complete = 0
   #interrupted = 0
@@ -67,6 +69,7 @@ export class K6Words {
   /** The summary, mostly. */
   takeOutput(line: string): void {
     const [isProgress, users, complete, interrupted] = PROGRESS.exec(line) ?? []
+    this.#hasProgress ||= isProgress !== undefined
     if (isProgress !== undefined)
       [this.#users, this.#complete, this.#interrupted] = [
         Number(users),
@@ -76,6 +79,7 @@ export class K6Words {
     if (isProgress !== undefined || PART.test(line) || this.#isOfBanner(line)) return
     this.#shown++
     if (this.#shown <= MOST_LINES) this.log(line)
+    if (this.#shown === MOST_LINES) this.log('… k6 prints a lot; the rest is not shown')
   }
 
   takeLog(line: string): void {
@@ -97,6 +101,10 @@ export class K6Words {
 
   /** Iterations that k6 ended, of a test that it ended by itself: a request that they waited for is in no row. */
   describeInterrupted(): string[] {
+    if (!this.#hasProgress)
+      return [
+        'k6 did not say how many iterations it has interrupted; this version of loadgate knows k6 1.0 to 1.8'
+      ]
     const [users, complete, interrupted] = [this.#users, this.#complete, this.#interrupted]
     const isMuch =
       interrupted > MOST_INTERRUPTED * users || interrupted > MOST_INTERRUPTED * (complete + interrupted)
