@@ -55,10 +55,7 @@ export async function checkK6(
       join(folder, 'files'),
       paths.map((path) => basename(path))
     )
-    const given = Object.entries(variables).map(([variable, value]) => ({
-      name: variable,
-      value: value ?? ''
-    }))
+    const given = Object.entries(variables).map(([variable, value]) => ({ name: variable, value }))
     const secrets = [...secretParameters(settings), ...secretValues(given)]
     // Cut when nothing secret is left: half of it would not be found.
     return said.map(({ level, message }) => ({ level, message: shortenWords(redactLog(message, secrets)) }))
