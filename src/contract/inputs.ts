@@ -5,6 +5,7 @@ import {
   parseDurationSeconds,
   parseInteger,
   parseMilliseconds,
+  DEFAULT_APDEX_TARGET_MS,
   parsePattern,
   parsePercent
 } from './setting-values.js'
@@ -216,7 +217,12 @@ export const INPUTS = {
       'What must hold, one threshold per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`, `p95 <= baseline + 10%`. Default: none, which reports and judges nothing.'
   },
   'apdex-target': {
-    ...{ group: 'What must hold', kind: responseTime, byDefault: '500ms', only: 'waiting' },
+    ...{
+      group: 'What must hold',
+      kind: responseTime,
+      byDefault: `${DEFAULT_APDEX_TARGET_MS}ms`,
+      only: 'waiting'
+    },
     about:
       'Response time up to which a user is satisfied, with its unit: `500ms`, `1.5s`. For `base-url: local` and `results`; a service elsewhere has its own.'
   },

@@ -50,6 +50,8 @@ export function parseDurationSeconds(text: string, least: number): Parsed<number
 }
 
 const LONGEST_MS = 9_999_999
+/** The default of JMeter's own dashboard. */
+export const DEFAULT_APDEX_TARGET_MS = 500
 
 /** A response time in whole ms, such as `500ms` or `1.5s`. */
 export function parseMilliseconds(text: string): Parsed<number> {

@@ -14,7 +14,12 @@ import { isId, ON_STALL } from '../../contract/vocabulary.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
-import { parseChoice, parseDurationSeconds, parsePattern } from '../../contract/setting-values.js'
+import {
+  DEFAULT_APDEX_TARGET_MS,
+  parseChoice,
+  parseDurationSeconds,
+  parsePattern
+} from '../../contract/setting-values.js'
 import {
   readEarlierVerdict,
   type EarlierVerdict,
@@ -31,13 +36,10 @@ import { listResultFiles } from '../result-files.js'
 import type { CommandPorts } from '../ports.js'
 import { plain, widthOf } from '../screen.js'
 
-/** The default of JMeter's own dashboard. */
-const APDEX_TARGET_MS = 500
-
 export const flags = flagsOf({
   'thresholds <line>…':
     'For CSVs. What must hold, one threshold with an absolute limit per line: `apdex >= 0.85`, `p95{label="checkout"} < 800ms`, `warn: error_rate < 1%`. Default: none, which reports and judges nothing.',
-  'apdex-target <ms>': `For CSVs. Samples up to this time count as satisfied. Default: ${APDEX_TARGET_MS}.`,
+  'apdex-target <ms>': `For CSVs. Samples up to this time count as satisfied. Default: ${DEFAULT_APDEX_TARGET_MS}.`,
   'warm-up <time>':
     'For CSVs. Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. Default: that of the run, by the verdict.json beside its CSVs; otherwise none. 0 leaves nothing out.',
   'on-stall <fail|warn|ignore>': `For CSVs. ${describeInput('on-stall')}`,
@@ -66,7 +68,7 @@ async function reportFiles(
   const target = valueOf(args, 'apdex-target', (text) =>
     parsePattern(text, /^[1-9]\d{0,6}(?:ms)?$/, 'a whole number of ms')
   )
-  const apdexTargetMs = target === undefined ? APDEX_TARGET_MS : parseInt(target, 10)
+  const apdexTargetMs = target === undefined ? DEFAULT_APDEX_TARGET_MS : parseInt(target, 10)
   const onStall = valueOf(args, 'on-stall', (text) => parseChoice(text, ON_STALL)) ?? 'fail'
   const askedSeconds = valueOf(args, 'warm-up', (text) => parseDurationSeconds(text, 0))
   const folder = resolve(workspace, args.text('output') || nameOutputFolder())

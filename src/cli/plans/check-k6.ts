@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { error, warning, type Finding, type RunFile } from '../../analysis/plans/check/request.js'
-import { checkScenarios, variableOf } from '../../analysis/plans/check/source-plan.js'
+import { checkScenarios } from '../../analysis/plans/check/source-plan.js'
 import { messageOf } from '../../contract/text.js'
 import { readParameters } from '../../gate/settings/override-parameters.js'
 import { secretParameters } from '../../gate/settings/secret-parameters.js'
@@ -10,6 +10,7 @@ import type { Settings } from '../../gate/settings/settings.js'
 import { parseOverrideHosts } from '../../service/engines/engine.js'
 import { readEnvironmentFile } from '../../service/engines/environment-file.js'
 import { findK6 } from '../../service/engines/k6/k6.js'
+import { scriptVariables } from '../../service/engines/k6/run-node.js'
 import { programsHere } from '../../service/engines/program-source.js'
 import { redactLog, secretValues } from '../../service/engines/redact-log.js'
 import { toolEnvironment } from '../../service/engines/tool-environment.js'
@@ -104,11 +105,15 @@ function watch({ pid, ended, kill }: K6Process, { folder, cancelled }: Inspectio
 
 /** As a single node gets it: what it refuses is the same for all. */
 function describeOrder({ settings }: Inspection, program: Pick<ScriptOrder, 'k6' | 'script'>): ScriptOrder {
-  const { threads = null, rampupSeconds = null, durationSeconds = null, overrideHosts = '' } = settings
+  const { hosts } = parseOverrideHosts(settings.overrideHosts ?? '')
+  return { ...program, ...loadOf(settings), ...{ part: 0, parts: 1 }, hosts }
+}
+
+function loadOf({ threads, rampupSeconds, durationSeconds }: Settings) {
   return {
-    ...program,
-    ...{ vus: threads, rampupSec: rampupSeconds, durationSec: durationSeconds, part: 0, parts: 1 },
-    hosts: parseOverrideHosts(overrideHosts).hosts
+    vus: threads ?? null,
+    rampupSec: rampupSeconds ?? null,
+    durationSec: durationSeconds ?? null
   }
 }
 
@@ -117,20 +122,13 @@ async function scriptEnvironment(
   { paths, settings, env }: Inspection,
   folder: string
 ): Promise<NodeJS.ProcessEnv> {
-  const { threads, rampupSeconds, durationSeconds, overrideParameters = '' } = settings
+  const { vus: threads, rampupSec, durationSec } = loadOf(settings)
+  const properties = readParameters(settings.overrideParameters ?? '')
   const names = paths.map((path) => basename(path))
   return {
     ...toolEnvironment(env),
     ...(await readEnvironmentFile(folder, names)),
-    ...(threads !== undefined && { THREADS: String(threads) }),
-    ...(rampupSeconds !== undefined && { RAMPUP: `${rampupSeconds}s` }),
-    ...(durationSeconds !== undefined && { DURATION: `${durationSeconds}s` }),
-    ...Object.fromEntries(
-      readParameters(overrideParameters).flatMap(({ name, value }) => [
-        [name, value],
-        [variableOf(name), value]
-      ])
-    )
+    ...scriptVariables({ threads, rampupSec, durationSec, properties })
   }
 }
 

@@ -1,3 +1,4 @@
+import { variableOf } from '../../analysis/plans/check/source-plan.js'
 import { addressOf, isSafe, readableName } from './request.js'
 import type { PlanRequest, PlanText, RequestSet } from './request.js'
 import { THINK_MS, type PlanOptions, type Rate } from './write-plan.js'
@@ -163,10 +164,6 @@ function encode(text: PlanText): string {
     typeof part === 'string' ? quote(part) : `(__ENV.${variableOf(part.property)} || '')`
   )
   return parts.length === 0 ? "''" : parts.join(' + ')
-}
-
-function variableOf(property: string): string {
-  return property.toUpperCase().replace(/\W/g, '_')
 }
 
 const PREFIX = 'value_'

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { arch, availableParallelism, cpus, platform } from 'node:os'
 import { dataFileKey, parameterKey, type Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
 import type { Run } from '../../contract/api.js'
+import { DEFAULT_APDEX_TARGET_MS } from '../../contract/setting-values.js'
 import { TOOLS, vocabularyOf } from '../../contract/vocabulary.js'
 import { isReference, type GridSpecification } from '../../client/documents/requests.js'
 import { readParameters, splitParameters } from '../settings/override-parameters.js'
@@ -17,7 +18,6 @@ const ADDRESS = /host|port|url/i
 /** Stands for a value that does not count. */
 const ANY = 'any'
 const HASH_LENGTH = 32
-const DEFAULT_TARGET_MS = 500
 
 /** What must be equal for two runs to be comparable. */
 export async function fingerprintOf(settings: Settings, machine: Machine): Promise<Fingerprint> {
@@ -33,7 +33,7 @@ export async function fingerprintOf(settings: Settings, machine: Machine): Promi
     ['duration', durationSeconds === undefined ? undefined : `${durationSeconds} s`],
     ['warm-up', warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
     // The others have the target that the service had before there was an input for it.
-    ['apdex target', apdexTargetMs === DEFAULT_TARGET_MS ? undefined : `${apdexTargetMs} ms`],
+    ['apdex target', apdexTargetMs === DEFAULT_APDEX_TARGET_MS ? undefined : `${apdexTargetMs} ms`],
     // Undefined without `regions`, so that runs recorded before are still comparable.
     ['regions', used?.map(describeRegion).sort().join(', ')],
     ...parameterParts(overrideParameters ?? ''),

@@ -11,6 +11,7 @@ import { APDEX_PROPERTY, overlayParameters, withoutMarks } from '../settings/ove
 import { markedNames } from '../settings/secret-parameters.js'
 import type { Origin } from '../settings/settings.js'
 import { hasMoreToCheck, type RepeatAttempt } from '../saved-state.js'
+import { DEFAULT_APDEX_TARGET_MS } from '../../contract/setting-values.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 
 /** The run to watch: created from files, repeated, or an existing one. `grids` are the ones to request, if they exist already. */
@@ -55,11 +56,9 @@ async function createRun(
   return run
 }
 
-const DEFAULT_TARGET_MS = 500
-
 /** The parameters, with the target for the embedded service. */
 function withApdexTarget({ overrideParameters, apdexTargetMs, target }: Gate['settings']) {
-  if (target.kind !== 'local' || apdexTargetMs === DEFAULT_TARGET_MS) return overrideParameters
+  if (target.kind !== 'local' || apdexTargetMs === DEFAULT_APDEX_TARGET_MS) return overrideParameters
   return overlayParameters(overrideParameters, `-J${APDEX_PROPERTY}=${apdexTargetMs}`)
 }
 

@@ -20,7 +20,10 @@ export class K6Csv implements Translation {
 
   constructor(options: K6Options = {}) {
     this.#points = new K6Points(options)
-    this.#finder = new RowFinder({ take: (row) => this.#take(row), skipped: SKIPPED })
+    this.#finder = new RowFinder({
+      take: (row) => this.#take(row),
+      skipped: SKIPPED.map(({ bytes }) => bytes)
+    })
   }
 
   push(chunk: Uint8Array): Buffer {

@@ -1,4 +1,5 @@
 import { count } from '../../../contract/text.js'
+import { SKIPPED } from './k6-metrics.js'
 import { frameRow, RowWriter, type RowFrame } from './row-writer.js'
 import { plainAddress, type TranslationFacts } from './translation.js'
 
@@ -32,10 +33,9 @@ export const K6_TAGS = [
 ] as const
 
 /** Part of what another point says, or of no use for figures. */
-const SKIPPED = new Set([
-  ...['http_reqs', 'http_req_failed', 'http_req_connecting', 'http_req_tls_handshaking'],
-  ...['http_req_sending', 'http_req_waiting', 'http_req_receiving'],
-  ...['iteration_duration', 'vus_max', 'data_sent', 'data_received'],
+const UNUSED = new Set([
+  ...SKIPPED.map(({ name }) => name),
+  'vus_max',
   ...['ws_sessions', 'ws_msgs_sent', 'ws_msgs_received', 'grpc_streams', 'grpc_streams_msgs_sent'],
   ...['grpc_streams_msgs_received', 'browser_data_sent', 'browser_data_received', 'browser_http_req_failed'],
   // A score without a unit.
@@ -94,7 +94,7 @@ export class K6Points {
     else if (metric === 'dropped_iterations') this.#scenarioOf(point).dropped += value
     else if (metric === 'checks') this.#takeCheck(point)
     else if (metric === 'group_duration' || TIMES.test(metric)) this.#takeTime(point)
-    else if (!SKIPPED.has(metric)) this.#unread.set(metric, (this.#unread.get(metric) ?? 0) + 1)
+    else if (!UNUSED.has(metric)) this.#unread.set(metric, (this.#unread.get(metric) ?? 0) + 1)
   }
 
   /** The rows since the last call; a request may still wait for its next point. */

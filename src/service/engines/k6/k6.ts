@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { variableOf } from '../../../analysis/plans/check/source-plan.js'
 import { ToolError } from '../../errors.js'
 import type { ImageShell, ToolSearch } from '../../nodes/load-node.js'
 import { findOnce, joinVersions, type Engine, type PlanRequest } from '../engine.js'
@@ -6,7 +7,7 @@ import { readEnvironmentFile, refuseVariable } from '../environment-file.js'
 import { requireImageNode } from '../image/image-program.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { programsHere, programsIn, type ProgramSource } from '../program-source.js'
-import { type K6Tool, runOnNode, variableName } from './run-node.js'
+import { type K6Tool, runOnNode } from './run-node.js'
 
 /** Runs scripts of k6, a process per node. */
 export function createK6Engine(ports: InstallPorts): Engine {
@@ -38,7 +39,7 @@ function refuse({ fileNames, properties }: PlanRequest): string[] {
   const isScript = /\.(?:[cm]?[jt]s|tar)$/i.test(script) && !/\.d\.ts$/i.test(script)
   const wrongFile = `${script} is not a script of k6, which is JavaScript or TypeScript (.js or .ts), or an archive of \`k6 archive\` (.tar): send one`
   const wrongNames = properties.flatMap(({ kind, name }) => {
-    const refusal = refuseVariable(name) ?? refuseVariable(variableName(name))
+    const refusal = refuseVariable(name) ?? refuseVariable(variableOf(name))
     return refusal === undefined ? [] : [`override_parameters: -${kind}${name}: ${refusal}`]
   })
   return isScript ? wrongNames : [wrongFile, ...wrongNames]

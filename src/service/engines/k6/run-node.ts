@@ -1,3 +1,4 @@
+import { variableOf } from '../../../analysis/plans/check/source-plan.js'
 import { dirname } from 'node:path'
 import { FactsReader, ORDER_VARIABLE, type K6Facts, type K6Order } from '../../programs/k6/order.js'
 import { describeExit, type NodeOrder, type NodeOutcome, type NodeWork } from '../engine.js'
@@ -44,7 +45,7 @@ export async function runOnNode(
       env: {
         ...node.env,
         ...variables,
-        ...scriptVariables(order),
+        ...scriptVariables({ ...order, threads: order.whole.threads }),
         ...placeVariables(order.place),
         [ORDER_VARIABLE]: JSON.stringify(describeOrder(tool, order))
       },
@@ -111,23 +112,24 @@ class NodeOutput {
   }
 }
 
-/** How a parameter's name is written as a variable of the environment: `shop.host` as `SHOP_HOST`. */
-export function variableName(name: string): string {
-  return name.toUpperCase().replace(/\W/g, '_')
+type Settings = Pick<NodeOrder, 'rampupSec' | 'durationSec'> & {
+  /** Of all nodes that share the script. */
+  readonly threads: number | null
+  readonly properties: readonly { readonly name: string; readonly value: string }[]
 }
 
 /** As k6 writes durations; parameters under their own names, and in capitals as variables are written. */
-function scriptVariables({ whole, rampupSec, durationSec, properties }: NodeOrder): Record<string, string> {
+export function scriptVariables({ threads, rampupSec, durationSec, properties }: Settings) {
   const settings = {
-    ...(whole.threads !== null && { THREADS: String(whole.threads) }),
+    ...(threads !== null && { THREADS: String(threads) }),
     ...(rampupSec !== null && { RAMPUP: `${rampupSec}s` }),
     ...(durationSec !== null && { DURATION: `${durationSec}s` })
   }
   const given = properties.flatMap(({ name, value }) => [
     [name, value] as const,
-    [variableName(name), value] as const
+    [variableOf(name), value] as const
   ])
-  return { ...settings, ...Object.fromEntries(given) }
+  return { ...settings, ...Object.fromEntries<string>(given) }
 }
 
 function describeOrder({ k6 }: K6Tool, order: NodeOrder): K6Order {
