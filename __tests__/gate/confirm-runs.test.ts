@@ -254,6 +254,19 @@ describe('a confirming run', () => {
     ])
   })
 
+  test('in which a line of the plan is broken is not left out without a word in the verdict', async () => {
+    await open()
+    service.onRun = (run, number) => {
+      if (number !== 2) return
+      run.statuses = ['problem']
+      run.document = { tool_thresholds: [{ text: 'k6: checks rate>0.9', holds: false }] }
+    }
+    const findings = await confirm(always)
+    expect(service.runs).toHaveLength(2)
+    expect(findings.gap).toMatch(/^Confirming run 1 of 2: The run ended as "problem"/)
+    expect(conclude(gate.settings, findings).verdict).toBe('inconclusive')
+  })
+
   test('that has the CSV of the first one makes the comparison inconclusive, and is the last one', async () => {
     await open()
     service.csvOf = () => segmentCsv(1)

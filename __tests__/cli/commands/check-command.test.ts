@@ -340,6 +340,17 @@ describe(`a script of k6${k6Note}`, () => {
     expect(finding).toMatch(/Error: \*\*\*/)
   })
 
+  testWithK6.each([500, 900, 970])(
+    'nor half of one, where the message is cut: after %s characters',
+    async (length) => {
+      await writeFile(join(workspace, 'environment'), 'API_TOKEN=hunter-2000-hunter-2000-hunter-2000\n')
+      const code = `${EMPTY}throw new Error('x'.repeat(${length}) + __ENV.API_TOKEN)`
+      const [finding] = await checkScript(code, '--files', 'environment')
+      expect(finding).toContain('xxx')
+      expect(finding).not.toContain('hunt')
+    }
+  )
+
   test('without k6 says so, and how to install it', async () => {
     await writeFile(join(workspace, 'shop.js'), EMPTY)
     process.env.K6 = join(workspace, 'no-k6')

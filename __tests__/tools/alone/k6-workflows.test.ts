@@ -1,41 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ArtifactService } from '../../support/step/artifact-service.js'
+import {
+  actNote,
+  findPort,
+  installAct,
+  lacksAct,
+  makeRepository,
+  runWorkflow
+} from '../../support/tools/act.js'
 import { K6, k6Note, lacksK6 } from '../../support/tools/k6.js'
 import { removeFolder } from '../../support/remove-folder.js'
 
 // The workflows of both ways in for users of k6, as they are, with act and real k6.
 
-interface ActScript {
-  hasAct: () => boolean
-  installAct: () => Promise<void>
-  findPort: () => Promise<number>
-  runWorkflow: (options: {
-    root: string
-    event: string
-    workflow: string
-    variables: Readonly<Record<string, string | number>>
-    artifacts: ArtifactService
-    actions: Readonly<Record<string, string>>
-    output: 'pipe'
-  }) => Promise<{
-    code: number
-    text: string
-    verdict?: { verdict: string; metrics: { labels: readonly { label: string }[] } }
-  }>
-}
-const ROOT = path.join(import.meta.dirname, '../../..')
-const script = new URL('../../../scripts/act.mjs', import.meta.url).href
-const { hasAct, installAct, findPort, runWorkflow } = (await import(script)) as ActScript
-
 const MINUTES = 60_000
-/** Where tools are required, act is installed. */
-const lacksAct = !hasAct() && process.env.LOADGATE_REQUIRE_TOOLS === undefined
 const testWithAct = lacksAct || lacksK6 ? test.skip : test
-const note = lacksAct ? ' (skipped: there is no act; `scripts/act-local.mjs` installs it)' : k6Note
+const note = lacksAct ? actNote : k6Note
 
 let folder: string
 let root: string
@@ -43,14 +26,7 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'loadgate-k6-workflows-'))
   root = path.join(folder, 'repository')
   if (!lacksAct) await installAct()
-  for (const part of ['action.yml', 'package.json', 'dist', 'examples'])
-    cpSync(path.join(ROOT, part), path.join(root, part), { recursive: true })
-  const git = (...args: string[]): unknown =>
-    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], { cwd: root })
-  git('init', '--quiet', '--initial-branch', 'main')
-  git('remote', 'add', 'origin', 'https://github.com/octo/shop.git')
-  git('add', '--all')
-  git('commit', '--quiet', '--message', 'Shop')
+  makeRepository(root, ['action.yml', 'package.json', 'dist', 'examples'])
   writeSetupAction()
 }, 15 * MINUTES)
 afterAll(() => removeFolder(folder))
