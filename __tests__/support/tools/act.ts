@@ -25,10 +25,11 @@ interface Verdict {
 
 const ROOT = path.join(import.meta.dirname, '../../..')
 const script = new URL('../../../scripts/act.mjs', import.meta.url).href
-export const { hasAct, installAct, findPort, runWorkflow } = (await import(script)) as ActScript
+const act = (await import(script)) as ActScript
+export const { installAct, findPort, runWorkflow } = act
 
 /** Where tools are required, act is installed. */
-export const lacksAct = !hasAct() && process.env.LOADGATE_REQUIRE_TOOLS === undefined
+export const lacksAct = !act.hasAct() && process.env.LOADGATE_REQUIRE_TOOLS === undefined
 export const actNote = lacksAct ? ' (skipped: there is no act; `scripts/act-local.mjs` installs it)' : ''
 
 /** A repository of one commit with these parts of this one; returns what runs git in it. */
