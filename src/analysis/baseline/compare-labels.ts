@@ -36,8 +36,8 @@ const MOST_ROWS = 200
 /** Of new and gone labels, where there are more rows than that. */
 const MOST_ONE_SIDED = 20
 const MOST_TIMES = 10
-/** Without any change, at least one label is called slower at most this often, however many there are. */
-const MOST_FALSE = 0.05
+/** One-sided, of all labels together. Where nothing changed, no label is called slower in at least 95 of 100 comparisons. */
+const LEVEL_OF_ALL = 0.02
 /** Of all rounds together: how much a figure varies from round to round is measured, so it may be one of few samples. */
 const LEAST_PAIRED_SAMPLES = 40
 
@@ -59,27 +59,34 @@ export function compareLabels(
   const sides = sidesOf(evidence)
   const { noise } = settings.baseline
   const line = chooseLine(settings.thresholds, sides)
-  const all = listLabels(sides).map((label) => tallyLabel(label, line, sides))
-  const both = all.filter(hasBothSides)
-  const oneSided = all.filter((tally) => !hasBothSides(tally))
-  const rule = ruleFor(line, both, sides)
-  const compared = both
-    .sort((a, b) => Math.abs(lostTime(b)) - Math.abs(lostTime(a)))
-    .slice(0, MOST_ROWS - Math.min(oneSided.length, MOST_ONE_SIDED))
+  const least = sides.isPaired ? LEAST_PAIRED_SAMPLES : samplesNeeded(line)
+  const { both, oneSided } = listLabels(sides)
+  const level = Math.min(LEVEL, LEVEL_OF_ALL / Math.max(1, both.length))
+  const mostCompared = MOST_ROWS - Math.min(oneSided.length, MOST_ONE_SIDED)
+  const compared = heaviest(both, {
+    most: mostCompared,
+    line,
+    sides,
+    weigh: (tally) => Math.abs(lostTime(tally))
+  })
     .map((tally): ComparedLabel => {
       const finding = compareScope(line, { label: tally.label }, sides, noise)
       return 'change' in finding
-        ? { row: changeOf(tally, finding, sides, rule), baseRuns: finding.baseRuns }
+        ? { row: changeOf(tally, finding, sides, { least, level }), baseRuns: finding.baseRuns }
         : { row: uncompared(tally, 'not comparable'), baseRuns: 1 }
     })
     .sort(byWeight)
-  const others = describeOneSided(oneSided, sides).slice(0, MOST_ROWS - compared.length)
+  const most = MOST_ROWS - compared.length
+  const isWhole = hasAllLabels(sides)
+  const others = heaviest(oneSided, { most, line, sides, weigh: countSamples }).map((tally) =>
+    uncompared(tally, tally.head.samples === 0 ? 'gone' : isWhole ? 'new' : 'not comparable')
+  )
   const rows = [...compared.map(({ row }) => row), ...others]
   const overall = compareScope(line, {}, sides, noise)
   return {
     metric: line.name as LabelChanges['metric'],
     rows,
-    leftOut: all.length - rows.length,
+    leftOut: both.length + oneSided.length - rows.length,
     times: [
       ...poolSides(null, 'change' in overall ? overall.baseRuns : 1, sides),
       ...compared.slice(0, MOST_TIMES).flatMap(({ row, baseRuns }) => poolSides(row.label, baseRuns, sides))
@@ -103,10 +110,13 @@ function chooseLine(thresholds: readonly Threshold[], { head }: Sides): Baseline
   return hasTimes ? (named[0] ?? P95) : MEAN
 }
 
-/** Labels that older base runs alone have were removed before, by others. */
-function listLabels({ isPaired, base, head }: Sides): string[] {
-  const current = [...head, ...(isPaired ? base : base.slice(-1))]
-  return [...new Set(current.flatMap(({ labels }) => labels))]
+/** By whether both sides have them. Labels that older base runs alone have were removed before, by others. */
+function listLabels({ isPaired, base, head }: Sides): { both: string[]; oneSided: string[] } {
+  const namesIn = (runs: readonly ComparedRun[]) => new Set(runs.flatMap(({ labels }) => labels))
+  const [inHead, inBase] = [namesIn(head), namesIn(base)]
+  const gone = [...(isPaired ? inBase : namesIn(base.slice(-1)))].filter((label) => !inHead.has(label))
+  const fresh = [...inHead].filter((label) => !inBase.has(label))
+  return { both: [...inHead].filter((label) => inBase.has(label)), oneSided: [...fresh, ...gone] }
 }
 
 /** A document that was too large has lost labels: then nobody knows which ones are new. */
@@ -120,7 +130,6 @@ function hasAllLabels({ isPaired, base }: Sides): boolean {
 interface Side {
   readonly samples: number
   readonly failures: number
-  /** Roughly: it only says which labels are worth a comparison. */
   readonly figure: number | undefined
 }
 
@@ -130,41 +139,60 @@ interface Tally {
   readonly head: Side
 }
 
+interface Choice {
+  readonly most: number
+  readonly line: BaselineThreshold
+  readonly sides: Sides
+  readonly weigh: (tally: Tally) => number
+}
+
+const FEW_ROUNDS = 3
+
+/** The labels that matter most, in that order. Where there are too many, a few rounds say which ones these are. */
+function heaviest(labels: readonly string[], { most, line, sides, weigh }: Choice): Tally[] {
+  const sort = (tallies: readonly Tally[]) => tallies.toSorted((a, b) => weigh(b) - weigh(a)).slice(0, most)
+  const few = { ...sides, base: sides.base.slice(-FEW_ROUNDS), head: sides.head.slice(-FEW_ROUNDS) }
+  const chosen =
+    labels.length <= most
+      ? labels
+      : sort(labels.map((label) => tallyLabel(label, line, few))).map(({ label }) => label)
+  return sort(chosen.map((label) => tallyLabel(label, line, sides)))
+}
+
+/** Of recorded runs, the newest one that has the label. */
 function tallyLabel(label: string, line: BaselineThreshold, { isPaired, base, head }: Sides): Tally {
-  const newest = isPaired ? base : base.filter((run) => run.figures({ label }) !== undefined).slice(-1)
+  const newest = isPaired ? base : [base.findLast((run) => run.figures({ label })) ?? []].flat()
   return { label, base: tallyRuns(newest, line, label), head: tallyRuns(head, line, label) }
 }
 
 function tallyRuns(runs: readonly ComparedRun[], line: BaselineThreshold, label: string): Side {
-  let [samples, failures, sum, known] = [0, 0, 0, 0]
+  let [samples, failures, sum] = [0, 0, 0]
+  const known: number[] = []
   for (const run of runs) {
     const figures = run.figures({ label })
     if (figures === undefined) continue
     samples += figures.samples
     failures += figures.failures
-    const y = toScale(SCALES.time, factsOf(line).read(figures, line))
-    if (y === undefined) continue
+    const figure = factsOf(line).read(figures, line)
+    const y = toScale(SCALES.time, figure)
+    if (figure === undefined || y === undefined) continue
+    known.push(figure)
     sum += y
-    known++
   }
-  return { samples, failures, figure: known === 0 ? undefined : fromScale(SCALES.time, sum / known) }
+  const [first] = known
+  const isSame = known.every((figure) => figure === first)
+  return { samples, failures, figure: isSame ? first : fromScale(SCALES.time, sum / known.length) }
 }
 
-function hasBothSides({ base, head }: Tally): boolean {
-  return base.samples > 0 && head.samples > 0
-}
-
-/** Those with the most samples first. */
-function describeOneSided(tallies: readonly Tally[], sides: Sides): LabelChange[] {
-  const isWhole = hasAllLabels(sides)
-  return tallies
-    .toSorted((a, b) => b.head.samples + b.base.samples - a.head.samples - a.base.samples)
-    .map((tally) => uncompared(tally, tally.head.samples === 0 ? 'gone' : isWhole ? 'new' : 'not comparable'))
+function countSamples({ base, head }: Tally): number {
+  return base.samples + head.samples
 }
 
 /** What all users together wait longer. */
 function lostTime({ base, head }: Tally): number {
-  return ((head.figure ?? 0) - (base.figure ?? 0)) * head.samples
+  return head.figure === undefined || base.figure === undefined
+    ? 0
+    : (head.figure - base.figure) * head.samples
 }
 
 function uncompared({ label, base, head }: Tally, outcome: LabelChange['outcome']): LabelChange {
@@ -185,12 +213,6 @@ interface Rule {
   readonly least: number
   /** One-sided: the more labels are compared, the more evidence each one needs. */
   readonly level: number
-}
-
-function ruleFor(line: BaselineThreshold, both: readonly Tally[], { isPaired }: Sides): Rule {
-  const least = isPaired ? LEAST_PAIRED_SAMPLES : samplesNeeded(line)
-  const tested = both.filter(({ base, head }) => Math.min(base.samples, head.samples) >= least).length
-  return { least, level: Math.min(LEVEL, MOST_FALSE / Math.max(1, tested)) }
 }
 
 function changeOf(tally: Tally, finding: ComparedScope, sides: Sides, { least, level }: Rule): LabelChange {
