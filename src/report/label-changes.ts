@@ -83,7 +83,7 @@ function describeAll({ metric, rows }: LabelChanges): string {
     if (found === 0) return outcome === 'slower' ? ['none clearly slower'] : []
     return [`${formatValue('samples', found)} ${word}`]
   })
-  return `${metric} by label, what costs users most time first: ${counts.join(', ')}. For information: no part of the verdict.`
+  return `${metric} by label, what costs users most time first: ${counts.join(', ')}. For information only: the verdict does not depend on it.`
 }
 
 function describeOthers(hidden: number, leftOut: number): string {

@@ -27,10 +27,12 @@ export class ComparedDistributions {
   /** Only once: a page that is updated while its run goes on compares nothing. */
   show(part: LabelChangesPart | null): void {
     this.#all = part?.distributions ?? []
-    if (this.#all.length === 0) return
+    if (part === null || this.#all.length === 0) return
+    this.#chosen = firstChoice(part)
     find('compared-times', HTMLElement).hidden = false
     const choice = find('compared-label', HTMLSelectElement)
     choice.replaceChildren(...this.#all.map(({ label }, i) => makeOption(label ?? 'everything', i)))
+    choice.value = String(this.#chosen)
     const refreshTable = fillWhenOpen(find('compared-table', HTMLDetailsElement), () =>
       renderShares(this.#all[this.#chosen])
     )
@@ -62,6 +64,16 @@ export class ComparedDistributions {
     }
     this.#plot = new uPlot({ ...chartOptions(shown, widthOf(box)), hooks }, dataOf(shown), plotted)
   }
+}
+
+/** The label that got slower, where that is what people look for; else everything. */
+function firstChoice({ isFirst, rows, distributions }: LabelChangesPart): number {
+  const [slowest] = rows
+  if (!isFirst || slowest?.outcome !== 'slower') return 0
+  return Math.max(
+    0,
+    distributions.findIndex(({ label }) => label === slowest.label)
+  )
 }
 
 function makeOption(text: string, index: number): HTMLOptionElement {
