@@ -18,7 +18,7 @@ const repeat = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
 function settingsOf(lines = ''): { thresholds: readonly Threshold[]; baseline: { noise: number } } {
-  return { thresholds: parseThresholds(lines).thresholds as readonly Threshold[], baseline: { noise: 0.05 } }
+  return { thresholds: parseThresholds(lines).thresholds, baseline: { noise: 0.05 } }
 }
 
 function compare(evidence: ComparisonEvidence, lines = '') {

@@ -4,7 +4,6 @@ import { escapeHtml } from '../escape.js'
 import { LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable } from '../label-changes.js'
 import { makeEdges } from './distribution.js'
 import { renderTable } from './numbers.js'
-import type { Tone } from './pictures.js'
 
 /** verdict.json has up to twice as many. */
 const MOST_ROWS = 100
@@ -63,7 +62,7 @@ function sharesOf({ valuesMs, counts }: ComparedTimes['base'], edges: readonly n
   return bins.map((count) => Number((count / all).toPrecision(4)))
 }
 
-const TONES: Readonly<Record<Row['outcome'], Tone>> = {
+const TONES: Readonly<Record<Row['outcome'], string>> = {
   ...{ slower: 'bad', faster: 'good', 'not comparable': 'doubtful' },
   ...{ 'no clear change': 'neutral', new: 'neutral', gone: 'neutral' }
 }
@@ -120,7 +119,7 @@ function reachOf(rows: readonly Row[]): number {
 }
 
 /** The change as a dot within its interval, from faster on the left to slower on the right, with no change in the middle. */
-function intervalPicture({ pct, interval }: Row, tone: Tone, reach: number): string {
+function intervalPicture({ pct, interval }: Row, tone: string, reach: number): string {
   if (pct === null) return ''
   const at = (value: number): number => ((Math.max(-reach, Math.min(reach, value)) / reach + 1) * WIDTH) / 2
   const [low = pct, high = pct] = interval ?? []
