@@ -30,7 +30,7 @@ const failed = makeOutcome({
 })
 const held = { ...failed, verdict: 'passed', judgements: [makeCompared('holds')] } as const
 const SENTENCE =
-  'p95 by label, what costs users most time first: 1 slower, 1 faster, 2 without a clear change, 1 not comparable, 1 new, 1 gone. For information only: the verdict does not depend on it.'
+  'The p95 of each label, what costs users most time first: 1 slower, 1 faster, 2 without a clear change, 1 not comparable, 1 new, 1 gone. For information only: the verdict does not depend on it.'
 
 /** The places of words in a text, none of which may be missing. */
 function placesOf(text: string, ...words: string[]): number[] {
@@ -122,7 +122,7 @@ describe('a comparison that failed', () => {
     const rows = [makeLabelChange({ outcome: 'no clear change', interval: [-3, 110] })]
     const text = summaryOf({ ...failed, labelChanges: makeLabelChanges({ metric: 'median', rows }) })
     expect(text).toContain(
-      'median by label, what costs users most time first: none clearly slower, 1 without'
+      'The median of each label, what costs users most time first: none clearly slower, 1 without'
     )
   })
 })
@@ -146,8 +146,8 @@ describe('a comparison that did not fail', () => {
   })
 
   test('does not put it into comment and terminal', () => {
-    expect(commentOf(held)).not.toMatch(/slower|by label/)
-    expect(terminalOf(held)).not.toMatch(/slower|by label/)
+    expect(commentOf(held)).not.toMatch(/slower|each label|by label/)
+    expect(terminalOf(held)).not.toMatch(/slower|each label|by label/)
   })
 
   test('without a comparison there is none', () => {

@@ -76,14 +76,14 @@ const WORDS: readonly (readonly [LabelChange['outcome'], string])[] = [
   ['gone', 'gone']
 ]
 
-/** `p95 by label, what costs users most time first: none slower, 3 without a clear change.` */
+/** `The p95 of each label, what costs users most time first: none clearly slower, 3 without a clear change.` */
 function describeAll({ metric, rows }: LabelChanges): string {
   const counts = WORDS.flatMap(([outcome, word]) => {
     const found = rows.filter((row) => row.outcome === outcome).length
     if (found === 0) return outcome === 'slower' ? ['none clearly slower'] : []
     return [`${formatValue('samples', found)} ${word}`]
   })
-  return `${metric} by label, what costs users most time first: ${counts.join(', ')}. For information only: the verdict does not depend on it.`
+  return `The ${metric} of each label, what costs users most time first: ${counts.join(', ')}. For information only: the verdict does not depend on it.`
 }
 
 function describeOthers(hidden: number, leftOut: number): string {

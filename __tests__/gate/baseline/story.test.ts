@@ -299,7 +299,7 @@ describe('a pull request', () => {
     expect(row?.changePct).toBeGreaterThan(30)
     expect(labelChanges?.times.map(({ label }) => label)).toEqual([null, 'checkout'])
     expect(ports.summaries[0]).toMatch(
-      /### Which requests got slower\n\np95 by label, .*\n\n\| Label .*\n.*\n\| checkout \|/
+      /### Which requests got slower\n\nThe p95 of each label, .*\n\n\| Label .*\n.*\n\| checkout \|/
     )
     const held = await gate({ slower: 1 })
     expect(held.labelChanges?.rows[0]).toMatchObject({ label: 'checkout', outcome: 'no clear change' })

@@ -112,10 +112,12 @@ const LEAST_REACH = 10
 /** A label that takes ten times as long only has to be seen to leave the scale. */
 const MOST_REACH = 200
 
-/** All pictures have one scale, so that they can be compared. */
+/** All pictures have one scale, so that they can be compared. An interval that reaches far only has to be seen to do so. */
 function reachOf(rows: readonly Row[]): number {
-  const sizes = rows.flatMap(({ pct }) => (pct === null ? [] : [Math.abs(pct)]))
-  return Math.min(MOST_REACH, Math.max(LEAST_REACH, ...sizes) * 1.25)
+  const largest = (values: readonly number[]): number => Math.max(0, ...values.map(Math.abs))
+  const size = largest(rows.map(({ pct }) => pct ?? 0))
+  const ends = Math.min(2 * size, largest(rows.flatMap(({ interval }) => interval ?? [])))
+  return Math.min(MOST_REACH, Math.max(LEAST_REACH, size, ends)) * 1.1
 }
 
 /** The change as a dot within its interval, from faster on the left to slower on the right, with no change in the middle. */
