@@ -5,8 +5,8 @@ import { LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable } from '../label-chang
 import { makeEdges } from './distribution.js'
 import { renderTable } from './numbers.js'
 
-/** verdict.json has up to twice as many. */
-const MOST_ROWS = 100
+/** verdict.json has up to 200. */
+const MOST_ROWS = 50
 const MOST_OPEN_ROWS = 20
 
 export type LabelChangesPart = NonNullable<ReturnType<typeof labelChangesPart>>
