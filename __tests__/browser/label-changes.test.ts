@@ -144,7 +144,9 @@ describeInBrowser('base and head by label, in a browser', () => {
     expect(await shown.count()).toBe(20)
     await page.getByText('30 more', { exact: true }).click()
     expect(await shown.count()).toBe(50)
-    expect(await page.getByText('10 more are in verdict.json; 9,940 further labels changed less.').count()).toBe(1)
+    expect(
+      await page.getByText('10 more are in verdict.json; 9,940 further labels changed less.').count()
+    ).toBe(1)
     expect(await page.locator('#compared-times').count()).toBe(0)
     await page.close()
   }, 20_000)
