@@ -45,6 +45,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
       label: label ?? null,
       ...error
     })),
+    details: outcome.details ?? null,
     thresholds: outcome.judgements.map(thresholdDocument),
     grids: outcome.grids,
     nodes: outcome.nodes ?? [],
