@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { MOST_CODES, MOST_DETAILED_LABELS, MOST_SAMPLED_ERRORS, MOST_SAMPLES_AN_ERROR } from './limits.js'
 
 // What a second reading of the CSVs adds to the figures of `verdict.json`.
 
@@ -8,15 +9,6 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const notNegative = v.pipe(v.number(), v.minValue(0))
 const rates = v.array(notNegative)
 const gappy = v.array(v.nullable(notNegative))
-
-/** How many response codes are told apart; the rarer ones are `other`. */
-export const MOST_CODES = 8
-/** How many labels have a series of their own. */
-export const MOST_DETAILED_LABELS = 20
-export const MOST_LABEL_BUCKETS = 120
-/** Of how many errors the first failed samples are kept, and how many of each. */
-export const MOST_SAMPLED_ERRORS = 20
-export const MOST_SAMPLES_AN_ERROR = 3
 
 export const detailSeries = v.strictObject({
   bucketMs: v.pipe(v.number(), v.gtValue(0)),

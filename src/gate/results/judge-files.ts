@@ -1,7 +1,9 @@
+import { readDetails } from '../../analysis/details/read-details.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { OnStall } from '../../analysis/thresholds/judge/judgement.js'
 import type { Clock } from '../../contract/clock.js'
+import { messageOf } from '../../contract/text.js'
 import { conclude } from '../verdict/conclude.js'
 import type { EarlierVerdict } from './earlier-verdict.js'
 import { readResultFiles } from './read-result-files.js'
@@ -34,7 +36,17 @@ export async function judgeFiles(sources: readonly ResultSource[], options: Opti
   const reading = { settings, folder, isCopied: false, signal, earlier, clock }
   const findings = await readResultFiles(sources, reading)
   const outcome = conclude(settings, findings)
-  return { ...outcome, run: undefined, notes: [...notes, ...outcome.notes] }
+  const { collection: { countedFiles = [], measurements } = {} } = findings
+  // The verdict does not depend on them.
+  const details = await readDetails(countedFiles, { measurements, thresholds: given.thresholds }).catch(
+    messageOf
+  )
+  return {
+    ...outcome,
+    ...(typeof details === 'object' && { details }),
+    run: undefined,
+    notes: [...notes, ...outcome.notes]
+  }
 }
 
 const NO_BASELINE = {
