@@ -1,4 +1,4 @@
-import type { VerdictDocument } from '../contract/verdict.js'
+import type { DetailsDocument, VerdictDocument } from '../contract/verdict.js'
 import type { LabelChanges } from './baseline/compare-labels.js'
 import type { Trend } from './baseline/build-trend.js'
 import type { Measurements } from './results/figures/measurements.js'
@@ -16,6 +16,8 @@ export type GridFacts = VerdictDocument['grids'][number]
 export type NodeFacts = VerdictDocument['nodes'][number]
 
 export type StoppedEarly = NonNullable<VerdictDocument['stopped_early']>
+
+export type Details = DetailsDocument
 
 /** The samples at the start of the run that are in no figure. */
 export interface WarmUpFacts {
@@ -45,6 +47,8 @@ export interface Outcome {
   readonly isAllHere?: boolean
   readonly measurements: Measurements | undefined
   readonly warmUp?: WarmUpFacts | undefined
+  /** What a second reading of the CSVs found, of what counts. */
+  readonly details?: Details | undefined
   /** What makes the figures doubtful without changing the verdict: load that was requested and not reached. */
   readonly warnings: readonly string[]
   readonly remoteErrors: readonly string[]

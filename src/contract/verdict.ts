@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Decoded } from './decode.js'
+import { details, detailSeries } from './verdict/details.js'
 import { ID } from './vocabulary.js'
 
 // `verdict.json`: what a gate found, for machines. `schema/verdict.schema.json` is made from it.
@@ -249,7 +250,7 @@ const stoppedEarly = v.strictObject({
 /** Parts that the JSON schema names. */
 export const VERDICT_PARTS = {
   ...{ run, overTime, figures: overall, scoped, metrics, series, source, error, threshold, grid, node },
-  ...{ baseline, trend, labelChanges, warmUp, stalls, stoppedEarly }
+  ...{ baseline, trend, labelChanges, warmUp, stalls, stoppedEarly, details, detailSeries }
 }
 
 export const verdictSchema = v.strictObject({
@@ -275,6 +276,12 @@ export const verdictSchema = v.strictObject({
   errors: about(
     v.array(error),
     'Why samples failed, the most frequent reason first. The counts add up to the overall failures; there are none where the CSVs do not hold single samples.'
+  ),
+  details: v.exactOptional(
+    about(
+      v.nullable(details),
+      'What a second reading of the CSVs found, of what counts; null where there is none. Not part of the verdict.'
+    )
   ),
   thresholds: v.array(threshold),
   grids: v.array(grid),
@@ -305,6 +312,8 @@ export const verdictSchema = v.strictObject({
 })
 
 export type VerdictDocument = Decoded<typeof verdictSchema>
+export type DetailsDocument = Decoded<typeof details>
+export type DetailSeries = Decoded<typeof detailSeries>
 export type ThresholdDocument = Decoded<typeof threshold>
 export type FiguresDocument = Decoded<v.StrictObjectSchema<typeof figures, undefined>>
 export type BothFigures = Decoded<typeof overall>

@@ -46,6 +46,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
       label: label ?? null,
       ...error
     })),
+    details: outcome.details ?? null,
     thresholds: outcome.judgements.map(thresholdDocument),
     grids: outcome.grids,
     nodes: outcome.nodes ?? [],
@@ -63,6 +64,15 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     stopped_early: outcome.stoppedEarly ?? null,
     'saved-seconds': outcome.stoppedEarly?.savedSeconds ?? null
   }
+}
+
+/** A list of numbers, one below the other, as `JSON.stringify` writes it: no line of a string looks like it. */
+const NUMBERS = /\[\n\s+(?:(?:-?[\d.]+(?:e[+-]\d+)?|null),?\s+)+\]/g
+
+/** The document as text for people and machines: lists of numbers are on one line. */
+export function printVerdict(outcome: Outcome): string {
+  const text = JSON.stringify(verdictDocument(outcome), null, 2)
+  return `${text.replace(NUMBERS, (list) => list.replace(/\s+/g, '').replaceAll(',', ', '))}\n`
 }
 
 /** In base units: ms, a ratio, per second, or plain. */

@@ -18,6 +18,7 @@ import { showFigure } from '../rows.js'
 import { boundTrend, remarkOn, timeOf } from '../trend-points.js'
 import { failedLabelChanges, foldedLabelChanges } from './label-changes.js'
 import { renderCharts } from './charts.js'
+import { renderFailedSamples } from './failed-samples.js'
 import { keyFigures, renderErrorTable, renderGrids, renderLabelTables, renderNodes } from './figure-tables.js'
 import {
   renderStalls,
@@ -118,7 +119,8 @@ export function warmUpLine(outcome: Outcome): string {
 
 function errorSection(outcome: Outcome): string {
   const errors = renderErrorTable(outcome, MOST_ERRORS)
-  return errors === '' ? '' : joinSections([`### Errors${rehearsalMark(outcome.rehearsal)}`, errors])
+  if (errors === '') return ''
+  return joinSections([`### Errors${rehearsalMark(outcome.rehearsal)}`, errors, renderFailedSamples(outcome)])
 }
 
 function serviceWords({ summary, rehearsal }: Outcome): string {
