@@ -206,7 +206,7 @@ test('the classes of a JMeter of one’s own are found in its jars', async () =>
   expect(createClassFinder({ JMETER_HOME: join(workspace, 'gone') })('kg.apc.Dummy')).toBeUndefined()
   expect(createClassFinder({ PATH: workspace })('kg.apc.Dummy')).toBe(false)
   let nowMs = 0
-  const slow = createClassFinder({ JMETER_HOME: home }, () => (nowMs += 700))
+  const slow = createClassFinder({ JMETER_HOME: home }, [], () => (nowMs += 700))
   expect(['kg.apc.A', 'kg.apc.B', 'kg.apc.C', 'kg.apc.A'].map(slow)).toEqual([false, false, undefined, false])
 })
 

@@ -8,6 +8,7 @@ import { describeForeignRows, placeRows, findSameRows } from './own-rows.js'
 import type { PlacedRows, RunTimes, EarlierResults } from './own-rows.js'
 import type { Results } from './reached-load.js'
 import { type ScannedFile, leaveOutAll, leaveOutWarmUp } from './warm-up.js'
+import { findOnlyAside } from './aside-samples.js'
 import { pausesOf, spansOf } from './grid-times.js'
 
 export interface CountOptions {
@@ -56,8 +57,9 @@ export async function countResults(
     foreign: [...findSameRows(all, earlier), ...placed.foreign, ...read.foreign]
   }
   const { doubts } = placed
+  const idle = findOnlyAside(scans)
   if (scans.length === 0 || warmUpMs === 0)
-    return { ...found, measurements: scans.length === 0 ? undefined : mergeScans(scans), gaps: [], doubts }
+    return { ...found, measurements: scans.length === 0 ? undefined : mergeScans(scans), gaps: idle, doubts }
   const counted = await leaveOutWarmUp(own, warmUpMs).catch((thrown: unknown) =>
     leaveOutAll(scans, warmUpMs, messageOf(thrown))
   )
@@ -66,7 +68,7 @@ export async function countResults(
     countedScans: counted.scans,
     measurements: counted.measurements,
     warmUp: counted.warmUp,
-    gaps: counted.gap === undefined ? [] : [counted.gap],
+    gaps: [...idle, ...(counted.gap === undefined ? [] : [counted.gap])],
     doubts: [...doubts, ...counted.doubts]
   }
 }
@@ -81,9 +83,9 @@ async function leaveOutForeign(
   if (suspects.length === 0 || times === undefined) return { files, foreign: [] }
   try {
     const again = await scanEach(
-      suspects.map(({ path, scan: { grid, region, parts } }) => {
+      suspects.map(({ path, scan: { grid, region, parts, asideGroups } }) => {
         const stallLabels = parts.flatMap(({ stalls }) => [...stalls.labels.keys()].map((label) => [label]))
-        return { path, grid, region, countFromMs, countToMs, stallLabels }
+        return { path, grid, region, countFromMs, countToMs, stallLabels, asideGroups }
       })
     )
     const within = new Map(suspects.map((file, i) => [file, again[i] ?? file.scan]))
@@ -93,7 +95,7 @@ async function leaveOutForeign(
       return describeForeignRows(before, after, times) ?? []
     })
     return {
-      files: files.map((file) => ({ ...file, scan: within.get(file) ?? file.scan, countToMs })),
+      files: files.map((file) => ({ ...file, scan: within.get(file) ?? file.scan, countFromMs, countToMs })),
       foreign
     }
   } catch (thrown) {
