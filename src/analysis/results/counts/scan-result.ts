@@ -93,7 +93,7 @@ export interface ScannerOptions {
 }
 
 /** Everything read from one CSV; plain data, so that it can come from another thread. */
-export interface ScanResult extends Omit<VerdictDocument['sources'][number], 'problems'> {
+export interface ScanResult extends Omit<VerdictDocument['sources'][number], 'problems' | 'aside_groups'> {
   /** Digests of the first row, of the first two and so on: the same for CSVs that begin with the same rows. */
   readonly firstRows: readonly string[]
   /** Whether times are dates that do not say in which zone. */

@@ -192,8 +192,9 @@ function tidyOf(sources: readonly IndexedSource[]): TimedRun['tidy'] {
 }
 
 function describe(scan: ScanResult): Source {
-  const { grid, region, shape, header, rows } = scan
-  return { grid, region, shape, header, rows, problems: listProblems(scan) }
+  const { grid, region, shape, header, rows, asideGroups } = scan
+  const aside = asideGroups && { aside_groups: [...asideGroups] }
+  return { grid, region, shape, header, rows, problems: listProblems(scan), ...aside }
 }
 
 function listProblems({ shape, header, rows, problems, problemCount }: ScanResult): string[] {
