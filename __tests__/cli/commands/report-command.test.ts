@@ -287,7 +287,13 @@ describe('a report of local CSVs', () => {
     await writeFile(join(workspace, 'artifact/verdict.json'), JSON.stringify({ verdict: 'passed', sources }))
     await type('artifact', '--output', 'out')
     expect(await readVerdict('out')).toMatchObject({
-      metrics: { overall: { samples: 90 }, labels: { home: { samples: 50 }, cart: { samples: 50 } } },
+      metrics: {
+        overall: { samples: 90 },
+        labels: [
+          { label: 'cart', samples: 50 },
+          { label: 'home', samples: 50 }
+        ]
+      },
       sources: [{ rows: 100, aside_groups: ['log in'] }],
       notes: ['10 samples of setUp and tearDown thread groups count for their labels only, not overall.']
     })
