@@ -510,7 +510,7 @@ describe('data files', () => {
 test('plugins: missing here, and unknown elsewhere', () => {
   const plan = jmx(group(HOME), element('kg.apc.jmeter.threads.Ultimate', 'u', '', '', ' enabled="false"'))
   expect(check(plan)).toEqual([
-    'error: plan.jmx uses kg.apc.jmeter.threads.Ultimate, which this JMeter does not have; install the plugin into your own JMeter and point JMETER_HOME to it.'
+    'error: plan.jmx uses kg.apc.jmeter.threads.Ultimate, which this JMeter does not have; add its jar to files, or install the plugin into your own JMeter and point JMETER_HOME to it.'
   ])
   expect(check(plan, { hasClass: () => undefined })).toEqual([
     expect.stringMatching(/^note: plan.jmx uses kg/)

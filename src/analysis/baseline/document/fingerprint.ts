@@ -33,6 +33,7 @@ const PARTS: ReadonlyMap<string, Telling> = new Map(
     'ramp-up': 'values',
     duration: 'values',
     'warm-up': 'values',
+    'setUp and tearDown samples': 'values',
     grids: 'values',
     regions: 'values',
     [PARAMETER]: 'change',

@@ -1,5 +1,6 @@
 import { argumentsOf, flatten, isJmx, readPlanTree, type PlanElement } from '../jmx/plan-tree.js'
 import { callFunction } from '../jmx/open-model.js'
+import { parseProperties, USER_PROPERTIES } from '../jmx/user-properties.js'
 import { hasWord, literal, settingsOf, type PlanInputs } from './request.js'
 
 export interface Placed {
@@ -69,7 +70,9 @@ export class JmxPlan {
     this.reachable = kinds.has('ModuleController')
       ? trees.flatMap((elements) => flatten(elements))
       : this.enabled.map(({ element }) => element)
-    const scripts = request.others.filter(({ name }) => !isJmx(name)).flatMap(({ text }) => text ?? [])
+    const scripts = request.others
+      .filter(({ name }) => !isJmx(name) && name !== USER_PROPERTIES)
+      .flatMap(({ text }) => text ?? [])
     this.texts = [...this.reachable.map(({ text }) => text), ...scripts]
     this.hasScripts =
       [...kinds].some((kind) => SCRIPT.test(kind)) || this.texts.some((text) => SCRIPT_FUNCTION.test(text))
@@ -177,14 +180,16 @@ function pathOf({ kind, properties }: PlanElement): string {
   return [...properties].find(([name, value]) => SCRIPT_FILE.test(name) && value.trim() !== '')?.[1] ?? ''
 }
 
-/** As they are passed: Java's properties, which JMeter's functions read too, the run's settings, then `-J`; the last one wins. */
+/** As they are passed: Java's properties, which JMeter's functions read too, those of a file, the run's settings, then `-J`; the last one wins. */
 function propertiesOf(request: PlanInputs): Map<string, string> {
   const given = (wanted: 'J' | 'D'): [string, string][] =>
     request.parameters
       .filter(({ kind }) => kind === wanted)
       .map(({ name, value }): [string, string] => [name, value])
+  const file = request.others.find(({ name }) => name === USER_PROPERTIES)
   return new Map([
     ...given('D'),
+    ...parseProperties(file?.text ?? ''),
     ...[...settingsOf(request)].map(([name, value]): [string, string] => [name, String(value)]),
     ...given('J')
   ])

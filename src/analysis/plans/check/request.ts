@@ -121,6 +121,16 @@ function isValid(bytes: Uint8Array): boolean {
   }
 }
 
+/** What to do about a class that JMeter does not have. */
+export const GET_PLUGIN =
+  'add its jar to files, or install the plugin into your own JMeter and point JMETER_HOME to it'
+
+/** JMeter would not read it, and nothing would show that. */
+export function refuseProperties(names: readonly string[]): string[] {
+  if (!names.includes('jmeter.properties')) return []
+  return ['jmeter.properties would not be used; put what differs from the defaults into user.properties']
+}
+
 const SELENIUM = 'java-selenium-chrome or java-selenium-firefox'
 const OTHER_TOOLS: Readonly<Record<string, string>> = {
   '.java': `gatling, ${SELENIUM}`,
