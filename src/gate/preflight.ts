@@ -11,13 +11,14 @@ import {
   type PlanRequest,
   type RunFile
 } from '../analysis/plans/check/request.js'
+import { checkOddParameters } from '../analysis/plans/check/odd-parameters.js'
 import { messageOf, formatDuration } from '../contract/text.js'
 import type { Labels } from '../analysis/plans/check/jmx-plan.js'
 import { suggestWord } from '../contract/nearest.js'
 import { matchesPattern } from '../analysis/thresholds/judge/scopes.js'
 import type { Pattern, Threshold } from '../analysis/thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
-import { readParameters } from './settings/override-parameters.js'
+import { readParameters, splitParameters } from './settings/override-parameters.js'
 import { SettingsError } from './errors.js'
 import type { Settings } from './settings/settings.js'
 
@@ -26,6 +27,9 @@ const LARGEST_PLAN_BYTES = 4 << 20
 const LARGEST_OTHER_BYTES = 1 << 20
 /** Files that belong to the plan itself. */
 const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$/i
+/** Files that give values to the plan, a name and a value per line. */
+const GIVES = /\.properties$|^environment$/i
+const GIVEN_NAME = /^[ \t]*(?:export\s+)?([^\s#!:=][^\s:=]*)/gm
 /** A step can have ten annotations, and the verdict needs some. */
 const MOST_WARNINGS = 5
 
@@ -54,14 +58,15 @@ export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings
 /** Checks what can be checked without starting or contacting anything. */
 export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv): Promise<Preflight> {
   const { origin, thresholds } = settings
-  const ofSettings = checkWarmUp(settings)
+  const ofSettings = [...checkWarmUp(settings), ...checkEntries(settings)]
   if (origin.kind !== 'files') return { findings: ofSettings }
   const [planPath = '', ...otherPaths] = origin.paths
   const name = basename(planPath)
   const read = await readPlan(planPath)
   if ('finding' in read) return { findings: [...ofSettings, read.finding] }
   const others = await readOthers(otherPaths, LARGEST_PLAN_BYTES - read.text.length)
-  const request = requestFor(settings, env, { plan: { name, text: read.text }, others })
+  const files = { plan: { name, text: read.text }, others, given: await readGiven(otherPaths, settings, env) }
+  const request = requestFor(settings, env, files)
   const { findings, labels, target } = checkPlan(request)
   return {
     findings: [
@@ -80,10 +85,38 @@ function checkWarmUp({ warmUpMs, durationSeconds }: Settings): Finding[] {
   return [{ level: 'error', message }]
 }
 
+/** `baseline-parameters` are checked where they are read. */
+function checkEntries({ overrideParameters = '', origin, target }: Settings): Finding[] {
+  if (origin.kind !== 'files') return []
+  const odd = splitParameters(overrideParameters).filter((entry) => readParameters(entry).length === 0)
+  return checkOddParameters(odd, { isEmbedded: target.kind === 'local' })
+}
+
+/** Names that files of properties and variables give to the plan, and those of a JMeter of one's own. */
+async function readGiven(
+  paths: readonly string[],
+  { tool, target, regions }: Settings,
+  env: NodeJS.ProcessEnv
+): Promise<ReadonlySet<string>> {
+  const isHere = target.kind === 'local' && regions === undefined
+  const home = tool === 'jmeter' && isHere ? findHome(env) : undefined
+  const ofHome = ['jmeter', 'user', 'system'].map((name) => join(home ?? '', 'bin', `${name}.properties`))
+  const files = [...paths.filter((path) => GIVES.test(basename(path))), ...(home === undefined ? [] : ofHome)]
+  const texts = await Promise.all(
+    files.map((path) =>
+      readIfSmall(path, LARGEST_OTHER_BYTES).then(
+        ({ bytes }) => bytes.toString('utf8'),
+        () => ''
+      )
+    )
+  )
+  return new Set(texts.flatMap((text) => [...text.matchAll(GIVEN_NAME)].map(([, name = '']) => name)))
+}
+
 function requestFor(
   settings: Settings,
   env: NodeJS.ProcessEnv,
-  files: Pick<PlanRequest, 'plan' | 'others'>
+  files: Pick<PlanRequest, 'plan' | 'others' | 'given'>
 ): PlanRequest {
   const { target, regions, baseline, tool, threads, rampupSeconds, durationSeconds } = settings
   const isEmbedded = target.kind === 'local'
