@@ -1,6 +1,6 @@
-import { existsSync, accessSync, constants, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 import { checkPlan } from '../analysis/plans/check/check-plan.js'
 import type { Target } from '../analysis/plans/check/jmx-target.js'
 import {
@@ -18,7 +18,8 @@ import { suggestWord } from '../contract/nearest.js'
 import { matchesPattern } from '../analysis/thresholds/judge/scopes.js'
 import type { Pattern, Threshold } from '../analysis/thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
-import { readParameters, splitParameters } from './settings/override-parameters.js'
+import { findJMeterHome, readGivenNames } from './given-names.js'
+import { oddEntries, readParameters } from './settings/override-parameters.js'
 import { SettingsError } from './errors.js'
 import type { Settings } from './settings/settings.js'
 
@@ -27,9 +28,6 @@ const LARGEST_PLAN_BYTES = 4 << 20
 const LARGEST_OTHER_BYTES = 1 << 20
 /** Files that belong to the plan itself. */
 const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$/i
-/** Files that give values to the plan, a name and a value per line. */
-const GIVES = /\.properties$|^environment$/i
-const GIVEN_NAME = /^[ \t]*(?:export\s+)?([^\s#!:=][^\s:=]*)/gm
 /** A step can have ten annotations, and the verdict needs some. */
 const MOST_WARNINGS = 5
 
@@ -58,16 +56,18 @@ export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings
 /** Checks what can be checked without starting or contacting anything. */
 export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv): Promise<Preflight> {
   const { origin, thresholds } = settings
-  const ofSettings = [...checkWarmUp(settings), ...checkEntries(settings)]
-  if (origin.kind !== 'files') return { findings: ofSettings }
+  if (origin.kind !== 'files') return { findings: checkWarmUp(settings) }
+  const isEmbedded = settings.target.kind === 'local'
+  const odd = checkOddParameters(oddEntries(settings.overrideParameters ?? ''), { isEmbedded })
+  const ofSettings = [...checkWarmUp(settings), ...odd]
   const [planPath = '', ...otherPaths] = origin.paths
   const name = basename(planPath)
   const read = await readPlan(planPath)
   if ('finding' in read) return { findings: [...ofSettings, read.finding] }
   const others = await readOthers(otherPaths, LARGEST_PLAN_BYTES - read.text.length)
-  const files = { plan: { name, text: read.text }, others, given: await readGiven(otherPaths, settings, env) }
-  const request = requestFor(settings, env, files)
-  const { findings, labels, target } = checkPlan(request)
+  const request = requestFor(settings, env, { plan: { name, text: read.text }, others })
+  const given = await readGivenNames(origin.paths, settings, env)
+  const { findings, labels, target } = checkPlan({ ...request, given })
   return {
     findings: [
       ...ofSettings,
@@ -85,38 +85,10 @@ function checkWarmUp({ warmUpMs, durationSeconds }: Settings): Finding[] {
   return [{ level: 'error', message }]
 }
 
-/** `baseline-parameters` are checked where they are read. */
-function checkEntries({ overrideParameters = '', origin, target }: Settings): Finding[] {
-  if (origin.kind !== 'files') return []
-  const odd = splitParameters(overrideParameters).filter((entry) => readParameters(entry).length === 0)
-  return checkOddParameters(odd, { isEmbedded: target.kind === 'local' })
-}
-
-/** Names that files of properties and variables give to the plan, and those of a JMeter of one's own. */
-async function readGiven(
-  paths: readonly string[],
-  { tool, target, regions }: Settings,
-  env: NodeJS.ProcessEnv
-): Promise<ReadonlySet<string>> {
-  const isHere = target.kind === 'local' && regions === undefined
-  const home = tool === 'jmeter' && isHere ? findHome(env) : undefined
-  const ofHome = ['jmeter', 'user', 'system'].map((name) => join(home ?? '', 'bin', `${name}.properties`))
-  const files = [...paths.filter((path) => GIVES.test(basename(path))), ...(home === undefined ? [] : ofHome)]
-  const texts = await Promise.all(
-    files.map((path) =>
-      readIfSmall(path, LARGEST_OTHER_BYTES).then(
-        ({ bytes }) => bytes.toString('utf8'),
-        () => ''
-      )
-    )
-  )
-  return new Set(texts.flatMap((text) => [...text.matchAll(GIVEN_NAME)].map(([, name = '']) => name)))
-}
-
 function requestFor(
   settings: Settings,
   env: NodeJS.ProcessEnv,
-  files: Pick<PlanRequest, 'plan' | 'others' | 'given'>
+  files: Pick<PlanRequest, 'plan' | 'others'>
 ): PlanRequest {
   const { target, regions, baseline, tool, threads, rampupSeconds, durationSeconds } = settings
   const isEmbedded = target.kind === 'local'
@@ -237,7 +209,7 @@ export function createClassFinder(
   let jars: readonly string[] | undefined
   let spentMs = 0
   const look = (name: string): boolean | undefined => {
-    home ??= { path: findHome(env) }
+    home ??= { path: findJMeterHome(env) }
     if (home.path === undefined) return false
     jars ??= [join(home.path, 'lib', 'ext'), join(home.path, 'lib')].flatMap(jarsIn)
     for (const jar of jars) {
@@ -259,25 +231,6 @@ export function createClassFinder(
     }
     known.set(name, found)
     return found
-  }
-}
-
-/** The folder of `JMETER_HOME`, or of the `jmeter` on the PATH. */
-function findHome({ JMETER_HOME, PATH = '' }: NodeJS.ProcessEnv): string | undefined {
-  if (JMETER_HOME) return resolve(JMETER_HOME)
-  const script = PATH.split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, 'jmeter'))
-    .find(isProgram)
-  return script === undefined ? undefined : dirname(dirname(realpathSync(script)))
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
   }
 }
 

@@ -129,7 +129,7 @@ describe('entries of override-parameters that are no parameters', () => {
   test.each([
     [
       '-q load.properties',
-      '-q is not -Jname=value or -Dname=value: it is a file of properties; write each of'
+      '-q is not -Jname=value or -Dname=value: it is a file of properties; list it under files'
     ],
     [
       '-Gusers=5',
@@ -227,7 +227,7 @@ describe('values that a source reads and nobody gives', () => {
 
   test('a source of one long line takes no longer than its size', () => {
     const before = process.cpuUsage()
-    expect(k6(`${'f(__ENV.A, 1); '.repeat(50_000)}`)).toHaveLength(1)
+    expect(k6('f(__ENV.A, 1); '.repeat(50_000))).toHaveLength(1)
     expect(check(plan(header('${__P('.repeat(50_000))))).toEqual([])
     expect(check(plan(header('${__P(a,)}'.repeat(50_000))))).toHaveLength(1)
     // Time of the processor: others may be at work too.

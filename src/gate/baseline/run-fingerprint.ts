@@ -13,7 +13,7 @@ import type { Run } from '../../contract/api.js'
 import { DEFAULT_APDEX_TARGET_MS } from '../../contract/setting-values.js'
 import { TOOLS, vocabularyOf } from '../../contract/vocabulary.js'
 import { isReference, type GridSpecification } from '../../client/documents/requests.js'
-import { readParameters, splitParameters } from '../settings/override-parameters.js'
+import { oddEntries, readParameters } from '../settings/override-parameters.js'
 import { isSecret } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import type { Place, Regions } from '../../contract/regions/regions.js'
@@ -96,7 +96,7 @@ function describeGrids(grids: readonly (GridSpecification | Run['grids'][number]
 }
 
 function parameterParts(text: string, baseline: Settings['baseline']): [string, string][] {
-  const others = splitParameters(text).filter((entry) => readParameters(entry).length === 0)
+  const others = oddEntries(text)
   const isIgnored = ignoredBy(baseline)
   const parts = readParameters(text)
     .filter(({ name }) => !isAddress(name) && !isIgnored(name))

@@ -69,7 +69,7 @@ export function propertyOf(text: string, plan: JmxPlan): string | undefined {
 
 /** What an element is called in messages: `the thread group "users"`. */
 export function describeElement({ kind, name }: PlanElement): string {
-  const called = /ThreadGroup$/.test(kind)
+  const called = kind.endsWith('ThreadGroup')
     ? 'thread group'
     : kind.includes('Sampler')
       ? 'request'

@@ -2,8 +2,8 @@ import { error, warning, type Finding } from './request.js'
 
 /** What a run is given instead of an option of the tool. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  q: 'a file of properties; write each of them as -Jname=value',
-  p: 'a file of properties; write each of them as -Jname=value',
+  q: 'a file of properties; list it under files as user.properties, or write each of them as -Jname=value',
+  p: 'a file of properties; list it under files as user.properties, or write each of them as -Jname=value',
   S: 'a file of system properties; write each of them as -Dname=value',
   G: 'a property for remote servers; write -Jname=value, which every node gets',
   R: 'a list of remote servers; the grids say how many nodes there are',

@@ -59,7 +59,7 @@ export function checkMissingValues(
   const files = [request.plan, ...request.others].map((file) => ({ ...file, text: blankComments(file) }))
   for (const { name: file, text } of files)
     for (const match of text.matchAll(reader.calls)) {
-      const name = match.slice(1).find((group) => group !== undefined) ?? ''
+      const name = match.slice(1).find(Boolean) ?? ''
       if (given.has(name) || reader.own?.test(name) || name.includes('.') || --left < 0) continue
       const line = text.slice(0, match.index).split('\n').length
       const isGuarded = isHandled(text, { start: match.index, end: match.index + match[0].length })
