@@ -1,6 +1,6 @@
-import { existsSync, accessSync, constants, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 import { checkPlan } from '../analysis/plans/check/check-plan.js'
 import type { Target } from '../analysis/plans/check/jmx-target.js'
 import {
@@ -11,6 +11,7 @@ import {
   type PlanRequest,
   type RunFile
 } from '../analysis/plans/check/request.js'
+import { checkOddParameters } from '../analysis/plans/check/odd-parameters.js'
 import { messageOf, formatDuration } from '../contract/text.js'
 import { readAsideGroups } from '../analysis/plans/check/aside-groups.js'
 import type { Labels } from '../analysis/plans/check/jmx-plan.js'
@@ -19,7 +20,8 @@ import { suggestWord } from '../contract/nearest.js'
 import { matchesPattern } from '../analysis/thresholds/judge/scopes.js'
 import type { Pattern, Threshold } from '../analysis/thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
-import { readParameters } from './settings/override-parameters.js'
+import { findJMeterHome, readGivenNames } from './given-names.js'
+import { oddEntries, readParameters } from './settings/override-parameters.js'
 import { SettingsError } from './errors.js'
 import type { Settings } from './settings/settings.js'
 
@@ -56,13 +58,16 @@ export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings
 /** Checks what can be checked without starting or contacting anything. */
 export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv): Promise<Preflight> {
   const { origin, thresholds } = settings
-  const ofSettings = checkWarmUp(settings)
-  if (origin.kind !== 'files') return { findings: ofSettings }
+  if (origin.kind !== 'files') return { findings: checkWarmUp(settings) }
+  const isEmbedded = settings.target.kind === 'local'
+  const odd = checkOddParameters(oddEntries(settings.overrideParameters ?? ''), { isEmbedded })
+  const ofSettings = [...checkWarmUp(settings), ...odd]
   const read = await readRun(origin.paths)
   if ('finding' in read) return { findings: [...ofSettings, read.finding] }
   const jars = origin.paths.filter((path) => /\.jar$/i.test(path))
   const request = requestFor(settings, { env, jars }, read)
-  const { findings, labels, target } = checkPlan(request)
+  const given = await readGivenNames(origin.paths, settings, env)
+  const { findings, labels, target } = checkPlan({ ...request, given })
   return {
     findings: [
       ...ofSettings,
@@ -228,7 +233,7 @@ export function createClassFinder(
   let jars: readonly string[] | undefined
   let spentMs = 0
   const look = (name: string): boolean | undefined => {
-    home ??= { path: findHome(env) }
+    home ??= { path: findJMeterHome(env) }
     const folders = home.path === undefined ? [] : [join(home.path, 'lib', 'ext'), join(home.path, 'lib')]
     jars ??= [...jarsOfRun, ...folders.flatMap(jarsIn)].filter(isSmall)
     for (const jar of jars) {
@@ -250,25 +255,6 @@ export function createClassFinder(
     }
     known.set(name, found)
     return found
-  }
-}
-
-/** The folder of `JMETER_HOME`, or of the `jmeter` on the PATH. */
-function findHome({ JMETER_HOME, PATH = '' }: NodeJS.ProcessEnv): string | undefined {
-  if (JMETER_HOME) return resolve(JMETER_HOME)
-  const script = PATH.split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, 'jmeter'))
-    .find(isProgram)
-  return script === undefined ? undefined : dirname(dirname(realpathSync(script)))
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
   }
 }
 

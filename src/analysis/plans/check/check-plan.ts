@@ -6,6 +6,7 @@ import { checkFiles } from './jmx-files.js'
 import { labelsOf, worthSuggesting, type Labels, JmxPlan, MOST_ELEMENTS } from './jmx-plan.js'
 import { checkLoad } from './jmx-load.js'
 import { checkParameters, searchParameters } from './jmx-parameters.js'
+import { checkMissing } from './jmx-properties.js'
 import { targetOf, type Target } from './jmx-target.js'
 import { callsIn, checkSource, literalsIn, refuseKind, sourcesOf } from './source-plan.js'
 
@@ -42,7 +43,8 @@ function checkJmx(request: PlanRequest): PlanCheck {
       ...checkFiles(plan, request),
       ...checkLoad(plan, request),
       ...checkParameters(plan, request),
-      ...findAsideGroups(plan).findings
+      ...findAsideGroups(plan).findings,
+      ...checkMissing(plan, request)
     ],
     labels: labelsOf(plan),
     target: targetOf(plan, request)

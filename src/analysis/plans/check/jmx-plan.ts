@@ -136,6 +136,16 @@ export class JmxPlan {
     )
   }
 
+  /** Whether the plan itself may set this property. */
+  sets(property: string): boolean {
+    return this.#isChanged(property)
+  }
+
+  /** The text of a variable that the plan's tables define and nothing changes; undefined if there is none. */
+  variable(name: string): string | undefined {
+    return this.#variables.get(name)
+  }
+
   /** Whether anything in the plan may read this JMeter property. */
   reads(name: string): boolean {
     return this.isOpaque || this.mentions(name)
@@ -144,7 +154,9 @@ export class JmxPlan {
   /** Whether anything that can be looked into reads it. */
   mentions(name: string): boolean {
     const word = literal(name)
-    const direct = new RegExp(`\\b__(?:P|property)\\(\\s*(?:${word}\\s*[,)]|[^,()]{0,100}\\$\\{)`)
+    const direct = new RegExp(
+      `\\b__(?:P|property|isPropDefined)\\(\\s*(?:${word}\\s*[,)]|[^,()]{0,100}\\$\\{)`
+    )
     // Elsewhere, as in the body of a request, it is a word like any other.
     const inScript = new RegExp(`["'\`/]${word}["'\`/]|\\bprops\\??\\.${word}\\b`)
     return this.texts.some(

@@ -30,6 +30,8 @@ export interface PlanRequest {
   readonly parameters: readonly Parameter[]
   /** Those of them that lead to the server of the base, where base and head run side by side. */
   readonly baselineParameters?: readonly Parameter[]
+  /** Names of values that something else gives: a file of properties or variables, or the JMeter of this machine. */
+  readonly given?: ReadonlySet<string>
   /** What stops a run that does not end: "the timeout of 2 h". */
   readonly limit: string
   isThere(path: string): boolean
