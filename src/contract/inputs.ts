@@ -12,7 +12,15 @@ import {
 import type { Parsed } from './setting-values.js'
 
 /** The groups of inputs, in the order in which the help shows them. */
-export const INPUT_GROUPS = ['What to run', 'Where', 'How long', 'What must hold', 'Output'] as const
+export const INPUT_GROUPS = [
+  'What to run',
+  'Where',
+  'Load',
+  'How long',
+  'What must hold',
+  'Baseline',
+  'Output'
+] as const
 
 export type InputGroup = (typeof INPUT_GROUPS)[number]
 
@@ -187,27 +195,27 @@ export const INPUTS = {
     about: 'Who can see the run on the service: `private` or `public`.'
   },
   threads: {
-    ...{ group: 'What to run', kind: integer(1), only: 'new run' },
+    ...{ group: 'Load', kind: integer(1), only: 'new run' },
     about:
       'Number of threads, passed to the plan; with `results`, what each file is expected to have. Default: what the plan says.'
   },
   rampup: {
-    ...{ group: 'What to run', kind: duration(0), only: 'new run' },
+    ...{ group: 'Load', kind: duration(0), only: 'new run' },
     about:
       'Ramp-up time, passed to the plan: whole seconds or a duration such as `90s` or `5m`. Default: what the plan says.'
   },
   duration: {
-    ...{ group: 'What to run', kind: duration(1), only: 'new run' },
+    ...{ group: 'Load', kind: duration(1), only: 'new run' },
     about:
       'Duration, passed to the plan: whole seconds or a duration such as `90s` or `5m`. A run, or a file of `results`, whose samples cover less than 90 % of it is inconclusive. Default: what the plan says.'
   },
   'override-hosts': {
-    ...{ group: 'What to run', kind: text('hosts'), only: 'new run' },
+    ...{ group: 'Load', kind: text('hosts'), only: 'new run' },
     about:
       'Host names to resolve differently during the run, as `example.com/10.0.0.1, other.example/10.0.0.2`. Default: none.'
   },
   'override-parameters': {
-    ...{ group: 'What to run', kind: text('parameters'), only: 'new run' },
+    ...{ group: 'Load', kind: text('parameters'), only: 'new run' },
     about:
       'Parameters passed to the tool, as `-Jname=value, -Dname=value`. `-Jname=secret:value` passes a value that is shown nowhere. Default: none.'
   },
@@ -227,7 +235,7 @@ export const INPUTS = {
       'Response time up to which a user is satisfied, with its unit: `500ms`, `1.5s`. For `base-url: local` and `results`; a service elsewhere has its own.'
   },
   baseline: {
-    group: 'What must hold',
+    group: 'Baseline',
     kind: text('auto|off|side-by-side|file', { examples: ['auto', 'off', 'side-by-side'] }),
     byDefault: 'auto',
     only: 'waiting',
@@ -235,40 +243,40 @@ export const INPUTS = {
       'What to compare with: `auto` compares with earlier runs of `baseline-branch` and records runs of pushes, schedules and manual starts; `side-by-side` runs base and head in turns within this step; a path is that of a baseline document in the workspace, for servers without artifacts; `off` neither compares nor records.'
   },
   'baseline-branch': {
-    group: 'What must hold',
+    group: 'Baseline',
     kind: matching(BRANCH_NAME, 'the name of a branch such as main, without refs/heads/', 'branch'),
     only: 'waiting',
     about:
       'Branch whose recorded runs are the baseline. Default: the base of the pull request or merge group, else the default branch.'
   },
   'baseline-parameters': {
-    ...{ group: 'What must hold', kind: text('parameters'), only: 'waiting' },
+    ...{ group: 'Baseline', kind: text('parameters'), only: 'waiting' },
     about:
       'With `baseline: side-by-side`: the `override-parameters` that lead the plan to the server of the base instead of that of the head. Required there. Default: none.'
   },
   'baseline-rounds': {
     // Two rounds leave one degree of freedom (t = 31.8 at 1 %), with which hardly any change could be found.
-    ...{ group: 'What must hold', kind: integer(3, 100), byDefault: '10', only: 'waiting' },
+    ...{ group: 'Baseline', kind: integer(3, 100), byDefault: '10', only: 'waiting' },
     about:
       'With `baseline: side-by-side`: how many pairs of runs to compare, each run as long as `duration`; from 3 to 100.'
   },
   noise: {
-    ...{ group: 'What must hold', kind: percent, byDefault: '5%', only: 'waiting' },
+    ...{ group: 'Baseline', kind: percent, byDefault: '5%', only: 'waiting' },
     about:
       'Noise from run to run that is assumed for times and throughput until enough runs are recorded. Above 0% and at most 100%; `loadgate calibrate` measures it.'
   },
   'on-missing-baseline': {
-    ...{ group: 'What must hold', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
+    ...{ group: 'Baseline', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
     about:
       'What a line that names `baseline` does when there is nothing to compare with: `warn`, `fail` (inconclusive) or `pass` (a notice).'
   },
   'on-unsure': {
-    ...{ group: 'What must hold', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
+    ...{ group: 'Baseline', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
     about:
       'What a line that names `baseline` does when the runs are too few or too noisy to tell: `warn`, `fail` (inconclusive) or `pass` (a notice).'
   },
   confirm: {
-    ...{ group: 'What must hold', kind: integer(0, 10), byDefault: '0', only: 'waiting' },
+    ...{ group: 'Baseline', kind: integer(0, 10), byDefault: '0', only: 'waiting' },
     about:
       'Further runs when a line that names `baseline` is broken or unsure; such lines are judged by all of them together, others by each run on its own, and the worst counts; at most 10. Side by side they are further blocks of rounds; with `base-url: local` only there.'
   },

@@ -110,6 +110,8 @@ interface ShopOptions {
   readonly slow: boolean
   /** For comparisons: a shop that takes about 100 ms, varying, and this share longer (0.2 is 20 %); of a few ms, one more is a lot. */
   readonly slowerBy?: number
+  /** The names of the pages that are slower; all of them if left out. */
+  readonly slowerPages?: readonly string[]
   /** Stands still once: from so long after its first request on, and for how long. */
   readonly stall?: { readonly afterMs: number; readonly ms: number }
   readonly port?: number
@@ -191,9 +193,10 @@ export async function startShop(options: ShopOptions) {
   }
 }
 
-function delayOf(page: Page, { slow, slowerBy }: ShopOptions): number {
+function delayOf(page: Page, { slow, slowerBy, slowerPages }: ShopOptions): number {
   if (slow) return page.slowDelayMs
-  return slowerBy === undefined ? page.delayMs : comparedDelayMs(page.delayMs, slowerBy)
+  if (slowerBy === undefined) return page.delayMs
+  return comparedDelayMs(page.delayMs, (slowerPages?.includes(page.name) ?? true) ? slowerBy : 0)
 }
 
 /** What would be answered while the shop stands still is answered after it. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
 import {
   mkdirSync,
   mkdtempSync,
@@ -393,6 +394,24 @@ describe('the workflow', () => {
     await init([])
     expect(steps().find(({ name }) => name === 'Start the application')?.run).toEqual(run)
     expect(steps().map(({ uses }) => uses)).toContain('loadgate/loadgate@v1')
+  })
+
+  test('a clone names its own commit, a package its major version, also inside a repository of others', async () => {
+    const root = join(workspace, 'loadgate')
+    mkdirSync(join(root, 'examples'), { recursive: true })
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', root, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], {
+        encoding: 'utf8'
+      }).trim()
+    git('init', '--quiet')
+    git('commit', '--quiet', '--allow-empty', '--message', 'A version')
+    const commit = git('rev-parse', 'HEAD')
+    await init([], { examplesDir: join(root, 'examples') })
+    expect(steps().map(({ uses }) => uses)).toContain(`loadgate/loadgate@${commit}`)
+    expect(read(CONFIG)).toContain(`/loadgate/${commit}/schema/config.schema.json`)
+    await init(['--force'], { examplesDir: join(root, 'node_modules/loadgate/examples') })
+    expect(read(WORKFLOW)).toContain('loadgate/loadgate@v1 # zizmor: ignore[unpinned-uses]')
+    expect(read(CONFIG)).toContain('/loadgate/v1/schema/config.schema.json')
   })
 
   test('an application elsewhere is not started', async () => {

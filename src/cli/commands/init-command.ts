@@ -12,6 +12,7 @@ import { flagsOf, UsageError, type Arguments } from '../arguments.js'
 import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
 import { CHOICES, readChoices, readTool, type Choices, type InitTool, type Source } from '../init/choices.js'
 import { CONFIG_PATH, PLAN_PATHS, WORKFLOW_PATH, writeConfig } from '../init/config-text.js'
+import { findOwnReference } from '../init/own-reference.js'
 import { describeStart, findStart, jobMinutes, writeWorkflow, type Start } from '../init/workflow-text.js'
 import { checkPaths, writeFiles } from '../init/write-files.js'
 import type { CommandPorts } from '../ports.js'
@@ -44,6 +45,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const isLocal = LOOPBACK.test(target.host)
   const start = isLocal ? await findStart(workspace) : { kind: 'elsewhere' as const }
   const { durationSeconds } = choices
+  const reference = await findOwnReference(dirname(ports.examplesDir), ports.version)
   const write = tool === 'k6' ? writeK6 : writePlan
   await writeFiles(
     workspace,
@@ -52,8 +54,14 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
         path: PLAN_PATHS[tool],
         text: write({ name: 'Load test', target, requests: set.requests, ...choices })
       },
-      { path: CONFIG_PATH, text: writeConfig({ ...choices, ...configFacts(set, target, choices) }) },
-      { path: WORKFLOW_PATH, text: writeWorkflow({ tool, start, port: target.port, durationSeconds }) }
+      {
+        path: CONFIG_PATH,
+        text: writeConfig({ ...choices, ...configFacts(set, target, choices), reference })
+      },
+      {
+        path: WORKFLOW_PATH,
+        text: writeWorkflow({ tool, start, port: target.port, durationSeconds, reference })
+      }
     ],
     force
   )
@@ -179,7 +187,7 @@ function describeResult(
     `Wrote ${PLAN_PATHS[tool]}: ${shown}${more}, at ${target}.`,
     `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
-    ...when(notes.length > 0, '', 'To know:', ...notes.map((note) => `- ${note}`)),
+    ...when(notes.length > 0, '', 'Please note:', ...notes.map((note) => `- ${note}`)),
     '',
     'Next:',
     `1. Start the application, and run \`loadgate check --config ${CONFIG_PATH}\`: it finds mistakes in seconds.`,
