@@ -141,7 +141,7 @@ export const INPUTS = {
     ...{ group: 'Where', kind: text('token'), inFile: 'refused' },
     elsewhere: 'set it in the workflow, from a secret, or set LOADGATE_TOKEN on the command line',
     about:
-      'API token of the service. Required unless `base-url` is `local` or `results` is given, refused then. Pass it from a secret.'
+      'API token of the service; pass it from a secret. Required with a service, refused with `base-url: local` and with `results`.'
   },
   tool: {
     ...{ group: 'What to run', kind: oneOf(TOOLS, 'tool'), byDefault: 'jmeter', only: 'new run' },
@@ -161,7 +161,7 @@ export const INPUTS = {
   'tool-exit-code': {
     ...{ group: 'What to run', kind: integer(0) },
     about:
-      'With `results`: the exit code of the tool that wrote them. Other than 0 is inconclusive; 99 with files of k6, whose script has crossed thresholds, fails the gate. Default: none, which checks nothing.'
+      'With `results`: the exit code of the tool that wrote them. Any code but 0 is inconclusive; 99 from k6, which means that thresholds of the script are crossed, fails the gate. Default: none, which checks nothing.'
   },
   grids: {
     ...{ group: 'Where', kind: text('yaml'), only: 'new run', inFile: 'structure' },
@@ -240,7 +240,7 @@ export const INPUTS = {
     byDefault: 'auto',
     only: 'waiting',
     about:
-      'What to compare with: `auto` compares with earlier runs of `baseline-branch` and records runs of pushes, schedules and manual starts; `side-by-side` runs base and head in turns within this step; a path is that of a baseline document in the workspace, for servers without artifacts; `off` neither compares nor records.'
+      'What to compare with: `auto` compares with earlier runs of `baseline-branch` and records runs of pushes, schedules and manual starts; `side-by-side` runs base and head in turns within this step; a path names a baseline document in the workspace, for servers without artifacts; `off` neither compares nor records.'
   },
   'baseline-branch': {
     group: 'Baseline',
@@ -252,7 +252,7 @@ export const INPUTS = {
   'baseline-parameters': {
     ...{ group: 'Baseline', kind: text('parameters'), only: 'waiting' },
     about:
-      'With `baseline: side-by-side`: the `override-parameters` that lead the plan to the server of the base instead of that of the head. Required there. Default: none.'
+      'With `baseline: side-by-side`: the `override-parameters` that point the plan at the server of the base instead of the head. Required there. Default: none.'
   },
   'baseline-rounds': {
     // Two rounds leave one degree of freedom (t = 31.8 at 1 %), with which hardly any change could be found.
@@ -278,17 +278,17 @@ export const INPUTS = {
   confirm: {
     ...{ group: 'Baseline', kind: integer(0, 10), byDefault: '0', only: 'waiting' },
     about:
-      'Further runs when a line that names `baseline` is broken or unsure; such lines are judged by all of them together, others by each run on its own, and the worst counts; at most 10. Side by side they are further blocks of rounds; with `base-url: local` only there.'
+      'How many further runs to make when a line that names `baseline` is broken or unsure, at most 10. Such lines are judged by all runs together, other lines by each run on its own, and the worst counts. Side by side these are further blocks of rounds; with `base-url: local` it only works there.'
   },
   'stop-early': {
     ...{ group: 'What must hold', kind: flag, byDefault: 'false', only: 'waiting' },
     about:
-      '`true` stops a run for a threshold with an absolute limit that is broken for good (`max`, `min`, `failures`, `samples`), or so far and in each of the last six 10-second windows, although it might recover. The gate fails, judged by what was measured until then. Needs `duration` and live samples; never stops a run given by `run-id`.'
+      '`true` stops a run when a threshold with an absolute limit is broken for good (`max`, `min`, `failures`, `samples`), or is broken so far and in each of the last six 10-second windows. The gate then fails by what was measured until then, although the run might have recovered. Needs `duration` and live samples; never stops a run given by `run-id`.'
   },
   'warm-up': {
     ...{ group: 'What must hold', kind: duration(0), only: 'waiting' },
     about:
-      'Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. A run that is not longer is inconclusive. Default: none.'
+      'Leaves out of all figures the samples that start within this time after the first one, and shows them apart: whole seconds or a duration such as `90s` or `5m`. A run that is not longer is inconclusive. Default: none.'
   },
   'on-stall': {
     group: 'What must hold',
@@ -371,7 +371,7 @@ export const INPUTS = {
   'service-name': {
     ...{ group: 'Where', kind: serviceName },
     about:
-      "The service's own word, where its identifiers contain one: `acme` makes it `/acmes`, `acme[tool]`, `acme_files[]` and `application/vnd.acme.v2+json`. Default: none."
+      'The name in the paths and fields of the service, if it has its own: with `acme` these are `/acmes`, `acme[tool]`, `acme_files[]` and `application/vnd.acme.v2+json`. Default: none.'
   }
 } as const satisfies Record<string, Input>
 

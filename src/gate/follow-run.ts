@@ -76,7 +76,7 @@ async function follow(gate: Gate, options: RunOptions, signal: AbortSignal): Pro
     void lookForBaseline(gate)
     const handingOver = handOverThresholds(gate, run)
     if (!gate.settings.wait) {
-      // Nobody comes back for it later.
+      // Nothing else removes it later.
       await handingOver
       return leaveRunning(gate, run)
     }

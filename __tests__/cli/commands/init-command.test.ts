@@ -157,7 +157,7 @@ describe('without a terminal', () => {
 
   test('a script that exists is kept, and a tool without a writer is refused', async () => {
     put(SCRIPT, 'mine')
-    await expect(init(['--tool', 'k6'])).rejects.toThrow(`${SCRIPT} exists already`)
+    await expect(init(['--tool', 'k6'])).rejects.toThrow(`${SCRIPT} already exists`)
     expect(read(SCRIPT)).toBe('mine')
     await expect(init(['--tool', 'gatling'])).rejects.toThrow(
       '--tool: "gatling" is invalid; expected one of jmeter, k6'
@@ -248,7 +248,7 @@ describe('files that exist', () => {
     put(CONFIG, 'mine')
     put(PLAN, 'mine too')
     await expect(init(['--yes'])).rejects.toThrow(
-      `${PLAN} and ${CONFIG} exist already; move them, or overwrite with --force. Nothing was written`
+      `${PLAN} and ${CONFIG} already exist; move them, or overwrite with --force. Nothing was written`
     )
     expect([read(CONFIG), read(PLAN)]).toEqual(['mine', 'mine too'])
     expect(list()).not.toContain(WORKFLOW)
@@ -276,7 +276,7 @@ describe('files that exist', () => {
     put('elsewhere', 'untouched')
     mkdirSync(join(workspace, 'load'))
     symlinkSync('../elsewhere', join(workspace, PLAN))
-    await expect(init([])).rejects.toThrow(`${PLAN} exists already`)
+    await expect(init([])).rejects.toThrow(`${PLAN} already exists`)
     await init(['--force'])
     expect(read('elsewhere')).toBe('untouched')
     expect(read(PLAN)).toContain('<jmeterTestPlan')
@@ -308,7 +308,7 @@ describe('files that exist', () => {
       },
       close: () => undefined
     }
-    await expect(init([], { openPrompt: () => prompt })).rejects.toThrow(`${PLAN} exists already`)
+    await expect(init([], { openPrompt: () => prompt })).rejects.toThrow(`${PLAN} already exists`)
     expect(read(PLAN)).toBe('mine')
   })
 })

@@ -158,7 +158,7 @@ describe('a start that cannot be written down', () => {
     store.database.exec('PRAGMA query_only = 1')
     world.release()
     await waitForStatus(service, `/runs/${ids[0]!}`, ENDED)
-    await until(() => lines.some((line) => line.startsWith('nobody in the queue starts for now')))
+    await until(() => lines.some((line) => line.startsWith('no queued run starts for now')))
     await clock.advance(60_000)
     const show = async (id: string) => (await get(service, `/runs/${id}`)).json
     expect(await show(ids[1]!)).toMatchObject({ status: 'queued', queue_position: 1 })

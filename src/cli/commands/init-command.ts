@@ -18,13 +18,13 @@ import { checkPaths, writeFiles } from '../init/write-files.js'
 import type { CommandPorts } from '../ports.js'
 import { say } from '../screen.js'
 
-/** Of runners that GitHub hosts. */
+/** The limit on runners that GitHub hosts. */
 const MOST_JOB_MINUTES = 360
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/
 
 export const flags = flagsOf({
   ...CHOICES,
-  yes: 'Ask nothing, and take the defaults; so it is without a terminal.',
+  yes: 'Ask nothing, and take the defaults. This is the default without a terminal.',
   force: 'Overwrite files that exist.',
   json: 'Print what was written as JSON, and ask nothing.'
 })
@@ -34,7 +34,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const force = args.has('force')
   const tool = readTool(args)
   const written = [PLAN_PATHS[tool], CONFIG_PATH, WORKFLOW_PATH]
-  // Nobody should answer questions in vain.
+  // Check before asking questions whose answers could not be used.
   await checkPaths(ports.workspace, written, force)
   const answers = await askChoices(args, ports)
   if (typeof answers === 'number') return answers
@@ -128,7 +128,7 @@ function readTargetFlag(address: string): PlanTarget {
 
 function configFacts({ requests }: RequestSet, target: PlanTarget, { source }: Choices) {
   const first = requests.find(({ isEnabled }) => isEnabled)
-  // Of a recording or an API, the first request may need values that are not there yet.
+  // With a recording or an API, the first request may need values that are not there yet.
   const hasProperty = first?.path.some((part) => typeof part !== 'string') ?? true
   const page = source.kind === 'url' && first && !hasProperty ? labelOf(first.path) : '/'
   return {

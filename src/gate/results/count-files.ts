@@ -97,12 +97,12 @@ function planAgeCheck(
 }
 
 function describeUnchecked(rows: string, reason: string): string {
-  return `It was not checked that ${rows} were measured during this workflow run: ${asSentence(reason)}`
+  return `Could not check that ${rows} were measured during this workflow run: ${asSentence(reason)}`
 }
 
 function whyUncheckable({ scan, translated: { format } }: CountedFile): string | undefined {
   if (format?.isTimedByFile)
-    return `${format.tool} writes no time of day, so that only the time of the file was compared`
+    return `${format.tool} writes no time of day, so only the time of the file was compared`
   if (hasNoTimes(scan)) return 'they have no times; save the column timeStamp'
   if (scan.isZoneless) return 'their times do not say in which zone they are; save them as epoch milliseconds'
   return undefined
@@ -159,7 +159,7 @@ function describeUnknownThreads(counted: CountedRun, { threads }: CountingOption
   if (threads === undefined || counted.measurements === undefined || mostThreads(counted) !== undefined)
     return []
   return [
-    `It was not checked that the load had ${count(threads, 'thread')}: the files do not say how many users there were (JMeter saves that as allThreads, and k6 as vus).`
+    `Could not check that the load had ${count(threads, 'thread')}: the files do not say how many users there were (JMeter saves that as allThreads, and k6 as vus).`
   ]
 }
 

@@ -122,7 +122,7 @@ function findOtherForms(files: readonly ReadFile[]): string[] {
     const [other] = known
     if (format === undefined || other === undefined) return []
     if (known.some(({ translated }) => translated.format?.form === format.form)) return []
-    return `the files ${other.source.shown} and ${shown} are both of ${format.tool}, in two formats, so that each request of a run would count twice: give one of them`
+    return `the files ${other.source.shown} and ${shown} are both of ${format.tool}, in two formats, so each request of a run would count twice: give one of them`
   })
 }
 

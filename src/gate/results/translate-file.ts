@@ -17,7 +17,7 @@ export interface TranslatedFile {
   readonly format: Format | undefined
   /** A CSV that figures can be made from; undefined if there is none. */
   readonly path: string | undefined
-  /** Of the file that was given. */
+  /** The size of the given file. */
   readonly bytes: number
   /** Why the file has no samples, after its name: "is empty". */
   readonly refusal: string | undefined
@@ -156,7 +156,7 @@ async function* readAhead(file: FileHandle): AsyncGenerator<Buffer> {
     if (bytesRead === 0) return
     position += bytesRead
     reading = file.read(other, 0, CHUNK_BYTES, position)
-    // Nobody may ask for more; who does is told.
+    // Asking for more is an error.
     reading.catch(() => undefined)
     yield buffer.subarray(0, bytesRead)
     ;[buffer, other] = [other, buffer]
@@ -175,7 +175,7 @@ class Source {
   isAll = false
   /** Why there may be more than could be unpacked. */
   problem: string | undefined
-  /** Of those that were read so far. */
+  /** The last of those that were read so far. */
   lastByte: number | undefined
   readonly #file: FileHandle
   readonly #options: SourceOptions
@@ -236,7 +236,7 @@ class Source {
     }
     // Zeros are taken for padding, and whatever is behind them with them.
     const rest = this.#unzip === undefined ? 0 : this.#options.fileBytes - this.#unzip.bytesWritten
-    if (rest > 0) this.problem = `${count(rest, 'byte')} that are no gzip follow`
+    if (rest > 0) this.problem = `${count(rest, 'byte')} that are not gzip follow`
     return undefined
   }
 

@@ -102,7 +102,7 @@ function describeNoPath(text: string): string | undefined {
   return undefined
 }
 
-/** A word that is probably meant as one of the keywords, and not as the path of a document that is yet to come. */
+/** A word that is probably meant as one of the keywords, and not as the path of a document that does not exist yet. */
 function describeMisspelt(text: string): string | undefined {
   const word = text.toLowerCase()
   if (isBranchWord(text))

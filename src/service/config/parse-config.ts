@@ -217,7 +217,7 @@ export const TLS_KEYS = {
 
 export const PROXY_KEYS = {
   trusted:
-    'Addresses and ranges of the proxies. Their X-Forwarded-* headers are believed; requests from elsewhere are refused.'
+    'Addresses and ranges of the proxies. Their X-Forwarded-* headers are trusted; requests from elsewhere are refused.'
 } as const
 
 export const RETENTION_KEYS = {

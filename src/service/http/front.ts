@@ -157,7 +157,7 @@ function bracket(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Some proxies add a port. What is no address says nothing, nor does anything before it: the proxy that wrote it counts as the caller. */
+/** Some proxies add a port. An entry that is not an address says nothing, nor does anything before it: the proxy that wrote it counts as the caller. */
 function tidyForwardedFor(server: Server): void {
   server.prependListener('request', ({ headers }: IncomingMessage) => {
     const given = String(headers['x-forwarded-for'] ?? '')

@@ -69,7 +69,7 @@ async function sendLoginForm(reply: FastifyReply, form: LoginForm, { loadPages }
   return sendPage(reply, (await loadPages()).renderLoginPage(form))
 }
 
-/** Whoever goes on guessing is turned away for the rest of the minute. */
+/** A caller who goes on guessing is refused for the rest of the minute. */
 export async function refuseGuess(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   request.audited.login = 'wrong'
   const guesses = await request.server.countGuess(request)

@@ -78,7 +78,7 @@ export function startRetention(parts: {
 const KEY = 'clock'
 
 interface Look {
-  /** The last time at which somebody looked at the clock. */
+  /** When the clock was last looked at. */
   readonly seenMs: number
   /** When it was first found to be far ahead of that. */
   readonly doubtedMs?: number | undefined

@@ -33,7 +33,7 @@ export class Interruption extends Error {
   }
 }
 
-/** Before what must not happen twice: after a crash nobody would know of it. Throws with what was not done, and why. */
+/** Before what must not happen twice: after a crash it would be unknown. Throws with what was not done, and why. */
 export function requireWritten(store: Pick<Store, 'flush'>, what: string): void {
   try {
     store.flush()

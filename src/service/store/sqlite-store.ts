@@ -137,7 +137,7 @@ export class SqliteStore extends Store {
     const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
     if (lost > 0)
       this.parts.log(
-        `${lost} ${lost === 1 ? 'folder' : 'folders'} in ${join(this.folder.path, 'runs')} with results of which the database knows nothing: was it restored from an older copy, or its -wal file lost? They are left as they are`
+        `${lost} ${lost === 1 ? 'folder' : 'folders'} in ${join(this.folder.path, 'runs')} with results that the database does not know: was it restored from an older copy, or its -wal file lost? They are left as they are`
       )
   }
 

@@ -25,7 +25,7 @@ import { locate, readCheckedOut, readTrigger, shaOf } from './trigger.js'
 
 /** Two recorders that ran at the same time know nothing of each other: whoever reads next unites what they have recorded. */
 const MOST_UNITED = 3
-/** Documents that cannot be used are skipped, but not for ever. */
+/** Documents that cannot be used are skipped, but not forever. */
 const MOST_SKIPPED = 5
 const MOST_NAMED = 3
 

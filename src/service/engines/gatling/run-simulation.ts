@@ -20,7 +20,7 @@ export interface Simulation {
   readonly java: string
   /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
   readonly jvm?: NodeJS.ProcessEnv
-  /** Of Gatling. */
+  /** The version of Gatling. */
   readonly version: string
   /** Files and folders of this machine, or of the node's image. */
   readonly classPath: readonly (string | { readonly inImage: string })[]
@@ -166,7 +166,7 @@ export async function readLogErrors(
   return { lost, other, first }
 }
 
-/** Of Gatling's exit codes the one that is no failure of Gatling: the simulation ran, and an assertion does not hold. */
+/** The exit code of Gatling that is not a failure of Gatling itself: the simulation ran, and an assertion does not hold. */
 const ASSERTIONS_FAILED = 2
 const MAX_WORDS = 4000
 const SHOWN_LINES = 15
