@@ -83,7 +83,7 @@ async function follow(gate: Gate, options: RunOptions, signal: AbortSignal): Pro
     const following = {
       ...options,
       ...{ gate, run, signal, beganMs, show, health: new GridHealth() },
-      // One that was created elsewhere is as old as it likes.
+      // A run that was created elsewhere may be of any age.
       createdMs: gate.settings.origin.kind === 'existing' ? undefined : gate.client.latestReplyMs
     }
     const watched = await watch(following)

@@ -126,7 +126,7 @@ describe('a start that cannot be written down', () => {
     const { json } = await waitForStatus(service, `/runs/${id}`, ENDED)
     expect(json).toMatchObject({ status: 'problem', started: null })
     expect(json.remote_errors).toMatch(
-      /^The run was not started, because the service could not write that down \(.*readonly.*\); free up space/
+      /^The run was not started, because the service could not record it \(.*readonly.*\); free up space/
     )
     expect([world.starts(), gridsWithNodes(world.world.folder)]).toEqual([0, []])
     store.database.exec('PRAGMA query_only = 0')

@@ -73,7 +73,7 @@ function identify(scans: readonly ScanResult[]): string {
   return createHash('sha256').update(begins.sort().join('\n')).digest('hex').slice(0, ID_DIGITS)
 }
 
-/** Which files are compared with the begin of the workflow run, and why others are not. */
+/** Which files are compared with the start of the workflow run, and why others are not. */
 function planAgeCheck(
   files: readonly CountedFile[],
   begin: Begin | undefined

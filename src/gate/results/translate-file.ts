@@ -49,7 +49,7 @@ const NO_FACTS: TranslationFacts = { problems: [], losses: [], notes: [] }
 
 /** Reads a file once, however large, and writes its samples as a CSV in the columns of JMeter. */
 export async function translateFile(path: string, options: Options): Promise<TranslatedFile> {
-  // A pipe would block until somebody writes to it.
+  // A pipe would block until something is written to it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const seen = await file.stat()
@@ -105,7 +105,7 @@ async function write(
     if (bytes.length === 0) return
     await written
     written = out.appendFile(bytes)
-    // Its failure is thrown to who waits for it.
+    // Its failure is thrown to the code that waits for it.
     written.catch(() => undefined)
   }
   try {
@@ -121,7 +121,7 @@ async function write(
     return { path: target, facts }
   } catch (thrown) {
     await written.catch(() => undefined)
-    // What tells of the failure needs space too.
+    // Reporting the failure needs space too.
     await out.truncate(0).catch(() => undefined)
     throw isOfSpace(thrown)
       ? new Error(
@@ -222,7 +222,7 @@ class Source {
     for (const stream of this.#streams) stream.destroy()
   }
 
-  /** What is wrong with a gzip ends it, and is told; any other failure is thrown. */
+  /** A broken gzip ends it and is reported; any other failure is thrown. */
   async #next(): Promise<Buffer | undefined> {
     this.#options.signal.throwIfAborted()
     try {

@@ -90,7 +90,7 @@ async function readSource(
   return { kind: 'auto' }
 }
 
-/** Whether a word that is no file is probably meant as a branch. */
+/** Whether a word that is not a file is probably meant as a branch. */
 export function isBranchWord(text: string): boolean {
   return BRANCHES.includes(text.toLowerCase())
 }

@@ -129,7 +129,7 @@ function asksForHtml({ headers }: FastifyRequest): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-const WRONG_TOKEN = 'This token is not right. Check that you copied all of it.'
+const WRONG_TOKEN = 'This token is wrong. Check that you copied all of it.'
 
 /** The form in which a person types in a token, and the way out. It works without JavaScript. */
 export function loginRoutes(ports: PagePorts): Route[] {

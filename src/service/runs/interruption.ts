@@ -40,7 +40,7 @@ export function requireWritten(store: Pick<Store, 'flush'>, what: string): void 
   } catch (thrown) {
     const why = clauseOf(thrown instanceof Error ? (thrown.cause ?? thrown) : thrown)
     throw new Error(
-      `${what}, because the service could not write that down (${why}); free up space in its data folder and try again`,
+      `${what}, because the service could not record it (${why}); free up space in its data folder and try again`,
       { cause: thrown }
     )
   }

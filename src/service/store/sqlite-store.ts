@@ -143,7 +143,7 @@ export class SqliteStore extends Store {
 
   override flush(): void {
     const failure = this.#writeChanges()
-    if (failure !== undefined) throw refuseWrite(failure, 'it has been done, but is not written down yet')
+    if (failure !== undefined) throw refuseWrite(failure, 'it was done, but could not be recorded yet')
   }
 
   override secure(folder: string): Promise<void> {

@@ -200,7 +200,7 @@ function trim(document: BaselineDocument, kept: Kept, ranks: Ranks): BaselineDoc
 }
 
 /** The documents of recorders that raced as one: each run once, by time. The order of the documents does not matter. */
-export function uniteBaselines(documents: readonly BaselineDocument[]): BaselineDocument {
+export function mergeBaselines(documents: readonly BaselineDocument[]): BaselineDocument {
   const [first] = documents
   if (first === undefined) throw new BaselineDocumentError('there is no baseline document to merge')
   const other = documents.find(({ branch }) => branch !== first.branch)

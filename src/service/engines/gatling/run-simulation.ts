@@ -176,7 +176,7 @@ const MORE_MEMORY = 'Give it more memory with the environment variable HEAP, suc
 const TOO_DEEP =
   'The plan calls itself without end, or too deeply: correct it, or give it a larger stack with the environment variable JVM_ARGS, such as JVM_ARGS=-Xss4m'
 const KILLED =
-  'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process, which its log tells: `dmesg`): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
+  'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process; `dmesg` shows it): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
 
 interface Ending {
   readonly exit: NodeExit

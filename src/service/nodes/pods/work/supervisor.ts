@@ -96,7 +96,7 @@ look_for_space() {
 cannot_note() {
   words=$*
   look_for_space
-  words="what became of the work could not be noted: $words\${full:+; the disk is full: $full}"
+  words="the result of the work could not be recorded: $words\${full:+; the disk is full: $full}"
   [ -f /dev/termination-log ] && echo "$words" >/dev/termination-log
   echo "$words" >&2
   exit ${CANNOT_NOTE}
