@@ -164,7 +164,7 @@ describe('a start that cannot be written down', () => {
     expect(await show(ids[1]!)).toMatchObject({ status: 'queued', queue_position: 1 })
     expect(await show(ids[2]!)).toMatchObject({ status: 'queued', queue_position: 2 })
     expect(world.starts()).toBe(2)
-    expect(lines.filter((line) => line.startsWith('nobody'))).toHaveLength(1)
+    expect(lines.filter((line) => line.startsWith('no queued run'))).toHaveLength(1)
     store.database.exec('PRAGMA query_only = 0')
     await clock.advance(5_000)
     for (const id of ids)
