@@ -23,6 +23,8 @@ export interface CountedRun extends Omit<Results, 'warmUp'> {
   readonly scans: readonly ScanResult[]
   /** Without them, if there is one. */
   readonly countedScans?: readonly ScanResult[]
+  /** The CSVs with what counts of each, to be read once more; a list for each run. */
+  readonly countedFiles: readonly (readonly ScannedFile[])[]
   /** Why results or rows are not this run's, in clauses: no line can be judged by them. */
   readonly foreign: readonly string[]
   /** What else makes the results incomplete evidence, in sentences. */
@@ -51,6 +53,7 @@ export async function countResults(
   const scans = own.map(({ scan }) => scan)
   const found = {
     scans,
+    countedFiles: [own],
     spansMs: spansOf(scans),
     pausesMs: pausesOf(scans),
     foreign: [...findSameRows(all, earlier), ...placed.foreign, ...read.foreign]
@@ -64,6 +67,7 @@ export async function countResults(
   return {
     ...found,
     countedScans: counted.scans,
+    countedFiles: [own.map((file, i) => withoutWarmUp(file, counted.scans[i], counted.warmUp))],
     measurements: counted.measurements,
     warmUp: counted.warmUp,
     gaps: counted.gap === undefined ? [] : [counted.gap],
@@ -93,12 +97,25 @@ async function leaveOutForeign(
       return describeForeignRows(before, after, times) ?? []
     })
     return {
-      files: files.map((file) => ({ ...file, scan: within.get(file) ?? file.scan, countToMs })),
+      files: files.map((file) => {
+        const scan = within.get(file)
+        if (scan === undefined) return { ...file, countToMs }
+        return { ...file, scan, countToMs, counted: { countFromMs, countToMs } }
+      }),
       foreign
     }
   } catch (thrown) {
     return { files, foreign: [`rows outside of the run's time could not be left out: ${messageOf(thrown)}`] }
   }
+}
+
+function withoutWarmUp(
+  file: ScannedFile,
+  scan: ScanResult | undefined,
+  { startMs = -Infinity, ms }: WarmUpFacts
+): ScannedFile {
+  const { countToMs } = file
+  return { ...file, scan: scan ?? file.scan, counted: { countFromMs: startMs + ms, countToMs } }
 }
 
 function withClock(file: ScannedFile, { clocksMs }: PlacedRows): ScannedFile {

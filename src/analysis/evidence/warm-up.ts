@@ -2,7 +2,7 @@ import type { WarmUpFacts } from '../outcome.js'
 import { isUntimed, mergeScans } from '../results/figures/merge.js'
 import { samplesOf } from '../results/figures/tidy-figures.js'
 import type { Measurements } from '../results/figures/measurements.js'
-import type { ScanResult } from '../results/counts/scan-result.js'
+import type { ScannerOptions, ScanResult } from '../results/counts/scan-result.js'
 import { scanEach } from '../results/parallel/scan-files.js'
 import { formatDuration } from '../../contract/text.js'
 import { groupByGrid, listBusy, listPauses } from './grid-times.js'
@@ -13,6 +13,8 @@ export interface ScannedFile {
   readonly scan: ScanResult
   /** Rows that start after it are in no scan. */
   readonly countToMs?: number | undefined
+  /** What the scan leaves out; absent if it has all rows. */
+  readonly counted?: Pick<ScannerOptions, 'countFromMs' | 'countToMs'>
 }
 
 /** Reads the CSVs again, without the samples that start within the warm-up: when it began is known once all of them are complete. */

@@ -9,7 +9,7 @@ import { runGate } from '../../gate/run-gate.js'
 import { defaultName, readSettings, type Settings, type Skip } from '../../gate/settings/settings.js'
 import { groupUnused } from '../../gate/settings/unused-inputs.js'
 import type { Outcome } from '../../analysis/outcome.js'
-import { verdictDocument } from '../../report/verdict-document.js'
+import { printVerdict } from '../../report/verdict-document.js'
 import { isBranchWord } from '../../gate/settings/baseline-settings.js'
 import { flagsOf, UsageError, type Arguments, type Flag } from '../arguments.js'
 import { ABOUT_REGIONS, readRegionsFlag, checkOutputFolder } from '../output-folder.js'
@@ -110,7 +110,7 @@ async function runAndShow(args: Arguments, ports: CommandPorts, terminal: GateTe
   const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
   const outcome = await runGate(terminal.portsIn(scratchDir), settings).finally(() => terminal.end())
-  if (terminal.isJson) terminal.say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+  if (terminal.isJson) terminal.say(printVerdict(outcome))
   else {
     const place = await describeFiles(outcome, settings, scratchDir)
     terminal.say(describeOutcome(outcome, { place, width: terminal.width }))

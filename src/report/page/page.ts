@@ -4,6 +4,7 @@ import { renderHead, renderEditor, renderTop, type ThresholdEditor, type Visitor
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE_HASH } from './assets.js'
 import { buildPageDocument, type PageDocument } from './build-document.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'
+import { renderLabelChanges } from './label-changes.js'
 import { renderInformation, renderThresholds } from './threshold-section.js'
 
 /** `report.html`: one file that opens from disk and loads nothing. */
@@ -38,6 +39,8 @@ export function pagePolicy({ eventsPath, homePath }: PagePaths, scriptHash = PAG
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
   const { eventsPath, stopPath, homePath, visitor, editor } = paths
   const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
+  const labelChanges = wrapSection('label-changes', renderLabelChanges(page))
+  const isFirst = page.labelChanges?.isFirst ?? false
   const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
   return `${renderHead({ policy: pagePolicy(paths), title: escapeHtml(title) })}
 <body>
@@ -45,9 +48,11 @@ export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): s
 <main>
 ${homePath === undefined ? '' : renderTop(visitor, { path: homePath, isHere: false })}${eventsPath === undefined ? '' : livePanel(stopPath)}
 <div id="overview"${eventsPath === undefined ? '' : ' tabindex="-1"'}>${renderOverview(page)}</div>
+${isFirst ? labelChanges : ''}
 ${wrapSection('thresholds', renderThresholds(page))}
 ${editor === undefined ? '' : renderEditor(editor)}
 ${wrapSection('comparison', renderInformation(page))}
+${isFirst ? '' : labelChanges}
 ${TREND_PANEL}
 ${wrapSection('stalls', renderStalls(page))}
 ${wrapSection('errors', renderErrors(page))}

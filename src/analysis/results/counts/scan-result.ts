@@ -1,4 +1,5 @@
 import type { VerdictDocument } from '../../../contract/verdict.js'
+import type { DetailOptions, PartDetails } from '../details/detail-scan.js'
 import type { StallScan } from '../stalls/stall-tracker.js'
 import type { CountedRuns } from './histogram.js'
 
@@ -49,6 +50,8 @@ export interface SamplePart {
   readonly line: TimeLineScan
   readonly errors: PartErrors
   readonly stalls: PartStalls
+  /** Only of a second reading. */
+  readonly details?: PartDetails
 }
 
 /** What stalls are found by; empty where rows have no start or no elapsed time. */
@@ -82,6 +85,8 @@ export interface ScannerOptions {
   readonly countEndsFromMs?: number
   /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
   readonly stallLabels?: readonly (readonly string[])[]
+  /** For a second reading, which leaves the kernel aside. */
+  readonly details?: DetailOptions | undefined
   /** For rows without a header of their own, as from the middle of a CSV. */
   readonly header?: Uint8Array
 }

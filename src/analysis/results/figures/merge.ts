@@ -1,6 +1,6 @@
 import type { ScanResult, SamplePart, TidyBucket, TimeLineScan } from '../counts/scan-result.js'
 import type { OverTime } from '../stalls/over-time.js'
-import { drawSamples, drawTidy, type Span } from './series.js'
+import { axisOf, drawSamples, drawTidy, type Span } from './series.js'
 import { countTimes, SampleIndex, sumSamples } from './sample-figures.js'
 import { findOverTime, type StallSource } from './find-over-time.js'
 import { isInScope, overTimeOf } from './measurements.js'
@@ -154,16 +154,37 @@ function indexRun(scans: readonly ScanResult[]): IndexedRun {
   return { sources, span: spanOf(sources) }
 }
 
-function drawSeries(runs: readonly IndexedRun[]): TimeSeries | undefined {
+/** The buckets of the series of these runs, and where the first one begins in the time of each run's own rows; undefined without one. */
+export function findAxis(scans: readonly (readonly ScanResult[])[]) {
+  const runs = scans.map(indexRun)
+  const layout = runs.every(({ sources }) => isOneClock(sources)) ? layOut(runs) : undefined
+  const lines = layout?.laid.flatMap((run) => run.lines.flatMap((grid) => grid.lines)) ?? []
+  const axis = layout && axisOf(lines, layout.span)
+  if (layout === undefined || axis === undefined) return undefined
+  const { bucketMs, first, buckets } = axis
+  const originsMs = layout.laid.map(({ span }, i) => {
+    const movedMs = span.startMs - (runs[i]?.span?.startMs ?? span.startMs)
+    return first * bucketMs - movedMs
+  })
+  return { bucketMs, buckets, originsMs }
+}
+
+/** The runs end to end, and the time that they take; undefined if that of one of them is unknown. */
+function layOut(runs: readonly IndexedRun[]) {
   const timed = runs.flatMap(({ sources, span }) =>
     span === undefined ? [] : [{ span, lines: linesOf(sources), tidy: tidyOf(sources) }]
   )
   if (timed.length < runs.length) return undefined
   const laid = layEndToEnd(timed)
-  const first = laid[0]?.span.startMs
-  const last = laid.at(-1)?.span.endMs
-  if (first === undefined || last === undefined) return undefined
-  const span = { startMs: first, endMs: last }
+  const startMs = laid[0]?.span.startMs
+  const endMs = laid.at(-1)?.span.endMs
+  return startMs === undefined || endMs === undefined ? undefined : { laid, span: { startMs, endMs } }
+}
+
+function drawSeries(runs: readonly IndexedRun[]): TimeSeries | undefined {
+  const layout = layOut(runs)
+  if (layout === undefined) return undefined
+  const { laid, span } = layout
   return (
     drawSamples(joinGrids(laid.map(({ lines }) => lines)), span) ??
     drawTidy(

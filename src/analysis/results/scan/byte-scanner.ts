@@ -58,8 +58,9 @@ export class ByteScanner {
     this.#options = options
     this.#buffer = new Uint8Array(options.isLarge === true ? GOOD_CAPACITY : FIRST_CAPACITY)
     this.#limit = options.limit ?? Infinity
-    // The kernel only knows when rows start.
-    const kernelFrom = options.countEndsFromMs === undefined ? GOOD_CAPACITY : Infinity
+    // The kernel only knows when rows start, and nothing of their details.
+    const isPlain = options.countEndsFromMs === undefined && options.details === undefined
+    const kernelFrom = isPlain ? GOOD_CAPACITY : Infinity
     this.#kernelFrom = options.kernelFrom ?? kernelFrom
     if (options.header !== undefined) this.#useHeader(options.header)
     // Rows from the middle of a CSV are not its first ones.

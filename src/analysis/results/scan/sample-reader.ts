@@ -11,6 +11,7 @@ import {
   ThreadTable
 } from '../transactions/transaction-row.js'
 import type { ControllerMessage } from '../transactions/transaction-row.js'
+import { DetailReader } from '../details/detail-reader.js'
 import { type PartDescription, SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart, type ScannerOptions } from '../counts/scan-result.js'
 import { FollowedLabels } from '../stalls/followed-labels.js'
@@ -48,6 +49,8 @@ export class SampleReader {
   /** Rows that are part of another one. */
   readonly #parts: SampleTally
   readonly #threads: ThreadTable
+  /** Only of a second reading. */
+  readonly #details: DetailReader | undefined
   /** A row as plain numbers; reused for every row. -1 means that it is missing. */
   readonly #values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
   readonly #error: ErrorFields = {
@@ -57,7 +60,7 @@ export class SampleReader {
   #scratch = new Uint8Array(256)
   #kernel: RowKernel | undefined
   /** Whether all rows arrive here in order; the kernel leaves only some. */
-  #isFollowing = true
+  #isFollowing: boolean
   #earlyRows = 0
   #hasEarlyRequests = false
   /** Whether times are dates that do not say in which zone; undefined before the first one. */
@@ -72,10 +75,14 @@ export class SampleReader {
     this.#countEndsFromMs = options.countEndsFromMs ?? -Infinity
     this.#threads = new ThreadTable(at)
     this.#followed = new FollowedLabels(options.stallLabels ?? [], (label) => this.#labels.textOf(label))
+    this.#isFollowing = options.details?.hasTransactions ?? true
+    this.#details =
+      options.details && new DetailReader(at, options.details, (label) => this.#labels.textOf(label))
     const scopeOf = (label: number) => this.scopeOf(label)
-    this.#requests = new SampleTally(scopeOf)
-    this.#parts = new SampleTally(scopeOf)
-    this.#transactions = new TransactionTally(scopeOf, (startMs, elapsedMs) =>
+    const createTally = () => new SampleTally(scopeOf, this.#details?.createTally())
+    this.#requests = createTally()
+    this.#parts = createTally()
+    this.#transactions = new TransactionTally(createTally, (startMs, elapsedMs) =>
       this.#isEarly(startMs, elapsedMs)
     )
   }
@@ -217,7 +224,7 @@ export class SampleReader {
   #partsOfSteps(description: Omit<PartDescription, 'counts'>): SamplePart[] {
     if (this.#at.partOf < 0) return []
     const part = this.#parts.toPart({ ...description, counts: false }, this.#kernel?.parts)
-    if (part.times.values.length === 0) return []
+    if (part.times.values.length === 0 && (this.#parts.isEmpty || this.#details === undefined)) return []
     const line = new TimeLine().toScan()
     const stalls = { ...part.stalls, overall: [] }
     return [{ ...part, startMs: Infinity, endMs: -Infinity, line, stalls }]
@@ -230,11 +237,25 @@ export class SampleReader {
 
   #count(tally: SampleTally, row: Row, label: number): void {
     const { elapsedMs, startMs, outcome, threads } = this.#values
+    if (this.#details !== undefined) {
+      this.#countDetails(this.#details, tally, row, label)
+      return
+    }
     tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
     const isFollowed = tally !== this.#parts || this.scopeOf(label) > 0
     if (startMs >= 0 && elapsedMs >= 0 && isFollowed)
       tally.follow(startMs, startMs + elapsedMs, label, hashThread(row, this.#at))
     if (outcome === 1) tally.errors.add(label, findError(row, this.#at, this.#error))
+  }
+
+  /** The figures are those of the first reading. */
+  #countDetails(reader: DetailReader, tally: SampleTally, row: Row, label: number): void {
+    const { elapsedMs, startMs, outcome } = this.#values
+    reader.read(row, elapsedMs)
+    tally.addDetails(label, startMs, elapsedMs, outcome, reader.row)
+    if (outcome === 0) return
+    const reason = tally.errors.add(label, findError(row, this.#at, this.#error))
+    tally.details?.addFailure(label, reason, startMs, () => reader.readFailed(row, startMs, elapsedMs))
   }
 
   #takeTransaction(row: Row, label: number, message: ControllerMessage): void {
@@ -248,7 +269,8 @@ export class SampleReader {
       endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
       isEndKnown: idleMs >= 0,
       kind: readControllerKind(row, this.#at, outcome === 1),
-      error: outcome === 1 ? { code, message: text } : undefined
+      error: outcome === 1 ? { code, message: text } : undefined,
+      details: this.#details?.keep(row, startMs, elapsedMs, outcome === 1)
     }
     if (this.#threads.isNameless(row)) this.#transactions.addNameless(transaction)
     else this.#transactions.add(this.#canFollow(row) ? this.#threads.numberOf(row) : undefined, transaction)

@@ -1,6 +1,7 @@
 import type { Headline, PageDocument, View } from '../build-document.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
 import { renderInformation, renderThresholds } from '../threshold-section.js'
+import { ComparedDistributions } from './comparison/compared-distributions.js'
 import { Connection } from './connection.js'
 import { DistributionChart } from './distribution-chart.js'
 import { find, make, rewrite } from './elements.js'
@@ -28,6 +29,7 @@ class Page {
   readonly #trend = new TrendCharts()
   readonly #distribution = new DistributionChart()
   readonly #labels = new LabelTable()
+  readonly #compared = new ComparedDistributions()
   readonly #choices = ['distribution-view', 'labels-view'].map((id) => find(id, HTMLSelectElement))
   #views: readonly View[] = []
   #chosen = 0
@@ -45,7 +47,13 @@ class Page {
     this.#choose(Math.min(this.#chosen, Math.max(0, page.views.length - 1)))
   }
 
+  /** Once, with the document that the page was made from. */
+  compare({ labelChanges }: PageDocument): void {
+    this.#compared.show(labelChanges)
+  }
+
   redraw(): void {
+    this.#compared.redraw()
     this.#times.redraw()
     this.#trend.redraw()
     this.#distribution.redraw()
@@ -90,6 +98,7 @@ const page = new Page()
 const first = JSON.parse(block.text) as PageDocument
 watchTheme(() => page.redraw())
 page.show(first)
+page.compare(first)
 
 const { events } = block.dataset
 if (events !== undefined) {
