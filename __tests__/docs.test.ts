@@ -85,6 +85,16 @@ describe('workflows', () => {
     expect(config).not.toBe('')
   })
 
+  // The tag of the major version exists from 1.0 on.
+  test('name a branch or tag of loadgate that exists', () => {
+    const { version } = JSON.parse(readPage('package.json')) as { version: string }
+    const [major = ''] = version.split('.')
+    const named = PAGES.flatMap((file) =>
+      [...readPage(file).matchAll(/loadgate\/loadgate(?:\/grid-\w+)?@([\w.-]+)/g)].map(([, name]) => name)
+    )
+    expect([...new Set(named)]).toEqual([major === '0' ? 'main' : `v${major}`])
+  })
+
   test.each(steps)('%s: the action accepts the inputs', async (_, inputs) => {
     const settings = await readSettings(sourcesOf(inputs))
     expect(settings).toMatchObject({ target: expect.anything(), unused: expect.any(Array) })
@@ -170,6 +180,12 @@ describe('commands', () => {
     expect(Object.keys(known)).toEqual(expect.arrayContaining([...named].map(([, name]) => name)))
   })
 
+  test('what is not on npm yet is not run from there, except in recipes for later', () => {
+    const pages = PAGES.filter((file) => file !== 'docs/other-ci.md')
+    const typed = pages.flatMap((file) => [...readPage(file).matchAll(/^npx loadgate.*$/gm)].map(String))
+    expect(typed).toEqual([])
+  })
+
   test('the front page has the command that runs the tests', () => {
     expect(lines).toContain('npm ci && npm test')
   })
@@ -186,7 +202,7 @@ describe('recipes for other CI systems', () => {
   })
 
   test.each(recipes)('%s types commands and flags that there are', (name) => {
-    const typed = [...textOf(name).matchAll(/npx --yes loadgate@0 ([^'\n]*)/g)].map(([, words = '']) => words)
+    const typed = [...textOf(name).matchAll(/npx --yes loadgate@1 ([^'\n]*)/g)].map(([, words = '']) => words)
     expect(typed.map((words) => words.split(' --')[0])).toEqual(['run', 'baseline record load-results'])
     for (const words of typed) {
       const command = COMMANDS.find((one) => words.startsWith(`${one.name} `))!
@@ -197,6 +213,10 @@ describe('recipes for other CI systems', () => {
     }
     expect(typed[0]).toContain('--junit load-results.xml')
   })
+})
+
+test('the front page fits in 200 lines', () => {
+  expect(readPage('README.md').split('\n').length).toBeLessThanOrEqual(200)
 })
 
 test('pictures are there', () => {

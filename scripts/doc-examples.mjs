@@ -44,7 +44,7 @@ function readYaml(text) {
   if (value.jobs) return { kind: 'workflow', workflow: { on: 'push', ...value } }
   if (value.steps) return { kind: 'job', workflow: one(value) }
   if (value.with)
-    return { kind: 'step', workflow: one({ steps: [{ uses: 'loadgate/loadgate@v1', ...value }] }) }
+    return { kind: 'step', workflow: one({ steps: [{ uses: 'loadgate/loadgate@main', ...value }] }) }
   if (value.concurrency) return { kind: 'top', workflow: { ...one({ steps: [{ run: 'true' }] }), ...value } }
   return { kind: 'config', value }
 }

@@ -4,6 +4,7 @@ const SCRIPTS = {
   schema: 'schemas',
   kernel: 'kernel',
   page: 'page-assets',
+  pictures: 'pictures',
   jars: 'jars',
   'jar-lists': 'jar-lists'
 }

@@ -1,10 +1,17 @@
-// Writes the README's tables of inputs and outputs from action.yml; with --check it only fails if they differ.
+// Writes the tables of inputs and outputs: the ten inputs that matter most into README.md, all of them into docs/inputs.md, in the groups of
+// `loadgate run --help`, and the outputs of action.yml below them. With --check it only fails if they differ: npm run generate -- docs
 // --root <folder> uses another folder than the project's.
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
+import { describeInput, INPUT_GROUPS, INPUT_NAMES, INPUTS } from '../src/contract/inputs.ts'
+
+const MAIN_INPUTS = [
+  ...['config', 'base-url', 'token', 'files', 'tool'],
+  ...['threads', 'duration', 'thresholds', 'baseline', 'wait-for']
+]
 
 const { values } = parseArgs({
   options: {
@@ -12,29 +19,36 @@ const { values } = parseArgs({
     root: { type: 'string', default: fileURLToPath(new URL('..', import.meta.url)) }
   }
 })
-const readmePath = path.join(values.root, 'README.md')
-const action = parse(await readFile(path.join(values.root, 'action.yml'), 'utf8'))
-const before = await readFile(readmePath, 'utf8')
-let after = before
-after = fill(
-  after,
-  'inputs',
-  table(['Input', 'Meaning', 'Default'], Object.entries(action.inputs).map(inputRow))
-)
-after = fill(after, 'outputs', table(['Output', 'Meaning'], Object.entries(action.outputs).map(outputRow)))
+const { outputs } = parse(await readFile(path.join(values.root, 'action.yml'), 'utf8'))
 
-if (values.check && after !== before) {
+await write('README.md', { 'main inputs': inputTable(MAIN_INPUTS) })
+await write('docs/inputs.md', {
+  inputs: INPUT_GROUPS.map(
+    (group) => `## ${group}\n\n${inputTable(INPUT_NAMES.filter((name) => INPUTS[name].group === group))}`
+  ).join('\n\n'),
+  outputs: table(['Output', 'Meaning'], Object.entries(outputs).map(outputRow))
+})
+
+/** Fills the page's tables in; with --check, only compares them. */
+async function write(page, tables) {
+  const file = path.join(values.root, page)
+  const before = await readFile(file, 'utf8')
+  const after = Object.entries(tables).reduce((text, [name, rows]) => fill(page, text, name, rows), before)
+  if (after === before) return
+  if (!values.check) return writeFile(file, after)
   console.error(
-    'The tables in README.md are out of date with action.yml: run `npm run generate -- docs` and commit the result.'
+    `The tables in ${page} are out of date with src/contract/inputs.ts or action.yml: run \`npm run generate -- docs\` and commit the result.`
   )
   process.exitCode = 1
-} else if (after !== before) {
-  await writeFile(readmePath, after)
+}
+
+function inputTable(names) {
+  return table(['Input', 'Meaning', 'Default'], names.map(inputRow))
 }
 
 /** A description ends with its default; the table has a column for it. */
-function inputRow([name, { description }]) {
-  const [, meaning, words] = /^(.*?)(?:\s*Default: (.+)\.)?$/s.exec(description.trim())
+function inputRow(name) {
+  const [, meaning, words] = /^(.*?)(?:\s*Default: (.+)\.)?$/s.exec(describeInput(name))
   return [`\`${name}\``, meaning, words ?? '–']
 }
 
@@ -49,11 +63,11 @@ function table(head, rows) {
 }
 
 /** Prettier must leave the tables alone: it would pad every row to the longest. */
-function fill(readme, name, text) {
+function fill(page, markdown, name, text) {
   const start = `<!-- ${name}: written by \`npm run generate -- docs\` -->\n<!-- prettier-ignore-start -->\n`
   const end = `<!-- prettier-ignore-end -->\n<!-- /${name} -->\n`
-  const from = readme.indexOf(start)
-  const to = readme.indexOf(end, from)
-  if (from < 0 || to < 0) throw new Error(`README.md lacks the markers for its ${name}:\n${start}${end}`)
-  return `${readme.slice(0, from)}${start}\n${text}\n\n${readme.slice(to)}`
+  const from = markdown.indexOf(start)
+  const to = markdown.indexOf(end, from)
+  if (from < 0 || to < 0) throw new Error(`${page} lacks the markers for its ${name}:\n${start}${end}`)
+  return `${markdown.slice(0, from)}${start}\n${text}\n\n${markdown.slice(to)}`
 }

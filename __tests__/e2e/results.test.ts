@@ -76,9 +76,7 @@ describe('the action with results of another step', () => {
     api.refuse(/actions\/runs/, 403, 'Resource not accessible by integration')
     const result = await step.main()
     expect(result.code).toBe(0)
-    expect(result.summary).toContain(
-      'It was not checked that the rows were measured during this workflow run'
-    )
+    expect(result.summary).toContain('Could not check that the rows were measured during this workflow run')
     expect(result.summary).toContain('actions: read')
   })
 

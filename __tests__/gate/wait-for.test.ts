@@ -81,7 +81,7 @@ describe('a target that does not answer', () => {
     const url = await nowhere()
     const waiting = ports.clock.run(waitForTarget(ports, settingsFor(url)))
     await expect(waiting).rejects.toThrow(
-      `wait-for: http://${url.host}/health?*** did not answer within 2 min, so that no load was started. The last attempt: ${url.host} refused the connection (ECONNREFUSED): nothing listens there. Is the server started in an earlier step, and does it listen on port ${url.port}? If it needs longer, give it more time: \`wait-for: http://${url.host}/health?*** 5m\`.`
+      `wait-for: http://${url.host}/health?*** did not answer within 2 min, so no load was started. The last attempt: ${url.host} refused the connection (ECONNREFUSED): nothing listens there. Is the server started in an earlier step, and does it listen on port ${url.port}? If it needs longer, give it more time: \`wait-for: http://${url.host}/health?*** 5m\`.`
     )
     expect(ports.clock.elapsedMs).toBe(120_000)
     expect(ports.log.lines).toHaveLength(1)
@@ -141,7 +141,7 @@ describe('the whole gate', () => {
     const waitFor = { url: await nowhere(), timeoutMs: 60_000 }
     expect(await gate({ waitFor })).toMatchObject({
       verdict: 'error',
-      reason: expect.stringContaining('so that no load was started')
+      reason: expect.stringContaining('so no load was started')
     })
     expect(service.order()).toEqual([])
   })
@@ -175,7 +175,7 @@ describe('the whole gate', () => {
     const parameters = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'].map((name) => `-J${name}=s3cret`)
     await gate({ overrideParameters: parameters.join(', ') })
     expect(ports.log.of('warning')).toHaveLength(6)
-    expect(ports.log.of('warning').at(-1)).toBe('2 more problems of the plan: `loadgate check` lists them.')
+    expect(ports.log.of('warning').at(-1)).toBe('2 more problems in the plan: `loadgate check` lists them.')
     expect(ports.log.lines.join('\n')).not.toContain('s3cret')
   })
 

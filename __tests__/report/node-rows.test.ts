@@ -82,7 +82,7 @@ describe('a starved load generator', () => {
       makeNode({ number: 3, throttled: 0.1 })
     ]
     expect(describeStarved(nodes)).toEqual([
-      `The node eu / 2 (and 1 more) was ${STARVED}. Give it more CPU by the instance types of its region, or spread the threads over more nodes.`
+      `The node eu / 2 (and 1 more) was ${STARVED}. Give it more CPU in the instance types of its region, or spread the threads over more nodes.`
     ])
   })
 

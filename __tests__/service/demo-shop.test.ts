@@ -27,6 +27,20 @@ describe('the demo shop', () => {
     expect(lines).toHaveLength(6)
   })
 
+  test('is slower on the given pages, and on no other', async () => {
+    const shop = await startShop({ slow: false, slowerBy: 20, slowerPages: ['product'] })
+    shops.push(shop)
+    const time = async (path: string): Promise<number> => {
+      const beganMs = performance.now()
+      await (await fetch(shop.url + path)).text()
+      return performance.now() - beganMs
+    }
+    // 100 ms, and 21 times as long.
+    const slowMs = time('/products/lamp')
+    expect(await time('/')).toBeLessThan(await slowMs)
+    expect(await slowMs).toBeGreaterThan(700)
+  })
+
   test('stands still once, and answers what came meanwhile after it', async () => {
     const shop = await startShop({ slow: false, stall: { afterMs: 0, ms: 400 } })
     shops.push(shop)

@@ -122,7 +122,7 @@ describe('state that cannot be written', () => {
       await get(service, `/runs/${id}/repeat`),
       await postForm(service, '/runs', runForm())
     ]
-    const done = /^it has been done, but is not written down yet: the service cannot use its data folder \(/
+    const done = /^it was done, but could not be recorded yet: the service cannot use its data folder \(/
     const refused =
       /^the run was not created: the service cannot use its data folder \(.*read-only\); try again later/
     expect(replies.map(({ status, json }) => [status, json.error])).toEqual([

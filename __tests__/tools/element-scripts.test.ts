@@ -72,7 +72,7 @@ describeWithBrowser('scripts as people write them', () => {
         'Restarting: again, "from" the start'
       ],
       ...passed('First', 'Flaky', 'Restarting'),
-      "Given up: waited 5 s in vain for Until.elementIsVisible('#never')",
+      "Given up: waited 5 s for Until.elementIsVisible('#never'), without success",
       'Last: passed'
     ])
     expect(target.hits('/recovered')).toBe(1)

@@ -113,7 +113,7 @@ describeWithBrowser('waitForNavigation', () => {
     ])
     expect(steps).toEqual([
       ...['Slow: passed', 'Late: passed', 'Together: passed', 'Already there: passed'],
-      'Nowhere: waited 3 s in vain for a navigation: nothing led to another page'
+      'Nowhere: waited 3 s for a navigation, without success: nothing led to another page'
     ])
     expect(target.hits('/slow')).toBe(3)
   })

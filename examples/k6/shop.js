@@ -7,7 +7,7 @@ import { SharedArray } from 'k6/data'
 const shop = `http://${__ENV.HOST || '127.0.0.1'}:${__ENV.PORT || 8080}`
 const think = Number(__ENV.THINK || 50) / 1000
 
-/** Lies beside the script where it runs, wherever it is in the repository. */
+/** Is next to the script when it runs, wherever it is in the repository. */
 const users = new SharedArray('users', () => {
   const [header, ...rows] = open('./users.csv').trim().split(/\r?\n/)
   const names = header.split(',')

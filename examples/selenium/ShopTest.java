@@ -18,7 +18,7 @@ public class ShopTest {
       "http://" + System.getProperty("host", "127.0.0.1") + ":" + Integer.getInteger("port", 8080);
 
   public static void main(String[] args) throws Exception {
-    // Which browser this is decides the tool: java-selenium-chrome or java-selenium-firefox.
+    // The tool decides which browser this is: java-selenium-chrome or java-selenium-firefox.
     URL hub = new URL(
         "http://" + System.getenv("WEBDRIVER_HOST") + ":" + System.getenv("WEBDRIVER_PORT") + "/wd/hub");
     WebDriver driver = new RemoteWebDriver(hub, new MutableCapabilities());

@@ -73,7 +73,7 @@ const TABLE: readonly [usage: string, about: string, what: Omit<Form, 'usage'>][
   ['demo', 'try the gate on a demo shop', demo]
 ]
 
-/** Of two forms, the words say which is meant. */
+/** For commands with two forms: the words decide which one is meant. */
 const SECOND_FORMS: Readonly<Record<string, Form>> = {
   run: { usage: 'run <id>', instead: JUDGE_A_RUN, ...api.showRun },
   report: {
@@ -150,7 +150,7 @@ function isOverviewAsked(isHelp: boolean, words: readonly string[]): boolean {
   return isFamily && (isHelp ? words.length === 1 : asksForHelp(words.slice(1, 2), []))
 }
 
-/** A threshold that nobody reads would make a gate that always passes. */
+/** An ignored threshold would make a gate that always passes. */
 function checkFlags({ usage, flags, instead }: Form, given: readonly string[]): void {
   const stray = given.filter((name) => !flags.some((flag) => flag.name === name)).map((name) => `--${name}`)
   if (stray.length === 0) return

@@ -25,7 +25,7 @@ export function openGateTerminal(args: Arguments, ports: CommandPorts) {
   maskToken({ mask }, ports.token)
   return {
     isJson,
-    /** Of the lines of the result; undefined if any. */
+    /** The longest line of the result; undefined if any length will do. */
     width: widthOf(ports.screen.out),
     redact: strike,
     /** Prints the result on standard output, without secrets. */

@@ -5,7 +5,7 @@ export interface HelpText {
   readonly name: string
   readonly operands: string
   readonly about: string
-  /** Of all its forms, each once. */
+  /** The flags of all its forms, each once. */
   readonly flags: readonly Flag[]
   readonly forms: readonly FormText[]
 }

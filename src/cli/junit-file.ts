@@ -6,7 +6,7 @@ import { renderJUnit, type JUnitOutcome } from '../report/junit.js'
 import { UsageError, type Arguments } from './arguments.js'
 
 export const ABOUT_JUNIT =
-  'Write the verdict as JUnit XML for other CI systems: one test case per threshold. Replaces nothing but a file that loadgate wrote for it.'
+  'Write the verdict as JUnit XML for other CI systems: one test case per threshold. Replaces only a file that loadgate wrote.'
 
 /** Writes the outcome to the file that the flag names; without the flag, nothing. */
 export type WriteJUnit = (outcome: JUnitOutcome) => Promise<void>

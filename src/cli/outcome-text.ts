@@ -46,7 +46,7 @@ function paragraph(lines: readonly string[]): string[] {
 
 /** More than that is read in the report. */
 const MOST_LABELS = 20
-/** Of a label, where lines may be of any length. */
+/** The longest label to show, if lines may be of any length. */
 const MOST_LABEL = 200
 const ERROR_HEADINGS = ['failed', 'code', 'message', 'label']
 // With units in the heading rather than in each cell, a table of nine columns fits into 80.
@@ -145,7 +145,7 @@ function withoutQuoted({ warnings, remoteErrors, reason }: Outcome) {
   return { warnings, remoteErrors: remoteErrors.filter((line) => !reason.includes(line.slice(0, QUOTED))) }
 }
 
-/** Of a run without samples, a service often has nothing to say but the error. */
+/** For a run without samples, a service's summary is often nothing but the error. */
 function repeatsReason({ summary = '', remoteErrors, reason, measurements }: Outcome): boolean {
   if (measurements?.figures({}) !== undefined) return false
   const starts = remoteErrors.map((line) => line.slice(0, QUOTED))
@@ -178,7 +178,7 @@ function describeShown({ threshold, comparison }: ShownRow): string {
   return `For information, not judged: ${threshold}: ${comparison.head}, ${changeOf(comparison)}`
 }
 
-/** What to do about an outcome whose reason alone does not say it; undefined if it does, or nobody knows. */
+/** What to do about an outcome whose reason alone does not say it; undefined if it does, or if that is unknown. */
 function adviceFor({ verdict, measurements, run }: Outcome): string | undefined {
   const { errorRate } = measurements?.figures({}) ?? {}
   if (verdict !== 'passed' && errorRate !== undefined && errorRate > 0.5)

@@ -25,7 +25,7 @@ export async function checkReportFolder(folder: string): Promise<void> {
   const path = join(folder, 'verdict.json')
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text !== undefined && !isOfReport(text))
-    throw new UsageError(`${path} is the verdict of a run, or of something else; ${ADVICE}`)
+    throw new UsageError(`${path} already exists, and may be the verdict of another run; ${ADVICE}`)
 }
 
 /** It names no run, and a gate without a run has judged nothing. */

@@ -24,7 +24,7 @@ export interface CommandPorts {
   readonly cancelled: AbortSignal
   readonly workspace: string
   readonly token: string
-  /** Of the service, as LOADGATE_BASE_URL says it; empty if that is not set. */
+  /** The address of the service in LOADGATE_BASE_URL; empty if that is not set. */
   readonly baseUrl: string
   readonly platform: string
   readonly version: string

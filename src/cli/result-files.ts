@@ -6,7 +6,7 @@ import { UsageError } from './arguments.js'
 /** What is taken from a folder; a file that is named may be called anything. */
 export const RESULT_FILE = /\.(csv|jtl)(\.gz)?$/i
 
-/** Files, and every CSV and JTL below folders, each once. Refuses what is unreadable, and a named one that is no regular file. */
+/** Files, and every CSV and JTL below folders, each once. Refuses what is unreadable, and a named one that is not a regular file. */
 export async function listResultFiles(places: readonly string[]): Promise<string[]> {
   const found = new Map<string, string>()
   const add = async (file: string): Promise<void> => {

@@ -54,7 +54,7 @@ function kindOf(thrown: unknown): Kind {
   return thrown instanceof DeadlineError ? 'timed-out' : 'error'
 }
 
-/** Output errors must not end the command while its processes run. A closed pipe (`| head`) is no failure; otherwise output is missing. */
+/** Output errors must not end the command while its processes run. A closed pipe (`| head`) is not a failure; otherwise output is missing. */
 export function watchOutput(stream: Pick<Writable, 'on'>, tell: (words: string) => void) {
   let isLost = false
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -158,7 +158,7 @@ export class ServiceClient {
     const body = Buffer.from(JSON.stringify({ thresholds, warm_up: warmUpSeconds, on_stall: onStall }))
     const upload = { contentType: 'application/json', length: body.length, open: () => Readable.from([body]) }
     const url = (): URL => this.#runUrl(id, 'thresholds')
-    const operation = `handing over the thresholds of run ${id}`
+    const operation = `sending the thresholds of run ${id}`
     // Whether it worked says nothing about the service that the run's own requests would not say.
     const call = callOf({ as: 'setThresholds', operation, method: 'PUT', url, upload, signal })
     await (await this.#http.call(call)).text()

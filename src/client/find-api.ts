@@ -78,7 +78,7 @@ async function askForAccount({ api }: Address, { operation, read }: Look): Promi
   const signal = AbortSignal.timeout(LONGEST_LOOK_MS)
   try {
     if (isAccount(await read(new URL(`${api}/account`), signal))) return undefined
-    return { words: 'is no account', failure: new MalformedReplyError(operation, 'it is no account') }
+    return { words: 'is no account', failure: new MalformedReplyError(operation, 'it is not an account') }
   } catch (thrown) {
     const words = `${api}/account was not answered within ${LONGEST_LOOK_MS / 1000} s`
     const late = new UnreachableError(operation, words, { cause: thrown, neverSent: false })

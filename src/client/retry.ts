@@ -24,7 +24,7 @@ export interface RetryPolicy {
   readonly pauseMs?: (failures: number, error: unknown) => number
   /** What passes by itself: an outage, or something that is not ready yet. */
   readonly isTransient: (error: unknown) => boolean
-  /** Without it, for ever. */
+  /** Without it, forever. */
   readonly transientMs?: number
   /** A refusal that may temporarily come from something in front of the service. */
   readonly isRefusal?: (error: unknown) => boolean

@@ -21,7 +21,7 @@ function lenient<I, O>(schema: v.GenericSchema<I, O>) {
   )
 }
 
-/** Without the odd ones; empty if it is no list. Undefined only if it is absent, so that another key may have it. */
+/** Without the odd ones; empty if it is not a list. Undefined only if it is absent, so that another key can be tried. */
 function lenientList<I, O extends object | string>(schema: v.GenericSchema<I, O>) {
   const list = v.pipe(
     v.array(v.fallback(v.nullable(schema), null)),
@@ -102,7 +102,7 @@ const toGrid = v.transform(
     instanceType: grid.instance_type,
     infrastructure: grid.infrastructure,
     stopAfterMinutes: grid.stop_after,
-    /** Of the run that it was created with; absent if it was created by itself. */
+    /** The id of the run that it was created with; absent if it was created by itself. */
     ...(grid.batch_id !== undefined && { batchId: grid.batch_id }),
     status: grid.status,
     nodes: grid.nodes ?? grid.resources ?? []

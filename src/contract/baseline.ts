@@ -9,7 +9,7 @@ export const BASELINE_SCHEMA = 1
 /** What can be asked of any recorded run; other percentiles come from histograms. */
 export const RECORDED_PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const
 export const MOST_RUNS = 50
-/** Of a label or a region. Longer ones are not recorded. */
+/** For names of labels and regions. Longer ones are not recorded. */
 export const LONGEST_NAME = 2000
 export const LONGEST_REASON = 500
 export const MOST_FINGERPRINT_PARTS = 200
@@ -22,7 +22,7 @@ const MOST_SCOPES = 20_000
 const MOST_HISTOGRAM_VALUES = 5000
 /** The last day that a date can be. */
 const LATEST_MS = 8.64e15
-/** Of any kind of repository. */
+/** The id of a commit, in any kind of repository. */
 const COMMIT = /^[\w.-]{1,64}$/
 /** As the service's client accepts them: they end up in links, outputs and logs. */
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/

@@ -38,7 +38,7 @@ export function decode<T>(
   return { odd: `${at || 'the reply'} should be ${message}, found ${describeFound(input, at)}`, at, message }
 }
 
-/** An object with these keys; what else it contains is left alone. A list is no object, and a missing key is as undefined. */
+/** An object with these keys; what else it contains is left alone. A list is not an object, and a missing key counts as undefined. */
 export function document<const E extends v.ObjectEntries>(
   entries: E,
   otherwise = 'an object'

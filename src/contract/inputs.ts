@@ -12,7 +12,15 @@ import {
 import type { Parsed } from './setting-values.js'
 
 /** The groups of inputs, in the order in which the help shows them. */
-export const INPUT_GROUPS = ['What to run', 'Where', 'How long', 'What must hold', 'Output'] as const
+export const INPUT_GROUPS = [
+  'What to run',
+  'Where',
+  'Load',
+  'How long',
+  'What must hold',
+  'Baseline',
+  'Output'
+] as const
 
 export type InputGroup = (typeof INPUT_GROUPS)[number]
 
@@ -133,7 +141,7 @@ export const INPUTS = {
     ...{ group: 'Where', kind: text('token'), inFile: 'refused' },
     elsewhere: 'set it in the workflow, from a secret, or set LOADGATE_TOKEN on the command line',
     about:
-      'API token of the service. Required unless `base-url` is `local` or `results` is given, refused then. Pass it from a secret.'
+      'API token of the service; pass it from a secret. Required with a service, refused with `base-url: local` and with `results`.'
   },
   tool: {
     ...{ group: 'What to run', kind: oneOf(TOOLS, 'tool'), byDefault: 'jmeter', only: 'new run' },
@@ -153,7 +161,7 @@ export const INPUTS = {
   'tool-exit-code': {
     ...{ group: 'What to run', kind: integer(0) },
     about:
-      'With `results`: the exit code of the tool that wrote them. Other than 0 is inconclusive; 99 with files of k6, whose script has crossed thresholds, fails the gate. Default: none, which checks nothing.'
+      'With `results`: the exit code of the tool that wrote them. Any code but 0 is inconclusive; 99 from k6, which means that thresholds of the script are crossed, fails the gate. Default: none, which checks nothing.'
   },
   grids: {
     ...{ group: 'Where', kind: text('yaml'), only: 'new run', inFile: 'structure' },
@@ -187,27 +195,27 @@ export const INPUTS = {
     about: 'Who can see the run on the service: `private` or `public`.'
   },
   threads: {
-    ...{ group: 'What to run', kind: integer(1), only: 'new run' },
+    ...{ group: 'Load', kind: integer(1), only: 'new run' },
     about:
       'Number of threads, passed to the plan; with `results`, what each file is expected to have. Default: what the plan says.'
   },
   rampup: {
-    ...{ group: 'What to run', kind: duration(0), only: 'new run' },
+    ...{ group: 'Load', kind: duration(0), only: 'new run' },
     about:
       'Ramp-up time, passed to the plan: whole seconds or a duration such as `90s` or `5m`. Default: what the plan says.'
   },
   duration: {
-    ...{ group: 'What to run', kind: duration(1), only: 'new run' },
+    ...{ group: 'Load', kind: duration(1), only: 'new run' },
     about:
       'Duration, passed to the plan: whole seconds or a duration such as `90s` or `5m`. A run, or a file of `results`, whose samples cover less than 90 % of it is inconclusive. Default: what the plan says.'
   },
   'override-hosts': {
-    ...{ group: 'What to run', kind: text('hosts'), only: 'new run' },
+    ...{ group: 'Load', kind: text('hosts'), only: 'new run' },
     about:
       'Host names to resolve differently during the run, as `example.com/10.0.0.1, other.example/10.0.0.2`. Default: none.'
   },
   'override-parameters': {
-    ...{ group: 'What to run', kind: text('parameters'), only: 'new run' },
+    ...{ group: 'Load', kind: text('parameters'), only: 'new run' },
     about:
       'Parameters passed to the tool, as `-Jname=value, -Dname=value`. `-Jname=secret:value` passes a value that is shown nowhere. Default: none.'
   },
@@ -227,33 +235,33 @@ export const INPUTS = {
       'Response time up to which a user is satisfied, with its unit: `500ms`, `1.5s`. For `base-url: local` and `results`; a service elsewhere has its own.'
   },
   baseline: {
-    group: 'What must hold',
+    group: 'Baseline',
     kind: text('auto|off|side-by-side|file', { examples: ['auto', 'off', 'side-by-side'] }),
     byDefault: 'auto',
     only: 'waiting',
     about:
-      'What to compare with: `auto` compares with earlier runs of `baseline-branch` and records runs of pushes, schedules and manual starts; `side-by-side` runs base and head in turns within this step; a path is that of a baseline document in the workspace, for servers without artifacts; `off` neither compares nor records.'
+      'What to compare with: `auto` compares with earlier runs of `baseline-branch` and records runs of pushes, schedules and manual starts; `side-by-side` runs base and head in turns within this step; a path names a baseline document in the workspace, for servers without artifacts; `off` neither compares nor records.'
   },
   'baseline-branch': {
-    group: 'What must hold',
+    group: 'Baseline',
     kind: matching(BRANCH_NAME, 'the name of a branch such as main, without refs/heads/', 'branch'),
     only: 'waiting',
     about:
       'Branch whose recorded runs are the baseline. Default: the base of the pull request or merge group, else the default branch.'
   },
   'baseline-parameters': {
-    ...{ group: 'What must hold', kind: text('parameters'), only: 'waiting' },
+    ...{ group: 'Baseline', kind: text('parameters'), only: 'waiting' },
     about:
-      'With `baseline: side-by-side`: the `override-parameters` that lead the plan to the server of the base instead of that of the head. Required there. Default: none.'
+      'With `baseline: side-by-side`: the `override-parameters` that point the plan at the server of the base instead of the head. Required there. Default: none.'
   },
   'baseline-rounds': {
     // Two rounds leave one degree of freedom (t = 31.8 at 1 %), with which hardly any change could be found.
-    ...{ group: 'What must hold', kind: integer(3, 100), byDefault: '10', only: 'waiting' },
+    ...{ group: 'Baseline', kind: integer(3, 100), byDefault: '10', only: 'waiting' },
     about:
       'With `baseline: side-by-side`: how many pairs of runs to compare, each run as long as `duration`; from 3 to 100.'
   },
   noise: {
-    ...{ group: 'What must hold', kind: percent, byDefault: '5%', only: 'waiting' },
+    ...{ group: 'Baseline', kind: percent, byDefault: '5%', only: 'waiting' },
     about:
       'Noise from run to run that is assumed for times and throughput until enough runs are recorded. Above 0% and at most 100%; `loadgate calibrate` measures it.'
   },
@@ -263,29 +271,29 @@ export const INPUTS = {
       'Names of further parameters that do not make runs incomparable with recorded ones, separated by commas or newlines. Those that only say where the target is never do. Default: host, port, url and the like.'
   },
   'on-missing-baseline': {
-    ...{ group: 'What must hold', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
+    ...{ group: 'Baseline', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
     about:
       'What a line that names `baseline` does when there is nothing to compare with: `warn`, `fail` (inconclusive) or `pass` (a notice).'
   },
   'on-unsure': {
-    ...{ group: 'What must hold', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
+    ...{ group: 'Baseline', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
     about:
       'What a line that names `baseline` does when the runs are too few or too noisy to tell: `warn`, `fail` (inconclusive) or `pass` (a notice).'
   },
   confirm: {
-    ...{ group: 'What must hold', kind: integer(0, 10), byDefault: '0', only: 'waiting' },
+    ...{ group: 'Baseline', kind: integer(0, 10), byDefault: '0', only: 'waiting' },
     about:
-      'Further runs when a line that names `baseline` is broken or unsure; such lines are judged by all of them together, others by each run on its own, and the worst counts; at most 10. Side by side they are further blocks of rounds; with `base-url: local` only there.'
+      'How many further runs to make when a line that names `baseline` is broken or unsure, at most 10. Such lines are judged by all runs together, other lines by each run on its own, and the worst counts. Side by side these are further blocks of rounds; with `base-url: local` it only works there.'
   },
   'stop-early': {
     ...{ group: 'What must hold', kind: flag, byDefault: 'false', only: 'waiting' },
     about:
-      '`true` stops a run for a threshold with an absolute limit that is broken for good (`max`, `min`, `failures`, `samples`), or so far and in each of the last six 10-second windows, although it might recover. The gate fails, judged by what was measured until then. Needs `duration` and live samples; never stops a run given by `run-id`.'
+      '`true` stops a run when a threshold with an absolute limit is broken for good (`max`, `min`, `failures`, `samples`), or is broken so far and in each of the last six 10-second windows. The gate then fails by what was measured until then, although the run might have recovered. Needs `duration` and live samples; never stops a run given by `run-id`.'
   },
   'warm-up': {
     ...{ group: 'What must hold', kind: duration(0), only: 'waiting' },
     about:
-      'Leaves the samples that start within this time after the first one out of all figures, and shows them apart: whole seconds or a duration such as `90s` or `5m`. A run that is not longer is inconclusive. Default: none.'
+      'Leaves out of all figures the samples that start within this time after the first one, and shows them apart: whole seconds or a duration such as `90s` or `5m`. A run that is not longer is inconclusive. Default: none.'
   },
   'on-stall': {
     group: 'What must hold',
@@ -368,7 +376,7 @@ export const INPUTS = {
   'service-name': {
     ...{ group: 'Where', kind: serviceName },
     about:
-      "The service's own word, where its identifiers contain one: `acme` makes it `/acmes`, `acme[tool]`, `acme_files[]` and `application/vnd.acme.v2+json`. Default: none."
+      'The name in the paths and fields of the service, if it has its own: with `acme` these are `/acmes`, `acme[tool]`, `acme_files[]` and `application/vnd.acme.v2+json`. Default: none.'
   }
 } as const satisfies Record<string, Input>
 

@@ -29,7 +29,7 @@ function squeeze(name: string): string {
   return name.replace(/[\s_-]/g, '').toLowerCase()
 }
 
-/** What is wrong with keys that nobody reads, and which ones were probably meant. */
+/** What is wrong with unknown keys, and which ones were probably meant. */
 export function describeUnknownKeys(unknown: readonly string[], known: readonly string[]): string {
   const names = unknown.map((name) => {
     const meant = suggestName(name, known)

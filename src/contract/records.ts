@@ -61,7 +61,7 @@ const nodeRecord = v.object({
   place: text,
   /** When its tool started. */
   startedMs: v.nullable(time),
-  /** Of its samples, without the header; null until they have been counted. */
+  /** The number of its samples' rows, without the header; null until they have been counted. */
   rows: v.nullable(count),
   /** When its first sample started and its last one ended, by this machine's clock; absent if that is not known. */
   firstSampleMs: v.exactOptional(time),

@@ -168,7 +168,7 @@ const node = v.strictObject({
     number,
     "Its clock minus that of the service; its samples' times are corrected by it."
   ),
-  lost: about(textOrNull, 'What of its load was lost.')
+  lost: about(textOrNull, 'Which part of its load was lost.')
 })
 
 const baseline = v.strictObject({
@@ -270,7 +270,7 @@ export const verdictSchema = v.strictObject({
   note: textOrNull,
   'run-id': v.nullable(v.pipe(text, v.regex(ID))),
   'run-url': textOrNull,
-  status: about(textOrNull, "The run's status, in the service's own word."),
+  status: about(textOrNull, "The run's status, as the service gives it."),
   run: v.nullable(run),
   apdex: share,
   'apdex-target': about(figure, 'The satisfied limit, in ms.'),

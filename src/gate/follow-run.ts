@@ -76,14 +76,14 @@ async function follow(gate: Gate, options: RunOptions, signal: AbortSignal): Pro
     void lookForBaseline(gate)
     const handingOver = handOverThresholds(gate, run)
     if (!gate.settings.wait) {
-      // Nobody comes back for it later.
+      // Nothing else removes it later.
       await handingOver
       return leaveRunning(gate, run)
     }
     const following = {
       ...options,
       ...{ gate, run, signal, beganMs, show, health: new GridHealth() },
-      // One that was created elsewhere is as old as it likes.
+      // A run that was created elsewhere may be of any age.
       createdMs: gate.settings.origin.kind === 'existing' ? undefined : gate.client.latestReplyMs
     }
     const watched = await watch(following)

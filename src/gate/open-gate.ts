@@ -154,5 +154,5 @@ function describeTimeout({ url, timeoutMs }: WaitFor, last: string, wholeMs?: nu
           `the timeout of ${formatDuration(wholeMs)}`,
           'raise `timeout`, which is shorter than that of wait-for'
         ]
-  return `wait-for: ${shown} did not answer within ${limit}, so that no load was started. The last attempt: ${last}. Is the server started in an earlier step, and does it listen on port ${port}? If it needs longer, ${remedy}.`
+  return `wait-for: ${shown} did not answer within ${limit}, so no load was started. The last attempt: ${last}. Is the server started in an earlier step, and does it listen on port ${port}? If it needs longer, ${remedy}.`
 }

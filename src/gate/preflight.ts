@@ -38,7 +38,7 @@ export interface Preflight {
   readonly target?: Target | undefined
 }
 
-/** Logs what would go wrong with the plan; throws for an input that cannot be meant. If the check itself fails, the run will tell. */
+/** Logs what would go wrong with the plan; throws for an input that cannot be meant. If the check itself fails, the run will show it. */
 export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings): Promise<void> {
   const findings = await checkBeforeRun(settings, process.env).then(
     (checked) => checked.findings,
@@ -52,7 +52,7 @@ export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings
   const serious = findings.filter(({ level }) => level !== 'note').map(({ message }) => message)
   for (const message of serious.slice(0, MOST_WARNINGS)) log.warning(message)
   if (serious.length > MOST_WARNINGS)
-    log.warning(`${serious.length - MOST_WARNINGS} more problems of the plan: \`loadgate check\` lists them.`)
+    log.warning(`${serious.length - MOST_WARNINGS} more problems in the plan: \`loadgate check\` lists them.`)
 }
 
 /** Checks what can be checked without starting or contacting anything. */
@@ -101,7 +101,7 @@ async function readRun([planPath = '', ...otherPaths]: readonly string[]): Promi
 
 function checkWarmUp({ warmUpMs, durationSeconds }: Settings): Finding[] {
   if (warmUpMs === 0 || durationSeconds === undefined || warmUpMs < durationSeconds * 1000) return []
-  const message = `warm-up is ${formatDuration(warmUpMs)} and duration is ${formatDuration(durationSeconds * 1000)}, so that nothing is left to judge; make duration longer than warm-up.`
+  const message = `warm-up is ${formatDuration(warmUpMs)} and duration is ${formatDuration(durationSeconds * 1000)}, so nothing is left to judge; make duration longer than warm-up.`
   return [{ level: 'error', message }]
 }
 
@@ -140,7 +140,7 @@ async function readPlan(path: string): Promise<{ text: string; notes: Finding[] 
   const decoded = decodePlan(bytes)
   if ('problem' in decoded)
     return { finding: { level: 'error', message: `The plan ${name} ${decoded.problem}.` } }
-  const message = `${name} has bytes that are not UTF-8, so that names and data may be garbled; save it as UTF-8.`
+  const message = `${name} has bytes that are not UTF-8, so names and data may be garbled; save it as UTF-8.`
   return { text: decoded.text, notes: decoded.hasBadBytes ? [{ level: 'warning', message }] : [] }
 }
 

@@ -38,7 +38,7 @@ export interface StepState {
   readonly leaveIfKilled?: boolean
 }
 
-/** Of a state before the first effect. */
+/** The state before the first effect. */
 export const NOTHING = {
   marker: undefined,
   runId: undefined,

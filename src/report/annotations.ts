@@ -42,7 +42,7 @@ function isWarnedOf({ comparison, threshold }: Judgement): boolean {
   return ifNotJudged === 'warn' || (ifNotJudged === 'fail' && threshold.level === 'warn')
 }
 
-/** Lines that are no judgement: often all of them, for one and the same reason. */
+/** Lines that were not judged: often all of them, for the same reason. */
 function together(level: Annotation['level'], judgements: readonly Judgement[], mark: string): Annotation[] {
   if (judgements.length === 0) return []
   const verb = judgements.length === 1 ? 'was' : 'were'

@@ -81,7 +81,7 @@ const COMMIT = /^[0-9a-f]{7,64}$/i
 const SHORT_COMMIT = 7
 const MOST_COMMIT = 40
 
-/** As people know it; anything that is no commit is only cut. */
+/** As people know it; anything that is not a commit is only shortened. */
 export function shortenCommit(commit: string): string {
   if (COMMIT.test(commit)) return commit.slice(0, SHORT_COMMIT)
   return shorten(replaceControls(commit), MOST_COMMIT)

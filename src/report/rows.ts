@@ -57,7 +57,7 @@ export function wordOf({ verdict, threshold, comparison }: Judgement): string {
 
 export type ComparisonCells = NonNullable<ReturnType<typeof comparisonCells>>
 
-/** Outcomes that are no judgement share a sign, which is never that of a line that holds. */
+/** Outcomes that are not a judgement share a sign, never the one of a line that holds. */
 export const OUTCOME_SIGNS: Readonly<Record<ComparisonOutcome, string>> = {
   ...{ holds: '✅', broken: '❌', unsure: '⚠️', 'no baseline': '⚠️', 'not comparable': '⚠️' }
 }
@@ -157,7 +157,7 @@ export function topErrors(
 }
 
 export const EVERY_REGION_IS_HERE =
-  'Every region is this machine: its processes generated the load of all grids. With the setting regions, grids run on clusters.'
+  'Every region is this machine: its processes generated the load of all grids. To run grids on clusters, set regions.'
 
 const HERE = 'this machine'
 /** Less is noise: the kernel throttles in whole periods of 100 ms. */
@@ -201,7 +201,7 @@ export function describeStarved(nodes: readonly NodeFacts[] = []): string[] {
   if (worst === undefined) return []
   const others = starved.length === 1 ? '' : ` (and ${starved.length - 1} more)`
   return [
-    `The node ${namerOf(nodes)(worst)}${others} was ${describeThrottling(worst.throttled)}. Give it more CPU by the instance types of its region, or spread the threads over more nodes.`
+    `The node ${namerOf(nodes)(worst)}${others} was ${describeThrottling(worst.throttled)}. Give it more CPU in the instance types of its region, or spread the threads over more nodes.`
   ]
 }
 

@@ -10,7 +10,7 @@ import type { BaselineFacts, Outcome, StoppedEarly, Verdict } from '../analysis/
 const MOST_LINES = 10
 const MOST_SENTENCE_BYTES = 1_000
 
-/** Of a gate that passed, with lines that nothing was found out about: not the sign of one that simply passed. */
+/** For a gate that passed with lines that were not judged: not the sign of one that simply passed. */
 const PARTLY_JUDGED = '☑️'
 
 /** How many lines the baseline gave no judgement on. */

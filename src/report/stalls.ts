@@ -38,7 +38,7 @@ function longestFirst(stalls: readonly Stall[]): Stall[] {
  */
 export function overTimeCells(judgement: Judgement) {
   const { overTime, threshold, actual } = judgement
-  if (overTime === undefined || actual === undefined || 'isTools' in threshold) return undefined
+  if (overTime === undefined || actual === undefined || 'isToolLine' in threshold) return undefined
   const { value, bySamples } = overTime
   if (!isWorse(threshold, value, bySamples)) return undefined
   const { isTime, better } = factsOf(threshold)
@@ -58,7 +58,7 @@ type Told = Partial<Pick<Outcome, 'measurements' | 'warmUp'>> & Pick<Outcome, 'j
 
 const EXPLANATION = {
   words:
-    'Users who wait send nothing, so few samples show that the server, the network or the load generator stood still. Over time means: for a request that arrives at any moment of the run.',
+    'Users who wait send nothing, so few samples show that the server, the network or the load generator stalled. Over time means: for a request that arrives at any moment of the run.',
   link: 'How it is computed',
   url: 'https://github.com/loadgate/loadgate/blob/main/docs/verdicts.md#over-time'
 }

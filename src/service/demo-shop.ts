@@ -110,7 +110,9 @@ interface ShopOptions {
   readonly slow: boolean
   /** For comparisons: a shop that takes about 100 ms, varying, and this share longer (0.2 is 20 %); of a few ms, one more is a lot. */
   readonly slowerBy?: number
-  /** Stands still once: from so long after its first request on, and for how long. */
+  /** The names of the pages that are slower; all of them if left out. */
+  readonly slowerPages?: readonly string[]
+  /** Hangs once: how long after its first request, and for how long. */
   readonly stall?: { readonly afterMs: number; readonly ms: number }
   readonly port?: number
   /** Called with one line per answered request. */
@@ -138,7 +140,7 @@ const PAGES: readonly Page[] = [
   { name: 'checkout', asked: /^POST \/checkout$/, delayMs: 12, slowDelayMs: 1200, render: () => THANKS }
 ]
 
-/** Browsers request these on their own: they are nobody's load. */
+/** Browsers request these on their own: they are not part of the load. */
 const UNASKED = /^\/(?:favicon\.ico|apple-touch-icon[\w-]*\.png|robots\.txt|\.well-known\/.*)$/
 
 /** Starts a small web shop on loopback as a target for load tests; it only needs Node. */
@@ -191,18 +193,19 @@ export async function startShop(options: ShopOptions) {
   }
 }
 
-function delayOf(page: Page, { slow, slowerBy }: ShopOptions): number {
+function delayOf(page: Page, { slow, slowerBy, slowerPages }: ShopOptions): number {
   if (slow) return page.slowDelayMs
-  return slowerBy === undefined ? page.delayMs : comparedDelayMs(page.delayMs, slowerBy)
+  if (slowerBy === undefined) return page.delayMs
+  return comparedDelayMs(page.delayMs, (slowerPages?.includes(page.name) ?? true) ? slowerBy : 0)
 }
 
-/** What would be answered while the shop stands still is answered after it. */
+/** Responses that are due during the stall are sent after it. */
 function hold(delayMs: number, sinceMs: number, { stall }: ShopOptions): number {
   if (stall === undefined || sinceMs + delayMs < stall.afterMs) return delayMs
   return Math.max(delayMs, stall.afterMs + stall.ms - sinceMs)
 }
 
-/** A load generator may request anything; what is not an address is no page. */
+/** A load generator may request anything; what is not an address is not a page. */
 function readUrl({ url = '/' }: IncomingMessage): URL {
   // A client that takes the shop for a proxy sends the whole address.
   const address = /^https?:\/\//i.test(url) ? url : `http://shop${url}`

@@ -43,7 +43,7 @@ function keepsTo({ operator, numbers }: Limit, figure: number): boolean {
   return tests[operator]
 }
 
-/** Of an average, a percentile and the like. If all nodes' figures keep to such a limit, those between them do. */
+/** For averages, percentiles and the like. If all nodes' figures keep to the limit, so does any figure between them. */
 export function joinsOfRange(limit: Limit | undefined): Joins {
   if (limit === undefined || ['!=', 'in'].includes(limit.operator)) return { by: 'nothing' }
   return { by: 'range', isOneSided: /^[<>]/.test(limit.operator) }

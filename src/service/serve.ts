@@ -190,7 +190,7 @@ function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock) {
   return {
     /** Undefined if new runs are welcome. */
     whyNot: (): string | undefined => {
-      if (isDraining) return 'the service is about to end and takes no new runs'
+      if (isDraining) return 'the service is about to end and accepts no new runs'
       probe()
       return failure
     },

@@ -50,13 +50,13 @@ export interface ServiceOptions
   readonly token?: string | undefined
   /** Real tools, or a rehearsal with synthetic samples. */
   readonly engine: 'real' | 'rehearsal'
-  /** Of the rehearsal's samples. */
+  /** The seed of the rehearsal's samples. */
   readonly seed?: number
   /** Receives single lines, including the tools' output: untrusted, so whoever shows them must escape them. */
   readonly log: (line: string) => void
   /** Shows how far an installation is, on a terminal: a line in place of the one before, or none. Untrusted as well. */
   readonly progress?: ((line: string | undefined) => void) | undefined
-  /** The service's own word (its brand), if its identifiers contain one. */
+  /** The name (brand) in the paths and fields of the service, if it has its own. */
   readonly serviceName?: string | undefined
   /** Called for every process group as it starts, so that it can be ended if this process is killed. */
   readonly onProcess?: (group: ProcessGroup) => void
@@ -89,7 +89,7 @@ export async function startService(options: ServiceOptions) {
   const clock = options.clock ?? systemClock
   const store = options.store ?? new Store(options.dataDir)
   const env = options.env ?? process.env
-  // Before anything else: a folder that is not writable is no reason to leave a tool running.
+  // Before anything else: a folder that is not writable must not leave a tool running.
   const registries = [options.registry ?? (await openRegistry(env, log))]
   if (options.isLasting) registries.push(await openRegistry(env, log, options.dataDir))
   store.claim()
@@ -126,7 +126,7 @@ export async function startService(options: ServiceOptions) {
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
   })
-  // Nobody starts before the service can be reached: where it cannot, it ends again.
+  // No run starts before the service can be reached: where it cannot, it ends again.
   queue.pause()
   await places.clearAway(await runs.adoptLeftovers())
 

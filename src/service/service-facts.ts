@@ -37,7 +37,7 @@ export const route = (...row: Route): Route => row
 
 export const PAGE_SIZE = 50
 
-/** A run's tool in the service's own word, with its version once that is known. */
+/** A run's tool by the service's name for it, with its version once that is known. */
 export function describeTool({ request, toolVersion }: RunRecord, { words }: ServiceFacts): string {
   const name = words.toolName(request.tool)
   return toolVersion === null ? name : `${name}-${toolVersion}`

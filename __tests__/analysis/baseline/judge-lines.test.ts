@@ -233,7 +233,7 @@ describe("a service's apdex that the samples do not bear out", () => {
     const judged = judgeOne(line, recorded(base, run(0.8, 0.8)))
     expect(judged.comparison).toMatchObject({ outcome: 'holds', knownBaseRuns: 10 })
     expect(judged.reason).toContain(
-      '1 of 11 recorded runs is left out, as the apdex of the base is not believed'
+      '1 of 11 recorded runs is left out, as the apdex of the base is not trusted'
     )
   })
 })
@@ -301,7 +301,7 @@ describe('recorded runs', () => {
     const judged = judgeOne(makeLine(), recorded(base, p95Run(208)))
     expect(judged.comparison).toMatchObject({ outcome: 'holds', baseRuns: 1, knownBaseRuns: 11 })
     expect(judged.reason).toMatch(
-      /\(the newest 1 of 11 runs; .*; the run before it differs: 249 ms, so the baseline is the newest run alone; another run on the baseline branch makes it firm$/
+      /\(the newest 1 of 11 runs; .*; the run before it differs: 249 ms, so the baseline is the newest run alone; another run on the baseline branch confirms it$/
     )
     const two = judgeOne(makeLine(), recorded([...base, p95Run(208)], p95Run(208)))
     expect(two.comparison.baseRuns).toBe(2)

@@ -60,7 +60,7 @@ describe('rows outside of the time of the run', () => {
     expect(outcome).toMatchObject({
       verdict: 'inconclusive',
       reason:
-        '600 of the 630 rows of grid g1 are not of this run and left out of all figures: the first one started at 2026-03-01T08:00:00.000Z, and the run took place from 2026-03-01T10:00:00.000Z to 2026-03-01T10:01:01.000Z. Check where the CSVs come from.'
+        '600 of the 630 rows of grid g1 are not from this run and left out of all figures: the first one started at 2026-03-01T08:00:00.000Z, and the run took place from 2026-03-01T10:00:00.000Z to 2026-03-01T10:01:01.000Z. Check where the CSVs come from.'
     })
     expect(outcome.measurements?.figures({})).toMatchObject({ samples: 30, meanMs: 5_000 })
     expect(outcome.judgements.map(({ verdict }) => verdict)).toEqual(['inconclusive', 'inconclusive'])
@@ -71,7 +71,7 @@ describe('rows outside of the time of the run', () => {
     const outcome = await judge(runOf([grid('g1', [...old, ...rowsOf(), ...late])]), '', { warmUpMs: 30_000 })
     expect(outcome.warmUp).toMatchObject({ startMs: STARTED_MS, samples: 300 })
     expect(outcome.measurements?.figures({})?.samples).toBe(300)
-    expect(outcome.reason).toContain('610 of the 1210 rows of grid g1 are not of this run')
+    expect(outcome.reason).toContain('610 of the 1210 rows of grid g1 are not from this run')
   })
 
   test.each([
@@ -83,7 +83,7 @@ describe('rows outside of the time of the run', () => {
     const rows = [...rowsOf(), row!].sort((one, other) => one.startMs - other.startMs)
     const { verdict, reason, measurements } = await judge(runOf([grid('g1', rows)]), 'p95 < 1s')
     expect([verdict, measurements?.figures({})?.samples]).toEqual(['inconclusive', 600])
-    expect(reason).toMatch(/^1 of the 601 rows of grid g1 is not of this run and left out of all figures: /)
+    expect(reason).toMatch(/^1 of the 601 rows of grid g1 is not from this run and left out of all figures: /)
   })
 
   test.each([
@@ -111,7 +111,9 @@ describe('rows outside of the time of the run', () => {
     const { verdict, reason } = await judge(runOf([grid('g1', rows)], times), 'median < 1s')
     expect([verdict, reason]).toEqual([
       'inconclusive',
-      expect.stringMatching(/^The results of grid g1 are not of this run alone: .* which is shorter\. Check/)
+      expect.stringMatching(
+        /^The results of grid g1 are not from this run alone: .* which is shorter\. Check/
+      )
     ])
   })
 
@@ -144,7 +146,9 @@ describe('rows outside of the time of the run', () => {
     const run = runOf([grid('g1', rows)], times)
     const { verdict, reason } = await judge(run, 'p95 < 1s\napdex >= 0.9', { createdMs: STARTED_MS })
     expect(verdict).toBe('inconclusive')
-    expect(reason).toContain('The results of grid g1 are not of this run: their samples are from 2025-03-01')
+    expect(reason).toContain(
+      'The results of grid g1 are not from this run: their samples are from 2025-03-01'
+    )
     expect(reason).toContain(words)
   })
 
@@ -153,7 +157,7 @@ describe('rows outside of the time of the run', () => {
     expect(outcome).toMatchObject({
       verdict: 'passed',
       warnings: [
-        'The service does not say when the run took place, so nothing shows that the results are of this run.'
+        'The service does not say when the run took place, so nothing shows that the results are from this run.'
       ]
     })
   })
@@ -161,7 +165,7 @@ describe('rows outside of the time of the run', () => {
   test('in buckets, too', async () => {
     const csvs = new Map([['g1', tidyCsv([-2 * HOUR_MS, 0, 15_000, 30_000, 45_000])]])
     const outcome = await judge(runOf([grid('g1', rowsOf())]), 'samples == 45', { csvs })
-    expect(outcome.reason).toMatch(/^9 of the 45 samples of grid g1 are not of this run/)
+    expect(outcome.reason).toMatch(/^9 of the 45 samples of grid g1 are not from this run/)
     expect(outcome.measurements?.figures({})?.samples).toBe(36)
   })
 
@@ -193,13 +197,13 @@ describe('a clock', () => {
   test('does not explain rows that are further off', async () => {
     expect(await judge(shifted(HOUR_MS + MINUTE_MS), 'p95 < 1s')).toMatchObject({
       verdict: 'inconclusive',
-      reason: expect.stringContaining('are not of this run')
+      reason: expect.stringContaining('are not from this run')
     })
   })
 
   test('does not explain a shorter run of before', async () => {
     const rows = rowsOf({ fromMs: STARTED_MS - 30 * MINUTE_MS, seconds: 30 })
-    expect((await judge(runOf([grid('g1', rows)]), 'p95 < 1s')).reason).toContain('are not of this run')
+    expect((await judge(runOf([grid('g1', rows)]), 'p95 < 1s')).reason).toContain('are not from this run')
   })
 
   test('of one grid is named; its figures stand, throughput and charts over all grids do not', async () => {
@@ -276,7 +280,7 @@ describe('a time zone', () => {
     ['of more than 14 h', 14.25 * HOUR_MS, asZonelessDate],
     ['that is none', 2 * HOUR_MS + 7 * MINUTE_MS, asZonelessDate]
   ])('%s explains nothing', async (_, ms, writeTime) => {
-    expect((await judge(local(ms, writeTime), 'p95 < 1s')).reason).toContain('are not of this run')
+    expect((await judge(local(ms, writeTime), 'p95 < 1s')).reason).toContain('are not from this run')
   })
 })
 

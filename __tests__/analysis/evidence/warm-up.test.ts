@@ -504,7 +504,7 @@ describe('a gate with a warm-up', () => {
     const { verdict, reason, judgements } = await judge(csvs, { lines })
     expect([verdict, judgements[0]?.verdict]).toEqual(['inconclusive', 'inconclusive'])
     expect(reason).toBe(
-      'All samples of grid grid2 start within the warm-up of 30 s, so it has no part in the figures. Check what ended its load, or make warm-up shorter.'
+      'All samples of grid grid2 start within the warm-up of 30 s, so it is not in the figures. Check what ended its load, or make warm-up shorter.'
     )
   })
 
@@ -539,12 +539,8 @@ describe('a gate with a warm-up', () => {
   })
 
   test.each([
-    ['no target', { apdex: null }, 'the service gave no apdex for this run, so the target is unknown'],
-    [
-      'an odd one',
-      { apdex: 'good' },
-      'so the target is unknown with which the apdex without the warm-up is computed'
-    ]
+    ['no target', { apdex: null }, 'the service gave no apdex for this run, so the target for computing'],
+    ['an odd one', { apdex: 'good' }, 'so the target for computing the apdex without the warm-up is unknown']
   ])('apdex is unknown with %s', async (_, run, words) => {
     const { verdict, judgements } = await judge({ grid1: csvOf(rows) }, { lines: 'apdex >= 0.1', ...run })
     expect(verdict).toBe('inconclusive')

@@ -339,7 +339,7 @@ describe('parameters of the base, side by side', () => {
         level: 'error',
         isInput: true,
         message:
-          'baseline-parameters: -Jhost has no effect: plan.jmx does not read ${__P(host,…)}, so that base and head would be the same server, and every comparison would hold. Is the name spelled as in the plan?'
+          'baseline-parameters: -Jhost has no effect: plan.jmx does not read ${__P(host,…)}, so base and head would be the same server, and every comparison would hold. Is the name spelled as in the plan?'
       }
     ])
   })
@@ -416,7 +416,7 @@ describe('a plan without an end', () => {
 
   test('is an error, with what stops it and what to do', () => {
     expect(check(NO_END, { durationSeconds: 60 })).toEqual([
-      'error: The plan has no end: the thread group "users" loops forever and has no duration (the plan does not use duration, 60 s), so that only the timeout of 2 h stops the run, which never passes. Tick "Specify Thread lifetime" with a duration of ${__P(duration,60)}, or give a number of loops.'
+      'error: The plan has no end: the thread group "users" loops forever and has no duration (the plan does not use duration, 60 s), so only the timeout of 2 h stops the run, which never passes. Tick "Specify Thread lifetime" with a duration of ${__P(duration,60)}, or give a number of loops.'
     ])
   })
 

@@ -254,7 +254,7 @@ describe('recording a run', () => {
     ['cancelled', { verdict: 'cancelled' }, 'ended as "cancelled"'],
     ['lost load', { verdict: 'failed', remote_errors: ['load lost: node 2 died'] }, 'lost part of its load'],
     ['stopped early', { verdict: 'failed', stopped_early: { afterSeconds: 2 } }, 'was stopped early'],
-    ['side by side', { baseline: { kind: 'side-by-side' } }, 'is of runs side by side'],
+    ['side by side', { baseline: { kind: 'side-by-side' } }, 'comes from runs side by side'],
     ['no run', { 'run-id': null }, 'names no run'],
     ['no fingerprint', { baseline: undefined }, 'has no `baseline.fingerprint`'],
     [
@@ -266,7 +266,7 @@ describe('recording a run', () => {
     [
       'another grid',
       { grids: [{ gridId: 'g2', region: 'us east' }] },
-      'is of no grid that verdict.json names'
+      'does not belong to a grid in verdict.json'
     ]
   ])('with %s is refused, and the document stays as it was', async (_, changes, words) => {
     await makeResult(changes)

@@ -139,7 +139,7 @@ describe('loadgate calibrate', () => {
     service.statuses = ['running']
     const ports = makePorts()
     const ending = calibrate(ports, '--runs', '3')
-    while (!ports.screen.out.text.includes('is running'))
+    while (!ports.screen.out.text.includes('has been running'))
       await new Promise((resolve) => setTimeout(resolve, 10))
     ports.cancellation.abort(new CancelledError('SIGINT'))
     expect(await ending).toBe(130)

@@ -85,7 +85,7 @@ test('a warning does not fail it, and errors do', async () => {
   ).toEqual({
     code: 2,
     out: [
-      'error  warm-up is 60 s and duration is 60 s, so that nothing is left to judge; make duration longer than warm-up.',
+      'error  warm-up is 60 s and duration is 60 s, so nothing is left to judge; make duration longer than warm-up.',
       'error  The threshold p95{label="chekout"} < 1s has nothing to judge: no request of the plan is called "chekout"; did you mean "checkout"?',
       `note   The target http://127.0.0.1:${port}/ answers (200).`,
       '2 errors, 0 warnings. Fix the errors before a run.',

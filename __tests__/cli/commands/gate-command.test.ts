@@ -138,7 +138,7 @@ describe('exit codes', () => {
       ports,
       ...['--files', 'plan.jmx', '--duration', '60s', '--override-parameters', '-Jrehearsal.realtime=true']
     )
-    while (!ports.screen.out.text.includes('is running'))
+    while (!ports.screen.out.text.includes('has been running'))
       await new Promise((resolve) => setTimeout(resolve, 10))
     ports.cancellation.abort(new CancelledError('SIGINT'))
     expect(await stopping).toBe(130)

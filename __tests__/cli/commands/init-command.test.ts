@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
 import {
   mkdirSync,
   mkdtempSync,
@@ -156,7 +157,7 @@ describe('without a terminal', () => {
 
   test('a script that exists is kept, and a tool without a writer is refused', async () => {
     put(SCRIPT, 'mine')
-    await expect(init(['--tool', 'k6'])).rejects.toThrow(`${SCRIPT} exists already`)
+    await expect(init(['--tool', 'k6'])).rejects.toThrow(`${SCRIPT} already exists`)
     expect(read(SCRIPT)).toBe('mine')
     await expect(init(['--tool', 'gatling'])).rejects.toThrow(
       '--tool: "gatling" is invalid; expected one of jmeter, k6'
@@ -247,7 +248,7 @@ describe('files that exist', () => {
     put(CONFIG, 'mine')
     put(PLAN, 'mine too')
     await expect(init(['--yes'])).rejects.toThrow(
-      `${PLAN} and ${CONFIG} exist already; move them, or overwrite with --force. Nothing was written`
+      `${PLAN} and ${CONFIG} already exist; move them, or overwrite with --force. Nothing was written`
     )
     expect([read(CONFIG), read(PLAN)]).toEqual(['mine', 'mine too'])
     expect(list()).not.toContain(WORKFLOW)
@@ -275,7 +276,7 @@ describe('files that exist', () => {
     put('elsewhere', 'untouched')
     mkdirSync(join(workspace, 'load'))
     symlinkSync('../elsewhere', join(workspace, PLAN))
-    await expect(init([])).rejects.toThrow(`${PLAN} exists already`)
+    await expect(init([])).rejects.toThrow(`${PLAN} already exists`)
     await init(['--force'])
     expect(read('elsewhere')).toBe('untouched')
     expect(read(PLAN)).toContain('<jmeterTestPlan')
@@ -307,7 +308,7 @@ describe('files that exist', () => {
       },
       close: () => undefined
     }
-    await expect(init([], { openPrompt: () => prompt })).rejects.toThrow(`${PLAN} exists already`)
+    await expect(init([], { openPrompt: () => prompt })).rejects.toThrow(`${PLAN} already exists`)
     expect(read(PLAN)).toBe('mine')
   })
 })
@@ -393,6 +394,24 @@ describe('the workflow', () => {
     await init([])
     expect(steps().find(({ name }) => name === 'Start the application')?.run).toEqual(run)
     expect(steps().map(({ uses }) => uses)).toContain('loadgate/loadgate@v1')
+  })
+
+  test('a clone names its own commit, a package its major version, also inside a repository of others', async () => {
+    const root = join(workspace, 'loadgate')
+    mkdirSync(join(root, 'examples'), { recursive: true })
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', root, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], {
+        encoding: 'utf8'
+      }).trim()
+    git('init', '--quiet')
+    git('commit', '--quiet', '--allow-empty', '--message', 'A version')
+    const commit = git('rev-parse', 'HEAD')
+    await init([], { examplesDir: join(root, 'examples') })
+    expect(steps().map(({ uses }) => uses)).toContain(`loadgate/loadgate@${commit}`)
+    expect(read(CONFIG)).toContain(`/loadgate/${commit}/schema/config.schema.json`)
+    await init(['--force'], { examplesDir: join(root, 'node_modules/loadgate/examples') })
+    expect(read(WORKFLOW)).toContain('loadgate/loadgate@v1 # zizmor: ignore[unpinned-uses]')
+    expect(read(CONFIG)).toContain('/loadgate/v1/schema/config.schema.json')
   })
 
   test('an application elsewhere is not started', async () => {

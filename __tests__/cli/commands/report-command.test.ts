@@ -604,7 +604,7 @@ describe('a report of local CSVs', () => {
     const refusal = await type('load.csv', '--output', 'out').catch((thrown: unknown) => thrown)
     expect(refusal).toBeInstanceOf(UsageError)
     expect((refusal as Error).message).toMatch(
-      /out\/verdict\.json is the verdict of a run, .*; give --output another folder/
+      /out\/verdict\.json already exists, .*; give --output another folder/
     )
     expect(await readFile(join(workspace, 'out/verdict.json'), 'utf8')).toBe(verdict)
   })

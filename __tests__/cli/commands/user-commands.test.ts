@@ -74,7 +74,7 @@ test('people read the same', async () => {
   const { type } = makeService()
   expect((await type(`list ${CONFIG}`)).out).toContain('There are no users yet')
   const { out } = await type(`add anna --role admin ${CONFIG}`)
-  expect(out).toMatch(/^Added anna \(admin\)\.\nToken: lg_\S+\nKeep it now: it is not shown again\.\n$/)
+  expect(out).toMatch(/^Added anna \(admin\)\.\nToken: lg_\S+\nSave it now: it is not shown again\.\n$/)
   const { out: list } = await type(`list ${CONFIG}`)
   expect(list).toMatch(/name +role +created +last seen/)
   expect(list).toMatch(/anna +admin +20\S+ \S+ +never/)
@@ -98,14 +98,14 @@ test('whoever ends a token learns what it has started and what goes on', async (
       runs.insert(makeRun({ id: `${name}-${status}`, status, user: { id, name }, sequence: ++sequence }))
   database.close()
   expect((await type(`rotate LEAKED ${CONFIG}`)).out).toContain(
-    '3 runs of theirs go on, waiting or at work; an admin can stop them: /?user=leaked\n'
+    '3 of their runs go on, waiting or in progress; an admin can stop them: /?user=leaked\n'
   )
   const { out } = await type(`remove leaked ${CONFIG}`)
   expect(out).toContain(
-    'Removed leaked (member). Their runs are still there.\n1 run of theirs that waits ends'
+    'Removed leaked (member). Their runs are still there.\n1 of their runs is waiting and will end'
   )
   expect(out).toMatch(
-    /2 runs of theirs are at work and go on; .*:\n {2}leaked-running\n {2}leaked-stopping\n$/
+    /2 of their runs are in progress and go on; .*:\n {2}leaked-running\n {2}leaked-stopping\n$/
   )
 })
 

@@ -55,7 +55,7 @@ describe('from the saved state alone', () => {
     service.meet('listRuns', ...Array.from({ length: 100 }, () => faults.answer(500, { error: 'the db' })))
     await clean({ runId: 'mine', marker: 'loadgate-1' })
     expect(log.of('warning')).toEqual([
-      'The list of runs was not read to its end (listing the runs: the service answered 500), so that it is unclear whether the run was created twice, and a second one with its tag loadgate-1 is running. Check the service.'
+      'The list of runs was not read to its end (listing the runs: the service answered 500), so it is unclear whether the run was created twice, and a second one with its tag loadgate-1 is running. Check the service.'
     ])
     expect(clock.elapsedMs).toBeLessThanOrEqual(60_000)
   })

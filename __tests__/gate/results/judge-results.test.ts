@@ -165,7 +165,7 @@ describe('evidence', () => {
     [
       'a gzip with more behind its padding',
       Buffer.concat([gzipSync(makeJtl()), Buffer.alloc(16), gzipSync(makeJtl({ laterMs: 10_000 }))]),
-      /cannot be unpacked to its end: \d+ bytes that are no gzip follow/
+      /cannot be unpacked to its end: \d+ bytes that are not gzip follow/
     ],
     ['seconds', makeJtl().replaceAll(/^(\d{10})\d{3}/gm, '$1'), /they are probably in seconds/],
     [
@@ -332,7 +332,7 @@ describe('evidence', () => {
     const { outcome } = await judge(['a.csv'], { settings: { ...LINE, threads: 50 } })
     expect(outcome).toMatchObject({
       verdict: 'passed',
-      notes: [expect.stringMatching(/^It was not checked that the load had 50 threads: /)]
+      notes: [expect.stringMatching(/^Could not check that the load had 50 threads: /)]
     })
     expect((await judge(['a.csv'], { settings: LINE })).outcome.notes).toEqual([])
   })
@@ -399,7 +399,7 @@ describe('when the workflow run began', () => {
     const { outcome } = await judge(['a.csv'], began(START_MS + 3_600_000))
     expect(outcome.verdict).toBe('inconclusive')
     expect(outcome.reason).toMatch(
-      /^The results of grid a are not of this run: .* and the workflow run began at 2023-11-14T23:13:20\.000Z/
+      /^The results of grid a are not from this run: .* and the workflow run began at 2023-11-14T23:13:20\.000Z/
     )
   })
 
@@ -408,7 +408,7 @@ describe('when the workflow run began', () => {
     put('a.csv', [header, `${START_MS - 3_600_000},5,home,true,users 1-1,2`, ...rows].join('\n'))
     const { outcome } = await judge(['a.csv'], began(START_MS))
     expect(outcome.verdict).toBe('inconclusive')
-    expect(outcome.reason).toContain('1 of the 101 rows of grid a is not of this run and left out')
+    expect(outcome.reason).toContain('1 of the 101 rows of grid a is not from this run and left out')
   })
 
   test('where it is not known, a note says that nothing was checked', async () => {
@@ -420,7 +420,7 @@ describe('when the workflow run began', () => {
     expect(outcome).toMatchObject({
       verdict: 'passed',
       notes: [
-        'It was not checked that the rows were measured during this workflow run: actions: read is missing.'
+        'Could not check that the rows were measured during this workflow run: actions: read is missing.'
       ]
     })
   })
@@ -439,20 +439,20 @@ describe('when the workflow run began', () => {
     [
       'rows of hey',
       readFileSync('__tests__/fixtures/results/hey.csv'),
-      'hey writes no time of day, so that only the time of the file was compared.'
+      'hey writes no time of day, so only the time of the file was compared.'
     ]
   ])('%s: a note says that they were not compared with it', async (_, content, words) => {
     put('a.csv', content)
     const { outcome } = await judge(['a.csv'], began(START_MS))
     expect(outcome.notes[0]).toContain(
-      `It was not checked that the rows of a.csv were measured during this workflow run: ${words}`
+      `Could not check that the rows of a.csv were measured during this workflow run: ${words}`
     )
   })
 
   test('a file of hey that was written before it is old', async () => {
     put('a.csv', readFileSync('__tests__/fixtures/results/hey.csv'))
     expect((await judge(['a.csv'], began(Date.now() + 3_600_000))).outcome.reason).toContain(
-      'The results of grid a are not of this run'
+      'The results of grid a are not from this run'
     )
   })
 
@@ -466,8 +466,8 @@ describe('when the workflow run began', () => {
     put('old.csv', makeJtl())
     const { outcome } = await judge(['z.csv', 'old.csv'], began(START_MS + 3_600_000))
     expect(outcome.verdict).toBe('inconclusive')
-    expect(outcome.reason).toMatch(/^The results of grid old are not of this run: /)
-    expect(outcome.notes.join()).toContain('It was not checked that the rows of z.csv were measured')
+    expect(outcome.reason).toMatch(/^The results of grid old are not from this run: /)
+    expect(outcome.notes.join()).toContain('Could not check that the rows of z.csv were measured')
   })
 
   test('times without a zone are not compared with it', async () => {

@@ -114,9 +114,9 @@ describe('the lines', () => {
   test('one at each change, with the time', async () => {
     await watch(course(3_000, 20_000))
     expect(log.of('info').map((line) => line.replace(/\d+ s/, 'N s'))).toEqual([
-      'Run run1 is queued after N s',
-      'Run run1 is running for N s',
-      'Run run1 is finished after N s'
+      'Run run1 has been queued for N s',
+      'Run run1 has been running for N s',
+      'Run run1 finished after N s'
     ])
   })
 
@@ -132,7 +132,7 @@ describe('the lines', () => {
     const running = log.of('info').filter((line) => line.includes('running'))
     expect(running.length).toBeGreaterThanOrEqual(8)
     expect(running.length).toBeLessThanOrEqual(10)
-    expect(running.at(-1)).toMatch(/^Run run1 is running for (8|9) min( \d+ s)? of 10 min$/)
+    expect(running.at(-1)).toMatch(/^Run run1 has been running for (8|9) min( \d+ s)? of 10 min$/)
   })
 
   test('an unknown status: still waiting, with one notice each', async () => {

@@ -228,7 +228,7 @@ describe('parameters of the base that the plan does not read', () => {
   test('are an input error before anything is created: base and head would be the same server', async () => {
     await writeFile(plan, PLAN_WITH_PORT.replace('(port,', '(prot,'))
     await expect(gate()).rejects.toThrow(
-      'Invalid input, nothing was sent: baseline-parameters: -Jport has no effect: plan.jmx does not read ${__P(port,…)}, so that base and head would be the same server, and every comparison would hold. Is the name spelled as in the plan?'
+      'Invalid input, nothing was sent: baseline-parameters: -Jport has no effect: plan.jmx does not read ${__P(port,…)}, so base and head would be the same server, and every comparison would hold. Is the name spelled as in the plan?'
     )
     expect(service.seen).toEqual([])
   })
@@ -419,14 +419,14 @@ describe('a bad segment', () => {
     expect((await gate({ rounds: 5 })).verdict).toBe('passed')
     expect(dropped()).toEqual([
       expect.stringMatching(
-        /round 2: base: The results of grid made1 are not of this run: their samples are from 2025-10-09T08:.*, and the run started at 2026-10-09T08:00/
+        /round 2: base: The results of grid made1 are not from this run: their samples are from 2025-10-09T08:.*, and the run started at 2026-10-09T08:00/
       )
     ])
   })
 
   const TOOL_LINE = 'k6: http_req_failed rate<0.01'
   test.each([
-    ['head', 'failed', `1 threshold is broken: ${TOOL_LINE} is broken, as the tool judged it`],
+    ['head', 'failed', `1 threshold is broken: ${TOOL_LINE} is broken (judged by the tool)`],
     ['base', 'inconclusive', 'Only 0 rounds can be compared after 1 of 3, and at least 3 are needed']
   ])(
     'is one that the plan itself ended at a broken line of its own: on the side of the %s, %s',

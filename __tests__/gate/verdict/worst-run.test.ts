@@ -38,7 +38,12 @@ test.each<[string, Judgement, Judgement, 'the first one' | 'confirming run 1']>(
 })
 
 test('a line of the plan that only a confirming run has, since it is broken there, counts', () => {
-  const threshold = { isTools: true, text: 'k6: thresholds of the script', line: 9, level: 'fail' } as const
+  const threshold = {
+    isToolLine: true,
+    text: 'k6: thresholds of the script',
+    line: 9,
+    level: 'fail'
+  } as const
   const broken = { ...judged('failed'), threshold }
   const confirming = { name: 'confirming run 1', judgements: [judged('passed'), broken] }
   const all = takeWorst([judged('passed')], [confirming, confirming])

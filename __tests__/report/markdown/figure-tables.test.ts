@@ -113,7 +113,7 @@ test('where the load came from, and what was lost', () => {
 
 describe('a load that comes from this machine', () => {
   const SAID =
-    'Every region is this machine: its processes generated the load of all grids. With the setting regions, grids run on clusters.'
+    'Every region is this machine: its processes generated the load of all grids. To run grids on clusters, set regions.'
 
   test('is said, without a table for a single node', () => {
     const nodes = [makeNode({ place: 'this machine' })]

@@ -88,7 +88,7 @@ test('every wrong token gets the same reply, and no cookie', async () => {
     texts.add(reply.text)
   }
   expect(texts.size).toBe(1)
-  expect([...texts][0]).toContain('This token is not right.')
+  expect([...texts][0]).toContain('This token is wrong.')
 })
 
 test.each<[string, Record<string, string>, number]>([

@@ -126,7 +126,7 @@ describe('a start that cannot be written down', () => {
     const { json } = await waitForStatus(service, `/runs/${id}`, ENDED)
     expect(json).toMatchObject({ status: 'problem', started: null })
     expect(json.remote_errors).toMatch(
-      /^The run was not started, because the service could not write that down \(.*readonly.*\); free up space/
+      /^The run was not started, because the service could not record it \(.*readonly.*\); free up space/
     )
     expect([world.starts(), gridsWithNodes(world.world.folder)]).toEqual([0, []])
     store.database.exec('PRAGMA query_only = 0')
@@ -158,13 +158,13 @@ describe('a start that cannot be written down', () => {
     store.database.exec('PRAGMA query_only = 1')
     world.release()
     await waitForStatus(service, `/runs/${ids[0]!}`, ENDED)
-    await until(() => lines.some((line) => line.startsWith('nobody in the queue starts for now')))
+    await until(() => lines.some((line) => line.startsWith('no queued run starts for now')))
     await clock.advance(60_000)
     const show = async (id: string) => (await get(service, `/runs/${id}`)).json
     expect(await show(ids[1]!)).toMatchObject({ status: 'queued', queue_position: 1 })
     expect(await show(ids[2]!)).toMatchObject({ status: 'queued', queue_position: 2 })
     expect(world.starts()).toBe(2)
-    expect(lines.filter((line) => line.startsWith('nobody'))).toHaveLength(1)
+    expect(lines.filter((line) => line.startsWith('no queued run'))).toHaveLength(1)
     store.database.exec('PRAGMA query_only = 0')
     await clock.advance(5_000)
     for (const id of ids)

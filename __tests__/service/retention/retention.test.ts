@@ -125,7 +125,7 @@ describe('a clock that jumps', () => {
       await retention.settled()
       expect(left(store)).toHaveLength(4)
       expect(retention.lines.join()).toMatch(
-        /the clock says 20\d\d-.*no run is deleted for its age, in case the clock is wrong/
+        /the clock says 20\d\d-.*no run is deleted because of its age, in case the clock is wrong/
       )
       await retention.close()
       store.close()

@@ -376,6 +376,6 @@ test.each([
   store.claim()
   store.close()
   expect([known, unborn, lost].map((id) => existsSync(folderOf(id)))).toEqual([true, !hasRuns, hasResults])
-  const told = expect.stringMatching(/^1 folder in .* with results of which the database knows nothing/)
+  const told = expect.stringMatching(/^1 folder in .* with results that the database does not know/)
   expect(lines).toEqual(hasResults ? [told] : [])
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { BaselineDocument } from '../../../src/contract/baseline.js'
-import { decodeBaseline, uniteBaselines } from '../../../src/analysis/baseline/document/baseline-document.js'
+import { decodeBaseline, mergeBaselines } from '../../../src/analysis/baseline/document/baseline-document.js'
 import type {
   Artifact,
   ArtifactRequest,
@@ -37,7 +37,7 @@ export class MemoryStore implements BaselineStore {
     if (this.reason !== undefined || documents.length === 0)
       return { reason: this.reason ?? 'nothing is recorded' }
     const { baseCommit, ancestors } = this
-    return { document: uniteBaselines(documents), baseCommit, ancestors }
+    return { document: mergeBaselines(documents), baseCommit, ancestors }
   }
 
   async readNewest(request: BaselineRequest): Promise<NewestBaselines> {

@@ -39,7 +39,7 @@ export interface Calibration {
   readonly runs: number
   /** One sentence: why nothing follows from these runs. Then there are no lines and no advice. */
   readonly problem?: string
-  /** Of the whole run: p95, mean, throughput and error rate, as far as they are known. */
+  /** Figures of the whole run: p95, mean, throughput and error rate, as far as they are known. */
   readonly figures: readonly FigureNoise[]
   /** For each line, what it can find; by the lines that are only shown if there are none. */
   readonly lines: readonly LineCalibration[]
@@ -182,7 +182,7 @@ function measureLine(threshold: BaselineThreshold, runs: readonly ComparedRun[],
       sigma0: assumeSpread(scale.kind, { noise, base: readings }),
       leastSpread: leastSpread(scale.kind, { base: readings }),
       mostResolution: mostResolutionFor(scale, limit),
-      // Of a typical run.
+      // As in a typical run.
       samples: medianOf(readings.map(({ samples }) => samples)),
       needsSamples: samplesNeeded(threshold)
     }

@@ -31,7 +31,7 @@ export function apdexOf(
   const told = readApdex(apdex)
   if (collection?.warmUp === undefined) return told
   if (typeof told === 'string')
-    return `${told}, so the target is unknown with which the apdex without the warm-up is computed from the samples`
+    return `${told}, so the target for computing the apdex without the warm-up is unknown`
   const figures = collection.measurements?.figures({})
   if (figures === undefined) return 'there are no samples after the warm-up to compute it from'
   const score = figures.apdex(told.targetMs)

@@ -108,7 +108,7 @@ function describeEarlyEnd(evidence: RunEvidence): string | undefined {
     return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} requested: the run was stopped early, or the plan does not take its duration from the settings.`
   const node = results && findCutOff(spansOfNodes(evidence.nodes ?? [], results), seconds)
   if (node !== undefined)
-    return `The samples of node ${node.number ?? ''} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did a part of its share of the load only. Check what ended the plan there.`
+    return `The samples of node ${node.number ?? ''} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did only a part of its share of the load. Check what ended the plan there.`
   if (results !== undefined && hasEverySpan(results, seconds)) return undefined
   if (tookMs === undefined || tookMs >= seconds * 1000 * LEAST_SHARE) return undefined
   if (evidence.reportsStops && results && mayEndBeforePause(results, tookMs, seconds)) return undefined

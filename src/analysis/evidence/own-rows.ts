@@ -55,7 +55,7 @@ interface GridRows {
   readonly firstMs: number
   readonly lastStartMs: number
   readonly lastMs: number
-  /** Of its buckets, in which the samples may be anywhere; 0 where there is a row for each sample. */
+  /** The width of its buckets, in which the samples may be anywhere; 0 if there is a row for each sample. */
   readonly bucketMs: number
   readonly isZoneless: boolean
   /** The same without rows that are apart from the others. */
@@ -122,7 +122,7 @@ function ownTimes({ startedMs, stoppedMs }: RunTimes): Bounds | undefined {
 }
 
 const NO_TIMES =
-  'The service does not say when the run took place, so nothing shows that the results are of this run.'
+  'The service does not say when the run took place, so nothing shows that the results are from this run.'
 
 /** Samples are anywhere in their buckets. */
 function boundsOf({ startedMs, stoppedMs, createdMs }: RunTimes, bucketMs: number): Bounds {
@@ -179,7 +179,7 @@ function describeLonger({ kind, rows }: Place, own: Bounds): string | undefined 
   const isRough = own.fromMs % MINUTE_MS === 0 && own.toMs % MINUTE_MS === 0
   const mostMs = own.toMs - own.fromMs + bucketMs + (isRough ? MINUTE_MS : LONGER_MS)
   if (kind === 'outside' || lastStartMs - firstMs <= mostMs) return undefined
-  return `the results of grid ${grid} are not of this run alone: their samples start from ${formatTime(firstMs)} to ${formatTime(lastStartMs)}, and ${describeTimes({ startedMs: own.fromMs, stoppedMs: own.toMs })}, which is shorter`
+  return `the results of grid ${grid} are not from this run alone: their samples start from ${formatTime(firstMs)} to ${formatTime(lastStartMs)}, and ${describeTimes({ startedMs: own.fromMs, stoppedMs: own.toMs })}, which is shorter`
 }
 
 /** Clocks that hardly differ are the same one. */
@@ -261,12 +261,12 @@ export function describeForeignRows(
   const { grid, firstMs, lastMs, bucketMs } = rows
   const when = describeTimes(times)
   if (ownRows === 0)
-    return `the results of grid ${grid} are not of this run: their samples are from ${formatTime(firstMs)} to ${formatTime(lastMs)}, and ${when}`
+    return `the results of grid ${grid} are not from this run: their samples are from ${formatTime(firstMs)} to ${formatTime(lastMs)}, and ${when}`
   const bounds = boundsOf(times, bucketMs)
   const early = firstMs < bounds.fromMs ? [`the first one started at ${formatTime(firstMs)}`] : []
   const late = lastMs > bounds.toMs ? [`the last one ended at ${formatTime(lastMs)}`] : []
   const foreign = allRows - ownRows
-  return `${foreign} of the ${allRows} ${bucketMs > 0 ? 'samples' : 'rows'} of grid ${grid} ${foreign === 1 ? 'is' : 'are'} not of this run and left out of all figures: ${[...early, ...late].join(' and ')}, and ${when}`
+  return `${foreign} of the ${allRows} ${bucketMs > 0 ? 'samples' : 'rows'} of grid ${grid} ${foreign === 1 ? 'is' : 'are'} not from this run and left out of all figures: ${[...early, ...late].join(' and ')}, and ${when}`
 }
 
 function countRows(scans: readonly ScanResult[]): number {
@@ -334,7 +334,7 @@ function overlap(one: ComparedRows, other: ComparedRows): boolean {
   return one.starts.firstMs < other.starts.lastStartMs && other.starts.firstMs < one.starts.lastStartMs
 }
 
-/** Of the rows that both have, as far as they were compared. */
+/** Whether the rows that both have are the same, as far as they were compared. */
 function areSame(one: ComparedRows, other: ComparedRows): boolean {
   if (one.rows === 0 || other.rows === 0) return false
   // Many begin alike, before the load: only all of them together tell two apart.

@@ -21,7 +21,7 @@ export interface Results {
 
 export interface RequestedLoad {
   readonly seconds: number | undefined
-  /** Of all grids together. */
+  /** The threads of all grids together. */
   readonly threads: number | undefined
   /** By how much the threads in the CSVs may have to be multiplied, where each node counts its own. */
   readonly countedBy: number
@@ -40,14 +40,14 @@ export function wholeOf(results: Judged): Measurements | undefined {
 /** From the first start to the last end of samples. */
 interface Span {
   readonly gridId: string
-  /** Of a node in it. */
+  /** The number of a node in it. */
   readonly number?: number
   readonly ms: number
   /** The typical pause between its samples; 0 where they are dense. */
   readonly pauseMs: number
 }
 
-/** Of the grids whose span is known, the shortest first. */
+/** The spans of the grids that are known, the shortest first. */
 export function spansOfGrids({ spansMs, pausesMs }: Results): Span[] {
   const spans = [...spansMs].map(([gridId, ms]) => ({ gridId, ms, pauseMs: pausesMs?.get(gridId) ?? 0 }))
   return spans.sort((one, other) => one.ms - other.ms)
@@ -161,7 +161,7 @@ const LEAST_TIMES_OTHERS = 10
 const MOST_SHARE = 0.5
 
 const WAY_OUT =
-  'Check what the plan waits for, and that all results are of this run. If it pauses on purpose, set warm-up (for a pause at its start) or on-stall: warn.'
+  'Check what the plan waits for, and that all results are from this run. If it pauses on purpose, set warm-up (for a pause at its start) or on-stall: warn.'
 
 type Judged = Pick<Results, 'measurements' | 'warmUp'>
 
@@ -171,7 +171,7 @@ interface LongPause {
   readonly gap?: string
 }
 
-/** A long time in a grid's load, after the warm-up, with nothing in flight: nobody asked, so nobody knows what answers would have been. */
+/** A long time in a grid's load, after the warm-up, with nothing in flight: nothing was sent, so it is unknown how the server would have responded. */
 export function findLongPause(results: Judged | undefined, onStall: OnStall = 'fail'): LongPause {
   const grids = results?.measurements?.grids ?? []
   const pauses = grids.map((grid) => (results === undefined ? {} : findInGrid(results, grid)))
@@ -186,7 +186,7 @@ function findInGrid(results: Judged, grid: string): LongPause {
   if (startMs === undefined || figures === undefined || overTime === undefined) return {}
   const { silences, spanMs } = overTime
   const [longest, second] = silences
-  // Of a few requests, each is far from the next.
+  // With only a few requests, each is far from the next.
   const usualMs = Math.max(second?.ms ?? 0, spanMs / figures.samples)
   if (
     longest === undefined ||

@@ -135,7 +135,7 @@ function gapIn(measurements: Measurements, warmUp: WarmUpFacts): string | undefi
   if (first === undefined) return undefined
   if (measurements.figures({}) === undefined)
     return `The run is not longer than its warm-up: all ${all.samples.toLocaleString('en-US')} samples start within the first ${formatDuration(ms)}${describeSpan(warmUp)}. Make the run longer, or warm-up shorter.`
-  return `All samples of grid ${first.grid} start within the warm-up of ${formatDuration(ms)}, so it has no part in the figures. Check what ended its load, or make warm-up shorter.`
+  return `All samples of grid ${first.grid} start within the warm-up of ${formatDuration(ms)}, so it is not in the figures. Check what ended its load, or make warm-up shorter.`
 }
 
 function describeSpan({ startMs, whole: { endMs } }: WarmUpFacts): string {

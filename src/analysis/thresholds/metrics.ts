@@ -36,7 +36,7 @@ interface MetricFacts {
   readonly percentile?: number
   /** Always shown with so many decimals. */
   readonly decimals?: number
-  /** Figures of failed requests say nothing about it: a quick failure is no quick answer, and no work done either. */
+  /** Figures of failed requests say nothing about it: a fast failure is not a fast response, nor work done. */
   readonly needsSuccess?: true
   /** A broken limit on it says that requests fail. */
   readonly showsFailures?: true

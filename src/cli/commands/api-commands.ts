@@ -22,7 +22,7 @@ import { createTerminalLog } from '../terminal-log.js'
 const CONNECTION = {
   'base-url <address>':
     'Address of the service. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL.',
-  'service-name <word>': "The service's own word, where its identifiers contain one.",
+  'service-name <word>': 'The name in the paths and fields of the service, if it has its own.',
   json: "Print the service's document as it sent it, without tokens."
 }
 const CONNECTION_FLAGS = flagsOf(CONNECTION)

@@ -214,7 +214,7 @@ function checkVerdict(verdict: Fields, folder: string): void {
   if (verdict.stopped_early != null)
     refuse(`the run in ${folder} was stopped early, so it is not recorded: ${ADVICE}`)
   if (fieldsOf(verdict.baseline).kind === 'side-by-side')
-    refuse(`the result in ${folder} is of runs side by side, which are not recorded`)
+    refuse(`the result in ${folder} comes from runs side by side, which are not recorded`)
   if (typeof verdict['run-id'] !== 'string')
     refuse(`verdict.json in ${folder} names no run; reports of CSVs cannot be recorded`)
 }
@@ -265,7 +265,7 @@ async function listCsvs(folder: string, verdict: Fields) {
     )
     const path = join(results, name)
     if (grid === undefined)
-      return refuse(`${path} is of no grid that verdict.json names; is it of another run?`)
+      return refuse(`${path} does not belong to a grid in verdict.json; is it from another run?`)
     return { path, grid: String(grid.gridId), region: String(grid.region) }
   })
 }
@@ -278,7 +278,7 @@ function checkMeasurements(measurements: Measurements, verdict: Fields, folder: 
   const found = measurements.figures({})?.samples
   if (judged !== found)
     refuse(
-      `the CSVs in ${folder} have ${String(found)} samples, and verdict.json says ${String(judged)}: they were changed, or are of another run`
+      `the CSVs in ${folder} have ${String(found)} samples, and verdict.json says ${String(judged)}: they were changed, or are from another run`
     )
 }
 

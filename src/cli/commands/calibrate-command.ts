@@ -48,7 +48,7 @@ const ABOUT: Readonly<Record<string, string>> = {
 export const flags = [
   ...flagsOf(
     {
-      'runs <number>': `How often to run the plan, at least ${LEAST_RUNS} times. Default: ${DEFAULT_RUNS}.`
+      'runs <number>': `How many times to run the plan, at least ${LEAST_RUNS} times. Default: ${DEFAULT_RUNS}.`
     },
     'What to run'
   ),

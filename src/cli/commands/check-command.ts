@@ -70,7 +70,7 @@ async function checkSettings(settings: Settings, args: Arguments, ports: Command
     checkMachine({ tool: settings.tool, plan, workspace: ports.workspace }),
     checkTarget(settings, { target, clock, cancelled: ports.cancelled })
   ])
-  // Of a plan that cannot be read, nobody wants to know more.
+  // If the plan cannot be read, further findings would not help.
   const isBroken = target === undefined && findings.some(({ level }) => level === 'error')
   return [...findings, ...machine, ...(isBroken ? answer.filter(({ level }) => level !== 'note') : answer)]
 }
@@ -89,7 +89,7 @@ async function checkScript(
 function noteUnused(args: Arguments, { target }: Settings, { baseUrl }: CommandPorts): Finding[] {
   if (target.kind !== 'local' || ['', 'local'].includes(baseUrl) || args.has('base-url')) return []
   const message =
-    'LOADGATE_BASE_URL is set, but base-url in the config file is local, which counts: the load comes from this machine.'
+    'LOADGATE_BASE_URL is set, but base-url in the config file is local, which takes precedence: the load comes from this machine.'
   return [{ level: 'note', message }]
 }
 
@@ -215,7 +215,7 @@ async function checkTarget(
     return find(result.kind === 'slow' ? 'warning' : 'error', message)
   }
   if (result.status < 500) return find('note', `The target ${shown} answers (${result.status}).`)
-  // Nobody says that the plan asks for this path.
+  // The plan may not request this path.
   const isAsked = waitFor !== undefined || target?.isOfPlan === true
   const message = `The target ${shown} answers ${result.status}, an error of the server; look into its log before a run.`
   return find(isAsked ? 'error' : 'warning', message)

@@ -21,8 +21,7 @@ const DEMOS: Readonly<Record<Tool, { example: string; java?: string; k6?: string
 export const flags = flagsOf({
   'tool <tool>': `The tool that makes the load: ${TOOLS.join(', ')}. Default: jmeter.`,
   slow: 'Make the shop slow, so that the gate fails.',
-  stall:
-    'Let the shop stand still for 3 s in the middle: almost every request is fast, and the gate fails all the same.',
+  stall: 'Let the shop hang for 3 s in the middle: almost every request is fast, and the gate still fails.',
   compare:
     'Open two shops, base and head, and find out whether the head is slower. Takes about three minutes.',
   'slower <percent>': 'With --compare: how much slower the head is; 0 for no difference. Default: 20.',
@@ -30,7 +29,7 @@ export const flags = flagsOf({
 })
 
 const STALL = { afterMs: 4000, ms: 3000 }
-const STALL_STORY = `It stands still for 3 s, 4 s after the first request. While users wait, nothing more is asked, so only a few requests are slow.
+const STALL_STORY = `It hangs for 3 s, 4 s after the first request. Users who wait send nothing, so only a few requests are slow.
 `
 
 /** `npm start`: a demo shop on loopback, and the gate of the tool's example on it; with `--compare`, two shops. */

@@ -139,7 +139,7 @@ export async function readGateSettings(
     readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
     resolveFiles: (lines) =>
       resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
-    // What somebody types may be anywhere.
+    // A path that someone typed may be anywhere.
     resolveResults: (lines) =>
       resolveResultFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
     resolveBaseline: (text) => resolveTypedBaseline(text, ports.workspace),

@@ -13,18 +13,19 @@ import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
 import { CHOICES, readChoices, readTool, type Choices, type InitTool, type Source } from '../init/choices.js'
 import { CONFIG_PATH, PLAN_PATHS, WORKFLOW_PATH, writeConfig } from '../init/config-text.js'
 import { ignoreResults } from '../init/git-ignore.js'
+import { findOwnReference } from '../init/own-reference.js'
 import { describeStart, findStart, jobMinutes, writeWorkflow, type Start } from '../init/workflow-text.js'
 import { checkPaths, writeFiles } from '../init/write-files.js'
 import type { CommandPorts } from '../ports.js'
 import { say } from '../screen.js'
 
-/** Of runners that GitHub hosts. */
+/** The limit on runners that GitHub hosts. */
 const MOST_JOB_MINUTES = 360
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)$/
 
 export const flags = flagsOf({
   ...CHOICES,
-  yes: 'Ask nothing, and take the defaults; so it is without a terminal.',
+  yes: 'Ask nothing, and take the defaults. This is the default without a terminal.',
   force: 'Overwrite files that exist.',
   json: 'Print what was written as JSON, and ask nothing.'
 })
@@ -34,7 +35,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const force = args.has('force')
   const tool = readTool(args)
   const written = [PLAN_PATHS[tool], CONFIG_PATH, WORKFLOW_PATH]
-  // Nobody should answer questions in vain.
+  // Check before asking questions whose answers could not be used.
   await checkPaths(ports.workspace, written, force)
   const answers = await askChoices(args, ports)
   if (typeof answers === 'number') return answers
@@ -45,6 +46,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const isLocal = LOOPBACK.test(target.host)
   const start = isLocal ? await findStart(workspace) : { kind: 'elsewhere' as const }
   const { durationSeconds } = choices
+  const reference = await findOwnReference(dirname(ports.examplesDir), ports.version)
   const write = tool === 'k6' ? writeK6 : writePlan
   await writeFiles(
     workspace,
@@ -53,8 +55,14 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
         path: PLAN_PATHS[tool],
         text: write({ name: 'Load test', target, requests: set.requests, ...choices })
       },
-      { path: CONFIG_PATH, text: writeConfig({ ...choices, ...configFacts(set, target, choices) }) },
-      { path: WORKFLOW_PATH, text: writeWorkflow({ tool, start, port: target.port, durationSeconds }) }
+      {
+        path: CONFIG_PATH,
+        text: writeConfig({ ...choices, ...configFacts(set, target, choices), reference })
+      },
+      {
+        path: WORKFLOW_PATH,
+        text: writeWorkflow({ tool, start, port: target.port, durationSeconds, reference })
+      }
     ],
     force
   )
@@ -124,7 +132,7 @@ function readTargetFlag(address: string): PlanTarget {
 
 function configFacts({ requests }: RequestSet, target: PlanTarget, { source }: Choices) {
   const first = requests.find(({ isEnabled }) => isEnabled)
-  // Of a recording or an API, the first request may need values that are not there yet.
+  // With a recording or an API, the first request may need values that are not there yet.
   const hasProperty = first?.path.some((part) => typeof part !== 'string') ?? true
   const page = source.kind === 'url' && first && !hasProperty ? labelOf(first.path) : '/'
   return {
@@ -190,7 +198,7 @@ function describeResult(
     `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
     ...also,
-    ...when(notes.length > 0, '', 'To know:', ...notes.map((note) => `- ${note}`)),
+    ...when(notes.length > 0, '', 'Please note:', ...notes.map((note) => `- ${note}`)),
     '',
     'Next:',
     `1. Start the application, and run \`loadgate check\`: it finds mistakes in seconds.`,

@@ -111,7 +111,7 @@ function readThresholds(text: string): AbsoluteThreshold[] {
 function chooseWarmUp(askedMs: number | undefined, { warmUps }: EarlierVerdict) {
   const [first] = warmUps
   if (askedMs !== undefined || first === undefined) return { ms: askedMs ?? 0 }
-  // One that cannot be read is not even the same as itself.
+  // An unreadable one is never equal, not even to itself.
   const other = warmUps.find(({ ms }) => ms !== first.ms)
   if (other !== undefined) {
     const each = new Set([describeWarmUp(first), describeWarmUp(other)])

@@ -20,7 +20,7 @@ export const flags = flagsOf({
   'port <number>': 'Port on 127.0.0.1. Default: any free port.',
   'data <folder>': `Folder for runs, grids and results. Default: ${DATA_FOLDER}.`,
   rehearse: 'Generate synthetic samples from a fixed seed instead of load.',
-  'service-name <word>': "The service's own word in paths and parameters. Default: none.",
+  'service-name <word>': 'The name in the paths and fields of the API, instead of `run`. Default: none.',
   'regions <file|yaml>': ABOUT_REGIONS,
   json: 'Print address, token and page as JSON; with --config, url and listening.'
 })

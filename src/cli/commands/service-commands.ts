@@ -56,10 +56,10 @@ export const rotate = userCommand((users, typed) => {
   const rotated = users.rotate(typed)
   const { name, role, waitingRuns, runsAtWork } = rotated
   const left = waitingRuns.length + runsAtWork.length
-  const goOn = left === 1 ? 'run of theirs goes on' : 'runs of theirs go on'
+  const goOn = left === 1 ? 'of their runs goes on' : 'of their runs go on'
   // Plans are code: whoever ends a leaked token wants to know what it has started.
-  const note = `${left} ${goOn}, waiting or at work; an admin can stop them: /?user=${encodeURIComponent(name)}`
-  const done = `The earlier token of ${name} (${role}) has ended.`
+  const note = `${left} ${goOn}, waiting or in progress; an admin can stop them: /?user=${encodeURIComponent(name)}`
+  const done = `The earlier token of ${name} (${role}) is no longer valid.`
   return tellToken(rotated, done, left === 0 ? [] : [note])
 })
 
@@ -85,23 +85,26 @@ export const list = userCommand((users) => {
 })
 
 function tellToken({ name, role, token }: ReturnType<Users['add']>, done: string, notes: string[] = []) {
-  const text = [done, `Token: ${token}`, 'Keep it now: it is not shown again.', ...notes].join('\n')
+  const text = [done, `Token: ${token}`, 'Save it now: it is not shown again.', ...notes].join('\n')
   return { json: { name, role, token }, text }
 }
 
 /** By the service, if it runs. */
 function noteEnd({ length }: readonly string[]): string[] {
   if (length === 0) return []
-  const waiting = length === 1 ? '1 run of theirs that waits ends' : `${length} runs of theirs that wait end`
-  return [`${waiting} without being started, when their turn comes or the service starts next.`]
+  const waiting =
+    length === 1
+      ? '1 of their runs is waiting and will end'
+      : `${length} of their runs are waiting and will end`
+  return [`${waiting} without starting, when their turn comes or when the service is started again.`]
 }
 
 function noteWork(ids: readonly string[]): string[] {
   const [first] = ids
-  const one = `1 run of theirs is at work and goes on; an admin stops it on its page, /runs/${first}, or with \`loadgate stop ${first}\`.`
+  const one = `1 of their runs is in progress and goes on; an admin can stop it on its page, /runs/${first}, or with \`loadgate stop ${first}\`.`
   if (ids.length < 2) return ids.length === 0 ? [] : [one]
   return [
-    `${ids.length} runs of theirs are at work and go on; an admin stops each on its page, /runs/<id>, or with \`loadgate stop <id>\`:`,
+    `${ids.length} of their runs are in progress and go on; an admin can stop each on its page, /runs/<id>, or with \`loadgate stop <id>\`:`,
     ...ids.map((id) => `  ${id}`)
   ]
 }

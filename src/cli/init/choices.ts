@@ -58,7 +58,7 @@ const ONLY_WITH = {
   'think-times': ['har']
 } as const
 
-/** Nobody is asked for it: which files are written depends on it. */
+/** There is no question for it: which files are written depends on it. */
 export function readTool(args: Arguments): InitTool {
   return valueOf(args, 'tool', (text) => parseChoice(text, INIT_TOOLS)) ?? 'jmeter'
 }

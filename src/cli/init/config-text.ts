@@ -7,7 +7,8 @@ export const CONFIG_PATH = '.github/loadgate.yml'
 export const WORKFLOW_PATH = '.github/workflows/loadgate.yml'
 
 /** Editors that know it complete and check the keys. */
-const SCHEMA_URL = 'https://raw.githubusercontent.com/loadgate/loadgate/v1/schema/config.schema.json'
+const schemaUrl = (reference: string): string =>
+  `https://raw.githubusercontent.com/loadgate/loadgate/${reference}/schema/config.schema.json`
 /** The tool is installed on first use, and the application has to start. */
 const OVERHEAD_MINUTES = 15
 
@@ -21,6 +22,8 @@ export type ConfigFacts = Pick<
   readonly label: string
   /** What the plan needs besides, `name` of `-Jname=…`. */
   readonly properties: readonly string[]
+  /** The commit or tag of loadgate whose schema it is. */
+  readonly reference: string
 }
 
 /** What a tool calls its plan and the values in it, and how another target is given. */
@@ -42,7 +45,7 @@ export function timeoutMinutes(durationSeconds: number): number {
 export function writeConfig(facts: ConfigFacts): string {
   const { tool, rampupSeconds, durationSeconds, thresholds, waitFor, label, properties } = facts
   const missing = properties.map((name) => `-J${name}=…`)
-  return `# yaml-language-server: $schema=${SCHEMA_URL}
+  return `# yaml-language-server: $schema=${schemaUrl(facts.reference)}
 # The load gate: every key is an input of the action, and a flag of \`loadgate run\`.
 
 # \`local\` runs the load test on the machine itself. To use a load-test service, put its address here.

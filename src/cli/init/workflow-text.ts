@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InitTool } from './choices.js'
 import { CONFIG_PATH, timeoutMinutes } from './config-text.js'
+import { gateAt } from './own-reference.js'
 
 const CHECKOUT = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1'
 const SETUP_JAVA = 'actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0'
@@ -9,8 +10,6 @@ const SETUP_NODE = 'actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 
 const SETUP_K6 = 'grafana/setup-k6-action@db07bd9765aac508ef18982e52ab937fe633a065 # v1.2.1'
 /** Figures of another version may be others. */
 const K6_VERSION = '1.8.1'
-/** A tag, because a release cannot contain its own commit. */
-const GATE = 'loadgate/loadgate@v1 # zizmor: ignore[unpinned-uses]'
 /** Checkout, tools and the application's own build, on top of the gate. */
 const JOB_OVERHEAD_MINUTES = 15
 const LOG = '"$RUNNER_TEMP/application.log"'
@@ -24,6 +23,8 @@ interface WorkflowOptions {
   readonly start: Start
   readonly port: number
   readonly durationSeconds: number
+  /** The commit or tag of loadgate that the workflow names. */
+  readonly reference: string
 }
 
 const TOOL_STEPS: Readonly<Record<InitTool, readonly string[]>> = {
@@ -33,12 +34,12 @@ const TOOL_STEPS: Readonly<Record<InitTool, readonly string[]>> = {
 
 /** `.github/workflows/loadgate.yml`: the gate on every pull request. */
 export function writeWorkflow(options: WorkflowOptions): string {
-  const { tool, start, port, durationSeconds } = options
+  const { tool, start, port, durationSeconds, reference } = options
   const steps = [
     [`- uses: ${CHECKOUT}`, '  with:', '    persist-credentials: false'],
     TOOL_STEPS[tool],
     ...startSteps(start, port),
-    [`- uses: ${GATE}`, '  with:', `    config: ${CONFIG_PATH}`],
+    [`- uses: ${gateAt(reference)}`, '  with:', `    config: ${CONFIG_PATH}`],
     ...logSteps(start)
   ]
   return `# A load test of every pull request. Its settings are in ${CONFIG_PATH}.

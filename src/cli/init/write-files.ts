@@ -4,6 +4,8 @@ import { dirname, join, resolve, sep } from 'node:path'
 import { FolderError, makeFolder, replaceFile } from '../../contract/files.js'
 import { UsageError } from '../arguments.js'
 
+const NAMES = new Intl.ListFormat('en-GB')
+
 export interface NewFile {
   /** Relative to the folder, with slashes. */
   readonly path: string
@@ -23,7 +25,7 @@ export async function checkPaths(folder: string, paths: readonly string[], force
   }
   if (existing.length > 0 && !force)
     throw new UsageError(
-      `${existing.join(' and ')} ${existing.length === 1 ? 'exists' : 'exist'} already; move ${existing.length === 1 ? 'it' : 'them'}, or overwrite with --force. Nothing was written`
+      `${NAMES.format(existing)} already ${existing.length === 1 ? 'exists; move it' : 'exist; move them'}, or overwrite with --force. Nothing was written`
     )
 }
 

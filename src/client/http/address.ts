@@ -86,7 +86,7 @@ export function atOwnAddress(address: Address, link: URL, words: Pick<Vocabulary
   return isResult || isList ? new URL(address.api + path + link.search) : link
 }
 
-/** As services make them; a folder called `2026-11-16` or `results` is none. */
+/** As services make them; a folder called `2026-11-16` or `results` is not one. */
 const LIKE_AN_ID = /^(?=.*\d)(?=.*[a-z])[\w-]{8,}$/i
 
 /** The run that a link names, as `/runs/<id>/…` or `run_id=<id>`, if this one is nowhere in it. A link naming none may be anybody's. */

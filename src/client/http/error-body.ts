@@ -22,7 +22,7 @@ export function describeErrorBody(body: string, contentType: string): string {
 /** A member of a JSON object, also of one that was cut off. */
 const MEMBER = /"([^"]{1,100})"(\s*:\s*)("(?:[^"\\]|\\.)*"?|[\w.+-]+)/g
 
-/** Somebody's token may be in an error; "is invalid" or "has expired" is none. */
+/** A user's token may be in an error; "is invalid" or "has expired" is not one. */
 function describeMember(name: string, value: unknown, words: string): string {
   const isSecret = typeof value === 'string' && !/\s/.test(value.trim()) && isSecretName(name)
   return `${name} ${isSecret ? '***' : words}`.trim()

@@ -287,13 +287,13 @@ function withoutGzip(reply: RawReply): RawReply {
 /** So much must be left of a body before it certainly was not sent: less may be on its way between here and the other side's reader. */
 const SURELY_UNSENT_BYTES = 1024 * 1024
 
-/** The body of one request, and whether much of it is not even on its way, so that nobody can have read it to its end. */
+/** The body of one request, and whether much of it is not even on its way, so that it cannot have been read to its end. */
 function sendBody(upload: Upload | undefined): { stream: Readable | null; isUnsent: () => boolean } {
   if (upload === undefined) return { stream: null, isUnsent: () => false }
   let bytes = 0
   const read = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of upload.open()) {
-      // Before they are handed out: from here on nobody knows how far they got.
+      // Before they are handed out: from here on it is unknown how far they got.
       bytes += chunk.length
       yield chunk
     }

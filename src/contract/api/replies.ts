@@ -67,7 +67,7 @@ const runNode = described(
       'The part of the run, from 0 to 1, in which its CPU was throttled.'
     ),
     clock_offset_ms: v.number(),
-    lost: described(nullableText, 'What of its load was lost.')
+    lost: described(nullableText, 'Which part of its load was lost.')
   }),
   'An addition of this service: where a part of the load came from.'
 )

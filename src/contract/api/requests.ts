@@ -87,7 +87,7 @@ export function runRequest({ tools }: Vocabulary) {
     grids: v.pipe(
       v.array(v.union([uuid, gridReference, gridRequest])),
       v.minLength(1),
-      v.description('Where the plan runs: specifications of new grids, or uuids of grids that there are.')
+      v.description('Where the plan runs: specifications of new grids, or uuids of existing grids.')
     ),
     name: v.optional(text('What the run is called.')),
     notes: v.optional(text('Anything to remember about the run.')),

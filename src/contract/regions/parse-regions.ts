@@ -122,7 +122,7 @@ function readKubernetes(value: unknown, note: Note) {
   const read = readFields(value, KUBERNETES, note)
   return {
     kind: 'kubernetes' as const,
-    /** Of the kubeconfig; undefined for its current one. */
+    /** A context of the kubeconfig; undefined for the current one. */
     context: read.context,
     /** Undefined for the context's. */
     namespace: read.namespace,

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RecordedRun } from '../../contract/baseline.js'
-import { encodeBaseline, addRun, uniteBaselines } from '../../analysis/baseline/document/baseline-document.js'
+import { encodeBaseline, addRun, mergeBaselines } from '../../analysis/baseline/document/baseline-document.js'
 import { whyNotRecorded } from '../../analysis/baseline/document/record-run.js'
 import { makeFolder } from '../../contract/files.js'
 import type { Outcome } from '../../analysis/outcome.js'
@@ -106,7 +106,7 @@ async function recordInStore(
     // A document with this run alone would hide the others.
     if ('reason' in earlier)
       throw earlier.isOutage ? new Error(earlier.reason) : new NotRecordedError(earlier.reason)
-    const document = earlier.length === 0 ? undefined : uniteBaselines(earlier)
+    const document = earlier.length === 0 ? undefined : mergeBaselines(earlier)
     await writeFile(path, encodeBaseline(addRun(document, run, branch)))
   }
   await prepare()

@@ -75,7 +75,7 @@ export async function endTwins(runs: MarkedRuns, options: CleanUpOptions): Promi
   // The grids of those that have ended run on.
   const isEnded = await all(twins.map(({ run }) => endAndTell(run.id, options)))
   if (unread !== undefined) {
-    const words = `The list of runs was not read to its end (${describe(unread)}), so that it is unclear whether the run was created twice, and a second one with its tag ${runs.marker ?? ''} is running.`
+    const words = `The list of runs was not read to its end (${describe(unread)}), so it is unclear whether the run was created twice, and a second one with its tag ${runs.marker ?? ''} is running.`
     if (isLast) log.warning(`${words} Check the service.`)
     else log.info(`${words} The action's post step looks again; on the command line, check the service.`)
   }

@@ -38,9 +38,9 @@ export interface Collection {
   readonly foreign?: readonly string[]
   /** What else makes the results incomplete evidence, in sentences. */
   readonly gaps?: readonly string[]
-  /** What looks wrong without proving that something is missing. */
+  /** Signs of a problem that do not prove that something is missing. */
   readonly doubts?: readonly string[]
-  /** What people should know of the figures, in sentences. */
+  /** Notes on the figures, in sentences. */
   readonly notes?: readonly string[]
   /** From the first start to the last end of each grid's samples, by its id, if the CSV has times; for tidy CSVs with a bucket of slack. */
   readonly spansMs: ReadonlyMap<string, number>
@@ -283,7 +283,7 @@ function joinLooks(seen: Run, next: Run): Run {
   if (!hasEnded(next.status)) return seen
   return {
     ...next,
-    // Of two final statuses the worse one counts.
+    // If there are two final statuses, the worse one counts.
     status: phaseOf(seen.status) === 'ended abnormally' ? seen.status : next.status,
     apdex:
       stateOfApdex(seen.apdex) === 'there' && stateOfApdex(next.apdex) !== 'there'

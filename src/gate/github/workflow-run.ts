@@ -27,7 +27,7 @@ export async function readWorkflowBegin(
   }
 }
 
-/** Of a workflow that runs after another one, the event says when that began. */
+/** If the workflow runs after another one, the event says when that began. */
 async function readFollowed(env: NodeJS.ProcessEnv): Promise<ReturnType<typeof readTime> | undefined> {
   if (env.GITHUB_EVENT_NAME !== 'workflow_run' || !env.GITHUB_EVENT_PATH) return undefined
   const event = await readEvent<{ workflow_run?: { created_at?: unknown } } | null>(env.GITHUB_EVENT_PATH)

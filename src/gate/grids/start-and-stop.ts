@@ -25,7 +25,7 @@ export interface GridStartPorts extends Pick<
   setOutput(name: 'grids', value: string): void
 }
 
-/** A grid whose creation is cut off runs on unknown, so its reply gets this long; the runner kills the step 7.5 s after a cancel. */
+/** A grid whose creation is cut off would run without our knowledge, so its reply gets this long; the runner kills the step 7.5 s after a cancel. */
 const CREATE_GRACE_MS = 2_000
 const LONGEST_LOOK_MS = 10_000
 
@@ -42,7 +42,7 @@ export async function startGrids(ports: GridStartPorts, settings: GridStartSetti
   const client = openClient(ports, { ...service, words, clock, onAddress: noteAddress(log, saved) })
   try {
     const ids = await createAndAwait({ ports, settings, saved, client })
-    // From here on they are another step's to stop.
+    // From here on, another step has to stop them.
     if (keep) saved.note({ keptGrids: ids, madeGrids: [], cleanupDue: false })
     log.info(describeStarted(ids.length, keep))
   } catch (thrown) {
@@ -71,14 +71,14 @@ async function createAndAwait({ ports, settings, saved, client }: Start): Promis
   const onStatus = (id: string, status: string): void => {
     const isNew = !statuses.has(id)
     statuses.set(id, { status, isLooked: !isNew })
-    // At once: what is done with the grids later may depend on it, whatever becomes of this step.
+    // At once: later steps may need it, however this one ends.
     if (isNew) ports.setOutput('grids', JSON.stringify([...statuses.keys()].map((uuid) => ({ uuid }))))
   }
   const create = async (signal: AbortSignal): Promise<readonly string[]> => {
     const createSignal = delayAbort(clock, signal, CREATE_GRACE_MS)
     await settleGrids(maker, grids, signal, { areShared: true, createSignal, onStatus }).catch(
       (thrown: unknown) => {
-        // Whatever failed after that failed because of it.
+        // Later failures are a consequence of it.
         throw signal.aborted ? reasonOf(signal) : thrown
       }
     )
@@ -127,7 +127,7 @@ function describeLate(
     `The grids did not start within ${formatDuration(timeoutMs)} (${words.join(', ')}).`,
     ...(failure === undefined ? [] : [asSentence(`The last request failed: ${failure.message}`)]),
     ...(statuses.size > 0 ? ['Those that were created are terminated.'] : []),
-    // A service that does not answer is not helped by more time.
+    // More time does not help if the service does not answer.
     ...(failure === undefined ? ['Increase timeout if they need longer.'] : [])
   ].join(' ')
 }
@@ -164,7 +164,7 @@ export async function stopGrids(ports: GridStopPorts, settings: GridStopSettings
   })
   const time = {
     error: new DeadlineError(`it did not end within ${formatDuration(timeoutMs)} (timeout)`),
-    // A cancelled job still wants its grids ended, as far as there is time.
+    // A cancelled job still stops its grids, as far as there is time.
     others: [delayAbort(clock, ports.cancelled, STOP_ON_CANCEL_MS)]
   }
   try {

@@ -192,7 +192,7 @@ function explain({ words, isFinal }: Breach, { elapsedMs }: Pick<LiveEvidence, '
     : `${words}; it might have recovered, so this is the verdict on the first ${formatDuration(elapsedMs)} only`
 }
 
-/** Of the duration, where nothing says when the load has settled. */
+/** As a share of the duration, if nothing says when the load has settled. */
 const UNSETTLED_SHARE = 0.2
 
 /** When the run may be judged; undefined if its duration is unknown. A repeated run has its own times. */

@@ -96,7 +96,7 @@ export class LiveGrid {
   }
 
   #leaveOut(warmUp: LiveWarmUp, rows: readonly TimedRow[]): void {
-    // Not by the rows themselves: some are no samples.
+    // Not by the rows themselves: some are not samples.
     for (const { startMs } of partsOfLoad(this.scan())) warmUp.firstMs = Math.min(warmUp.firstMs, startMs)
     for (const { bytes, startMs, endMs } of rows)
       if (startMs < warmUp.firstMs + warmUp.ms) this.lastEarlyEndMs = Math.max(this.lastEarlyEndMs, endMs)

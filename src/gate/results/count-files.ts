@@ -75,7 +75,7 @@ function identify(scans: readonly ScanResult[]): string {
   return createHash('sha256').update(begins.sort().join('\n')).digest('hex').slice(0, ID_DIGITS)
 }
 
-/** Which files are compared with the begin of the workflow run, and why others are not. */
+/** Which files are compared with the start of the workflow run, and why others are not. */
 function planAgeCheck(
   files: readonly CountedFile[],
   begin: Begin | undefined
@@ -99,12 +99,12 @@ function planAgeCheck(
 }
 
 function describeUnchecked(rows: string, reason: string): string {
-  return `It was not checked that ${rows} were measured during this workflow run: ${asSentence(reason)}`
+  return `Could not check that ${rows} were measured during this workflow run: ${asSentence(reason)}`
 }
 
 function whyUncheckable({ scan, translated: { format } }: CountedFile): string | undefined {
   if (format?.isTimedByFile)
-    return `${format.tool} writes no time of day, so that only the time of the file was compared`
+    return `${format.tool} writes no time of day, so only the time of the file was compared`
   if (hasNoTimes(scan)) return 'they have no times; save the column timeStamp'
   if (scan.isZoneless) return 'their times do not say in which zone they are; save them as epoch milliseconds'
   return undefined
@@ -161,7 +161,7 @@ function describeUnknownThreads(counted: CountedRun, { threads }: CountingOption
   if (threads === undefined || counted.measurements === undefined || mostThreads(counted) !== undefined)
     return []
   return [
-    `It was not checked that the load had ${count(threads, 'thread')}: the files do not say how many users there were (JMeter saves that as allThreads, and k6 as vus).`
+    `Could not check that the load had ${count(threads, 'thread')}: the files do not say how many users there were (JMeter saves that as allThreads, and k6 as vus).`
   ]
 }
 

@@ -97,7 +97,7 @@ async function readVerdict(path: string): Promise<Told | undefined> {
 /** Ours have some kilobytes, or megabytes with thousands of labels. */
 const MOST_BYTES = 64 * 1024 * 1024
 
-/** Undefined for what is no regular file: a pipe or a device may never end. What is too large is not read. */
+/** Undefined unless it is a regular file: a pipe or a device may never end. What is too large is not read. */
 async function readText(path: string): Promise<string | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {

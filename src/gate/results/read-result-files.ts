@@ -106,7 +106,7 @@ async function findGrowing(
     ({ source, translated }) => translated.refusal === undefined && !earlier.csvs.has(source.path)
   )
   const agesMs = others.map(({ translated: { seen } }) => clock.now() - seen.mtimeMs)
-  // A file of a later time is not new: its clock is another one, or somebody has set it.
+  // A file with a later time is not new: its clock is a different one, or the time was set.
   const newestMs = Math.min(...agesMs.filter((ms) => ms > -SETTLED_MS))
   if (newestMs < SETTLED_MS) await clock.sleep(SETTLED_MS - Math.max(0, newestMs), signal)
   const changed = await Promise.all(
@@ -122,7 +122,7 @@ function findOtherForms(files: readonly ReadFile[]): string[] {
     const [other] = known
     if (format === undefined || other === undefined) return []
     if (known.some(({ translated }) => translated.format?.form === format.form)) return []
-    return `the files ${other.source.shown} and ${shown} are both of ${format.tool}, in two formats, so that each request of a run would count twice: give one of them`
+    return `the files ${other.source.shown} and ${shown} are both of ${format.tool}, in two formats, so each request of a run would count twice: give one of them`
   })
 }
 
@@ -202,7 +202,7 @@ function gapsOf(
   ]
 }
 
-/** Of k6: what the script says of the test. */
+/** k6 only: what the script says about the test. */
 const BROKEN: Readonly<Record<number, string>> = {
   99: 'k6: thresholds of the script',
   110: 'k6: the script marked the test as failed'

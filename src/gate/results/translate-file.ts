@@ -17,7 +17,7 @@ export interface TranslatedFile {
   readonly format: Format | undefined
   /** A CSV that figures can be made from; undefined if there is none. */
   readonly path: string | undefined
-  /** Of the file that was given. */
+  /** The size of the given file. */
   readonly bytes: number
   /** Why the file has no samples, after its name: "is empty". */
   readonly refusal: string | undefined
@@ -49,7 +49,7 @@ const NO_FACTS: TranslationFacts = { problems: [], losses: [], notes: [] }
 
 /** Reads a file once, however large, and writes its samples as a CSV in the columns of JMeter. */
 export async function translateFile(path: string, options: Options): Promise<TranslatedFile> {
-  // A pipe would block until somebody writes to it.
+  // A pipe would block until something is written to it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const seen = await file.stat()
@@ -105,7 +105,7 @@ async function write(
     if (bytes.length === 0) return
     await written
     written = out.appendFile(bytes)
-    // Its failure is thrown to who waits for it.
+    // Its failure is thrown to the code that waits for it.
     written.catch(() => undefined)
   }
   try {
@@ -121,7 +121,7 @@ async function write(
     return { path: target, facts }
   } catch (thrown) {
     await written.catch(() => undefined)
-    // What tells of the failure needs space too.
+    // Reporting the failure needs space too.
     await out.truncate(0).catch(() => undefined)
     throw isOfSpace(thrown)
       ? new Error(
@@ -156,7 +156,7 @@ async function* readAhead(file: FileHandle): AsyncGenerator<Buffer> {
     if (bytesRead === 0) return
     position += bytesRead
     reading = file.read(other, 0, CHUNK_BYTES, position)
-    // Nobody may ask for more; who does is told.
+    // Asking for more is an error.
     reading.catch(() => undefined)
     yield buffer.subarray(0, bytesRead)
     ;[buffer, other] = [other, buffer]
@@ -175,7 +175,7 @@ class Source {
   isAll = false
   /** Why there may be more than could be unpacked. */
   problem: string | undefined
-  /** Of those that were read so far. */
+  /** The last of those that were read so far. */
   lastByte: number | undefined
   readonly #file: FileHandle
   readonly #options: SourceOptions
@@ -222,7 +222,7 @@ class Source {
     for (const stream of this.#streams) stream.destroy()
   }
 
-  /** What is wrong with a gzip ends it, and is told; any other failure is thrown. */
+  /** A broken gzip ends it and is reported; any other failure is thrown. */
   async #next(): Promise<Buffer | undefined> {
     this.#options.signal.throwIfAborted()
     try {
@@ -236,7 +236,7 @@ class Source {
     }
     // Zeros are taken for padding, and whatever is behind them with them.
     const rest = this.#unzip === undefined ? 0 : this.#options.fileBytes - this.#unzip.bytesWritten
-    if (rest > 0) this.problem = `${count(rest, 'byte')} that are no gzip follow`
+    if (rest > 0) this.problem = `${count(rest, 'byte')} that are not gzip follow`
     return undefined
   }
 

@@ -31,7 +31,7 @@ const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/i
 /** Added when a search finds nothing: that does not prove that nothing was created. */
 export const MAY_BE_RUNNING = 'One may still be running: check the service.'
 
-/** Whether the tags lack our marker, and have another gate's or the name differs. Without tags nobody can tell; services may add some. */
+/** Whether the tags lack our marker, and have another gate's or the name differs. Without tags that is unknown; services may add some. */
 export function isForeign({ tags, name }: Run, marker: string, ownName?: string): boolean {
   if (tags.length === 0 || isMarked({ tags }, marker)) return false
   return (

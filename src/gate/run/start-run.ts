@@ -140,7 +140,7 @@ async function reconcile(
 /** A run page is worth no more. */
 const LONGEST_HAND_OVER_MS = 5_000
 
-/** Has the run's page show the verdict too. One try: the gate judges by itself. Of several runs, none has the verdict of all. */
+/** Has the run's page show the verdict too. One try: the gate judges by itself. If there are several runs, none of them has the verdict of all. */
 export async function handOverThresholds(gate: Gate, run: Run): Promise<void> {
   const { settings, client, ports } = gate
   const { target, thresholds, origin, baseline, warmUpMs, onStall } = settings
@@ -160,7 +160,7 @@ export async function handOverThresholds(gate: Gate, run: Run): Promise<void> {
     )
     ports.log.debug(`The thresholds of run ${run.id} are on its page.`)
   } catch (thrown) {
-    ports.log.debug(`The thresholds could not be handed over: ${messageOf(thrown)}`)
+    ports.log.debug(`The thresholds could not be sent to the service: ${messageOf(thrown)}`)
   }
 }
 

@@ -84,7 +84,7 @@ export async function watchRun(options: WatchOptions) {
     const progress = progressOf(run, nowMs)
     onProgress?.(progress)
     if (changed || (onProgress === undefined && nowMs - lastLineMs >= LINE_EVERY_MS)) {
-      log.info(`Run ${run.id} is ${describeProgress(progress)}`)
+      log.info(`Run ${run.id} ${describeProgress(progress)}`)
       lastLineMs = nowMs
     }
   }
@@ -125,9 +125,12 @@ function positionOf(run: Run | undefined): number | undefined {
 function describeProgress(progress: Progress): string {
   const { status, elapsedMs, durationMs } = progress
   const soFar = formatDuration(elapsedMs)
-  if (progress.queuePosition !== undefined) return `${describeStatus(progress)} (${soFar} so far)`
-  if (durationMs !== undefined) return `${status} for ${soFar} of ${formatDuration(durationMs)}`
-  return phaseOf(status) === 'running' ? `${status} for ${soFar}` : `${status} after ${soFar}`
+  if (progress.queuePosition !== undefined) return `is ${describeStatus(progress)} (${soFar} so far)`
+  if (durationMs !== undefined) return `has been ${status} for ${soFar} of ${formatDuration(durationMs)}`
+  const phase = phaseOf(status)
+  if (phase === 'ended well') return `finished after ${soFar}`
+  if (phase === 'ended abnormally') return `ended as "${status}" after ${soFar}`
+  return phase === 'unknown' ? `has the status "${status}" after ${soFar}` : `has been ${status} for ${soFar}`
 }
 
 interface PollTimes {

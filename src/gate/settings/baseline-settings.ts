@@ -107,7 +107,7 @@ async function readSource(
   return { kind: 'auto' }
 }
 
-/** Whether a word that is no file is probably meant as a branch. */
+/** Whether a word that is not a file is probably meant as a branch. */
 export function isBranchWord(text: string): boolean {
   return BRANCHES.includes(text.toLowerCase())
 }
@@ -119,7 +119,7 @@ function describeNoPath(text: string): string | undefined {
   return undefined
 }
 
-/** A word that is probably meant as one of the keywords, and not as the path of a document that is yet to come. */
+/** A word that is probably meant as one of the keywords, and not as the path of a document that does not exist yet. */
 function describeMisspelt(text: string): string | undefined {
   const word = text.toLowerCase()
   if (isBranchWord(text))

@@ -16,7 +16,7 @@ export interface SettingsSources {
   resolveBaseline(path: string): Promise<BaselinePath>
   readonly defaultName: string
   readonly platform: string
-  /** Of the command line only, where an empty base-url is not an error: LOADGATE_BASE_URL, or the embedded service if that is empty. */
+  /** Only on the command line, where an empty base-url is not an error: LOADGATE_BASE_URL, or the embedded service if that is empty. */
   readonly environment?: { readonly baseUrl: string }
 }
 

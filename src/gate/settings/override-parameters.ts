@@ -50,7 +50,7 @@ export function overlayParameters(parameters: string | undefined, overlay: strin
   return [...kept, ...over].join(', ')
 }
 
-/** The number of the first entry that is no parameter, from 1: its text may be secret. 0 if there is none. */
+/** The number of the first entry that is not a parameter, from 1 (its text may be secret); 0 if there is none. */
 export function findNoParameter(text: string): number {
   return splitParameters(text).findIndex((entry) => readParameter(entry) === undefined) + 1
 }

@@ -105,7 +105,7 @@ function list(names: readonly string[]): string {
 /** Where a baseline document is or will be; the first run has none yet. Or why the path cannot be used. */
 export type BaselinePath = { readonly path: string; readonly exists: boolean } | { readonly problem: string }
 
-/** Resolves the path of a baseline document. In a workflow it must be inside the workspace, for it may be written to. */
+/** Resolves the path of a baseline document. In a workflow it must be inside the workspace, because it may be written to. */
 export async function resolveBaselinePath(
   text: string,
   { workspace, isConfined }: { readonly workspace: string; readonly isConfined: boolean }

@@ -70,7 +70,7 @@ export function describeShortSecrets(settings: Settings): string | undefined {
   )
   if (short.length === 0) return undefined
   const names = [...new Set(short.map(({ name }) => name))].join(', ')
-  return `override-parameters: the value of ${names} is marked as secret, but it is a number, a common word or shorter than ${LEAST_LENGTH} characters, so that it may appear in any text by chance and is not redacted in results and reports.`
+  return `override-parameters: the value of ${names} is marked as secret, but it is a number, a common word or shorter than ${LEAST_LENGTH} characters, so it may appear in any text by chance, and is not redacted in results and reports.`
 }
 
 function parametersOf({ overrideParameters, baseline: { source } }: Settings): Parameter[] {

@@ -88,7 +88,7 @@ async function readAll(inputs: GateInputs, sources: SettingsSources) {
     baseline,
     /** The response time up to which a user is satisfied, where no service says so. */
     apdexTargetMs: inputs.take('apdex-target'),
-    /** Of the tool that wrote the results; undefined if nobody says. */
+    /** The exit code of the tool that wrote the results; undefined if it is not given. */
     toolExitCode: inputs.take('tool-exit-code'),
     /** Stop a run whose threshold is broken. */
     stopEarly,

@@ -81,7 +81,7 @@ export interface WaitFor {
   readonly timeoutMs: number
 }
 
-/** Short enough to be no secret. */
+/** Too short to be a secret. */
 const DURATION_LIKE = /^-?[\d.,]{1,6}\s?[A-Za-z]{0,7}$/
 const DEFAULT_SECONDS = 120
 const ACCEPTED =

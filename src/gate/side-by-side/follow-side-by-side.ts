@@ -93,7 +93,7 @@ function roundsOf({ settings: { baseline } }: Gate): number {
   return baseline.source.kind === 'side-by-side' ? baseline.source.rounds : 0
 }
 
-/** One segment for each side that nobody judges: caches fill and code is compiled. */
+/** One segment for each side that is not judged: caches fill and code is compiled. */
 async function warmUp(runner: Runner, side: Side): Promise<void> {
   const stage = `warm-up: ${side}`
   const { problem } = await followSegment(runner, { side, stage, resultsFolder: null, isNamed: false })

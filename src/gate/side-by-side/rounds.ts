@@ -145,7 +145,7 @@ export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes =
   const measurements = collections.length === 0 ? undefined : mergeCounted(collections)
   const run = named && {
     ...joinRuns(named, heads),
-    // Of every segment: a line of the plan itself that breaks may be why a segment ended early.
+    // From every segment: a broken line of the plan itself may be why a segment ended early.
     toolLines: joinToolLines(allHeads.flatMap(({ run: each }) => each?.toolLines ?? []))
   }
   return {
@@ -155,7 +155,7 @@ export function joinRounds({ ports }: Gate, { rounds, planned, segments, notes =
         ...joinCollections(collections),
         run,
         resultsDir: join(ports.scratchDir, RESULTS_FOLDER),
-        // Of every segment, compared or not.
+        // Those of every segment, compared or not.
         files: segments.flatMap(({ findings }) => filesOf(findings)),
         measurements,
         ...warmUpOf(collections)

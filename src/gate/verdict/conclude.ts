@@ -32,7 +32,7 @@ import { describeUnused } from '../settings/unused-inputs.js'
 import { requestedLoad, requestedSeconds, describeDifference, type LoadSettings } from './reached-load.js'
 import { describeEarlyLabels } from './early-labels.js'
 
-/** What of the settings a verdict depends on. */
+/** The settings that a verdict depends on. */
 export type VerdictSettings = LoadSettings &
   Pick<
     Settings,
@@ -106,7 +106,7 @@ function apdexToJudge({ warmUpMs }: VerdictSettings, { run, collection }: Findin
   return apdexOf({ apdex: run?.apdex ?? null }, collection)
 }
 
-/** The service knows nothing of a warm-up: its samples are in what it says. */
+/** The service does not know of a warm-up: its report includes those samples. */
 function serviceFigures(collection: Collection | undefined): Pick<Outcome, 'summary' | 'means'> {
   const { summary, means = {} } = collection?.report ?? {}
   if (collection?.warmUp === undefined) return { summary, means }
@@ -182,14 +182,14 @@ function judgeConfirming(settings: VerdictSettings, { stage, findings }: Confirm
   return { name, judgements: judge(alone, findings, apdexToJudge(settings, findings)) }
 }
 
-/** What a run was stopped by must be in its results. */
+/** The samples that stopped a run must be in its results. */
 function differenceOf({ stoppedEarly, collection }: Findings): string | undefined {
   const { live } = stoppedEarly ?? {}
   const lack = live && collection && describeDifference(live, collection)
   return lack && `the results are not the samples that were read during the run: ${lack}`
 }
 
-/** The branch's own runs make its baseline: if a missing one failed them, there would never be one. */
+/** The branch's own runs create its baseline: if a missing baseline failed them, there would never be one. */
 function rulesOf({ baseline, onStall }: VerdictSettings, isOnBaselineBranch = false): ComparisonRules {
   const rules = { ...baseline, onStall }
   return baseline.onMissing === 'fail' && isOnBaselineBranch ? { ...rules, onMissing: 'warn' } : rules
@@ -224,7 +224,7 @@ function decide(settings: VerdictSettings, findings: Findings, judgements: reado
       verdict: 'inconclusive',
       reason: `${capitalize(difference)}. During the run: ${stoppedEarly.judgement.reason}.`
     }
-  // What is missing because of the stop, and whatever else, cannot make a broken line hold.
+  // Missing results, because of the stop or otherwise, cannot make a broken line hold.
   if (stoppedEarly !== undefined)
     return { verdict: 'failed', reason: `${capitalize(stoppedEarly.judgement.reason)}.` }
   if (findings.gap !== undefined) return decideVerdict(judgements, findings.gap)
@@ -306,7 +306,7 @@ function runFacts(run: Run, settings: VerdictSettings): RunFacts {
 /** Side by side there are several runs, and the nodes of one of them would stand for all. */
 function nodesOf({ nodes }: Run, { target, baseline }: VerdictSettings): readonly NodeFacts[] | undefined {
   if (baseline.source.kind === 'side-by-side') return undefined
-  // What a service elsewhere calls this machine is not this one.
+  // A remote service's "this machine" is not this one.
   return target.kind === 'local'
     ? nodes
     : nodes?.map((node) =>
@@ -340,7 +340,7 @@ function onlyConfirming(first: readonly Judgement[], confirming: readonly Judged
   const known = new Set(first.map(({ threshold }) => threshold.text))
   const more = confirming.flatMap(({ name, judgements }) =>
     judgements
-      .filter(({ threshold }) => 'isTools' in threshold && !known.has(threshold.text))
+      .filter(({ threshold }) => 'isToolLine' in threshold && !known.has(threshold.text))
       .map((own) => ({ ...own, reason: `${own.reason}, in ${name}` }))
   )
   return [...new Map(more.map((own) => [own.threshold.text, own])).values()]

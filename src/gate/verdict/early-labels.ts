@@ -9,7 +9,7 @@ const SHOWN = 3
 /**
  * Labels that a line matches with `*`, and labels of single grids and regions, that have samples within the warm-up only. Users who log
  * in once at the start are why there is a warm-up, so they do not make such a line inconclusive, as they do one that names the label;
- * but nobody should believe it judged them.
+ * but the line must not seem to have judged them.
  */
 export function describeEarlyLabels(
   thresholds: readonly Threshold[],

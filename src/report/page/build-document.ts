@@ -43,7 +43,7 @@ const MOST_SHOWN_COMPARISONS = 10
 /** JSON has no infinity. */
 const FARTHEST = 1e9
 
-/** Of a run without a verdict, or not yet. */
+/** The status of a run that has no verdict, or not yet. */
 export type RunStatus = 'queued' | 'running' | 'stopping' | 'finished' | 'problem'
 
 /** A service that judges leaves comparisons with a baseline to the gate. */
@@ -288,7 +288,7 @@ function makeView(
 
 function limitsOf(judgements: readonly Judgement[], { kind, name }: Part) {
   const aboutView = judgements.filter(({ threshold }) => {
-    if ('isTools' in threshold) return false
+    if ('isToolLine' in threshold) return false
     const { selector } = threshold
     const keys = Object.keys(selector)
     if (!factsOf(threshold).isTime) return false

@@ -164,7 +164,7 @@ function describeNow(
 /** How far back a pause is still a usual one. */
 const USUAL_WINDOW_MS = 120_000
 const LEAST_MS = 2_000
-/** Of a run that has only begun, nobody knows what is usual. */
+/** At the start of a run it is unknown what is usual. */
 const LEAST_AT_FIRST_MS = 30_000
 const FIRST_POINTS = 5
 /** Requests that arrive at random are this many mean distances apart once in twenty thousand times. */

@@ -20,7 +20,7 @@ export interface ThresholdEditor {
   readonly path: string
   readonly text: string
   readonly warmUp: string
-  /** Of the text that was just sent, each with the place in it; nothing was stored then. */
+  /** The problems of the text that was just sent, each with its place; then nothing was stored. */
   readonly problems: readonly string[]
 }
 
@@ -120,7 +120,7 @@ export function renderDetourPage(path: string): RenderedPage {
     title: 'Opening loadgate',
     heading: 'Opening the page',
     head: `<meta http-equiv="refresh" content="0; url=${address}">\n`,
-    content: `<p>You come from another site. <a href="${address}">Go on</a> if the page does not open by itself.</p>`
+    content: `<p>You followed a link from another site. <a href="${address}">Go on</a> if the page does not open by itself.</p>`
   })
 }
 

@@ -8,7 +8,7 @@ export interface TrendPlan {
   readonly title: string
   readonly unit: string
   readonly colour: 'p95' | 'throughput' | 'failures'
-  /** Of each run, in the unit of the axis; null if it is unknown. */
+  /** One per run, in the unit of the axis; null if it is unknown. */
   readonly values: readonly (number | null)[]
   readonly band: Band | undefined
   readonly write: (value: number | null) => string
@@ -16,7 +16,7 @@ export interface TrendPlan {
   readonly leastSpan: number
 }
 
-/** Points that are no part of the baseline may reach this many times further than the others. */
+/** Points that are not part of the baseline may reach this many times further than the others. */
 const FARTHEST = 1
 const PADDING = 0.15
 /** An axis shows at least this share of the highest value, so that what hardly changes looks level. */

@@ -10,7 +10,7 @@ import { AccountError, type Accounts, type NewToken, type User, type UserDetails
 
 /** Harmless in logs, pages, addresses and on a command line. */
 const NAME = /^[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}$/
-/** Requests within it count as one sign-in: a read is no reason to write. */
+/** Requests within it count as one sign-in: a read must not cause a write. */
 const SIGN_IN_MS = 3_600_000
 /** Compared with a token whose id nobody has: a guess takes the same work whether its id exists or not. */
 const NOBODYS_HASH = hashSecret('')
@@ -116,7 +116,7 @@ export class TeamAccounts implements Accounts {
     this.#counted.set(id, nowMs)
     const sql =
       'UPDATE users SET sign_ins = sign_ins + 1, last_sign_in_ms = coalesce(current_sign_in_ms, ?), current_sign_in_ms = ? WHERE id = ?'
-    // A full disk is no reason to refuse a reader.
+    // A full disk must not keep anyone from reading.
     attempt(() => this.database.prepare(sql).run(nowMs, nowMs, id))
   }
 

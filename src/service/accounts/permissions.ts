@@ -80,7 +80,7 @@ function requireOwner(user: User, owned: Owned, what: string, accounts: Known['a
     throw new RequestError(403, `${what} belongs to ${describeOwner(owned.user, accounts)} may do this`)
 }
 
-/** Names are free again when somebody was removed; what was theirs is not the next one's. */
+/** The name of a removed user can be used again, but what they owned does not go to the new user. */
 function describeOwner(owner: UserReference | undefined, accounts: Known['accounts']): string {
   if (owner === undefined) return 'nobody; only an admin'
   return accounts.isRemoved(owner.id)
@@ -88,7 +88,7 @@ function describeOwner(owner: UserReference | undefined, accounts: Known['accoun
     : `${owner.name}; only ${owner.name} or an admin`
 }
 
-/** A run on somebody's grid takes it away from them. */
+/** A run on another user's grid takes it away from them. */
 export function requireOwnGrids(
   user: User,
   grids: readonly (GridWish | GridRecord)[],

@@ -63,7 +63,7 @@ export function createApp(front: Front): FastifyInstance {
     // A run that is being read may be deleted meanwhile.
     const thrown = explainStorage(error) ?? (request.method === 'GET' ? refuseDeleted(error) : error)
     const statusCode = thrown.statusCode ?? 500
-    // What a route refuses on purpose, as while the service drains, is no failure.
+    // What a route refuses on purpose, as while the service drains, is not a failure.
     const isMeant = error instanceof RequestError && error.cause === undefined
     if (statusCode >= 500 && isMeant) request.log.info({ reason: error.message }, 'the request was refused')
     else if (statusCode >= 500) request.log.error({ err: error }, 'the request failed')

@@ -30,7 +30,7 @@ declare module 'fastify' {
 /** Wrong tokens of a network in a minute; a right one is never refused, for many runners share an address. */
 const MOST_GUESSES = 20
 
-/** Lets nobody in without a token, or a session for the pages; and nobody do what the role does not allow. */
+/** Refuses callers without a token, or without a session for the pages, and whatever the role does not allow. */
 export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: AuditLog): void {
   void app.register(rateLimit, { global: false })
   app.after(() => {

@@ -30,7 +30,7 @@ interface Operation {
 const ERRORS: Readonly<Record<number, string>> = {
   401: 'The token is missing or wrong.',
   403: 'The role of the user does not allow it, or the request comes from a page of another site.',
-  404: 'There is no such thing, or not yet.',
+  404: 'It does not exist, or not yet.',
   406: 'Another version of the API was requested.',
   409: 'It cannot be done in the state that it is in.',
   413: 'The body is too large.',
@@ -116,7 +116,7 @@ export function operationsOf(words: Vocabulary): Readonly<Record<string, Operati
       ...{ reply: 'Thresholds', errors: [404] }
     },
     [`PUT ${run}/thresholds`]: {
-      summary: 'Says what must hold in the run, instead of what was said before.',
+      summary: 'Sets the thresholds of the run, in place of earlier ones.',
       body: { [JSON_TYPE]: objectOf(thresholdsRequest) },
       ...{ reply: 'Thresholds', errors: [403, 404, 422] }
     }

@@ -100,7 +100,7 @@ function tooLarge(maxBytes: number): RequestError {
 
 const LOOK_EVERY_MS = 100
 
-/** The parser waits for ever at a part whose header has no end: stuck if bytes are left, or the body has ended, and nothing happens. */
+/** The parser waits forever at a part whose header has no end: stuck if bytes are left, or the body has ended, and nothing happens. */
 async function* readParts(request: FastifyRequest): AsyncGenerator<Multipart> {
   const { raw } = request
   const parts = request.parts()

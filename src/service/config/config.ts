@@ -7,7 +7,7 @@ export interface ServiceConfig {
   /** Without a slash at the end. */
   readonly externalUrl: string | undefined
   readonly tls: { readonly certificate: string; readonly key: string } | undefined
-  /** Addresses and ranges of the proxies whose X-Forwarded-* headers are believed; undefined if there is no proxy. */
+  /** Addresses and ranges of the proxies whose X-Forwarded-* headers are trusted; undefined if there is no proxy. */
   readonly trustedProxies: readonly string[] | undefined
   readonly maxNodes: number | undefined
   readonly drainMs: number

@@ -80,7 +80,7 @@ function checkReach(config: ReadConfig, keys: Keys<keyof typeof CONFIG_KEYS>, no
   const { host = '127.0.0.1' } = config.listen ?? {}
   if (!isEncrypted && !isLoopback(host))
     note(
-      `listen: ${host} can be reached from other machines, and without https everyone on the way reads the tokens; add tls: { certificate: …, key: … }, or behind-proxy: { trusted: [ … ] } if a proxy serves https, or listen on 127.0.0.1`
+      `listen: ${host} can be reached from other machines, and without https anyone on the network could read the tokens; add tls: { certificate: …, key: … }, or behind-proxy: { trusted: [ … ] } if a proxy serves https, or listen on 127.0.0.1`
     )
   if (isEncrypted && config.externalUrl?.startsWith('http:'))
     note(
@@ -217,7 +217,7 @@ export const TLS_KEYS = {
 
 export const PROXY_KEYS = {
   trusted:
-    'Addresses and ranges of the proxies. Their X-Forwarded-* headers are believed; requests from elsewhere are refused.'
+    'Addresses and ranges of the proxies. Their X-Forwarded-* headers are trusted; requests from elsewhere are refused.'
 } as const
 
 export const RETENTION_KEYS = {

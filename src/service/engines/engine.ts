@@ -56,7 +56,7 @@ export interface NodeOrder extends Omit<PlanRequest, 'tool' | 'fileNames'> {
   readonly logFile: string
   /** Identifies the node's lines in the log. */
   readonly nodeName: string
-  /** Random, and the same if the node's work is taken up by another service: tools mark their lines with it, and a plan cannot know it. */
+  /** Random, and the same if another service continues the node's work: tools mark their lines with it, and a plan cannot know it. */
   readonly mark: string
 }
 
@@ -84,7 +84,7 @@ export interface NodeOutcome {
 
 /** An installed tool and a plan that it can run: what every node of a run shares. */
 export interface PreparedPlan {
-  /** Of the tool, and of the browser if it drives one: figures of other versions are not comparable. */
+  /** The version of the tool, and of the browser if it drives one: figures of other versions are not comparable. */
   readonly version: string
   /** Runs the plan to its end or until the signal aborts; samples recorded until then are kept. */
   runNode(order: NodeOrder, signal: AbortSignal): Promise<NodeOutcome>

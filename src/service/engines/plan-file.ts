@@ -16,7 +16,7 @@ const PLANS: Readonly<Record<string, readonly RegExp[]>> = {
 /** They find the plan among its parts: by what JMeter's include, and by the class to run where all sources are compiled together. */
 const WITH_PARTS: readonly string[] = ['jmeter', 'gatling', 'java-selenium-chrome', 'java-selenium-firefox']
 
-/** The plan by its name: the first of the kind that is preferred. Of several for JMeter, what is in them decides later. */
+/** The plan by its name: the first of the kind that is preferred. If there are several for JMeter, their content decides later. */
 export function findPlan(tool: string, fileNames: readonly string[]): { name: string } | { problem: string } {
   const [first = ''] = fileNames
   const plans = (PLANS[tool] ?? [])

@@ -14,7 +14,7 @@ export interface ProgramSource {
   askVersion(file: string): Promise<{ code: number | null; lines: readonly string[]; how: string }>
 }
 
-/** A program that prints its version does so within a second or two; another one may wait for ever. */
+/** A program that prints its version does so within a second or two; another one may wait forever. */
 const LIMIT_HERE_MS = 20_000
 
 export function programsHere(ports: InstallPorts, limitMs = LIMIT_HERE_MS): ProgramSource {

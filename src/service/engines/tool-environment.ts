@@ -62,7 +62,7 @@ const MB = 1024 ** 2
 /** The rest is for what a JVM has outside of its heap: classes, compiled code, stacks, buffers of sockets. */
 const HEAP_SHARE = 0.6
 
-/** The size of a heap, as in `-Xmx`, for a JVM that has this memory for itself; 1 GB where nobody says. */
+/** The size of a heap, as in `-Xmx`, for a JVM that has this memory for itself; 1 GB if that is unknown. */
 export function heapSize(memoryBytes: number | undefined): string {
   return memoryBytes === undefined ? '1g' : `${Math.max(1, Math.floor((memoryBytes * HEAP_SHARE) / MB))}m`
 }

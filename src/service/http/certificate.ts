@@ -31,7 +31,7 @@ export async function readCertificate({ certificate, key }: Files): Promise<Pair
   return pair
 }
 
-/** Opening what is no regular file may never come back, and then the process could not even end. */
+/** Opening anything but a regular file may never return, and then the process could not end. */
 async function read(file: string, name: string): Promise<Buffer> {
   try {
     if (!(await stat(file)).isFile()) throw new Error(`${file} is not a regular file`)

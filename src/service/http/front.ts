@@ -131,7 +131,7 @@ async function listenAt(
 }
 
 const FORBIDDEN =
-  'may not be used by this user; choose a port from 1024 on, or give the process the right (CAP_NET_BIND_SERVICE)'
+  'may not be used by this user; choose a port from 1024 on, or give the process the permission (CAP_NET_BIND_SERVICE)'
 const UNRESOLVED = 'is a name that this machine cannot resolve; choose an address of its own'
 
 /** Why nobody can be served there, and what to do, to follow the name of the address. */
@@ -157,7 +157,7 @@ function bracket(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Some proxies add a port. What is no address says nothing, nor does anything before it: the proxy that wrote it counts as the caller. */
+/** Some proxies add a port. An entry that is not an address says nothing, nor does anything before it: the proxy that wrote it counts as the caller. */
 function tidyForwardedFor(server: Server): void {
   server.prependListener('request', ({ headers }: IncomingMessage) => {
     const given = String(headers['x-forwarded-for'] ?? '')

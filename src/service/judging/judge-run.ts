@@ -25,7 +25,7 @@ import { readResults, type ResultsProblem } from './read-results.js'
 
 export type Judged = Awaited<ReturnType<typeof judgeRun>>
 
-/** `left` are the lines that name `baseline`: earlier runs are the gate's business. */
+/** `left` are the lines that name `baseline`: only the gate knows earlier runs. */
 export function splitLines({ text }: RunThresholds) {
   const { thresholds } = parseThresholds(text)
   return { own: thresholds.filter(isAbsoluteThreshold), left: thresholds.filter(isBaselineThreshold) }
@@ -63,7 +63,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     ...{ status: run.status, hasEndedWell, remoteErrors, shortfalls, results },
     requestedSeconds: load.seconds,
     tookMs: run.startedMs === null || run.stoppedMs === null ? undefined : run.stoppedMs - run.startedMs,
-    // As for any other service: what it says about itself is no evidence.
+    // As for any other service: what it says about itself is not evidence.
     reportsStops: false,
     nodes: run.nodes,
     lackOfResults: describeLack(run, problems),
@@ -126,7 +126,7 @@ function admitStop(decided: Decided, remoteErrors: readonly string[]): Decided {
   }
 }
 
-/** A line that nobody here can judge may be the one that breaks. */
+/** A line that cannot be judged here may be the one that breaks. */
 function leaveToGate({ verdict, reason }: Decided, { own, left }: ReturnType<typeof splitLines>): Decided {
   const isAlone = own.length === 0
   const open = left.filter(({ level }) => isAlone || level === 'fail').length

@@ -53,7 +53,7 @@ export function describeUnreadable({ id }: RunRecord, detail: string): string {
   return `the results of run ${id} cannot be read: ${detail}`
 }
 
-/** Its size, and whether it is as whole as it was written. Throws if it cannot be read. */
+/** Its size, and whether it is complete. Throws if it cannot be read. */
 export async function lookAt(path: string): Promise<{ size: number; endsWithRow: boolean }> {
   const found = await stat(path)
   const { size } = found

@@ -26,7 +26,7 @@ interface Try {
   readonly againMs: number
 }
 
-/** Keeps and judges the thresholds of runs. A verdict is worked out when somebody asks for it, and stored once nothing can change it. */
+/** Keeps and judges the thresholds of runs. A verdict is computed on request, and stored once nothing can change it. */
 export class Verdicts {
   readonly #known = new Recent<Judged>(KEPT, ({ isFinal }) => isFinal)
   /** Runs of the list, judged one after the other. */
@@ -42,7 +42,7 @@ export class Verdicts {
     this.ports.store.saveRun(run)
   }
 
-  /** Of a run that has ended. */
+  /** Judges a run that has ended. */
   async judge(run: RunRecord, thresholds: RunThresholds): Promise<Judged> {
     const key = keyOfJudged(run, thresholds)
     const judged = await this.#known.get(key, () => this.#judge(run, thresholds))

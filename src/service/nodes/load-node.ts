@@ -7,7 +7,7 @@ export interface NodeExit {
 
 /** A command on a node. Its paths are paths on the node (`pathOf`), those of its files are of this machine. */
 export interface NodeCommand {
-  /** Identifies the work: a node never does the same work twice, and can take it up again. */
+  /** Identifies the work: a node never does the same work twice, and can continue it. */
   readonly id?: string
   readonly file: string
   readonly args: readonly string[]
@@ -107,7 +107,7 @@ export interface NodeSetRequest
 export interface NodePlace {
   /** For people: `this machine`, `namespace load of the cluster load-eu`. */
   readonly name: string
-  /** Whether its nodes outlive this process, so that a run can be taken up again. */
+  /** Whether its nodes outlive this process, so that a run can be continued. */
   readonly outlivesService: boolean
   /** How many nodes it has at a time; undefined leaves it to the queue. */
   readonly mostNodes?: number

@@ -69,7 +69,7 @@ async function sendLoginForm(reply: FastifyReply, form: LoginForm, { loadPages }
   return sendPage(reply, (await loadPages()).renderLoginPage(form))
 }
 
-/** Whoever goes on guessing is turned away for the rest of the minute. */
+/** A caller who goes on guessing is refused for the rest of the minute. */
 export async function refuseGuess(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   request.audited.login = 'wrong'
   const guesses = await request.server.countGuess(request)
@@ -129,7 +129,7 @@ function asksForHtml({ headers }: FastifyRequest): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-const WRONG_TOKEN = 'This token is not right. Check that you copied all of it.'
+const WRONG_TOKEN = 'This token is wrong. Check that you copied all of it.'
 
 /** The form in which a person types in a token, and the way out. It works without JavaScript. */
 export function loginRoutes(ports: PagePorts): Route[] {

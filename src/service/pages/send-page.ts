@@ -55,7 +55,7 @@ export function readForm({ headers, body }: FastifyRequest, what: string): Map<s
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')
   const { fields } = (body ?? {}) as { fields?: readonly (readonly [string, string])[] }
   if (!isForm || fields === undefined) throw new RequestError(422, `${what} with a form, not with JSON.`)
-  // Of a field that is there twice, the first counts.
+  // If a field is there twice, the first counts.
   return new Map(fields.toReversed())
 }
 

@@ -32,9 +32,9 @@ interface Parts {
   /** At work at a time, in all places together; undefined leaves it to the places; with Infinity, runs share this machine without limit. */
   readonly maxNodes: number | undefined
   readonly placeOf: (region: string) => NodePlace | undefined
-  /** Of this machine. */
+  /** The cores of this machine. */
   readonly cores: number
-  /** Why nobody may start right now, though there are nodes: a start that cannot be written down. */
+  /** Why no run may start right now although there are nodes: a start that cannot be recorded. */
   readonly whyNotNow?: () => string | undefined
   readonly clock: Clock
   readonly log: (line: string) => void
@@ -43,7 +43,7 @@ interface Parts {
 /** How soon to look again whether somebody may start. */
 const LOOK_AGAIN_MS = 5000
 
-/** Of one run on a machine without a queue. */
+/** The most processes of one run on a machine without a queue. */
 const MOST_PROCESSES = 64
 
 interface Limited extends Resource {
@@ -64,13 +64,13 @@ export class Queue {
   readonly #line = new WaitingLine<Waiting>()
   readonly #resources = new Map<NodePlace, Limited>()
   readonly #all: Limited
-  /** Of the runs that generate load on this machine: since when, and with which others for how long. */
+  /** The runs that generate load on this machine: since when, and with which others for how long. */
   readonly #loads = new Map<string, { readonly startedMs: number; readonly shared: Map<string, number> }>()
   /** Called with how long each one had waited, when its turn comes. */
   onTurn: (waitedMs: number) => void = () => undefined
   #isPaused = false
   #refusal: string | undefined
-  /** Why nobody may start, if so, until the next look. */
+  /** Why no run may start, if so, until the next check. */
   #obstacle: { readonly why: string; readonly callOff: () => void } | undefined
 
   constructor(private readonly parts: Parts) {
@@ -109,7 +109,7 @@ export class Queue {
       this.#line.hold(job)
       return Promise.resolve(this.#begin(entry))
     }
-    // It may have waited for a service that had more: nobody is held up by what can never start.
+    // It may have waited for a service that had more: a run that can never start must not hold up others.
     const problems = this.check('run', entry.grids)
     if (problems.length > 0) return Promise.reject(new Error(problems.join('; ')))
     return new Promise((resolve, reject) => {
@@ -142,7 +142,7 @@ export class Queue {
     return this.#line.positionOf(id)
   }
 
-  /** From now on nobody's turn comes: the service cannot be reached yet, or with a reason, is about to end and accepts nothing new. */
+  /** From now on no run starts: the service cannot be reached yet, or, with a reason, is about to end and accepts nothing new. */
   pause(refusal?: string): void {
     this.#isPaused = true
     this.#refusal = refusal
@@ -178,8 +178,8 @@ export class Queue {
     const before = this.#obstacle
     before?.callOff()
     const why = whyNotNow?.()
-    if (why !== undefined && why !== before?.why) log(`nobody in the queue starts for now: ${why}`)
-    if (why === undefined && before) log('those in the queue may start again')
+    if (why !== undefined && why !== before?.why) log(`no queued run starts for now: ${why}`)
+    if (why === undefined && before) log('queued runs can start again')
     this.#obstacle =
       why === undefined ? undefined : { why, callOff: clock.after(LOOK_AGAIN_MS, () => this.#admit()) }
     return why !== undefined

@@ -115,7 +115,7 @@ export class WaitingLine<J extends Job = Job> {
     return resource.most === undefined || used + amount <= resource.most
   }
 
-  /** As it will be served if nobody comes or leaves: whoever was served goes behind their equals. */
+  /** The order in which runs will start if none is added or removed: a user who had a turn goes behind their equals. */
   #inOrder(): Order<J> {
     if (this.#order) return this.#order
     const counts = new Map<string, number>()

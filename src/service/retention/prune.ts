@@ -108,7 +108,7 @@ export async function emptyTrash(data: PrunedData, ids?: readonly string[]): Pro
     for (const name of await readdir(place).catch(() => []))
       await rm(join(place, name), { recursive: true, force: true })
     try {
-      // A record whose files have come back is another's business.
+      // A record whose files have come back is left alone.
       if (!existsSync(data.folder.runDir(id))) deleteRecord(data, id)
       await rm(place, { recursive: true, force: true })
     } catch (thrown) {

@@ -78,7 +78,7 @@ export function startRetention(parts: {
 const KEY = 'clock'
 
 interface Look {
-  /** The last time at which somebody looked at the clock. */
+  /** When the clock was last looked at. */
   readonly seenMs: number
   /** When it was first found to be far ahead of that. */
   readonly doubtedMs?: number | undefined
@@ -105,7 +105,7 @@ function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boo
     attempt(() => facts.set(KEY, JSON.stringify(last)))
     if (!isJump) return { isTrusted: isOver }
     const day = new Date(nowMs).toISOString().slice(0, 10)
-    const doubt = `the clock says ${day}, ${days} ${days === 1 ? 'day' : 'days'} after the last look at it: for a day no run is deleted for its age, in case the clock is wrong`
+    const doubt = `the clock says ${day}, ${days} ${days === 1 ? 'day' : 'days'} after the last check: for one day no run is deleted because of its age, in case the clock is wrong`
     return { isTrusted: false, doubt }
   }
 }

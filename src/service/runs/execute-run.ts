@@ -68,7 +68,7 @@ async function generateLoad(
 ): Promise<Work> {
   const { signal, watch } = how
   try {
-    // The nodes of one that is taken up may be there: they are opened first, so that they can be closed.
+    // The nodes of a continued run may be there: they are opened first, so that they can be closed.
     if (!how.isTakenUp) requireUser(ports, run)
     for (const grid of ports.store.gridsOf(run)) ports.grids.prepare(grid)
     const ready = await makeReady(ports, run, how)

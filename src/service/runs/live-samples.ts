@@ -48,7 +48,7 @@ export class LiveSamples {
 class LiveGrid {
   #sources: readonly Source[] | undefined
   #bytes = 0
-  /** Of the only node, if its rows are shown as they are: a copy would take as much of the disk again. Else our own. */
+  /** The file of the only node, if its rows are shown as they are: a copy would take as much disk space again. Otherwise our own file. */
   #file = ''
   #hasSecrets = false
   #header: Buffer | undefined
@@ -114,7 +114,7 @@ class LiveGrid {
     // The header does not change.
     const shown = source.rewriter.push(rows).subarray(skipped)
     await appendFile(this.#file, shown).catch((thrown: unknown) => {
-      // Some of it may have been written, on a disk that is full: nobody knows at which offset the next rows would be.
+      // Some of it may have been written, on a disk that is full: it is unknown at which offset the next rows would be.
       this.#isBroken = true
       throw thrown
     })

@@ -1,7 +1,7 @@
 import type { NodeSet } from '../nodes/load-node.js'
 import type { GridRecord, NodeRecord, RunRecord, GridSpec } from '../../contract/records.js'
 
-/** A grid of a run with its nodes; there are none if it ended before the run was taken up again. */
+/** A grid of a run with its nodes; there are none if it ended before the run was continued. */
 export interface RunGrid {
   readonly grid: GridRecord
   readonly set: NodeSet | undefined

@@ -35,7 +35,7 @@ interface NodeWork extends RunWork {
   readonly ordinal: number
   /** Null where the plan decides. */
   readonly threads: number | null
-  /** Of all nodes with work. */
+  /** For all nodes with work together. */
   readonly share: { readonly allThreads: number | null; readonly nodeCount: number }
 }
 
@@ -74,7 +74,7 @@ export async function runOnGrids(ports: RunPorts, work: RunWork): Promise<NodeEn
   return (await Promise.all(ofGrids)).flat()
 }
 
-/** If a run is taken up again whose nodes were told to start, those that have not heard it yet must not wait for the others. */
+/** If a run is continued whose nodes were told to start, those that do not know it yet must not wait for the others. */
 function createGate({ store, clock }: RunPorts, { run, book }: RunWork, count: number): StartGate {
   if (run.goMs !== undefined) return StartGate.opened()
   return new StartGate(count, () => {
@@ -237,7 +237,7 @@ export class StartGate {
     this.#opening.catch(() => undefined)
   }
 
-  /** For a run whose nodes were told to start before: whoever comes goes on at once. */
+  /** For a run whose nodes were told to start before: each node continues at once. */
   static opened(): StartGate {
     const gate = new StartGate(0, () => undefined)
     gate.#waiting = 1

@@ -134,7 +134,7 @@ export class Runs {
     void told.then(() => this.callers.delete(told))
   }
 
-  /** Nobody starts any more; those at work get this time to end, and callers whose upload is on its way are told to come again. */
+  /** No run starts any more; running ones get this time to end, and callers who are uploading are told to try again. */
   async drain(forMs: number): Promise<void> {
     const { clock, log, queue } = this.ports
     queue.pause('the service is about to restart and starts no new runs or grids until then')

@@ -45,7 +45,7 @@ export class DataFolder {
     await rm(gone, { recursive: true, force: true })
   }
 
-  /** Of one node of a grid at work for a run. */
+  /** The files of one node of a grid that works for a run. */
   nodeFiles({ runId, gridId, index }: { runId: string; gridId: string; index: number }) {
     const name = `${gridId}-${index + 1}`
     const workDir = join(this.nodesDir(runId), name)

@@ -38,7 +38,7 @@ const FAILURES: readonly Failure[] = [
   },
   {
     codes: [14, 'EACCES', 'EPERM', 'EISDIR'],
-    told: 'it has no right to a file there',
+    told: 'it has no permission for a file there',
     advice: (file) => `${file} cannot be opened; check the permissions, or choose another folder`
   },
   {

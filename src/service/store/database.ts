@@ -106,7 +106,7 @@ function ownerOfDatabase(dataDir: string, file: string): number | undefined {
   }
 }
 
-/** Of the folder, or of the one in which it would be created. */
+/** The owner of the folder, or of the one in which it would be created. */
 function ownerAbove(folder: string): number {
   const path = resolve(folder)
   return statSync(path, { throwIfNoEntry: false })?.uid ?? ownerAbove(dirname(path))

@@ -137,13 +137,13 @@ export class SqliteStore extends Store {
     const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
     if (lost > 0)
       this.parts.log(
-        `${lost} ${lost === 1 ? 'folder' : 'folders'} in ${join(this.folder.path, 'runs')} with results of which the database knows nothing: was it restored from an older copy, or its -wal file lost? They are left as they are`
+        `${lost} ${lost === 1 ? 'folder' : 'folders'} in ${join(this.folder.path, 'runs')} with results that the database does not know: was it restored from an older copy, or its -wal file lost? They are left as they are`
       )
   }
 
   override flush(): void {
     const failure = this.#writeChanges()
-    if (failure !== undefined) throw refuseWrite(failure, 'it has been done, but is not written down yet')
+    if (failure !== undefined) throw refuseWrite(failure, 'it was done, but could not be recorded yet')
   }
 
   override secure(folder: string): Promise<void> {

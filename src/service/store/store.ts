@@ -46,7 +46,7 @@ const PROBE_BYTES = 20
 /**
  * Runs and grids. A record that can still change (an unsettled run, its
  * grids, an active grid) is the same object for everyone who asks: it is changed in place, and then saved. This one is for a service
- * that ends with the step it is in: nobody comes after it who could use what it wrote down.
+ * that ends with the step it is in: no later process could use what it wrote.
  */
 export class Store {
   readonly folder: DataFolder

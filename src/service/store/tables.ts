@@ -26,7 +26,7 @@ class RecordTable<T extends { readonly id: string }> {
     return statement
   }
 
-  /** One that somebody else wrote is logged once, and is no reason to answer nothing at all. */
+  /** A record that someone else wrote is logged once, and does not make the whole request fail. */
   protected read(rows: readonly Record<string, unknown>[]): T[] {
     const { name, isRecord } = this.kind
     return rows.flatMap(({ id, record }) => {

@@ -263,7 +263,7 @@ describe('a file is known by its content', () => {
     ["vegeta's report", '{"latencies":{"total":1}}', /vegeta encode -to csv/],
     ['UTF-16', Buffer.from('\ufefftimeStamp,elapsed', 'utf16le'), /UTF-8/],
     ['bytes that are no text', Buffer.from([0x50, 0x4b, 3, 4, 0, 0]), /not text/],
-    ['any other CSV', 'a,b\n1,2\n', /no format that is known \(JMeter, k6, vegeta, hey\)$/]
+    ['any other CSV', 'a,b\n1,2\n', /has no known format \(JMeter, k6, vegeta, hey\)$/]
   ])('%s has no samples, and the reason is told', (_, given, words) => {
     const found = recognise(Buffer.from(given), true)
     expect(found).toMatchObject({ kind: 'refused', reason: expect.stringMatching(words) as unknown })

@@ -235,13 +235,13 @@ describe('the larger of two', () => {
     [
       'p95 <= baseline + max(10%, 5%)',
       [
-        'column 28: max() takes one share in % and one amount in ms or s, not two of a kind: write 10% alone, or max(10%, 20ms)'
+        'column 28: max() takes one share in % and one amount in ms or s, not two of the same kind: write 10% alone, or max(10%, 20ms)'
       ]
     ],
     [
       'p95 <= baseline + max(20ms, 1s)',
       [
-        'column 29: max() takes one share in % and one amount in ms or s, not two of a kind: write 1s alone, or max(10%, 20ms)'
+        'column 29: max() takes one share in % and one amount in ms or s, not two of the same kind: write 1s alone, or max(10%, 20ms)'
       ]
     ],
     [

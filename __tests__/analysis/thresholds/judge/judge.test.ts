@@ -489,7 +489,7 @@ describe("the service's apdex beside that of the samples", () => {
       verdict: 'inconclusive',
       actual: undefined,
       reason:
-        "apdex is 0.95, but it is 0.8 by the samples, with the same target of 500 ms, so the service's figure is not believed"
+        "apdex is 0.95, but it is 0.8 by the samples, with the same target of 500 ms, so the service's figure is not trusted"
     })
   })
 

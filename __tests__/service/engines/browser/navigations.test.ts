@@ -100,7 +100,7 @@ describe('navigation', () => {
 
   test('is not waited for without end', async () => {
     const { page, close } = open()
-    await expect(navigations.untilNavigated(page, 5)).rejects.toThrow('waited 0.005 s in vain')
+    await expect(navigations.untilNavigated(page, 5)).rejects.toThrow('waited 0.005 s for a navigation')
     const waiting = navigations.untilNavigated(page, 60_000)
     close()
     await expect(waiting).rejects.toThrow('the page was closed')

@@ -117,7 +117,7 @@ describe('access to a cluster', () => {
     const namespace = new ClusterError('forbidden', 403)
     const isAllowed = ({ verb }: Attributes): boolean => verb !== 'create'
     expect(await messagesOf({ namespace, isAllowed })).toEqual([
-      'In namespace load of the cluster load-eu, the user jane is not allowed to: create jobs.batch; create pods/exec. Or the namespace does not exist, which this user may not find out: check `namespace` in `regions` (load).'
+      'In namespace load of the cluster load-eu, the user jane is not allowed to: create jobs.batch; create pods/exec. Or the namespace does not exist, and this user may not check that: see `namespace` in `regions` (load).'
     ])
     expect((await messagesOf({ isAllowed })).join()).not.toContain('does not exist')
   })

@@ -318,14 +318,18 @@ echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"token-$((n))
         const credentials = new Credentials(config, file, 'load-eu', {}, 300)
         const error = await failureOf(credentials.access())
         expect(error.message).toBe(
-          'The credentials of the context load-eu cannot be had from `sh`: no answer within 0.3 s. Try `kubectl --context load-eu version` in the same environment.'
+          'The credentials of the context load-eu could not be obtained from `sh`: no answer within 0.3 s. Try `kubectl --context load-eu version` in the same environment.'
         )
         await until(() => !existsSync(pidFile()) || !isAlive(pid()))
       })
     })
 
     test.each<[string, string, RegExp]>([
-      ['is missing', 'nosuchplugin', /cannot be had from `nosuchplugin`: .*spawn nosuchplugin ENOENT/],
+      [
+        'is missing',
+        'nosuchplugin',
+        /could not be obtained from `nosuchplugin`: .*spawn nosuchplugin ENOENT/
+      ],
       [
         'fails',
         'echo expired session >&2; exit 1',

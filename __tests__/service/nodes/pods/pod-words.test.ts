@@ -72,9 +72,9 @@ describe('a pod that is lost', () => {
     ],
     [
       'unable to tell the end of its work',
-      failedPod('Error', 74, 'what became of the work could not be noted: No space left on device'),
+      failedPod('Error', 74, 'the result of the work could not be recorded: No space left on device'),
       makeJob(),
-      'its container ended: Error: "what became of the work could not be noted: No space left on device" (exit code 74)'
+      'its container ended: Error: "the result of the work could not be recorded: No space left on device" (exit code 74)'
     ],
     [
       'ended by itself',

@@ -82,7 +82,7 @@ describe.each(['sh', 'bash'])('with %s, the end of the work', (shell) => {
     const home = makeHome()
     expect(await work(home, `turn=${join(home, 'turns', 'one')}; ${command}`, shell)).toEqual({
       code: CANNOT_NOTE,
-      words: expect.stringMatching(/what became of the work could not be noted: .+/)
+      words: expect.stringMatching(/the result of the work could not be recorded: .+/)
     })
   })
 })

@@ -193,7 +193,7 @@ describe('a k6 that lies is never believed to have passed', () => {
     {
       what: 'inspect prints something else',
       inspect: `console.log('welcome')`,
-      says: /^k6 inspect printed something else than the options of script\.js: welcome/
+      says: /^k6 inspect printed something other than the options of script\.js: welcome/
     },
     {
       what: 'inspect fails without a word',
@@ -285,7 +285,9 @@ describe('a k6 that does not end', () => {
       run: `process.on('SIGINT', () => { ${WRITE} log({ level: 'error', msg: 'aborted' }); process.exit(105) }); setInterval(() => {}, 1000)`
     })
     const { facts, rows } = await stage.run('', {}, { limits: { ...limits, graceMs: 60_000 } })
-    expect(facts.problem).toMatch(/^k6 was ended, for it still ran after 6 s, .* \(exit code 105\): aborted$/)
+    expect(facts.problem).toMatch(
+      /^k6 was stopped, because it was still running after 6 s, .* \(exit code 105\): aborted$/
+    )
     expect(rows).toHaveLength(1)
   })
 

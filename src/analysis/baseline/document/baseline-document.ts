@@ -10,7 +10,7 @@ const MOST_RUNS_WITH_HISTOGRAMS = 10
 export class BaselineDocumentError extends Error {
   override name = 'BaselineDocumentError'
 
-  /** The problem alone is for files that may be anything: nobody should be told to remove those. */
+  /** The problem alone is for files that may be anything: the user must not be told to remove those. */
   constructor(
     readonly problem: string,
     { advice, cause }: { readonly advice?: string; readonly cause?: unknown } = {}
@@ -200,9 +200,9 @@ function trim(document: BaselineDocument, kept: Kept, ranks: Ranks): BaselineDoc
 }
 
 /** The documents of recorders that raced as one: each run once, by time. The order of the documents does not matter. */
-export function uniteBaselines(documents: readonly BaselineDocument[]): BaselineDocument {
+export function mergeBaselines(documents: readonly BaselineDocument[]): BaselineDocument {
   const [first] = documents
-  if (first === undefined) throw new BaselineDocumentError('there is no baseline document to unite')
+  if (first === undefined) throw new BaselineDocumentError('there is no baseline document to merge')
   const other = documents.find(({ branch }) => branch !== first.branch)
   if (other !== undefined) throw differentBranches(first.branch, other.branch)
   const runs = new Map<string, RecordedRun>()

@@ -18,7 +18,7 @@ const MOST_REGIONS = 50
 /** Labels times regions. */
 const MOST_PAIRS = 5000
 
-/** Why a run is not recorded at all: its figures are those of failures, and one that counts by mistake would open a gate. */
+/** Why a run is not recorded at all: its figures come from failures, and if it counted by mistake, a slow run could pass. */
 export function whyNotRecorded(measurements: Measurements): string | undefined {
   const all = measurements.figures({})
   if (all === undefined || !mostlyFailed(all)) return undefined

@@ -141,7 +141,7 @@ function describeLoneBase({ line, finding, comparison }: Judged): string {
   const { baseRuns, knownBaseRuns, before, isPaired } = finding
   if (isPaired || baseRuns > 1) return ''
   if (before !== undefined)
-    return `; the run before it differs: ${formatValue(line.metric, before)}, so the baseline is the newest run alone; another run on the baseline branch makes it firm`
+    return `; the run before it differs: ${formatValue(line.metric, before)}, so the baseline is the newest run alone; another run on the baseline branch confirms it`
   return comparison.outcome === 'holds' && knownBaseRuns === 1 ? `; ${reachOfOneRun(line, finding)}` : ''
 }
 

@@ -16,7 +16,7 @@ import {
 import type { OverTime } from '../../results/stalls/over-time.js'
 import { type Compared, type ComparedRun, listScopes, sidesOf, type Sides } from './sides.js'
 
-/** Whether a run that is judged stood still in a scope that one of the lines is about. */
+/** Whether a judged run had a stall in a scope that one of the lines is about. */
 export function hasStalls(thresholds: readonly BaselineThreshold[], evidence: Compared): boolean {
   const sides = sidesOf(evidence)
   return thresholds

@@ -56,7 +56,7 @@ const TIMES_AS_MANY = 2
 /** A head may: its failures are a finding, but from here on they make up for others that got slower. */
 const FURTHER_FAILURES_OF_HEAD = 0.05
 
-/** Whether the line cannot be compared with this base: a quick failure is no quick answer, and a time-out no slow one. */
+/** Whether the line cannot be compared with this base: a fast failure is not a fast response, and a timeout is not a slow one. */
 export function isNoBase(line: BaselineThreshold, base: Reading, head: Counted): boolean {
   if (!factsOf(line).needsSuccess) return false
   return base.doubt !== undefined || mostlyFailed(base) || failsMore(base, head)
@@ -77,7 +77,7 @@ export function describeLeftOut(
   const failing = left.filter(({ base, head }) => mostlyFailed(base) || failsMore(base, head))
   const [first] = left
   if (failing.length === 0)
-    return `${share}, as the apdex of the base is not believed: ${first?.base.doubt ?? ''}`
+    return `${share}, as the apdex of the base is not trusted: ${first?.base.doubt ?? ''}`
   const [before, now] = [failing.map(({ base }) => base), failing.map(({ head }) => head)].map((side) =>
     formatValue('error_rate', rateOf(addUp(side)))
   )

@@ -71,7 +71,7 @@ const DEVIATIONS_PER_MEDIAN = 1.4826
 /** How many of the newest runs are the base at most. */
 export const MOST_CENTRE_RUNS = 5
 const CENTRE_DEVIATIONS = 1.5
-/** With fewer runs nobody knows which of two is the odd one. */
+/** With fewer runs it is unclear which of two is the outlier. */
 const LEAST_RUNS_OF_STEP = 3
 
 interface RecordedChange extends Change {
@@ -131,7 +131,7 @@ export function differenceVariance(base: readonly number[]): number {
   return meanOf(differences.map((d) => Math.max(-most, Math.min(most, d)) ** 2)) / 2
 }
 
-/** Goes back from the newest run until one does not fit: what lies before a step on the branch is no base any more. */
+/** Goes back from the newest run until one does not fit: runs before a step on the branch are no longer a base. */
 function countCentreRuns(base: readonly number[], spread: number): number {
   let count = 1
   while (count < MOST_CENTRE_RUNS && count < base.length) {

@@ -11,7 +11,7 @@ export interface Scale {
   readonly isRelative: boolean
   /** Whether a larger figure is worse (1) or better (-1). */
   readonly sign: 1 | -1
-  /** Side by side, differences between two servers below this are not told apart. */
+  /** Side by side, smaller differences between two servers do not count. */
   readonly floor: number
 }
 

@@ -168,6 +168,6 @@ function tellEndless(
   const verb = endless.length === 1 ? 'loops forever and has' : 'loop forever and have'
   const unread =
     durationSeconds === undefined ? '' : ` (the plan does not use duration, ${durationSeconds} s)`
-  const message = `The plan has no end: ${subject} ${verb} no duration${unread}, so that only ${limit} stops the run, which never passes. Tick "Specify Thread lifetime" with a duration of \${__P(duration,60)}, or give a number of loops.`
+  const message = `The plan has no end: ${subject} ${verb} no duration${unread}, so only ${limit} stops the run, which never passes. Tick "Specify Thread lifetime" with a duration of \${__P(duration,60)}, or give a number of loops.`
   return [isEmbedded ? error(message) : warning(message)]
 }

@@ -101,7 +101,7 @@ export function checkBaselineParameters(
     .map(([flag, parameter]): Finding => {
       const unread = `${plan.name} does not read ${example(parameter.name)}`
       const same = 'base and head would be the same server, and every comparison would hold'
-      const surely = `baseline-parameters: ${flag} has no effect: ${unread}, so that ${same}. Is the name spelled as in the plan?`
+      const surely = `baseline-parameters: ${flag} has no effect: ${unread}, so ${same}. Is the name spelled as in the plan?`
       const maybe = `baseline-parameters: ${flag} may have no effect: as far as it can be looked into, ${unread}. If nothing else reads it, ${same}.`
       return isWhole(parameter) ? { ...error(surely), isInput: true } : warning(maybe)
     })

@@ -254,7 +254,7 @@ function findModule({ text }: PlanElement, plan: readonly PlanElement[]): PlanEl
   return found
 }
 
-/** Of a plan that is included, JMeter runs what is in its first fragment. */
+/** JMeter runs the first fragment of an included plan. */
 function fragmentOf(tree: readonly PlanElement[]): readonly PlanElement[] {
   const plan = tree.find(({ kind }) => kind === 'TestPlan')
   const fragment = [...tree, ...(plan?.children ?? [])].find(

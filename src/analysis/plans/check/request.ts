@@ -35,7 +35,7 @@ export interface PlanRequest {
   /** What stops a run that does not end: "the timeout of 2 h". */
   readonly limit: string
   isThere(path: string): boolean
-  /** Whether the JMeter that will be used has this class; undefined if nobody knows. */
+  /** Whether the JMeter that will be used has this class; undefined if unknown. */
   hasClass(name: string): boolean | undefined
 }
 

@@ -89,7 +89,7 @@ export function refuseKind(tool: string, name: string): string | undefined {
   return `tool ${tool} runs ${known.wanted}, not ${name}${hint}.`
 }
 
-/** What the source of a plan tells of it. In doubt it says nothing. */
+/** What the source of a plan shows. In doubt it says nothing. */
 export function checkSource(request: PlanRequest): Finding[] {
   const tool = TOOLS[request.tool]
   if (tool === undefined) return []
@@ -140,7 +140,7 @@ function hasScenarios(text: string): boolean {
   return /\bscenarios\s*:/.test(withoutComments(text))
 }
 
-/** Of a script with scenarios of its own, these alone say how many users there are, and for how long. */
+/** If a script has scenarios of its own, these alone decide how many users there are, and for how long. */
 export function checkScenarios(request: Pick<PlanRequest, 'plan' | keyof PlanInputs>): Finding[] {
   const texts = sourcesOf(request)
   return [...settingsOf(request)]

@@ -38,7 +38,7 @@ const TREE = 'hashTree'
 const PLAIN_PROPERTY = /^(?:string|int|long|bool)Prop$/
 const FOR_PEOPLE = /^(?:TestPlan\.comments|Argument\.desc)$/
 const DEEPEST = 200
-/** Of what XML does not allow; each costs time. */
+/** The most characters that XML does not allow; each costs time. */
 const MOST_ACCEPTED = 100_000
 
 /** What JMeter's parser accepts although XML does not. */

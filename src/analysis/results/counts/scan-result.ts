@@ -58,9 +58,9 @@ export interface SamplePart {
 
 /** What stalls are found by; empty where rows have no start or no elapsed time. */
 export interface PartStalls {
-  /** Of all rows, in one or more pieces. */
+  /** Stalls of all rows, in one or more pieces. */
   readonly overall: readonly StallScan[]
-  /** Of the labels that have figures over time of their own. */
+  /** Stalls of the labels that have their own figures over time. */
   readonly labels: ReadonlyMap<string, readonly StallScan[]>
   /** Whether times have fractions of a second. */
   readonly hasFineTimes: boolean

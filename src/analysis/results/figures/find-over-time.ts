@@ -90,7 +90,7 @@ function describeTooMany(scans: readonly ScanResult[]): string | undefined {
   return followed.size < MOST_LABELS ? undefined : `thresholds name ${MOST_LABELS} labels or more`
 }
 
-/** Of all CSVs together, by what their rows say; undefined if one does not say. */
+/** The threads of all CSVs together, as their rows say; undefined if one does not say. */
 function countThreads(scans: readonly ScanResult[]): number | undefined {
   const most = scans.map(({ parts }) =>
     Math.max(-1, ...parts.filter(({ counts }) => counts).flatMap(({ line }) => Array.from(line.threads)))

@@ -124,7 +124,7 @@ function spanOf(sources: readonly IndexedSource[]): Span | undefined {
   return startMs <= endMs ? { startMs, endMs } : undefined
 }
 
-/** Whether it has rows of which nobody knows when they were. */
+/** Whether it has rows without known times. */
 export function isUntimed({ rows, parts }: ScanResult): boolean {
   return rows > 0 && parts.some(({ hasTimes }) => !hasTimes)
 }

@@ -16,7 +16,7 @@ const MOST_INSIDE = 100_000
 
 type Text = 'failureMessage' | 'java.net.URL'
 
-/** A sample whose end is yet to come. */
+/** A sample that has not ended yet. */
 interface OpenSample {
   /** Where its row belongs, before those of the samples within it. */
   readonly place: number
@@ -103,7 +103,7 @@ export class JtlXml implements Translation {
     const sample = SAMPLES.has(name) ? this.#open.pop() : undefined
     if (sample === undefined || this.#isBroken) return
     this.#number++
-    // Of a listener that counts several samples as one.
+    // From a listener that counts several samples as one.
     const { sc = '1' } = sample.attributes
     if (sc !== '1') this.#bad.add(this.#number, `it stands for ${sc} samples, not for one`)
     this.#pending[sample.place] = formatSample(sample)

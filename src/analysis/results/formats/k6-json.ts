@@ -44,7 +44,7 @@ export class K6Json implements Translation {
   }
 
   end(): Buffer {
-    // The last line may have no line break; half a document is none.
+    // The last line may have no line break; half a document does not count.
     if (this.#rest.trim() !== '') this.#take(this.#rest, 'the file ends in the middle of it')
     return this.#points.end()
   }

@@ -26,7 +26,7 @@ const ITERATIONS = metric('iterations', 'tags')
 const ITERATION_DURATION = metric('iteration_duration', 'skipped')
 const DATA_SENT = metric('data_sent', 'skipped')
 const DATA_RECEIVED = metric('data_received', 'skipped')
-/** Of which there are many rows, and none needs to be read. */
+/** Metrics with many rows that need not be read. */
 export const SKIPPED: readonly Metric[] = [
   ...OF_REQUESTS,
   HTTP_REQS,

@@ -65,7 +65,7 @@ export class K6Points {
   #pendingMs = 0
   #pendingDurationMs = 0
   #pendingThread: number | string = ''
-  /** -1 where nobody says. */
+  /** -1 if unknown. */
   #users = -1
   #requests = 0
   #withoutVu = 0
@@ -131,10 +131,10 @@ export class K6Points {
       yield `The script's own metrics are not part of the figures: ${[...shown, ...more].join(', ')}. Thresholds of the script can judge them.`
     }
     if (this.#requests > 0 && this.#isCoarse)
-      yield 'k6 wrote times in whole seconds, so that nothing can be said of stalls: set K6_CSV_TIME_FORMAT=unix_milli where k6 runs.'
+      yield 'k6 wrote times in whole seconds, so stalls cannot be found: set K6_CSV_TIME_FORMAT=unix_milli where k6 runs.'
     // Those of setup() and teardown() have none.
     if (this.#requests > 0 && this.#withoutVu === this.#requests)
-      yield 'The rows do not say which VU sent a request, so that each counts as another user: add vu to --system-tags where k6 runs.'
+      yield 'The rows do not say which VU sent a request, so each counts as another user: add vu to --system-tags where k6 runs.'
     if (this.#durationMs > 0 && this.#blockedMs > BLOCKED_SHARE * this.#durationMs)
       yield `Requests waited ${Math.round(this.#longestBlockedMs)} ms for a connection at most, and ${Math.round((this.#blockedMs / this.#durationMs) * 100)} % of their response times in all; k6 does not count that as response time.`
   }
@@ -267,7 +267,7 @@ function frameTime(point: K6Point): RowFrame | 'none' {
   return frameRow({ label, code: status, message, isFailed, partOf: metric })
 }
 
-/** Of gRPC 0 is OK, of a WebSocket 101, and none where the connection was refused. */
+/** 0 is OK for gRPC, 101 for a WebSocket; there is no status if the connection was refused. */
 function isGood(metric: string, status: string): boolean {
   if (metric === 'grpc_req_duration') return status === '0'
   if (metric === 'ws_connecting' || metric === 'ws_session_duration') return status === '101'

@@ -9,7 +9,7 @@ const QUOTE = 34
 const COMMA = 44
 const LONGEST_KNOWN = 4096
 const [DIGIT_0, DIGIT_9, DOT, AND, EQUALS, LETTER_U, LETTER_V] = [48, 57, 46, 38, 61, 117, 118]
-/** Of a time in seconds and in milliseconds; others, and numbers with more decimals, are read by the language itself. */
+/** The digits of a time in seconds and in milliseconds; others, and numbers with more decimals, are parsed by JavaScript itself. */
 const [SECOND_DIGITS, MS_DIGITS, MOST_DECIMALS] = [10, 13, 6]
 const MOST_WHOLE = 1e9
 const MOST_VU_DIGITS = 9
@@ -27,7 +27,7 @@ export class K6Row implements K6Point {
   /** Metadata, with the VU, is in the last column, as k6 writes it: the tags of a row are the bytes before it. */
   #hasMetadataLast = false
   readonly #known = new Map<string, TagTable>()
-  /** Of this row, if it is one of known tags; then its columns were not looked for. */
+  /** The tags of this row, if they are known; then its columns were not looked for. */
   #tags: KnownTags | undefined
 
   get frames(): K6Frames | undefined {

@@ -44,7 +44,7 @@ const WITHOUT_SAMPLES: readonly { readonly is: RegExp; readonly reason: string }
   },
   {
     is: /^response-time,DNS\+dialup(?!.*,offset)/,
-    reason: 'is of an older hey, whose rows do not say when a request was sent: use hey 0.1.4 or newer'
+    reason: 'comes from an older hey, whose rows do not say when a request was sent: use hey 0.1.4 or newer'
   },
   {
     is: /^\s*\{\s*"attack"\s*:/,
@@ -78,7 +78,7 @@ export function recognise(bytes: Uint8Array, isAll: boolean): Recognised {
     return { kind: 'as it is', tool: 'JMeter', form: 'CSV' }
   if (bytes.includes(0)) return refuse('is not text: results must be CSV, XML or JSON lines')
   // What is in it is not shown: it may be anything, a password too.
-  return refuse('is in no format that is known (JMeter, k6, vegeta, hey)')
+  return refuse('has no known format (JMeter, k6, vegeta, hey)')
 }
 
 function translated(format: Format, open: (writtenMs: number) => Translation): Recognised {

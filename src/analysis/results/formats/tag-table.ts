@@ -23,7 +23,7 @@ export class TagTable {
     }
   }
 
-  /** Of a file with more than there is room for, the first ones are forgotten. */
+  /** If there are more than fit, the first ones are forgotten. */
   add(known: KnownTags): void {
     const { written } = known
     if (this.find(written, 0, written.byteLength) !== undefined) return

@@ -1,6 +1,6 @@
 /** The content of a result file of any tool as rows in JMeter's columns, which alone the figures are made from. */
 export interface Translation {
-  /** Of the rows that follow. */
+  /** The header of the rows that follow. */
   readonly header: string
   /** Takes the next bytes, split anywhere, and returns the rows that they complete. */
   push(chunk: Uint8Array): string | Buffer
@@ -45,9 +45,9 @@ export interface SampleRow {
   readonly code: string
   readonly thread: string
   readonly isFailed: boolean
-  /** Of a failure. */
+  /** The message of a failure. */
   readonly message: string
-  /** How many users there were; undefined where nobody says. */
+  /** How many users there were; undefined if unknown. */
   readonly users?: number | undefined
   readonly bytes?: number
   /** Not empty for a row that counts for its own label only. */

@@ -38,7 +38,7 @@ export class RowFinder {
   readonly #take: (row: FoundRow) => void
   readonly #kernel: KernelExports | undefined
   readonly #row: FoundRow
-  /** Of the row that the kernel does not understand. */
+  /** The places in a row that the kernel does not understand. */
   readonly #ownPlaces = new Int32Array(MOST_COLUMNS + 1)
   #places = new Int32Array(0)
   #bytes: Buffer = NO_BYTES
@@ -61,7 +61,7 @@ export class RowFinder {
     }
   }
 
-  /** Of the row that has no end yet. */
+  /** The length of the row that has no end yet. */
   get restBytes(): number {
     return this.#isStopped ? 0 : this.#to - this.#from
   }
@@ -110,7 +110,7 @@ export class RowFinder {
       if (kernel !== undefined) this.#takeFound(kernel)
       // All of it, but for a row without an end.
       if (state === layout.INDEXED_ALL) return
-      if ((state !== layout.INDEXED_FULL || this.#from === from) && !this.#takeOddly()) return
+      if ((state !== layout.INDEXED_FULL || this.#from === from) && !this.#takeByteByByte()) return
     }
   }
 
@@ -134,7 +134,7 @@ export class RowFinder {
   }
 
   /** Takes the next row as it is read byte by byte; false if it has no end. */
-  #takeOddly(): boolean {
+  #takeByteByByte(): boolean {
     const row = this.#row
     const [start, to] = [this.#from, this.#to]
     const end = findRowEnd(this.#bytes, { start, to, delimiter: COMMA })

@@ -146,7 +146,7 @@ export class RowKernel {
     return readPages(this.#exports, this.#memory, { first: 0, cells })
   }
 
-  /** Of the rows that are part of another one. */
+  /** The rows that are part of another one. */
   get parts(): Pick<RowKernel, 'toRuns'> {
     const first = 1 << layout.PARTS_BIT
     return { toRuns: (cells) => readPages(this.#exports, this.#memory, { first, cells }) }

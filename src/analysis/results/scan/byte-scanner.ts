@@ -51,7 +51,7 @@ export class ByteScanner {
   #samples: SampleReader | undefined
   #tidy: TidyReader | undefined
   readonly #firstRows: FirstRows | undefined
-  /** Of the last row that was read. */
+  /** The label of the last row that was read. */
   #label: number | undefined
 
   constructor(options: ByteScannerOptions) {
@@ -286,7 +286,7 @@ export class FirstRows {
   readonly #hash = createHash('sha256')
   readonly #digests: string[] = []
   #isInHeader = true
-  /** Of a row that has not ended yet. */
+  /** The bytes of a row that has not ended yet. */
   #bytes = 0
 
   get isFull(): boolean {

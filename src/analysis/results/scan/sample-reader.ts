@@ -25,7 +25,7 @@ const QUOTE = 34
 const SPACE = 32
 /** Neither success nor failure. */
 const NO_OUTCOME = 2
-/** Of a second, in a date. */
+/** A fraction of a second, in a date. */
 const FRACTION = /:\d+[.,]\d{3}/
 const latin1 = new TextDecoder('latin1')
 const TRUE = new TextEncoder().encode('true')

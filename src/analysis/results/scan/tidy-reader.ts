@@ -52,7 +52,7 @@ export class TidyReader {
     else if (figure !== undefined) this.#put(row, figure, atMs)
   }
 
-  /** Of all buckets, whether they are left out or not: one alone does not show it. */
+  /** The width of the buckets, from all of them, left out or not: one alone does not show it. */
   get bucketMs(): number {
     return bucketWidthMs(Array.from(this.#drafts.values(), ({ atMs }) => atMs))
   }

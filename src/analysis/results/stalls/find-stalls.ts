@@ -46,7 +46,7 @@ const TOGETHER_MS = 100
 const MOST_TOGETHER = 5
 /** The time before the first answer counts from this share of the run on: most tools and servers are slow at first. */
 const LEAST_FIRST_SHARE = 0.1
-/** Of the requests in flight at a time, the earliest decide; with more of them a stall is at most found to be shorter. */
+/** How many of the requests in flight are considered, the earliest first; with more of them a stall can only appear shorter. */
 const MOST_CONSIDERED = 512
 /** Threads are 32 bits. */
 const MOST_THREADS = 2 ** 32

@@ -1,6 +1,6 @@
 import type { Silence, Stall } from './find-stalls.js'
 
-/** Of the stalls of a scope in a recorded run. */
+/** How many stalls of a scope a recorded run keeps. */
 export const MOST_RECORDED = 100
 
 /** What requests that arrive at a random moment would have waited at least, by the stalls of a scope. */
@@ -14,7 +14,7 @@ export class OverTime {
     readonly silences: readonly Silence[],
     /** From the first start to the last end. */
     readonly spanMs: number,
-    /** How many threads there were in all; undefined if nobody knows. */
+    /** How many threads there were in all; undefined if unknown. */
     readonly threads: number | undefined
   ) {
     this.#lengthsMs = stalls.map(({ ms }) => ms).sort((one, other) => other - one)

@@ -18,7 +18,7 @@ import type { SortedTransaction, Transaction } from './transaction-row.js'
 
 /** Times are whole milliseconds, rounded down, and JMeter adjusts its clock every five seconds. */
 const JITTER_MS = 1
-/** Of each thread, before and after a transaction. */
+/** How many rows of each thread are looked at, before and after a transaction. */
 const LOOKED_AT = 64
 const ROW_FIELDS = 4
 const EARLIER_MS = [0, 17, 37]
@@ -90,7 +90,7 @@ class Controller {
   finalCovered = 0
   plain = 0
   parents = 0
-  /** Of those that are not too short: how many begin and end with rows, and as many as they say; and by chance. */
+  /** Those that are not too short: how many begin and end with rows, and as many as they say; and by chance. */
   long = 0
   framed = 0
   framedByChance = 0
@@ -114,7 +114,7 @@ export class TransactionSorter {
   #touched = 0
   /** Whether the rows of one machine follow those of another. */
   #hasMachines = false
-  /** Of the transactions without rows before them, how many have rows after them. */
+  /** How many of the transactions without rows before them have rows after them. */
   #followed = 0
   #alone = 0
   #waiting = 0
@@ -322,7 +322,7 @@ function look(open: Open, startMs: number, endMs: number, { samples, outcome }: 
   if (samples > transaction.samples || (samples === transaction.samples && isLater && samples > 0)) return
   for (const span of open.spans) {
     if (startMs < span.startMs) continue
-    // A row may have waited for a timer before it went on, and nobody knows how long.
+    // A row may have waited for a timer before it went on, and it is unknown how long.
     const isLonger = !transaction.isEndKnown && startMs < span.endMs - JITTER_MS
     if (endMs > span.endMs + JITTER_MS && !isLonger) continue
     // What only touches it may come before or after it.

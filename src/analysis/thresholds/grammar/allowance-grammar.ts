@@ -83,7 +83,7 @@ function readLargerOfTwo(reader: LineReader, subject: Subject, at: number): Allo
   if (first.kind === second.kind)
     return reader.complain(
       secondAt,
-      `max() takes one share in % and one amount in ${listUnits(subject.rule.units.slice(1))}, not two of a kind: write ${larger} alone, or ${example}`
+      `max() takes one share in % and one amount in ${listUnits(subject.rule.units.slice(1))}, not two of the same kind: write ${larger} alone, or ${example}`
     )
   return { [first.kind]: first.value, [second.kind]: second.value }
 }

@@ -51,7 +51,7 @@ export type Threshold = AbsoluteThreshold | BaselineThreshold
 
 /** What the plan itself says must hold, judged by its tool: a threshold of k6, an assertion of Gatling. */
 export interface ToolThreshold extends Pick<ThresholdLine, 'text' | 'line' | 'level'> {
-  readonly isTools: true
+  readonly isToolLine: true
 }
 
 export function isBaselineThreshold(threshold: Threshold | ToolThreshold): threshold is BaselineThreshold {

@@ -59,7 +59,7 @@ export function doubtServiceApdex(
 ): string | undefined {
   const own = isTarget(targetMs) ? overall?.apdex(targetMs) : undefined
   if (own === undefined || compareToLimit(score - own, MOST_ABOVE_SAMPLES) <= 0) return undefined
-  return `it is ${formatValue('apdex', own)} by the samples, with the same target of ${targetMs ?? ''} ms, so the service's figure is not believed`
+  return `it is ${formatValue('apdex', own)} by the samples, with the same target of ${targetMs ?? ''} ms, so the service's figure is not trusted`
 }
 
 /** Why the measurements cannot support a verdict; undefined if they are complete. */

@@ -16,7 +16,7 @@ export interface Judgement {
   readonly scope?: Scope
   readonly scopesChecked: number
   readonly reason: string
-  /** Why a line that holds is no good news: its times are those of failures, for which another line is broken. */
+  /** Why a line that holds does not count: its times come from failures, for which another line is broken. */
   readonly doubt?: string
   /** What must be said of a line that holds: it breaks over time, and that is a warning only. */
   readonly warning?: string
@@ -58,7 +58,7 @@ export interface Comparison {
   /** The smallest change that these runs can find nine times out of ten. */
   readonly resolutionPct?: number | undefined
   readonly p?: number | undefined
-  /** What an outcome that is no judgement does to the gate: `fail` makes it inconclusive. */
+  /** What an outcome that is not a judgement does to the gate: `fail` makes it inconclusive. */
   readonly ifNotJudged: 'warn' | 'fail' | 'pass'
 }
 

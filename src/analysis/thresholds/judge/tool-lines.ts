@@ -14,7 +14,7 @@ const LINE = Number.MAX_SAFE_INTEGER
 
 export function judgeToolLines(lines: readonly ToolLine[] = []): Judgement[] {
   return lines.map((line) => ({
-    threshold: { isTools: true, text: line.text, line: LINE, level: 'fail' },
+    threshold: { isToolLine: true, text: line.text, line: LINE, level: 'fail' },
     verdict: line.holds === null ? 'inconclusive' : line.holds ? 'passed' : 'failed',
     scopesChecked: 0,
     reason: describe(line)
@@ -23,15 +23,15 @@ export function judgeToolLines(lines: readonly ToolLine[] = []): Judgement[] {
 
 function describe({ text, holds, reason }: ToolLine): string {
   const how = holds === null ? 'could not be judged' : holds ? 'holds' : 'is broken'
-  return reason === undefined ? `${text} ${how}, as the tool judged it` : `${text} ${how}: ${reason}`
+  return reason === undefined ? `${text} ${how} (judged by the tool)` : `${text} ${how}: ${reason}`
 }
 
 /** The broken ones: whatever else is missing, the tool has seen what breaks them. */
 export function brokenByTool(judgements: readonly Judgement[]): Judgement[] {
-  return judgements.filter(({ threshold, verdict }) => 'isTools' in threshold && verdict === 'failed')
+  return judgements.filter(({ threshold, verdict }) => 'isToolLine' in threshold && verdict === 'failed')
 }
 
-/** Of several runs: each line once. One that is broken in any of them is broken, and it holds if it does in all. */
+/** The lines of several runs, each once. A line that is broken in one run is broken, and it holds if it holds in all. */
 export function joinToolLines(lines: readonly ToolLine[]): ToolLine[] {
   const worst = new Map<string, ToolLine>()
   for (const line of lines) {

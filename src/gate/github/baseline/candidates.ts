@@ -28,7 +28,7 @@ interface Query {
 /** GitHub's largest. */
 const PAGE = 100
 const ENOUGH = 3
-/** Where artifacts of others take up the page, the branch's newest runs are asked one by one, but not for ever. */
+/** Where artifacts of others take up the page, the branch's newest runs are asked one by one, but not forever. */
 const MOST_ASKED_RUNS = 20
 
 /**

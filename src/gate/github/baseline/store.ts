@@ -3,7 +3,7 @@ import type { BaselineDocument } from '../../../contract/baseline.js'
 import {
   leaveOutFutureRuns,
   MOST_BYTES,
-  uniteBaselines
+  mergeBaselines
 } from '../../../analysis/baseline/document/baseline-document.js'
 import { messageOf } from '../../../contract/text.js'
 import type {
@@ -23,9 +23,9 @@ import { listCandidates, type Candidate } from './candidates.js'
 import { downloadArtifact } from './download-artifact.js'
 import { locate, readCheckedOut, readTrigger, shaOf } from './trigger.js'
 
-/** Two recorders that ran at the same time know nothing of each other: whoever reads next unites what they have recorded. */
-const MOST_UNITED = 3
-/** Documents that cannot be used are skipped, but not for ever. */
+/** Two recorders that ran at the same time do not know of each other: the next reader merges what they have recorded. */
+const MOST_MERGED = 3
+/** Documents that cannot be used are skipped, but not forever. */
 const MOST_SKIPPED = 5
 const MOST_NAMED = 3
 
@@ -91,7 +91,7 @@ async function find(ports: StorePorts, request: BaselineRequest): Promise<FoundB
   const { baseCommit, newest } = await findBase(calls, { trigger, branch, tip, checkedOut })
   const { documents, problems } = await readDocuments(ports, { calls, request, candidates, commits })
   if (documents.length === 0) return { reason: describeUnread(branch, problems) }
-  const document = uniteBaselines(documents)
+  const document = mergeBaselines(documents)
   const wanted = new Set(document.runs.map(({ commit }) => commit.toLowerCase()))
   const ancestors = newest === tip ? commits.newest : await listAncestors(calls, newest)
   const further = await listFurther(calls, { sha: newest, ancestors, wanted })
@@ -104,7 +104,7 @@ async function readNewest(ports: StorePorts, request: BaselineRequest): Promise<
   if (candidates.length === 0) return []
   const commits = await readBranch(calls, request.branch)
   const { documents, problems } = await readDocuments(ports, { calls, request, candidates, commits })
-  // They may be sound, and a new document would hide them. If one of them could be read, the next recorder unites the others with it.
+  // They may be sound, and a new document would hide them. If one of them could be read, the next recorder merges the others with it.
   const isHidden = documents.length === 0 && problems.some(({ kind }) => kind === 'unread')
   // This workflow run has uploaded one before, and its upload would replace it.
   const isReplaced = problems.some(
@@ -164,7 +164,7 @@ function countKinds(ignored: readonly string[]): string {
   return [...new Set(ignored)].map((kind) => `${count(kind)} ${kind}`).join(', ')
 }
 
-/** Why an artifact gives no document: it is gone, is none, or could not be downloaded. */
+/** Why an artifact gives no document: it is gone, is not one, or could not be downloaded. */
 interface Problem {
   readonly kind: 'gone' | 'unusable' | 'unread'
   readonly runId: number
@@ -200,7 +200,7 @@ async function readDocuments(
   const problems: Problem[] = []
   const foreign: Candidate[] = []
   for (const candidate of candidates) {
-    if (documents.length === MOST_UNITED || problems.length === MOST_SKIPPED) break
+    if (documents.length === MOST_MERGED || problems.length === MOST_SKIPPED) break
     const { id, commit } = candidate
     if (!(await commits.has(commit))) {
       foreign.push(candidate)
@@ -240,7 +240,7 @@ async function readDocument(
     const { status } = thrown instanceof CallError ? thrown.failure : {}
     if (status === 404 || status === 410) {
       log.info(`${artifact} has expired or was deleted meanwhile: an older one is used.`)
-      // 404 may also be an outage: whether there is none is known only if it is no longer listed.
+      // 404 may also be an outage: the artifact is certainly gone only if it is no longer listed.
       return { kind: status === 410 ? 'gone' : 'unread', runId, words: `${status}` }
     }
     if (thrown instanceof CallError || request.signal.aborted) throw thrown

@@ -174,7 +174,7 @@ interface ToolProcess
   readonly node?: string | undefined
   /** For temporary files on the node; undefined for a folder that goes with the process. */
   readonly tempDir?: string | undefined
-  /** Identifies the work: its messages are found again by whoever takes it up. */
+  /** Identifies the work: a process that continues it finds its messages again. */
   readonly mark?: string
   readonly onMessage: (message: Message) => void
 }

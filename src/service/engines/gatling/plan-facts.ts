@@ -43,7 +43,7 @@ export function refuseFiles({ fileNames, properties }: PlanRequest): string[] {
     ]
   if (language === undefined && extensionOf(plan) !== '.jar')
     return [`${plan} is not a plan for Gatling: the plan must be ${WANTED_FILE}`]
-  // Of sources only: any jar is taken as one.
+  // Only sources are checked: any jar is accepted.
   const sources = fileNames.filter((name) => languageOf(name) !== undefined)
   const misspelt = sources.filter((name) => extname(name) !== extensionOf(name))
   const foreign = sources.filter((name) => languageOf(name) !== language)

@@ -20,7 +20,7 @@ export interface Simulation {
   readonly java: string
   /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
   readonly jvm?: NodeJS.ProcessEnv
-  /** Of Gatling. */
+  /** The version of Gatling. */
   readonly version: string
   /** Files and folders of this machine, or of the node's image. */
   readonly classPath: readonly (string | { readonly inImage: string })[]
@@ -166,7 +166,7 @@ export async function readLogErrors(
   return { lost, other, first }
 }
 
-/** Of Gatling's exit codes the one that is no failure of Gatling: the simulation ran, and an assertion does not hold. */
+/** The exit code of Gatling that is not a failure of Gatling itself: the simulation ran, and an assertion does not hold. */
 const ASSERTIONS_FAILED = 2
 const MAX_WORDS = 4000
 const SHOWN_LINES = 15
@@ -176,7 +176,7 @@ const MORE_MEMORY = 'Give it more memory with the environment variable HEAP, suc
 const TOO_DEEP =
   'The plan calls itself without end, or too deeply: correct it, or give it a larger stack with the environment variable JVM_ARGS, such as JVM_ARGS=-Xss4m'
 const KILLED =
-  'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process, which its log tells: `dmesg`): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
+  'Something outside ended it. If it was not a person, the machine was probably short of memory (the kernel then kills a process; `dmesg` shows it): use a machine with more memory, fewer threads, or a smaller heap with HEAP, such as HEAP=-Xmx512m'
 
 interface Ending {
   readonly exit: NodeExit

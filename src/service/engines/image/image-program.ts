@@ -182,7 +182,7 @@ async function realPath(image: ImageShell, file: string): Promise<string> {
   return code === 0 && real?.startsWith('/') === true ? real : file
 }
 
-/** Runs a program to its end, or kills it: it may be another one than was thought, and wait for ever. */
+/** Runs a program to its end, or kills it: it may be a different one than expected, and wait forever. */
 export async function runInImage(image: ImageShell, command: readonly string[]) {
   // What waits has no part in the output, which would not end before it.
   const script = `

@@ -28,7 +28,7 @@ export interface Draft {
   readonly work: string
 }
 
-/** Returns the folder of an installation, made now if missing: all or nothing. Of several processes one installs, and the others wait. */
+/** Returns the folder of an installation, made now if missing: all or nothing. If several processes need it, one installs it and the others wait. */
 export async function installOnce(installation: Installation, ports: InstallPorts): Promise<string> {
   const { cache, name, what, jars } = installation
   const home = join(cache, name)

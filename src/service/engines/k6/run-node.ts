@@ -16,7 +16,7 @@ export interface K6Tool {
 
 interface K6Plan {
   readonly tool: K6Tool
-  /** Of the uploaded file of variables. */
+  /** Those of the uploaded file of variables. */
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -113,7 +113,7 @@ class NodeOutput {
 }
 
 type Settings = Pick<NodeOrder, 'rampupSec' | 'durationSec'> & {
-  /** Of all nodes that share the script. */
+  /** For all nodes that share the script together. */
   readonly threads: number | null
   readonly properties: readonly { readonly name: string; readonly value: string }[]
 }

@@ -27,7 +27,7 @@ export async function checkAccess(
     version = await ask<Version>('GET', '/version')
   } catch (error) {
     signal?.throwIfAborted()
-    // Some clusters do not tell strangers their version; whoever refuses is there.
+    // Some clusters do not show their version without login; a refusal still shows that the cluster is there.
     if (!hasStatus(error, 403)) return [{ message: messageOf(error) }]
   }
   const [namespace, permissions] = await Promise.all([
@@ -36,7 +36,7 @@ export async function checkAccess(
   ])
   signal?.throwIfAborted()
   // In a namespace that does not exist nobody but an administrator is allowed anything.
-  const orMissing = `Or the namespace does not exist, which this user may not find out: check \`namespace\` in \`regions\` (${cluster.address.namespace}).`
+  const orMissing = `Or the namespace does not exist, and this user may not check that: see \`namespace\` in \`regions\` (${cluster.address.namespace}).`
   const missing = permissions.map((problem) =>
     namespace === 'hidden' ? { ...problem, message: `${asSentence(problem.message)} ${orMissing}` } : problem
   )
@@ -55,7 +55,7 @@ function checkVersion({ name }: Cluster, version: Version | undefined): AccessPr
   return [{ message }]
 }
 
-/** Whoever may not look at the namespace cannot tell whether it is there. */
+/** A user who may not read the namespace cannot know whether it exists. */
 async function checkNamespace({ address, name }: Cluster, ask: Ask): Promise<AccessProblem[] | 'hidden'> {
   const { namespace } = address
   try {

@@ -112,13 +112,13 @@ function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
 /** What a plugin wrote to its error output helps; what it wrote to its output is secret, and JSON's errors quote it. */
 function describePlugin(config: KubeConfig, context: string, error: unknown): string {
   const plugin = (config.getCurrentUser()?.exec as { command?: string } | null | undefined)?.command
-  const what = plugin === undefined ? 'cannot be read' : `cannot be had from \`${plugin}\``
+  const what = plugin === undefined ? 'cannot be read' : `could not be obtained from \`${plugin}\``
   const isOfOutput = error instanceof SyntaxError || error instanceof TypeError
   const why = isOfOutput ? 'its output is not an ExecCredential' : messageOf(error).trim().slice(0, 2_000)
   return `The credentials of the context ${context} ${what}: ${why}. Try \`kubectl --context ${context} version\` in the same environment.`
 }
 
-/** The package starts plugins and waits for ever; no other way leads to its processes. */
+/** The package starts plugins and waits forever; there is no other way to its processes. */
 function limitPlugins(config: KubeConfig, timeout: number): void {
   const { authenticators = [] } = config as unknown as { authenticators?: { execFn?: unknown }[] }
   const start = (file: string, args: readonly string[] = [], options: SpawnOptions = {}) =>

@@ -21,7 +21,7 @@ const MOST_WAITING = 4
 const LARGEST_FRAME_BYTES = 32 * 1024 * 1024
 /** Until it is open, and how long it may be silent before it closes. */
 const LIMITS = { openMs: SILENCE_MS, closeMs: 10_000 }
-/** So often something is sent, lest somebody between here and there closes a silent connection. Who runs a command notices its silence. */
+/** How often something is sent, so that no proxy closes an idle connection. The caller of a command notices if nothing arrives. */
 const PING_MS = 10_000
 
 export interface ExecParts {
@@ -54,7 +54,7 @@ export async function execInPod(parts: ExecParts): Promise<{ code: number }> {
   try {
     return await connect(parts, access).catch(async (thrown: unknown) => {
       if (!(thrown instanceof UpgradeRefused) || thrown.status !== 401) throw thrown
-      // Refused before anything was started or read, so this is no second start.
+      // Refused before anything was started or read, so this is not a second start.
       return connect(parts, await credentials.renew(access, signal))
     })
   } catch (thrown) {
@@ -197,7 +197,7 @@ function exitCodeOf(bytes: Buffer, pod: string): number {
 
 /**
  * How many connections are opened at the same time: a thousand handshakes at once take memory here that is never given back, and
- * startle an API server. Not fewer: a thousand streams to a distant cluster, a second each, must be open before anyone calls them silent.
+ * overload an API server. Not fewer: a thousand streams to a distant cluster, a second each, must be open before anyone calls them silent.
  */
 const AT_ONCE = 100
 
@@ -212,7 +212,7 @@ export class Openings {
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Whoever waits longest takes the place. */
+  /** The one that waits longest takes the place. */
   leave(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.free++

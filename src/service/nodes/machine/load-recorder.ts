@@ -90,7 +90,7 @@ const FULL = 0.95
 const BUSY = 0.8
 /** A response is noticed this much later, on average, and a request is sent this much later. */
 const LONG_WAIT_MS = 20
-/** Fewer waits are no average. */
+/** Fewer waits are not enough for an average. */
 const LEAST_RUNS = 20
 /** Where the kernel does not say how long a process waits: those who use less of a busy machine are hardly held up. */
 const LEAST_SHARE = 0.25
@@ -128,7 +128,7 @@ function compare(from: LoadSample, to: LoadSample) {
   return {
     ms,
     cores: to.cores,
-    /** Of the cores, what the generator used, from 0 to 1. */
+    /** The share of the cores that the generator used, from 0 to 1. */
     share: Math.min(1, (grown((sample) => sample.generatorTicks) * TICK_MS) / (ms * to.cores)),
     busy: grown(({ machine }) => machine.busyTicks) / machineTicks,
     stolen: grown(({ machine }) => machine.stolenTicks) / machineTicks,

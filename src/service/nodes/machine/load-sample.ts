@@ -15,18 +15,18 @@ export interface LoadSample {
   readonly atMs: number
   /** Cores that processes started here may use. */
   readonly cores: number
-  /** Of the load generator, counting up. */
+  /** CPU time of the load generator; a counter. */
   readonly generatorTicks: number
   readonly generatorBytes: number
   /** How often its threads were given a CPU and how long they waited for it, counting up; undefined where the kernel does not say. */
   readonly generatorWaits: ThreadWaits | undefined
-  /** Of all cores of the machine, counting up; busy includes stolen. */
+  /** CPU time of all cores of the machine; counters. Busy includes stolen. */
   readonly machine: { readonly totalTicks: number; readonly busyTicks: number; readonly stolenTicks: number }
   readonly throttling: CgroupReading['cpu']
   readonly memory: Memory
   /** Pages moved to and from the disk, counting up. */
   readonly swappedPages: number
-  /** Processes killed for want of memory, counting up. */
+  /** Processes killed because memory ran out; a counter. */
   readonly oomKills: number
 }
 
@@ -138,12 +138,12 @@ export interface CgroupReading {
   readonly cpu?: {
     /** How many cores' worth of time it may use. */
     readonly cores: number
-    /** Of these periods, in so many it had used up its time and had to wait; both count up. */
+    /** `throttled` is the number of periods in which it had used up its time and had to wait; both are counters. */
     readonly periods: number
     readonly throttledPeriods: number
   }
   readonly memory?: Memory
-  /** Processes that the kernel killed for want of memory; counts up. */
+  /** Processes that the kernel killed because memory ran out; a counter. */
   readonly oomKills?: number
 }
 

@@ -31,7 +31,7 @@ export interface PodPlaceParts extends Omit<JobParts, 'request'> {
   readonly onLeft?: (words: string) => void
 }
 
-/** Of a grid: as many pods as one service was seen to follow. */
+/** The most nodes of a grid: as many pods as one service could follow in a measurement. */
 const MOST_NODES = 1000
 
 /** A namespace of a cluster: a grid is a Job, a node is one of its pods. */
@@ -162,7 +162,7 @@ export function parseQuantity(text: string): number | undefined {
 }
 
 export interface PodNode extends LoadNode {
-  /** Of its last work. */
+  /** Facts about its last work. */
   facts(): Pick<NodeFacts, 'startedMs' | 'endedMs' | 'throttled' | 'clockOffsetMs'>
   doubts(): readonly string[]
 }
@@ -217,7 +217,7 @@ function imageShell(contact: PodContact, image: string, env: NodeJS.ProcessEnv):
   }
 }
 
-/** A failure is not remembered: the next node may be luckier. */
+/** A failure is not remembered: the next node may succeed. */
 function remember<T>(found: Map<object, Promise<unknown>>, key: object, find: () => Promise<T>): Promise<T> {
   const known = found.get(key) as Promise<T> | undefined
   if (known !== undefined) return known

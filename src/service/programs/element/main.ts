@@ -77,7 +77,7 @@ function openLog(path: string): (text: string) => void {
     try {
       writeSync(file, Buffer.from(isFull ? FULL : chunk))
     } catch {
-      // The log is no reason to stop: a full disk shows in the rows.
+      // A failing log does not end the run: a full disk shows in the rows.
     }
   }
   for (const stream of [process.stdout, process.stderr]) {

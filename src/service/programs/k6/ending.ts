@@ -66,7 +66,7 @@ function findProblem({ end, words, samples }: Found): string | null {
   const how = end.signal === null ? `exit code ${end.code}` : `killed by ${end.signal}`
   const said = words.errors.length === 0 ? '' : `: ${words.errors.join('\n')}`
   if (end.limitMs !== undefined)
-    return `k6 was ended, for it still ran after ${formatDuration(end.limitMs)}, which is longer than the script can take with setup() and teardown() (${how})${said}`
+    return `k6 was stopped, because it was still running after ${formatDuration(end.limitMs)}, which is longer than the script can take with setup() and teardown() (${how})${said}`
   return end.code === 0 || end.code === CROSSED || end.code === MARKED_FAILED
     ? null
     : `k6 ended with ${how}${said}`

@@ -28,7 +28,7 @@ export interface TestOptions {
 const NEEDED_TAGS = [
   ...['check', 'error', 'error_code', 'expected_response', 'group', 'method', 'name', 'scenario'],
   ...['service', 'status', 'url'],
-  // Of no metric: it only says whose request a row is.
+  // Not used by a metric: it only says whose request a row is.
   'vu'
 ]
 
@@ -42,7 +42,7 @@ export function refuseOptions(own: ScriptOptions, order: ScriptOrder): string | 
   if (executionSegment)
     return `${name} sets options.executionSegment, by which the nodes of a run share the load: remove it from the script`
   if (paused === true)
-    return `${name} sets options.paused, and nobody would tell k6 to go on: remove it from the script`
+    return `${name} sets options.paused, and nothing would tell k6 to continue: remove it from the script`
   if (vus !== null && durationSec === null && !hasScenarios(own) && !saysHowLong(own))
     return `threads is ${vus}, but nothing says for how long, and k6 would run a single iteration: set duration, or give ${name} a duration, iterations or stages in its options`
   return undefined

@@ -11,7 +11,7 @@ export interface K6Order {
   readonly logFile: string
   /** In front of the numbers of VUs, which each process counts from 1. */
   readonly threadPrefix: string
-  /** Of all nodes that share the load; null: what the script says. */
+  /** For all nodes that share the load together; null: what the script says. */
   readonly vus: number | null
   readonly rampupSec: number | null
   readonly durationSec: number | null

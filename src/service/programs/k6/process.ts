@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 
-/** For the last words in the pipes: a process that k6 has started, and left behind, may hold them open for ever. */
+/** For the last words in the pipes: a process that k6 has started, and left behind, may hold them open forever. */
 const LAST_WORDS_MS = 3000
 
 interface K6Exit {

@@ -6,7 +6,7 @@ import { longestMs, type TestOptions } from './options.js'
 import type { K6Facts, K6Order } from './order.js'
 import { startK6 } from './process.js'
 import { Samples } from './samples.js'
-import { QUIET, readScript } from './script.js'
+import { K6_SETTINGS, readScript } from './script.js'
 import { K6Words } from './words.js'
 
 export interface RunPorts {
@@ -76,7 +76,7 @@ async function runScript(order: K6Order, { args, options, limits, ports }: Scrip
       ...['run', '--no-color', '--log-format=json', '--address='],
       ...[`--summary-export=${summary}`, `--out=csv=${pipe}`, ...args, order.script]
     ],
-    { env: { ...ports.env, ...QUIET }, cwd }
+    { env: { ...ports.env, ...K6_SETTINGS }, cwd }
   )
   splitLines(k6.stdout, (line) => words.takeOutput(line))
   splitLines(k6.stderr, (line) => words.takeLog(line))

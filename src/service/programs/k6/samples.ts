@@ -15,7 +15,7 @@ interface SamplesRequest {
   readonly onFailure: () => void
 }
 
-/** For what is in the pipe when k6 has ended: a process that it has left behind may hold it open for ever. */
+/** For what is in the pipe when k6 has ended: a process that it has left behind may hold it open forever. */
 const LAST_ROWS_MS = 10_000
 
 /** Reads k6's CSV from a pipe, and writes rows as they come: the CSV has some 16 lines per request, and is never on a disk. */
@@ -63,7 +63,7 @@ export class Samples {
     closeSync(this.#file)
   }
 
-  /** Half a row is none. */
+  /** Half a row does not count. */
   #cutRow(): void {
     try {
       ftruncateSync(this.#file, this.#bytes)
@@ -72,7 +72,7 @@ export class Samples {
     }
   }
 
-  /** After a failure the rest is read all the same: k6 must not wait for ever for somebody who reads. */
+  /** After a failure the rest is read all the same: k6 must not wait forever for a reader. */
   #write(rows: string | Buffer): void {
     if (this.failure !== undefined) return
     const bytes = Buffer.from(rows)

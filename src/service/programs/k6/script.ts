@@ -19,8 +19,8 @@ import type { ScriptOrder } from './order.js'
 import { startK6, type K6Process } from './process.js'
 import { readLogLine } from './words.js'
 
-/** k6 stays by itself: no reports of use, no other binary in its place. */
-export const QUIET = {
+/** Nothing is sent to k6's makers, and no other k6 is downloaded. */
+export const K6_SETTINGS = {
   K6_NO_USAGE_REPORT: 'true',
   K6_AUTO_EXTENSION_RESOLUTION: 'false',
   // The form of its summary that is read here.
@@ -68,7 +68,7 @@ export class ScriptError extends Error {
 export async function readScript(order: ScriptOrder, ports: ReadPorts): Promise<Script> {
   const config = join(ports.tempDir, 'config.json')
   await writeFile(config, JSON.stringify(describeConfig(order)))
-  const env = { ...ports.env, ...QUIET }
+  const env = { ...ports.env, ...K6_SETTINGS }
   const args = [`--config=${config}`]
   // Only with the requirements of a run is everything validated, and only without them the options are the script's own.
   const own = await inspect<ScriptOptions>(order, args, { ...ports, env })
@@ -148,7 +148,7 @@ async function inspect<T>(
     return JSON.parse(printed()) as T
   } catch {
     throw new Error(
-      `k6 inspect printed something else than the options of ${basename(script)}: ${printed().slice(0, MOST_SHOWN)}${CUT}`
+      `k6 inspect printed something other than the options of ${basename(script)}: ${printed().slice(0, MOST_SHOWN)}${CUT}`
     )
   }
 }

@@ -86,7 +86,7 @@ function describeFigure(name: string, metric: Metric, expression: string): Figur
     const [part, whole] = [numberOf(passes) ?? 0, (numberOf(passes) ?? 0) + (numberOf(fails) ?? 0)]
     return whole === 0 ? empty : { joins: limit ? { by: 'sum', part, whole, limit } : { by: 'nothing' } }
   }
-  // Of a Counter none is a number too: `errors count<10` holds without an error.
+  // A Counter without samples counts as 0: `errors count<10` holds without an error.
   if (count !== undefined && rate !== undefined)
     return { joins: joinsOfSum(figure === 'rate' ? rate : count, limit) }
   if (value !== undefined) {

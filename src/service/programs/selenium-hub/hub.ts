@@ -12,7 +12,7 @@ export interface HubPorts {
   readonly choice: BrowserChoice
   readonly startDriver: () => Promise<Driver>
   readonly onSession: () => void
-  /** The script has come to its end in a process that may start it again. */
+  /** The script has ended in a process that may start it again. */
   readonly onPassEnd: () => void
   readonly log: (line: string) => void
   /** The test is being ended: a script must not take that for a failure of its page. */
@@ -49,7 +49,7 @@ export async function startHub(ports: HubPorts) {
       })
       .then(async (reply) => {
         if (isGone(reply)) await sleep(DOUBT_MS)
-        // The script gets no answer any more, or it would report a failure that is none.
+        // The script gets no answer any more, or it would report a false failure.
         if (!ports.isEnding()) send(response, reply)
       })
       .catch(() => response.destroy())

@@ -17,7 +17,7 @@ export interface SeleniumOrder {
   readonly planDir: string
   readonly samplesFile: string
   readonly logFile: string
-  /** Of the node, from 1; part of the users' names. */
+  /** The number of the node, from 1; part of the users' names. */
   readonly nodeNumber: number
   readonly users: number
   readonly rampupMs: number

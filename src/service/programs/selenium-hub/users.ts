@@ -18,7 +18,7 @@ interface NodePorts {
   readonly tell: (line: string) => void
 }
 
-/** Of users in one line. */
+/** How many users a line lists. */
 const MAX_LISTED = 100
 
 /** Runs all users of a node to the end of the test, or until the signal. */
@@ -115,7 +115,7 @@ const SHOWN_LINES = 12
 const MAX_LENGTH = 3000
 
 const NOTHING_DONE =
-  'the plan ended without opening a browser and without reporting a transaction, so that repeating it makes no load'
+  'the plan ended without opening a browser and without reporting a transaction, so repeating it makes no load'
 
 class User {
   readonly #startMs = Date.now()
@@ -255,7 +255,7 @@ class User {
     }
   }
 
-  /** Comes to its end again and again without having done anything. The first time, it may have thrown something. */
+  /** Ends again and again without having done anything. The first time, it may have thrown something. */
   #isUseless(): boolean {
     return this.#idlePasses > 1 && this.#isIdle()
   }

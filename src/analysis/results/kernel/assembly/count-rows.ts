@@ -380,7 +380,7 @@ function keepRow(row: u32, scope: u32): void {
   keepLong(load<i64>(row), load<u32>(row, 8), load<u32>(row, 12), hashThread(load<u32>(row, 20)), scope)
 }
 
-/** Of its name, and of its host if there is one: threads of several machines may have the same names. */
+/** The hash of its name, and of its host if there is one: threads of several machines may have the same names. */
 function hashThread(place: u32): u32 {
   if (threadNameColumn() < 0) return 0
   const hash = hashField(place, threadNameColumn(), HASH_START)

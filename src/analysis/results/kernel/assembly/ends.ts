@@ -18,7 +18,7 @@ import {
 
 const PAGE_BYTES: u32 = END_PAGE_WORDS * 4
 const FIRST_SLOTS: u32 = 256
-/** Of all rows, and as many again of the labels together. */
+/** For all rows, and as many again for the labels together. */
 const MOST_PAGES: u32 = 8192
 const WORDS_PER_PAGE: i64 = END_PAGE_WORDS / 2
 const NO_PAGE: u32 = u32.MAX_VALUE

@@ -27,7 +27,7 @@ export async function fetchJars(request: JarRequest, ports: InstallPorts): Promi
   await fetchByMaven({ ...request, coordinates: jars.map(({ coordinates }) => coordinates) }, ports)
   const broken = await findBroken(request.to, jars)
   if (broken.length === 0) return
-  // Maven uses what its local repository has without another look, so that a broken file would stay there for ever.
+  // Maven uses what its local repository has without another look, so a broken file would stay there forever.
   ports.log(`Downloading again, past Maven's local repository, because ${describe(broken)}`)
   const localRepository = await mkdtemp(join(request.work, 'repository-'))
   const coordinates = broken.map(({ jar }) => jar.coordinates)
@@ -35,7 +35,7 @@ export async function fetchJars(request: JarRequest, ports: InstallPorts): Promi
   const stillBroken = await findBroken(request.to, jars)
   if (stillBroken.length === 0) return
   throw new ToolError(
-    `${request.what} was not installed, because Maven's repository or mirror serves something else than the release: check the mirrors in Maven's settings, and what they answer for ${stillBroken[0]?.jar.repositoryFolder ?? ''} (${describe(stillBroken)})`
+    `${request.what} was not installed, because Maven's repository or mirror serves something other than the release: check the mirrors in Maven's settings, and what they answer for ${stillBroken[0]?.jar.repositoryFolder ?? ''} (${describe(stillBroken)})`
   )
 }
 

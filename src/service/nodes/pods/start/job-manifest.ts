@@ -21,7 +21,7 @@ export interface JobParts {
   readonly request: NodeSetRequest
   /** Identifies whatever this service creates. */
   readonly marker: string
-  /** Of a place that names none; for tools that drive browsers, the one with browsers. */
+  /** The image of a place that names none; for tools that drive browsers, the one with browsers. */
   readonly defaultImage: string
 }
 

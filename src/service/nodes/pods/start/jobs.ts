@@ -104,7 +104,7 @@ export function deleteMarked(marker: string, jobs: Omit<JobsToDelete, 'selector'
   return deleteSurely({ ...jobs, selector: selectorOf({ [MARKER_LABEL]: marker }) }, POST_STEP_MS)
 }
 
-/** A failure that may pass is no reason to leave pods running: it tries again. Throws the last one. */
+/** A temporary failure must not leave pods running: it is retried. Throws the last one. */
 async function deleteSurely(jobs: JobsToDelete, giveUpAfterMs: number): Promise<number> {
   const { cluster, selector, clock, signal } = jobs
   const untilMs = clock.now() + giveUpAfterMs

@@ -148,7 +148,7 @@ export interface StartTrouble extends Trouble {
 export interface StartingPod {
   readonly pod: PodDocument | undefined
   readonly job: JobDocument | undefined
-  /** Of the pod, or of the Job while there is no pod; the latest last. */
+  /** Events of the pod, or of the Job while there is no pod; the latest last. */
   readonly events: readonly EventDocument[]
 }
 

@@ -11,7 +11,7 @@ import { NAP } from './supervisor.js'
 
 /**
  * Reads an archive of a known length (older clusters cannot close the standard input), checks every file, and only then puts them into
- * place. Earlier turns are over: their files make way first. A copy whose stream was cut may still be at work, or even start late: only
+ * place. Earlier turns are over: their files are removed first. A copy whose stream was cut may still be at work, or even start late: only
  * the one with the highest number changes anything, and none does when the turn, or another one, runs. What another run left behind is
  * removed (a run may have several turns: its second one is called like it, with a number): of `/tmp` only where the supervisor is the
  * first process, for that is a pod.
@@ -119,7 +119,7 @@ export async function copyIn(contact: PodContact, request: CopyRequest, signal: 
   )
   let number = request.lastCopy
   return contact.keepTrying(signal, (either) => {
-    // Of several services, one after another, the last one has the highest number.
+    // If several services follow one another, the last one has the highest number.
     number = Math.max(number + 1, contact.parts.clock.now())
     const args = [contact.parts.home, request.turn, String(bytes), String(number)]
     const limitMs = contact.parts.timings.askMs + bytes / SENT_BYTES_PER_MS

@@ -110,7 +110,7 @@ async function followOnce(
   let bytesMs = 0
   let words = ''
   let exists = false
-  /** Of the file, once the turn has ended: it does not grow any more. */
+  /** The file's size once the turn has ended: it does not grow any more. */
   let finalSize: number | undefined
   let cancelLook = (): void => undefined
   const isComplete = (): boolean => finalSize !== undefined && copy.size >= finalSize

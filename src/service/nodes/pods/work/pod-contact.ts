@@ -20,7 +20,7 @@ export const POD_TIMINGS = {
   lastBytesMs: 10_000
 }
 
-/** The node may well be working, but nobody here may use it any more. */
+/** The node may still be working, but it can no longer be used from here. */
 export class RefusedError extends NodeError {
   override name = 'RefusedError'
 }
@@ -42,7 +42,7 @@ export interface ContactParts {
 /** 128 and the number of the signal. */
 const KILLED = 137
 
-/** Talks to one pod. A cut stream is no loss: it tries again until the cluster says otherwise, or nothing for too long. */
+/** Talks to one pod. A cut stream loses nothing: it is retried until the cluster refuses, or does not answer for too long. */
 export class PodContact {
   constructor(readonly parts: ContactParts) {}
 

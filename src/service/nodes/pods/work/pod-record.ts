@@ -31,7 +31,7 @@ export class PodRecord {
     return this.#state.ended?.diskTrouble ?? ''
   }
 
-  /** Processes that were killed for want of memory since the start. */
+  /** Processes that were killed since the start because memory ran out. */
   get oomKills(): number {
     const before = this.#state.started?.figures.oomKills ?? null
     const after = this.#figures?.oomKills ?? null
@@ -62,7 +62,7 @@ export class PodRecord {
       )
     if (this.oomKills > 0)
       doubts.push(
-        `In the pod ${this.pod}, the kernel killed ${this.oomKills} ${this.oomKills === 1 ? 'process' : 'processes'} for want of memory: ` +
+        `In the pod ${this.pod}, the kernel killed ${this.oomKills} ${this.oomKills === 1 ? 'process' : 'processes'} because memory ran out: ` +
           'give the node more.'
       )
     return doubts
@@ -76,11 +76,11 @@ export interface ClockReading {
 }
 
 const ROUND_TRIPS = 10
-/** Of this machine's clock, which counts whole milliseconds. */
+/** The resolution of this machine's clock, which counts whole milliseconds. */
 const RESOLUTION_MS = 0.5
 const HALF_SECOND_MS = 500
 
-/** The quickest of ten round trips: the slower ones waited somewhere, and nobody knows on which way. */
+/** The quickest of ten round trips: the slower ones waited somewhere, and it is unknown in which direction. */
 export async function readPodClock(clock: Clock, askTime: () => Promise<string>): Promise<ClockReading> {
   let best: ClockReading | undefined
   for (let trip = 0; trip < ROUND_TRIPS; trip++) {

@@ -11,7 +11,7 @@ import { type PodContact, RefusedError } from './pod-contact.js'
 import { LATE, PodDesk } from './pod-desk.js'
 import { commandScript } from './supervisor.js'
 
-/** So often a stream that waits for `go` is used, lest somebody between here and there closes it. */
+/** How often something is sent on a stream that waits for `go`, so that no proxy closes it. */
 const PING_MS = 5_000
 /** The longest that everything after the end may take once the run was stopped. */
 const LAST_STEPS_MS = 60_000
@@ -131,7 +131,7 @@ export class PodTurn {
     }
   }
 
-  /** Where the turn was taken up, files continue where an earlier process left them, if they are the pod's. */
+  /** If the turn is continued, files continue where an earlier process left them, if they are the pod's. */
   async #openResults(isTakenUp: boolean): Promise<void> {
     const { contact } = this.parts
     for (const local of this.command.follows) {

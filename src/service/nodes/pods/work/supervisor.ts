@@ -2,7 +2,7 @@ import { quote } from '../../../../contract/regions/regions.js'
 import type { NodeCommand } from '../../load-node.js'
 
 /**
- * Sets `figures`: the control group's CPU periods, those in which it was throttled, and the processes killed for want of memory; `-`
+ * Sets `figures`: the control group's CPU periods, those in which it was throttled, and the processes killed because memory ran out; `-`
  * where nobody says. The files are those of both versions of Linux's control groups, as a container sees them.
  */
 export const READ_FIGURES = `
@@ -66,7 +66,7 @@ end_descendants() {
 }
 `
 
-/** How the supervisor ends if it cannot tell what became of its work: with the pod, the node is lost, and nobody waits for it. */
+/** How the supervisor ends if it cannot record how its work ended: with the pod, the node is lost, and nobody waits for it. */
 export const CANNOT_NOTE = 74
 
 /**
@@ -96,7 +96,7 @@ look_for_space() {
 cannot_note() {
   words=$*
   look_for_space
-  words="what became of the work could not be noted: $words\${full:+; the disk is full: $full}"
+  words="the result of the work could not be recorded: $words\${full:+; the disk is full: $full}"
   [ -f /dev/termination-log ] && echo "$words" >/dev/termination-log
   echo "$words" >&2
   exit ${CANNOT_NOTE}

@@ -27,7 +27,7 @@ interface BrowserPorts {
 
 const POLL_MS = 50
 const EDGES = ['top', 'bottom', 'left', 'right']
-/** The page is changing under the question; the next one may be answered. */
+/** The page changed during the request; the next one may succeed. */
 const IN_TRANSITION = /context was destroyed|navigat|detached|not attached|cannot find context/i
 const SCREENSHOTS = 'takeScreenshot has no effect: no screenshots are taken in a load test'
 
@@ -164,7 +164,8 @@ export class Browser {
     const endMs = performance.now() + timeoutMs
     for (;;) {
       if (await isTrueNow(what, this)) return true
-      if (performance.now() > endMs) throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what.text}`)
+      if (performance.now() > endMs)
+        throw new Error(`waited ${timeoutMs / 1000} s for ${what.text}, without success`)
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }

@@ -86,7 +86,7 @@ export function explainMissing(error: Error): UnsupportedError | undefined {
   return explained
 }
 
-/** Like the object, but remembers which members were asked for in vain. */
+/** Like the object, but remembers which missing members were requested. */
 export function noticeMissing<T extends object>(object: T, owner: string): T {
   return new Proxy(object, {
     get: (target, member) => {

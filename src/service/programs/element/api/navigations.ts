@@ -68,10 +68,10 @@ export class Navigations {
       for await (const [frame] of frames as AsyncIterable<[Frame]>) if (frame === page.mainFrame()) return
     } catch (thrown) {
       if (!signal.aborted) throw thrown
-      const words = `waited ${timeoutMs / 1000} s in vain for a navigation: nothing led to another page`
+      const words = `waited ${timeoutMs / 1000} s for a navigation, without success: nothing led to another page`
       throw new Error(words, { cause: thrown })
     }
-    throw new Error('the page was closed while it was waited for a navigation')
+    throw new Error('the page was closed while waiting for a navigation')
   }
 
   #add(page: BadPage): void {

@@ -105,7 +105,7 @@ async function runUsers(order: RunOrder, ports: UsersPorts): Promise<void> {
   }
   const users = Array.from({ length: order.users }, (_, index) => startUser(index).catch(refuse))
   const ends = await Promise.allSettled(users)
-  // What ends a stopped run is no failure.
+  // The end of a stopped run is not a failure.
   if (!schedule.isStopped)
     failures.push(...ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : [])))
   for (const failure of failures) ports.log(stackOf(failure))
@@ -121,7 +121,7 @@ async function waitForCut(order: RunOrder, schedule: Schedule): Promise<'cut'> {
   return 'cut'
 }
 
-/** They have no rows, so the figures know nothing of them. */
+/** They have no rows, so they are not in the figures. */
 function reportCuts(cuts: Cuts, { users, graceMs }: RunOrder, tell: Tell): void {
   const all = [...cuts.values()].reduce((sum, { count }) => sum + count, 0)
   for (const [label, { count, longestMs }] of cuts) {

@@ -42,7 +42,7 @@ export async function loadScript(order: RunOrder, browserId: number): Promise<Sc
   const warnings = [...read.warnings, ...plan.warnings]
   if (existsSync(join(order.folder, 'tsconfig.json')))
     warnings.push('tsconfig.json has no effect: scripts are compiled with settings of their own')
-  // A run that nothing ends would go on for ever.
+  // A run that nothing ends would go on forever.
   const limit = plan.settings.loopCount ?? plan.settings.duration ?? order.durationMs
   const isUnlimited = limit === null
   if (isUnlimited) warnings.push(RUNS_ONCE)

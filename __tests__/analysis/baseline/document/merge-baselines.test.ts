@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   BaselineDocumentError,
   addRun,
-  uniteBaselines
+  mergeBaselines
 } from '../../../../src/analysis/baseline/document/baseline-document.js'
 import { makeDocument, makeRun, makeRuns, makeScope } from '../../../support/baseline/make-recorded.js'
 
@@ -14,8 +14,8 @@ describe('documents of recorders that raced', () => {
 
   test('lose no run, have none twice, and are in the order of time, whichever comes first', () => {
     const documents = [pick(0, 1, 2, 5), pick(0, 1, 2, 3), pick(1, 2, 4)]
-    expect(uniteBaselines(documents)).toEqual(makeDocument(runs))
-    expect(uniteBaselines([...documents].reverse())).toEqual(makeDocument(runs))
+    expect(mergeBaselines(documents)).toEqual(makeDocument(runs))
+    expect(mergeBaselines([...documents].reverse())).toEqual(makeDocument(runs))
   })
 
   test('that know different things of a run: the one that knows more, or speaks against it', () => {
@@ -24,7 +24,7 @@ describe('documents of recorders that raced', () => {
     const labelled = makeRun({ scopes: [makeScope(), makeScope({ label: 'pay' })] })
     const unusable = makeRun({ unusable: 'it was cancelled' })
     const other = makeRun({ scopes: [makeScope({ meanMs: 121 })] })
-    const unite = (...all: (typeof bare)[]) => uniteBaselines(all.map((run) => makeDocument([run]))).runs
+    const unite = (...all: (typeof bare)[]) => mergeBaselines(all.map((run) => makeDocument([run]))).runs
     expect(unite(bare, full)).toEqual([full])
     expect(unite(full, labelled, bare)).toEqual([labelled])
     expect(unite(labelled, unusable)).toEqual([unusable])
@@ -33,14 +33,14 @@ describe('documents of recorders that raced', () => {
 
   test('keep runs of equal time in one order', () => {
     const [a, b] = [makeRun({ runId: 'a' }), makeRun({ runId: 'b' })]
-    expect(uniteBaselines([makeDocument([b]), makeDocument([a])]).runs).toEqual([a, b])
+    expect(mergeBaselines([makeDocument([b]), makeDocument([a])]).runs).toEqual([a, b])
   })
 
   test('of different branches do not belong together', () => {
-    const unite = () => uniteBaselines([makeDocument(), makeDocument([], 'next')])
+    const unite = () => mergeBaselines([makeDocument(), makeDocument([], 'next')])
     expect(unite).toThrow(BaselineDocumentError)
     expect(unite).toThrow('different branches, main and next')
-    expect(() => uniteBaselines([])).toThrow(BaselineDocumentError)
+    expect(() => mergeBaselines([])).toThrow(BaselineDocumentError)
   })
 })
 

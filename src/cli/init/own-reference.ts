@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+const COMMIT = /^[0-9a-f]{40}$/
+
+/**
+ * What workflows name this version by: in a clone its commit, because the tag of a release may not exist yet; in an
+ * installed package the tag of its major version.
+ */
+export async function findOwnReference(root: string, version: string): Promise<string> {
+  // An installed package may be inside the repository of somebody else.
+  if (existsSync(join(root, '.git'))) {
+    const commit = await new Promise<string>((done) => {
+      execFile('git', ['rev-parse', 'HEAD'], { cwd: root }, (_, out) => done(out.trim()))
+    })
+    if (COMMIT.test(commit)) return commit
+  }
+  return `v${version.split('.')[0] ?? ''}`
+}
+
+/** The step of a workflow; a release cannot contain its own commit, so that a package names a tag. */
+export function gateAt(reference: string): string {
+  return `loadgate/loadgate@${reference}${COMMIT.test(reference) ? '' : ' # zizmor: ignore[unpinned-uses]'}`
+}
