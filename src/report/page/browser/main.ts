@@ -2,13 +2,13 @@ import type { Headline, PageDocument, View } from '../build-document.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
 import { renderInformation, renderThresholds } from '../threshold-section.js'
 import { Connection } from './connection.js'
-import { DistributionChart } from './distribution-chart.js'
+import { DistributionChart } from './charts/distribution-chart.js'
 import { find, make, rewrite } from './elements.js'
 import { LabelTable } from './label-table.js'
 import { LivePanel } from './live.js'
 import { watchTheme } from './theme.js'
-import { TimeCharts } from './time-charts.js'
-import { TrendCharts } from './trend-charts.js'
+import { TimeCharts } from './charts/time-charts.js'
+import { TrendCharts } from './charts/trend-charts.js'
 
 const SECTIONS = {
   overview: renderOverview,

@@ -1,7 +1,7 @@
 import uPlot from 'uplot'
-import type { Limit } from '../build-document.js'
-import { formatNumber } from '../numbers.js'
-import { make } from './elements.js'
+import type { Limit } from '../../build-document.js'
+import { formatNumber } from '../../numbers.js'
+import { make } from '../elements.js'
 
 /** Names of the style sheet's colours that the canvas needs too. */
 const NAMES = [

@@ -1,8 +1,8 @@
 import uPlot from 'uplot'
-import type { StallBand } from '../../stalls.js'
-import { formatWait } from '../../../analysis/thresholds/format.js'
-import type { PageDocument } from '../build-document.js'
-import type { Palette } from './charts.js'
+import type { StallBand } from '../../../stalls.js'
+import { formatWait } from '../../../../analysis/thresholds/format.js'
+import type { PageDocument } from '../../build-document.js'
+import type { Palette } from './drawing.js'
 
 export const NOTHING_ANSWERED = 'nothing answered'
 /** So that a short one in a long run can be seen. */

@@ -1,8 +1,8 @@
 import uPlot from 'uplot'
-import { densities, type Histogram } from '../distribution.js'
-import type { View } from '../build-document.js'
-import { formatMs, formatPercent, renderTable } from '../numbers.js'
-import { fillWhenOpen, find, make } from './elements.js'
+import { densities, type Histogram } from '../../distribution.js'
+import type { View } from '../../build-document.js'
+import { formatMs, formatPercent, renderTable } from '../../numbers.js'
+import { fillWhenOpen, find, make } from '../elements.js'
 import {
   axisLook,
   limitColour,
@@ -13,7 +13,7 @@ import {
   strokeLine,
   tint,
   writeOnChart
-} from './charts.js'
+} from './drawing.js'
 
 interface Mark {
   readonly ms: number

@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { Trend, TrendPoint } from '../../../analysis/baseline/build-trend.js'
+import type { Trend, TrendPoint } from '../../../../analysis/baseline/build-trend.js'
 import {
   axisRange,
   connectedStretches,
@@ -10,9 +10,9 @@ import {
   renderTrendTable,
   startOfBand,
   type TrendPlan
-} from '../trend-plan.js'
-import { fillWhenOpen, find, make } from './elements.js'
-import { axisLook, makeFigure, numberAxis, pointAt, readPalette, strokeLine, type Palette } from './charts.js'
+} from '../../trend-plan.js'
+import { fillWhenOpen, find, make } from '../elements.js'
+import { axisLook, makeFigure, numberAxis, pointAt, readPalette, strokeLine, type Palette } from './drawing.js'
 
 interface Drawn {
   readonly plan: TrendPlan

@@ -1,8 +1,8 @@
 import uPlot from 'uplot'
-import type { Limit, PageDocument } from '../build-document.js'
-import { formatElapsed, formatNumber, renderTable } from '../numbers.js'
-import { formatTime } from '../../sentences.js'
-import { fillWhenOpen, find, make } from './elements.js'
+import type { Limit, PageDocument } from '../../build-document.js'
+import { formatElapsed, formatNumber, renderTable } from '../../numbers.js'
+import { formatTime } from '../../../sentences.js'
+import { fillWhenOpen, find, make } from '../elements.js'
 import {
   axisLook,
   limitColour,
@@ -16,7 +16,7 @@ import {
   writeOnChart,
   type ColourName,
   type Palette
-} from './charts.js'
+} from './drawing.js'
 import {
   bandsOf,
   countBands,
