@@ -9,6 +9,9 @@ import { count } from '../contract/text.js'
 import { overTimeCells } from './stalls.js'
 
 const NONE = '–'
+/** In the place of an empty text. */
+export const NO_MESSAGE = 'no message'
+export const NO_LABEL = '(no name)'
 
 export type JudgementRow = ReturnType<typeof rowOf>
 
@@ -119,9 +122,7 @@ export function slowestLabels(measurements: Measurements) {
     .flatMap((label) => {
       const figures = measurements.figures({ label })
       const timeMs = figures?.percentileMs(95) ?? figures?.meanMs
-      return figures === undefined
-        ? []
-        : [{ label: label.trim() === '' ? '(no name)' : label, figures, timeMs }]
+      return figures === undefined ? [] : [{ label: label.trim() === '' ? NO_LABEL : label, figures, timeMs }]
     })
     .sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0))
 }
@@ -134,8 +135,8 @@ export function errorRows(measurements: Measurements | undefined, mostRows: numb
   const failures = errors.reduce((sum, { count }) => sum + count, 0)
   return errors.map(({ label, code, message, count }) => ({
     ...{ count, share: count / failures, code },
-    message: message || 'no message',
-    label: label === undefined ? '' : label || '(no name)'
+    message: message || NO_MESSAGE,
+    label: label === undefined ? '' : label || NO_LABEL
   }))
 }
 

@@ -135,7 +135,7 @@ function describeTimes(outcome: Shown) {
 export type PageDetails = NonNullable<ReturnType<typeof describeDetails>>
 
 function describeDetails(outcome: Shown) {
-  const { details, measurements, apdex, warmUp } = outcome
+  const { details, measurements, apdex, warmUp, judgements } = outcome
   const all = measurements?.figures({})
   if (details === undefined || measurements === undefined || all === undefined) return null
   const { minMs = 1, maxMs = 1 } = all
@@ -156,6 +156,7 @@ function describeDetails(outcome: Shown) {
           /** On the edges of all samples. */
           histogram: makeHistogram(figures, edges) ?? null,
           zones: (apdex && makeZones(figures, apdex.targetMs)) ?? null,
+          limits: limitsOf(judgements, { kind: 'label', name: label }),
           errors: errorRows(measurements, MOST_ERRORS, { label })
         }
       ]
@@ -284,7 +285,10 @@ function makeView(
   }
 }
 
-function limitsOf(judgements: readonly Judgement[], { kind, name }: Part) {
+function limitsOf(
+  judgements: readonly Judgement[],
+  { kind, name }: { kind: Part['kind'] | 'label'; name: string }
+) {
   const aboutView = judgements.filter(({ threshold }) => {
     if ('isTools' in threshold) return false
     const { selector } = threshold

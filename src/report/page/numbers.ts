@@ -51,7 +51,12 @@ export interface TableParts {
 /** A table in its own scrollable box, also by keyboard, for narrow screens. */
 export function renderTable({ name, headings, rows }: TableParts): string {
   const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('')
-  return `<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
+  return wrapTable(name, `<table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`)
+}
+
+/** With a button that the page's script shows and serves. */
+export function wrapTable(name: string, table: string): string {
+  return `<div class="table"><div class="scroll" tabindex="0" role="group" aria-label="${name}">${table}</div><button type="button" class="copy" aria-label="Copy as Markdown: ${name}">Copy as Markdown</button></div>`
 }
 
 /** When the first bucket begins. Undefined without a common axis: a series of several runs has no gaps between them, so is too short. */

@@ -1,22 +1,12 @@
 import uPlot from 'uplot'
-import type { Limit, PageDocument } from '../../build-document.js'
 import { formatElapsed, formatNumber, renderTable } from '../../numbers.js'
+import { escapeHtml } from '../../../escape.js'
 import { formatTime } from '../../../sentences.js'
+import type { Span } from '../address.js'
 import { fillWhenOpen, find, make } from '../elements.js'
-import {
-  axisLook,
-  limitColour,
-  makeFigure,
-  makeLegendItem,
-  numberAxis,
-  pointAt,
-  readPalette,
-  strokeLine,
-  tint,
-  writeOnChart,
-  type ColourName,
-  type Palette
-} from './drawing.js'
+import type { Cell } from '../export-text.js'
+import { makeTakeAway } from '../take-away.js'
+import { makeFigure, makeLegendItem, pointAt, readPalette, type Palette } from './drawing.js'
 import {
   bandsOf,
   countBands,
@@ -24,90 +14,89 @@ import {
   drawBand,
   drawBands,
   NOTHING_ANSWERED,
-  greyPart,
   isInWarmUp,
   NOT_COUNTED
 } from './bands.js'
-
-interface Line {
-  readonly name: string
-  readonly colour: ColourName
-  /** What counts; all of it without a warm-up. */
-  readonly values: readonly (number | null)[]
-  /** Drawn in grey, below the line; undefined without a warm-up. */
-  readonly grey: readonly (number | null)[] | undefined
-  /** What is said about each moment. */
-  readonly said: readonly (number | null)[]
-}
-
-interface ChartPlan {
-  readonly title: string
-  readonly unit: string
-  readonly height: number
-  readonly shape: 'line' | 'area' | 'bars'
-  readonly lines: readonly Line[]
-  readonly limits: readonly Limit[]
-}
+import { chartOptions, dataOf, drawLimits, seriesOf } from './time-drawing.js'
+import { BYTES, type ChartPlan, type Line, type TimePlan } from './time-plan.js'
 
 interface Drawn {
-  readonly plan: ChartPlan
+  readonly chart: ChartPlan
   readonly plot: uPlot
   readonly values: readonly HTMLElement[]
+  /** Lines that the reader has switched off. */
+  readonly hidden: Set<number>
 }
 
-type Series = NonNullable<PageDocument['series']>
-type SeriesName = Exclude<keyof Series, 'bucketMs' | 'atMs'>
-type Timed = PageDocument & { readonly series: Series }
-
-/** Natural steps of a time axis, in seconds. */
-const TIME_STEPS = [0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200]
-const AXIS_WIDTH = 62
 const LEAST_POINTS = 4
-const WIDE = 640
-const GUTTER = 112
-/** Long enough for `median <= baseline + 10%`; longer ones are cut. */
-const WIDEST_GUTTER = 184
-const LETTER_WIDTH = 7
-const GAP = 6
 
 export class TimeCharts {
-  readonly #box = find('time-charts', HTMLDivElement)
-  readonly #slider = find('moment', HTMLInputElement)
-  readonly #words = find('moment-words', HTMLElement)
-  readonly #refreshTable = fillWhenOpen(find('time-table', HTMLDetailsElement), () => this.#renderTable())
-  #page: Timed | undefined
+  readonly #prefix: string
+  readonly #onZoom: (span: Span | undefined) => void
+  readonly #box: HTMLDivElement
+  readonly #slider: HTMLInputElement
+  readonly #words: HTMLElement
+  readonly #refreshTable: () => void
+  #plan: TimePlan | undefined
+  /** Whose charts these are, if not the run's. */
+  #label: string | undefined
   #drawn: Drawn[] = []
   #outline = ''
   #moment: number | undefined
+  #span: Span | undefined
 
-  constructor() {
+  /** The ids of what the charts are in begin with the prefix. */
+  constructor(prefix: string, onZoom: (span: Span | undefined) => void) {
+    this.#prefix = prefix
+    this.#onZoom = onZoom
+    this.#box = find(`${prefix}time-charts`, HTMLDivElement)
+    this.#slider = find(`${prefix}moment`, HTMLInputElement)
+    this.#words = find(`${prefix}moment-words`, HTMLElement)
+    this.#refreshTable = fillWhenOpen(find(`${prefix}time-table`, HTMLDetailsElement), () =>
+      this.#renderTable()
+    )
     this.#slider.addEventListener('input', () => this.#showMoment(Number(this.#slider.value)))
-    find('zoom-in', HTMLButtonElement).addEventListener('click', () => this.#zoomBy(0.5))
-    find('zoom-out', HTMLButtonElement).addEventListener('click', () => this.#zoomBy(2))
-    find('zoom-reset', HTMLButtonElement).addEventListener('click', () => this.#zoomBy(Infinity))
+    const zooms = { 'zoom-in': 0.5, 'zoom-out': 2, 'zoom-reset': Infinity }
+    for (const [id, factor] of Object.entries(zooms))
+      find(prefix + id, HTMLButtonElement).addEventListener('click', () => this.#zoomBy(factor))
     new ResizeObserver(() => this.#fit()).observe(this.#box)
   }
 
-  show(page: PageDocument): void {
-    this.#page = hasSeries(page) ? page : undefined
-    find('time', HTMLElement).hidden = this.#page === undefined
-    if (this.#page === undefined) return
-    if (!this.#refill(this.#page)) this.redraw()
+  show(plan: TimePlan | undefined, label?: string): void {
+    const isOther = label !== this.#label
+    this.#plan = plan
+    this.#label = label
+    if (isOther) this.#moment = undefined
+    find(`${this.#prefix}time`, HTMLElement).hidden = plan === undefined
+    if (plan === undefined) return
+    if (isOther || !this.#refill(plan)) this.redraw()
     this.#refreshTable()
   }
 
+  /** Shows a part of the run, or all of it; the address may ask for one that is not there. */
+  zoomTo(span: Span | undefined): void {
+    const [first, last] = this.#ends()
+    const [from, to] = span ?? [first, last]
+    const isThere = from < last && to > first
+    this.#span = isThere ? span : undefined
+    const scale = isThere
+      ? { min: Math.max(first, from), max: Math.min(last, to) }
+      : { min: first, max: last }
+    for (const { plot } of this.#drawn) plot.setScale('x', scale)
+    if (this.#moment !== undefined) queueMicrotask(() => this.#showMoment(this.#moment ?? 0))
+  }
+
   /** Updates the values if the charts stay the same: dragging and hidden lines are not disturbed. */
-  #refill(page: Timed): boolean {
-    const { series } = page
-    const plans = planCharts(page)
-    if (outlineOf(plans, page) !== this.#outline) return false
-    const scale = this.#zoom() ?? { min: 0, max: (series.atMs.at(-1) ?? 0) / 1000 }
+  #refill(plan: TimePlan): boolean {
+    const { series, charts } = plan
+    if (outlineOf(plan) !== this.#outline) return false
+    const scale = this.#zoom() ?? asScale(this.#ends())
     this.#drawn = this.#drawn.map((drawn, i) => {
-      const plan = plans[i] ?? drawn.plan
-      drawn.plot.setData(dataOf(plan, series), false)
+      const chart = charts[i] ?? drawn.chart
+      drawn.plot.setData(dataOf(chart, series, drawn.hidden), false)
       drawn.plot.setScale('x', scale)
-      drawn.plot.root.parentElement?.setAttribute('aria-label', describeChart(plan, page))
-      return { ...drawn, plan }
+      drawn.plot.root.parentElement?.setAttribute('aria-label', describeChart(chart, plan))
+      return { ...drawn, chart }
     })
     this.#slider.max = String(series.atMs.length - 1)
     if (this.#moment !== undefined) this.#tell(Math.min(this.#moment, series.atMs.length - 1))
@@ -116,59 +105,88 @@ export class TimeCharts {
 
   /** Redraws everything in the current colours; zoom and crosshair stay. */
   redraw(): void {
-    const page = this.#page
-    if (page === undefined) return
-    const { series } = page
-    const zoom = this.#zoom()
+    const plan = this.#plan
     for (const { plot } of this.#drawn) plot.destroy()
+    this.#drawn = []
     this.#box.replaceChildren()
+    if (plan === undefined) return
     const palette = readPalette()
-    const plans = planCharts(page)
-    this.#outline = outlineOf(plans, page)
-    this.#drawn = plans.map((plan) => this.#draw(plan, page, palette))
-    this.#slider.max = String(series.atMs.length - 1)
-    if (zoom !== undefined) for (const { plot } of this.#drawn) plot.setScale('x', zoom)
-    if (this.#moment !== undefined) this.#showMoment(Math.min(this.#moment, series.atMs.length - 1))
+    this.#outline = outlineOf(plan)
+    this.#drawn = plan.charts.map((chart) => this.#draw(chart, plan, palette))
+    this.#slider.max = String(plan.series.atMs.length - 1)
+    if (this.#span !== undefined) this.zoomTo(this.#span)
+    if (this.#moment === undefined) this.#words.textContent = ''
+    else this.#showMoment(Math.min(this.#moment, plan.series.atMs.length - 1))
   }
 
-  #draw(plan: ChartPlan, page: Timed, palette: Palette): Drawn {
-    const { series, warmUp } = page
-    const limits = limitsOf(page)
+  #draw(chart: ChartPlan, plan: TimePlan, palette: Palette): Drawn {
+    const { series, warmUp } = plan
+    const limits = plan.charts.flatMap((other) => other.limits)
     const untilMs = warmUp?.untilMs ?? null
-    const { figure, caption, canvas } = makeFigure(plan, describeChart(plan, page))
-    const values = plan.lines.map((line) => makeLegend(caption, line, plan.lines.length > 1))
+    const { figure, caption, canvas } = makeFigure(chart, describeChart(chart, plan))
+    const values = chart.lines.map((line) => makeLegend(caption, line, chart.lines.length > 1))
     if (untilMs !== null) caption.append(makeLegendItem('warm-up', NOT_COUNTED))
-    if (bandsOf(page).length > 0) caption.append(makeLegendItem('stall', NOTHING_ANSWERED))
+    if (bandsOf(plan).length > 0) caption.append(makeLegendItem('stall', NOTHING_ANSWERED))
     this.#box.append(figure)
-    const options = chartOptions(plan, { palette, limits, width: this.#width() })
-    const hooks = {
+    const options = chartOptions(chart, {
+      ...{ palette, limits, width: this.#width(), syncKey: `${this.#prefix}time` }
+    })
+    const hooks: uPlot.Hooks.Arrays = {
       drawClear: [
-        (plot: uPlot) => {
+        (plot) => {
           if (untilMs !== null) drawBand(plot, untilMs, palette)
           // There may be more of them by now.
-          drawBands(plot, bandsOf(this.#page ?? page), palette)
+          drawBands(plot, bandsOf(this.#plan ?? plan), palette)
         }
       ],
-      setCursor: [({ cursor }: uPlot) => this.#follow(cursor.idx)],
-      draw: [(plot: uPlot) => drawLimits(plot, plan, palette)]
+      setCursor: [({ cursor }) => this.#follow(cursor.idx)],
+      setScale: [(_, name) => (name === 'x' ? this.#noticeZoom() : undefined)],
+      draw: [(plot) => drawLimits(plot, chart, palette)]
     }
-    const plot = new uPlot({ ...options, hooks }, dataOf(plan, series), canvas)
-    const drawn = { plan, plot, values }
+    const hidden = new Set<number>()
+    const plot = new uPlot({ ...options, hooks }, dataOf(chart, series, hidden), canvas)
+    const drawn = { chart, plot, values, hidden }
     this.#wireLegend(caption, drawn)
+    caption.append(this.#makeTakeAway(drawn, palette))
     return drawn
   }
 
-  #wireLegend(caption: HTMLElement, { plot, plan }: Drawn): void {
+  #makeTakeAway({ chart, plot, hidden }: Drawn, palette: Palette): HTMLElement {
+    const { title, unit, lines } = chart
+    const current = (): ChartPlan => this.#drawn.find((drawn) => drawn.plot === plot)?.chart ?? chart
+    return makeTakeAway({
+      title,
+      label: this.#label,
+      picture: () => ({
+        canvas: plot.ctx.canvas,
+        palette,
+        legend: lines.flatMap(({ name, colour }, i) =>
+          hidden.has(i) ? [] : [{ colour: palette[colour], text: lines.length > 1 ? name : unit || name }]
+        )
+      }),
+      rows: () => (this.#plan === undefined ? [] : listValues(this.#plan, [current()]))
+    })
+  }
+
+  #wireLegend(caption: HTMLElement, { plot, chart, hidden }: Drawn): void {
     caption.querySelectorAll('button').forEach((button, index) => {
       button.addEventListener('click', () => {
         const show = button.getAttribute('aria-pressed') !== 'true'
         button.setAttribute('aria-pressed', String(show))
-        for (const at of seriesOf(plan, index)) plot.setSeries(at, { show })
+        if (show) hidden.delete(index)
+        else hidden.add(index)
+        for (const at of seriesOf(chart, index)) plot.setSeries(at, { show })
+        const now = this.#drawn.find((drawn) => drawn.plot === plot)?.chart ?? chart
+        const { min, max } = plot.scales.x ?? {}
+        // What lies above a line that is gone comes down.
+        if (chart.shape !== 'stack' || this.#plan === undefined || min == null || max == null) return
+        plot.setData(dataOf(now, this.#plan.series, hidden), false)
+        plot.setScale('x', { min, max })
       })
     })
   }
 
-  /** The pointer is over a chart: everything else that shows a moment follows. */
+  /** The pointer is over a chart: everything else that shows a point in time follows. */
   #follow(index: number | null | undefined): void {
     if (index == null || index === this.#moment) return
     this.#moment = index
@@ -177,7 +195,7 @@ export class TimeCharts {
   }
 
   #showMoment(index: number): void {
-    const at = this.#page?.series.atMs[index]
+    const at = this.#plan?.series.atMs[index]
     if (at === undefined) return
     this.#moment = index
     this.#slider.value = String(index)
@@ -186,22 +204,28 @@ export class TimeCharts {
   }
 
   #tell(index: number): void {
-    const page = this.#page
-    const at = page?.series.atMs[index]
-    if (page === undefined || at === undefined) return
-    const readings = this.#drawn.flatMap(({ plan, values }) =>
-      plan.lines.map((line, i) => {
-        const text = withUnit(line.said[index] ?? null, plan.unit)
+    const plan = this.#plan
+    const at = plan?.series.atMs[index]
+    if (plan === undefined || at === undefined) return
+    const readings = this.#drawn.flatMap(({ chart, values }) =>
+      chart.lines.map((line, i) => {
+        const text = chart.write(line.said[index] ?? null)
         const element = values[i]
         if (element !== undefined) element.textContent = text
         return `${line.name} ${text}`
       })
     )
-    const clock = page.startMs === null ? '' : ` · ${formatTime(page.startMs + at)}`
-    const notes = notesOn(page, index)
+    const clock = plan.startMs === null ? '' : ` · ${formatTime(plan.startMs + at)}`
+    const notes = notesOn(plan, index)
     this.#words.textContent = [formatElapsed(at / 1000) + clock, ...notes].join(' · ')
     const moment = [formatElapsed(at / 1000), ...notes].join(', ')
     this.#slider.setAttribute('aria-valuetext', `${moment}: ${readings.join(', ')}`)
+  }
+
+  /** All of the axis, in seconds. */
+  #ends(): Span {
+    const { atMs = [] } = this.#plan?.series ?? {}
+    return [(atMs[0] ?? 0) / 1000, (atMs.at(-1) ?? 0) / 1000]
   }
 
   /** The visible part of the time axis, unless it is all of it. */
@@ -212,17 +236,33 @@ export class TimeCharts {
     return min > (whole[0] ?? 0) || max < (whole[whole.length - 1] ?? 0) ? { min, max } : undefined
   }
 
+  /** Once for all charts, after they have all been drawn; what the address asked for is no news. */
+  #noticeZoom(): void {
+    queueMicrotask(() => {
+      const zoom = this.#zoom()
+      const [from, to] = this.#span ?? []
+      const [first, last] = this.#ends()
+      const isSame =
+        zoom === undefined
+          ? from === undefined || to === undefined || (from <= first && to >= last)
+          : Math.max(first, from ?? first) === zoom.min && Math.min(last, to ?? last) === zoom.max
+      if (isSame) return
+      this.#span = zoom === undefined ? undefined : [zoom.min, zoom.max]
+      this.#onZoom(this.#span)
+    })
+  }
+
   #zoomBy(factor: number): void {
-    const { series } = this.#page ?? {}
+    const { series } = this.#plan ?? {}
     const plot = this.#drawn[0]?.plot
     if (series === undefined || plot === undefined) return
-    const last = (series.atMs.at(-1) ?? 0) / 1000
-    const { min, max } = this.#zoom() ?? { min: 0, max: last }
+    const [first, last] = this.#ends()
+    const { min, max } = this.#zoom() ?? { min: first, max: last }
     const moment = (series.atMs[this.#moment ?? -1] ?? NaN) / 1000
     const middle = moment >= min && moment <= max ? moment : (min + max) / 2
     const least = (series.bucketMs / 1000) * LEAST_POINTS
-    const width = Math.min(last, Math.max(least, (max - min) * factor))
-    const from = Math.max(0, Math.min(last - width, middle - width / 2))
+    const width = Math.min(last - first, Math.max(least, (max - min) * factor))
+    const from = Math.max(first, Math.min(last - width, middle - width / 2))
     for (const drawn of this.#drawn) drawn.plot.setScale('x', { min: from, max: from + width })
     if (this.#moment !== undefined) queueMicrotask(() => this.#showMoment(this.#moment ?? 0))
   }
@@ -232,73 +272,64 @@ export class TimeCharts {
   }
 
   #fit(): void {
-    for (const { plot, plan } of this.#drawn) {
-      if (plot.width !== this.#width()) plot.setSize({ width: this.#width(), height: plan.height })
+    for (const { plot, chart } of this.#drawn) {
+      if (plot.width !== this.#width()) plot.setSize({ width: this.#width(), height: chart.height })
     }
   }
 
   #renderTable(): string {
-    const page = this.#page
-    if (page === undefined) return ''
-    const columns = planCharts(page).flatMap(({ lines, unit }) => lines.map((line) => ({ ...line, unit })))
-    const rows = page.series.atMs.map((at, i) => {
-      const cells = columns.map(({ said }) => `<td class="number">${formatNumber(said[i] ?? null)}</td>`)
-      const notes = notesOn(page, i)
+    const plan = this.#plan
+    if (plan === undefined) return ''
+    const columns = plan.charts.flatMap(({ lines, unit, write }) =>
+      lines.map((line) => ({ ...line, unit, write: unit === BYTES ? write : formatNumber }))
+    )
+    const rows = plan.series.atMs.map((at, i) => {
+      const cells = columns.map(({ said, write }) => `<td class="number">${write(said[i] ?? null)}</td>`)
+      const notes = notesOn(plan, i)
       const mark = notes.length === 0 ? '' : ` (${notes.join(', ')})`
       return `<tr><th scope="row">${formatElapsed(at / 1000)}${mark}</th>${cells.join('')}</tr>`
     })
-    const headings = ['Time', ...columns.map(({ name, unit }) => (unit === '' ? name : `${name}, ${unit}`))]
+    const headings = ['Time', ...columns.map(({ name, unit }) => escapeHtml(withUnit(name, unit)))]
     return renderTable({ name: 'Figures over time', headings, rows })
   }
 }
 
-function hasSeries(page: PageDocument): page is Timed {
-  return page.series !== null
+function asScale([min, max]: Span): { min: number; max: number } {
+  return { min, max }
 }
 
-function limitsOf({ views }: PageDocument): readonly Limit[] {
-  return views[0]?.limits ?? []
-}
-
-function planCharts(page: Timed): ChartPlan[] {
-  const plans: ChartPlan[] = [
-    {
-      ...{ title: 'Response time', unit: 'ms', height: 220, shape: 'line', limits: limitsOf(page) },
-      lines: [planLine(page, 'p50Ms', 'p50'), planLine(page, 'p95Ms', 'p95'), planLine(page, 'p99Ms', 'p99')]
-    },
-    {
-      ...{ title: 'Throughput', unit: '/s', height: 150, shape: 'area', limits: [] },
-      lines: [planLine(page, 'throughput', 'throughput', 'Throughput')]
-    },
-    {
-      ...{ title: 'Failures', unit: '', height: 110, shape: 'bars', limits: [] },
-      lines: [planLine(page, 'failures', 'failures', 'Failures')]
-    },
-    {
-      ...{ title: 'Active threads', unit: '', height: 120, shape: 'area', limits: [] },
-      lines: [planLine(page, 'activeThreads', 'threads', 'Active threads')]
-    }
+/** The values of charts, for a spreadsheet. */
+function listValues(plan: TimePlan, charts: readonly ChartPlan[]): Cell[][] {
+  const { startMs, series, warmUp } = plan
+  const lines = charts.flatMap((chart) => chart.lines.map((line) => ({ ...line, unit: chart.unit })))
+  const hasNotes = warmUp?.untilMs != null || bandsOf(plan).length > 0
+  const headings = [
+    ...['Seconds', 'Time'],
+    ...lines.map(({ name, unit }) => withUnit(name, unit)),
+    ...(hasNotes ? ['Note'] : [])
   ]
-  // What the CSVs do not contain gets no empty chart.
-  return plans.filter(({ lines }) => lines.some(({ said }) => said.some((value) => value !== null)))
+  const rows = series.atMs.map((at, i): Cell[] => [
+    at / 1000,
+    startMs === null ? null : new Date(startMs + at).toISOString(),
+    ...lines.map(({ said }) => said[i] ?? null),
+    ...(hasNotes ? [notesOn(plan, i).join(', ')] : [])
+  ])
+  return [headings, ...rows]
+}
+
+function withUnit(name: string, unit: string): string {
+  return unit === '' ? name : `${name}, ${unit}`
 }
 
 /** Everything but the values. */
-function outlineOf(plans: readonly ChartPlan[], page: Timed): string {
-  return JSON.stringify([plans.map(({ title, limits }) => [title, limits]), bandsOf(page).length > 0])
+function outlineOf(plan: TimePlan): string {
+  const charts = plan.charts.map(({ title, limits, lines }) => [title, limits, lines.map(({ name }) => name)])
+  return JSON.stringify([charts, bandsOf(plan).length > 0])
 }
 
-function notesOn(page: Timed, index: number): string[] {
-  const band = describeBand(page, index)
-  return [...(isInWarmUp(page, index) ? [NOT_COUNTED] : []), ...(band === undefined ? [] : [band])]
-}
-
-function planLine(page: Timed, of: SeriesName, colour: ColourName, name: string = colour): Line {
-  const whole = page.series[of]
-  const values = page.warmUp?.counted?.[of]
-  if (values === undefined) return { name, colour, values: whole, grey: undefined, said: whole }
-  const said = whole.map((value, i) => (isInWarmUp(page, i) ? value : (values[i] ?? null)))
-  return { name, colour, values, grey: greyPart(whole, values), said }
+function notesOn(plan: TimePlan, index: number): string[] {
+  const band = describeBand(plan, index)
+  return [...(isInWarmUp(plan, index) ? [NOT_COUNTED] : []), ...(band === undefined ? [] : [band])]
 }
 
 function makeLegend(caption: HTMLElement, { name, colour }: Line, canHide: boolean): HTMLElement {
@@ -315,108 +346,19 @@ function makeLegend(caption: HTMLElement, { name, colour }: Line, canHide: boole
   return value
 }
 
-function chartOptions(
-  plan: ChartPlan,
-  { palette, limits, width }: { palette: Palette; limits: readonly Limit[]; width: number }
-): uPlot.Options {
-  return {
-    width,
-    height: plan.height,
-    padding: [8, (plot) => gutterOf(limits, plot.width), 0, 0],
-    legend: { show: false },
-    scales: { x: { time: false }, y: { range: (_, __, max) => [0, topOf(max, plan.limits)] } },
-    axes: [
-      {
-        ...{ ...axisLook(palette), size: 28, incrs: TIME_STEPS, space: 70 },
-        values: (_, splits) => splits.map(formatElapsed)
-      },
-      numberAxis(palette, AXIS_WIDTH, 28)
-    ],
-    series: [
-      {},
-      ...plan.lines.flatMap(({ grey }) =>
-        grey === undefined ? [] : [seriesOptions(plan, palette['warm-up'])]
-      ),
-      ...plan.lines.map(({ colour }) => seriesOptions(plan, palette[colour]))
-    ],
-    // The crosshair stays where the pointer left it.
-    cursor: { y: false, sync: { key: 'time' }, drag: { x: true, y: false }, bind: { mouseleave: () => null } }
-  }
-}
-
-function seriesOptions({ shape }: ChartPlan, stroke: string): uPlot.Series {
-  const base: uPlot.Series = { stroke, width: 1.75, points: { show: false } }
-  if (shape === 'area') return { ...base, fill: tint(stroke, 0.14) }
-  if (shape === 'line') return base
-  const { bars } = uPlot.paths
-  return { ...base, width: 0, fill: stroke, ...(bars && { paths: bars({ size: [0.7, 24] }) }) }
-}
-
-/** Limits are labelled beside the charts, which all have the same width; a narrow screen has no space for them. */
-function gutterOf(limits: readonly Limit[], width: number): number {
-  if (limits.length === 0 || width <= WIDE) return 16
-  const longest = Math.max(...limits.map(({ text }) => text.length))
-  return Math.min(WIDEST_GUTTER, Math.max(GUTTER, longest * LETTER_WIDTH + 2 * GAP))
-}
-
-/** Space above the highest point, and for limits that are close. */
-function topOf(max: number | null, limits: readonly Limit[]): number {
-  const highest = Math.max(1, max ?? 0)
-  return Math.max(highest, ...limits.map(({ ms }) => ms).filter((ms) => ms < highest * 2)) * 1.1
-}
-
-/** Limits as dashed lines with their labels beside them, moved up if two are close. */
-function drawLimits(plot: uPlot, { limits, lines }: ChartPlan, palette: Palette): void {
-  const { ctx, bbox } = plot
-  const ratio = uPlot.pxRatio
-  const isDrawn = ({ name, ms }: Limit): boolean =>
-    ms <= (plot.scales.y?.max ?? 0) && lines.some((line) => line.name === (name === 'median' ? 'p50' : name))
-  let lastY = Infinity
-  for (const limit of limits.filter(isDrawn).sort((a, b) => a.ms - b.ms)) {
-    const y = plot.valToPos(limit.ms, 'y', true)
-    const colour = limitColour(limit, palette)
-    ctx.save()
-    ctx.strokeStyle = colour
-    ctx.setLineDash([6 * ratio, 4 * ratio])
-    ctx.lineWidth = 1.25 * ratio
-    const right = bbox.left + bbox.width
-    strokeLine(ctx, [bbox.left, y], [right, y])
-    ctx.restore()
-    if (plot.width <= WIDE) continue
-    lastY = Math.min(y + 4 * ratio, lastY - 15 * ratio)
-    const at = { x: right + GAP * ratio, y: lastY, align: 'left' as const }
-    writeOnChart(ctx, { text: limit.text, mostWidth: ctx.canvas.width - at.x, ...at, colour, palette })
-  }
-}
-
-function describeChart({ title, unit, lines }: ChartPlan, page: Timed): string {
-  const { series, warmUp } = page
+function describeChart({ title, write, lines }: ChartPlan, plan: TimePlan): string {
+  const { series, warmUp } = plan
   const isAnyCounted = lines.some(({ values }) => values.some((value) => value !== null))
   const parts = lines.map(({ name, values, said }) => {
     const told = isAnyCounted ? values : said
     const known = told.filter((value) => value !== null)
     const highest = Math.max(...known)
     const at = formatElapsed((series.atMs[told.indexOf(highest)] ?? 0) / 1000)
-    return `${name} from ${withUnit(Math.min(...known), unit)} to ${withUnit(highest, unit)}, highest at ${at}`
+    return `${name} from ${write(Math.min(...known))} to ${write(highest)}, highest at ${at}`
   })
   const length = formatElapsed(((series.atMs.at(-1) ?? 0) + series.bucketMs) / 1000)
   const until = formatElapsed((warmUp?.untilMs ?? 0) / 1000)
   const part = isAnyCounted ? `the first ${until}` : 'all of it'
   const leftOut = warmUp?.untilMs == null ? '' : `, ${part} ${NOT_COUNTED}`
-  return `${title} over ${length}${leftOut}${countBands(page)}: ${parts.join('; ')}`
-}
-
-function withUnit(value: number | null, unit: string): string {
-  return value === null ? '–' : `${formatNumber(value)}${unit === 'ms' ? ' ms' : unit}`
-}
-
-function dataOf({ lines }: ChartPlan, { atMs }: Series): uPlot.AlignedData {
-  const grey = lines.flatMap((line) => (line.grey === undefined ? [] : [[...line.grey]]))
-  return [atMs.map((at) => at / 1000), ...grey, ...lines.map(({ values }) => [...values])]
-}
-
-/** Where a line is in the chart's data: its grey part and itself. */
-function seriesOf({ lines }: ChartPlan, index: number): number[] {
-  const greyCount = lines.filter(({ grey }) => grey !== undefined).length
-  return greyCount === 0 ? [index + 1] : [index + 1, greyCount + index + 1]
+  return `${title} over ${length}${leftOut}${countBands(plan)}: ${parts.join('; ')}`
 }
