@@ -100,7 +100,10 @@ class Page {
     const { label: open, span } = readAddress(location.hash)
     if (open !== undefined && this.#isOpenedHere) history.back()
     else if (open !== undefined) rewriteAddress({ span })
-    if (document.activeElement === document.body) this.#labels.focusOn(label)
+    // What had the focus before may be gone, or there was nothing.
+    const { activeElement } = document
+    if (activeElement === document.body || activeElement?.closest('dialog') != null)
+      this.#labels.focusOn(label)
   }
 
   #choose(index: number): void {

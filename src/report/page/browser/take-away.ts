@@ -178,7 +178,8 @@ function offerText(button: HTMLButtonElement, text: string): void {
     // It closes this box alone, not a dialog around it.
     event.preventDefault()
     event.stopPropagation()
-    close()
+    button.hidden = false
+    // The box loses the focus by it, and closes.
     button.focus()
   })
   box.focus()
