@@ -1,5 +1,6 @@
-// Creates the README's pictures of the report page, docs/report-light.png and docs/report-dark.png, from a rehearsal: the
-// samples are synthetic and always the same, the times of day are the current ones. Needs dist/ (`npm run build`) and chromium.
+// Creates the README's pictures of the report page, docs/report-light.png and docs/report-dark.png, and that of a label,
+// docs/report-label.png, from a rehearsal: the samples are synthetic and always the same, the times of day are the current ones.
+// Needs dist/ (`npm run build`) and chromium.
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,7 @@ import { chromium } from 'playwright-core'
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const SIZE = { width: 1200, height: 1600 }
+const LABEL_HEIGHT = 1340
 const THRESHOLDS = [
   ...['apdex >= 0.9', 'error_rate < 1%', 'p95 < 230ms', 'throughput >= 50/s'],
   ...['p95{label="checkout"} < 500ms', 'warn: p99 < 300ms']
@@ -25,6 +27,7 @@ try {
   await rehearse(folder)
   await mkdir(path.join(ROOT, 'docs'), { recursive: true })
   for (const colorScheme of ['light', 'dark']) await photograph(colorScheme)
+  await photographLabel('checkout')
 } finally {
   await browser.close()
   await rm(folder, { recursive: true })
@@ -56,5 +59,15 @@ async function photograph(colorScheme) {
   const chart = await page.locator('#time figure').nth(1).boundingBox()
   const clip = { x: 0, y: 0, width: SIZE.width, height: Math.round(chart.y + chart.height + 8) }
   await page.screenshot({ path: path.join(ROOT, `docs/report-${colorScheme}.png`), clip })
+  await page.close()
+}
+
+/** As far as its response codes. */
+async function photographLabel(label) {
+  const page = await browser.newPage({ viewport: { ...SIZE, height: LABEL_HEIGHT }, colorScheme: 'light' })
+  const { href } = pathToFileURL(path.join(folder, 'report.html'))
+  await page.goto(`${href}#label=${encodeURIComponent(label)}`)
+  await page.locator('#label-time canvas').first().waitFor()
+  await page.screenshot({ path: path.join(ROOT, 'docs/report-label.png') })
   await page.close()
 }

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Browser, BrowserContextOptions, Download, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Outcome } from '../../src/analysis/outcome.js'
 import { buildPageDocument, type PageDocument } from '../../src/report/page/build-document.js'
 import { pagePolicy, renderPage, renderPageDocument } from '../../src/report/page/page.js'
@@ -136,8 +136,7 @@ describeInBrowser('a page with details in a browser', () => {
     )
   }
   async function download(page: Page, act: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> {
-    const [found] = await Promise.all<Download | void>([page.waitForEvent('download'), act()])
-    const file = found as Download
+    const [file] = await Promise.all([page.waitForEvent('download'), act()])
     return { name: file.suggestedFilename(), bytes: await readFile(await file.path()) }
   }
 

@@ -23,8 +23,6 @@ export function makeHistogram(figures: Figures, edgesMs: readonly number[]) {
   return { edgesMs, shares }
 }
 
-export type Zones = NonNullable<ReturnType<typeof makeZones>>
-
 /** Shares of the samples as the apdex counts them; they add up to 1. A failed sample is no other, however fast it was. Undefined as well. */
 export function makeZones(figures: Figures, targetMs: number) {
   const times = figures.countTimes()

@@ -1,6 +1,6 @@
 import { Connection } from './connection.js'
+import { watchCopying } from './copy-table.js'
 import { find, rewrite } from './elements.js'
-import { watchCopying } from './take-away.js'
 import { watchTheme } from './theme.js'
 
 watchTheme(() => undefined)

@@ -32,7 +32,7 @@ const LOGARITHMIC: uPlot.Scale.Distr = 3
 const SPLITS = [
   { least: 560, digits: [1, 1.5, 2, 3, 4, 5, 7] },
   { least: 180, digits: [1, 2, 5] },
-  { least: 115, digits: [1, 3] }
+  { least: 100, digits: [1, 3] }
 ]
 /** The apdex tolerates up to this many times its target. */
 const TOLERATED = 4
@@ -237,7 +237,7 @@ function showZones(list: HTMLUListElement, shown: Distributed | undefined): void
     ['good', `satisfied, up to ${formatMs(targetMs)}`],
     ['doubtful', `tolerating, up to ${formatMs(TOLERATED * targetMs)}`],
     ['bad', 'frustrated, slower than that'],
-    ['failed', 'failed, counted as frustrated']
+    ['failures', 'failed, counted as frustrated']
   ] as const
   items.forEach(([tone, words], i) => {
     const item = make('li', { className: tone })

@@ -64,7 +64,7 @@ export function makeFigure({ title, unit }: { title: string; unit: string }, wor
 }
 
 /** What a chart is drawn in, with what it shows in words. */
-export function makePlot(words: string): HTMLDivElement {
+function makePlot(words: string): HTMLDivElement {
   const plot = make('div', { className: 'plot' })
   plot.setAttribute('role', 'img')
   plot.setAttribute('aria-label', words)
