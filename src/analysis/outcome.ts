@@ -1,4 +1,5 @@
 import type { DetailsDocument, VerdictDocument } from '../contract/verdict.js'
+import type { LabelChanges } from './baseline/compare-labels.js'
 import type { Trend } from './baseline/build-trend.js'
 import type { Measurements } from './results/figures/measurements.js'
 import type { Judgement } from './thresholds/judge/judgement.js'
@@ -55,6 +56,8 @@ export interface Outcome {
   readonly baseline?: BaselineFacts | undefined
   /** Where no line names `baseline`: the comparison to show. It was not part of the verdict. */
   readonly shownComparisons?: readonly Judgement[]
+  /** What changed by label; it was not part of the verdict. */
+  readonly labelChanges?: LabelChanges | undefined
   readonly trend?: Trend | undefined
   /** Set if the gate stopped the run because of a broken threshold: the verdict is on the part before. */
   readonly stoppedEarly?: StoppedEarly | undefined

@@ -198,6 +198,29 @@ const trend = v.strictObject({
   bands: v.strictObject({ p95Ms: band, throughput: band, errorRate: band })
 })
 
+const bothCounts = v.strictObject({ base: count, head: count })
+const labelChange = v.strictObject({
+  label: text,
+  base: about(figure, 'The time of the base, in ms: the mean of its newest runs, or of the rounds.'),
+  head: about(figure, 'The same time of this run, in ms.'),
+  changePct: about(figure, 'How much longer it takes, in percent; null where the two cannot be compared.'),
+  interval: about(
+    v.nullable(v.strictTuple([number, number])),
+    'Where the change is, in percent; null where there are too few samples or rounds to tell.'
+  ),
+  outcome: about(
+    v.picklist(['slower', 'faster', 'no clear change', 'new', 'gone', 'not comparable']),
+    'Slower and faster only where the interval does not contain 0. Never part of the verdict.'
+  ),
+  samples: about(bothCounts, 'What the two times are computed from.'),
+  errorRate: v.strictObject({ base: share, head: share })
+})
+const labelChanges = v.strictObject({
+  metric: about(v.picklist(['p95', 'median', 'mean']), 'The time that labels are compared by.'),
+  rows: about(v.pipe(v.array(labelChange), v.maxLength(200)), 'What costs users most time first.'),
+  leftOut: about(count, 'How many further labels changed less.')
+})
+
 const warmUp = v.strictObject({
   seconds: about(
     v.pipe(v.number(), v.gtValue(0)),
@@ -227,7 +250,7 @@ const stoppedEarly = v.strictObject({
 /** Parts that the JSON schema names. */
 export const VERDICT_PARTS = {
   ...{ run, overTime, figures: overall, scoped, metrics, series, source, error, threshold, grid, node },
-  ...{ baseline, trend, warmUp, stalls, stoppedEarly, details, detailSeries }
+  ...{ baseline, trend, labelChanges, warmUp, stalls, stoppedEarly, details, detailSeries }
 }
 
 export const verdictSchema = v.strictObject({
@@ -273,6 +296,10 @@ export const verdictSchema = v.strictObject({
   shown_comparisons: about(
     v.array(threshold),
     'Where no line names baseline: how such lines would have come out. Not part of the verdict.'
+  ),
+  label_changes: about(
+    v.nullable(labelChanges),
+    'What changed by label, against the baseline or side by side; null where nothing was compared. Not part of the verdict.'
   ),
   trend: v.nullable(trend),
   warm_up: about(v.nullable(warmUp), 'What was left out of all figures; null without a warm-up.'),

@@ -91,7 +91,10 @@ function describeBase({ baseRuns, knownBaseRuns = baseRuns }: Comparison, baseli
 }
 
 /** With its interval: `+12.3 % (+2.1 to +22.5)`. */
-function describeChange(metric: Metric, { changePct, interval }: Comparison): string {
+export function describeChange(
+  metric: Metric,
+  { changePct, interval }: Pick<Comparison, 'changePct' | 'interval'>
+): string {
   if (changePct === undefined) return NONE
   const change = formatChange(metric, changePct)
   const [low, high] = (interval ?? []).map((end) => formatChange(metric, end).replace(/ .*$/, ''))

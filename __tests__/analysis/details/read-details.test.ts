@@ -163,6 +163,15 @@ describe('a second reading', () => {
     expect(Math.min(...details.failures.map(({ atMs }) => atMs))).toBeGreaterThanOrEqual(START_MS + 5000)
   })
 
+  test('leaves out rows outside of the run, like the figures', async () => {
+    const rows = makeRows(2, 400)
+    const [early] = makeRows(3, 1, { fromMs: START_MS - 7_200_000 })
+    const times = { startedMs: START_MS, stoppedMs: START_MS + 16_000 }
+    const { details, measurements } = await detailsOf([[write([early!, ...rows])]], { times })
+    expect(measurements.figures({})?.samples).toBe(400)
+    expect(details.overall).toMatchObject(naiveSeries(rows, details.overall))
+  })
+
   test('adds up grids, and lays runs end to end as the series does', async () => {
     const [one, other] = [makeRows(3, 200), makeRows(4, 300)]
     const both = await detailsOf([[write(one), write(other)]])
@@ -190,6 +199,20 @@ describe('a second reading', () => {
       expect(countCodes(series)).toBe(own.length)
     }
   })
+})
+
+test('however many labels, codes and errors: details stay small', async () => {
+  const rows = makeRows(13, 20_000, { spreadMs: 30 }).map((row, i) => ({
+    ...row,
+    label: `label ${i % 300}`,
+    code: String(400 + (i % 30)),
+    isFailure: true,
+    message: `${'long '.repeat(100)}${i % 50}`
+  }))
+  const { details } = await detailsOf([[write(rows)]])
+  expect(details.overall.atMs.length).toBeGreaterThan(590)
+  expect(details.labels).toHaveLength(20)
+  expect(JSON.stringify(details).length).toBeLessThan(250_000)
 })
 
 describe('threads', () => {
@@ -370,6 +393,14 @@ describe('there are no details', () => {
     expect((await readTwice([texts])).details).toMatch(reason)
   })
 
+  test('of grids whose clocks differ', async () => {
+    const [here, ahead] = [makeRows(1, 400), makeRows(1, 400, { fromMs: START_MS + 1_800_000 })]
+    const times = { startedMs: START_MS, stoppedMs: START_MS + 16_000 }
+    const { details, measurements } = await readTwice([[write(here), write(ahead)]], { times })
+    expect(measurements.areClocksApart).toBe(true)
+    expect(details).toMatch(/no common time/)
+  })
+
   test('of CSVs that have changed since', async () => {
     const text = write(makeRows(11, 50))
     const [header = '', first = ''] = text.split('\n')
@@ -379,6 +410,6 @@ describe('there are no details', () => {
 
   test('of CSVs that are gone', async () => {
     const meanwhile = ([path = '']: readonly string[]) => rmSync(path)
-    await expect(readTwice([[write(makeRows(12, 50))]], { meanwhile })).rejects.toThrow(/ENOENT/)
+    expect((await readTwice([[write(makeRows(12, 50))]], { meanwhile })).details).toMatch(/ENOENT/)
   })
 })

@@ -70,6 +70,7 @@ describe('a report of local CSVs', () => {
     expect(out).toContain('PASSED: No thresholds were given, so this is only a report.')
     expect(await readFile(join(workspace, 'out/report.html'), 'utf8')).toContain('Load gate: passed')
     expect(await readVerdict()).toMatchObject({ verdict: 'passed', apdex: 1, 'apdex-target': 500 })
+    expect(await readVerdict()).toMatchObject({ details: { overall: {}, labels: [{}, {}], failures: [] } })
   })
 
   test('without a warm-up', async () => {

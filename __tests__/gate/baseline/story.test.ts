@@ -290,6 +290,22 @@ describe('a pull request', () => {
     expect(uploadedBaselines()).toEqual([])
   })
 
+  test('that is slower says first which requests got slower, by the recorded labels and their histograms', async () => {
+    const { labelChanges } = await gate({ slower: 1.5 })
+    expect(labelChanges?.rows).toHaveLength(1)
+    expect(labelChanges).toMatchObject({ metric: 'p95', rows: [{ label: 'checkout', outcome: 'slower' }] })
+    const [row] = labelChanges?.rows ?? []
+    expect(row?.interval?.[0]).toBeGreaterThan(0)
+    expect(row?.changePct).toBeGreaterThan(30)
+    expect(labelChanges?.times.map(({ label }) => label)).toEqual([null, 'checkout'])
+    expect(ports.summaries[0]).toMatch(
+      /### Which requests got slower\n\nThe p95 of each label, .*\n\n\| Label .*\n.*\n\| checkout \|/
+    )
+    const held = await gate({ slower: 1 })
+    expect(held.labelChanges?.rows[0]).toMatchObject({ label: 'checkout', outcome: 'no clear change' })
+    expect(ports.summaries[0]).toContain('<details><summary>Base and head by label</summary>')
+  })
+
   test('with another plan is not comparable, and says why', async () => {
     await writeFile(plan, '<jmeterTestPlan version="2"/>')
     const outcome = await gate({ baseline: { onMissing: 'fail' } })

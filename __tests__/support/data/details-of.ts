@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readDetails } from '../../../src/analysis/details/read-details.js'
 import { readResults } from '../../../src/analysis/evidence/count-results.js'
+import type { RunTimes } from '../../../src/analysis/evidence/own-rows.js'
 import type { Details } from '../../../src/analysis/outcome.js'
 import type { Measurements } from '../../../src/analysis/results/figures/measurements.js'
 import { mergeRuns } from '../../../src/analysis/results/figures/merge.js'
@@ -19,12 +20,13 @@ export async function readTwice(
   runs: readonly (readonly string[])[],
   options: ScanFilesOptions & {
     readonly warmUpMs?: number
+    readonly times?: RunTimes
     readonly lines?: string
     /** What happens between the two. */
     readonly meanwhile?: (paths: readonly string[]) => void
   } = {}
 ): Promise<Read> {
-  const { warmUpMs = 0, lines = '', meanwhile, ...scanning } = options
+  const { warmUpMs = 0, lines = '', times, meanwhile, ...scanning } = options
   const folder = mkdtempSync(join(tmpdir(), 'loadgate-details-'))
   try {
     const files = runs.map((texts, run) =>
@@ -35,7 +37,7 @@ export async function readTwice(
       })
     )
     const counted = []
-    for (const each of files) counted.push(await readResults(each, { warmUpMs }))
+    for (const each of files) counted.push(await readResults(each, { warmUpMs, times }))
     const measurements = mergeRuns(counted.map(({ scans, countedScans = scans }) => countedScans))
     meanwhile?.(files.flat().map(({ path }) => path))
     const { thresholds } = parseThresholds(lines)

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { MOST_LABEL_BUCKETS, MOST_SAMPLED_ERRORS } from '../../contract/verdict/limits.js'
+import { messageOf } from '../../contract/text.js'
 import type { ScannedFile } from '../evidence/warm-up.js'
 import type { Details } from '../outcome.js'
 import { findAxis } from '../results/figures/merge.js'
@@ -18,8 +19,15 @@ export interface DetailsOptions extends ScanFilesOptions {
   readonly thresholds: readonly Pick<Threshold, 'selector'>[]
 }
 
-/** Reads the CSVs of a run, or of several, once more for what only the report shows; or why that is not possible. */
+/** Reads the CSVs of a run, or of several, once more for what only the report shows; or why that is not possible. It never throws. */
 export async function readDetails(
+  runs: readonly (readonly ScannedFile[])[],
+  options: DetailsOptions
+): Promise<Details | string> {
+  return read(runs, options).catch(messageOf)
+}
+
+async function read(
   runs: readonly (readonly ScannedFile[])[],
   { measurements, thresholds, ...scanning }: DetailsOptions
 ): Promise<Details | string> {

@@ -3,7 +3,6 @@ import type { Outcome } from '../../analysis/outcome.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { OnStall } from '../../analysis/thresholds/judge/judgement.js'
 import type { Clock } from '../../contract/clock.js'
-import { messageOf } from '../../contract/text.js'
 import { conclude } from '../verdict/conclude.js'
 import type { EarlierVerdict } from './earlier-verdict.js'
 import { readResultFiles } from './read-result-files.js'
@@ -38,9 +37,7 @@ export async function judgeFiles(sources: readonly ResultSource[], options: Opti
   const outcome = conclude(settings, findings)
   const { collection: { countedFiles = [], measurements } = {} } = findings
   // The verdict does not depend on them.
-  const details = await readDetails(countedFiles, { measurements, thresholds: given.thresholds }).catch(
-    messageOf
-  )
+  const details = await readDetails(countedFiles, { measurements, thresholds: given.thresholds })
   return {
     ...outcome,
     ...(typeof details === 'object' && { details }),

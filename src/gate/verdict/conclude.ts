@@ -3,6 +3,7 @@ import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../.
 import type { Run } from '../../contract/api.js'
 import { describeStarved } from '../../report/rows.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
+import { compareLabels } from '../../analysis/baseline/compare-labels.js'
 import { judgeBaselineLines, SHOWN_LINES } from '../../analysis/baseline/judge-lines.js'
 import type { ComparisonRules, ComparisonEvidence } from '../../analysis/baseline/judge/sides.js'
 import { judgeToolLines } from '../../analysis/thresholds/judge/tool-lines.js'
@@ -81,6 +82,7 @@ export function conclude(settings: VerdictSettings, findings: Findings): Outcome
     notes: notesOf(settings, findings),
     baseline: findings.baseline,
     ...shownComparisonsOf(settings, findings),
+    labelChanges: findings.comparison && compareLabels(findings.comparison, settings),
     trend: findings.trend,
     stoppedEarly: factsOfStop(findings.stoppedEarly)
   }

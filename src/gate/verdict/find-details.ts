@@ -1,6 +1,5 @@
 import { readDetails } from '../../analysis/details/read-details.js'
 import type { Details } from '../../analysis/outcome.js'
-import { messageOf } from '../../contract/text.js'
 import type { Findings } from '../findings.js'
 import type { Ports } from '../ports.js'
 import type { Settings } from '../settings/settings.js'
@@ -13,7 +12,7 @@ export async function findDetails(
 ): Promise<{ readonly details?: Details }> {
   if (collection === undefined || cancelled.aborted) return {}
   const { countedFiles = [], measurements } = collection
-  const found = await readDetails(countedFiles, { measurements, thresholds }).catch(messageOf)
+  const found = await readDetails(countedFiles, { measurements, thresholds })
   if (typeof found === 'object') return { details: found }
   log.debug(`The report has no details: ${found}`)
   return {}

@@ -30,6 +30,7 @@ import type { WarmUpFacts } from '../../analysis/outcome.js'
 import { boundTrend } from '../trend-points.js'
 import { describeStalls, placeStalls } from '../stalls.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
+import { labelChangesPart } from './label-changes.js'
 import { formatElapsed, bucketStart, findOrigin } from './numbers.js'
 
 /** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
@@ -96,6 +97,7 @@ export function buildPageDocument(outcome: Shown) {
       .filter(({ comparison }) => comparison !== undefined && comparison.baseFrom !== '')
       .slice(0, MOST_SHOWN_COMPARISONS),
     baselineSentences: baselineSentences(outcome.baseline),
+    labelChanges: labelChangesPart(outcome),
     trend: boundTrend(outcome.trend) ?? null,
     stoppedEarly: outcome.stoppedEarly ?? null,
     errors: errorRows(measurements, MOST_ERRORS),
@@ -301,7 +303,9 @@ function limitsOf(
   return aboutView.flatMap((judgement) => {
     const limit = asAbsolute(judgement)
     if (limit === undefined) return []
-    return [{ text: limit.text, name: limit.name, ms: limit.value, verdict: wordOf(judgement) }]
+    // Beside the label's own charts, its name says nothing new.
+    const text = kind === 'label' ? limit.text.replace(/\{.*\}/, '') : limit.text
+    return [{ text, name: limit.name, ms: limit.value, verdict: wordOf(judgement) }]
   })
 }
 

@@ -67,7 +67,7 @@ function renderFirst(samples: readonly FailedSample[], startMs: number | null, i
 }
 
 /** It opens the label; the row that stands for all other errors has none. */
-function linkLabel(label: string): string {
+export function linkLabel(label: string): string {
   if (label === '' || label === NO_LABEL) return escapeHtml(label)
   return `<a href="#${escapeHtml(labelAddress(label))}">${escapeHtml(label)}</a>`
 }

@@ -6,6 +6,7 @@ import { buildPageDocument, type PageDocument } from './build-document.js'
 import { embedDocument, writeJson } from './label-rows.js'
 import { wrapTable } from './numbers.js'
 import { renderErrors } from './error-section.js'
+import { renderLabelChanges } from './label-changes.js'
 import { renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'
 import { renderInformation, renderThresholds } from './threshold-section.js'
 
@@ -49,6 +50,8 @@ export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): s
 function renderAround(page: PageDocument, paths: PagePaths, data: string): string {
   const { eventsPath, stopPath, homePath, visitor, editor } = paths
   const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
+  const labelChanges = wrapSection('label-changes', renderLabelChanges(page))
+  const isFirst = page.labelChanges?.isFirst ?? false
   const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
   return `${renderHead({ policy: pagePolicy(paths), title: escapeHtml(title) })}
 <body>
@@ -56,9 +59,11 @@ function renderAround(page: PageDocument, paths: PagePaths, data: string): strin
 <main>
 ${homePath === undefined ? '' : renderTop(visitor, { path: homePath, isHere: false })}${eventsPath === undefined ? '' : livePanel(stopPath)}
 <div id="overview"${eventsPath === undefined ? '' : ' tabindex="-1"'}>${renderOverview(page)}</div>
+${isFirst ? labelChanges : ''}
 ${wrapSection('thresholds', renderThresholds(page))}
 ${editor === undefined ? '' : renderEditor(editor)}
 ${wrapSection('comparison', renderInformation(page))}
+${isFirst ? '' : labelChanges}
 ${TREND_PANEL}
 ${wrapSection('stalls', renderStalls(page))}
 ${wrapSection('errors', renderErrors(page))}

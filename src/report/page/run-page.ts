@@ -17,7 +17,8 @@ export interface RunJudgement extends Pick<Outcome, 'reason' | 'judgements' | 'w
   readonly warmUp?: WarmUpFacts | undefined
 }
 
-type OfOutcome = Pick<Outcome, 'summary' | 'rehearsal' | 'warnings' | 'grids' | 'nodes' | 'measurements'>
+type OfOutcome = Pick<Outcome, 'summary' | 'rehearsal' | 'warnings' | 'grids' | 'nodes'> &
+  Pick<Outcome, 'measurements' | 'details'>
 
 /** What a service knows about a run. */
 export interface RunState extends Omit<RunFacts, 'url'>, OfOutcome {

@@ -72,7 +72,8 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
   })
   return {
     ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
-    ...{ judgements, left, measurements: results.measurements, countedFiles: results.countedFiles },
+    ...{ judgements, left, lines: [...own, ...left] },
+    ...{ measurements: results.measurements, countedFiles: results.countedFiles },
     ...(results.warmUp && { warmUp: results.warmUp }),
     // What makes the figures doubtful without changing the verdict.
     warnings: [

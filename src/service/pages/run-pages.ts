@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
-import { scanFiles } from '../../analysis/results/parallel/scan-files.js'
+import { readDetails } from '../../analysis/details/read-details.js'
+import { readResults as readRows } from '../../analysis/evidence/count-results.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import { findNode } from '../runs/node-book.js'
 import { describeTool, PAGE_SIZE, Recent, queryOf } from '../service-facts.js'
@@ -16,7 +17,7 @@ import type { PagePorts } from './page-access.js'
 import type { EventStream } from './send-page.js'
 import { saysLoss } from '../runs/findings.js'
 import { type FollowedFile, SampleFollower } from './follow-samples.js'
-import type { GridFacts } from '../../analysis/outcome.js'
+import type { Details, GridFacts } from '../../analysis/outcome.js'
 import type { PageDocument } from '../../report/page/build-document.js'
 import type { PagePaths } from '../../report/page/page.js'
 import type {
@@ -145,14 +146,16 @@ export class RunPages {
       const judged = await this.ports.verdicts.judge(run, run.thresholds)
       const state = await this.#stateOf(run, judged.measurements, judged.problems)
       const left = judged.left.map(asWritten)
-      const document = pages.describeRun({ ...state, judged: { ...judged, left } })
+      const details = await readDetails(judged.countedFiles, { ...judged, thresholds: judged.lines })
+      const document = pages.describeRun({ ...state, ...asDetails(details), judged: { ...judged, left } })
       return { document, isFinal: judged.isFinal }
     }
-    const { found, problems } = await readResults(run, store, async (files) =>
-      files.length === 0 ? undefined : scanFiles(files)
-    )
+    const { found, problems } = await readResults(run, store, (files) => readRows(files, { warmUpMs: 0 }))
     for (const { detail } of problems) log(describeUnreadable(run, detail))
-    const document = pages.describeRun(await this.#stateOf(run, found, problems))
+    const { measurements, countedFiles = [] } = found ?? {}
+    const details = await readDetails(countedFiles, { measurements, thresholds: [] })
+    const state = await this.#stateOf(run, measurements, problems)
+    const document = pages.describeRun({ ...state, ...asDetails(details) })
     return { document, isFinal: problems.length === 0 }
   }
 
@@ -297,6 +300,10 @@ function visitorOf({ name }: User): Visitor {
 }
 
 /** No verdict: a line that holds now may break later. */
+function asDetails(details: Details | string): Pick<RunState, 'details'> {
+  return typeof details === 'string' ? {} : { details }
+}
+
 function describeSoFar(run: RunRecord, thresholds: RunThresholds, measurements: Measurements | undefined) {
   const { warmUpSec } = thresholds
   const isWarm = warmUpSec === undefined || measurements === undefined

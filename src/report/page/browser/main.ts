@@ -4,6 +4,7 @@ import { readEmbedded, type EmbeddedDocument } from '../label-rows.js'
 import { renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
 import { renderInformation, renderThresholds } from '../threshold-section.js'
 import { readAddress, writeAddress, type Address, type Span } from './address.js'
+import { ComparedDistributions } from './comparison/compared-distributions.js'
 import { Connection } from './connection.js'
 import { DistributionChart } from './charts/distribution-chart.js'
 import { watchCopying } from './copy-table.js'
@@ -38,6 +39,7 @@ class Page {
     (span) => this.#zoomed(span),
     (label) => this.#closed(label)
   )
+  readonly #compared = new ComparedDistributions()
   readonly #choices = ['distribution-view', 'labels-view'].map((id) => find(id, HTMLSelectElement))
   #page: PageDocument | undefined
   #views: readonly View[] = []
@@ -72,7 +74,13 @@ class Page {
     } else if (this.#page !== undefined) this.#label.open(this.#page, label, span)
   }
 
+  /** Once, with the document that the page was made from. */
+  compare({ labelChanges }: PageDocument): void {
+    this.#compared.show(labelChanges)
+  }
+
   redraw(): void {
+    this.#compared.redraw()
     this.#times.redraw()
     this.#trend.redraw()
     this.#distribution.redraw()
@@ -152,6 +160,7 @@ const first = readEmbedded(JSON.parse(block.text) as EmbeddedDocument)
 watchTheme(() => page.redraw())
 watchCopying()
 page.show(first)
+page.compare(first)
 page.follow()
 
 const { events } = block.dataset

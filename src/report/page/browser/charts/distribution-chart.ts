@@ -27,7 +27,7 @@ interface Mark {
 const HEIGHT = 300
 const ROW_HEIGHT = 17
 // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- an enum of declarations alone has no value at run time
-const LOGARITHMIC: uPlot.Scale.Distr = 3
+export const LOGARITHMIC: uPlot.Scale.Distr = 3
 /** From how many pixels of a power of ten on its splits do not touch each other. */
 const SPLITS = [
   { least: 560, digits: [1, 1.5, 2, 3, 4, 5, 7] },
@@ -118,7 +118,7 @@ function dataOf(histogram: Histogram): uPlot.AlignedData {
 }
 
 /** A logarithmic axis has no zero. */
-function onAxis(ms: number): number {
+export function onAxis(ms: number): number {
   return Math.max(0.5, ms)
 }
 
@@ -163,7 +163,7 @@ function chartOptions(
 }
 
 /** So many of each power of ten as have space beside each other. */
-function makeSplits(low: number, high: number, width: number): number[] {
+export function makeSplits(low: number, high: number, width: number): number[] {
   const decades = Math.log10(high / low)
   const decadeWidth = width / decades
   const digits = SPLITS.find(({ least }) => decadeWidth >= least)?.digits ?? [1]
