@@ -6,12 +6,12 @@ import type { ErrorCount, Measurements, Scope } from '../analysis/results/figure
 import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
 import { shortenCommit } from './escape.js'
 import { count } from '../contract/text.js'
+import { NO_LABEL } from './page/numbers.js'
 import { overTimeCells } from './stalls.js'
 
 const NONE = '–'
 /** In the place of an empty text. */
 export const NO_MESSAGE = 'no message'
-export const NO_LABEL = '(no name)'
 
 export type JudgementRow = ReturnType<typeof rowOf>
 

@@ -1,9 +1,16 @@
 import { escapeHtml } from '../escape.js'
-import { NO_LABEL, NO_MESSAGE } from '../rows.js'
+import { NO_MESSAGE } from '../rows.js'
 import { formatTime } from '../sentences.js'
 import type { PageDetails, PageDocument } from './build-document.js'
-import { labelAddress } from './label-rows.js'
-import { formatElapsed, formatMs, formatNumber, formatPercent, renderTable } from './numbers.js'
+import {
+  formatElapsed,
+  formatMs,
+  formatNumber,
+  formatPercent,
+  linkLabel,
+  NO_LABEL,
+  renderTable
+} from './numbers.js'
 
 /** More of them would push the charts off the screen. */
 const MOST_OPEN_ERRORS = 3
@@ -64,10 +71,4 @@ function renderFirst(samples: readonly FailedSample[], startMs: number | null, i
   const words =
     samples.length === 1 ? 'The first failed sample' : `The first ${samples.length} failed samples`
   return `<details${isOpen ? ' open=""' : ''}><summary>${words}</summary><ul class="samples">${items.join('')}</ul></details>`
-}
-
-/** It opens the label; the row that stands for all other errors has none. */
-export function linkLabel(label: string): string {
-  if (label === '' || label === NO_LABEL) return escapeHtml(label)
-  return `<a href="#${escapeHtml(labelAddress(label))}">${escapeHtml(label)}</a>`
 }

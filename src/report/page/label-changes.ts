@@ -3,8 +3,7 @@ import type { Outcome } from '../../analysis/outcome.js'
 import { escapeHtml } from '../escape.js'
 import { LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable } from '../label-changes.js'
 import { makeEdges } from './distribution.js'
-import { linkLabel } from './error-section.js'
-import { renderTable } from './numbers.js'
+import { linkLabel, renderTable } from './numbers.js'
 
 /** verdict.json has up to 200. */
 const MOST_ROWS = 50

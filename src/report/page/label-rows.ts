@@ -49,19 +49,6 @@ export function readEmbedded(page: EmbeddedDocument): PageDocument {
   return { ...page, views: page.views.map((view) => ({ ...view, labels: unpackRows(view.labels) })) }
 }
 
-/** Half a character, which no address can hold. */
-const HALF_CHARACTER = /\p{Surrogate}/gu
-
-/** What opens a label, after the `#` of the page's address. */
-export function labelAddress(label: string): string {
-  return `label=${encodeURIComponent(asWritten(label))}`
-}
-
-/** A label as an address can hold it. */
-export function asWritten(label: string): string {
-  return label.replace(HALF_CHARACTER, '\uFFFD')
-}
-
 /** Inside a script element `</script` and `<!--` would end it or change how it is parsed, so every `<` is escaped. */
 export function writeJson(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c')

@@ -3,8 +3,15 @@ import type { StallRow } from '../stalls.js'
 import { qualifyVerdict } from '../sentences.js'
 import type { FiguresDocument } from '../../contract/verdict.js'
 import type { Headline, LabelRow, Live, PageDocument, View } from './build-document.js'
-import { labelAddress } from './label-rows.js'
-import { formatApdex, formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
+import {
+  formatApdex,
+  formatMs,
+  formatNumber,
+  formatPercent,
+  formatRate,
+  labelAddress,
+  renderTable
+} from './numbers.js'
 import { sparkPicture, VERDICT_PICTURES, type Tone } from './pictures.js'
 
 export const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {

@@ -1,4 +1,4 @@
-import { labelAddress } from '../label-rows.js'
+import { labelAddress } from '../numbers.js'
 
 /** A part of the time axis, in seconds from the start. */
 export type Span = readonly [from: number, to: number]

@@ -1,6 +1,5 @@
 import type { LabelRow, View } from '../build-document.js'
-import { labelAddress } from '../label-rows.js'
-import { formatNumber } from '../numbers.js'
+import { formatNumber, labelAddress } from '../numbers.js'
 import { FIGURE_COLUMNS, renderLabel } from '../sections.js'
 import { find, make } from './elements.js'
 
