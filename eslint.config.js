@@ -57,7 +57,7 @@ export default tseslint.config(
   },
   {
     // What Node has and browsers lack: for the types of what the page is given, its scripts are checked with Node's.
-    files: ['src/report/page/browser/*.ts'],
+    files: ['src/report/page/browser/**/*.ts'],
     rules: {
       'no-restricted-globals': [
         'error',

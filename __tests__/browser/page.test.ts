@@ -469,7 +469,7 @@ describeInBrowser('the page in a browser', () => {
       'GET /products',
       'GET /products/{id}'
     ])
-    expect(await page.getByRole('status').textContent()).toContain('2 of 6 labels')
+    expect(await page.locator('#label-count').textContent()).toContain('2 of 6 labels')
     await page.getByRole('searchbox').fill('no such label')
     expect(await ask<string[]>(page, 'look.cells(0)')).toEqual([])
     await page.close()

@@ -6,9 +6,12 @@ import type { ErrorCount, Measurements, Scope } from '../analysis/results/figure
 import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
 import { shortenCommit } from './escape.js'
 import { count } from '../contract/text.js'
+import { NO_LABEL } from './page/numbers.js'
 import { overTimeCells } from './stalls.js'
 
 const NONE = '–'
+/** In the place of an empty text. */
+export const NO_MESSAGE = 'no message'
 
 export type JudgementRow = ReturnType<typeof rowOf>
 
@@ -122,9 +125,7 @@ export function slowestLabels(measurements: Measurements) {
     .flatMap((label) => {
       const figures = measurements.figures({ label })
       const timeMs = figures?.percentileMs(95) ?? figures?.meanMs
-      return figures === undefined
-        ? []
-        : [{ label: label.trim() === '' ? '(no name)' : label, figures, timeMs }]
+      return figures === undefined ? [] : [{ label: label.trim() === '' ? NO_LABEL : label, figures, timeMs }]
     })
     .sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0))
 }
@@ -137,8 +138,8 @@ export function errorRows(measurements: Measurements | undefined, mostRows: numb
   const failures = errors.reduce((sum, { count }) => sum + count, 0)
   return errors.map(({ label, code, message, count }) => ({
     ...{ count, share: count / failures, code },
-    message: message || 'no message',
-    label: label === undefined ? '' : label || '(no name)'
+    message: message || NO_MESSAGE,
+    label: label === undefined ? '' : label || NO_LABEL
   }))
 }
 

@@ -1,11 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
-import { makeEdges, makeHistogram, makeSpark, makeZones } from '../../../src/report/page/distribution.js'
+import {
+  makeEdges,
+  makeHistogram,
+  makeSpark,
+  makeZones,
+  writeShares
+} from '../../../src/report/page/distribution.js'
 import type { Figures } from '../../../src/analysis/results/figures/measurements.js'
 import { measure } from '../../support/data/sample-csv.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 
-function figuresOf(times: readonly number[]): Figures {
-  const rows = times.map((ms, i) => `${1_700_000_000_000 + i},${ms},a,true`)
+function figuresOf(times: readonly number[], failedCount = 0): Figures {
+  const rows = times.map((ms, i) => `${1_700_000_000_000 + i},${ms},a,${i >= failedCount}`)
   return measure(['timeStamp,elapsed,label,success', ...rows, ''].join('\n')).figures({})!
 }
 
@@ -46,13 +52,45 @@ describe('a histogram', () => {
   })
 })
 
-test('the zones of the apdex include their limits', () => {
-  const times = [99, 100, 101, 400, 401, 5_000, 6_000, 7_000]
-  expect(makeZones(figuresOf(times), 100)).toEqual({
-    targetMs: 100,
-    satisfied: 2 / 8,
-    tolerated: 2 / 8,
-    frustrated: 4 / 8
+describe('the zones of the apdex', () => {
+  test('include their limits', () => {
+    const times = [99, 100, 101, 400, 401, 5_000, 6_000, 7_000]
+    expect(makeZones(figuresOf(times), 100)).toEqual({
+      ...{ targetMs: 100, satisfied: 2 / 8, tolerated: 2 / 8, frustrated: 4 / 8, failed: 0 }
+    })
+  })
+
+  test('count a failed sample once, as failed, and agree with the apdex', () => {
+    // The first two failed, one fast and one slow.
+    const figures = figuresOf([10, 900, 20, 30, 40, 300, 350, 2_000], 2)
+    const zones = makeZones(figures, 100)!
+    expect(zones).toEqual({
+      ...{ targetMs: 100, satisfied: 3 / 8, tolerated: 2 / 8, frustrated: 1 / 8, failed: 2 / 8 }
+    })
+    expect(zones.satisfied + zones.tolerated / 2).toBe(figures.apdex(100))
+  })
+
+  test.each<[readonly number[], readonly string[]]>([
+    [
+      [0.748, 0, 0, 0.252],
+      ['74.8 %', '0 %', '0 %', '25.2 %']
+    ],
+    [
+      [1 / 3, 1 / 3, 1 / 3, 0],
+      ['33.4 %', '33.3 %', '33.3 %', '0 %']
+    ],
+    [
+      [0.99999, 0, 0, 0.00001],
+      ['99.9 %', '0 %', '0 %', '< 0.1 %']
+    ],
+    [
+      [0, 0, 0, 1],
+      ['0 %', '0 %', '0 %', '100 %']
+    ]
+  ])('%j are written as %j, which add up to 100 %%', (shares, written) => {
+    expect(writeShares(shares)).toEqual(written)
+    const numbers = written.map((text) => parseFloat(text.replace('<', '')))
+    expect(numbers.reduce((sum, part) => sum + part, 0)).toBeCloseTo(100, 9)
   })
 })
 

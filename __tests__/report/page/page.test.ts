@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHash } from 'node:crypto'
 import type { Outcome } from '../../../src/analysis/outcome.js'
-import type { PageDocument } from '../../../src/report/page/build-document.js'
+import { buildPageDocument, type PageDocument } from '../../../src/report/page/build-document.js'
+import { readEmbedded, type EmbeddedDocument } from '../../../src/report/page/label-rows.js'
 import { renderPage, renderPageDocument } from '../../../src/report/page/page.js'
 import {
   HOSTILE,
@@ -18,8 +19,14 @@ import {
   makeTrend
 } from '../../support/data/make-outcome.js'
 import { makeBrokenOverTime, makeStalledOutcome, measureStalled } from '../../support/stalls/stalled-run.js'
-import { makeMeasurements } from '../../analysis/thresholds/make-evidence.js'
-import { makeComparedOutcome, makePageOutcome, SHOP_LOAD } from '../../support/data/page-outcome.js'
+import { makeMeasurements, makeSamples } from '../../analysis/thresholds/make-evidence.js'
+import { makeDetailedOutcome, makeDetails } from '../../support/data/page-details.js'
+import {
+  makeComparedOutcome,
+  makePageOutcome,
+  measureLoad,
+  SHOP_LOAD
+} from '../../support/data/page-outcome.js'
 
 const VOID = ['meta', 'input']
 const ALLOWED = [
@@ -37,7 +44,24 @@ const ALLOWED = [
     'section',
     'div'
   ],
-  ...['h1', 'h2', 'h3', 'p', 'a', 'blockquote', 'code', 'strong', 'span', 'dl', 'dt', 'dd', 'ul', 'details'],
+  ...[
+    'h1',
+    'h2',
+    'h3',
+    'p',
+    'a',
+    'blockquote',
+    'code',
+    'strong',
+    'span',
+    'dl',
+    'dt',
+    'dd',
+    'ul',
+    'li',
+    'details'
+  ],
+  ...['dialog'],
   ...['summary', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'button', 'label', 'select', 'input'],
   ...['svg', 'circle', 'path', 'rect']
 ]
@@ -80,7 +104,7 @@ function readPage(page: string): ReadPage {
   }
   expect(open).toEqual([])
   const text = markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
-  return { elements, text, styles, scripts, data: JSON.parse(data) as PageDocument }
+  return { elements, text, styles, scripts, data: readEmbedded(JSON.parse(data) as EmbeddedDocument) }
 }
 
 const hostile = makePageOutcome(
@@ -176,7 +200,7 @@ describe('the page', () => {
   test('shows base, this run, change and outcome of each line that names a baseline', () => {
     const { text, data } = readPage(renderPage(makeComparedOutcome({ ...SHOP_LOAD, seconds: 5 })))
     for (const words of [
-      'Compared with the baseline Outcome Threshold Base This run Change and interval In words',
+      'Compared with the baseline Outcome Threshold Base This run Change and interval Explanation',
       'broken p95 &#60;= baseline + 10% 310 ms 10 runs, 8c5a0f1 386 ms +24.4 % (+14.2 to +35.6)',
       'unsure error_rate &#60;= baseline + 0.5pp 0.2 % 10 runs, 8c5a0f1 1.05 % +0.85 pp (-0.4 to +2.1)',
       'not comparable warn: apdex &#62;= baseline - 0.02 – – – the base runs',
@@ -192,13 +216,15 @@ describe('the page', () => {
 
   test('has as many cells as headings in each row of its tables', () => {
     const information = makeOutcome({ shownComparisons: [makeCompared('holds'), makeCompared('broken')] })
-    for (const outcome of [makeComparedOutcome({ ...SHOP_LOAD, seconds: 5 }), information]) {
+    const detailed = makeDetailedOutcome({ ...SHOP_LOAD, seconds: 30 })
+    for (const outcome of [makeComparedOutcome({ ...SHOP_LOAD, seconds: 5 }), information, detailed]) {
       const tables = renderPage(outcome).match(/<table><thead>.*?<\/table>/gs) ?? []
       expect(tables.length).toBeGreaterThan(1)
       for (const table of tables) {
-        const [head = 0, ...rows] = (table.match(/<tr>.*?<\/tr>/gs) ?? []).map(
-          (row) => row.match(/<t[hd][ >]/g)?.length
-        )
+        const [head = 0, ...rows] = (table.match(/<tr[ >].*?<\/tr>/gs) ?? []).map((row) => {
+          const wide = Number(/colspan="(\d+)"/.exec(row)?.[1] ?? 1)
+          return (row.match(/<t[hd][ >]/g)?.length ?? 0) + wide - 1
+        })
         expect(rows).toEqual(rows.map(() => head))
       }
     }
@@ -258,6 +284,53 @@ describe('the page', () => {
     expect(text).toContain('1 25 % expected &#34;&#60;ok&#62;&#34; &#60;b&#62;')
     expect(data.errors).toHaveLength(2)
     expect(readPage(renderPage(makeOutcome())).text).not.toContain('Errors')
+  })
+
+  test('shows the first failed samples below the error that they belong to', () => {
+    const measurements = makeMeasurements(makeSamples([100]), {
+      startMs: 1_000_000,
+      errors: () =>
+        makeErrors(
+          { count: 3 },
+          { label: '', code: '', message: '' },
+          { label: undefined, code: '', message: 'other errors' }
+        )
+    })
+    const sample = { code: '503', message: 'Service Unavailable', atMs: 1_012_000, elapsedMs: 250 }
+    const failures = [
+      { ...sample, label: 'checkout', thread: 'Users 1-3', url: 'https://shop.example/<pay>' },
+      { ...sample, label: 'another', thread: 'not shown' },
+      { ...sample, label: '', code: '', message: '', thread: '' }
+    ]
+    const details = makeDetails(measureLoad({ ...SHOP_LOAD, seconds: 5 }), { labels: [], failures })
+    const { text, elements } = readPage(renderPage(makeOutcome({ measurements, details })))
+    expect(text).toContain(
+      '503 Service Unavailable checkout The first failed sample at 0:12 · 1970-01-01 00:16:52 UTC · after 250 ms · thread Users 1-3 · https://shop.example/&#60;pay&#62; 1 20 % no message (no name) The first failed sample at 0:12 · 1970-01-01 00:16:52 UTC · after 250 ms 1 20 % other errors'
+    )
+    expect(text).not.toContain('not shown')
+    expect(elements.map(({ attributes }) => attributes)).toContain(' href="#label=checkout"')
+  })
+
+  test('stays below 600 kB with 10,000 labels and all details, and says how many it leaves out', () => {
+    const labels = Array.from({ length: 10_000 }, (_, i) => `GET /products/${i}/<reviews>`)
+    const outcome = makeDetailedOutcome({ ...SHOP_LOAD, labels, seconds: 601, samplesASecond: 20 })
+    const page = renderPage(outcome)
+    expect(Buffer.byteLength(page)).toBeLessThan(600_000)
+    expect(Buffer.byteLength(page)).toBeGreaterThan(580_000)
+    const { data } = readPage(page)
+    const whole = buildPageDocument(outcome)
+    expect(data.details?.labels).toHaveLength(20)
+    const [all, ...parts] = data.views
+    expect(all!.labels.length).toBeGreaterThan(1_000)
+    for (const view of [all!, ...parts]) expect(view.labels.length + view.labelsLeftOut).toBe(10_000)
+    expect(data).toEqual({
+      ...JSON.parse(JSON.stringify(whole)),
+      views: whole.views.map((view, i) => ({
+        ...view,
+        labels: view.labels.slice(0, data.views[i]!.labels.length),
+        labelsLeftOut: data.views[i]!.labelsLeftOut
+      }))
+    })
   })
 
   test('shows the figures of all samples, of each region and of each grid', () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunRecord } from '../../../src/contract/records.js'
 import type { PageDocument } from '../../../src/report/page/build-document.js'
+import { readEmbedded, type EmbeddedDocument } from '../../../src/report/page/label-rows.js'
 import type { Service } from '../../../src/service/server.js'
 import { openDatabase } from '../../../src/service/store/database.js'
 import { RunTable } from '../../../src/service/store/tables.js'
@@ -186,7 +187,7 @@ describe('the API', () => {
 /** The data block of a page. */
 function readDocument(html: string): PageDocument {
   const [, json] = /<script type="application\/json" id="data"[^>]*>(.*?)<\/script>/s.exec(html) ?? []
-  return JSON.parse(json ?? '') as PageDocument
+  return readEmbedded(JSON.parse(json ?? '') as EmbeddedDocument)
 }
 
 describe('the page of a run that has ended', () => {

@@ -137,7 +137,7 @@ function describeTimes(outcome: Shown) {
 export type PageDetails = NonNullable<ReturnType<typeof describeDetails>>
 
 function describeDetails(outcome: Shown) {
-  const { details, measurements, apdex, warmUp } = outcome
+  const { details, measurements, apdex, warmUp, judgements } = outcome
   const all = measurements?.figures({})
   if (details === undefined || measurements === undefined || all === undefined) return null
   const { minMs = 1, maxMs = 1 } = all
@@ -158,6 +158,7 @@ function describeDetails(outcome: Shown) {
           /** On the edges of all samples. */
           histogram: makeHistogram(figures, edges) ?? null,
           zones: (apdex && makeZones(figures, apdex.targetMs)) ?? null,
+          limits: limitsOf(judgements, { kind: 'label', name: label }),
           errors: errorRows(measurements, MOST_ERRORS, { label })
         }
       ]
@@ -286,7 +287,10 @@ function makeView(
   }
 }
 
-function limitsOf(judgements: readonly Judgement[], { kind, name }: Part) {
+function limitsOf(
+  judgements: readonly Judgement[],
+  { kind, name }: { kind: Part['kind'] | 'label'; name: string }
+) {
   const aboutView = judgements.filter(({ threshold }) => {
     if ('isToolLine' in threshold) return false
     const { selector } = threshold
@@ -299,7 +303,9 @@ function limitsOf(judgements: readonly Judgement[], { kind, name }: Part) {
   return aboutView.flatMap((judgement) => {
     const limit = asAbsolute(judgement)
     if (limit === undefined) return []
-    return [{ text: limit.text, name: limit.name, ms: limit.value, verdict: wordOf(judgement) }]
+    // Beside the label's own charts, its name says nothing new.
+    const text = kind === 'label' ? limit.text.replace(/\{.*\}/, '') : limit.text
+    return [{ text, name: limit.name, ms: limit.value, verdict: wordOf(judgement) }]
   })
 }
 

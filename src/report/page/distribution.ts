@@ -24,18 +24,37 @@ export function makeHistogram(figures: Figures, edgesMs: readonly number[]) {
   return { edgesMs, shares }
 }
 
-/** Shares of the samples by response time, at the limits of the apdex. Undefined as well. */
+/** Shares of the samples as the apdex counts them; they add up to 1. A failed sample is no other, however fast it was. Undefined as well. */
 export function makeZones(figures: Figures, targetMs: number) {
-  if (figures.percentileMs(100) === undefined) return undefined
-  const satisfied = countUpTo(figures, targetMs)
-  const tolerated = countUpTo(figures, 4 * targetMs)
+  const times = figures.countTimes()
+  if (times === undefined) return undefined
+  const counts = { satisfied: 0, tolerated: 0, frustrated: 0, failed: 0 }
+  times.valuesMs.forEach((ms, i) => {
+    const failed = times.failed[i] ?? 0
+    const zone = ms <= targetMs ? 'satisfied' : ms <= 4 * targetMs ? 'tolerated' : 'frustrated'
+    counts[zone] += (times.counts[i] ?? 0) - failed
+    counts.failed += failed
+  })
   const share = (count: number): number => round(count / figures.samples)
   return {
     targetMs,
-    satisfied: share(satisfied),
-    tolerated: share(tolerated - satisfied),
-    frustrated: share(figures.samples - tolerated)
+    satisfied: share(counts.satisfied),
+    tolerated: share(counts.tolerated),
+    frustrated: share(counts.frustrated),
+    failed: share(counts.failed)
   }
+}
+
+/** Shares as percentages that add up to 100 as they are written, with one decimal; one that is not zero is never written as zero. */
+export function writeShares(shares: readonly number[]): string[] {
+  const tenths = shares.map((share) => (share > 0 ? Math.max(1, Math.floor(share * 1000)) : 0))
+  // The largest one takes what rounding leaves: it is the one in which a tenth shows least.
+  const rest = 1000 - tenths.reduce((sum, part) => sum + part, 0)
+  const largest = shares.indexOf(Math.max(...shares))
+  return tenths.map((part, i) => {
+    const isTiny = part === 1 && (shares[i] ?? 0) < 0.0005
+    return isTiny ? '< 0.1 %' : `${(part + (i === largest ? rest : 0)) / 10} %`
+  })
 }
 
 /** The distribution as digits, in ninths of the tallest. A few percentiles, smoothed, are enough; there may be thousands of labels. */

@@ -3,7 +3,7 @@ import type { Outcome } from '../../analysis/outcome.js'
 import { escapeHtml } from '../escape.js'
 import { LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable } from '../label-changes.js'
 import { makeEdges } from './distribution.js'
-import { renderTable } from './numbers.js'
+import { linkLabel, renderTable } from './numbers.js'
 
 /** verdict.json has up to 200. */
 const MOST_ROWS = 50
@@ -88,7 +88,7 @@ ${distributions.length === 0 ? '' : CHART}`
 
 /** Filled by the page's script. */
 const CHART = `<div id="compared-times" hidden="">
-<div class="bar"><h3>Response times of base and this run</h3><div class="tools"><label>Samples of <select id="compared-label"></select></label></div></div>
+<div class="bar"><h3>Response times of base and this run</h3><div class="tools"><label>Show <select id="compared-label"></select></label></div></div>
 <div id="compared-chart"></div>
 <details id="compared-table"><summary>Show as a table</summary></details>
 </div>`
@@ -97,7 +97,7 @@ function renderRow(row: Row, reach: number): string {
   const tone = TONES[row.outcome]
   const cells = [
     `<td><span class="pill ${tone}">${row.outcome}</span></td>`,
-    `<th scope="row">${escapeHtml(row.label)}</th>`,
+    `<th scope="row">${row.outcome === 'gone' ? escapeHtml(row.label) : linkLabel(row.label)}</th>`,
     `<td class="number">${row.base}</td>`,
     `<td class="number">${row.head}</td>`,
     `<td class="number">${row.change}${intervalPicture(row, tone, reach)}</td>`,

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../escape.js'
 import type { Measurements, TimeSeries } from '../../analysis/results/figures/measurements.js'
 
 /** Creating a formatter takes longer than using one a thousand times. */
@@ -5,6 +6,8 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 const hundredths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const NONE = '–'
+/** In the place of an empty name. */
+export const NO_LABEL = '(no name)'
 
 /** With a sensible number of digits: `1,240`, `55.3`, `2.75`. */
 export function formatNumber(value: number | null): string {
@@ -51,7 +54,31 @@ export interface TableParts {
 /** A table in its own scrollable box, also by keyboard, for narrow screens. */
 export function renderTable({ name, headings, rows }: TableParts): string {
   const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('')
-  return `<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table></div>`
+  return wrapTable(name, `<table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`)
+}
+
+/** With a button that the page's script shows and serves. */
+export function wrapTable(name: string, table: string): string {
+  return `<div class="table"><div class="scroll" tabindex="0" role="group" aria-label="${name}">${table}</div><button type="button" class="copy" aria-label="Copy as Markdown: ${name}">Copy as Markdown</button></div>`
+}
+
+/** Half a character, which no address can hold. */
+const HALF_CHARACTER = /\p{Surrogate}/gu
+
+/** What opens a label, after the `#` of the page's address. */
+export function labelAddress(label: string): string {
+  return `label=${encodeURIComponent(asWritten(label))}`
+}
+
+/** A label as an address can hold it. */
+export function asWritten(label: string): string {
+  return label.replace(HALF_CHARACTER, '\uFFFD')
+}
+
+/** It opens the label; the row that stands for all other errors has none. */
+export function linkLabel(label: string): string {
+  if (label === '' || label === NO_LABEL) return escapeHtml(label)
+  return `<a href="#${escapeHtml(labelAddress(label))}">${escapeHtml(label)}</a>`
 }
 
 /** When the first bucket begins. Undefined without a common axis: a series of several runs has no gaps between them, so is too short. */

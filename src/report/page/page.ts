@@ -1,11 +1,17 @@
-import { escapeHtml } from '../escape.js'
+import { bytesOf, escapeHtml } from '../escape.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { renderHead, renderEditor, renderTop, type ThresholdEditor, type Visitor } from './served-parts.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE_HASH } from './assets.js'
 import { buildPageDocument, type PageDocument } from './build-document.js'
-import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'
+import { embedDocument, writeJson } from './label-rows.js'
+import { wrapTable } from './numbers.js'
+import { renderErrors } from './error-section.js'
 import { renderLabelChanges } from './label-changes.js'
+import { renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'
 import { renderInformation, renderThresholds } from './threshold-section.js'
+
+/** Safely below 600 kB. */
+const MOST_BYTES = 590_000
 
 /** `report.html`: one file that opens from disk and loads nothing. */
 export function renderPage(outcome: Outcome): string {
@@ -37,6 +43,11 @@ export function pagePolicy({ eventsPath, homePath }: PagePaths, scriptHash = PAG
 
 /** The page of a document; with an `eventsPath` it stays connected for updates. */
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
+  const around = bytesOf(renderAround(page, paths, ''))
+  return renderAround(page, paths, writeJson(embedDocument(page, MOST_BYTES - around)))
+}
+
+function renderAround(page: PageDocument, paths: PagePaths, data: string): string {
   const { eventsPath, stopPath, homePath, visitor, editor } = paths
   const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
   const labelChanges = wrapSection('label-changes', renderLabelChanges(page))
@@ -60,7 +71,8 @@ ${PANELS}
 ${wrapSection('places', renderPlaces(page))}
 ${wrapSection('run', renderRun(page))}
 </main>
-<script type="application/json" id="data"${events}>${escapeJson(page)}</script>
+${LABEL_PANEL}
+<script type="application/json" id="data"${events}>${data}</script>
 <script>${PAGE_SCRIPT}</script>
 </body>
 </html>
@@ -72,33 +84,50 @@ function wrapSection(id: string, content: string): string {
   return `<section id="${id}" class="card" aria-labelledby="${id}-title"${hidden}>${content}</section>`
 }
 
-/** Inside a script element `</script` and `<!--` would end it or change how it is parsed, so every `<` is escaped. */
-function escapeJson(page: PageDocument): string {
-  return JSON.stringify(page).replaceAll('<', '\\u003c')
+/** Charts over time; the page's script finds them by ids that begin with the prefix. */
+function timePanel(prefix: string, level: 'h2' | 'h3'): string {
+  return `<div class="bar"><${level} id="${prefix}time-title">Over time</${level}><div class="tools" role="group" aria-label="Zoom">
+<button type="button" id="${prefix}zoom-in">Zoom in</button><button type="button" id="${prefix}zoom-out">Zoom out</button><button type="button" id="${prefix}zoom-reset">Whole run</button></div></div>
+<p class="hint">Drag across a chart to zoom in, double-click for the whole run. The address of this page then leads to what you see.</p>
+<div id="${prefix}time-charts"></div>
+<div class="scrubber"><label for="${prefix}moment">Time</label><input type="range" id="${prefix}moment" min="0" max="0" value="0"><span id="${prefix}moment-words" class="moment-words" aria-hidden="true"></span></div>
+<details id="${prefix}time-table"><summary>Show as a table</summary></details>`
+}
+
+function distributionPanel(prefix: string): string {
+  return `<div id="${prefix}distribution-chart"></div>
+<ul id="${prefix}zones" class="zones"></ul>
+<details id="${prefix}distribution-table"><summary>Show as a table</summary></details>`
 }
 
 /** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until then. */
 const PANELS = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
-<div class="bar"><h2 id="time-title">Over time</h2><div class="tools" role="group" aria-label="Zoom">
-<button type="button" id="zoom-in">Zoom in</button><button type="button" id="zoom-out">Zoom out</button><button type="button" id="zoom-reset">Whole run</button></div></div>
-<p class="hint">Drag across a chart to zoom, double-click for the whole run.</p>
-<div id="time-charts"></div>
-<div class="scrubber"><label for="moment">Moment</label><input type="range" id="moment" min="0" max="0" value="0"><span id="moment-words" aria-hidden="true"></span></div>
-<details id="time-table"><summary>The same as a table</summary></details>
+${timePanel('', 'h2')}
 </section>
 <section id="distribution" class="card" aria-labelledby="distribution-title" hidden="">
-<div class="bar"><h2 id="distribution-title">Response times</h2><div class="tools"><label>Samples of <select id="distribution-view"></select></label></div></div>
-<div id="distribution-chart"></div>
-<ul id="zones" class="zones"></ul>
-<details id="distribution-table"><summary>The same as a table</summary></details>
+<div class="bar"><h2 id="distribution-title">Response times</h2><div class="tools"><label>Show <select id="distribution-view"></select></label></div></div>
+${distributionPanel('')}
 </section>
 <section id="labels" class="card" aria-labelledby="labels-title" hidden="">
-<div class="bar"><h2 id="labels-title">Labels</h2><div class="tools"><label>Samples of <select id="labels-view"></select></label><label>Search <input type="search" id="label-search" autocomplete="off" spellcheck="false"></label></div></div>
+<div class="bar"><h2 id="labels-title">Labels</h2><div class="tools"><label>Show <select id="labels-view"></select></label><label>Search <input type="search" id="label-search" autocomplete="off" spellcheck="false"></label></div></div>
 <p id="label-count" class="hint" role="status"></p>
-<div class="scroll" tabindex="0" role="group" aria-label="Labels"><table id="label-table"><thead></thead><tbody></tbody></table></div>
+${wrapTable('Labels', '<table id="label-table"><thead></thead><tbody></tbody></table>')}
 <button type="button" id="more-labels" hidden="">Show all</button>
 </section>
 <noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`
+
+/** One label by itself, above the page; the page's script opens it. */
+const LABEL_PANEL = `<dialog id="label-view" aria-labelledby="label-title">
+<div class="bar label-head"><div><p class="eyebrow">Label</p><h2 id="label-title" tabindex="-1"></h2></div><button type="button" id="label-close">Close</button></div>
+<p id="label-why" class="hint"></p>
+<div id="label-tiles"></div>
+<p id="label-note" class="note"></p>
+<section id="label-errors" aria-label="Errors of the label"></section>
+<section id="label-time" aria-labelledby="label-time-title">${timePanel('label-', 'h3')}</section>
+<section id="label-distribution" aria-labelledby="label-distribution-title"><h3 id="label-distribution-title">Response times</h3>
+${distributionPanel('label-')}</section>
+<section id="label-figures" aria-label="Figures of the label"></section>
+</dialog>`
 
 /** The last runs of the branch, filled by the page's script as well. */
 const TREND_PANEL = `<section id="trend" class="card" aria-labelledby="trend-title" hidden="">
@@ -106,7 +135,7 @@ const TREND_PANEL = `<section id="trend" class="card" aria-labelledby="trend-tit
 <p id="trend-words" class="hint"></p>
 <div id="trend-charts"></div>
 <div id="trend-scrubber" class="scrubber"><label for="trend-run">Run</label><input type="range" id="trend-run" min="0" max="0" value="0"><span id="trend-run-words" aria-hidden="true"></span></div>
-<details id="trend-table"><summary>The same as a table</summary></details>
+<details id="trend-table"><summary>Show as a table</summary></details>
 </section>`
 
 /** The run's progress and the stop button; the page's script shows it while the run is in progress. */

@@ -3,7 +3,15 @@ import type { StallRow } from '../stalls.js'
 import { qualifyVerdict } from '../sentences.js'
 import type { FiguresDocument } from '../../contract/verdict.js'
 import type { Headline, LabelRow, Live, PageDocument, View } from './build-document.js'
-import { formatApdex, formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
+import {
+  formatApdex,
+  formatMs,
+  formatNumber,
+  formatPercent,
+  formatRate,
+  labelAddress,
+  renderTable
+} from './numbers.js'
 import { sparkPicture, VERDICT_PICTURES, type Tone } from './pictures.js'
 
 export const HEADLINE_TONES: Readonly<Record<Headline, Tone>> = {
@@ -56,12 +64,31 @@ function renderTiles({ views, apdex, live }: PageDocument): string {
   if (figures !== undefined && live?.now) {
     tiles.push(['Samples', formatNumber(figures.samples), `median ${formatMs(figures.median)}`])
   } else if (figures !== undefined) {
-    if (figures.median === null) tiles.push(['Mean', formatMs(figures.mean), 'response time'])
-    else tiles.push(['Median', formatMs(figures.median), `mean ${formatMs(figures.mean)}`])
-    if (figures.p95 !== null) tiles.push(['p95', formatMs(figures.p95), `p99 ${formatMs(figures.p99)}`])
-    tiles.push(['Error rate', formatPercent(figures.error_rate), `${formatNumber(figures.failures)} failed`])
-    tiles.push(['Throughput', formatRate(figures.throughput), `${formatNumber(figures.samples)} samples`])
+    tiles.push(...figureTiles(figures))
   }
+  return renderTileList(tiles)
+}
+
+/** The same figures of one label. */
+export function renderLabelTiles(figures: View['figures']): string {
+  const tiles = figureTiles(figures)
+  if (figures.apdex !== null) tiles.push(['Apdex', formatApdex(figures.apdex), 'of these samples'])
+  return renderTileList(tiles)
+}
+
+function figureTiles(figures: View['figures']): Tile[] {
+  const { median, mean, p95, p99, samples, failures } = figures
+  return [
+    median === null
+      ? ['Mean', formatMs(mean), 'response time']
+      : ['Median', formatMs(median), `mean ${formatMs(mean)}`],
+    ...(p95 === null ? [] : [['p95', formatMs(p95), `p99 ${formatMs(p99)}`] as const]),
+    ['Error rate', formatPercent(figures.error_rate), `${formatNumber(failures)} failed`],
+    ['Throughput', formatRate(figures.throughput), `${formatNumber(samples)} samples`]
+  ]
+}
+
+function renderTileList(tiles: readonly Tile[]): string {
   if (tiles.length === 0) return ''
   const items = tiles.map(
     ([name, value, detail]) =>
@@ -74,13 +101,13 @@ function renderTiles({ views, apdex, live }: PageDocument): string {
 function currentTiles(now: NonNullable<Live['now']>, soFar: View['figures']): Tile[] {
   const window = `last ${formatNumber(now.windowMs / 1000)} s`
   return [
-    ['Throughput now', formatRate(now.throughput), `${window} · ${formatRate(soFar.throughput)} in all`],
+    ['Throughput now', formatRate(now.throughput), `${window} · ${formatRate(soFar.throughput)} so far`],
     [
       'p95 now',
       formatMs(now.p95Ms),
-      `last ${formatNumber(now.bucketMs / 1000)} s · ${formatMs(soFar.p95)} in all`
+      `last ${formatNumber(now.bucketMs / 1000)} s · ${formatMs(soFar.p95)} so far`
     ],
-    ['Failed now', formatNumber(now.failures), `${window} · ${formatNumber(soFar.failures)} in all`]
+    ['Failed now', formatNumber(now.failures), `${window} · ${formatNumber(soFar.failures)} so far`]
   ]
 }
 
@@ -98,23 +125,6 @@ ${rows.length <= MOST_OPEN_STALLS ? table : `<details><summary>${others === 0 ? 
 function renderStall({ when, howLong, waiting, clock }: StallRow): string {
   const cells = [howLong, formatNumber(waiting), clock]
   return `<tr><th scope="row">${when}</th>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`
-}
-
-export function renderErrors({ errors }: PageDocument): string {
-  if (errors.length === 0) return ''
-  const headings = ['Failed', 'Share', 'Code', 'Message', 'Label']
-  return `<h2 id="errors-title">Errors</h2>${renderTable({ name: 'Errors', headings, rows: errors.map(renderError) })}`
-}
-
-function renderError({ count, share, code, message, label }: PageDocument['errors'][number]): string {
-  const cells = [
-    `<td class="number">${formatNumber(count)}</td>`,
-    `<td class="number">${formatPercent(share)}</td>`,
-    `<td>${escapeHtml(code)}</td>`,
-    `<th scope="row">${escapeHtml(message)}</th>`,
-    `<td>${escapeHtml(label)}</td>`
-  ]
-  return `<tr>${cells.join('')}</tr>`
 }
 
 export function renderPlaces(page: PageDocument): string {
@@ -166,7 +176,19 @@ function renderViews({ views }: PageDocument, kind: 'region' | 'grid'): string {
   return renderTable({ name: `Figures by ${kind}`, headings, rows: rows.map(renderView) })
 }
 
-function renderView({ name, figures }: View): string {
+/** The figures of one label, of all samples and of each region and grid. */
+export function renderLabelPlaces(views: readonly View[], label: string): string {
+  const rows = views.flatMap(({ kind, name, labels }) => {
+    const figures = labels.find((row) => row.label === label)
+    const place = kind === 'all' ? name : `${kind} ${name}`
+    return figures === undefined ? [] : [renderView({ name: place, figures })]
+  })
+  if (rows.length === 0) return ''
+  const headings = ['Samples of', ...VIEW_COLUMNS.map((column) => column.name)]
+  return renderTable({ name: 'Figures of the label', headings, rows })
+}
+
+function renderView({ name, figures }: Pick<View, 'name' | 'figures'>): string {
   const cells = VIEW_COLUMNS.map(({ key, write }) => `<td class="number">${write(figures[key])}</td>`)
   return `<tr><th scope="row">${escapeHtml(name)}</th>${cells.join('')}</tr>`
 }
@@ -192,7 +214,7 @@ function renderGrids({ grids, sources }: PageDocument): string {
   })
   return renderTable({
     name: 'Where the results come from',
-    headings: ['Grid', 'Region', 'Nodes', 'CSV', 'Rows', 'Evidence'],
+    headings: ['Grid', 'Region', 'Nodes', 'CSV', 'Rows', 'Completeness'],
     rows
   })
 }
@@ -222,7 +244,7 @@ export function renderRun({ run, summary }: PageDocument): string {
   const words =
     summary === null
       ? ''
-      : `<h3>What the service says</h3><blockquote>${escapeHtml(summary.trim())}</blockquote>`
+      : `<h3>Summary by the service</h3><blockquote>${escapeHtml(summary.trim())}</blockquote>`
   if (run === null) return `<h2 id="run-title">The run</h2>${words}`
   const id = escapeHtml(run.id)
   const link = run.url === null ? id : `<a href="${escapeHtml(run.url)}" rel="noreferrer">${id}</a>`
@@ -239,5 +261,6 @@ export function renderLabel(row: LabelRow): string {
     const isFailing = key === 'error_rate' && row.failures > 0
     return `<td class="number">${isFailing ? `<span class="failing">${cell}</span>` : cell}</td>`
   }).join('')
-  return `<tr><th scope="row">${escapeHtml(row.label) || '<i>no label</i>'}</th><td>${sparkPicture(row.spark)}</td>${numbers}</tr>`
+  const name = escapeHtml(row.label) || '<i>no label</i>'
+  return `<tr><th scope="row"><a href="#${escapeHtml(labelAddress(row.label))}">${name}</a></th><td>${sparkPicture(row.spark)}</td>${numbers}</tr>`
 }

@@ -45,7 +45,7 @@ export function renderInformation(page: PageDocument): string {
 }
 
 function renderAbsolute(thresholds: readonly ThresholdRow[]): string {
-  const headings = ['Verdict', 'Threshold', 'Actual', 'Against the limit', 'Margin', 'In words']
+  const headings = ['Verdict', 'Threshold', 'Actual', 'Share of the limit', 'Margin', 'Explanation']
   return renderTable({ name: 'Thresholds', headings, rows: thresholds.map(renderThreshold) })
 }
 
@@ -76,7 +76,7 @@ function renderCompared(thresholds: readonly ThresholdRow[], hasOthers: boolean)
     const cells = comparisonCells(row, row.verdict, ROW_TONES[row.verdict] ?? 'neutral')
     return `<tr>${cells}<td class="words">${escapeHtml(row.reason)}</td></tr>`
   })
-  const headings = ['Outcome', ...COMPARED_HEADINGS, 'In words']
+  const headings = ['Outcome', ...COMPARED_HEADINGS, 'Explanation']
   return `${heading}${renderTable({ name: 'Compared with the baseline', headings, rows })}`
 }
 

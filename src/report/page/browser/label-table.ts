@@ -1,5 +1,5 @@
 import type { LabelRow, View } from '../build-document.js'
-import { formatNumber } from '../numbers.js'
+import { formatNumber, labelAddress } from '../numbers.js'
 import { FIGURE_COLUMNS, renderLabel } from '../sections.js'
 import { find, make } from './elements.js'
 
@@ -13,7 +13,7 @@ interface Column {
 
 const COLUMNS: readonly Column[] = [
   { name: 'Label', key: 'label' },
-  { name: 'Fast → slow', key: undefined },
+  { name: 'Distribution', key: undefined },
   ...FIGURE_COLUMNS.map(({ key, name, shortName = name }) => ({ name: shortName, key }))
 ]
 const ROWS_AT_FIRST = 100
@@ -33,6 +33,12 @@ export class LabelTable {
   constructor() {
     this.#table.tHead?.append(this.#makeHead())
     this.#search.addEventListener('input', () => this.#fill())
+    // A row is as wide as the table: all of it leads where its link does.
+    this.#table.tBodies[0]?.addEventListener('click', ({ target }) => {
+      const isSelecting = getSelection()?.isCollapsed === false
+      if (!(target instanceof Element) || target.closest('a') !== null || isSelecting) return
+      target.closest('tr')?.querySelector('a')?.click()
+    })
     this.#more.addEventListener('click', () => {
       this.#isWhole = true
       this.#fill()
@@ -43,6 +49,13 @@ export class LabelTable {
     this.#view = view
     find('labels', HTMLElement).hidden = view === undefined || view.labels.length === 0
     this.#fill()
+  }
+
+  /** For the keyboard, after a label was closed; nothing if its row is not shown. */
+  focusOn(label: string): void {
+    const address = `#${labelAddress(label)}`
+    const links = [...this.#table.querySelectorAll<HTMLAnchorElement>('tbody a')]
+    links.find((link) => link.getAttribute('href') === address)?.focus()
   }
 
   #makeHead(): HTMLTableRowElement {
@@ -99,6 +112,7 @@ function describeCount(shown: number, found: number, all: number, labelsLeftOut:
   const matches =
     found === all ? `${formatNumber(all)} labels` : `${formatNumber(found)} of ${formatNumber(all)} labels`
   const cut = shown < found ? `, the first ${formatNumber(shown)} shown` : ''
-  const rest = labelsLeftOut > 0 ? `; ${formatNumber(labelsLeftOut)} with fewer samples are left out` : ''
-  return `${matches}${cut}${rest}. Times in ms, rate in samples per second.`
+  const rest =
+    labelsLeftOut > 0 ? `; ${formatNumber(labelsLeftOut)} with fewer samples are in verdict.json alone` : ''
+  return `${matches}${cut}${rest}. Times in ms, rate in samples per second. Open a label to see it by itself.`
 }

@@ -1,15 +1,21 @@
 import type { Headline, PageDocument, View } from '../build-document.js'
-import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
+import { renderErrors } from '../error-section.js'
+import { readEmbedded, type EmbeddedDocument } from '../label-rows.js'
+import { renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
 import { renderInformation, renderThresholds } from '../threshold-section.js'
+import { readAddress, writeAddress, type Address, type Span } from './address.js'
 import { ComparedDistributions } from './comparison/compared-distributions.js'
 import { Connection } from './connection.js'
-import { DistributionChart } from './distribution-chart.js'
+import { DistributionChart } from './charts/distribution-chart.js'
+import { watchCopying } from './copy-table.js'
 import { find, make, rewrite } from './elements.js'
 import { LabelTable } from './label-table.js'
+import { LabelView } from './label-view.js'
 import { LivePanel } from './live.js'
 import { watchTheme } from './theme.js'
-import { TimeCharts } from './time-charts.js'
-import { TrendCharts } from './trend-charts.js'
+import { TimeCharts } from './charts/time-charts.js'
+import { planRun } from './charts/time-plan.js'
+import { TrendCharts } from './charts/trend-charts.js'
 
 const SECTIONS = {
   overview: renderOverview,
@@ -25,26 +31,47 @@ const GOES_ON: readonly Headline[] = ['queued', 'running', 'stopping']
 
 /** The open page: shows a document, and replaces it with newer ones. */
 class Page {
-  readonly #times = new TimeCharts()
+  readonly #times = new TimeCharts('', (span) => this.#zoomed(span))
   readonly #trend = new TrendCharts()
-  readonly #distribution = new DistributionChart()
+  readonly #distribution = new DistributionChart('')
   readonly #labels = new LabelTable()
+  readonly #label = new LabelView(
+    (span) => this.#zoomed(span),
+    (label) => this.#closed(label)
+  )
   readonly #compared = new ComparedDistributions()
   readonly #choices = ['distribution-view', 'labels-view'].map((id) => find(id, HTMLSelectElement))
+  #page: PageDocument | undefined
   #views: readonly View[] = []
   #chosen = 0
+  /** Whether going back leads to the page without the label. */
+  #isOpenedHere = false
 
   constructor() {
     for (const choice of this.#choices)
       choice.addEventListener('change', () => this.#choose(Number(choice.value)))
+    window.addEventListener('hashchange', () => this.follow())
+    document.addEventListener('click', (event) => this.#clicked(event))
   }
 
   show(page: PageDocument): void {
+    this.#page = page
     this.#views = page.views
     for (const choice of this.#choices) fillChoice(choice, page.views)
-    this.#times.show(page)
+    this.#times.show(planRun(page))
     this.#trend.show(page.trend)
     this.#choose(Math.min(this.#chosen, Math.max(0, page.views.length - 1)))
+    this.#label.update(page)
+  }
+
+  /** Shows what the address asks for. */
+  follow(): void {
+    const { label, span } = readAddress(location.hash)
+    this.#times.zoomTo(span)
+    if (label === undefined) {
+      this.#isOpenedHere = false
+      this.#label.close()
+    } else if (this.#page !== undefined) this.#label.open(this.#page, label, span)
   }
 
   /** Once, with the document that the page was made from. */
@@ -57,6 +84,34 @@ class Page {
     this.#times.redraw()
     this.#trend.redraw()
     this.#distribution.redraw()
+    this.#label.redraw()
+  }
+
+  /** A link to a label keeps the part of the run that is shown. */
+  #clicked(event: MouseEvent): void {
+    const link = event.target instanceof Element ? event.target.closest('a[href^="#label="]') : null
+    const isForElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0
+    if (link === null || isForElsewhere || event.defaultPrevented) return
+    event.preventDefault()
+    const { label } = readAddress(link.getAttribute('href') ?? '')
+    this.#isOpenedHere = true
+    location.hash = writeAddress({ label, span: readAddress(location.hash).span })
+  }
+
+  #zoomed(span: Span | undefined): void {
+    rewriteAddress({ ...readAddress(location.hash), span })
+    this.#times.zoomTo(span)
+    this.#label.zoomTo(span)
+  }
+
+  #closed(label: string): void {
+    const { label: open, span } = readAddress(location.hash)
+    if (open !== undefined && this.#isOpenedHere) history.back()
+    else if (open !== undefined) rewriteAddress({ span })
+    // What had the focus before may be gone, or there was nothing.
+    const { activeElement } = document
+    if (activeElement === document.body || activeElement?.closest('dialog') != null)
+      this.#labels.focusOn(label)
   }
 
   #choose(index: number): void {
@@ -68,9 +123,15 @@ class Page {
   }
 }
 
+/** Without a further step to go back over. */
+function rewriteAddress(address: Address): void {
+  const hash = writeAddress(address)
+  history.replaceState(history.state, '', hash === '' ? location.pathname + location.search : hash)
+}
+
 function fillChoice(choice: HTMLSelectElement, views: readonly View[]): void {
   const options = views.map(({ kind, name }, index) => {
-    const option = make('option', { text: kind === 'all' ? 'everything' : `${kind} ${name}` })
+    const option = make('option', { text: kind === 'all' ? name : `${kind} ${name}` })
     option.value = String(index)
     return option
   })
@@ -95,10 +156,12 @@ function rewriteSections(page: PageDocument): void {
 
 const block = find('data', HTMLScriptElement)
 const page = new Page()
-const first = JSON.parse(block.text) as PageDocument
+const first = readEmbedded(JSON.parse(block.text) as EmbeddedDocument)
 watchTheme(() => page.redraw())
+watchCopying()
 page.show(first)
 page.compare(first)
+page.follow()
 
 const { events } = block.dataset
 if (events !== undefined) {

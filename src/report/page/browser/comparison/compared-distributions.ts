@@ -4,15 +4,17 @@ import type { ComparedDistribution, LabelChangesPart } from '../../label-changes
 import { formatMs, formatPercent, renderTable } from '../../numbers.js'
 import {
   axisLook,
+  makeFigure,
   makeLegendItem,
-  makePlot,
   readPalette,
   tint,
   type ColourName,
   type Palette
-} from '../charts.js'
-import { LOGARITHMIC, makeSplits, onAxis } from '../distribution-chart.js'
+} from '../charts/drawing.js'
+import { LOGARITHMIC, makeSplits, onAxis } from '../charts/distribution-chart.js'
 import { fillWhenOpen, find, make } from '../elements.js'
+import type { Cell } from '../export-text.js'
+import { makeTakeAway } from '../take-away.js'
 
 const HEIGHT = 240
 const BASE: ColourName = 'threads'
@@ -31,7 +33,7 @@ export class ComparedDistributions {
     this.#chosen = firstChoice(part)
     find('compared-times', HTMLElement).hidden = false
     const choice = find('compared-label', HTMLSelectElement)
-    choice.replaceChildren(...this.#all.map(({ label }, i) => makeOption(label ?? 'everything', i)))
+    choice.replaceChildren(...this.#all.map(({ label }, i) => makeOption(label ?? 'all samples', i)))
     choice.value = String(this.#chosen)
     const refreshTable = fillWhenOpen(find('compared-table', HTMLDetailsElement), () =>
       renderShares(this.#all[this.#chosen])
@@ -54,15 +56,31 @@ export class ComparedDistributions {
     const shown = this.#all[this.#chosen]
     if (shown === undefined) return
     const box = find('compared-chart', HTMLDivElement)
-    const plotted = makePlot(describe(shown))
-    const legend = make('p', { className: 'legends' })
-    legend.append(makeLegendItem(BASE, 'base'), makeLegendItem(HEAD, 'this run'))
+    const { figure, caption, canvas } = makeFigure({ title: 'Distribution', unit: '' }, describe(shown))
+    caption.append(makeLegendItem(BASE, 'base'), makeLegendItem(HEAD, 'this run'))
     const reading = make('p', { className: 'hint reading-line', text: ' ' })
-    box.replaceChildren(legend, plotted, reading)
+    figure.append(reading)
+    box.replaceChildren(figure)
     const hooks: uPlot.Hooks.Arrays = {
       setCursor: [({ cursor }) => (reading.textContent = describeBin(shown, cursor.idx))]
     }
-    this.#plot = new uPlot({ ...chartOptions(shown, widthOf(box)), hooks }, dataOf(shown), plotted)
+    const plot = new uPlot({ ...chartOptions(shown, widthOf(box)), hooks }, dataOf(shown), canvas)
+    this.#plot = plot
+    const palette = readPalette()
+    caption.append(
+      makeTakeAway({
+        title: 'Response times of base and this run',
+        label: shown.label ?? undefined,
+        picture: () => ({
+          ...{ canvas: plot.ctx.canvas, palette },
+          legend: [
+            { colour: palette[BASE], text: 'base' },
+            { colour: palette[HEAD], text: 'this run' }
+          ]
+        }),
+        rows: () => listShares(shown)
+      })
+    )
   }
 }
 
@@ -98,7 +116,7 @@ function chartOptions({ edges }: ComparedDistribution, width: number): uPlot.Opt
   return {
     width,
     height: HEIGHT,
-    padding: [8, 16, 0, 16],
+    padding: [8, 24, 0, 24],
     legend: { show: false },
     scales: {
       x: { time: false, distr: LOGARITHMIC, range: () => [low * 0.95, high] },
@@ -107,7 +125,7 @@ function chartOptions({ edges }: ComparedDistribution, width: number): uPlot.Opt
     axes: [
       {
         ...{ ...axisLook(palette), space: 60, size: 28 },
-        splits: () => makeSplits(low, high),
+        splits: ({ bbox }) => makeSplits(low, high, bbox.width / uPlot.pxRatio),
         filter: (_, splits) => splits,
         values: (_, splits) => splits.map((ms) => (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`))
       },
@@ -141,6 +159,13 @@ function middleOf(edges: readonly number[], shares: readonly number[]): number |
 function describeBin({ edges, base, head }: ComparedDistribution, index: number | null | undefined): string {
   if (index == null || index >= base.length) return ' '
   return `Above ${formatMs(edges[index] ?? null)} and up to ${formatMs(edges[index + 1] ?? null)}: ${formatPercent(base[index] ?? null)} of the base, ${formatPercent(head[index] ?? null)} of this run`
+}
+
+function listShares({ edges, base, head }: ComparedDistribution): Cell[][] {
+  return [
+    ['Above, ms', 'Up to, ms', 'Share of the base', 'Share of this run'],
+    ...base.map((share, i) => [edges[i] ?? null, edges[i + 1] ?? null, share, head[i] ?? null])
+  ]
 }
 
 function renderShares(shown: ComparedDistribution | undefined): string {

@@ -1,20 +1,25 @@
 import uPlot from 'uplot'
-import type { StallBand } from '../../stalls.js'
-import { formatWait } from '../../../analysis/thresholds/format.js'
-import type { PageDocument } from '../build-document.js'
-import type { Palette } from './charts.js'
+import type { StallBand } from '../../../stalls.js'
+import { formatWait } from '../../../../analysis/thresholds/format.js'
+import type { PageDocument } from '../../build-document.js'
+import type { Palette } from './drawing.js'
 
 export const NOTHING_ANSWERED = 'nothing answered'
 /** So that a short one in a long run can be seen. */
 const LEAST_WIDTH = 3
+
+interface Axis {
+  readonly bucketMs: number
+  readonly atMs: readonly number[]
+}
 
 export function bandsOf({ stalls }: Pick<PageDocument, 'stalls'>): readonly StallBand[] {
   return stalls?.bands ?? []
 }
 
 /** What is said about a bucket in which nothing was answered for a time; undefined for any other. */
-export function describeBand(page: Pick<PageDocument, 'stalls' | 'series'>, index: number) {
-  const { bucketMs = 0, atMs = [] } = page.series ?? {}
+export function describeBand(page: Pick<PageDocument, 'stalls'> & { readonly series: Axis }, index: number) {
+  const { bucketMs, atMs } = page.series
   const fromMs = atMs[index] ?? NaN
   const here = bandsOf(page).filter(([bandMs, ms]) => bandMs < fromMs + bucketMs && bandMs + ms > fromMs)
   const longestMs = Math.max(0, ...here.map(([, ms]) => ms))
@@ -51,12 +56,12 @@ export function drawBands(plot: uPlot, bands: readonly StallBand[], palette: Pal
 
 export const NOT_COUNTED = 'warm-up, not counted'
 
-type Times = Pick<PageDocument, 'series' | 'warmUp'>
+type Times = Pick<PageDocument, 'warmUp'> & { readonly series: Pick<Axis, 'atMs'> }
 type Values = readonly (number | null)[]
 
 /** True if nothing counts of a bucket that begins in the warm-up. */
 export function isInWarmUp({ series, warmUp }: Times, index: number): boolean {
-  if (warmUp?.untilMs == null || series === null) return false
+  if (warmUp?.untilMs == null) return false
   return (series.atMs[index] ?? 0) < warmUp.untilMs && warmUp.counted?.throughput[index] == null
 }
 

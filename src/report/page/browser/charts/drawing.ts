@@ -1,12 +1,15 @@
 import uPlot from 'uplot'
-import type { Limit } from '../build-document.js'
-import { formatNumber } from '../numbers.js'
-import { make } from './elements.js'
+import type { Limit } from '../../build-document.js'
+import { formatNumber } from '../../numbers.js'
+import { make } from '../elements.js'
 
 /** Names of the style sheet's colours that the canvas needs too. */
 const NAMES = [
   ...['text', 'muted', 'line', 'card', 'good', 'bad', 'doubtful'],
   ...['p50', 'p95', 'p99', 'throughput', 'failures', 'threads'],
+  ...['connect', 'ttfb', 'download', 'received', 'sent'],
+  ...['code-2a', 'code-2b', 'code-2c', 'code-3a', 'code-3b', 'code-4a', 'code-4b', 'code-4c'],
+  ...['code-5a', 'code-5b', 'code-5c', 'code-none', 'code-none-b', 'code-other'],
   ...['warm-up', 'warm-up-band', 'stall', 'stall-band'],
   ...['zone-good', 'zone-doubtful', 'zone-bad']
 ] as const
@@ -26,7 +29,7 @@ export function readPalette(): Palette {
   return Object.fromEntries(entries) as Palette
 }
 
-const FONT = 'ui-sans-serif, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+export const FONT = 'ui-sans-serif, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 export function axisLook(palette: Palette): uPlot.Axis {
   return {
@@ -35,9 +38,11 @@ export function axisLook(palette: Palette): uPlot.Axis {
   }
 }
 
-export function numberAxis(palette: Palette, size: number, space: number): uPlot.Axis {
-  const values: uPlot.Axis.Values = (_, splits) => splits.map((value) => formatNumber(value))
-  return { ...axisLook(palette), size, space, values }
+export function numberAxis(
+  palette: Palette,
+  { size, space, write = formatNumber }: { size: number; space: number; write?: (value: number) => string }
+): uPlot.Axis {
+  return { ...axisLook(palette), size, space, values: (_, splits) => splits.map((value) => write(value)) }
 }
 
 export function setFont(ctx: CanvasRenderingContext2D): void {
@@ -59,7 +64,7 @@ export function makeFigure({ title, unit }: { title: string; unit: string }, wor
 }
 
 /** What a chart is drawn in, with what it shows in words. */
-export function makePlot(words: string): HTMLDivElement {
+function makePlot(words: string): HTMLDivElement {
   const plot = make('div', { className: 'plot' })
   plot.setAttribute('role', 'img')
   plot.setAttribute('aria-label', words)

@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { Trend, TrendPoint } from '../../../analysis/baseline/build-trend.js'
+import type { Trend, TrendPoint } from '../../../../analysis/baseline/build-trend.js'
 import {
   axisRange,
   connectedStretches,
@@ -10,9 +10,20 @@ import {
   renderTrendTable,
   startOfBand,
   type TrendPlan
-} from '../trend-plan.js'
-import { fillWhenOpen, find, make } from './elements.js'
-import { axisLook, makeFigure, numberAxis, pointAt, readPalette, strokeLine, type Palette } from './charts.js'
+} from '../../trend-plan.js'
+import { fillWhenOpen, find, make } from '../elements.js'
+import type { Cell } from '../export-text.js'
+import { makeTakeAway } from '../take-away.js'
+import { remarkOn, timeOf } from '../../../trend-points.js'
+import {
+  axisLook,
+  makeFigure,
+  numberAxis,
+  pointAt,
+  readPalette,
+  strokeLine,
+  type Palette
+} from './drawing.js'
 
 interface Drawn {
   readonly plan: TrendPlan
@@ -75,7 +86,19 @@ export class TrendCharts {
     this.#box.append(...figures.map(({ figure }) => figure))
     this.#drawn = plans.flatMap((plan, i) => {
       const parts = figures[i]
-      return parts === undefined ? [] : [{ ...parts, plan, plot: this.#draw(plan, parts, palette) }]
+      if (parts === undefined) return []
+      const plot = this.#draw(plan, parts, palette)
+      parts.caption.append(
+        makeTakeAway({
+          title: `Trend of ${plan.title}`,
+          picture: () => ({
+            ...{ canvas: plot.ctx.canvas, palette },
+            legend: [{ colour: palette[plan.colour], text: plan.unit }]
+          }),
+          rows: () => listRuns(plan, trend.points)
+        })
+      )
+      return [{ ...parts, plan, plot }]
     })
     this.#tell(this.#chosen)
   }
@@ -164,7 +187,18 @@ function makeParts(plan: TrendPlan, points: readonly TrendPoint[]) {
   tip.hidden = true
   tip.setAttribute('aria-hidden', 'true')
   figure.append(tip)
-  return { figure, canvas, reading, tip }
+  return { figure, caption, canvas, reading, tip }
+}
+
+function listRuns({ title, unit, values }: TrendPlan, points: readonly TrendPoint[]): Cell[][] {
+  return [
+    ['Time', 'Commit', 'Run', `${title}, ${unit}`, 'Remark'],
+    ...points.map((point, i) => [
+      ...[timeOf(point) ?? '', point.commit, point.runId],
+      values[i] ?? null,
+      remarkOn(point)
+    ])
+  ]
 }
 
 interface Look {
@@ -189,7 +223,7 @@ function chartOptions(plan: TrendPlan, { points, palette, width }: Look & { widt
         filter: (_, splits) => splits,
         values: (_, splits) => splits.map((index) => dayOf(points[index]))
       },
-      numberAxis(palette, AXIS_WIDTH, 36)
+      numberAxis(palette, { size: AXIS_WIDTH, space: 36 })
     ],
     // Lines with gaps and points of several kinds are drawn by hand.
     series: [{}, { paths: () => null, points: { show: false } }],

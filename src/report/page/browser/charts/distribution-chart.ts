@@ -1,19 +1,21 @@
 import uPlot from 'uplot'
-import { densities, type Histogram } from '../distribution.js'
-import type { View } from '../build-document.js'
-import { formatMs, formatPercent, renderTable } from '../numbers.js'
-import { fillWhenOpen, find, make } from './elements.js'
+import { densities, writeShares, type Histogram } from '../../distribution.js'
+import type { View } from '../../build-document.js'
+import { formatApdex, formatMs, formatPercent, renderTable } from '../../numbers.js'
+import { fillWhenOpen, find, make } from '../elements.js'
+import type { Cell } from '../export-text.js'
+import { makeTakeAway } from '../take-away.js'
 import {
   axisLook,
   limitColour,
-  makePlot,
+  makeFigure,
   readPalette,
   setFont,
   type Palette,
   strokeLine,
   tint,
   writeOnChart
-} from './charts.js'
+} from './drawing.js'
 
 interface Mark {
   readonly ms: number
@@ -26,27 +28,41 @@ const HEIGHT = 300
 const ROW_HEIGHT = 17
 // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- an enum of declarations alone has no value at run time
 export const LOGARITHMIC: uPlot.Scale.Distr = 3
+/** From how many pixels of a power of ten on its splits do not touch each other. */
+const SPLITS = [
+  { least: 560, digits: [1, 1.5, 2, 3, 4, 5, 7] },
+  { least: 180, digits: [1, 2, 5] },
+  { least: 100, digits: [1, 3] }
+]
 /** The apdex tolerates up to this many times its target. */
 const TOLERATED = 4
 
+/** Whose response times they are: of a view, or of a label. */
+export type Distributed = Pick<View, 'name' | 'figures' | 'histogram' | 'zones' | 'limits'>
+
 export class DistributionChart {
-  readonly #box = find('distribution-chart', HTMLDivElement)
-  readonly #refreshTable = fillWhenOpen(find('distribution-table', HTMLDetailsElement), () =>
-    renderHistogram(this.#view?.histogram ?? undefined)
-  )
-  #view: View | undefined
+  readonly #prefix: string
+  readonly #box: HTMLDivElement
+  readonly #refreshTable: () => void
+  #shown: Distributed | undefined
   #plot: uPlot | undefined
 
-  constructor() {
+  /** The ids of what the chart is in begin with the prefix. */
+  constructor(prefix: string) {
+    this.#prefix = prefix
+    this.#box = find(`${prefix}distribution-chart`, HTMLDivElement)
+    this.#refreshTable = fillWhenOpen(find(`${prefix}distribution-table`, HTMLDetailsElement), () =>
+      renderHistogram(this.#shown?.histogram ?? undefined)
+    )
     new ResizeObserver(() => {
       if (this.#plot?.width !== this.#width()) this.#plot?.setSize({ width: this.#width(), height: HEIGHT })
     }).observe(this.#box)
   }
 
-  show(view: View | undefined): void {
-    this.#view = view
-    find('distribution', HTMLElement).hidden = view?.histogram == null
-    showZones(view)
+  show(shown: Distributed | undefined): void {
+    this.#shown = shown
+    find(`${this.#prefix}distribution`, HTMLElement).hidden = shown?.histogram == null
+    showZones(find(`${this.#prefix}zones`, HTMLUListElement), shown)
     this.redraw()
     this.#refreshTable()
   }
@@ -54,25 +70,46 @@ export class DistributionChart {
   redraw(): void {
     this.#plot?.destroy()
     this.#plot = undefined
-    const histogram = this.#view?.histogram
-    if (this.#view === undefined || histogram == null) return
+    const shown = this.#shown
+    const histogram = shown?.histogram
+    if (shown === undefined || histogram == null) return
     const palette = readPalette()
-    const marks = marksOf(this.#view, palette)
-    const plotted = makePlot(describe(this.#view))
+    const marks = marksOf(shown, palette)
+    const { figure, caption, canvas } = makeFigure(
+      { title: 'Distribution', unit: 'failed samples included' },
+      describe(shown)
+    )
     const reading = make('p', { className: 'hint reading-line', text: ' ' })
-    this.#box.replaceChildren(plotted, reading)
+    figure.append(reading)
+    this.#box.replaceChildren(figure)
     const options = chartOptions(histogram, { marks, palette, width: this.#width() })
     const hooks: uPlot.Hooks.Arrays = {
-      drawClear: [(plot) => drawZones(plot, this.#view?.zones?.targetMs, palette)],
+      drawClear: [(plot) => drawZones(plot, this.#shown?.zones?.targetMs, palette)],
       draw: [(plot) => drawMarks(plot, marks, palette)],
       setCursor: [({ cursor }) => (reading.textContent = describeBin(histogram, cursor.idx))]
     }
-    this.#plot = new uPlot({ ...options, hooks }, dataOf(histogram), plotted)
+    const plot = new uPlot({ ...options, hooks }, dataOf(histogram), canvas)
+    this.#plot = plot
+    caption.append(
+      makeTakeAway({
+        title: 'Distribution of response times',
+        label: shown.name,
+        picture: () => ({ canvas: plot.ctx.canvas, legend: [], palette }),
+        rows: () => listBins(histogram)
+      })
+    )
   }
 
   #width(): number {
     return Math.max(240, this.#box.clientWidth)
   }
+}
+
+function listBins({ edgesMs, shares }: Histogram): Cell[][] {
+  return [
+    ['Above, ms', 'Up to, ms', 'Share of samples'],
+    ...shares.map((share, i) => [edgesMs[i] ?? null, edgesMs[i + 1] ?? null, share])
+  ]
 }
 
 /** Steps: each edge has the height of the bin that it starts. */
@@ -97,7 +134,8 @@ function chartOptions(
   return {
     width,
     height: HEIGHT,
-    padding: [8, 0, 0, 0],
+    // Half of a time below the axis, so that neither the first nor the last one is cut off.
+    padding: [8, 24, 0, 24],
     legend: { show: false },
     scales: {
       x: { time: false, distr: LOGARITHMIC, range: () => [low * 0.95, high] },
@@ -106,7 +144,7 @@ function chartOptions(
     axes: [
       {
         ...{ ...axisLook(palette), space: 60, size: 28 },
-        splits: () => makeSplits(low, high),
+        splits: ({ bbox }) => makeSplits(low, high, bbox.width / uPlot.pxRatio),
         filter: (_, splits) => splits,
         values: (_, splits) => splits.map((ms) => (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`))
       },
@@ -124,17 +162,18 @@ function chartOptions(
   }
 }
 
-/** 1, 2 and 5 of each power of ten; fewer if there would be too many. */
-export function makeSplits(low: number, high: number): number[] {
+/** So many of each power of ten as have space beside each other. */
+export function makeSplits(low: number, high: number, width: number): number[] {
   const decades = Math.log10(high / low)
-  const digits = decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7]
+  const decadeWidth = width / decades
+  const digits = SPLITS.find(({ least }) => decadeWidth >= least)?.digits ?? [1]
   const first = Math.floor(Math.log10(low))
   const powers = Array.from({ length: Math.ceil(decades) + 2 }, (_, i) => 10 ** (first + i))
   const splits = powers.flatMap((power) => digits.map((digit) => Number((digit * power).toPrecision(3))))
   return splits.filter((split) => split >= low && split <= high)
 }
 
-function marksOf({ figures, limits }: View, palette: Palette): Mark[] {
+function marksOf({ figures, limits }: Distributed, palette: Palette): Mark[] {
   const percentiles = [
     ['p50', figures.median, palette.p50],
     ['p95', figures.p95, palette.p95],
@@ -188,25 +227,31 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], palette: Palette): void 
   ctx.restore()
 }
 
-function showZones(view: View | undefined): void {
-  const list = find('zones', HTMLUListElement)
-  const { zones } = view ?? {}
+function showZones(list: HTMLUListElement, shown: Distributed | undefined): void {
+  const { zones, figures } = shown ?? {}
   list.replaceChildren()
   if (zones == null) return
-  const { targetMs, satisfied, tolerated, frustrated } = zones
+  const { targetMs, satisfied, tolerated, frustrated, failed } = zones
+  const shares = writeShares([satisfied, tolerated, frustrated, failed])
   const items = [
-    ['good', `satisfied, up to ${formatMs(targetMs)}`, satisfied],
-    ['doubtful', `tolerating, up to ${formatMs(TOLERATED * targetMs)}`, tolerated],
-    ['bad', 'frustrated, beyond', frustrated]
+    ['good', `satisfied, up to ${formatMs(targetMs)}`],
+    ['doubtful', `tolerating, up to ${formatMs(TOLERATED * targetMs)}`],
+    ['bad', 'frustrated, slower than that'],
+    ['failures', 'failed, counted as frustrated']
   ] as const
-  for (const [tone, words, share] of items) {
+  items.forEach(([tone, words], i) => {
     const item = make('li', { className: tone })
-    item.append(make('strong', { text: formatPercent(share) }), ` ${words}`)
+    item.append(make('strong', { text: shares[i] ?? '' }), ` ${words}`)
     list.append(item)
-  }
+  })
+  if (figures?.apdex == null) return
+  const sum = make('li', { className: 'sum' })
+  const score = make('strong', { text: formatApdex(figures.apdex) })
+  sum.append('By these samples, Apdex is ', score, ': satisfied plus half of tolerating.')
+  list.append(sum)
 }
 
-function describe({ figures, limits, name }: View): string {
+function describe({ figures, limits, name }: Distributed): string {
   const lines = limits.map(({ text, verdict }) => `${text} (${verdict})`)
   const drawn = lines.length === 0 ? '' : `; thresholds shown: ${lines.join(', ')}`
   return `Distribution of response times, ${name}: from ${formatMs(figures.min)} to ${formatMs(figures.max)}, median ${formatMs(figures.median)}, p95 ${formatMs(figures.p95)}, p99 ${formatMs(figures.p99)}${drawn}`
@@ -216,7 +261,7 @@ function describeBin({ edgesMs, shares }: Histogram, index: number | null | unde
   const share = shares[index ?? -1]
   if (index == null || share === undefined) return ' '
   const upTo = shares.slice(0, index + 1).reduce((sum, part) => sum + part, 0)
-  return `${formatPercent(share)} of the samples above ${formatMs(edgesMs[index] ?? null)} and up to ${formatMs(edgesMs[index + 1] ?? null)}; ${formatPercent(Math.min(1, upTo))} up to there`
+  return `${formatPercent(share)} of the samples above ${formatMs(edgesMs[index] ?? null)} and up to ${formatMs(edgesMs[index + 1] ?? null)}; ${formatPercent(Math.min(1, upTo))} took no longer`
 }
 
 function renderHistogram(histogram: Histogram | undefined): string {
@@ -227,6 +272,6 @@ function renderHistogram(histogram: Histogram | undefined): string {
     const cells = [formatMs(histogram.edgesMs[i + 1] ?? null), formatPercent(share), formatPercent(upTo)]
     return `<tr><th scope="row">${formatMs(histogram.edgesMs[i] ?? null)}</th>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`
   })
-  const headings = ['Above', 'Up to', 'Share of samples', 'All up to there']
+  const headings = ['Above', 'Up to', 'Share of samples', 'Share up to here']
   return renderTable({ name: 'Distribution of response times', headings, rows })
 }
