@@ -77,7 +77,13 @@ const source = v.strictObject({
   shape: v.picklist(['samples', 'tidy', 'unknown']),
   header: text,
   rows: count,
-  problems: v.array(text)
+  problems: v.array(text),
+  aside_groups: v.exactOptional(
+    about(
+      v.array(text),
+      'setUp and tearDown thread groups of the plan, by name: their rows count for their labels only. Absent if there are none.'
+    )
+  )
 })
 
 const error = v.strictObject({

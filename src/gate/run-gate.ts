@@ -4,7 +4,7 @@ import type { Findings } from './findings.js'
 import { findOut, loadAfterRun } from './follow-run.js'
 import type { Gate } from './gate.js'
 import type { Ports } from './ports.js'
-import { warnOfPlan } from './preflight.js'
+import { asideGroupsOf, warnOfPlan } from './preflight.js'
 import { QueueTime } from './run/watch-run.js'
 import { describeShortSecrets, markedValues } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
@@ -44,8 +44,9 @@ type Opened = { readonly gate: Gate } | { readonly gate: undefined; readonly fai
 async function open(ports: Ports, settings: Settings): Promise<Opened> {
   try {
     const waitedMs = await waitForTarget(ports, settings)
+    const asideGroups = await asideGroupsOf(settings).catch(() => [])
     const gate = await openGate(ports, settings)
-    return { gate: { ...gate, waitedMs, queueTime: new QueueTime(), earlierResults: [] } }
+    return { gate: { ...gate, waitedMs, asideGroups, queueTime: new QueueTime(), earlierResults: [] } }
   } catch (thrown) {
     return { gate: undefined, failure: failureOf(thrown) }
   }

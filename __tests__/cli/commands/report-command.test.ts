@@ -278,6 +278,28 @@ describe('a report of local CSVs', () => {
     })
   })
 
+  test('beside the verdict of a run with setUp groups: their samples count for their labels only', async () => {
+    await mkdir(join(workspace, 'artifact/results'), { recursive: true })
+    const [header = '', ...rows] = makeJtl().trimEnd().split('\n')
+    const named = rows.map((row, i) => `${row},${i < 10 ? 'node1-log in' : 'users'} 1-1`)
+    const csv = [`${header},threadName`, ...named, ''].join('\n')
+    await writeFile(join(workspace, 'artifact/results/local-abc.csv'), csv)
+    const sources = [{ grid: 'abc', aside_groups: ['log in', 7, ''] }]
+    await writeFile(join(workspace, 'artifact/verdict.json'), JSON.stringify({ verdict: 'passed', sources }))
+    await type('artifact', '--output', 'out')
+    expect(await readVerdict('out')).toMatchObject({
+      metrics: {
+        overall: { samples: 90 },
+        labels: [
+          { label: 'cart', samples: 50 },
+          { label: 'home', samples: 50 }
+        ]
+      },
+      sources: [{ rows: 100, aside_groups: ['log in'] }],
+      notes: ['10 samples of setUp and tearDown thread groups count for their labels only, not overall.']
+    })
+  })
+
   describe('beside the verdict of a run with a warm-up', () => {
     const lay = async (folder: string, verdict: object): Promise<void> => {
       await mkdir(join(workspace, folder, 'results'), { recursive: true })

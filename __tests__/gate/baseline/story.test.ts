@@ -134,6 +134,26 @@ describe('the branch itself', () => {
     expect(recorded()).toHaveLength(4)
   })
 
+  test('a parameter that does not count, also in runs that were recorded with it', async () => {
+    await gate({ overrideParameters: '-Jbuild=1' })
+    const addressed = { overrideParameters: '-Jbuild=2, -Jport=8124' }
+    const refused = await gate(addressed)
+    expect(refused.baseline).toMatchObject({
+      state: 'not comparable',
+      reason: expect.stringMatching(
+        /^the parameter `build` changed, compared .*; a parameter that does not change the load can be listed in ignore-parameters$/
+      )
+    })
+    const outcome = await gate({ ...addressed, baseline: { ignoredParameters: ['build'] } })
+    expect(outcome.baseline).toMatchObject({ state: 'compared', runs: ['run1', 'run2'] })
+    expect(outcome.trend?.points.map(({ isAfterChange }) => isAfterChange)).toEqual([false, false, false])
+    // What was recorded stays as it was.
+    expect(recorded().map(({ fingerprint }) => Object.keys(fingerprint).includes('parameter build'))).toEqual(
+      [true, true, false]
+    )
+    expect(JSON.stringify(recorded())).not.toContain('parameter port')
+  })
+
   test('two recorders that raced lose nothing', async () => {
     await recordRuns(2)
     const [before] = store.documents.splice(0, 1)

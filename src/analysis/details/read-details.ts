@@ -51,8 +51,8 @@ async function read(
     .slice(0, MOST_SAMPLED_ERRORS)
   const scans = await scanEach(
     files.flatMap((run, i) =>
-      run.map(({ path, counted, scan: { grid, region, hasTransactions } }) => ({
-        ...{ path, grid, region, ...counted },
+      run.map(({ path, counted, scan: { grid, region, hasTransactions, asideGroups } }) => ({
+        ...{ path, grid, region, asideGroups, ...counted },
         details: {
           axis: { originMs: originsMs[i] ?? 0, bucketMs, buckets, bucketsALabelBucket },
           hasTransactions,

@@ -8,6 +8,7 @@ import { describeForeignRows, placeRows, findSameRows } from './own-rows.js'
 import type { PlacedRows, RunTimes, EarlierResults } from './own-rows.js'
 import type { Results } from './reached-load.js'
 import { type ScannedFile, leaveOutAll, leaveOutWarmUp } from './warm-up.js'
+import { findOnlyAside } from './aside-samples.js'
 import { pausesOf, spansOf } from './grid-times.js'
 
 export interface CountOptions {
@@ -59,8 +60,9 @@ export async function countResults(
     foreign: [...findSameRows(all, earlier), ...placed.foreign, ...read.foreign]
   }
   const { doubts } = placed
+  const idle = findOnlyAside(scans)
   if (scans.length === 0 || warmUpMs === 0)
-    return { ...found, measurements: scans.length === 0 ? undefined : mergeScans(scans), gaps: [], doubts }
+    return { ...found, measurements: scans.length === 0 ? undefined : mergeScans(scans), gaps: idle, doubts }
   const counted = await leaveOutWarmUp(own, warmUpMs).catch((thrown: unknown) =>
     leaveOutAll(scans, warmUpMs, messageOf(thrown))
   )
@@ -70,7 +72,7 @@ export async function countResults(
     countedFiles: [own.map((file, i) => withoutWarmUp(file, counted.scans[i], counted.warmUp))],
     measurements: counted.measurements,
     warmUp: counted.warmUp,
-    gaps: counted.gap === undefined ? [] : [counted.gap],
+    gaps: [...idle, ...(counted.gap === undefined ? [] : [counted.gap])],
     doubts: [...doubts, ...counted.doubts]
   }
 }
@@ -85,9 +87,9 @@ async function leaveOutForeign(
   if (suspects.length === 0 || times === undefined) return { files, foreign: [] }
   try {
     const again = await scanEach(
-      suspects.map(({ path, scan: { grid, region, parts } }) => {
+      suspects.map(({ path, scan: { grid, region, parts, asideGroups } }) => {
         const stallLabels = parts.flatMap(({ stalls }) => [...stalls.labels.keys()].map((label) => [label]))
-        return { path, grid, region, countFromMs, countToMs, stallLabels }
+        return { path, grid, region, countFromMs, countToMs, stallLabels, asideGroups }
       })
     )
     const within = new Map(suspects.map((file, i) => [file, again[i] ?? file.scan]))
@@ -98,9 +100,9 @@ async function leaveOutForeign(
     })
     return {
       files: files.map((file) => {
+        const limits = { countFromMs, countToMs }
         const scan = within.get(file)
-        if (scan === undefined) return { ...file, countToMs }
-        return { ...file, scan, countToMs, counted: { countFromMs, countToMs } }
+        return scan === undefined ? { ...file, ...limits } : { ...file, scan, ...limits, counted: limits }
       }),
       foreign
     }
@@ -114,8 +116,9 @@ function withoutWarmUp(
   scan: ScanResult | undefined,
   { startMs = -Infinity, ms }: WarmUpFacts
 ): ScannedFile {
-  const { countToMs } = file
-  return { ...file, scan: scan ?? file.scan, counted: { countFromMs: startMs + ms, countToMs } }
+  const { countFromMs: asideFromMs = -Infinity, countToMs } = file
+  const counted = { countFromMs: startMs + ms, countToMs, asideFromMs }
+  return { ...file, scan: scan ?? file.scan, counted }
 }
 
 function withClock(file: ScannedFile, { clocksMs }: PlacedRows): ScannedFile {

@@ -48,5 +48,5 @@ export async function judgeFiles(sources: readonly ResultSource[], options: Opti
 
 const NO_BASELINE = {
   ...({ source: { kind: 'off' }, onMissing: 'warn', onUnsure: 'warn' } as const),
-  ...{ branch: undefined, noise: 0, confirm: 0 }
+  ...{ branch: undefined, noise: 0, confirm: 0, ignoredParameters: [] }
 }

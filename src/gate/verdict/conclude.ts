@@ -11,6 +11,7 @@ import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresho
 import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime } from '../../analysis/thresholds/judge/over-time.js'
 import { apdexOf, type Apdex } from '../../analysis/evidence/apdex.js'
+import { describeAside } from '../../analysis/evidence/aside-samples.js'
 import type { Collection } from '../collect/collect.js'
 import {
   decideRun,
@@ -290,6 +291,7 @@ function notesOf(settings: VerdictSettings, { collection, isDetached }: Findings
   return [
     ...[describeUnused(settings) ?? []].flat(),
     ...(collection?.notes ?? []),
+    ...describeAside(isDetached ? [] : (collection?.scans ?? [])),
     ...describeNoOverTime(thresholds, { measurements, onStall })
   ]
 }

@@ -1,4 +1,5 @@
 import { apdexOf } from '../../analysis/evidence/apdex.js'
+import { describeAside } from '../../analysis/evidence/aside-samples.js'
 import { type CountedRun, readResults as readRows } from '../../analysis/evidence/count-results.js'
 import { decideRun, findOtherRows, knowsRows, toJudge } from '../../analysis/evidence/decide-run.js'
 import {
@@ -82,7 +83,10 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
       ...[findLongPause(results, onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
-    notes: describeNoOverTime(own, { measurements: results.measurements, onStall }),
+    notes: [
+      ...describeAside(results.scans),
+      ...describeNoOverTime(own, { measurements: results.measurements, onStall })
+    ],
     problems,
     // By the results that the run had at its end: no later look can lead to anything else.
     isFinal: missing.length === 0

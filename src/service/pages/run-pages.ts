@@ -28,6 +28,7 @@ import type {
   ThresholdEditor,
   Visitor
 } from '../../report/page/served-pages.js'
+import { asideGroupsOf } from '../runs/aside-groups.js'
 import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, RUN_STATUSES, type RunRecord, type RunThresholds } from '../../contract/records.js'
 import type { RunFilter } from '../store/store.js'
@@ -118,7 +119,9 @@ export class RunPages {
 
   async #follow(run: RunRecord): Promise<SampleFollower> {
     const secrets = await findRowSecrets(run, this.ports.facts.store)
-    return new SampleFollower(this.#filesOf(run), secrets, run.thresholds && labelsToFollow(run.thresholds))
+    const asideGroups = await asideGroupsOf(run, this.ports.facts.store)
+    const files = this.#filesOf(run).map((file) => ({ ...file, asideGroups }))
+    return new SampleFollower(files, secrets, run.thresholds && labelsToFollow(run.thresholds))
   }
 
   async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {

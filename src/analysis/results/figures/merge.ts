@@ -1,3 +1,4 @@
+import { partsOfLoad } from '../counts/scan-result.js'
 import type { ScanResult, SamplePart, TidyBucket, TimeLineScan } from '../counts/scan-result.js'
 import type { OverTime } from '../stalls/over-time.js'
 import { axisOf, drawSamples, drawTidy, type Span } from './series.js'
@@ -115,7 +116,7 @@ function sumScope(
 /** From the first start to the last end; undefined if a CSV with rows has no times. */
 function spanOf(sources: readonly IndexedSource[]): Span | undefined {
   const spans = sources.flatMap(({ scan, tidy }): readonly Span[] =>
-    tidy === undefined ? scan.parts : [tidy]
+    tidy === undefined ? partsOfLoad(scan) : [tidy]
   )
   if (sources.some(({ scan }) => isUntimed(scan))) return undefined
   const startMs = Math.min(...spans.map((span) => span.startMs))
@@ -212,8 +213,9 @@ function tidyOf(sources: readonly IndexedSource[]): TimedRun['tidy'] {
 }
 
 function describe(scan: ScanResult): Source {
-  const { grid, region, shape, header, rows } = scan
-  return { grid, region, shape, header, rows, problems: listProblems(scan) }
+  const { grid, region, shape, header, rows, asideGroups } = scan
+  const aside = asideGroups && { aside_groups: [...asideGroups] }
+  return { grid, region, shape, header, rows, problems: listProblems(scan), ...aside }
 }
 
 function listProblems({ shape, header, rows, problems, problemCount }: ScanResult): string[] {

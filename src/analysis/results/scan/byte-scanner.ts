@@ -113,6 +113,7 @@ export class ByteScanner {
       firstRows: this.#firstRows?.digests ?? [],
       isZoneless: reader?.isZoneless ?? false,
       earlyRows: samples?.earlyRows ?? 0,
+      ...(this.#options.asideGroups?.length && { asideGroups: this.#options.asideGroups }),
       problems: [...doubts.map((text) => ({ row: 0, text })), ...this.#problems.kept],
       problemCount: this.#problems.count + doubts.length,
       parts: samples?.toParts() ?? [],

@@ -14,6 +14,7 @@ import type { ControllerMessage } from '../transactions/transaction-row.js'
 import { DetailReader } from '../details/detail-reader.js'
 import { type PartDescription, SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart, type ScannerOptions } from '../counts/scan-result.js'
+import { AsideThreads } from './aside-threads.js'
 import { FollowedLabels } from '../stalls/followed-labels.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
 import type { Row, RowFields } from '../csv/row-splitter.js'
@@ -33,6 +34,13 @@ const MAX_ELAPSED_MS = 0x7fffffff
 /** More than a label table has numbers. */
 const MAX_GROUPS = 1 << 18
 
+interface AsideRows {
+  readonly threads: AsideThreads
+  readonly tally: SampleTally
+  /** Those that start before it are not counted. */
+  readonly fromMs: number
+}
+
 /** Reads the rows of a JMeter sample CSV and keeps counts of them, never the rows. */
 export class SampleReader {
   rows = 0
@@ -48,6 +56,8 @@ export class SampleReader {
   readonly #transactions: TransactionTally
   /** Rows that are part of another one. */
   readonly #parts: SampleTally
+  /** Rows of thread groups that are not the load. */
+  readonly #aside: AsideRows | undefined
   readonly #threads: ThreadTable
   /** Only of a second reading. */
   readonly #details: DetailReader | undefined
@@ -82,6 +92,9 @@ export class SampleReader {
     const createTally = () => new SampleTally(scopeOf, this.#details?.createTally())
     this.#requests = createTally()
     this.#parts = createTally()
+    const { asideGroups = [], asideFromMs = this.#countFromMs } = options
+    if (asideGroups.length > 0)
+      this.#aside = { threads: new AsideThreads(asideGroups), tally: createTally(), fromMs: asideFromMs }
     this.#transactions = new TransactionTally(createTally, (startMs, elapsedMs) =>
       this.#isEarly(startMs, elapsedMs)
     )
@@ -110,6 +123,7 @@ export class SampleReader {
     // A controller without samples did nothing and is not a sample. It cannot fail either: a server may say the same.
     const message = said?.samples === 0 && this.#values.outcome === 1 ? undefined : said
     if (message?.samples === 0) return undefined
+    if (this.#aside?.threads.has(row, this.#at)) return this.#takeAside(row, this.#aside)
     const isEarly =
       this.#at.timeStamp >= 0 && this.#isEarly(this.#values.startMs, Math.max(0, this.#values.elapsedMs))
     if (isEarly) this.#earlyRows++
@@ -142,7 +156,7 @@ export class SampleReader {
   /** Reads a row again that the kernel has counted, as context for the rows after it. */
   recall(row: Row): void {
     if (row.fault !== undefined || row.columns !== this.#columns || !this.#read(row)) return
-    this.#follow(row)
+    if (!this.#aside?.threads.has(row, this.#at)) this.#follow(row)
   }
 
   /** From now on the kernel counts most rows, and their figures are fetched from it. */
@@ -150,6 +164,7 @@ export class SampleReader {
     this.#kernel = kernel
     const [fromMs, toMs] = [this.#countFromMs, this.#countToMs]
     if (fromMs > -Infinity || toMs < Infinity) kernel.countBetween(fromMs, toMs)
+    if (this.#aside !== undefined) kernel.leaveGroups(this.#aside.threads.names)
     this.#isFollowing = false
     this.followTimes()
   }
@@ -176,7 +191,7 @@ export class SampleReader {
     }
     const requests = this.#requests.toPart({ ...description, counts: true }, this.#kernel)
     const transactions = this.#transactions.toParts(description, this.#otherRows)
-    return [requests, ...transactions, ...this.#partsOfSteps(description)]
+    return [requests, ...transactions, ...this.#partsOfSteps(description), ...this.#partAside(description)]
   }
 
   get doubts(): string[] {
@@ -228,6 +243,28 @@ export class SampleReader {
     const line = new TimeLine().toScan()
     const stalls = { ...part.stalls, overall: [] }
     return [{ ...part, startMs: Infinity, endMs: -Infinity, line, stalls }]
+  }
+
+  /** A transaction counts like any other row of the group: none of them counts overall. */
+  #takeAside(row: Row, { tally, fromMs }: AsideRows): number | undefined {
+    const { startMs, elapsedMs } = this.#values
+    const endMs = startMs + Math.max(0, elapsedMs)
+    const isOut = startMs < fromMs || startMs > this.#countToMs || endMs < this.#countEndsFromMs
+    if (this.#at.timeStamp >= 0 && isOut) {
+      this.#earlyRows++
+      return undefined
+    }
+    const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
+    if (label < 0)
+      this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
+    this.#count(tally, row, Math.max(0, label))
+    return label < 0 ? undefined : label
+  }
+
+  #partAside(description: Omit<PartDescription, 'counts'>): SamplePart[] {
+    if (this.#aside === undefined || this.#aside.tally.isEmpty) return []
+    const part = this.#aside.tally.toPart({ ...description, counts: false })
+    return [{ ...part, isAside: true, line: new TimeLine().toScan() }]
   }
 
   #isPart({ starts, ends }: Row): boolean {
