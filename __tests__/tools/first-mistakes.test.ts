@@ -95,7 +95,7 @@ function normalise({ out, err, code }: Ended): string {
     .split('\n')
     .filter(
       (line) =>
-        !/^\w+ [0-9a-f]{6} node \d+: |^[\w ]+: \d+ s( of \d+ s)?$|^Run ID is |^(Up to|Stopped after) /.test(
+        !/^\w+ [0-9a-f]{6} node \d+: |^[\w ]+: \d+ s( of \d+ s)?$|^Run ID (is|has|finished|ended) |^(Up to|Stopped after) /.test(
           line
         )
     )
