@@ -342,6 +342,15 @@ describe('failed samples', () => {
     expect(details.failures[0]).toMatchObject({ thread: 'users, all 1-1', url: 'http://shop.example/a' })
   })
 
+  test('are those that started first, though others had failed before', async () => {
+    const rows = [1000, 2000, 3000, 4000].map(
+      (ms) => `${START_MS + ms},5,a,500,No,t,text,false,,0,0,1,1,,0,0,0\n`
+    )
+    const slow = `${START_MS},9000,a,500,No,t,text,false,,0,0,1,1,,0,0,0\n`
+    const { details } = await detailsOf([[HEADER + rows.join('') + slow]])
+    expect(details.failures.map(({ atMs }) => atMs - START_MS)).toEqual([0, 1000, 2000])
+  })
+
   test('show no password of an address, however long, and no line break', async () => {
     const secret = 'x'.repeat(5000)
     const rows = [
