@@ -530,6 +530,24 @@ test('plugins: missing here, and unknown elsewhere', () => {
   ])
 })
 
+test('properties that JMeter would not read', () => {
+  const others = ['user.properties', 'jmeter.properties'].map((name) => ({ name, text: undefined }))
+  expect(check(jmx(group(HOME)), { others, isEmbedded: true })).toContain(
+    'error: jmeter.properties would not be used; put what differs from the defaults into user.properties.'
+  )
+  // Another service may use it.
+  expect(check(jmx(group(HOME)), { others, isEmbedded: false }).join()).not.toContain('would not be used')
+})
+
+test('values of user.properties are those of the run, unless it has its own', () => {
+  const file = { name: 'user.properties', text: 'shop.loops = -1\nlife=false' }
+  const plan = jmx(group(HOME, { loops: '${__P(shop.loops,3)}', duration: undefined }))
+  const endless = expect.stringContaining('The plan has no end')
+  expect(check(plan)).toEqual([])
+  expect(check(plan, { others: [file] })).toEqual([endless])
+  expect(check(plan, { others: [file], parameters: [J('shop.loops', '2')] })).toEqual([])
+})
+
 describe('a file that is not a plan', () => {
   test.each([
     [
