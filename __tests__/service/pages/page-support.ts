@@ -6,7 +6,7 @@ import { get } from '../support.js'
 
 /** Services of these tests have pages, as the command line's has. */
 export const WITH_PAGES: Pick<ServiceOptions, 'pages'> = {
-  pages: () => import('../../../src/report/page/served-pages.js')
+  pages: () => import('../../../src/report/page/served/served-pages.js')
 }
 
 export const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../escape.js'
 import type { Outcome } from '../../analysis/outcome.js'
-import { renderHead, renderEditor, renderTop, type ThresholdEditor, type Visitor } from './served-parts.js'
+import { renderHead, renderEditor, renderTop, type ThresholdEditor, type Visitor } from './served/served-parts.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE_HASH } from './assets.js'
 import { buildPageDocument, type PageDocument } from './build-document.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'

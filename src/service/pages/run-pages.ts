@@ -26,7 +26,7 @@ import type {
   RunState,
   ThresholdEditor,
   Visitor
-} from '../../report/page/served-pages.js'
+} from '../../report/page/served/served-pages.js'
 import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, RUN_STATUSES, type RunRecord, type RunThresholds } from '../../contract/records.js'
 import type { RunFilter } from '../store/store.js'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { describeRun, renderRunPage } from '../../../src/report/page/run-page.js'
-import type { RunState } from '../../../src/report/page/run-page.js'
-import { measure } from '../../support/data/sample-csv.js'
-import { measureStalled } from '../../support/stalls/stalled-run.js'
+import { describeRun, renderRunPage } from '../../../../src/report/page/served/run-page.js'
+import type { RunState } from '../../../../src/report/page/served/run-page.js'
+import { measure } from '../../../support/data/sample-csv.js'
+import { measureStalled } from '../../../support/stalls/stalled-run.js'
 
 const START_MS = 1_700_000_000_000
 const PATHS = { eventsPath: '/runs/r/events', stopPath: '/runs/r/stop', homePath: '/' }

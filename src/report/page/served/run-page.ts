@@ -1,12 +1,12 @@
-import type { Measurements, TimeSeries } from '../../analysis/results/figures/measurements.js'
-import type { Outcome, RunFacts, WarmUpFacts } from '../../analysis/outcome.js'
-import { formatMoment } from '../../analysis/thresholds/format.js'
-import { formatDuration } from '../../contract/text.js'
-import { buildPageDocument, type Live, type PageDocument, type RunStatus } from './build-document.js'
-import type { ThresholdRow } from './build-document.js'
-import { findOrigin, formatElapsed, formatNumber } from './numbers.js'
+import type { Measurements, TimeSeries } from '../../../analysis/results/figures/measurements.js'
+import type { Outcome, RunFacts, WarmUpFacts } from '../../../analysis/outcome.js'
+import { formatMoment } from '../../../analysis/thresholds/format.js'
+import { formatDuration } from '../../../contract/text.js'
+import { buildPageDocument, type Live, type PageDocument, type RunStatus } from '../build-document.js'
+import type { ThresholdRow } from '../build-document.js'
+import { findOrigin, formatElapsed, formatNumber } from '../numbers.js'
 import { formatPosition, type RenderedPage } from './served-parts.js'
-import { type PagePaths, pagePolicy, renderPageDocument } from './page.js'
+import { type PagePaths, pagePolicy, renderPageDocument } from '../page.js'
 
 /** How a run stands by the thresholds it was given. */
 export interface RunJudgement extends Pick<Outcome, 'reason' | 'judgements' | 'warnings' | 'notes'> {
