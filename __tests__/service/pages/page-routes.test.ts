@@ -245,7 +245,7 @@ describe('a run in progress', () => {
     expect(page.text).toContain(`data-events="/runs/${id}/events"`)
     expect(page.headers['content-security-policy']).toContain("connect-src 'self'")
     expect(readDocument(page.text).live).toEqual({
-      elapsedMs: 0,
+      elapsedMs: null,
       durationMs: 3_600_000,
       now: null,
       quiet: null
@@ -254,7 +254,7 @@ describe('a run in progress', () => {
     const first = await listen(live, `/runs/${id}/events`, ticket)
     expect(first.response.headers['content-type']).toBe('text/event-stream; charset=utf-8')
     expect(first.response.headers['cache-control']).toBe('no-store')
-    expect(await first.next()).toMatchObject({ headline: 'running', live: { elapsedMs: 0 } })
+    expect(await first.next()).toMatchObject({ headline: 'running', live: { elapsedMs: null } })
     expect(first.text()).toMatch(/^retry: 1000\n\ndata: \{/)
     // The rehearsal writes its samples when its own clock has advanced; the next poll finds them. An hour is longer than any poll takes.
     const step = setInterval(() => void moving.advance(1000), 30)

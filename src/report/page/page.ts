@@ -1,7 +1,15 @@
 import { escapeHtml } from '../escape.js'
 import type { Outcome } from '../../analysis/outcome.js'
-import { renderHead, renderEditor, renderTop, type ThresholdEditor, type Visitor } from './served/served-parts.js'
+import {
+  renderHead,
+  renderEditor,
+  renderTop,
+  type ThresholdEditor,
+  type Visitor
+} from './served/served-parts.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE_HASH } from './assets.js'
+import { type RunActions, renderActions } from './served/run-actions.js'
+import { renderDetails } from './served/run-details.js'
 import { buildPageDocument, type PageDocument } from './build-document.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'
 import { renderInformation, renderThresholds } from './threshold-section.js'
@@ -20,6 +28,8 @@ export interface PagePaths {
   readonly visitor?: Visitor
   /** Absent if the visitor may not change the thresholds. */
   readonly editor?: ThresholdEditor | undefined
+  /** What can be done with the run once it has ended. */
+  readonly actions?: RunActions | undefined
 }
 
 /** What the page may load and run: its own content, and events from its own origin if it is served. */
@@ -36,7 +46,7 @@ export function pagePolicy({ eventsPath, homePath }: PagePaths, scriptHash = PAG
 
 /** The page of a document; with an `eventsPath` it stays connected for updates. */
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
-  const { eventsPath, stopPath, homePath, visitor, editor } = paths
+  const { eventsPath, stopPath, homePath, visitor, editor, actions } = paths
   const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
   const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
   return `${renderHead({ policy: pagePolicy(paths), title: escapeHtml(title) })}
@@ -47,6 +57,7 @@ ${homePath === undefined ? '' : renderTop(visitor, { path: homePath, isHere: fal
 <div id="overview"${eventsPath === undefined ? '' : ' tabindex="-1"'}>${renderOverview(page)}</div>
 ${wrapSection('thresholds', renderThresholds(page))}
 ${editor === undefined ? '' : renderEditor(editor)}
+${actions === undefined ? '' : renderActions(actions, page.live !== undefined)}
 ${wrapSection('comparison', renderInformation(page))}
 ${TREND_PANEL}
 ${wrapSection('stalls', renderStalls(page))}
@@ -54,6 +65,7 @@ ${wrapSection('errors', renderErrors(page))}
 ${PANELS}
 ${wrapSection('places', renderPlaces(page))}
 ${wrapSection('run', renderRun(page))}
+${wrapSection('details', renderDetails(page))}
 </main>
 <script type="application/json" id="data"${events}>${escapeJson(page)}</script>
 <script>${PAGE_SCRIPT}</script>

@@ -60,7 +60,7 @@ describe('a run in progress', () => {
 
   test.each<[string, Partial<RunState>, string]>([
     ['queued', { status: 'queued', startedMs: undefined }, 'The run is waiting for its grids.'],
-    ['running without samples', {}, 'The run has started; there are no samples yet.'],
+    ['running without samples', {}, 'The run is starting; there are no samples yet.'],
     [
       'stopping',
       { status: 'stopping', measurements: measureSeconds(1) },
@@ -90,7 +90,7 @@ describe('a run that is over', () => {
     const document = describeRun(makeState({ ...ended, measurements: measureSeconds(8) }))
     expect(document.live).toBeUndefined()
     expect(document.series?.atMs).toHaveLength(9)
-    expect(document.reason).toBe('81 samples in 0:10.')
+    expect(document.reason).toBe('81 samples in 0:08.')
     const { html, policy } = renderRunPage(document, PATHS)
     expect(html).not.toMatch(/data-events|data-path/)
     expect(policy).not.toContain('connect-src')

@@ -1,5 +1,6 @@
 import type { Headline, PageDocument, View } from '../build-document.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
+import { renderDetails } from '../served/run-details.js'
 import { renderInformation, renderThresholds } from '../threshold-section.js'
 import { Connection } from './connection.js'
 import { DistributionChart } from './distribution-chart.js'
@@ -17,7 +18,8 @@ const SECTIONS = {
   stalls: renderStalls,
   errors: renderErrors,
   places: renderPlaces,
-  run: renderRun
+  run: renderRun,
+  details: renderDetails
 }
 
 const GOES_ON: readonly Headline[] = ['queued', 'running', 'stopping']
