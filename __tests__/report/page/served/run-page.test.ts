@@ -52,6 +52,20 @@ describe('a run in progress', () => {
     expect(document.reason).toBe('81 samples so far.')
   })
 
+  test.each<[string, Partial<RunState>, number | null]>([
+    ['before the first sample', {}, null],
+    ['after the first sample', { firstSampleMs: START_MS + 6_000 }, 2_250],
+    [
+      'by the samples, where nobody has said when the first one was',
+      { measurements: measureSeconds(8) },
+      8_250
+    ],
+    ['by a clock that was set back', { firstSampleMs: START_MS + 9_000 }, 0]
+  ])('counts from the first sample, however long the tool took to start: %s', (_, given, elapsedMs) => {
+    const { live } = describeRun(makeState({ startedMs: START_MS - 28_000, ...given }))
+    expect(live).toMatchObject({ elapsedMs, durationMs: 60_000 })
+  })
+
   test('has one point as soon as there is a sample', () => {
     const { live, series } = describeRun(makeState({ measurements: measureSeconds(0) }))
     expect(live?.now).toMatchObject({ windowMs: 1000, throughput: 1, failures: 0 })

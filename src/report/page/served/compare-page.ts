@@ -12,7 +12,7 @@ import { renderHead, renderTop, type RenderedPage, type Visitor } from './served
 export interface ComparedRun {
   readonly name: string
   readonly path: string
-  /** What to know of it, by name; both runs have the same names. */
+  /** What to know of it, by name; both runs have the same names. What neither run has is not shown. */
   readonly facts: readonly (readonly [name: string, value: string])[]
   readonly page: PageDocument
 }
@@ -34,6 +34,7 @@ export interface ComparisonView {
 /** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
 const MOST_LABELS = 500
 const TITLE = 'Compare two runs'
+const NONE = '–'
 const CHANCE =
   'The change is that of the figures. Two runs of the same thing differ by chance as well: whether a change is more than that, a gate with a baseline says.'
 
@@ -59,8 +60,9 @@ ${other === undefined ? '' : `${renderOverall(run, other)}\n${renderLabels(run, 
 
 function renderRuns(run: ComparedRun, other: ComparedRun, differences: readonly string[]): string {
   const valueOf = ({ facts }: ComparedRun, name: string): string =>
-    facts.find(([each]) => each === name)?.[1] ?? '–'
-  const rows = run.facts.map(([name]) => {
+    facts.find(([each]) => each === name)?.[1] ?? NONE
+  const known = run.facts.filter(([name]) => [other, run].some((each) => valueOf(each, name) !== NONE))
+  const rows = known.map(([name]) => {
     const cells = [other, run].map((each) => `<td class="words">${escapeHtml(valueOf(each, name))}</td>`)
     return `<tr><th scope="row">${escapeHtml(name)}</th>${cells.join('')}</tr>`
   })
@@ -100,7 +102,7 @@ function describeMissing({ name, page }: ComparedRun): string {
   return `There are no figures of ${escapeHtml(name)}: ${escapeHtml(page.reason)}`
 }
 
-const LABEL_COLUMNS = ['samples', 'error_rate', 'median', 'p95'] as const
+const LABEL_COLUMNS = ['p95', 'median', 'error_rate', 'samples'] as const
 
 function renderLabels(run: ComparedRun, other: ComparedRun): string {
   const [before, after] = [other, run].map(({ page }) => page.views[0]?.labels ?? [])
@@ -110,8 +112,8 @@ function renderLabels(run: ComparedRun, other: ComparedRun): string {
   const headings = [
     'Label',
     ...LABEL_COLUMNS.flatMap((key) => {
-      const name = FIGURE_COLUMNS.find((column) => column.key === key)?.name ?? key
-      return [`${name} A`, `${name} B`, ...(key === 'samples' ? [] : [`${name} change`])]
+      const { name = key, shortName = name } = FIGURE_COLUMNS.find((column) => column.key === key) ?? {}
+      return [`${shortName} A`, `${shortName} B`, ...(key === 'samples' ? [] : ['Change'])]
     })
   ]
   const hidden = pairs.length - shown.length
@@ -161,12 +163,12 @@ export function formatChange(
   before: number | null,
   after: number | null
 ): string {
-  if (before === null || after === null) return '–'
+  if (before === null || after === null) return NONE
   const change = after - before
   if (key === 'error_rate') return `${signed(change * 100)} points`
   if (key === 'apdex') return signed(change, 3)
   if (change === 0) return '0 %'
-  return before === 0 ? '–' : `${signed((change / before) * 100, 1)} %`
+  return before === 0 ? NONE : `${signed((change / before) * 100, 1)} %`
 }
 
 /** With a sign of its own; what rounds to zero is zero. */

@@ -18,12 +18,12 @@ export interface RunActions {
 
 /** Forms that work without the page's script; hidden while the run goes on. */
 export function renderActions({ comparePath, choices, repeat }: RunActions, isLive: boolean): string {
-  if (repeat === undefined && choices.length === 0) return ''
   const again =
     repeat === undefined
       ? ''
       : `<form method="post" action="${escapeHtml(repeat.path)}"><input type="hidden" name="once" value="${escapeHtml(repeat.once)}"><button type="submit">Repeat this run</button></form>`
-  return `<section id="actions" class="card" aria-label="Compare and repeat"${isLive ? ' hidden=""' : ''}><div class="bar">${renderChoices(comparePath, choices)}${again}</div></section>`
+  const hidden = isLive ? ' hidden=""' : ''
+  return `<section id="actions" class="card" aria-label="Compare, repeat and download"${hidden}><div class="bar">${renderChoices(comparePath, choices)}<div class="tools"><a href="#details">Source and files</a>${again}</div></div></section>`
 }
 
 /** Nothing if there is nothing to choose from. */
