@@ -4,7 +4,7 @@ import type { PageDocument } from '../../../src/report/page/build-document.js'
 import type { Service } from '../../../src/service/server.js'
 import { openDatabase } from '../../../src/service/store/database.js'
 import { RunTable } from '../../../src/service/store/tables.js'
-import { HTML, listen, nextWhere, visit, WITH_PAGES } from './page-support.js'
+import { HTML, listen, nextWhere, readDocument, visit, WITH_PAGES } from './page-support.js'
 import {
   createFolders,
   createRun,
@@ -184,11 +184,6 @@ describe('the API', () => {
 })
 
 /** The data block of a page. */
-function readDocument(html: string): PageDocument {
-  const [, json] = /<script type="application\/json" id="data"[^>]*>(.*?)<\/script>/s.exec(html) ?? []
-  return JSON.parse(json ?? '') as PageDocument
-}
-
 describe('the page of a run that has ended', () => {
   test('is the whole report, without a verdict', async () => {
     const { text } = await browse(`/runs/${endedId}`)

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { readFileSync } from 'node:fs'
 import { createTeams, type Member, type Team } from '../accounts/team.js'
 import {
   createRun,
@@ -259,9 +258,9 @@ describe('a run is repeated', () => {
       submit(team.service, `/runs/${id}/repeat`, { once }, { cookie }),
       submit(team.service, `/runs/${id}/repeat`, { once }, { cookie })
     ])
-    expect(first!.status).toBe(303)
-    expect(first!.headers.location).toMatch(/^\/runs\/[0-9a-f]{24}$/)
-    expect(second!.headers.location).toBe(first!.headers.location)
+    expect(first.status).toBe(303)
+    expect(first.headers.location).toMatch(/^\/runs\/[0-9a-f]{24}$/)
+    expect(second.headers.location).toBe(first.headers.location)
     expect(await countRuns()).toBe(before + 1)
     const next = onceOf(await browse(`/runs/${id}`, 'admin'))!
     expect(next).not.toBe(once)
