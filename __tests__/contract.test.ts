@@ -58,6 +58,7 @@ const INPUTS = [
   'baseline-parameters',
   'baseline-rounds',
   'noise',
+  'ignore-parameters',
   'on-missing-baseline',
   'on-unsure',
   'confirm',

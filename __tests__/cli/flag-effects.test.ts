@@ -247,6 +247,7 @@ const ROWS: readonly Row[] = [
   // What these do takes several runs: a rejected value shows that they are read.
   row('run', REMOTE, ['--baseline-rounds', '1']),
   row('run', REMOTE, ['--noise', 'low']),
+  row('run', REMOTE, ['--ignore-parameters', '-Ja=b']),
   row('run', REMOTE, ['--on-missing-baseline', 'perhaps']),
   row('run', REMOTE, ['--on-unsure', 'perhaps']),
   row('run', REMOTE, ['--confirm', 'perhaps']),
@@ -342,6 +343,7 @@ const ROWS: readonly Row[] = [
   row('check', CHECK, ['--override-parameters', '-Jpgae=1']),
   row('check', CHECK, ['--service-name', '-']),
   row('check', CHECK, ['--baseline', 'automatic']),
+  row('check', CHECK, ['--ignore-parameters', '-Ja=b']),
   row('check', CHECK_LOCAL, ['--regions', 'eu: none']),
   row('check', CHECK_DOWN, ['--rehearse']),
   row('check', CHECK, ['--json']),

@@ -52,6 +52,7 @@ describe('an editor and the gate agree', () => {
     'warm-up: 30s',
     'on-stall: ignore',
     'noise: 7.5%',
+    'ignore-parameters: [build, tenant]',
     'confirm: 0',
     'stop-early: false',
     'stop-on-cancel: "true"',

@@ -186,7 +186,7 @@ describe('lines with limits of their own', () => {
     const { verdict, reason, judgements } = await judge({}, { failures: 40 }, { elapsedMs: 200 })
     expect(verdict).toBe('failed')
     expect(reason).toBe(
-      '1 threshold is broken: error_rate is 40 %, must be < 1 %: 3,900 % over; the worst of 3 runs: confirming run 1 (run2)'
+      '1 threshold is broken: error_rate is 40 %, must be < 1 %: 40 times the limit; the worst of 3 runs: confirming run 1 (run2)'
     )
     expect(judgements.map((one) => [one.verdict, one.actual])).toEqual([
       ['failed', 0.4],

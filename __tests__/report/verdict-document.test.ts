@@ -3,7 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { readFileSync } from 'node:fs'
 import type { Outcome } from '../../src/analysis/outcome.js'
 import { bytesOf } from '../../src/report/escape.js'
-import { metricsOutput, thresholdsOutput, verdictDocument } from '../../src/report/verdict-document.js'
+import {
+  metricsOutput,
+  printVerdict,
+  thresholdsOutput,
+  verdictDocument
+} from '../../src/report/verdict-document.js'
 import type { OverTimeFigure } from '../../src/analysis/thresholds/judge/judgement.js'
 import type { Measurements } from '../../src/analysis/results/figures/measurements.js'
 import {
@@ -293,6 +298,23 @@ describe('verdict.json', () => {
     expect(document.errors).toHaveLength(1001)
     expect(document.errors.at(-1)).toEqual({ label: null, code: '', message: 'other errors', count: 200 })
     expect(problemsOf(JSON.parse(JSON.stringify(document)))).toEqual([])
+  })
+
+  test('is written with its lists of numbers on one line each, and means the same', () => {
+    const outcome = makeOutcome({
+      measurements: { ...MEASURED, series: { ...SERIES, throughput: [1e-7, 0.5] } },
+      notes: ['[\n  1,\n  2\n]', '']
+    })
+    const text = printVerdict(outcome)
+    expect(text).toContain('"throughput": [1e-7, 0.5]')
+    expect(text).toContain('"p95Ms": [200, null]')
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(verdictDocument(outcome))))
+  })
+
+  test('of before there were details is one too', () => {
+    const { details, ...old } = verdictDocument(makeOutcome())
+    expect(details).toBeNull()
+    expect(problemsOf(JSON.parse(JSON.stringify(old)))).toEqual([])
   })
 
   test('has everything, however much', () => {

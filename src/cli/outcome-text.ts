@@ -13,6 +13,7 @@ import {
 } from '../report/sentences.js'
 import { errorRows, judgementRows, shownRows, slowestLabels } from '../report/rows.js'
 import type { ComparisonCells, ShownRow } from '../report/rows.js'
+import { LABEL_CHANGE_HEADINGS, labelChangeTable } from '../report/label-changes.js'
 import { describeStalls } from '../report/stalls.js'
 import { plain, table, shortenMiddle } from './screen.js'
 
@@ -30,6 +31,8 @@ export function describeOutcome(
     ...when(errors.length > 0, table(ERROR_HEADINGS, errors, { width, long: [2, 3] }), ''),
     ...when(rows.length > 0, table(['verdict', 'threshold', 'actual', 'margin'], rows), ''),
     ...paragraph([...lines.stalls, ...lines.baseline, ...lines.warnings]),
+    // The verdict is what people see first, so this stands next to it.
+    ...labelChangeLines(outcome, width),
     plain(lines.headline),
     ...lines.advice,
     place,
@@ -67,6 +70,37 @@ function labelTable(measurements: Measurements | undefined, width?: number): str
 
 function rowOf(name: string, figures: Figures): string[] {
   return [name, ...COLUMNS.map((column) => formatFigure(column, figures).replace(/ ms$/, ''))]
+}
+
+const MOST_LABEL_CHANGES = 5
+
+/** Which requests got slower, where a line that names `baseline` is broken. */
+function labelChangeLines(outcome: Outcome, width?: number): string[] {
+  const changes = labelChangeTable(outcome)
+  if (!changes?.isFirst) return []
+  const hasErrors = changes.hasErrors(MOST_LABEL_CHANGES)
+  const { label, base, head, change, errors, finding } = LABEL_CHANGE_HEADINGS
+  const headings = [label, base, head, change, ...(hasErrors ? [errors] : []), finding]
+  const rows = changes.rows
+    .slice(0, MOST_LABEL_CHANGES)
+    .map((row) => [
+      shortenMiddle(row.label, MOST_LABEL),
+      ...[row.base, row.head, row.change],
+      ...(hasErrors ? [row.errors] : []),
+      row.outcome
+    ])
+  const title = `${changes.title}${rehearsalMark(outcome.rehearsal)}: ${changes.sentence}`
+  const others = changes.describeOthers(MOST_LABEL_CHANGES)
+  return [
+    title,
+    table(
+      headings.map((heading) => heading.toLowerCase()),
+      rows,
+      { width, long: [0] }
+    ),
+    ...when(others !== '', others),
+    ''
+  ]
 }
 
 const MOST_ERRORS = 5

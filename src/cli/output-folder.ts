@@ -8,6 +8,9 @@ import { UsageError, type Arguments } from './arguments.js'
 const OF_A_RUN = ['results', 'logs', 'service', 'report.html', 'verdict.json']
 const ADVICE = 'give --output another folder, or remove what is there'
 
+/** Where results go, relative to the current directory, unless `--output` says otherwise. */
+export const OUTPUT_FOLDER = 'loadgate-results'
+
 /** The CSVs of two runs in one folder would be judged as one run. */
 export async function checkOutputFolder(folder: string): Promise<void> {
   // If it cannot be read, or is not a folder, writing to it will report that.

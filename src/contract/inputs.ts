@@ -259,6 +259,11 @@ export const INPUTS = {
     about:
       'Noise from run to run that is assumed for times and throughput until enough runs are recorded. Above 0% and at most 100%; `loadgate calibrate` measures it.'
   },
+  'ignore-parameters': {
+    ...{ group: 'What must hold', kind: text('names'), only: 'waiting', inFile: 'list' },
+    about:
+      'Names of further parameters that do not make runs incomparable with recorded ones, separated by commas or newlines. Those that only say where the target is never do. Default: host, port, url and the like.'
+  },
   'on-missing-baseline': {
     ...{ group: 'What must hold', kind: oneOf(['warn', 'fail', 'pass']), byDefault: 'warn', only: 'waiting' },
     about:

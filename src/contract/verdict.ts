@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Decoded } from './decode.js'
+import { details, detailSeries } from './verdict/details.js'
 import { ID } from './vocabulary.js'
 
 // `verdict.json`: what a gate found, for machines. `schema/verdict.schema.json` is made from it.
@@ -76,7 +77,13 @@ const source = v.strictObject({
   shape: v.picklist(['samples', 'tidy', 'unknown']),
   header: text,
   rows: count,
-  problems: v.array(text)
+  problems: v.array(text),
+  aside_groups: v.exactOptional(
+    about(
+      v.array(text),
+      'setUp and tearDown thread groups of the plan, by name: their rows count for their labels only. Absent if there are none.'
+    )
+  )
 })
 
 const error = v.strictObject({
@@ -197,6 +204,29 @@ const trend = v.strictObject({
   bands: v.strictObject({ p95Ms: band, throughput: band, errorRate: band })
 })
 
+const bothCounts = v.strictObject({ base: count, head: count })
+const labelChange = v.strictObject({
+  label: text,
+  base: about(figure, 'The time of the base, in ms: the mean of its newest runs, or of the rounds.'),
+  head: about(figure, 'The same time of this run, in ms.'),
+  changePct: about(figure, 'How much longer it takes, in percent; null where the two cannot be compared.'),
+  interval: about(
+    v.nullable(v.strictTuple([number, number])),
+    'Where the change is, in percent; null where there are too few samples or rounds to tell.'
+  ),
+  outcome: about(
+    v.picklist(['slower', 'faster', 'no clear change', 'new', 'gone', 'not comparable']),
+    'Slower and faster only where the interval does not contain 0. Never part of the verdict.'
+  ),
+  samples: about(bothCounts, 'What the two times are computed from.'),
+  errorRate: v.strictObject({ base: share, head: share })
+})
+const labelChanges = v.strictObject({
+  metric: about(v.picklist(['p95', 'median', 'mean']), 'The time that labels are compared by.'),
+  rows: about(v.pipe(v.array(labelChange), v.maxLength(200)), 'What costs users most time first.'),
+  leftOut: about(count, 'How many further labels changed less.')
+})
+
 const warmUp = v.strictObject({
   seconds: about(
     v.pipe(v.number(), v.gtValue(0)),
@@ -226,7 +256,7 @@ const stoppedEarly = v.strictObject({
 /** Parts that the JSON schema names. */
 export const VERDICT_PARTS = {
   ...{ run, overTime, figures: overall, scoped, metrics, series, source, error, threshold, grid, node },
-  ...{ baseline, trend, warmUp, stalls, stoppedEarly }
+  ...{ baseline, trend, labelChanges, warmUp, stalls, stoppedEarly, details, detailSeries }
 }
 
 export const verdictSchema = v.strictObject({
@@ -253,6 +283,12 @@ export const verdictSchema = v.strictObject({
     v.array(error),
     'Why samples failed, the most frequent reason first. The counts add up to the overall failures; there are none where the CSVs do not hold single samples.'
   ),
+  details: v.exactOptional(
+    about(
+      v.nullable(details),
+      'What a second reading of the CSVs found, of what counts; null where there is none. Not part of the verdict.'
+    )
+  ),
   thresholds: v.array(threshold),
   grids: v.array(grid),
   nodes: about(
@@ -267,6 +303,10 @@ export const verdictSchema = v.strictObject({
     v.array(threshold),
     'Where no line names baseline: how such lines would have come out. Not part of the verdict.'
   ),
+  label_changes: about(
+    v.nullable(labelChanges),
+    'What changed by label, against the baseline or side by side; null where nothing was compared. Not part of the verdict.'
+  ),
   trend: v.nullable(trend),
   warm_up: about(v.nullable(warmUp), 'What was left out of all figures; null without a warm-up.'),
   stalls: about(
@@ -278,6 +318,8 @@ export const verdictSchema = v.strictObject({
 })
 
 export type VerdictDocument = Decoded<typeof verdictSchema>
+export type DetailsDocument = Decoded<typeof details>
+export type DetailSeries = Decoded<typeof detailSeries>
 export type ThresholdDocument = Decoded<typeof threshold>
 export type FiguresDocument = Decoded<v.StrictObjectSchema<typeof figures, undefined>>
 export type BothFigures = Decoded<typeof overall>

@@ -17,6 +17,8 @@ export interface Gate {
   readonly queueTime?: QueueTime
   /** The results of the step's runs so far: no two of them are the same. */
   readonly earlierResults?: EarlierResults[]
+  /** The plan's thread groups whose rows count for their labels only; absent where the plan is not known. */
+  readonly asideGroups?: readonly string[]
   /** What wait-for took of the timeout. */
   readonly waitedMs?: number
 }

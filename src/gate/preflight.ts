@@ -1,6 +1,6 @@
-import { existsSync, accessSync, constants, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 import { checkPlan } from '../analysis/plans/check/check-plan.js'
 import type { Target } from '../analysis/plans/check/jmx-target.js'
 import {
@@ -11,13 +11,17 @@ import {
   type PlanRequest,
   type RunFile
 } from '../analysis/plans/check/request.js'
+import { checkOddParameters } from '../analysis/plans/check/odd-parameters.js'
 import { messageOf, formatDuration } from '../contract/text.js'
+import { readAsideGroups } from '../analysis/plans/check/aside-groups.js'
 import type { Labels } from '../analysis/plans/check/jmx-plan.js'
+import { parseProperties, USER_PROPERTIES } from '../analysis/plans/jmx/user-properties.js'
 import { suggestWord } from '../contract/nearest.js'
 import { matchesPattern } from '../analysis/thresholds/judge/scopes.js'
 import type { Pattern, Threshold } from '../analysis/thresholds/grammar/threshold.js'
 import type { Ports } from './ports.js'
-import { readParameters } from './settings/override-parameters.js'
+import { findJMeterHome, readGivenNames } from './given-names.js'
+import { oddEntries, readParameters } from './settings/override-parameters.js'
 import { SettingsError } from './errors.js'
 import type { Settings } from './settings/settings.js'
 
@@ -25,7 +29,7 @@ import type { Settings } from './settings/settings.js'
 const LARGEST_PLAN_BYTES = 4 << 20
 const LARGEST_OTHER_BYTES = 1 << 20
 /** Files that belong to the plan itself. */
-const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$/i
+const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$|^user\.properties$/i
 /** A step can have ten annotations, and the verdict needs some. */
 const MOST_WARNINGS = 5
 
@@ -54,15 +58,16 @@ export async function warnOfPlan({ log }: Pick<Ports, 'log'>, settings: Settings
 /** Checks what can be checked without starting or contacting anything. */
 export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv): Promise<Preflight> {
   const { origin, thresholds } = settings
-  const ofSettings = checkWarmUp(settings)
-  if (origin.kind !== 'files') return { findings: ofSettings }
-  const [planPath = '', ...otherPaths] = origin.paths
-  const name = basename(planPath)
-  const read = await readPlan(planPath)
+  if (origin.kind !== 'files') return { findings: checkWarmUp(settings) }
+  const isEmbedded = settings.target.kind === 'local'
+  const odd = checkOddParameters(oddEntries(settings.overrideParameters ?? ''), { isEmbedded })
+  const ofSettings = [...checkWarmUp(settings), ...odd]
+  const read = await readRun(origin.paths)
   if ('finding' in read) return { findings: [...ofSettings, read.finding] }
-  const others = await readOthers(otherPaths, LARGEST_PLAN_BYTES - read.text.length)
-  const request = requestFor(settings, env, { plan: { name, text: read.text }, others })
-  const { findings, labels, target } = checkPlan(request)
+  const jars = origin.paths.filter((path) => /\.jar$/i.test(path))
+  const request = requestFor(settings, { env, jars }, read)
+  const given = await readGivenNames(origin.paths, settings, env)
+  const { findings, labels, target } = checkPlan({ ...request, given })
   return {
     findings: [
       ...ofSettings,
@@ -74,6 +79,26 @@ export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv)
   }
 }
 
+/** The setUp and tearDown groups of the plan, by name: what they do is not the load. None where the plan is not known, or too large. */
+export async function asideGroupsOf(settings: Settings): Promise<readonly string[]> {
+  const { origin, tool } = settings
+  if (origin.kind !== 'files' || tool !== 'jmeter') return []
+  const read = await readRun(origin.paths)
+  if ('finding' in read) return []
+  return readAsideGroups(read.plan.text, requestFor(settings, { env: {}, jars: [] }, read))
+}
+
+type RunFiles = Pick<PlanRequest, 'plan' | 'others'> & { readonly notes: readonly Finding[] }
+
+async function readRun([planPath = '', ...otherPaths]: readonly string[]): Promise<
+  RunFiles | { readonly finding: Finding }
+> {
+  const read = await readPlan(planPath)
+  if ('finding' in read) return read
+  const others = await readOthers(otherPaths, LARGEST_PLAN_BYTES - read.text.length)
+  return { plan: { name: basename(planPath), text: read.text }, others, notes: read.notes }
+}
+
 function checkWarmUp({ warmUpMs, durationSeconds }: Settings): Finding[] {
   if (warmUpMs === 0 || durationSeconds === undefined || warmUpMs < durationSeconds * 1000) return []
   const message = `warm-up is ${formatDuration(warmUpMs)} and duration is ${formatDuration(durationSeconds * 1000)}, so that nothing is left to judge; make duration longer than warm-up.`
@@ -82,8 +107,8 @@ function checkWarmUp({ warmUpMs, durationSeconds }: Settings): Finding[] {
 
 function requestFor(
   settings: Settings,
-  env: NodeJS.ProcessEnv,
-  files: Pick<PlanRequest, 'plan' | 'others'>
+  { env, jars }: { readonly env: NodeJS.ProcessEnv; readonly jars: readonly string[] },
+  { plan, others }: RunFiles
 ): PlanRequest {
   const { target, regions, baseline, tool, threads, rampupSeconds, durationSeconds } = settings
   const isEmbedded = target.kind === 'local'
@@ -92,13 +117,16 @@ function requestFor(
     baseline.source.kind === 'side-by-side' ? baseline.source.parameters : ''
   )
   const parameters = [...readParameters(settings.overrideParameters ?? ''), ...baselineParameters]
-  const hasOwnPaths = parameters.some(({ name }) => /^(?:search_paths|user\.classpath)$/.test(name))
+  const named = parseProperties(others.find(({ name }) => name === USER_PROPERTIES)?.text ?? '')
+  const hasOwnPaths = [...parameters.map(({ name }) => name), ...named.keys()].some((name) =>
+    /^(?:search_paths|user\.classpath)$/.test(name)
+  )
   return {
-    ...files,
+    ...{ plan, others },
     ...{ isHere, isEmbedded, parameters, baselineParameters, tool, threads, rampupSeconds, durationSeconds },
     limit: `the timeout of ${formatDuration(settings.timeoutMs)}`,
     isThere: existsSync,
-    hasClass: isHere && !hasOwnPaths ? createClassFinder(env) : () => undefined
+    hasClass: isHere && !hasOwnPaths ? createClassFinder(env, jars) : () => undefined
   }
 }
 
@@ -194,9 +222,10 @@ const LARGEST_JAR_BYTES = 64 << 20
 /** Reading the jars for each of many classes would take minutes. */
 const LONGEST_MS = 1_000
 
-/** Whether this machine's JMeter has a class, by its jars; undefined if unknown. Without a JMeter, the copy without plugins is used. */
+/** Whether this machine's JMeter has a class, by its jars and those of the run; undefined if unknown. Without a JMeter, the copy without plugins is used. */
 export function createClassFinder(
   env: NodeJS.ProcessEnv,
+  jarsOfRun: readonly string[] = [],
   now: () => number = () => performance.now()
 ): (name: string) => boolean | undefined {
   const known = new Map<string, boolean | undefined>()
@@ -204,9 +233,9 @@ export function createClassFinder(
   let jars: readonly string[] | undefined
   let spentMs = 0
   const look = (name: string): boolean | undefined => {
-    home ??= { path: findHome(env) }
-    if (home.path === undefined) return false
-    jars ??= [join(home.path, 'lib', 'ext'), join(home.path, 'lib')].flatMap(jarsIn)
+    home ??= { path: findJMeterHome(env) }
+    const folders = home.path === undefined ? [] : [join(home.path, 'lib', 'ext'), join(home.path, 'lib')]
+    jars ??= [...jarsOfRun, ...folders.flatMap(jarsIn)].filter(isSmall)
     for (const jar of jars) {
       if (spentMs > LONGEST_MS) return undefined
       const startedMs = now()
@@ -214,7 +243,7 @@ export function createClassFinder(
       spentMs += now() - startedMs
       if (isThere) return true
     }
-    return jars.length === 0 ? undefined : false
+    return home.path !== undefined && jars.length === 0 ? undefined : false
   }
   return (name) => {
     if (known.has(name)) return known.get(name)
@@ -229,30 +258,14 @@ export function createClassFinder(
   }
 }
 
-/** The folder of `JMETER_HOME`, or of the `jmeter` on the PATH. */
-function findHome({ JMETER_HOME, PATH = '' }: NodeJS.ProcessEnv): string | undefined {
-  if (JMETER_HOME) return resolve(JMETER_HOME)
-  const script = PATH.split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, 'jmeter'))
-    .find(isProgram)
-  return script === undefined ? undefined : dirname(dirname(realpathSync(script)))
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
-}
-
 function jarsIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.jar'))
     .map((name) => join(folder, name))
-    .filter((path) => statSync(path).size <= LARGEST_JAR_BYTES)
+}
+
+function isSmall(path: string): boolean {
+  return statSync(path).size <= LARGEST_JAR_BYTES
 }
 
 /** The names of a jar's entries are not compressed. A plan writes `_-` for the `$` of a class within another. */

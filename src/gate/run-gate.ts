@@ -4,7 +4,7 @@ import type { Findings } from './findings.js'
 import { findOut, loadAfterRun } from './follow-run.js'
 import type { Gate } from './gate.js'
 import type { Ports } from './ports.js'
-import { warnOfPlan } from './preflight.js'
+import { asideGroupsOf, warnOfPlan } from './preflight.js'
 import { QueueTime } from './run/watch-run.js'
 import { describeShortSecrets, markedValues } from './settings/secret-parameters.js'
 import type { Settings } from './settings/settings.js'
@@ -18,10 +18,12 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
     settings.origin.kind === 'results' ? undefined : await open(ports, settings)
   const findings = opened === undefined ? await readFiles(ports, settings) : await follow(opened)
   ports.onProgress?.({ status: 'finishing', elapsedMs: 0, durationMs: undefined })
-  const { conclude, withoutBaselineLines, closeGate, publish, recordBaseline } = await loadAfterRun()
+  const { conclude, withoutBaselineLines, closeGate, findDetails, publish, recordBaseline } =
+    await loadAfterRun()
   const judged = conclude(settings, findings)
   const { logs, notes } = await closeGate(opened?.gate, findings, judged)
-  const outcome = { ...judged, notes: [...judged.notes, ...notes] }
+  const details = await findDetails(ports, settings, findings)
+  const outcome = { ...judged, ...details, notes: [...judged.notes, ...notes] }
   await publish(ports, { settings, outcome, collection: findings.collection, logs })
   const alone = withoutBaselineLines(settings, findings, outcome)
   await recordBaseline(ports, { settings, findings, alone })
@@ -42,8 +44,9 @@ type Opened = { readonly gate: Gate } | { readonly gate: undefined; readonly fai
 async function open(ports: Ports, settings: Settings): Promise<Opened> {
   try {
     const waitedMs = await waitForTarget(ports, settings)
+    const asideGroups = await asideGroupsOf(settings).catch(() => [])
     const gate = await openGate(ports, settings)
-    return { gate: { ...gate, waitedMs, queueTime: new QueueTime(), earlierResults: [] } }
+    return { gate: { ...gate, waitedMs, asideGroups, queueTime: new QueueTime(), earlierResults: [] } }
   } catch (thrown) {
     return { gate: undefined, failure: failureOf(thrown) }
   }

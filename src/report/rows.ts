@@ -2,7 +2,7 @@ import { isBaselineThreshold } from '../analysis/thresholds/grammar/threshold.js
 import { formatActual, formatChange, formatMargin, formatValue } from '../analysis/thresholds/format.js'
 import type { Comparison, ComparisonOutcome, Judgement } from '../analysis/thresholds/judge/judgement.js'
 import type { Metric } from '../analysis/thresholds/metrics.js'
-import type { ErrorCount, Measurements } from '../analysis/results/figures/measurements.js'
+import type { ErrorCount, Measurements, Scope } from '../analysis/results/figures/measurements.js'
 import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
 import { shortenCommit } from './escape.js'
 import { count } from '../contract/text.js'
@@ -88,7 +88,10 @@ function describeBase({ baseRuns, knownBaseRuns = baseRuns }: Comparison, baseli
 }
 
 /** With its interval: `+12.3 % (+2.1 to +22.5)`. */
-function describeChange(metric: Metric, { changePct, interval }: Comparison): string {
+export function describeChange(
+  metric: Metric,
+  { changePct, interval }: Pick<Comparison, 'changePct' | 'interval'>
+): string {
   if (changePct === undefined) return NONE
   const change = formatChange(metric, changePct)
   const [low, high] = (interval ?? []).map((end) => formatChange(metric, end).replace(/ .*$/, ''))
@@ -129,8 +132,8 @@ export function slowestLabels(measurements: Measurements) {
 export type LabelFigures = ReturnType<typeof slowestLabels>[number]
 
 /** The most frequent errors, with their share of all failed samples; the rest, if any, as the last row, without a label. */
-export function errorRows(measurements: Measurements | undefined, mostRows: number) {
-  const errors = topErrors(measurements, mostRows)
+export function errorRows(measurements: Measurements | undefined, mostRows: number, scope: Scope = {}) {
+  const errors = topErrors(measurements, mostRows, scope)
   const failures = errors.reduce((sum, { count }) => sum + count, 0)
   return errors.map(({ label, code, message, count }) => ({
     ...{ count, share: count / failures, code },
@@ -140,8 +143,12 @@ export function errorRows(measurements: Measurements | undefined, mostRows: numb
 }
 
 /** At most the given number of errors, plus one row for all the others. */
-export function topErrors(measurements: Measurements | undefined, most: number): readonly ErrorCount[] {
-  const all = measurements?.errors({}) ?? []
+export function topErrors(
+  measurements: Measurements | undefined,
+  most: number,
+  scope: Scope = {}
+): readonly ErrorCount[] {
+  const all = measurements?.errors(scope) ?? []
   const named = all.filter(({ label }) => label !== undefined)
   if (named.length <= most) return all
   const shown = named.slice(0, most)

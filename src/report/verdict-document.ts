@@ -11,6 +11,7 @@ import { asAbsolute, type Comparison, type Judgement } from '../analysis/thresho
 import { topErrors, worstFirst } from './rows.js'
 import { factsOf, figureOf, METRIC_WORDS, metricNamed } from '../analysis/thresholds/metrics.js'
 import { type BaselineFacts, type Outcome, REHEARSAL } from '../analysis/outcome.js'
+import type { LabelChanges } from '../analysis/baseline/compare-labels.js'
 import type { Band, Trend } from '../analysis/baseline/build-trend.js'
 import { bytesOf, cutText } from './escape.js'
 import { stallsDocument } from './stalls.js'
@@ -45,6 +46,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
       label: label ?? null,
       ...error
     })),
+    details: outcome.details ?? null,
     thresholds: outcome.judgements.map(thresholdDocument),
     grids: outcome.grids,
     nodes: outcome.nodes ?? [],
@@ -53,6 +55,7 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     notes: outcome.notes,
     baseline: outcome.baseline === undefined ? null : baselineFactsDocument(outcome.baseline),
     shown_comparisons: (outcome.shownComparisons ?? []).map(thresholdDocument),
+    label_changes: outcome.labelChanges === undefined ? null : labelChangesDocument(outcome.labelChanges),
     trend: outcome.trend === undefined ? null : trendDocument(outcome.trend),
     warm_up: warmUp
       ? { seconds: warmUp.ms / 1000, samples: warmUp.samples, failures: warmUp.failures }
@@ -61,6 +64,15 @@ export function verdictDocument(outcome: Outcome): VerdictDocument {
     stopped_early: outcome.stoppedEarly ?? null,
     'saved-seconds': outcome.stoppedEarly?.savedSeconds ?? null
   }
+}
+
+/** A list of numbers, one below the other, as `JSON.stringify` writes it: no line of a string looks like it. */
+const NUMBERS = /\[\n\s+(?:(?:-?[\d.]+(?:e[+-]\d+)?|null),?\s+)+\]/g
+
+/** The document as text for people and machines: lists of numbers are on one line. */
+export function printVerdict(outcome: Outcome): string {
+  const text = JSON.stringify(verdictDocument(outcome), null, 2)
+  return `${text.replace(NUMBERS, (list) => list.replace(/\s+/g, '').replaceAll(',', ', '))}\n`
 }
 
 /** In base units: ms, a ratio, per second, or plain. */
@@ -96,6 +108,21 @@ function comparisonDocument(comparison: Comparison) {
 export function baselineFactsDocument(facts: BaselineFacts) {
   const { state, kind, branch, commit, runs, reason, notes, fingerprint } = facts
   return nulls({ state, kind, branch, commit, runs, reason, notes, fingerprint })
+}
+
+/** Six digits are more than anyone reads. */
+function labelChangesDocument({ metric, rows, leftOut }: LabelChanges): VerdictDocument['label_changes'] {
+  const round = (value: number | null): number | null =>
+    value === null || !Number.isFinite(value) ? null : Number(value.toPrecision(6))
+  return {
+    metric,
+    rows: rows.map((row) => ({
+      ...row,
+      ...{ base: round(row.base), head: round(row.head), changePct: round(row.changePct) },
+      interval: row.interval && [round(row.interval[0]) ?? 0, round(row.interval[1]) ?? 0]
+    })),
+    leftOut
+  }
 }
 
 function trendDocument({ branch, points, bands }: Trend) {

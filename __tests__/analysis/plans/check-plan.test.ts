@@ -283,6 +283,19 @@ describe('settings that the plan does not read', () => {
     ])
   })
 
+  test.each([
+    ['a property', '${__P(users,8)}'],
+    ['a property by way of a variable', '${count}']
+  ])('a number that comes from %s of another name is not fixed', (_, threads) => {
+    const plan = jmx(variables({ count: '${__P(users,8)}' }), group(HOME, { threads }))
+    expect(check(plan, { threads: 20 })).toEqual([
+      'warning: threads is 20, but the plan does not read it: the thread group "users" has 8 threads (property users). Add -Jusers=20 to override-parameters, or write ${__P(threads,8)} as its number of threads in the thread group, or remove threads.'
+    ])
+    expect(check(plan, { threads: 20, parameters: [J('users', '30')] })).toEqual([
+      'warning: threads is 20, but the plan does not read it: the thread group "users" has 30 threads (property users). Write ${__P(threads,30)} as its number of threads in the thread group, or remove threads.'
+    ])
+  })
+
   test('a group that ends after its loops has no duration', () => {
     expect(check(jmx(group(HOME, { loops: '2', duration: undefined })), { durationSeconds: 60 })).toEqual([
       expect.stringContaining('the thread group "users" ends after 2 loops. Write ${__P(duration,60)}')
@@ -391,7 +404,7 @@ describe('parameters of the base, side by side', () => {
     const java = (code: string, others: string[] = []) =>
       baseOf('', 'host', { tool: 'gatling', plan: { name: 'Shop.java', text: code }, files: others })
     expect(java('System.getProperty("host")')).toEqual([])
-    expect(java('System.getProperty("hots")')).toMatchObject([{ level: 'error', isInput: true }])
+    expect(java('System.getProperty("hots", "")')).toMatchObject([{ level: 'error', isInput: true }])
     expect(java('Settings.read()', ['settings.jar'])).toMatchObject([{ level: 'warning' }])
     const dotted = { tool: 'gatling', plan: { name: 'Shop.java', text: 'config.in("shop").get("host")' } }
     expect(baseOf('', 'shop.host', dotted)).toMatchObject([{ level: 'warning' }])
@@ -420,7 +433,7 @@ describe('a plan without an end', () => {
   })
 
   test('JMeter does not start a group with a lifetime of 0', () => {
-    expect(check(jmx(group(HOME, { duration: '${__P(duration,)}' })))).toEqual([
+    expect(check(jmx(group(HOME, { duration: '${__P(duration,0)}' })))).toEqual([
       expect.stringMatching(/^error: The thread group "users" has a duration of 0 s/)
     ])
   })
@@ -510,7 +523,7 @@ describe('data files', () => {
 test('plugins: missing here, and unknown elsewhere', () => {
   const plan = jmx(group(HOME), element('kg.apc.jmeter.threads.Ultimate', 'u', '', '', ' enabled="false"'))
   expect(check(plan)).toEqual([
-    'error: plan.jmx uses kg.apc.jmeter.threads.Ultimate, which this JMeter does not have; install the plugin into your own JMeter and point JMETER_HOME to it.'
+    'error: plan.jmx uses kg.apc.jmeter.threads.Ultimate, which this JMeter does not have; add its jar to files, or install the plugin into your own JMeter and point JMETER_HOME to it.'
   ])
   expect(check(plan, { hasClass: () => undefined })).toEqual([
     expect.stringMatching(/^note: plan.jmx uses kg/)

@@ -107,6 +107,16 @@ describe('recording a run', () => {
     expect(await refusal(record())).toContain('have 5 samples, and verdict.json says 6')
   })
 
+  test('counts samples of setUp groups as its verdict did', async () => {
+    const [header = '', first = '', ...rows] = sampleCsv().split('\n')
+    const csv = [header, first.replace('t 1-1', 'log in 1-1'), ...rows].join('\n')
+    await makeResult({ sources: [{ aside_groups: ['log in'] }], metrics: { overall: { samples: 9 } } }, csv)
+    await record()
+    expect((await readDocument()).runs[0]?.scopes[0]).toMatchObject({ samples: 9 })
+    await makeResult({ metrics: { overall: { samples: 9 } } }, csv)
+    expect(await refusal(record())).toContain('have 10 samples, and verdict.json says 9')
+  })
+
   test('knows a clock that is off, as the gate did: then there is no throughput over all grids', async () => {
     const startedMs = firstMs(sampleCsv())
     const run = { startedMs, stoppedMs: startedMs + 11_000, durationSeconds: 10 }

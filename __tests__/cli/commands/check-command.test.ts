@@ -205,8 +205,10 @@ test('the classes of a JMeter of one’s own are found in its jars', async () =>
   expect(['kg.apc.Dummy', 'kg.apc.Outer_-Inner', 'kg.apc.Other'].map(has)).toEqual([true, true, false])
   expect(createClassFinder({ JMETER_HOME: join(workspace, 'gone') })('kg.apc.Dummy')).toBeUndefined()
   expect(createClassFinder({ PATH: workspace })('kg.apc.Dummy')).toBe(false)
+  const ofRun = createClassFinder({ PATH: workspace }, [join(home, 'lib/ext/plugin.jar')])
+  expect(['kg.apc.Dummy', 'kg.apc.Other'].map(ofRun)).toEqual([true, false])
   let nowMs = 0
-  const slow = createClassFinder({ JMETER_HOME: home }, () => (nowMs += 700))
+  const slow = createClassFinder({ JMETER_HOME: home }, [], () => (nowMs += 700))
   expect(['kg.apc.A', 'kg.apc.B', 'kg.apc.C', 'kg.apc.A'].map(slow)).toEqual([false, false, undefined, false])
 })
 

@@ -39,7 +39,7 @@ function put(path: string, text: string): void {
 }
 const read = (path: string): string => readFileSync(join(workspace, path), 'utf8')
 const list = (): string[] => readdirSync(workspace, { recursive: true, encoding: 'utf8' }).sort()
-const WRITTEN = ['.github', CONFIG, '.github/workflows', WORKFLOW, 'load', PLAN]
+const WRITTEN = ['.github', CONFIG, '.github/workflows', WORKFLOW, '.gitignore', 'load', PLAN]
 
 interface Tried {
   readonly code: number
@@ -81,8 +81,8 @@ describe('without a terminal', () => {
     expect(read(CONFIG)).toMatch(
       /^# yaml-language-server: \$schema=https:\/\/\S+\/schema\/config\.schema\.json\n/
     )
-    expect(out).toContain(`\`loadgate check --config ${CONFIG}\``)
-    expect(out).toContain(`\`loadgate run --config ${CONFIG}\``)
+    expect(out).toContain('run `loadgate check`')
+    expect(out).toContain('`loadgate run` gives a first verdict')
     expect(out).toContain('make the check "Load gate" required')
   })
 
@@ -93,7 +93,7 @@ describe('without a terminal', () => {
       ...['--thresholds', 'p95{label="GET /a", region="eu"} < 1s', '--thresholds', 'warn: samples > 3']
     ])
     expect(JSON.parse(out)).toMatchObject({
-      written: [PLAN, CONFIG, WORKFLOW],
+      written: [PLAN, CONFIG, WORKFLOW, '.gitignore'],
       target: 'http://app.test',
       requests: ['GET /a', 'GET /b'],
       disabled: [],

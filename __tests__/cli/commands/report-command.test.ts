@@ -70,6 +70,7 @@ describe('a report of local CSVs', () => {
     expect(out).toContain('PASSED: No thresholds were given, so this is only a report.')
     expect(await readFile(join(workspace, 'out/report.html'), 'utf8')).toContain('Load gate: passed')
     expect(await readVerdict()).toMatchObject({ verdict: 'passed', apdex: 1, 'apdex-target': 500 })
+    expect(await readVerdict()).toMatchObject({ details: { overall: {}, labels: [{}, {}], failures: [] } })
   })
 
   test('without a warm-up', async () => {
@@ -274,6 +275,28 @@ describe('a report of local CSVs', () => {
         join(workspace, 'artifact/results', 'kind' in baseline ? 'g2.csv' : 'confirm-1/g2.csv')
       )
       expect((await report()).code).toBe(0)
+    })
+  })
+
+  test('beside the verdict of a run with setUp groups: their samples count for their labels only', async () => {
+    await mkdir(join(workspace, 'artifact/results'), { recursive: true })
+    const [header = '', ...rows] = makeJtl().trimEnd().split('\n')
+    const named = rows.map((row, i) => `${row},${i < 10 ? 'node1-log in' : 'users'} 1-1`)
+    const csv = [`${header},threadName`, ...named, ''].join('\n')
+    await writeFile(join(workspace, 'artifact/results/local-abc.csv'), csv)
+    const sources = [{ grid: 'abc', aside_groups: ['log in', 7, ''] }]
+    await writeFile(join(workspace, 'artifact/verdict.json'), JSON.stringify({ verdict: 'passed', sources }))
+    await type('artifact', '--output', 'out')
+    expect(await readVerdict('out')).toMatchObject({
+      metrics: {
+        overall: { samples: 90 },
+        labels: [
+          { label: 'cart', samples: 50 },
+          { label: 'home', samples: 50 }
+        ]
+      },
+      sources: [{ rows: 100, aside_groups: ['log in'] }],
+      notes: ['10 samples of setUp and tearDown thread groups count for their labels only, not overall.']
     })
   })
 

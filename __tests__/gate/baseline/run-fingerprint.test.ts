@@ -86,7 +86,7 @@ describe('parameters', () => {
     )
   })
 
-  test.each(['targetHost', 'port', 'base.url', 'apiToken', 'API_KEY', 'mySecret', 'db_password', 'pwd'])(
+  test.each(['host_count', 'report', 'apiToken', 'API_KEY', 'mySecret', 'db_password', 'pwd'])(
     '%s by name only',
     async (name) => {
       const one = { overrideParameters: `-J${name}=hunter2` }
@@ -94,6 +94,53 @@ describe('parameters', () => {
       expect(await differenceAfter(one)).toBe(`the parameter \`${name}\` is new`)
     }
   )
+
+  test.each([
+    ...[
+      'host',
+      'HOST',
+      'targetHost',
+      'host2',
+      'port',
+      'serverPort',
+      'BASE-URL',
+      'base.url',
+      'baseurl',
+      'APIUrl'
+    ],
+    ...['target_host', 'server', 'protocol', 'scheme', 'domain', 'ip_address', 'endpoint', 'hostname']
+  ])('%s says where the target is: it may be new, gone or another one', async (name) => {
+    const one = { overrideParameters: `-Jusers=5, -J${name}=a` }
+    const none = { overrideParameters: '-Jusers=5' }
+    expect(await differenceAfter(one, none)).toBeUndefined()
+    expect(await differenceAfter(none, one)).toBeUndefined()
+    expect(await differenceAfter({ overrideParameters: `-Jusers=5, -J${name}=b` }, one)).toBeUndefined()
+    // As earlier versions recorded it.
+    const recorded = { ...(await print(none)), [`parameter ${name}`]: 'any' }
+    expect(describeDifference(recorded, await print(one))).toBeUndefined()
+    expect(describeDifference(recorded, await print(none))).toBeUndefined()
+    expect(describeDifference(recorded, await print({ overrideParameters: `-Jusers=6, -J${name}=a` }))).toBe(
+      'the parameter `users` changed'
+    )
+  })
+
+  test.each(['server_threads', 'url_count', 'ports', 'target', 'transport', 'hosting', 'portal'])(
+    '%s says more than that',
+    async (name) => {
+      expect(await differenceAfter({ overrideParameters: `-J${name}=5` })).toBe(
+        `the parameter \`${name}\` is new`
+      )
+    }
+  )
+
+  test('that are listed in ignore-parameters do not count, in any case of letters', async () => {
+    const baseline = { ...makeSettings().baseline, ignoredParameters: ['Build', 'tenant'] }
+    const changed = { overrideParameters: '-Jbuild=2, -JTENANT=b, -Jusers=5', baseline }
+    expect(await differenceAfter(changed, { overrideParameters: '-Jusers=5' })).toBeUndefined()
+    expect(await differenceAfter(changed, { overrideParameters: '-Jusers=6' })).toBe(
+      'the parameter `users` changed'
+    )
+  })
 
   test('no value is in the fingerprint', async () => {
     const text = JSON.stringify(

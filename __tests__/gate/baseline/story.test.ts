@@ -134,6 +134,26 @@ describe('the branch itself', () => {
     expect(recorded()).toHaveLength(4)
   })
 
+  test('a parameter that does not count, also in runs that were recorded with it', async () => {
+    await gate({ overrideParameters: '-Jbuild=1' })
+    const addressed = { overrideParameters: '-Jbuild=2, -Jport=8124' }
+    const refused = await gate(addressed)
+    expect(refused.baseline).toMatchObject({
+      state: 'not comparable',
+      reason: expect.stringMatching(
+        /^the parameter `build` changed, compared .*; a parameter that does not change the load can be listed in ignore-parameters$/
+      )
+    })
+    const outcome = await gate({ ...addressed, baseline: { ignoredParameters: ['build'] } })
+    expect(outcome.baseline).toMatchObject({ state: 'compared', runs: ['run1', 'run2'] })
+    expect(outcome.trend?.points.map(({ isAfterChange }) => isAfterChange)).toEqual([false, false, false])
+    // What was recorded stays as it was.
+    expect(recorded().map(({ fingerprint }) => Object.keys(fingerprint).includes('parameter build'))).toEqual(
+      [true, true, false]
+    )
+    expect(JSON.stringify(recorded())).not.toContain('parameter port')
+  })
+
   test('two recorders that raced lose nothing', async () => {
     await recordRuns(2)
     const [before] = store.documents.splice(0, 1)
@@ -288,6 +308,22 @@ describe('a pull request', () => {
     expect(same.verdict).toBe('passed')
     expect(same.baseline).toMatchObject({ state: 'compared', commit: '6'.repeat(40), notes: [] })
     expect(uploadedBaselines()).toEqual([])
+  })
+
+  test('that is slower says first which requests got slower, by the recorded labels and their histograms', async () => {
+    const { labelChanges } = await gate({ slower: 1.5 })
+    expect(labelChanges?.rows).toHaveLength(1)
+    expect(labelChanges).toMatchObject({ metric: 'p95', rows: [{ label: 'checkout', outcome: 'slower' }] })
+    const [row] = labelChanges?.rows ?? []
+    expect(row?.interval?.[0]).toBeGreaterThan(0)
+    expect(row?.changePct).toBeGreaterThan(30)
+    expect(labelChanges?.times.map(({ label }) => label)).toEqual([null, 'checkout'])
+    expect(ports.summaries[0]).toMatch(
+      /### Which requests got slower\n\nThe p95 of each label, .*\n\n\| Label .*\n.*\n\| checkout \|/
+    )
+    const held = await gate({ slower: 1 })
+    expect(held.labelChanges?.rows[0]).toMatchObject({ label: 'checkout', outcome: 'no clear change' })
+    expect(ports.summaries[0]).toContain('<details><summary>Base and head by label</summary>')
   })
 
   test('with another plan is not comparable, and says why', async () => {

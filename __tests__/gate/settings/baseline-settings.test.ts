@@ -44,6 +44,11 @@ describe('inputs that are given', () => {
     ['a branch', { 'baseline-branch': 'release/2.x' }, { branch: 'release/2.x' }],
     ['the noise', { noise: '7.5%' }, { noise: 0.075 }],
     ['the noise at its largest', { noise: '100 %' }, { noise: 1 }],
+    [
+      'parameters that do not count',
+      { 'ignore-parameters': 'build, tenant\nx.y-z' },
+      { ignoredParameters: ['build', 'tenant', 'x.y-z'] }
+    ],
     ['what to do without a baseline', { 'on-missing-baseline': 'fail' }, { onMissing: 'fail' }],
     ['what to do when unsure', { 'on-unsure': 'pass' }, { onUnsure: 'pass' }],
     ['further runs', { confirm: '2' }, { confirm: 2 }]
@@ -142,6 +147,11 @@ describe('a bad value', () => {
       'too many rounds',
       { 'baseline-rounds': '101' },
       'baseline-rounds: "101" is invalid; expected a whole number from 3 to 100'
+    ],
+    [
+      'a parameter instead of its name',
+      { 'ignore-parameters': 'tenant, -Jbuild=s3cret' },
+      'ignore-parameters: "-Jbuild=…" is invalid; expected the names of parameters, separated by commas or newlines: did you mean build?'
     ],
     [
       'noise without its unit',

@@ -51,6 +51,7 @@ describe('the defaults', () => {
         source: { kind: 'auto' },
         branch: undefined,
         noise: 0.05,
+        ignoredParameters: [],
         onMissing: 'warn',
         onUnsure: 'warn',
         confirm: 0

@@ -95,7 +95,7 @@ test.each([
   {
     name: 'side by side',
     situation: { ...USUAL, baseline: SIDE_BY_SIDE },
-    unused: ['baseline-branch', 'noise']
+    unused: ['baseline-branch', 'noise', 'ignore-parameters']
   },
   {
     name: 'an early stop',

@@ -75,6 +75,13 @@ test('the embedded service runs base and head in turns on one grid', async () =>
   expect(folders.sort()).toEqual(['01-base', '01-head', '02-base', '02-head', '03-base', '03-head'])
   expect(ports.log.of('info')).toContainEqual(expect.stringMatching(/^Grid \S+ was terminated\.$/))
   expect(ports.states.at(-1)?.cleanupDue).toBe(false)
+  // Those of the head's runs, end to end as in the charts.
+  const { details, measurements } = outcome
+  expect(details?.overall).toMatchObject({
+    bucketMs: measurements?.series?.bucketMs,
+    p95Ms: measurements?.series?.p95Ms,
+    failures: measurements?.series?.failures
+  })
   // Should the step be killed, the post step knows from the start what to remove.
   expect(ports.states[0]?.serviceDir).toBe(join(ports.scratchDir, 'service'))
 })

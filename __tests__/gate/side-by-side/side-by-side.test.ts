@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { cleanUpStep } from '../../../src/gate/cleanup/post-step.js'
@@ -154,6 +154,37 @@ describe('rounds', () => {
     expect(outcome.verdict).toBe('failed')
     expect(outcome.judgements[1]?.comparison).toMatchObject({ outcome: 'broken', baseRuns: 3 })
     expect(outcome.baseline?.notes).toEqual([])
+  })
+
+  test('which requests got slower is the first thing that a broken line shows', async () => {
+    service.csvOf = (run) => {
+      const slow = { elapsedMs: sideOf(run) === 'head' ? 150 : 100 }
+      let row = 0
+      return segmentCsv(ordinalOf(service, run), slow).replace(/,\d+,checkout,/g, (cells) =>
+        row++ % 4 === 0 ? ',40,home,' : cells
+      )
+    }
+    const outcome = await gate()
+    expect(outcome.labelChanges).toMatchObject({
+      metric: 'median',
+      leftOut: 0,
+      rows: [
+        { label: 'checkout', base: 100, head: 150, outcome: 'slower', samples: { base: 225, head: 225 } },
+        { label: 'home', base: 40, head: 40, outcome: 'no clear change', samples: { base: 75, head: 75 } }
+      ]
+    })
+    const [summary = ''] = ports.summaries
+    expect(summary.indexOf('### Which requests got slower')).toBeLessThan(summary.indexOf('### Thresholds'))
+    expect(summary).toMatch(
+      /\n\| checkout \| 100 ms \| 150 ms \| \+50 % \(\+\S+ to \+\S+\) \| 🔺 slower \|\n/
+    )
+    const page = await readFile(join(ports.scratchDir, 'report.html'), 'utf8')
+    expect(page).toContain('<h2 id="label-changes-title">Which requests got slower</h2>')
+    // The rows of all rounds, as many as there are samples.
+    expect(outcome.measurements?.figures({})?.samples).toBe(300)
+    expect(page).toMatch(/<th scope="row">made1<\/th>(<td[^>]*>[^<]*<\/td>){3}<td class="number">300<\/td>/)
+    const verdict = JSON.parse(await readFile(join(ports.scratchDir, 'verdict.json'), 'utf8')) as object
+    expect(verdict).toMatchObject({ label_changes: { rows: [{ label: 'checkout', outcome: 'slower' }, {}] } })
   })
 
   test('a base with more failures than the head is none, whatever on-missing-baseline says', async () => {

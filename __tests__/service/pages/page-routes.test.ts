@@ -197,6 +197,12 @@ describe('the page of a run that has ended', () => {
     expect(shown.run?.facts).toContainEqual(['Threads', '3'])
     expect(shown.views[0]?.labels.map(({ label }) => label).sort()).toEqual(['check & out', 'home'])
     expect(shown.series?.throughput.length).toBeGreaterThan(5)
+    expect(shown.details?.overall).toMatchObject({
+      atMs: shown.series?.atMs,
+      p95Ms: shown.series?.p95Ms,
+      failures: shown.series?.failures
+    })
+    expect(shown.details?.labels.map(({ label }) => label).sort()).toEqual(['check & out', 'home'])
     expect(shown.summary).toContain('transactions passed with')
     expect(shown.grids[0]).toMatchObject({ region: 'us-east-1', nodeCount: 1 })
     const run = await get(service, `/runs/${endedId}`)

@@ -19,7 +19,8 @@ function summaryOf(
     grids: [{ spec: { region: 'local' } } as GridRecord],
     nodes: [],
     measurements: mergeScans([scanner.end()]),
-    users: { peak: 2, mean: 2 }
+    users: { peak: 2, mean: 2 },
+    notes: []
   }
   const run = { remoteErrors, request: { properties: [], threads: 2 } } as unknown as RunRecord
   return describeResults(run, results, { isSynthetic: false, hasProblem }).report.summary

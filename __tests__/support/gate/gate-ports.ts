@@ -123,6 +123,7 @@ export function makeSettings(changes: Partial<Settings> & { thresholdLines?: str
       source: { kind: 'off' },
       branch: undefined,
       noise: 0.05,
+      ignoredParameters: [],
       onMissing: 'warn',
       onUnsure: 'warn',
       confirm: 0

@@ -14,6 +14,7 @@ export function sideBySide(rounds: number, changes: Partial<BaselineSettings> = 
     source: { kind: 'side-by-side', parameters: BASE_PARAMETERS, rounds },
     branch: undefined,
     noise: 0.05,
+    ignoredParameters: [],
     onMissing: 'warn',
     onUnsure: 'warn',
     confirm: 0,

@@ -64,7 +64,8 @@ function judgeLines(
   })
 }
 
-function describeMissing(evidence: Compared): NoBase | undefined {
+/** Why nothing can be compared; undefined if something can. */
+export function describeMissing(evidence: Compared): NoBase | undefined {
   if (evidence.kind === 'recorded') {
     if (evidence.base.length === 0) return { outcome: 'no baseline', reason: 'there is no base run' }
     if (evidence.head.length > 0) return undefined

@@ -8,6 +8,7 @@ import { describeForeignRows, placeRows, findSameRows } from './own-rows.js'
 import type { PlacedRows, RunTimes, EarlierResults } from './own-rows.js'
 import type { Results } from './reached-load.js'
 import { type ScannedFile, leaveOutAll, leaveOutWarmUp } from './warm-up.js'
+import { findOnlyAside } from './aside-samples.js'
 import { pausesOf, spansOf } from './grid-times.js'
 
 export interface CountOptions {
@@ -23,6 +24,8 @@ export interface CountedRun extends Omit<Results, 'warmUp'> {
   readonly scans: readonly ScanResult[]
   /** Without them, if there is one. */
   readonly countedScans?: readonly ScanResult[]
+  /** The CSVs with what counts of each, to be read once more; a list for each run. */
+  readonly countedFiles: readonly (readonly ScannedFile[])[]
   /** Why results or rows are not this run's, in clauses: no line can be judged by them. */
   readonly foreign: readonly string[]
   /** What else makes the results incomplete evidence, in sentences. */
@@ -51,22 +54,25 @@ export async function countResults(
   const scans = own.map(({ scan }) => scan)
   const found = {
     scans,
+    countedFiles: [own],
     spansMs: spansOf(scans),
     pausesMs: pausesOf(scans),
     foreign: [...findSameRows(all, earlier), ...placed.foreign, ...read.foreign]
   }
   const { doubts } = placed
+  const idle = findOnlyAside(scans)
   if (scans.length === 0 || warmUpMs === 0)
-    return { ...found, measurements: scans.length === 0 ? undefined : mergeScans(scans), gaps: [], doubts }
+    return { ...found, measurements: scans.length === 0 ? undefined : mergeScans(scans), gaps: idle, doubts }
   const counted = await leaveOutWarmUp(own, warmUpMs).catch((thrown: unknown) =>
     leaveOutAll(scans, warmUpMs, messageOf(thrown))
   )
   return {
     ...found,
     countedScans: counted.scans,
+    countedFiles: [own.map((file, i) => withoutWarmUp(file, counted.scans[i], counted.warmUp))],
     measurements: counted.measurements,
     warmUp: counted.warmUp,
-    gaps: counted.gap === undefined ? [] : [counted.gap],
+    gaps: [...idle, ...(counted.gap === undefined ? [] : [counted.gap])],
     doubts: [...doubts, ...counted.doubts]
   }
 }
@@ -81,9 +87,9 @@ async function leaveOutForeign(
   if (suspects.length === 0 || times === undefined) return { files, foreign: [] }
   try {
     const again = await scanEach(
-      suspects.map(({ path, scan: { grid, region, parts } }) => {
+      suspects.map(({ path, scan: { grid, region, parts, asideGroups } }) => {
         const stallLabels = parts.flatMap(({ stalls }) => [...stalls.labels.keys()].map((label) => [label]))
-        return { path, grid, region, countFromMs, countToMs, stallLabels }
+        return { path, grid, region, countFromMs, countToMs, stallLabels, asideGroups }
       })
     )
     const within = new Map(suspects.map((file, i) => [file, again[i] ?? file.scan]))
@@ -93,12 +99,26 @@ async function leaveOutForeign(
       return describeForeignRows(before, after, times) ?? []
     })
     return {
-      files: files.map((file) => ({ ...file, scan: within.get(file) ?? file.scan, countToMs })),
+      files: files.map((file) => {
+        const limits = { countFromMs, countToMs }
+        const scan = within.get(file)
+        return scan === undefined ? { ...file, ...limits } : { ...file, scan, ...limits, counted: limits }
+      }),
       foreign
     }
   } catch (thrown) {
     return { files, foreign: [`rows outside of the run's time could not be left out: ${messageOf(thrown)}`] }
   }
+}
+
+function withoutWarmUp(
+  file: ScannedFile,
+  scan: ScanResult | undefined,
+  { startMs = -Infinity, ms }: WarmUpFacts
+): ScannedFile {
+  const { countFromMs: asideFromMs = -Infinity, countToMs } = file
+  const counted = { countFromMs: startMs + ms, countToMs, asideFromMs }
+  return { ...file, scan: scan ?? file.scan, counted }
 }
 
 function withClock(file: ScannedFile, { clocksMs }: PlacedRows): ScannedFile {

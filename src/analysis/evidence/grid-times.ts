@@ -1,4 +1,4 @@
-import type { SamplePart, ScanResult } from '../results/counts/scan-result.js'
+import { partsOfLoad, type SamplePart, type ScanResult } from '../results/counts/scan-result.js'
 import { bucketWidthMs } from '../results/counts/time-line.js'
 import { samplesOf } from '../results/figures/tidy-figures.js'
 
@@ -176,7 +176,8 @@ function strayMs(scans: readonly ScanResult[], { fromMs, toMs }: Bounds): number
 }
 
 /** Undefined where rows have no times. */
-export function spanOf({ shape, rows, parts, buckets }: ScanResult): Bounds | undefined {
+export function spanOf(scan: ScanResult): Bounds | undefined {
+  const { shape, rows, parts, buckets } = scan
   if (shape === 'tidy' && buckets.length > 0) {
     const timesMs = buckets.map(({ atMs }) => atMs)
     // The samples are anywhere within the buckets, and the first and the last bucket may be missing: add one as slack.
@@ -184,6 +185,9 @@ export function spanOf({ shape, rows, parts, buckets }: ScanResult): Bounds | un
     return boundsAround(timesMs.map((atMs) => ({ fromMs: atMs, toMs: atMs + slackMs })))
   }
   if (shape !== 'samples' || rows === 0 || !parts.every(({ hasTimes }) => hasTimes)) return undefined
-  const span = boundsAround(parts.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })))
+  const ofLoad = partsOfLoad(scan).filter(({ startMs, endMs }) => startMs <= endMs)
+  // With rows of setUp groups only, there was next to no load.
+  const timed = ofLoad.length > 0 ? ofLoad : parts
+  const span = boundsAround(timed.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })))
   return span.fromMs <= span.toMs ? span : undefined
 }

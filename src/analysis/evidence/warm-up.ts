@@ -2,7 +2,7 @@ import type { WarmUpFacts } from '../outcome.js'
 import { isUntimed, mergeScans } from '../results/figures/merge.js'
 import { samplesOf } from '../results/figures/tidy-figures.js'
 import type { Measurements } from '../results/figures/measurements.js'
-import type { ScanResult } from '../results/counts/scan-result.js'
+import { partsOfLoad, type ScannerOptions, type ScanResult } from '../results/counts/scan-result.js'
 import { scanEach } from '../results/parallel/scan-files.js'
 import { formatDuration } from '../../contract/text.js'
 import { groupByGrid, listBusy, listPauses } from './grid-times.js'
@@ -13,6 +13,10 @@ export interface ScannedFile {
   readonly scan: ScanResult
   /** Rows that start after it are in no scan. */
   readonly countToMs?: number | undefined
+  /** The same for rows that start before it. */
+  readonly countFromMs?: number | undefined
+  /** What the scan leaves out; absent if it has all rows. */
+  readonly counted?: Pick<ScannerOptions, 'countFromMs' | 'countToMs' | 'asideFromMs'>
 }
 
 /** Reads the CSVs again, without the samples that start within the warm-up: when it began is known once all of them are complete. */
@@ -20,8 +24,9 @@ export async function leaveOutWarmUp(files: readonly ScannedFile[], ms: number) 
   const all = files.map(({ scan }) => scan)
   const startMs = firstStartMs(all)
   const countFromMs = startMs + ms
-  const rest = files.map(({ path, scan: { grid, region }, countToMs }) => {
-    return { path, grid, region, countFromMs, countToMs }
+  const rest = files.map(({ path, scan: { grid, region, asideGroups }, countToMs, ...file }) => {
+    const aside = { asideGroups, asideFromMs: file.countFromMs ?? -Infinity }
+    return { path, grid, region, countFromMs, countToMs, ...aside }
   })
   // Without a single start there is nothing to leave out, and what is wrong shows in the scans.
   const again = Number.isFinite(countFromMs) ? await scanEach(rest) : all
@@ -80,9 +85,11 @@ function describeLate(all: readonly ScanResult[], ms: number, startMs: number): 
 /** Over all CSVs; Infinity if none has a start. A bucket without samples has none: tidy CSVs may begin before the load. */
 function firstStartMs(scans: readonly ScanResult[]): number {
   return scans
-    .flatMap(({ parts, buckets }) => [
-      ...parts.filter(({ hasTimes }) => hasTimes).map(({ startMs }) => startMs),
-      ...buckets.filter((bucket) => samplesOf(bucket) > 0).map(({ atMs }) => atMs)
+    .flatMap((scan) => [
+      ...partsOfLoad(scan)
+        .filter(({ hasTimes }) => hasTimes)
+        .map(({ startMs }) => startMs),
+      ...scan.buckets.filter((bucket) => samplesOf(bucket) > 0).map(({ atMs }) => atMs)
     ])
     .reduce((one, other) => Math.min(one, other), Infinity)
 }

@@ -56,7 +56,10 @@ export function formatActual(judged: Judged): string {
   return write(shown, digits, unit)
 }
 
-/** The distance to the limit: `55 % over`, `12 % below the limit`; empty if there is no actual value. */
+/** From so many times the limit on, a percentage is hard to read. */
+const MANY_TIMES = 10
+
+/** The distance to the limit: `55 % over`, `12 % below the limit`, `25 times the limit`; empty if there is no actual value. */
 export function formatMargin(judged: Judged): string {
   const { actual } = judged
   const threshold = asAbsolute(judged)
@@ -64,6 +67,8 @@ export function formatMargin(judged: Judged): string {
   const { value: limit, operator, unit, metric } = threshold
   const difference = compareToLimit(actual, limit)
   if (difference === 0) return 'exactly at the limit'
+  const whole = operator === '==' ? 'the required value' : 'the limit'
+  if (limit > 0 && actual / limit >= MANY_TIMES) return `${writeNumber(actual / limit, 0)} times ${whole}`
   const { factor } = SHOWN[unit]
   const distance = Math.abs(difference) * factor
   // There is no percentage of a limit of 0.
@@ -71,7 +76,7 @@ export function formatMargin(judged: Judged): string {
     limit === 0
       ? write(distance, readableDigits(metric, distance), unit)
       : formatPercent(Math.abs(difference) / limit)
-  if (operator === '==') return `${amount} ${difference > 0 ? 'above' : 'below'} the required value`
+  if (operator === '==') return `${amount} ${difference > 0 ? 'above' : 'below'} ${whole}`
   if (measureRoom(actual, threshold) < 0) return `${amount} ${difference > 0 ? 'over' : 'short'}`
   return `${amount} ${difference > 0 ? 'above' : 'below'} the limit`
 }

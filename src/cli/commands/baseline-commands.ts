@@ -161,7 +161,7 @@ async function readFinishedRun(folder: string) {
   const verdict = await readVerdict(folder)
   checkVerdict(verdict, folder)
   const files = await listCsvs(folder, verdict)
-  const { gap, times } = await readEarlierVerdict(files.map(({ path }) => path))
+  const { gap, times, asideGroups } = await readEarlierVerdict(files.map(({ path }) => path))
   if (gap !== undefined) refuse(`${shorten(gap, 400)} It is not recorded: ${ADVICE}.`)
   // Labels that thresholds name are kept in detail.
   const lines = listOf(verdict.thresholds).map((line) => String(fieldsOf(line).text))
@@ -171,7 +171,7 @@ async function readFinishedRun(folder: string) {
   const warmUpMs = warmUpMsIn(verdict)
   if (Number.isNaN(warmUpMs)) refuse(`verdict.json in ${folder} does not say how long \`warm_up\` was`)
   const { measurements, foreign } = await readResults(
-    files.map((file) => ({ ...file, stallLabels })),
+    files.map((file) => ({ ...file, stallLabels, asideGroups: asideGroups.get(file.path) })),
     { warmUpMs, times }
   )
   if (measurements === undefined || foreign.length > 0)

@@ -36,7 +36,8 @@ const NOT_FLAGS = [
     'on-stall',
     'junit'
   ],
-  ...['baseline', 'baseline-parameters', 'baseline-rounds', 'on-missing-baseline', 'on-unsure']
+  ...['baseline', 'baseline-parameters', 'baseline-rounds', 'on-missing-baseline', 'on-unsure'],
+  'ignore-parameters'
 ]
 const ABOUT: Readonly<Record<string, string>> = {
   thresholds: 'The lines that name `baseline`, to find out what they can find; the others have no effect.',
@@ -60,7 +61,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
     valueOf(args, 'runs', (text) => parseInteger(text, { least: LEAST_RUNS, most: MOST_RUNS })) ??
     DEFAULT_RUNS
   const terminal = openGateTerminal(args, ports)
-  const settings = await readGateSettings(args, ports)
+  const settings = await readGateSettings(args, ports, terminal.tell)
   if ('skip' in settings) return sayWhySkipped(terminal, settings)
   checkSettings(settings)
   const folder = resolve(ports.workspace, args.text('output') || nameOutputFolder())

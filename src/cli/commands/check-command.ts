@@ -43,14 +43,14 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
 }
 
 async function findProblems(args: Arguments, ports: CommandPorts): Promise<Finding[]> {
-  const read = await readOrRefuse(args, ports)
-  if ('findings' in read) return read.findings
-  const settings = read
+  const told: Finding[] = []
+  const settings = await readOrRefuse(args, ports, (message) => told.push({ level: 'note', message }))
+  if ('findings' in settings) return [...told, ...settings.findings]
   if ('skip' in settings) return [{ level: 'note', message: `The gate would be skipped: ${settings.skip}.` }]
   if (settings.origin.kind !== 'files') throw new UsageError(describeNoPlan(settings.origin))
   const secrets = markedValues(settings)
   const found = await checkSettings(settings, args, ports)
-  return found.map(({ level, message }) => ({ level, message: strikeOut(message, secrets) }))
+  return [...told, ...found.map(({ level, message }) => ({ level, message: strikeOut(message, secrets) }))]
 }
 
 async function checkSettings(settings: Settings, args: Arguments, ports: CommandPorts): Promise<Finding[]> {
@@ -96,10 +96,11 @@ function noteUnused(args: Arguments, { target }: Settings, { baseUrl }: CommandP
 /** Every problem of the settings is a finding. */
 async function readOrRefuse(
   args: Arguments,
-  ports: CommandPorts
+  ports: CommandPorts,
+  tell: (line: string) => void
 ): Promise<Settings | Skip | { findings: Finding[] }> {
   try {
-    return await readGateSettings(args, ports)
+    return await readGateSettings(args, ports, tell)
   } catch (thrown) {
     if (!(thrown instanceof SettingsError)) throw thrown
     return { findings: thrown.problems.map((message) => ({ level: 'error', message })) }

@@ -9,10 +9,11 @@ import { runGate } from '../../gate/run-gate.js'
 import { defaultName, readSettings, type Settings, type Skip } from '../../gate/settings/settings.js'
 import { groupUnused } from '../../gate/settings/unused-inputs.js'
 import type { Outcome } from '../../analysis/outcome.js'
-import { verdictDocument } from '../../report/verdict-document.js'
+import { printVerdict } from '../../report/verdict-document.js'
 import { isBranchWord } from '../../gate/settings/baseline-settings.js'
 import { flagsOf, UsageError, type Arguments, type Flag } from '../arguments.js'
-import { ABOUT_REGIONS, readRegionsFlag, checkOutputFolder } from '../output-folder.js'
+import { ABOUT_CONFIG, findConfig } from '../config-path.js'
+import { ABOUT_REGIONS, readRegionsFlag, checkOutputFolder, OUTPUT_FOLDER } from '../output-folder.js'
 import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
 import { ABOUT_JUNIT, withJUnit, type WriteJUnit } from '../junit-file.js'
 import { describeOutcome } from '../outcome-text.js'
@@ -20,8 +21,7 @@ import type { CommandPorts } from '../ports.js'
 
 /** What differs at a terminal, where there is no workflow, job or step. */
 const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
-  config:
-    'YAML file whose keys are these flags without their dashes. A flag wins over the file. Unknown keys are an error. Default: none.',
+  config: ABOUT_CONFIG,
   'base-url':
     'Address of the load-test service (https), used as written; where its API does not answer there, `/api` is added. Or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL, or `local` if that is not set.',
   files:
@@ -46,11 +46,10 @@ const NOT_FLAGS: readonly InputName[] = [
   ...(['token', 'github-token', 'matrix', 'comment'] as const),
   ...(['artifact-name', 'retention-days', 'baseline-branch'] as const)
 ]
-const OUTPUT_FOLDER = 'loadgate-results'
 
 /** Flags that can be repeated, and how their values are joined for the input. */
 const JOINTS: Readonly<Partial<Record<InputName, string>>> = {
-  ...{ files: '\n', results: '\n', grids: '\n', tags: '\n', thresholds: '\n' },
+  ...{ files: '\n', results: '\n', grids: '\n', tags: '\n', thresholds: '\n', 'ignore-parameters': '\n' },
   ...{ 'override-hosts': ', ', 'override-parameters': ', ', 'baseline-parameters': ', ' }
 }
 
@@ -103,7 +102,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
 }
 
 async function runAndShow(args: Arguments, ports: CommandPorts, terminal: GateTerminal, write: WriteJUnit) {
-  const settings = await readGateSettings(args, ports)
+  const settings = await readGateSettings(args, ports, terminal.tell)
   if ('skip' in settings) {
     await write({ verdict: 'skipped', reason: settings.skip })
     return sayWhySkipped(terminal, settings)
@@ -112,7 +111,7 @@ async function runAndShow(args: Arguments, ports: CommandPorts, terminal: GateTe
   const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
   const outcome = await runGate(terminal.portsIn(scratchDir), settings).finally(() => terminal.end())
-  if (terminal.isJson) terminal.say(`${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+  if (terminal.isJson) terminal.say(printVerdict(outcome))
   else {
     const place = await describeFiles(outcome, settings, scratchDir)
     terminal.say(describeOutcome(outcome, { place, width: terminal.width }))
@@ -129,10 +128,16 @@ export function sayWhySkipped(terminal: GateTerminal, { skip: reason }: Skip): n
   return exitCodeOf(verdict, 'breach')
 }
 
-export async function readGateSettings(args: Arguments, ports: CommandPorts): Promise<Settings | Skip> {
+export async function readGateSettings(
+  args: Arguments,
+  ports: CommandPorts,
+  tell: (line: string) => void
+): Promise<Settings | Skip> {
   const regions = await readRegionsFlag(args, ports.workspace)
+  const config = await findConfig(args, { workspace: ports.workspace, tell })
   const settings = await readSettings({
-    read: (name) => (name === 'regions' ? regions : readFlag(name, args, ports.token)),
+    read: (name) =>
+      name === 'config' ? config : name === 'regions' ? regions : readFlag(name, args, ports.token),
     readConfig: (path) => readFile(resolve(ports.workspace, path), 'utf8'),
     resolveFiles: (lines) =>
       resolvePlanFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),

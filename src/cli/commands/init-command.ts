@@ -12,6 +12,7 @@ import { flagsOf, UsageError, type Arguments } from '../arguments.js'
 import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
 import { CHOICES, readChoices, readTool, type Choices, type InitTool, type Source } from '../init/choices.js'
 import { CONFIG_PATH, PLAN_PATHS, WORKFLOW_PATH, writeConfig } from '../init/config-text.js'
+import { ignoreResults } from '../init/git-ignore.js'
 import { describeStart, findStart, jobMinutes, writeWorkflow, type Start } from '../init/workflow-text.js'
 import { checkPaths, writeFiles } from '../init/write-files.js'
 import type { CommandPorts } from '../ports.js'
@@ -57,10 +58,11 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
     ],
     force
   )
+  const ignored = await ignoreResults(workspace)
   const namesOf = (are: boolean): string[] =>
     set.requests.filter(({ isEnabled }) => isEnabled === are).map(({ name }) => name)
   const result = {
-    written,
+    written: [...written, ...(ignored && 'written' in ignored ? [ignored.written] : [])],
     target: addressOf(target),
     requests: namesOf(true),
     disabled: namesOf(false),
@@ -72,10 +74,12 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
         jobMinutes(durationSeconds) > MOST_JOB_MINUTES,
         `GitHub ends jobs on its own runners after 6 hours, and this one may take ${jobMinutes(durationSeconds)} minutes: use a runner of your own, or a shorter duration.`
       ),
-      ...(await notesOf({ target, isLocal, workspace, tool }))
+      ...(await notesOf({ target, isLocal, workspace, tool })),
+      ...(ignored && 'problem' in ignored ? [ignored.problem] : [])
     ]
   }
-  say(ports, args, result, () => describeResult({ ...result, ...choices }))
+  const also = ignored && 'said' in ignored ? [ignored.said] : []
+  say(ports, args, result, () => describeResult({ ...result, ...choices, also }))
   return 0
 }
 
@@ -168,9 +172,15 @@ const NEEDS: Readonly<Record<InitTool, string>> = { jmeter: 'Java 17 and Maven',
 
 /** What was written, what to know about it, and what to do next. */
 function describeResult(
-  result: Choices & { target: string; requests: readonly string[]; start: Start; notes: readonly string[] }
+  result: Choices & {
+    target: string
+    requests: readonly string[]
+    start: Start
+    notes: readonly string[]
+    also: readonly string[]
+  }
 ): string {
-  const { tool, target, requests, thresholds, start, notes, load, durationSeconds } = result
+  const { tool, target, requests, thresholds, start, notes, also, load, durationSeconds } = result
   // A user may visit the same page several times.
   const names = [...new Set(requests)]
   const shown = names.slice(0, SHOWN_REQUESTS).join(', ')
@@ -179,15 +189,16 @@ function describeResult(
     `Wrote ${PLAN_PATHS[tool]}: ${shown}${more}, at ${target}.`,
     `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
+    ...also,
     ...when(notes.length > 0, '', 'To know:', ...notes.map((note) => `- ${note}`)),
     '',
     'Next:',
-    `1. Start the application, and run \`loadgate check --config ${CONFIG_PATH}\`: it finds mistakes in seconds.`,
-    `2. \`loadgate run --config ${CONFIG_PATH}\` gives a first verdict on this machine, with ${NEEDS[tool]}.`,
+    `1. Start the application, and run \`loadgate check\`: it finds mistakes in seconds.`,
+    `2. \`loadgate run\` gives a first verdict on this machine, with ${NEEDS[tool]}.`,
     `3. ${
       start.kind === 'elsewhere'
-        ? 'Commit the three files'
-        : `Read the step "Start the application" in ${WORKFLOW_PATH}, then commit the three files`
+        ? 'Commit these files'
+        : `Read the step "Start the application" in ${WORKFLOW_PATH}, then commit these files`
     }, and open a pull request.`,
     '4. When it works, make the check "Load gate" required: Settings, Rules, Rulesets.'
   ].join('\n')

@@ -9,7 +9,7 @@ import { describeInput } from '../../contract/inputs.js'
 import { exitCodeOf } from '../../gate/verdict/exit-code.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { renderPage } from '../../report/page/page.js'
-import { verdictDocument } from '../../report/verdict-document.js'
+import { printVerdict } from '../../report/verdict-document.js'
 import { isId, ON_STALL } from '../../contract/vocabulary.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
@@ -83,7 +83,7 @@ async function reportFiles(
     ...{ warmUpMs: warmUp.ms, notes: [warmUp.note ?? []].flat() }
   })
   makeFolder(folder)
-  const document = `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`
+  const document = printVerdict(outcome)
   await writeFile(join(folder, 'verdict.json'), document)
   await writeFile(join(folder, 'report.html'), renderPage(outcome))
   const place = `report.html and verdict.json are in ${folder}`

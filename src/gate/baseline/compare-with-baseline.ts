@@ -1,17 +1,20 @@
 import type { BaselineFacts } from '../../analysis/outcome.js'
 import type { ComparisonEvidence } from '../../analysis/baseline/judge/sides.js'
 import { asComparedRun } from '../../analysis/baseline/document/compared.js'
+import { withoutParameters } from '../../analysis/baseline/document/fingerprint.js'
 import { selectBase } from '../../analysis/baseline/document/select-base.js'
 import { describeLoadChange } from '../../analysis/baseline/judge-lines.js'
 import { buildTrend } from '../../analysis/baseline/build-trend.js'
 import { isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
+import type { BaselineDocument } from '../../contract/baseline.js'
 import { failureOf } from '../errors.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { Findings } from '../findings.js'
 import type { Gate } from '../gate.js'
 import { comparedRun, asRecorded, describeRemoteErrors } from '../collect/compared-run.js'
+import type { Settings } from '../settings/settings.js'
 import { findBaseline, isSearched, type Search } from './find-baseline.js'
-import { withFactsOf } from './run-fingerprint.js'
+import { ignoredBy, withFactsOf } from './run-fingerprint.js'
 
 type Comparing = Pick<Gate, 'ports' | 'settings'>
 type Compared = Pick<Findings, 'comparison' | 'baseline' | 'trend' | 'isOnBaselineBranch'>
@@ -95,7 +98,8 @@ function compare(
     return { ...withoutBaseline(missing, place.branch), isOnBaselineBranch }
   }
   const whole = withFactsOf(run, fingerprint, settings)
-  const { document, ...history } = found
+  const { document: recordedRuns, ...history } = found
+  const document = withoutIgnored(recordedRuns, settings)
   const base = selectBase(document, { fingerprint: whole, ...history, excludeRunId: run.id })
   const recorded = asRecorded(settings, findings, {
     fingerprint: whole,
@@ -115,6 +119,16 @@ function compare(
   const notes = [...base.notes, ...doubts, ...[describeLoadChange(comparison) ?? []].flat()]
   const facts = { state: 'compared', branch, commit, runs: runs.map(({ runId }) => runId), notes } as const
   return { comparison, baseline: { ...NO_FACTS, ...facts }, ...shown }
+}
+
+/** Runs that were recorded before a parameter was ignored have it still. */
+function withoutIgnored(document: BaselineDocument, { baseline }: Settings): BaselineDocument {
+  const isIgnored = ignoredBy(baseline)
+  const runs = document.runs.map((run) => ({
+    ...run,
+    fingerprint: withoutParameters(run.fingerprint, isIgnored)
+  }))
+  return { ...document, runs }
 }
 
 function withoutBaseline(comparison: Evidence, branch?: string): Compared {

@@ -3,17 +3,23 @@ import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { arch, availableParallelism, cpus, platform } from 'node:os'
-import { dataFileKey, parameterKey, type Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
+import {
+  dataFileKey,
+  isAddress,
+  parameterKey,
+  type Fingerprint
+} from '../../analysis/baseline/document/fingerprint.js'
 import type { Run } from '../../contract/api.js'
 import { DEFAULT_APDEX_TARGET_MS } from '../../contract/setting-values.js'
 import { TOOLS, vocabularyOf } from '../../contract/vocabulary.js'
 import { isReference, type GridSpecification } from '../../client/documents/requests.js'
-import { readParameters, splitParameters } from '../settings/override-parameters.js'
+import { asideGroupsOf } from '../preflight.js'
+import { oddEntries, readParameters } from '../settings/override-parameters.js'
 import { isSecret } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import type { Place, Regions } from '../../contract/regions/regions.js'
 
-/** Their values differ from run to run. */
+/** The values of such names differ from run to run, even where the name says more than an address. */
 const ADDRESS = /host|port|url/i
 /** Stands for a value that does not count. */
 const ANY = 'any'
@@ -23,6 +29,7 @@ const HASH_LENGTH = 32
 export async function fingerprintOf(settings: Settings, machine: Machine): Promise<Fingerprint> {
   const { tool, threads, rampupSeconds, durationSeconds, warmUpMs, overrideParameters, target } = settings
   const { origin, apdexTargetMs } = settings
+  const hasAside = (await asideGroupsOf(settings).catch(() => [])).length > 0
   const used = settings.regions && listUsed(settings.regions, settings.origin)
   const parts: readonly (readonly [string, string | undefined])[] = [
     ...(await planParts(settings)),
@@ -32,11 +39,13 @@ export async function fingerprintOf(settings: Settings, machine: Machine): Promi
     ['ramp-up', rampupSeconds === undefined ? undefined : `${rampupSeconds} s`],
     ['duration', durationSeconds === undefined ? undefined : `${durationSeconds} s`],
     ['warm-up', warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
+    // Where there are any: earlier versions counted them in the overall figures.
+    ['setUp and tearDown samples', hasAside ? 'count for their labels only' : undefined],
     // The others have the target that the service had before there was an input for it.
     ['apdex target', apdexTargetMs === DEFAULT_APDEX_TARGET_MS ? undefined : `${apdexTargetMs} ms`],
     // Undefined without `regions`, so that runs recorded before are still comparable.
     ['regions', used?.map(describeRegion).sort().join(', ')],
-    ...parameterParts(overrideParameters ?? ''),
+    ...parameterParts(overrideParameters ?? '', settings.baseline),
     // Where the load comes from this machine, the machine is part of it.
     ...(target.kind === 'local' && !used?.every(({ place }) => place.kind === 'kubernetes')
       ? ([
@@ -92,14 +101,25 @@ function describeGrids(grids: readonly (GridSpecification | Run['grids'][number]
   return shapes.sort().join(', ')
 }
 
-function parameterParts(text: string): [string, string][] {
-  const others = splitParameters(text).filter((entry) => readParameters(entry).length === 0)
-  const parts = readParameters(text).map((parameter): [string, string] => {
-    const { name, value } = parameter
-    // A secret must not be guessed from its hash.
-    return [parameterKey(name), ADDRESS.test(name) || isSecret(parameter) ? ANY : hash(value)]
-  })
+function parameterParts(text: string, baseline: Settings['baseline']): [string, string][] {
+  const others = oddEntries(text)
+  const isIgnored = ignoredBy(baseline)
+  const parts = readParameters(text)
+    .filter(({ name }) => !isAddress(name) && !isIgnored(name))
+    .map((parameter): [string, string] => {
+      const { name, value } = parameter
+      // A secret must not be guessed from its hash.
+      return [parameterKey(name), ADDRESS.test(name) || isSecret(parameter) ? ANY : hash(value)]
+    })
   return others.length === 0 ? parts : [...parts, ['other parameters', hash(others.sort().join('\n'))]]
+}
+
+/** Whether a parameter is listed in `ignore-parameters`. */
+export function ignoredBy({
+  ignoredParameters
+}: Pick<Settings['baseline'], 'ignoredParameters'>): (name: string) => boolean {
+  const names = new Set(ignoredParameters.map((name) => name.toLowerCase()))
+  return (name) => names.has(name.toLowerCase())
 }
 
 /** Data files may be large. */

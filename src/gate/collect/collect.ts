@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
+import type { ScannedFile } from '../../analysis/evidence/warm-up.js'
 import type { WarmUpFacts } from '../../analysis/outcome.js'
 import type { Report, Run, ResultLink } from '../../contract/api.js'
 import { RETRY, retry, pauseBetweenLooks, type RetryPolicy } from '../../client/retry.js'
@@ -49,6 +50,8 @@ export interface Collection {
   readonly scans?: readonly ScanResult[]
   /** The same without them, if there is a warm-up. */
   readonly countedScans?: readonly ScanResult[]
+  /** The CSVs with what counts of each, to be read once more; a list for each run. */
+  readonly countedFiles?: readonly (readonly ScannedFile[])[]
   /** What is judged: without the samples of a warm-up. */
   readonly measurements: Measurements | undefined
   /** Set if a warm-up was left out of the measurements. */

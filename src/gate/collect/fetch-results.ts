@@ -39,7 +39,7 @@ export interface Source extends ListedGrid {
 
 type Services = Pick<Ports, 'clock' | 'log'> & { readonly client: ServiceClient }
 
-interface Options extends Pick<ScannerOptions, 'stallLabels'> {
+interface Options extends Pick<ScannerOptions, 'stallLabels' | 'asideGroups'> {
   readonly resultsDir: string
   readonly signal: AbortSignal
   /** How long a CSV without rows may still be in the process of being written. */
@@ -131,7 +131,8 @@ export async function fetchGrid(services: Services, source: Source, options: Opt
   const { signal, emptyPatienceMs, isFinal = false } = options
   const { gridId, region, nodeCount, runId } = source
   const path = join(options.resultsDir, `${regionName(region)}-${nameOf(source)}.csv`)
-  const scanning = { grid: gridId, region, stallLabels: options.stallLabels ?? [] }
+  const { stallLabels = [], asideGroups } = options
+  const scanning = { grid: gridId, region, stallLabels, asideGroups }
   const sinceMs = clock.now()
   try {
     for (let looks = 1; ; looks++) {

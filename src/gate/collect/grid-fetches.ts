@@ -106,11 +106,12 @@ export class GridFetches {
   }
 
   async #fetch(run: Run, source: Source): Promise<FetchedGrid> {
-    const { client, ports, settings } = this.gate
+    const { client, ports, settings, asideGroups } = this.gate
     const isFinal = isCompleteAtEnd(this.gate) || phaseOf(run.status) !== 'ended well'
     return fetchGrid({ client, clock: ports.clock, log: ports.log }, source, {
       ...this.place,
       stallLabels: listStallLabels(settings.thresholds),
+      asideGroups,
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
       // Nothing is in front of the embedded service that could answer in its place.
       isFinal: settings.target.kind === 'local',

@@ -110,7 +110,7 @@ export class EarlyStopper {
     const { gridId, region, href } = source
     const { csv, grid } = this.#sources.get(nameOf(source)) ?? {
       csv: new LiveCsv(this.gate.client),
-      grid: new LiveGrid({ grid: gridId, region }, this.#warmUp)
+      grid: new LiveGrid({ grid: gridId, region, asideGroups: this.gate.asideGroups }, this.#warmUp)
     }
     this.#sources.set(nameOf(source), { csv, grid })
     const { isAll } = await csv.readOn(href, signal, (bytes) => grid.take(bytes))

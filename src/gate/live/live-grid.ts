@@ -1,4 +1,8 @@
-import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
+import {
+  partsOfLoad,
+  type ScannerOptions,
+  type ScanResult
+} from '../../analysis/results/counts/scan-result.js'
 import { createScanner, type Scanner } from '../../analysis/results/scan/scanner.js'
 import { TimedRows, type TimedRow } from '../../analysis/results/scan/timed-rows.js'
 import { LiveReadingError } from './live-csv.js'
@@ -35,7 +39,7 @@ export class LiveGrid {
   lastEarlyEndMs = -Infinity
 
   constructor(
-    private readonly place: { readonly grid: string; readonly region: string },
+    private readonly place: Pick<ScannerOptions, 'grid' | 'region' | 'asideGroups'>,
     private readonly warmUp?: LiveWarmUp
   ) {
     this.#total = createScanner(place)
@@ -93,7 +97,7 @@ export class LiveGrid {
 
   #leaveOut(warmUp: LiveWarmUp, rows: readonly TimedRow[]): void {
     // Not by the rows themselves: some are no samples.
-    for (const { startMs } of this.scan().parts) warmUp.firstMs = Math.min(warmUp.firstMs, startMs)
+    for (const { startMs } of partsOfLoad(this.scan())) warmUp.firstMs = Math.min(warmUp.firstMs, startMs)
     for (const { bytes, startMs, endMs } of rows)
       if (startMs < warmUp.firstMs + warmUp.ms) this.lastEarlyEndMs = Math.max(this.lastEarlyEndMs, endMs)
       else if (this.#rows.header !== undefined) {

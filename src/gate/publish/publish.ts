@@ -11,8 +11,8 @@ import { cutToBytes } from '../../report/escape.js'
 import {
   baselineFactsDocument,
   metricsOutput,
-  thresholdsOutput,
-  verdictDocument
+  printVerdict,
+  thresholdsOutput
 } from '../../report/verdict-document.js'
 import type { Collection } from '../collect/collect.js'
 import { worstFirst } from '../../analysis/evidence/remote-errors.js'
@@ -89,7 +89,7 @@ async function writeFiles(
   const pagePath = join(scratchDir, 'report.html')
   try {
     makeFolder(scratchDir)
-    await writeCompletely(verdictPath, `${JSON.stringify(verdictDocument(outcome), null, 2)}\n`)
+    await writeCompletely(verdictPath, printVerdict(outcome))
     await writeCompletely(pagePath, renderPage(outcome))
     return [...csvs, verdictPath, pagePath]
   } catch (thrown) {

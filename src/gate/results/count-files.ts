@@ -49,7 +49,9 @@ export async function countFiles(
     return path === undefined ? [] : [{ source, translated, path }]
   })
   const scans = await scanEach(
-    readable.map(({ path, source: { grid, region } }) => ({ path, grid, region, stallLabels }))
+    readable.map(({ path, source: { grid, region, path: given } }) => {
+      return { path, grid, region, stallLabels, asideGroups: earlier.asideGroups.get(given) }
+    })
   )
   const found = readable.flatMap((file, i) => (scans[i] === undefined ? [] : [{ ...file, scan: scans[i] }]))
   const age = planAgeCheck(found, options.begin)

@@ -14,11 +14,14 @@ export interface EarlierVerdict {
   readonly warmUps: readonly EarlierWarmUp[]
   /** When the run took place, if all CSVs are of one run and its verdict.json says so. */
   readonly times?: RunTimes | undefined
+  /** The thread groups whose rows count for their labels only, by the paths of the CSVs. */
+  readonly asideGroups: ReadonlyMap<string, readonly string[]>
   /** The CSVs that have a verdict.json: loadgate has downloaded or written them. */
   readonly csvs: ReadonlySet<string>
 }
 
-type Told = Omit<EarlierVerdict, 'csvs'> & {
+type Told = Omit<EarlierVerdict, 'csvs' | 'asideGroups'> & {
+  readonly asideGroups: readonly string[]
   /** Whether it is a verdict of loadgate. */
   readonly isOurs: boolean
 }
@@ -50,6 +53,12 @@ export async function readEarlierVerdict(csvs: readonly string[]): Promise<Earli
     gap: found.find(({ gap }) => gap !== undefined)?.gap,
     warmUps: found.flatMap(({ warmUps }) => warmUps),
     times: others.length === 0 ? times : undefined,
+    asideGroups: new Map(
+      csvs.map((path) => [
+        path,
+        [dirname(path), dirname(dirname(path))].flatMap((folder) => known.get(folder)?.asideGroups ?? [])
+      ])
+    ),
     csvs: new Set(
       csvs.filter((path) =>
         [dirname(path), dirname(dirname(path))].some((folder) => known.get(folder)?.isOurs)
@@ -70,7 +79,8 @@ async function readVerdict(path: string): Promise<Told | undefined> {
       rehearsal: document.rehearsal === true,
       gap: gap === undefined ? undefined : `The run of these CSVs ${gap} (${path}).`,
       warmUps: [{ ms: warmUpMsIn(document), path }],
-      times: timesIn(document)
+      times: timesIn(document),
+      asideGroups: asideGroupsIn(document)
     }
   } catch {
     // It was being written when the disk was full or the run was killed, or it is much too large.
@@ -78,7 +88,8 @@ async function readVerdict(path: string): Promise<Told | undefined> {
       isOurs: false,
       rehearsal: false,
       gap: `The verdict.json next to the CSVs is not JSON, or larger than 64 MiB, so nothing is known about their run: ${path}`,
-      warmUps: []
+      warmUps: [],
+      asideGroups: []
     }
   }
 }
@@ -113,6 +124,11 @@ export function warmUpMsIn({ warm_up: warmUp }: Fields): number {
   const { seconds } = fieldsOf(warmUp)
   const ms = typeof seconds === 'number' ? seconds * 1000 : NaN
   return ms > 0 && Number.isFinite(ms) ? ms : NaN
+}
+
+function asideGroupsIn({ sources }: Fields): string[] {
+  const groups = listOf(sources).flatMap((source) => listOf(fieldsOf(source).aside_groups))
+  return [...new Set(groups)].filter((name): name is string => typeof name === 'string' && name !== '')
 }
 
 /** How lines begin that a tool has judged. */

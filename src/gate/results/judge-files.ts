@@ -1,3 +1,4 @@
+import { readDetails } from '../../analysis/details/read-details.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import type { AbsoluteThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { OnStall } from '../../analysis/thresholds/judge/judgement.js'
@@ -34,10 +35,18 @@ export async function judgeFiles(sources: readonly ResultSource[], options: Opti
   const reading = { settings, folder, isCopied: false, signal, earlier, clock }
   const findings = await readResultFiles(sources, reading)
   const outcome = conclude(settings, findings)
-  return { ...outcome, run: undefined, notes: [...notes, ...outcome.notes] }
+  const { collection: { countedFiles = [], measurements } = {} } = findings
+  // The verdict does not depend on them.
+  const details = await readDetails(countedFiles, { measurements, thresholds: given.thresholds })
+  return {
+    ...outcome,
+    ...(typeof details === 'object' && { details }),
+    run: undefined,
+    notes: [...notes, ...outcome.notes]
+  }
 }
 
 const NO_BASELINE = {
   ...({ source: { kind: 'off' }, onMissing: 'warn', onUnsure: 'warn' } as const),
-  ...{ branch: undefined, noise: 0, confirm: 0 }
+  ...{ branch: undefined, noise: 0, confirm: 0, ignoredParameters: [] }
 }

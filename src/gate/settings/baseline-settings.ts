@@ -44,6 +44,8 @@ export async function readBaseline(inputs: GateInputs, sources: SettingsSources,
     branch: inputs.take('baseline-branch'),
     /** The assumed noise from run to run: 0.05 for `5%`. */
     noise: inputs.take('noise'),
+    /** Parameters that do not count where runs are compared, besides those that say where the target is. */
+    ignoredParameters: readIgnored(inputs),
     onMissing: inputs.take('on-missing-baseline'),
     onUnsure: inputs.take('on-unsure'),
     /** Further runs (side by side: further blocks of rounds) when a line is broken or unsure. */
@@ -53,6 +55,21 @@ export async function readBaseline(inputs: GateInputs, sources: SettingsSources,
   if (source.kind === 'off') checkOff(inputs, rules)
   if (settings.confirm > 0) checkConfirm(inputs, source, rules)
   return settings
+}
+
+function readIgnored(inputs: GateInputs): readonly string[] {
+  const names = inputs.lines('ignore-parameters', /[,\n]/)
+  for (const name of names.filter((name) => !/^[A-Za-z_][\w.-]*$/.test(name))) {
+    const meant = /^-[JD]([\w.-]+)/.exec(name)?.[1]
+    const ask = meant === undefined ? '' : `: did you mean ${meant}?`
+    // What follows a name may be its value, which may be secret.
+    const shown = name.replace(/=[^]*/, '=…')
+    inputs.complain(
+      'ignore-parameters',
+      `"${shown}" is invalid; expected the names of parameters, separated by commas or newlines${ask}`
+    )
+  }
+  return names
 }
 
 /** How long the load lasts at most: side by side, all segments one after the other, confirming ones too; grids have to last as long. */

@@ -55,6 +55,11 @@ export function findNoParameter(text: string): number {
   return splitParameters(text).findIndex((entry) => readParameter(entry) === undefined) + 1
 }
 
+/** Entries that are no parameters. */
+export function oddEntries(text: string): string[] {
+  return splitParameters(text).filter((entry) => readParameter(entry) === undefined)
+}
+
 /** Whether laying these over the parameters would change any of them, or add one. */
 export function changesParameters(parameters: string | undefined, overlay: string): boolean {
   const known = valuesOf(parameters ?? '')

@@ -99,12 +99,12 @@ export function groupUnused(situation: Situation): UnusedGroup[] {
       onCommandLine: 'without --baseline side-by-side; add it, or remove them'
     },
     kind === 'side-by-side' && {
-      names: ['baseline-branch', 'noise'],
+      names: ['baseline-branch', 'noise', 'ignore-parameters'],
       reason: 'baseline: side-by-side compares with no recorded runs',
       onCommandLine: 'together with --baseline side-by-side; remove one of the two'
     },
     kind === 'off' && {
-      names: ['baseline-branch', 'noise', ...FOR_BASELINE_LINES],
+      names: ['baseline-branch', 'noise', 'ignore-parameters', ...FOR_BASELINE_LINES],
       reason: 'baseline: off compares nothing',
       onCommandLine: 'together with --baseline off; remove one of the two'
     },

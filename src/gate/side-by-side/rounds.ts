@@ -210,7 +210,8 @@ function joinCollections(
     missingGrids: [],
     doubts: [...new Set(collections.flatMap(({ doubts = [] }) => doubts))],
     ...shortestSpans(collections),
-    scans: collections.flatMap(({ scans = [] }) => scans)
+    scans: collections.flatMap(({ scans = [] }) => scans),
+    countedFiles: collections.flatMap(({ countedFiles = [] }) => countedFiles)
   }
 }
 

@@ -3,6 +3,7 @@ import type { GridFacts, NodeFacts, Outcome, RunFacts, StoppedEarly } from '../.
 import type { Run } from '../../contract/api.js'
 import { describeStarved } from '../../report/rows.js'
 import { judgeThresholds } from '../../analysis/thresholds/judge/judge.js'
+import { compareLabels } from '../../analysis/baseline/compare-labels.js'
 import { judgeBaselineLines, SHOWN_LINES } from '../../analysis/baseline/judge-lines.js'
 import type { ComparisonRules, ComparisonEvidence } from '../../analysis/baseline/judge/sides.js'
 import { judgeToolLines } from '../../analysis/thresholds/judge/tool-lines.js'
@@ -10,6 +11,7 @@ import { isAbsoluteThreshold, isBaselineThreshold } from '../../analysis/thresho
 import type { Judgement } from '../../analysis/thresholds/judge/judgement.js'
 import { describeNoOverTime } from '../../analysis/thresholds/judge/over-time.js'
 import { apdexOf, type Apdex } from '../../analysis/evidence/apdex.js'
+import { describeAside } from '../../analysis/evidence/aside-samples.js'
 import type { Collection } from '../collect/collect.js'
 import {
   decideRun,
@@ -81,6 +83,7 @@ export function conclude(settings: VerdictSettings, findings: Findings): Outcome
     notes: notesOf(settings, findings),
     baseline: findings.baseline,
     ...shownComparisonsOf(settings, findings),
+    labelChanges: findings.comparison && compareLabels(findings.comparison, settings),
     trend: findings.trend,
     stoppedEarly: factsOfStop(findings.stoppedEarly)
   }
@@ -288,6 +291,7 @@ function notesOf(settings: VerdictSettings, { collection, isDetached }: Findings
   return [
     ...[describeUnused(settings) ?? []].flat(),
     ...(collection?.notes ?? []),
+    ...describeAside(isDetached ? [] : (collection?.scans ?? [])),
     ...describeNoOverTime(thresholds, { measurements, onStall })
   ]
 }

@@ -1,6 +1,7 @@
 import { writeMarker, type CommentWriter } from './comment-marker.js'
 import { extendHistory, readHistory, renderHistory, writeHistory } from './history.js'
 import { keyFigures, renderErrorTable, renderLabelTables } from './figure-tables.js'
+import { failedLabelChanges } from './label-changes.js'
 import { fold, foreign, joinSections, warningBox } from './markdown.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { bytesOf } from '../escape.js'
@@ -31,6 +32,7 @@ const MOST_BYTES = 60_000
 const MOST_TITLE_BYTES = 200
 const ROW_COUNTS = [20, 10, 5, 2, 1]
 const ERROR_COUNTS = [10, 3, 1]
+const LABEL_CHANGE_COUNTS = [5, 2, 1]
 const SENTENCE_COUNTS = [Infinity, 2, 1]
 
 /** The pull request comment: verdict, thresholds, collapsed errors and labels, recent commits, links. */
@@ -42,12 +44,12 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
     // The job summary has the other paragraphs.
     foreign(reasonBelowHeading(outcome).split('\n\n')[0] ?? ''),
     earlyStop(outcome),
-    keyFigures(outcome),
-    warmUpLine(outcome),
-    warningBox(listWarnings(outcome))
+    keyFigures(outcome)
   ])
+  const notices = joinSections([warmUpLine(outcome), warningBox(listWarnings(outcome))])
   const foot = joinSections([evidence(outcome, links), writeHistory(history)])
   const parts = [
+    LABEL_CHANGE_COUNTS.map((rows) => failedLabelChanges(outcome, rows)),
     ROW_COUNTS.map((rows) => thresholdTable(outcome, rows)),
     ROW_COUNTS.map((rows) => comparisonTable(outcome, rows)),
     SENTENCE_COUNTS.map((most) => comparisonWords(outcome, most)),
@@ -58,7 +60,9 @@ export function renderComment(outcome: Outcome, links: CommentLinks, place: Comm
     [fold('Slowest and most failing labels', renderLabelTables(outcome, '####'))],
     [fold('Recent commits', renderHistory(history, place.repositoryUrl))]
   ]
-  return `${joinSections([head, ...fitParts(parts, MOST_BYTES - bytesOf(head) - bytesOf(foot)), foot])}\n`
+  const mostBytes = MOST_BYTES - bytesOf(head) - bytesOf(notices) - bytesOf(foot)
+  const [labelChanges = '', ...others] = fitParts(parts, mostBytes)
+  return `${joinSections([head, labelChanges, notices, ...others, foot])}\n`
 }
 
 function headline(outcome: Outcome, title: string): string {

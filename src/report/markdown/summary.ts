@@ -16,7 +16,9 @@ import { when } from '../../contract/text.js'
 import { formatValue } from '../../analysis/thresholds/format.js'
 import { showFigure } from '../rows.js'
 import { boundTrend, remarkOn, timeOf } from '../trend-points.js'
+import { failedLabelChanges, foldedLabelChanges } from './label-changes.js'
 import { renderCharts } from './charts.js'
+import { renderFailedSamples } from './failed-samples.js'
 import { keyFigures, renderErrorTable, renderGrids, renderLabelTables, renderNodes } from './figure-tables.js'
 import {
   renderStalls,
@@ -47,6 +49,7 @@ export interface SummaryLinks {
 const MOST_BYTES = 1_000_000
 const MOST_ROWS = 200
 const MOST_ERRORS = 20
+const MOST_LABEL_CHANGES = 10
 const MOST_TEXT_BYTES = 20_000
 /** Browsers accept no longer URL, and a truncated one is useless. */
 const MOST_LINK_BYTES = 2_048
@@ -57,6 +60,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
   const sections = [
     headline(outcome),
     keyFigures(outcome),
+    failedLabelChanges(outcome, MOST_LABEL_CHANGES),
     warmUpLine(outcome),
     warningBox(listWarnings(outcome)),
     ...notes.map((note) => `> ${foreign(note)}`),
@@ -65,6 +69,7 @@ export function renderSummary(outcome: Outcome, links: SummaryLinks): string {
     comparisonWords(outcome),
     renderStalls(outcome),
     shownComparisons(outcome),
+    foldedLabelChanges(outcome, MOST_LABEL_CHANGES),
     renderTrend(outcome.trend, rehearsal),
     errorSection(outcome),
     renderCharts(measurements?.series, {
@@ -114,7 +119,8 @@ export function warmUpLine(outcome: Outcome): string {
 
 function errorSection(outcome: Outcome): string {
   const errors = renderErrorTable(outcome, MOST_ERRORS)
-  return errors === '' ? '' : joinSections([`### Errors${rehearsalMark(outcome.rehearsal)}`, errors])
+  if (errors === '') return ''
+  return joinSections([`### Errors${rehearsalMark(outcome.rehearsal)}`, errors, renderFailedSamples(outcome)])
 }
 
 function serviceWords({ summary, rehearsal }: Outcome): string {

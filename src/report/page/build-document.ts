@@ -29,8 +29,9 @@ import { REHEARSAL, type Outcome, type RunFacts, type Verdict } from '../../anal
 import type { WarmUpFacts } from '../../analysis/outcome.js'
 import { boundTrend } from '../trend-points.js'
 import { describeStalls, placeStalls } from '../stalls.js'
-import type { RunDetails } from './served/run-details.js'
+import type { RunLinks } from './served/run-links.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
+import { labelChangesPart } from './label-changes.js'
 import { formatElapsed, bucketStart, findOrigin } from './numbers.js'
 
 /** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
@@ -75,7 +76,7 @@ export interface Live {
 export type PageDocument = ReturnType<typeof buildPageDocument> & {
   readonly live?: Live
   /** Of a service's page only. */
-  readonly details?: RunDetails
+  readonly links?: RunLinks
 }
 
 export function buildPageDocument(outcome: Shown) {
@@ -102,9 +103,12 @@ export function buildPageDocument(outcome: Shown) {
       .filter(({ comparison }) => comparison !== undefined && comparison.baseFrom !== '')
       .slice(0, MOST_SHOWN_COMPARISONS),
     baselineSentences: baselineSentences(outcome.baseline),
+    labelChanges: labelChangesPart(outcome),
     trend: boundTrend(outcome.trend) ?? null,
     stoppedEarly: outcome.stoppedEarly ?? null,
     errors: errorRows(measurements, MOST_ERRORS),
+    /** What a second reading of the CSVs found, of what counts; null if there is none. */
+    details: describeDetails(outcome),
     ...describeTimes(outcome),
     /** First all samples, then each region and each grid if there are several. */
     views: measurements === undefined ? [] : listViews(measurements, outcome),
@@ -133,6 +137,38 @@ function describeTimes(outcome: Shown) {
         : // Where it ends on the axis of the series, and what counts in its buckets; null if it is not among what the series shows.
           { sentence, untilMs: aligned?.untilMs ?? null, counted: aligned?.counted ?? null },
     stalls: stalls === undefined ? null : { ...stalls, bands: placeStalls(outcome, shown) }
+  }
+}
+
+export type PageDetails = NonNullable<ReturnType<typeof describeDetails>>
+
+function describeDetails(outcome: Shown) {
+  const { details, measurements, apdex, warmUp } = outcome
+  const all = measurements?.figures({})
+  if (details === undefined || measurements === undefined || all === undefined) return null
+  const { minMs = 1, maxMs = 1 } = all
+  const edges = makeEdges(minMs, maxMs)
+  const whole = warmUp && alignCounted(warmUp, measurements) && placeSeries(warmUp.whole)
+  const counted = placeSeries(measurements)
+  return {
+    /** Where the axis of these series begins on that of the page's series: later by a warm-up. */
+    offsetMs: whole && counted ? counted.originMs - whole.originMs : 0,
+    overall: details.overall,
+    labels: details.labels.flatMap(({ label, why, series }) => {
+      const figures = measurements.figures({ label })
+      if (figures === undefined) return []
+      return [
+        {
+          ...{ label, why, series },
+          figures: shorten(figuresDocument(figures, apdex?.targetMs)),
+          /** On the edges of all samples. */
+          histogram: makeHistogram(figures, edges) ?? null,
+          zones: (apdex && makeZones(figures, apdex.targetMs)) ?? null,
+          errors: errorRows(measurements, MOST_ERRORS, { label })
+        }
+      ]
+    }),
+    failures: details.failures
   }
 }
 

@@ -5,10 +5,11 @@ const SPARK_BINS = 24
 const SPARK_PERCENTILES = 40
 
 /** Edges in equal steps on a logarithmic scale, at whole milliseconds like the times; the first is below all samples. */
-export function makeEdges(minMs: number, maxMs: number): number[] {
+export function makeEdges(minMs: number, maxMs: number, mostBins = BINS): number[] {
+  const bins = Math.min(BINS, mostBins)
   const low = Math.max(1, Math.floor(minMs))
   const high = Math.max(low + 1, Math.ceil(maxMs))
-  const steps = Array.from({ length: BINS + 1 }, (_, i) => Math.round(low * (high / low) ** (i / BINS)))
+  const steps = Array.from({ length: bins + 1 }, (_, i) => Math.round(low * (high / low) ** (i / bins)))
   return [...new Set([minMs < 1 ? 0 : low - 1, ...steps])]
 }
 

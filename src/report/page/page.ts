@@ -9,9 +9,10 @@ import {
 } from './served/served-parts.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE_HASH } from './assets.js'
 import { type RunActions, renderActions } from './served/run-actions.js'
-import { renderDetails } from './served/run-details.js'
+import { renderLinks } from './served/run-links.js'
 import { buildPageDocument, type PageDocument } from './build-document.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'
+import { renderLabelChanges } from './label-changes.js'
 import { renderInformation, renderThresholds } from './threshold-section.js'
 
 /** `report.html`: one file that opens from disk and loads nothing. */
@@ -48,6 +49,8 @@ export function pagePolicy({ eventsPath, homePath }: PagePaths, scriptHash = PAG
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
   const { eventsPath, stopPath, homePath, visitor, editor, actions } = paths
   const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
+  const labelChanges = wrapSection('label-changes', renderLabelChanges(page))
+  const isFirst = page.labelChanges?.isFirst ?? false
   const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
   return `${renderHead({ policy: pagePolicy(paths), title: escapeHtml(title) })}
 <body>
@@ -55,17 +58,19 @@ export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): s
 <main>
 ${homePath === undefined ? '' : renderTop(visitor, { path: homePath, isHere: false })}${eventsPath === undefined ? '' : livePanel(stopPath)}
 <div id="overview"${eventsPath === undefined ? '' : ' tabindex="-1"'}>${renderOverview(page)}</div>
+${isFirst ? labelChanges : ''}
 ${wrapSection('thresholds', renderThresholds(page))}
 ${editor === undefined ? '' : renderEditor(editor)}
 ${actions === undefined ? '' : renderActions(actions, page.live !== undefined)}
 ${wrapSection('comparison', renderInformation(page))}
+${isFirst ? '' : labelChanges}
 ${TREND_PANEL}
 ${wrapSection('stalls', renderStalls(page))}
 ${wrapSection('errors', renderErrors(page))}
 ${PANELS}
 ${wrapSection('places', renderPlaces(page))}
 ${wrapSection('run', renderRun(page))}
-${wrapSection('details', renderDetails(page))}
+${wrapSection('links', renderLinks(page))}
 </main>
 <script type="application/json" id="data"${events}>${escapeJson(page)}</script>
 <script>${PAGE_SCRIPT}</script>

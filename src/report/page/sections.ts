@@ -174,17 +174,18 @@ function renderView({ name, figures }: View): string {
 function renderGrids({ grids, sources }: PageDocument): string {
   if (grids.length === 0) return ''
   const rows = grids.map(({ gridId, region, nodeCount, bytes, problem, lostNodes }) => {
-    const source = sources.find(({ grid }) => grid === gridId)
+    // Side by side, a grid has a CSV for each round.
+    const own = sources.filter(({ grid }) => grid === gridId)
     const problems = [
       ...(problem === undefined ? [] : [problem]),
-      ...(source?.problems ?? []),
+      ...new Set(own.flatMap((source) => source.problems)),
       ...(lostNodes === 0 ? [] : [`${lostNodes} ${lostNodes === 1 ? 'node was' : 'nodes were'} lost`])
     ]
     const cells = [
       `<td>${escapeHtml(region)}</td>`,
       `<td class="number">${nodeCount ?? '–'}</td>`,
       `<td class="number">${bytes === undefined ? 'missing' : formatBytes(bytes)}</td>`,
-      `<td class="number">${source === undefined ? '–' : formatNumber(source.rows)}</td>`,
+      `<td class="number">${own.length === 0 ? '–' : formatNumber(own.reduce((sum, { rows }) => sum + rows, 0))}</td>`,
       `<td class="words">${problems.length === 0 ? 'complete' : escapeHtml(problems.join('; '))}</td>`
     ]
     return `<tr><th scope="row">${escapeHtml(gridId)}</th>${cells.join('')}</tr>`

@@ -1,4 +1,5 @@
 import { apdexOf } from '../../analysis/evidence/apdex.js'
+import { describeAside } from '../../analysis/evidence/aside-samples.js'
 import { type CountedRun, readResults as readRows } from '../../analysis/evidence/count-results.js'
 import { decideRun, findOtherRows, knowsRows, toJudge } from '../../analysis/evidence/decide-run.js'
 import {
@@ -72,7 +73,8 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
   })
   return {
     ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
-    ...{ judgements, left, measurements: results.measurements },
+    ...{ judgements, left, lines: [...own, ...left] },
+    ...{ measurements: results.measurements, countedFiles: results.countedFiles },
     ...(results.warmUp && { warmUp: results.warmUp }),
     // What makes the figures doubtful without changing the verdict.
     warnings: [
@@ -81,7 +83,10 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
       ...[findLongPause(results, onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? [])
     ],
-    notes: describeNoOverTime(own, { measurements: results.measurements, onStall }),
+    notes: [
+      ...describeAside(results.scans),
+      ...describeNoOverTime(own, { measurements: results.measurements, onStall })
+    ],
     problems,
     // By the results that the run had at its end: no later look can lead to anything else.
     isFinal: missing.length === 0
@@ -135,7 +140,7 @@ function leaveToGate({ verdict, reason }: Decided, { own, left }: ReturnType<typ
 }
 
 const NO_RESULTS: CountedRun = {
-  ...{ measurements: undefined, spansMs: new Map(), scans: [] },
+  ...{ measurements: undefined, spansMs: new Map(), scans: [], countedFiles: [] },
   ...{ foreign: [], gaps: [], doubts: [] }
 }
 

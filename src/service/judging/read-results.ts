@@ -4,6 +4,7 @@ import type { ResultFile } from '../../analysis/results/parallel/scan-stretch.js
 import { messageOf } from '../../contract/text.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
+import { asideGroupsOf } from '../runs/aside-groups.js'
 
 const NEWLINE = 0x0a
 
@@ -26,6 +27,7 @@ export async function readResults<T>(
   const files: ResultFile[] = []
   const problems: ResultsProblem[] = []
   const grids = store.gridsOf(run)
+  const asideGroups = await asideGroupsOf(run, store)
   for (const id of run.gridIds)
     if (!grids.some((grid) => grid.id === id))
       problems.push(describeFailure(new Error('it has no record'), id))
@@ -35,7 +37,7 @@ export async function readResults<T>(
       // A copy that is not complete yet, for example.
       const [words, detail] = [`grid ${id}: its results end within a row`, `${path} ends within a row`]
       if (!(await lookAt(path)).endsWithRow) problems.push({ gridId: id, words, detail })
-      files.push({ path, grid: id, region: spec.region })
+      files.push({ path, grid: id, region: spec.region, asideGroups })
     } catch (thrown) {
       problems.push(describeFailure(thrown, id))
     }

@@ -21,6 +21,7 @@ export interface FollowedFile {
   readonly file: string
   readonly grid: string
   readonly region: string
+  readonly asideGroups?: readonly string[]
   /** What the node's clock is ahead; asked for when there are rows. */
   readonly offsetMs?: () => number
 }
@@ -36,9 +37,9 @@ export class SampleFollower {
     secrets: readonly string[] = [],
     stallLabels: ScannerOptions['stallLabels'] = []
   ) {
-    this.#sources = files.map(({ file, grid, region, offsetMs = () => 0 }) => ({
+    this.#sources = files.map(({ file, grid, region, asideGroups, offsetMs = () => 0 }) => ({
       file,
-      scanner: createScanner({ grid, region, stallLabels }),
+      scanner: createScanner({ grid, region, stallLabels, asideGroups }),
       cutter: new RowCutter(),
       redactor: new RowRedactor(secrets),
       offsetMs,

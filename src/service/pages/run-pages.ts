@@ -1,5 +1,6 @@
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
-import { scanFiles } from '../../analysis/results/parallel/scan-files.js'
+import { readDetails } from '../../analysis/details/read-details.js'
+import { readResults as readRows } from '../../analysis/evidence/count-results.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import { findFirstSample } from '../runs/first-sample.js'
 import { findNode } from '../runs/node-book.js'
@@ -22,6 +23,7 @@ import type { PagePorts } from './page-access.js'
 import type { EventStream } from './send-page.js'
 import { saysLoss } from '../runs/findings.js'
 import { type FollowedFile, SampleFollower } from './follow-samples.js'
+import type { Details } from '../../analysis/outcome.js'
 import type { PageDocument } from '../../report/page/build-document.js'
 import type { PagePaths } from '../../report/page/page.js'
 import type {
@@ -33,10 +35,11 @@ import type {
   ThresholdEditor,
   Visitor
 } from '../../report/page/served/served-pages.js'
+import { asideGroupsOf } from '../runs/aside-groups.js'
 import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, RUN_STATUSES, type RunRecord, type RunThresholds } from '../../contract/records.js'
 import type { RunFilter } from '../store/store.js'
-import { describeDetails } from './run-details.js'
+import { describeLinks } from './run-links.js'
 import { buildProjectTrend, factsToCompare, findDifferences, listChoices, nameOf } from './related-runs.js'
 import { type Sight, Watch } from './watch.js'
 
@@ -89,7 +92,7 @@ export class RunPages {
   async runPage(run: RunRecord, user: User, refused?: Omit<ThresholdEditor, 'path'>): Promise<RenderedPage> {
     const pages = await this.ports.facts.loadPages()
     const drawing = hasEnded(run) ? await this.#drawEnded(run) : pages.describeRun(await this.#stateOf(run))
-    return pages.renderRunPage(await this.#addDetails(run, drawing), this.#pathsOf(run, user, refused))
+    return pages.renderRunPage(await this.#addLinks(run, drawing), this.#pathsOf(run, user, refused))
   }
 
   /** The run beside another one, the best one to compare with unless one is named. */
@@ -118,10 +121,10 @@ export class RunPages {
   }
 
   /** Not kept with the drawing: files are deleted, and projects get other runs. */
-  async #addDetails(run: RunRecord, drawing: PageDocument): Promise<PageDocument> {
+  async #addLinks(run: RunRecord, drawing: PageDocument): Promise<PageDocument> {
     const { facts } = this.ports
     const trend = hasEnded(run) ? buildProjectTrend(run, facts.store) : undefined
-    return (await facts.loadPages()).addDetails(drawing, await describeDetails(run, facts), trend)
+    return (await facts.loadPages()).addLinks(drawing, await describeLinks(run, facts), trend)
   }
 
   /** The page of an ended run as a file: it opens from disk and leads nowhere. */
@@ -157,7 +160,9 @@ export class RunPages {
 
   async #follow(run: RunRecord): Promise<SampleFollower> {
     const secrets = await findRowSecrets(run, this.ports.facts.store)
-    return new SampleFollower(this.#filesOf(run), secrets, run.thresholds && labelsToFollow(run.thresholds))
+    const asideGroups = await asideGroupsOf(run, this.ports.facts.store)
+    const files = this.#filesOf(run).map((file) => ({ ...file, asideGroups }))
+    return new SampleFollower(files, secrets, run.thresholds && labelsToFollow(run.thresholds))
   }
 
   async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
@@ -166,7 +171,7 @@ export class RunPages {
     const drawing = isLast
       ? await this.#drawEnded(run)
       : pages.describeRun(await this.#stateOf(run, await (await follower).look()))
-    return { data: JSON.stringify(await this.#addDetails(run, drawing)), isLast }
+    return { data: JSON.stringify(await this.#addLinks(run, drawing)), isLast }
   }
 
   async #lookAtList(place: ListPlace): Promise<Sight> {
@@ -187,14 +192,16 @@ export class RunPages {
       const judged = await this.ports.verdicts.judge(run, run.thresholds)
       const state = await this.#stateOf(run, judged.measurements, judged.problems)
       const left = judged.left.map(asWritten)
-      const document = pages.describeRun({ ...state, judged: { ...judged, left } })
+      const details = await readDetails(judged.countedFiles, { ...judged, thresholds: judged.lines })
+      const document = pages.describeRun({ ...state, ...asDetails(details), judged: { ...judged, left } })
       return { document, isFinal: judged.isFinal }
     }
-    const { found, problems } = await readResults(run, store, async (files) =>
-      files.length === 0 ? undefined : scanFiles(files)
-    )
+    const { found, problems } = await readResults(run, store, (files) => readRows(files, { warmUpMs: 0 }))
     for (const { detail } of problems) log(describeUnreadable(run, detail))
-    const document = pages.describeRun(await this.#stateOf(run, found, problems))
+    const { measurements, countedFiles = [] } = found ?? {}
+    const details = await readDetails(countedFiles, { measurements, thresholds: [] })
+    const state = await this.#stateOf(run, measurements, problems)
+    const document = pages.describeRun({ ...state, ...asDetails(details) })
     return { document, isFinal: problems.length === 0 }
   }
 
@@ -333,6 +340,10 @@ function visitorOf({ name }: User): Visitor {
 }
 
 /** No verdict: a line that holds now may break later. */
+function asDetails(details: Details | string): Pick<RunState, 'details'> {
+  return typeof details === 'string' ? {} : { details }
+}
+
 function describeSoFar(run: RunRecord, thresholds: RunThresholds, measurements: Measurements | undefined) {
   const { warmUpSec } = thresholds
   const isWarm = warmUpSec === undefined || measurements === undefined

@@ -3,7 +3,11 @@ import { mayHaveNames, readPlanNames } from '../engines/jmeter/plan.js'
 import { redactLog, secretForms, planSecrets } from '../engines/redact-log.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
+import { parseProperties, USER_PROPERTIES } from '../../analysis/plans/jmx/user-properties.js'
 import { ENVIRONMENT_FILE, parseEnvironment } from '../engines/environment-file.js'
+
+/** JMeter reads it from the folder of the plan, as it does `user.properties`. */
+const SYSTEM_PROPERTIES = 'system.properties'
 
 /** Common values of properties whose names suggest a secret; they also appear in labels and messages for other reasons. */
 const COMMON_WORDS =
@@ -35,9 +39,14 @@ export async function readNotes(run: RunRecord, store: Store): Promise<string> {
 
 /** The secrets that a run's plan was given: properties and variables whose names say so. */
 export async function readRunSecrets({ id, files, request }: RunRecord, store: Store): Promise<string[]> {
-  const isGiven = files.some(({ name }) => name === ENVIRONMENT_FILE)
-  const text = isGiven
-    ? await readFile(store.folder.uploadedFile(id, ENVIRONMENT_FILE), 'utf8').catch(() => '')
-    : ''
-  return planSecrets(request.properties, parseEnvironment(text).variables)
+  const read = async (file: string, encoding: 'utf8' | 'latin1'): Promise<string> =>
+    files.some(({ name }) => name === file)
+      ? readFile(store.folder.uploadedFile(id, file), encoding).catch(() => '')
+      : ''
+  const { variables } = parseEnvironment(await read(ENVIRONMENT_FILE, 'utf8'))
+  const properties = await Promise.all(
+    [USER_PROPERTIES, SYSTEM_PROPERTIES].map(async (file) => [...parseProperties(await read(file, 'latin1'))])
+  )
+  const ofFiles = properties.flat().map(([name, value]) => ({ kind: 'J' as const, name, value }))
+  return planSecrets([...request.properties, ...ofFiles], variables)
 }

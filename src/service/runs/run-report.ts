@@ -3,12 +3,15 @@ import type { Figures, Measurements } from '../../analysis/results/figures/measu
 import { createScanner } from '../../analysis/results/scan/scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'
 import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
+import { describeAside } from '../../analysis/evidence/aside-samples.js'
+import { spanOf as spanOfRows } from '../../analysis/evidence/grid-times.js'
 import { mergeSamples, type NodeSamples } from '../samples/merge-samples.js'
 import type { GridRecord, RunRecord, RunReport } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 import { type PropertyOverride, propertyValue } from '../engines/engine.js'
 import { joinLines } from './findings.js'
 import { findNode } from './node-book.js'
+import { asideGroupsOf } from './aside-groups.js'
 import { findRowSecrets } from './row-secrets.js'
 
 const MAX_WORDS = 1000
@@ -36,11 +39,14 @@ export type Results = Awaited<ReturnType<typeof mergeResults>>
 export async function mergeResults(run: RunRecord, { store, signal }: { store: Store; signal: AbortSignal }) {
   const grids = store.gridsOf(run)
   const secrets = await findRowSecrets(run, store)
+  const asideGroups = await asideGroupsOf(run, store)
   const scans: ScanResult[] = []
   const nodes: NodeFile[] = []
   for (const grid of grids) {
     const { region, instanceQuantity } = grid.spec
-    const scanners = Array.from({ length: instanceQuantity }, () => createScanner({ grid: grid.id, region }))
+    const scanners = Array.from({ length: instanceQuantity }, () =>
+      createScanner({ grid: grid.id, region, asideGroups })
+    )
     const files = await mergeSamples({
       files: scanners.map(
         (_, index) => store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile
@@ -62,14 +68,14 @@ export async function mergeResults(run: RunRecord, { store, signal }: { store: S
     scans.push(...found)
   }
   const users = sumUsers(scans.map((scan) => mergeScans([scan])))
-  return { grids, nodes, measurements: mergeScans(scans), users }
+  return { grids, nodes, measurements: mergeScans(scans), users, notes: describeAside(scans) }
 }
 
 /** Times that no clock shows are those of a plan that writes its own rows. */
-function spanOf({ shape, rows, parts }: ScanResult): NodeFile['span'] {
-  if (shape !== 'samples' || rows === 0 || !parts.every(({ hasTimes }) => hasTimes)) return undefined
-  const startMs = Math.round(Math.min(...parts.map((part) => part.startMs)))
-  const endMs = Math.round(Math.max(...parts.map((part) => part.endMs)))
+function spanOf(scan: ScanResult): NodeFile['span'] {
+  const span = scan.shape === 'samples' ? spanOfRows(scan) : undefined
+  if (span === undefined) return undefined
+  const [startMs, endMs] = [Math.round(span.fromMs), Math.round(span.toMs)]
   return startMs >= 0 && startMs <= endMs && endMs <= LAST_TIME_MS ? { startMs, endMs } : undefined
 }
 
@@ -88,7 +94,8 @@ export function describeResults(
     ...(isSynthetic ? [`${capitalize(REHEARSAL_WORDS)}: this is not a measurement.`] : []),
     ...describeFindings(run, hasProblem),
     ...(run.warnings ?? []).map(asSentence),
-    ...(figures ? describeFigures(run, results, figures) : ['No samples were recorded.'])
+    ...(figures ? describeFigures(run, results, figures) : ['No samples were recorded.']),
+    ...results.notes
   ]
   return {
     apdex: score === undefined ? null : `${formatScore(score)} [${targetMs ?? ''}]`,

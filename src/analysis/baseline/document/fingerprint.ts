@@ -16,6 +16,33 @@ export function parameterKey(name: string): string {
   return `${PARAMETER}${name}`
 }
 
+/** The last word of a name that says where the target is: `target_host`, `BASE-URL`, `serverPort`, `host2`. */
+const ADDRESS_WORDS = new Set([
+  ...['host', 'hostname', 'port', 'url', 'uri', 'baseurl', 'server', 'domain', 'address', 'endpoint', 'ip'],
+  ...['protocol', 'scheme']
+])
+
+/** Whether a parameter only says where the target is: it makes no difference between two runs. */
+export function isAddress(name: string): boolean {
+  const words = name
+    .replace(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, '_')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+  return ADDRESS_WORDS.has(words.findLast((word) => word !== '') ?? '')
+}
+
+/** Without the parameters that do not count. */
+export function withoutParameters(
+  fingerprint: Fingerprint,
+  isIgnored: (name: string) => boolean
+): Fingerprint {
+  return Object.fromEntries(
+    Object.entries(fingerprint).filter(
+      ([key]) => !key.startsWith(PARAMETER) || !isIgnored(key.slice(PARAMETER.length))
+    )
+  )
+}
+
 const SHOWN_DIFFERENCES = 4
 const SHOWN_LENGTH = 60
 
@@ -33,6 +60,7 @@ const PARTS: ReadonlyMap<string, Telling> = new Map(
     'ramp-up': 'values',
     duration: 'values',
     'warm-up': 'values',
+    'setUp and tearDown samples': 'values',
     grids: 'values',
     regions: 'values',
     [PARAMETER]: 'change',
@@ -44,10 +72,14 @@ const PARTS: ReadonlyMap<string, Telling> = new Map(
 
 const ORDER: readonly string[] = [...PARTS.keys()]
 
-/** What differs, in one phrase: "the plan changed; threads: 10, was 5". Undefined if the runs are comparable. */
+/**
+ * What differs, in one phrase: "the plan changed; threads: 10, was 5". Undefined if the runs are comparable. Earlier versions recorded
+ * parameters that only say where the target is.
+ */
 export function describeDifference(base: Fingerprint, head: Fingerprint): string | undefined {
-  const was = new Map(Object.entries(boundFingerprint(base)))
-  const is = new Map(Object.entries(boundFingerprint(head)))
+  const [was, is] = [base, head].map(
+    (side) => new Map(Object.entries(boundFingerprint(withoutParameters(side, isAddress))))
+  ) as [Map<string, string>, Map<string, string>]
   const keys = [...new Set([...is.keys(), ...was.keys()])].filter((key) => was.get(key) !== is.get(key))
   if (keys.length === 0) return undefined
   const phrases = keys.sort(byOrder).map((key) => describePart(key, was.get(key), is.get(key)))

@@ -33,9 +33,12 @@ export function selectBase(document: BaselineDocument, query: BaseQuery): Select
   const comparable = usable.filter((run) => isSameFingerprint(run.fingerprint, query.fingerprint))
   if (comparable.length === 0) {
     const difference = describeDifference(newest.fingerprint, query.fingerprint) ?? ''
+    const advice = difference.includes('the parameter `')
+      ? '; a parameter that does not change the load can be listed in ignore-parameters'
+      : ''
     return {
       outcome: 'not comparable',
-      reason: `${difference}, compared with the newest run on ${branch} (${short(newest.commit)}); the next run on ${branch} with these settings starts a new baseline`
+      reason: `${difference}, compared with the newest run on ${branch} (${short(newest.commit)}); the next run on ${branch} with these settings starts a new baseline${advice}`
     }
   }
   return chooseRuns(comparable, query, { branch, recorded })

@@ -12,7 +12,7 @@ import type { ComparedScope, ScopeFinding } from './compare-scope.js'
 import type { ComparisonRules } from './sides.js'
 
 /** Tools write whole milliseconds. */
-const LEAST_CHANGE_MS = 2
+export const LEAST_CHANGE_MS = 2
 /** A base has 20 runs at most. */
 const COUNTS = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ')
 /** From so many base runs on, further ones hardly help. */

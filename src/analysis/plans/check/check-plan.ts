@@ -1,9 +1,12 @@
 import { flatten, readPlan, type PlanElement, type ReadPlan } from '../jmx/plan-tree.js'
-import { error, list, refuseForJMeter, shorten, warning, type Finding, type PlanRequest } from './request.js'
+import { error, GET_PLUGIN, list, refuseForJMeter, refuseProperties, shorten, warning } from './request.js'
+import type { Finding, PlanRequest } from './request.js'
+import { findAsideGroups } from './aside-groups.js'
 import { checkFiles } from './jmx-files.js'
 import { labelsOf, worthSuggesting, type Labels, JmxPlan, MOST_ELEMENTS } from './jmx-plan.js'
 import { checkLoad } from './jmx-load.js'
 import { checkParameters, searchParameters } from './jmx-parameters.js'
+import { checkMissing } from './jmx-properties.js'
 import { targetOf, type Target } from './jmx-target.js'
 import { callsIn, checkSource, literalsIn, refuseKind, sourcesOf } from './source-plan.js'
 
@@ -33,10 +36,15 @@ function checkJmx(request: PlanRequest): PlanCheck {
   const plan = JmxPlan.read(tree, request)
   return {
     findings: [
+      ...(request.isEmbedded
+        ? refuseProperties(request.others.map(({ name }) => name)).map((words) => error(`${words}.`))
+        : []),
       ...checkPlugins(tree, request),
       ...checkFiles(plan, request),
       ...checkLoad(plan, request),
-      ...checkParameters(plan, request)
+      ...checkParameters(plan, request),
+      ...findAsideGroups(plan).findings,
+      ...checkMissing(plan, request)
     ],
     labels: labelsOf(plan),
     target: targetOf(plan, request)
@@ -85,7 +93,7 @@ function checkPlugins(tree: readonly PlanElement[], request: PlanRequest): Findi
   const missing = kinds.filter((kind) => request.hasClass(kind) === false)
   const unknown = kinds.filter((kind) => request.hasClass(kind) === undefined)
   const name = request.plan.name
-  const lack = `${name} uses ${tell(missing)}, which this JMeter does not have; install the plugin into your own JMeter and point JMETER_HOME to it.`
+  const lack = `${name} uses ${tell(missing)}, which this JMeter does not have; ${GET_PLUGIN}.`
   const note = `${name} uses ${tell(unknown)}: the JMeter that runs it must have the plugin.`
   return [
     ...(missing.length === 0 ? [] : [error(lack)]),

@@ -1,7 +1,17 @@
 import { OPEN_GROUP, SCHEDULE, countArrivals } from '../jmx/open-model.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
-import { error, list, quote, settingsOf, warning, type Finding, type PlanRequest } from './request.js'
+import {
+  error,
+  list,
+  quote,
+  settingsOf,
+  shorten,
+  warning,
+  type Finding,
+  type PlanRequest
+} from './request.js'
 import type { JmxPlan } from './jmx-plan.js'
+import { propertyOf } from './jmx-properties.js'
 
 const THREAD_GROUP = /(?:^|\.)\w*ThreadGroup$/
 /** Groups that prepare the load or clean up after it: their numbers are their own. */
@@ -69,12 +79,19 @@ function checkSetting(plan: JmxPlan, groups: readonly PlanElement[], name: strin
       : plan.evaluate(group.properties.get(`ThreadGroup.${property}`) ?? '')?.trim()
   const concerned = name === 'threads' ? groups.filter(({ kind }) => kind !== OPEN_GROUP) : groups
   if (main.length === concerned.length && main.every((group) => has(group) === String(value))) return []
-  const fixed = main.map((group) => tellGroup(group, has(group), tell))
+  const source = (group: PlanElement): string | undefined =>
+    propertyOf(group.properties.get(`ThreadGroup.${property}`) ?? '', plan)
+  const fixed = main.map((group) => tellGroup(group, { value: has(group), property: source(group) }, tell))
   const [first] = main
+  const other = first && has(first) !== undefined ? source(first) : undefined
+  const give =
+    other === undefined || plan.properties.has(other)
+      ? 'Write'
+      : `Add -J${other}=${value} to override-parameters, or write`
   const example = (first && /^\d+$/.exec(has(first) ?? '')?.[0]) ?? String(value)
   const more = fixed.length > 3 ? `, and ${fixed.length - 3} more` : ''
   const told = fixed.length > 0 ? `: ${list(fixed.slice(0, 3))}${more}` : ''
-  const message = `${name} is ${value}, but the plan does not read it${told}. Write \${__P(${name},${example})} as ${field} in the thread group, or remove ${name}.`
+  const message = `${name} is ${value}, but the plan does not read it${told}. ${give} \${__P(${name},${example})} as ${field} in the thread group, or remove ${name}.`
   return [warning(message)]
 }
 
@@ -97,9 +114,14 @@ function hasNoArrivals({ properties }: PlanElement, plan: JmxPlan): boolean {
   return schedule !== undefined && countArrivals(schedule) === 0
 }
 
-function tellGroup(group: PlanElement, value: string | undefined, tell: (value: string) => string): string {
+function tellGroup(
+  group: PlanElement,
+  { value, property }: { value: string | undefined; property: string | undefined },
+  tell: (value: string) => string
+): string {
   const name = `the thread group ${quote(group.name)}`
-  if (value !== undefined && value !== '') return `${name} has ${tell(value)}, fixed`
+  if (value !== undefined && value !== '')
+    return `${name} has ${tell(value)}${property === undefined ? ', fixed' : ` (property ${shorten(property)})`}`
   const loops = group.properties.get(LOOPS)?.trim() ?? ''
   return /^\d+$/.test(loops)
     ? `${name} ends after ${loops === '1' ? 'one loop' : `${loops} loops`}`

@@ -1,5 +1,8 @@
+import { suggestWord } from '../../../contract/nearest.js'
+import { capitalize } from '../../../contract/text.js'
 import { error, warning, type Finding, type PlanRequest, type Parameter } from './request.js'
 import { READS_PROPERTIES, type JmxPlan } from './jmx-plan.js'
+import { describeElement, readProperties } from './jmx-properties.js'
 
 /** JMeter's own properties without a dot in their names; of those with one, only parameters of the base are judged. */
 const OWN = new Set([
@@ -30,9 +33,7 @@ export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] 
     ...[...names]
       .filter((name) => !ofBase.has(name) && !name.includes('.') && !OWN.has(name) && !plan.reads(name))
       .map((name) =>
-        warning(
-          `-J${name} has no effect: the plan does not read ${exampleOf(name)}. Is the name spelled as in the plan?`
-        )
+        warning(`-J${name} has no effect: the plan does not read ${exampleOf(name)}. ${adviseOn(name, plan)}`)
       ),
     ...checkBaselineParameters(request, {
       reads: (name) => plan.mentions(name),
@@ -42,6 +43,22 @@ export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] 
       isOwn: (name) => OWN.has(name)
     })
   ]
+}
+
+/** What was probably meant: a variable of that name, which is no property, or a property of nearly that name. */
+function adviseOn(name: string, plan: JmxPlan): string {
+  const user = plan.enabled.find(({ element }) => element.text.includes(`\${${name}}`))?.element
+  if (user !== undefined)
+    return `${capitalize(describeElement(user))} reads the variable \${${name}}, which is no property: write ${exampleOf(name)} there.`
+  const read = readProperties(plan)
+  const meant = suggestWord(
+    name,
+    [...read.keys()].filter((other) => !plan.properties.has(other))
+  )
+  const element = meant === undefined ? undefined : read.get(meant)
+  return meant === undefined || element === undefined
+    ? 'Is the name spelled as in the plan?'
+    : `Did you mean -J${meant}, which ${describeElement(element)} reads?`
 }
 
 /** The same for a plan of which nothing but its text is known. */

@@ -1,5 +1,6 @@
 import { argumentsOf, flatten, isJmx, readPlanTree, type PlanElement } from '../jmx/plan-tree.js'
 import { callFunction } from '../jmx/open-model.js'
+import { parseProperties, USER_PROPERTIES } from '../jmx/user-properties.js'
 import { hasWord, literal, settingsOf, type PlanInputs } from './request.js'
 
 export interface Placed {
@@ -69,7 +70,9 @@ export class JmxPlan {
     this.reachable = kinds.has('ModuleController')
       ? trees.flatMap((elements) => flatten(elements))
       : this.enabled.map(({ element }) => element)
-    const scripts = request.others.filter(({ name }) => !isJmx(name)).flatMap(({ text }) => text ?? [])
+    const scripts = request.others
+      .filter(({ name }) => !isJmx(name) && name !== USER_PROPERTIES)
+      .flatMap(({ text }) => text ?? [])
     this.texts = [...this.reachable.map(({ text }) => text), ...scripts]
     this.hasScripts =
       [...kinds].some((kind) => SCRIPT.test(kind)) || this.texts.some((text) => SCRIPT_FUNCTION.test(text))
@@ -133,6 +136,16 @@ export class JmxPlan {
     )
   }
 
+  /** Whether the plan itself may set this property. */
+  sets(property: string): boolean {
+    return this.#isChanged(property)
+  }
+
+  /** The text of a variable that the plan's tables define and nothing changes; undefined if there is none. */
+  variable(name: string): string | undefined {
+    return this.#variables.get(name)
+  }
+
   /** Whether anything in the plan may read this JMeter property. */
   reads(name: string): boolean {
     return this.isOpaque || this.mentions(name)
@@ -141,7 +154,9 @@ export class JmxPlan {
   /** Whether anything that can be looked into reads it. */
   mentions(name: string): boolean {
     const word = literal(name)
-    const direct = new RegExp(`\\b__(?:P|property)\\(\\s*(?:${word}\\s*[,)]|[^,()]{0,100}\\$\\{)`)
+    const direct = new RegExp(
+      `\\b__(?:P|property|isPropDefined)\\(\\s*(?:${word}\\s*[,)]|[^,()]{0,100}\\$\\{)`
+    )
     // Elsewhere, as in the body of a request, it is a word like any other.
     const inScript = new RegExp(`["'\`/]${word}["'\`/]|\\bprops\\??\\.${word}\\b`)
     return this.texts.some(
@@ -177,14 +192,16 @@ function pathOf({ kind, properties }: PlanElement): string {
   return [...properties].find(([name, value]) => SCRIPT_FILE.test(name) && value.trim() !== '')?.[1] ?? ''
 }
 
-/** As they are passed: Java's properties, which JMeter's functions read too, the run's settings, then `-J`; the last one wins. */
+/** As they are passed: Java's properties, which JMeter's functions read too, those of a file, the run's settings, then `-J`; the last one wins. */
 function propertiesOf(request: PlanInputs): Map<string, string> {
   const given = (wanted: 'J' | 'D'): [string, string][] =>
     request.parameters
       .filter(({ kind }) => kind === wanted)
       .map(({ name, value }): [string, string] => [name, value])
+  const file = request.others.find(({ name }) => name === USER_PROPERTIES)
   return new Map([
     ...given('D'),
+    ...parseProperties(file?.text ?? ''),
     ...[...settingsOf(request)].map(([name, value]): [string, string] => [name, String(value)]),
     ...given('J')
   ])

@@ -30,6 +30,8 @@ export interface PlanRequest {
   readonly parameters: readonly Parameter[]
   /** Those of them that lead to the server of the base, where base and head run side by side. */
   readonly baselineParameters?: readonly Parameter[]
+  /** Names of values that something else gives: a file of properties or variables, or the JMeter of this machine. */
+  readonly given?: ReadonlySet<string>
   /** What stops a run that does not end: "the timeout of 2 h". */
   readonly limit: string
   isThere(path: string): boolean
@@ -119,6 +121,16 @@ function isValid(bytes: Uint8Array): boolean {
   } catch {
     return false
   }
+}
+
+/** What to do about a class that JMeter does not have. */
+export const GET_PLUGIN =
+  'add its jar to files, or install the plugin into your own JMeter and point JMETER_HOME to it'
+
+/** JMeter would not read it, and nothing would show that. */
+export function refuseProperties(names: readonly string[]): string[] {
+  if (!names.includes('jmeter.properties')) return []
+  return ['jmeter.properties would not be used; put what differs from the defaults into user.properties']
 }
 
 const SELENIUM = 'java-selenium-chrome or java-selenium-firefox'

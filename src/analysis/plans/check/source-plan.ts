@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
 import { hasWord, settingsOf, shorten, warning } from './request.js'
 import type { Finding, PlanInputs, PlanRequest } from './request.js'
+import { checkMissingValues, type ValueReader } from './source-values.js'
 
 interface SourceTool {
   readonly extensions: readonly string[]
@@ -9,22 +10,44 @@ interface SourceTool {
   /** The plan itself reads threads, rampup and duration; otherwise the tool starts that many users for so long. */
   readonly readsSettings: boolean
   /** How a plan may write the name of a value; by default as it is. */
-  names?(name: string): string[]
+  names?(name: string): readonly string[]
   /** A call that reads an uploaded file, its quote and the file. */
   readonly readsFile?: RegExp
+  /** How it reads values, where a missing one can be seen. */
+  readonly values?: ValueReader
   example(name: string): string
+}
+
+/** System properties of Java. */
+const PROPERTIES: ValueReader = {
+  calls:
+    /\b(?:System\s*\.\s*getProperty|Integer\s*\.\s*getInteger|Long\s*\.\s*getLong)\(\s*"([^"\n]{1,200})"\s*\)|\bsys\.props\(\s*"([^"\n]{1,200})"\s*\)/g,
+  missing: 'null',
+  names: (name) => [name],
+  parameter: (name) => `-J${name}`,
+  fallback: (written) => `${written.replace('sys.props(', 'sys.props.getOrElse(').slice(0, -1)}, …)`
+}
+const VARIABLES: ValueReader = {
+  calls: /\b__ENV(?:\.([A-Za-z_$][\w$]{0,200})|\[\s*(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')\s*\])/g,
+  missing: 'undefined or empty',
+  names: (name) => [name, variableOf(name)],
+  own: /^(?:FLOOD_|K6_|LC_|(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|TZ|TMPDIR)$)/,
+  parameter: (name) => `-J${variableOf(name.toLowerCase()) === name ? name.toLowerCase() : name}`,
+  fallback: (written) => `${written} || '…'`
 }
 
 const GATLING: SourceTool = {
   extensions: ['.java', '.scala', '.kt', '.jar'],
   wanted: 'a simulation as .java, .scala, .kt or .jar',
   readsSettings: true,
+  values: PROPERTIES,
   example: (name) => `Integer.getInteger("${name}", 1)`
 }
 const SELENIUM: SourceTool = {
   extensions: ['.java'],
   wanted: 'a .java file with a main method or JUnit 5 tests',
   readsSettings: false,
+  values: PROPERTIES,
   example: (name) => `System.getProperty("${name}")`
 }
 const CHROME: SourceTool = {
@@ -37,7 +60,8 @@ const K6: SourceTool = {
   extensions: ['.js', '.ts', '.mjs', '.mts', '.cjs', '.cts', '.tar'],
   wanted: 'a script in JavaScript or TypeScript, or an archive of `k6 archive` (.tar)',
   readsSettings: false,
-  names: (name) => [name, variableOf(name)],
+  names: (name) => VARIABLES.names(name),
+  values: VARIABLES,
   readsFile:
     /(?:(?<![.\w])open\(\s*(?=["'`])|\b(?:from|import)\s*(?=["']\.{1,2}\/))(["'`])([^"'`$#\n]{1,300})\1/g,
   example: (name) => `__ENV.${variableOf(name)}`
@@ -84,6 +108,7 @@ export function checkSource(request: PlanRequest): Finding[] {
       isWhole: ({ name }) => !isOpaque && !hasJars(request) && !name.includes('.'),
       example: (name) => tool.example(name)
     }),
+    ...(tool.values === undefined ? [] : checkMissingValues(tool.values, request, settingsOf(request))),
     ...checkFiles(request, texts, tool.readsFile ?? READS_FILE)
   ]
 }
@@ -107,7 +132,7 @@ export function variableOf(name: string): string {
   return name.toUpperCase().replace(/\W/g, '_')
 }
 
-function namesOf(tool: SourceTool, name: string): string[] {
+function namesOf(tool: SourceTool, name: string): readonly string[] {
   return tool.names?.(name) ?? [name]
 }
 

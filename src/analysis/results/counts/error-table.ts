@@ -34,7 +34,8 @@ export class ErrorTable {
   /** By the numbers of their texts. */
   #reasons = new Map<number, string>()
 
-  add(label: number, fields: ErrorFields): void {
+  /** Returns code and message, one below the other. */
+  add(label: number, fields: ErrorFields): string {
     const { bytes, codeStart, codeEnd, messageStart, messageEnd } = fields
     if (this.#texts.size > MAX_TEXTS - 2) {
       this.#texts = new LabelTable()
@@ -47,6 +48,7 @@ export class ErrorTable {
     const reason = this.#reasons.get(key) ?? readError(fields).join('\n')
     this.#reasons.set(key, reason)
     this.#count(label, reason)
+    return reason
   }
 
   addText(label: number, code: string, message: string): void {

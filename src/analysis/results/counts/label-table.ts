@@ -38,10 +38,7 @@ export class LabelTable {
 
   /** For display: labels may be whole documents, and nobody reads more. */
   toStrings(): string[] {
-    return Array.from({ length: this.#size }, (_, label) => {
-      const text = this.textOf(label)
-      return text.length > LONGEST_LABEL ? `${text.slice(0, LONGEST_LABEL - 1)}…` : text
-    })
+    return Array.from({ length: this.#size }, (_, label) => shortenLabel(this.textOf(label)))
   }
 
   textOf(label: number): string {
@@ -82,6 +79,10 @@ export class LabelTable {
       this.#slots[slot] = label + 1
     }
   }
+}
+
+export function shortenLabel(text: string): string {
+  return text.length > LONGEST_LABEL ? `${text.slice(0, LONGEST_LABEL - 1)}…` : text
 }
 
 /** Four bytes per multiplication, which is the most that a row's label costs. */

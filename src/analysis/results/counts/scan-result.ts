@@ -1,4 +1,5 @@
 import type { VerdictDocument } from '../../../contract/verdict.js'
+import type { DetailOptions, PartDetails } from '../details/detail-scan.js'
 import type { StallScan } from '../stalls/stall-tracker.js'
 import type { CountedRuns } from './histogram.js'
 
@@ -35,6 +36,8 @@ export interface PartErrors {
 export interface SamplePart {
   /** Whether the rows count in the overall figures, or only under their labels (transactions whose requests count). */
   readonly counts: boolean
+  /** The rows are those of setUp and tearDown groups: no part of the load, nor of the time that it took. */
+  readonly isAside?: true
   readonly labels: readonly string[]
   readonly hasLabels: boolean
   readonly hasElapsed: boolean
@@ -49,6 +52,8 @@ export interface SamplePart {
   readonly line: TimeLineScan
   readonly errors: PartErrors
   readonly stalls: PartStalls
+  /** Only of a second reading. */
+  readonly details?: PartDetails
 }
 
 /** What stalls are found by; empty where rows have no start or no elapsed time. */
@@ -80,20 +85,28 @@ export interface ScannerOptions {
   readonly countToMs?: number | undefined
   /** Rows that end before it are read but not counted: they only show which transactions the rows after them belong to. */
   readonly countEndsFromMs?: number
+  /** Thread groups whose rows count for their labels only, by name. */
+  readonly asideGroups?: readonly string[] | undefined
+  /** Their rows that start before it are not counted; `countFromMs` if it is absent. No warm-up leaves them out. */
+  readonly asideFromMs?: number
   /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
   readonly stallLabels?: readonly (readonly string[])[]
+  /** For a second reading, which leaves the kernel aside. */
+  readonly details?: DetailOptions | undefined
   /** For rows without a header of their own, as from the middle of a CSV. */
   readonly header?: Uint8Array
 }
 
 /** Everything read from one CSV; plain data, so that it can come from another thread. */
-export interface ScanResult extends Omit<VerdictDocument['sources'][number], 'problems'> {
+export interface ScanResult extends Omit<VerdictDocument['sources'][number], 'problems' | 'aside_groups'> {
   /** Digests of the first row, of the first two and so on: the same for CSVs that begin with the same rows. */
   readonly firstRows: readonly string[]
   /** Whether times are dates that do not say in which zone. */
   readonly isZoneless: boolean
   /** By how much its clock is ahead of the run's; absent where it is the same. */
   readonly clockMs?: number
+  /** As in the scanner's options. */
+  readonly asideGroups?: readonly string[] | undefined
   /** How many of them were left out because they start too early or too late; 0 for a tidy CSV, which leaves out buckets. */
   readonly earlyRows: number
   /** The first few, in row order. */
@@ -109,3 +122,8 @@ export interface ScanResult extends Omit<VerdictDocument['sources'][number], 'pr
 }
 
 export const CELLS_A_LABEL = 2
+
+/** Without the rows of setUp and tearDown groups. */
+export function partsOfLoad({ parts }: Pick<ScanResult, 'parts'>): SamplePart[] {
+  return parts.filter(({ isAside }) => isAside !== true)
+}

@@ -144,7 +144,8 @@ export class TimeLine {
   }
 }
 
-function toRuns(tables: readonly Uint32Array[]): CountedRuns {
+/** One run per table: how often each time of the chart's buckets was counted. */
+export function toRuns(tables: readonly Uint32Array[]): CountedRuns {
   let size = 0
   for (const table of tables) for (const count of table) if (count > 0) size++
   const [values, counts] = [new Uint32Array(size), new Uint32Array(size)]

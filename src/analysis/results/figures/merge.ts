@@ -1,6 +1,7 @@
+import { partsOfLoad } from '../counts/scan-result.js'
 import type { ScanResult, SamplePart, TidyBucket, TimeLineScan } from '../counts/scan-result.js'
 import type { OverTime } from '../stalls/over-time.js'
-import { drawSamples, drawTidy, type Span } from './series.js'
+import { axisOf, drawSamples, drawTidy, type Span } from './series.js'
 import { countTimes, SampleIndex, sumSamples } from './sample-figures.js'
 import { findOverTime, type StallSource } from './find-over-time.js'
 import { isInScope, overTimeOf } from './measurements.js'
@@ -115,7 +116,7 @@ function sumScope(
 /** From the first start to the last end; undefined if a CSV with rows has no times. */
 function spanOf(sources: readonly IndexedSource[]): Span | undefined {
   const spans = sources.flatMap(({ scan, tidy }): readonly Span[] =>
-    tidy === undefined ? scan.parts : [tidy]
+    tidy === undefined ? partsOfLoad(scan) : [tidy]
   )
   if (sources.some(({ scan }) => isUntimed(scan))) return undefined
   const startMs = Math.min(...spans.map((span) => span.startMs))
@@ -154,16 +155,37 @@ function indexRun(scans: readonly ScanResult[]): IndexedRun {
   return { sources, span: spanOf(sources) }
 }
 
-function drawSeries(runs: readonly IndexedRun[]): TimeSeries | undefined {
+/** The buckets of the series of these runs, and where the first one begins in the time of each run's own rows; undefined without one. */
+export function findAxis(scans: readonly (readonly ScanResult[])[]) {
+  const runs = scans.map(indexRun)
+  const layout = runs.every(({ sources }) => isOneClock(sources)) ? layOut(runs) : undefined
+  const lines = layout?.laid.flatMap((run) => run.lines.flatMap((grid) => grid.lines)) ?? []
+  const axis = layout && axisOf(lines, layout.span)
+  if (layout === undefined || axis === undefined) return undefined
+  const { bucketMs, first, buckets } = axis
+  const originsMs = layout.laid.map(({ span }, i) => {
+    const movedMs = span.startMs - (runs[i]?.span?.startMs ?? span.startMs)
+    return first * bucketMs - movedMs
+  })
+  return { bucketMs, buckets, originsMs }
+}
+
+/** The runs end to end, and the time that they take; undefined if that of one of them is unknown. */
+function layOut(runs: readonly IndexedRun[]) {
   const timed = runs.flatMap(({ sources, span }) =>
     span === undefined ? [] : [{ span, lines: linesOf(sources), tidy: tidyOf(sources) }]
   )
   if (timed.length < runs.length) return undefined
   const laid = layEndToEnd(timed)
-  const first = laid[0]?.span.startMs
-  const last = laid.at(-1)?.span.endMs
-  if (first === undefined || last === undefined) return undefined
-  const span = { startMs: first, endMs: last }
+  const startMs = laid[0]?.span.startMs
+  const endMs = laid.at(-1)?.span.endMs
+  return startMs === undefined || endMs === undefined ? undefined : { laid, span: { startMs, endMs } }
+}
+
+function drawSeries(runs: readonly IndexedRun[]): TimeSeries | undefined {
+  const layout = layOut(runs)
+  if (layout === undefined) return undefined
+  const { laid, span } = layout
   return (
     drawSamples(joinGrids(laid.map(({ lines }) => lines)), span) ??
     drawTidy(
@@ -191,8 +213,9 @@ function tidyOf(sources: readonly IndexedSource[]): TimedRun['tidy'] {
 }
 
 function describe(scan: ScanResult): Source {
-  const { grid, region, shape, header, rows } = scan
-  return { grid, region, shape, header, rows, problems: listProblems(scan) }
+  const { grid, region, shape, header, rows, asideGroups } = scan
+  const aside = asideGroups && { aside_groups: [...asideGroups] }
+  return { grid, region, shape, header, rows, problems: listProblems(scan), ...aside }
 }
 
 function listProblems({ shape, header, rows, problems, problemCount }: ScanResult): string[] {

@@ -19,11 +19,10 @@ export interface Span {
 
 /** A sample counts where it ended. Threads are a bucket's most, summed over the grids; a list in `grids` has one grid's stretches. */
 export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: Span): TimeSeries | undefined {
-  const lines = grids.flat()
-  if (!lines.some(({ buckets }) => buckets.length > 0)) return undefined
-  const bucketMs = fitWidth(Math.max(...lines.map((line) => line.bucketMs)), span)
+  const axis = axisOf(grids.flat(), span)
+  if (axis === undefined) return undefined
+  const { bucketMs, first } = axis
   const points = makePoints(bucketMs, span)
-  const first = Math.floor(span.startMs / bucketMs)
   for (const grid of grids) {
     const threads = new Map<number, number>()
     for (const line of grid)
@@ -38,6 +37,14 @@ export function drawSamples(grids: readonly (readonly TimeLineScan[])[], span: S
     for (const [at, most] of threads) points[at]!.threads = (points[at]!.threads ?? 0) + most
   }
   return toSeries(points, bucketMs)
+}
+
+/** The buckets of the series of these lines: their width, the number of the first one, and how many there are; undefined without samples. */
+export function axisOf(lines: readonly TimeLineScan[], span: Span) {
+  if (!lines.some(({ buckets }) => buckets.length > 0)) return undefined
+  const bucketMs = fitWidth(Math.max(...lines.map((line) => line.bucketMs)), span)
+  const first = Math.floor(span.startMs / bucketMs)
+  return { bucketMs, first, buckets: Math.floor(span.endMs / bucketMs) - first + 1 }
 }
 
 /** The series of tidy CSVs: they have no percentiles, and their users are shown as threads. */

@@ -24,6 +24,7 @@ export interface KernelExports extends Record<KernelFigure, () => number> {
   setPartColumn(partOf: number): void
   skipRowsOf(name: number): void
   setMessage(length: number): number
+  setGroups(length: number): number
   countBetween(startMs: bigint, lastMs: bigint): void
   findRows(from: number, to: number): number
   countRows(limit: number): number

@@ -41,6 +41,7 @@ export class RowKernel {
   readonly #failed: RowFields
   readonly #errorColumns: readonly number[]
   readonly #lastColumn: number
+  readonly #hasThreads: boolean
   #taken = 0
 
   private constructor(exports: KernelExports, { delimiter, columns, at }: SampleLayout) {
@@ -53,6 +54,7 @@ export class RowKernel {
     }
     this.#errorColumns = [at.responseCode, at.responseMessage, at.failureMessage].filter((one) => one >= 0)
     this.#lastColumn = columns - 1
+    this.#hasThreads = at.threadName >= 0
     this.line = new KernelLine(exports, this.#memory)
     exports.setDialect(delimiter, columns)
     const { timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount } = at
@@ -84,6 +86,19 @@ export class RowKernel {
     // No row starts as late as never.
     const isEmpty = first > last
     this.#exports.countBetween(isEmpty ? NEVER : BigInt(first), isEmpty ? NEVER : BigInt(last))
+  }
+
+  /** Rows of thread groups with these names, in all ways in which a row may write them, are left to the taker from now on. */
+  leaveGroups(names: readonly Uint8Array[]): void {
+    if (!this.#hasThreads || names.length === 0) return
+    const entries = names.map((name) => {
+      const length = new Uint8Array(4)
+      new DataView(length.buffer).setUint32(0, name.length, true)
+      return [length, name]
+    })
+    const bytes = Buffer.concat(entries.flat())
+    const address = this.#exports.setGroups(bytes.length)
+    this.#memory.bytes.set(bytes, address)
   }
 
   /** Whether it has reached a row that may be a transaction's: it cannot continue from there. */

@@ -58,8 +58,9 @@ export class ByteScanner {
     this.#options = options
     this.#buffer = new Uint8Array(options.isLarge === true ? GOOD_CAPACITY : FIRST_CAPACITY)
     this.#limit = options.limit ?? Infinity
-    // The kernel only knows when rows start.
-    const kernelFrom = options.countEndsFromMs === undefined ? GOOD_CAPACITY : Infinity
+    // The kernel only knows when rows start, and nothing of their details.
+    const isPlain = options.countEndsFromMs === undefined && options.details === undefined
+    const kernelFrom = isPlain ? GOOD_CAPACITY : Infinity
     this.#kernelFrom = options.kernelFrom ?? kernelFrom
     if (options.header !== undefined) this.#useHeader(options.header)
     // Rows from the middle of a CSV are not its first ones.
@@ -112,6 +113,7 @@ export class ByteScanner {
       firstRows: this.#firstRows?.digests ?? [],
       isZoneless: reader?.isZoneless ?? false,
       earlyRows: samples?.earlyRows ?? 0,
+      ...(this.#options.asideGroups?.length && { asideGroups: this.#options.asideGroups }),
       problems: [...doubts.map((text) => ({ row: 0, text })), ...this.#problems.kept],
       problemCount: this.#problems.count + doubts.length,
       parts: samples?.toParts() ?? [],

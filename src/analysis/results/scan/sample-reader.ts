@@ -11,8 +11,10 @@ import {
   ThreadTable
 } from '../transactions/transaction-row.js'
 import type { ControllerMessage } from '../transactions/transaction-row.js'
+import { DetailReader } from '../details/detail-reader.js'
 import { type PartDescription, SampleTally } from './sample-tally.js'
 import { CELLS_A_LABEL, type SamplePart, type ScannerOptions } from '../counts/scan-result.js'
+import { AsideThreads } from './aside-threads.js'
 import { FollowedLabels } from '../stalls/followed-labels.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
 import type { Row, RowFields } from '../csv/row-splitter.js'
@@ -32,6 +34,13 @@ const MAX_ELAPSED_MS = 0x7fffffff
 /** More than a label table has numbers. */
 const MAX_GROUPS = 1 << 18
 
+interface AsideRows {
+  readonly threads: AsideThreads
+  readonly tally: SampleTally
+  /** Those that start before it are not counted. */
+  readonly fromMs: number
+}
+
 /** Reads the rows of a JMeter sample CSV and keeps counts of them, never the rows. */
 export class SampleReader {
   rows = 0
@@ -47,7 +56,11 @@ export class SampleReader {
   readonly #transactions: TransactionTally
   /** Rows that are part of another one. */
   readonly #parts: SampleTally
+  /** Rows of thread groups that are not the load. */
+  readonly #aside: AsideRows | undefined
   readonly #threads: ThreadTable
+  /** Only of a second reading. */
+  readonly #details: DetailReader | undefined
   /** A row as plain numbers; reused for every row. -1 means that it is missing. */
   readonly #values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
   readonly #error: ErrorFields = {
@@ -57,7 +70,7 @@ export class SampleReader {
   #scratch = new Uint8Array(256)
   #kernel: RowKernel | undefined
   /** Whether all rows arrive here in order; the kernel leaves only some. */
-  #isFollowing = true
+  #isFollowing: boolean
   #earlyRows = 0
   #hasEarlyRequests = false
   /** Whether times are dates that do not say in which zone; undefined before the first one. */
@@ -72,10 +85,17 @@ export class SampleReader {
     this.#countEndsFromMs = options.countEndsFromMs ?? -Infinity
     this.#threads = new ThreadTable(at)
     this.#followed = new FollowedLabels(options.stallLabels ?? [], (label) => this.#labels.textOf(label))
+    this.#isFollowing = options.details?.hasTransactions ?? true
+    this.#details =
+      options.details && new DetailReader(at, options.details, (label) => this.#labels.textOf(label))
     const scopeOf = (label: number) => this.scopeOf(label)
-    this.#requests = new SampleTally(scopeOf)
-    this.#parts = new SampleTally(scopeOf)
-    this.#transactions = new TransactionTally(scopeOf, (startMs, elapsedMs) =>
+    const createTally = () => new SampleTally(scopeOf, this.#details?.createTally())
+    this.#requests = createTally()
+    this.#parts = createTally()
+    const { asideGroups = [], asideFromMs = this.#countFromMs } = options
+    if (asideGroups.length > 0)
+      this.#aside = { threads: new AsideThreads(asideGroups), tally: createTally(), fromMs: asideFromMs }
+    this.#transactions = new TransactionTally(createTally, (startMs, elapsedMs) =>
       this.#isEarly(startMs, elapsedMs)
     )
   }
@@ -103,6 +123,7 @@ export class SampleReader {
     // A controller without samples did nothing and is not a sample. It cannot fail either: a server may say the same.
     const message = said?.samples === 0 && this.#values.outcome === 1 ? undefined : said
     if (message?.samples === 0) return undefined
+    if (this.#aside?.threads.has(row, this.#at)) return this.#takeAside(row, this.#aside)
     const isEarly =
       this.#at.timeStamp >= 0 && this.#isEarly(this.#values.startMs, Math.max(0, this.#values.elapsedMs))
     if (isEarly) this.#earlyRows++
@@ -135,7 +156,7 @@ export class SampleReader {
   /** Reads a row again that the kernel has counted, as context for the rows after it. */
   recall(row: Row): void {
     if (row.fault !== undefined || row.columns !== this.#columns || !this.#read(row)) return
-    this.#follow(row)
+    if (!this.#aside?.threads.has(row, this.#at)) this.#follow(row)
   }
 
   /** From now on the kernel counts most rows, and their figures are fetched from it. */
@@ -143,6 +164,7 @@ export class SampleReader {
     this.#kernel = kernel
     const [fromMs, toMs] = [this.#countFromMs, this.#countToMs]
     if (fromMs > -Infinity || toMs < Infinity) kernel.countBetween(fromMs, toMs)
+    if (this.#aside !== undefined) kernel.leaveGroups(this.#aside.threads.names)
     this.#isFollowing = false
     this.followTimes()
   }
@@ -169,7 +191,7 @@ export class SampleReader {
     }
     const requests = this.#requests.toPart({ ...description, counts: true }, this.#kernel)
     const transactions = this.#transactions.toParts(description, this.#otherRows)
-    return [requests, ...transactions, ...this.#partsOfSteps(description)]
+    return [requests, ...transactions, ...this.#partsOfSteps(description), ...this.#partAside(description)]
   }
 
   get doubts(): string[] {
@@ -217,10 +239,32 @@ export class SampleReader {
   #partsOfSteps(description: Omit<PartDescription, 'counts'>): SamplePart[] {
     if (this.#at.partOf < 0) return []
     const part = this.#parts.toPart({ ...description, counts: false }, this.#kernel?.parts)
-    if (part.times.values.length === 0) return []
+    if (part.times.values.length === 0 && (this.#parts.isEmpty || this.#details === undefined)) return []
     const line = new TimeLine().toScan()
     const stalls = { ...part.stalls, overall: [] }
     return [{ ...part, startMs: Infinity, endMs: -Infinity, line, stalls }]
+  }
+
+  /** A transaction counts like any other row of the group: none of them counts overall. */
+  #takeAside(row: Row, { tally, fromMs }: AsideRows): number | undefined {
+    const { startMs, elapsedMs } = this.#values
+    const endMs = startMs + Math.max(0, elapsedMs)
+    const isOut = startMs < fromMs || startMs > this.#countToMs || endMs < this.#countEndsFromMs
+    if (this.#at.timeStamp >= 0 && isOut) {
+      this.#earlyRows++
+      return undefined
+    }
+    const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
+    if (label < 0)
+      this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
+    this.#count(tally, row, Math.max(0, label))
+    return label < 0 ? undefined : label
+  }
+
+  #partAside(description: Omit<PartDescription, 'counts'>): SamplePart[] {
+    if (this.#aside === undefined || this.#aside.tally.isEmpty) return []
+    const part = this.#aside.tally.toPart({ ...description, counts: false })
+    return [{ ...part, isAside: true, line: new TimeLine().toScan() }]
   }
 
   #isPart({ starts, ends }: Row): boolean {
@@ -230,11 +274,25 @@ export class SampleReader {
 
   #count(tally: SampleTally, row: Row, label: number): void {
     const { elapsedMs, startMs, outcome, threads } = this.#values
+    if (this.#details !== undefined) {
+      this.#countDetails(this.#details, tally, row, label)
+      return
+    }
     tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
     const isFollowed = tally !== this.#parts || this.scopeOf(label) > 0
     if (startMs >= 0 && elapsedMs >= 0 && isFollowed)
       tally.follow(startMs, startMs + elapsedMs, label, hashThread(row, this.#at))
     if (outcome === 1) tally.errors.add(label, findError(row, this.#at, this.#error))
+  }
+
+  /** The figures are those of the first reading. */
+  #countDetails(reader: DetailReader, tally: SampleTally, row: Row, label: number): void {
+    const { elapsedMs, startMs, outcome } = this.#values
+    reader.read(row, elapsedMs)
+    tally.addDetails(label, startMs, elapsedMs, outcome, reader.row)
+    if (outcome === 0) return
+    const reason = tally.errors.add(label, findError(row, this.#at, this.#error))
+    tally.details?.addFailure(label, reason, startMs, () => reader.readFailed(row, startMs, elapsedMs))
   }
 
   #takeTransaction(row: Row, label: number, message: ControllerMessage): void {
@@ -248,7 +306,8 @@ export class SampleReader {
       endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
       isEndKnown: idleMs >= 0,
       kind: readControllerKind(row, this.#at, outcome === 1),
-      error: outcome === 1 ? { code, message: text } : undefined
+      error: outcome === 1 ? { code, message: text } : undefined,
+      details: this.#details?.keep(row, startMs, elapsedMs, outcome === 1)
     }
     if (this.#threads.isNameless(row)) this.#transactions.addNameless(transaction)
     else this.#transactions.add(this.#canFollow(row) ? this.#threads.numberOf(row) : undefined, transaction)

@@ -2,6 +2,7 @@
 import { ErrorTable } from '../counts/error-table.js'
 import { Histogram, joinRuns } from '../counts/histogram.js'
 import { TIME_BITS } from '../kernel/assembly/layout.js'
+import type { DetailTally, RowDetails } from '../details/detail-tally.js'
 import { CELLS_A_LABEL, type PartStalls, type SamplePart } from '../counts/scan-result.js'
 import { TimeLine } from '../counts/time-line.js'
 import { grow } from '../typed-arrays.js'
@@ -20,6 +21,8 @@ type CountedElsewhere = Pick<RowKernel, 'toRuns'> &
 export class SampleTally {
   readonly errors = new ErrorTable()
   readonly line = new TimeLine()
+  /** Only of a second reading. */
+  readonly details: DetailTally | undefined
   /** Below 65.5 s every millisecond has its own bucket; above, a bucket is at most 0.003 % wide. */
   readonly #times = new Histogram(TIME_BITS)
   #sums = new Float64Array(FIRST_CELLS)
@@ -34,8 +37,9 @@ export class SampleTally {
   #hasFineTimes = false
 
   /** `scopeOf` numbers the labels that have figures over time of their own, from 1; 0 for the others. */
-  constructor(scopeOf: (label: number) => number) {
+  constructor(scopeOf: (label: number) => number, details?: DetailTally) {
     this.#scopeOf = scopeOf
+    this.details = details
   }
 
   // Four plain numbers, because one object per row is what this file avoids. A time is -1 if the row does not have it.
@@ -48,6 +52,12 @@ export class SampleTally {
     if (startMs < this.#span[0]!) this.#span[0] = startMs
     if (endMs > this.#span[1]!) this.#span[1] = endMs
     this.line.add(endMs, elapsedMs, cell & 1, threads)
+  }
+
+  /** Instead of `add`, in a second reading. */
+  addDetails(label: number, startMs: number, elapsedMs: number, outcome: number, row: RowDetails): void {
+    this.isEmpty = false
+    this.details?.add(label, elapsedMs < 0 ? startMs : startMs + elapsedMs, elapsedMs, outcome, row)
   }
 
   follow(startMs: number, endMs: number, label: number, thread: number): void {
@@ -72,7 +82,8 @@ export class SampleTally {
       ...this.#sumUp(cells, description.hasElapsed, kernel),
       line: this.line.toScan(),
       errors: this.errors.toErrors(description.labels),
-      stalls
+      stalls,
+      ...(this.details && { details: this.details.toScan() })
     }
   }
 

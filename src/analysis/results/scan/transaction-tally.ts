@@ -1,5 +1,5 @@
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
-import { SampleTally, type PartDescription } from './sample-tally.js'
+import type { PartDescription, SampleTally } from './sample-tally.js'
 import { TransactionSorter } from '../transactions/transaction-sorter.js'
 import type { SortedTransaction, Transaction } from '../transactions/transaction-row.js'
 
@@ -22,7 +22,7 @@ export class TransactionTally {
   /** Rows that lack what is needed to sort them. */
   readonly #unsorted: SampleTally
   readonly #nameless: SampleTally
-  readonly #scopeOf: (label: number) => number
+  readonly #createTally: () => SampleTally
   readonly #isEarly: (startMs: number, elapsedMs: number) => boolean
   /** Whether there was any. */
   isSeen = false
@@ -31,13 +31,13 @@ export class TransactionTally {
   #hasNameless = false
 
   /** Rows that are too early are sorted like the others, because all of a controller are of one kind, but not counted. */
-  constructor(scopeOf: (label: number) => number, isEarly: (startMs: number, elapsedMs: number) => boolean) {
-    this.#scopeOf = scopeOf
+  constructor(createTally: () => SampleTally, isEarly: (startMs: number, elapsedMs: number) => boolean) {
+    this.#createTally = createTally
     this.#isEarly = isEarly
-    this.#counting = new SampleTally(scopeOf)
-    this.#covered = new SampleTally(scopeOf)
-    this.#unsorted = new SampleTally(scopeOf)
-    this.#nameless = new SampleTally(scopeOf)
+    this.#counting = createTally()
+    this.#covered = createTally()
+    this.#unsorted = createTally()
+    this.#nameless = createTally()
   }
 
   /** Takes a row of a thread; undefined if the CSV does not say in which thread, or when. */
@@ -58,7 +58,7 @@ export class TransactionTally {
 
   /** Rows that cannot be sorted count if nothing else could: then no request has a row. */
   toParts(description: Omit<PartDescription, 'counts'>, others: OtherRows): SamplePart[] {
-    const [late, lateCovered] = [new SampleTally(this.#scopeOf), new SampleTally(this.#scopeOf)]
+    const [late, lateCovered] = [this.#createTally(), this.#createTally()]
     for (const sorted of this.sorter.sortOpen()) this.#enter(sorted.counts ? late : lateCovered, sorted)
     const parts: [SampleTally, boolean][] = [
       [this.#counting, true],
@@ -83,8 +83,16 @@ export class TransactionTally {
   }
 
   #enter(tally: SampleTally, { transaction }: SortedTransaction): void {
-    const { label, outcome, elapsedMs, startMs, threads, error, thread } = transaction
+    const { label, outcome, elapsedMs, startMs, threads, error, thread, details } = transaction
     if (startMs >= 0 && this.#isEarly(startMs, Math.max(0, elapsedMs))) return
+    if (details !== undefined) {
+      const { row, failed } = details
+      tally.addDetails(label, startMs, elapsedMs, outcome, row)
+      if (error === undefined || failed === undefined) return
+      const reason = `${error.code}\n${error.message}`
+      tally.details?.addFailure(label, reason, startMs, () => failed)
+      return
+    }
     tally.add(label * CELLS_A_LABEL + outcome, elapsedMs, startMs, threads)
     if (startMs >= 0 && elapsedMs >= 0) tally.follow(startMs, startMs + elapsedMs, label, thread)
     if (error !== undefined) tally.errors.addText(label, error.code, error.message)

@@ -2,6 +2,7 @@ import { LabelTable } from '../counts/label-table.js'
 import { TRANSACTION_MESSAGE, type SampleColumns } from '../csv/header.js'
 import { readDigits } from '../csv/timestamp.js'
 import type { Row } from '../csv/row-splitter.js'
+import type { KeptDetails } from '../details/detail-tally.js'
 import { HASH_FACTOR, HASH_START } from '../kernel/assembly/layout.js'
 
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
@@ -90,6 +91,8 @@ export interface Transaction {
   readonly failing: number
   readonly threads: number
   readonly error: { readonly code: string; readonly message: string } | undefined
+  /** Only of a second reading. */
+  readonly details?: KeptDetails | undefined
 }
 
 export interface SortedTransaction {

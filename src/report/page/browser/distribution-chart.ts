@@ -25,7 +25,7 @@ interface Mark {
 const HEIGHT = 300
 const ROW_HEIGHT = 17
 // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- an enum of declarations alone has no value at run time
-const LOGARITHMIC: uPlot.Scale.Distr = 3
+export const LOGARITHMIC: uPlot.Scale.Distr = 3
 /** The apdex tolerates up to this many times its target. */
 const TOLERATED = 4
 
@@ -81,7 +81,7 @@ function dataOf(histogram: Histogram): uPlot.AlignedData {
 }
 
 /** A logarithmic axis has no zero. */
-function onAxis(ms: number): number {
+export function onAxis(ms: number): number {
   return Math.max(0.5, ms)
 }
 
@@ -125,7 +125,7 @@ function chartOptions(
 }
 
 /** 1, 2 and 5 of each power of ten; fewer if there would be too many. */
-function makeSplits(low: number, high: number): number[] {
+export function makeSplits(low: number, high: number): number[] {
   const decades = Math.log10(high / low)
   const digits = decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7]
   const first = Math.floor(Math.log10(low))

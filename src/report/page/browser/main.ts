@@ -1,7 +1,8 @@
 import type { Headline, PageDocument, View } from '../build-document.js'
 import { renderErrors, renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
-import { renderDetails } from '../served/run-details.js'
+import { renderLinks } from '../served/run-links.js'
 import { renderInformation, renderThresholds } from '../threshold-section.js'
+import { ComparedDistributions } from './comparison/compared-distributions.js'
 import { Connection } from './connection.js'
 import { DistributionChart } from './distribution-chart.js'
 import { find, make, rewrite } from './elements.js'
@@ -19,7 +20,7 @@ const SECTIONS = {
   errors: renderErrors,
   places: renderPlaces,
   run: renderRun,
-  details: renderDetails
+  links: renderLinks
 }
 
 const GOES_ON: readonly Headline[] = ['queued', 'running', 'stopping']
@@ -30,6 +31,7 @@ class Page {
   readonly #trend = new TrendCharts()
   readonly #distribution = new DistributionChart()
   readonly #labels = new LabelTable()
+  readonly #compared = new ComparedDistributions()
   readonly #choices = ['distribution-view', 'labels-view'].map((id) => find(id, HTMLSelectElement))
   #views: readonly View[] = []
   #chosen = 0
@@ -47,7 +49,13 @@ class Page {
     this.#choose(Math.min(this.#chosen, Math.max(0, page.views.length - 1)))
   }
 
+  /** Once, with the document that the page was made from. */
+  compare({ labelChanges }: PageDocument): void {
+    this.#compared.show(labelChanges)
+  }
+
   redraw(): void {
+    this.#compared.redraw()
     this.#times.redraw()
     this.#trend.redraw()
     this.#distribution.redraw()
@@ -92,6 +100,7 @@ const page = new Page()
 const first = JSON.parse(block.text) as PageDocument
 watchTheme(() => page.redraw())
 page.show(first)
+page.compare(first)
 
 const { events } = block.dataset
 if (events !== undefined) {

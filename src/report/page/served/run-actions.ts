@@ -23,7 +23,7 @@ export function renderActions({ comparePath, choices, repeat }: RunActions, isLi
       ? ''
       : `<form method="post" action="${escapeHtml(repeat.path)}"><input type="hidden" name="once" value="${escapeHtml(repeat.once)}"><button type="submit">Repeat this run</button></form>`
   const hidden = isLive ? ' hidden=""' : ''
-  return `<section id="actions" class="card" aria-label="Compare, repeat and download"${hidden}><div class="bar">${renderChoices(comparePath, choices)}<div class="tools"><a href="#details">Source and files</a>${again}</div></div></section>`
+  return `<section id="actions" class="card" aria-label="Compare, repeat and download"${hidden}><div class="bar">${renderChoices(comparePath, choices)}<div class="tools"><a href="#links">Source and files</a>${again}</div></div></section>`
 }
 
 /** Nothing if there is nothing to choose from. */

@@ -7,7 +7,7 @@ import { buildPageDocument, type Live, type PageDocument, type RunStatus } from 
 import type { ThresholdRow } from '../build-document.js'
 import { boundTrend } from '../../trend-points.js'
 import { findOrigin, formatElapsed, formatNumber } from '../numbers.js'
-import type { RunDetails } from './run-details.js'
+import type { RunLinks } from './run-links.js'
 import { formatPosition, type RenderedPage } from './served-parts.js'
 import { type PagePaths, pagePolicy, renderPageDocument } from '../page.js'
 
@@ -20,7 +20,8 @@ export interface RunJudgement extends Pick<Outcome, 'reason' | 'judgements' | 'w
   readonly warmUp?: WarmUpFacts | undefined
 }
 
-type OfOutcome = Pick<Outcome, 'summary' | 'rehearsal' | 'warnings' | 'grids' | 'nodes' | 'measurements'>
+type OfOutcome = Pick<Outcome, 'summary' | 'rehearsal' | 'warnings' | 'grids' | 'nodes'> &
+  Pick<Outcome, 'measurements' | 'details'>
 
 /** What a service knows about a run. */
 export interface RunState extends Omit<RunFacts, 'url'>, OfOutcome {
@@ -51,8 +52,8 @@ export function renderRunPage(page: PageDocument, paths: PagePaths): RenderedPag
 }
 
 /** What changes without the run itself, added to its document when it is shown. */
-export function addDetails(page: PageDocument, details: RunDetails, trend: Trend | undefined): PageDocument {
-  return { ...page, details, trend: boundTrend(trend) ?? null }
+export function addLinks(page: PageDocument, links: RunLinks, trend: Trend | undefined): PageDocument {
+  return { ...page, links, trend: boundTrend(trend) ?? null }
 }
 
 export function describeRun(run: RunState): PageDocument {

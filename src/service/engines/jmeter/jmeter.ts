@@ -12,9 +12,15 @@ import {
   readSubPaths,
   type ReadPlan
 } from '../../../analysis/plans/jmx/plan-tree.js'
+import { asSentence, capitalize } from '../../../contract/text.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
 import { redactLog, secretValues } from '../redact-log.js'
-import { refuseForJMeter, type RunFile } from '../../../analysis/plans/check/request.js'
+import {
+  GET_PLUGIN,
+  refuseForJMeter,
+  refuseProperties,
+  type RunFile
+} from '../../../analysis/plans/check/request.js'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
 import { findHome, listFiles, requireImageJava, runInImage } from '../image/image-program.js'
@@ -26,6 +32,7 @@ import {
   readVersion,
   VERSION_ARGUMENTS
 } from './install.js'
+import { type GivenFiles, readGivenFiles } from './given-files.js'
 import { type LogFindings, LossFinder, MISSING_CLASS, readLogEntries, readStops } from './losses.js'
 import { MissingThreads } from './missing-threads.js'
 import { refuseOwnResolvers } from './own-resolvers.js'
@@ -56,6 +63,11 @@ const SETTINGS = [
 
 const NOISE =
   /StatusConsoleListener The use of package scanning|^(?:NOTE: )?Picked up J\w+_OPTIONS: "-javaagent:/
+/**
+ * `summary = 1513 in 00:00:20 = 75.6/s Avg: 24 Min: 1 Max: 310 Err: 0 (0.00%)`: one node's, so far, with setUp and warm-up and without
+ * transactions that stand for their requests, so that it contradicts the figures of the run. JMeter's log has it too.
+ */
+const SUMMARY = /^.{1,200} [+=] +\d+ in \d\d:\d\d:\d\d = +[\d.,]+\/s Avg: /
 const KEPT_LINES = 80
 const MAX_WORDS = 4000
 const SHOWN_NOTES = 3
@@ -119,15 +131,17 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   const { order, signal, ports } = work
   const files = new Set(await readdir(dirname(order.planFile)))
   const plans = await readPlans(order, files)
+  const given = await readGivenFiles(order, files)
+  const secrets = secretValues([...order.properties, ...given.properties])
   const trees = plans.map(({ text = '' }) => readPlan(text))
   const elements = trees.flatMap((tree) => tree.elements ?? [])
   const texts = flatten(elements).map(({ text }) => text)
   await linkIntoFolders(dirname(order.planFile), readSubPaths(texts, files))
-  const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work)
+  const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work, { secrets, given })
   // Whoever stopped it knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   // The tool's output goes into the report, which anyone may read.
-  const redact = (text: string): string => redactLog(text, secretValues(order.properties))
+  const redact = (text: string): string => redactLog(text, secrets)
   // JMeter's exit code says whether it ran, not whether it ran the whole plan; its log does, with the paths that JMeter got.
   const { node } = order
   const place = { folder: node.pathOf(dirname(order.planFile)), samplesFile: node.pathOf(order.samplesFile) }
@@ -144,7 +158,7 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
     ports.log(redact(`${order.nodeName}: its log says: ${note}`))
   losses.push(...unreadPlans(plans, trees))
   const threads = new MissingThreads(trees[0]?.elements, {
-    others: plans.slice(1),
+    others: [...plans.slice(1), ...given.files],
     parameters: order.properties.filter(({ kind }) => kind === 'J'),
     threads: order.threads ?? undefined,
     rampupSeconds: order.rampupSec ?? undefined,
@@ -165,9 +179,12 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   }
 }
 
-async function runProcess(jmeter: JMeter, { order, signal, ports }: NodeWork) {
+async function runProcess(
+  jmeter: JMeter,
+  { order, signal, ports }: NodeWork,
+  { secrets, given }: { readonly secrets: readonly string[]; readonly given: GivenFiles }
+) {
   const words: string[] = []
-  const secrets = secretValues(order.properties)
   const said = { isDiskFull: false, isEnded: false }
   const { node } = order
   const folder = dirname(order.planFile)
@@ -176,7 +193,7 @@ async function runProcess(jmeter: JMeter, { order, signal, ports }: NodeWork) {
   const exit = await node.run(
     {
       file: jmeter.file,
-      args: [...(isScript(jmeter) ? [] : agent.options), ...args, ...jmeterArguments(order)],
+      args: [...(isScript(jmeter) ? [] : agent.options), ...args, ...jmeterArguments(order, given)],
       brings: [folder, ...agent.brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
@@ -185,7 +202,7 @@ async function runProcess(jmeter: JMeter, { order, signal, ports }: NodeWork) {
       cwd: node.pathOf(folder),
       env: { ...node.env, ...placeVariables(order.place), ...(isScript(jmeter) && agent.variables) },
       onLine: (line) => {
-        if (NOISE.test(line)) return
+        if (NOISE.test(line) || SUMMARY.test(line)) return
         said.isDiskFull ||= DISK_FULL.test(line)
         said.isEnded ||= END_OF_RUN.test(line)
         // A plan may print the secrets it received.
@@ -241,13 +258,15 @@ function unreadPlans(plans: readonly RunFile[], trees: readonly ReadPlan[]): str
   })
 }
 
-function jmeterArguments(order: NodeOrder): string[] {
+function jmeterArguments(order: NodeOrder, given: GivenFiles): string[] {
   const { node, planFile, samplesFile, logFile } = order
   return [
     '-n',
     ...['-t', node.pathOf(planFile), '-l', node.pathOf(samplesFile), '-j', node.pathOf(logFile)],
+    ...given.before,
     ...[...planParameters({ ...order, properties: [] })].map(([name, value]) => `-J${name}=${value}`),
     ...order.properties.map(({ kind, name, value }) => `-${kind}${name}=${value}`),
+    ...given.after,
     // Last, because the last one wins: the results must be readable whatever a caller overrides.
     ...SETTINGS
   ]
@@ -270,7 +289,7 @@ export function explain(
   // What to do comes first: JMeter's message may be long.
   if (missing !== undefined)
     parts.push(
-      `The plan uses ${missing}, which this JMeter (${jmeter.origin}) does not have. ${jmeter.image === undefined ? INSTALL_PLUGIN : 'Use an image whose JMeter has the plugin.'}`
+      `The plan uses ${missing}, which this JMeter (${jmeter.origin}) does not have. ${jmeter.image === undefined ? asSentence(capitalize(GET_PLUGIN)) : 'Add its jar to files, or use an image whose JMeter has the plugin.'}`
     )
   else if (said.includes('Problem loading XML')) parts.push(UNREADABLE)
   parts.push(told.slice(0, MAX_WORDS))
@@ -280,13 +299,12 @@ export function explain(
   return parts.join('\n')
 }
 
-const INSTALL_PLUGIN = 'Install the plugin into your own JMeter and point JMETER_HOME to it.'
 const UNREADABLE =
   'The plan is not complete and valid XML. Open it in JMeter and save it again, or take the last version that worked.'
 
 export function refuseFiles({ fileNames }: PlanRequest): string[] {
   const problem = refuseForJMeter(fileNames)
-  return problem === undefined ? [] : [problem]
+  return [...(problem === undefined ? [] : [problem]), ...refuseProperties(fileNames)]
 }
 
 /** Quick to start. */

@@ -1,4 +1,5 @@
 import { basename, isAbsolute, relative } from 'node:path'
+import { GET_PLUGIN } from '../../../analysis/plans/check/request.js'
 import { flatten, type PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
 import { readLogLines } from '../engine.js'
 
@@ -103,7 +104,7 @@ const ERRORS: readonly (readonly [pattern: RegExp, sentence: string])[] = [
   // A class that the plan names and JMeter lacks: its sampler only fails.
   [
     /Sampler: .*\n(?:.*\n)?java\.lang\.(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)/,
-    'the plan uses $1, which this JMeter does not have; install the plugin into your own JMeter and point JMETER_HOME to it'
+    `the plan uses $1, which this JMeter does not have; ${GET_PLUGIN}`
   ],
   // A thread that ends with an error sends no more requests; threads started by the plan itself are not users.
   [/JMeterThread: Test failed!/, 'a thread ended with an error ({reason})'],

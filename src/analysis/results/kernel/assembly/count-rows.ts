@@ -52,6 +52,7 @@ import {
 
 const CR: u8 = 13
 const QUOTE: u8 = 34
+const SPACE: u8 = 32
 const ONE: u8 = 49
 const SMALL_LETTERS: u32 = 0x20202020
 const TRUE: u32 = 0x65757274
@@ -76,6 +77,9 @@ let widthMs: u64 = u64.MAX_VALUE
 let fractions: i64 = 0
 let message: u32 = 0
 let messageBytes: u32 = 0
+/** Names of thread groups whose rows are left to the caller: the length of each and then its bytes. */
+let groups: u32 = 0
+let groupsEnd: u32 = 0
 /** Where the next row waiting for its page goes. */
 let waiting: u32 = WAITING_AT
 /** Of those that wait and have times: start, elapsed, label, scope, and where their places are. */
@@ -123,6 +127,13 @@ export function setMessage(length: u32): u32 {
   message = reserve(MESSAGE_BYTES)
   messageBytes = length
   return message
+}
+
+/** Where to write the names of the thread groups whose rows are left to the caller, this many bytes with their lengths. */
+export function setGroups(length: u32): u32 {
+  groups = reserve(length)
+  groupsEnd = groups + length
+  return groups
 }
 
 /** Must be called after finding places again. */
@@ -234,6 +245,7 @@ function takeRow<Order>(place: u32, record: u32): i32 {
     const start = Field.start(place, at.sampleCount)
     if (Field.end<Order>(place, at.sampleCount) - start != 1 || load<u8>(start) != ONE) return REASON_ROW
   }
+  if (groups != 0 && isInGroups(place)) return REASON_ROW
   if (at.responseMessage >= 0) {
     const start = Field.start(place, at.responseMessage)
     const length = Field.end<Order>(place, at.responseMessage) - start
@@ -289,6 +301,22 @@ function takeRow<Order>(place: u32, record: u32): i32 {
   store<u32>(record, place, RECORD_PLACE << 2)
   store<u32>(record, cell, RECORD_CELL << 2)
   return REASON_FAILED
+}
+
+/** Whether the name of its thread, up to the numbers after the last space, ends in that of a group. */
+function isInGroups(place: u32): bool {
+  const start = Field.start(place, threadNameColumn())
+  let end = Field.end<AnyOrder>(place, threadNameColumn())
+  while (end > start && load<u8>(end - 1) != SPACE) end--
+  if (end == start) return false
+  end--
+  for (let at = groups; at < groupsEnd; ) {
+    const length = load<u32>(at)
+    at += 4
+    if (end - start >= length && memory.compare(end - length, at, length) == 0) return true
+    at += length
+  }
+  return false
 }
 
 function hasText(place: u32, column: i32): bool {

@@ -15,6 +15,7 @@ export {
   hasStopped,
   countBetween,
   nextRow,
+  setGroups,
   setMessage,
   takenRows
 } from './count-rows'

@@ -15,7 +15,7 @@ export interface RunFile extends Linked {
   readonly bytes: number | null
 }
 
-export interface RunDetails {
+export interface RunLinks {
   /** The commit, the pull request, the workflow run: with where each of them is. */
   readonly source: readonly (Linked & { readonly what: string; readonly where: string })[]
   readonly project: Linked | null
@@ -29,28 +29,28 @@ export interface RunDetails {
 }
 
 /** Empty for a page that is a file: it leads nowhere. */
-export function renderDetails({ details }: { readonly details?: RunDetails }): string {
-  if (details === undefined) return ''
+export function renderLinks({ links }: { readonly links?: RunLinks }): string {
+  if (links === undefined) return ''
   const facts = [
-    ...details.source.map(({ what, where, ...link }) =>
+    ...links.source.map(({ what, where, ...link }) =>
       renderFact(
         what,
         `${renderLink(link, ' rel="noreferrer"')} <span class="hint">${escapeHtml(where)}</span>`
       )
     ),
-    ...(details.project === null ? [] : [renderFact('Project', renderLink(details.project))]),
-    ...(details.tags.length === 0
+    ...(links.project === null ? [] : [renderFact('Project', renderLink(links.project))]),
+    ...(links.tags.length === 0
       ? []
-      : [renderFact('Tags', details.tags.map((tag) => renderLink(tag)).join(', '))]),
-    ...(details.notes === ''
+      : [renderFact('Tags', links.tags.map((tag) => renderLink(tag)).join(', '))]),
+    ...(links.notes === ''
       ? []
-      : [renderFact('Notes', `<span class="lines">${escapeHtml(details.notes)}</span>`)])
+      : [renderFact('Notes', `<span class="lines">${escapeHtml(links.notes)}</span>`)])
   ]
   const list = facts.length === 0 ? '' : `<dl class="facts">${facts.join('')}</dl>`
-  return `<h2 id="details-title">Source and files</h2>${list}${renderFiles(details)}`
+  return `<h2 id="links-title">Source and files</h2>${list}${renderFiles(links)}`
 }
 
-function renderFiles({ files, filesLeftOut, filesToCome }: RunDetails): string {
+function renderFiles({ files, filesLeftOut, filesToCome }: RunLinks): string {
   const rows = files.map(({ name, href, about, bytes }) => {
     const cells = [
       `<th scope="row">${renderLink({ name, href }, ' download=""')}</th>`,

@@ -51,7 +51,7 @@ async function finish(
 }
 
 /** The part of the page that is made of the run's details. */
-const sectionOf = ({ text }: Reply): string => /<section id="details".*?<\/section>/s.exec(text)?.[0] ?? ''
+const sectionOf = ({ text }: Reply): string => /<section id="links".*?<\/section>/s.exec(text)?.[0] ?? ''
 const linksOf = (page: Reply): string[] =>
   [...sectionOf(page).matchAll(/<a href="([^"]*)" download/g)].map(([, href]) => href!)
 
@@ -324,8 +324,8 @@ describe('a run in progress', () => {
     expect(Date.parse(first)).toBeGreaterThanOrEqual(Date.parse(json.started))
     await send(team.as('member'), 'POST', `/runs/${id}/stop`)
     const last = await nextWhere(events, ({ live }) => live === undefined)
-    expect(last.details?.files.map(({ name }) => name)).toContain('verdict.json')
-    expect(last.details?.filesToCome).toBeNull()
+    expect(last.links?.files.map(({ name }) => name)).toContain('verdict.json')
+    expect(last.links?.filesToCome).toBeNull()
     events.close()
   })
 })

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { safeLink } from '../../report/escape.js'
-import type { RunDetails, RunFile } from '../../report/page/served/served-pages.js'
+import type { RunLinks, RunFile } from '../../report/page/served/served-pages.js'
 import { hasEnded, type RunRecord } from '../../contract/records.js'
 import { readSource } from '../../contract/run-source.js'
 import { listLogs } from '../runs/keep-logs.js'
@@ -17,7 +17,7 @@ const MOST_FILES = 300
 type Facts = Pick<ServiceFacts, 'store' | 'words'>
 
 /** What a run is for and the files it has, as links for whoever may read its page. */
-export async function describeDetails(run: RunRecord, facts: Facts): Promise<RunDetails> {
+export async function describeLinks(run: RunRecord, facts: Facts): Promise<RunLinks> {
   const { project, tags } = run.request
   const { parts, rest } = readSource(await readNotes(run, facts.store))
   const files = await listFiles(run, facts)

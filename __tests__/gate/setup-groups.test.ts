@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describeDifference } from '../../src/analysis/baseline/document/fingerprint.js'
+import type { Outcome } from '../../src/analysis/outcome.js'
+import { readAddress } from '../../src/client/http/address.js'
+// Loaded beforehand: the manual clock does not see that a module is being loaded.
+import '../../src/gate/after-run.js'
+import { fingerprintOf } from '../../src/gate/baseline/run-fingerprint.js'
+import { LiveGrid } from '../../src/gate/live/live-grid.js'
+import { gatherEvidence } from '../../src/gate/live/live-evidence.js'
+import { checkBeforeRun } from '../../src/gate/preflight.js'
+import { runGate } from '../../src/gate/run-gate.js'
+import type { Settings } from '../../src/gate/settings/settings.js'
+import { makePorts, makeSettings, makeSpecification, TOKEN } from '../support/gate/gate-ports.js'
+import { CSV_HEADER, GateService } from '../support/gate/gate-service.js'
+import { QUIET_PLAN } from '../support/quiet-plan.js'
+
+const START_MS = 1_760_000_000_000
+const row = (second: number, label: string, thread: string, isOk = true): string =>
+  `${START_MS + second * 1000},100,${label},${isOk ? 200 : 503},${isOk ? 'OK' : 'Busy'},${thread},${isOk},512,5`
+const LOAD = Array.from({ length: 20 }, (_, i) => row(5 + i, 'checkout', 'users 1-1'))
+/** A service that lets nodes share the load, with JMeter's prefix. */
+const CSV = [
+  CSV_HEADER,
+  row(0, 'login', '10.1.2.3:1099-prepare 1-1', false),
+  ...LOAD,
+  row(26, 'logout', 'tidy 1-1'),
+  ''
+]
+
+const groups = (...each: (readonly [kind: string, name: string])[]): string =>
+  each.map(([kind, name]) => `<${kind} testname="${name}" enabled="true"></${kind}><hashTree/>`).join('')
+const WITH_GROUPS = QUIET_PLAN.replace(
+  '<hashTree>',
+  () => `<hashTree>${groups(['SetupThreadGroup', 'prepare'], ['PostThreadGroup', 'tidy'])}`
+)
+
+let service: GateService
+let folder: string
+let plan: string
+
+beforeEach(async () => {
+  service = new GateService()
+  service.csvs.set('grid1', CSV.join('\n'))
+  folder = await mkdtemp(join(tmpdir(), 'setup-groups-'))
+  plan = join(folder, 'plan.jmx')
+  await writeFile(plan, WITH_GROUPS)
+})
+afterEach(async () => {
+  service.close()
+  await rm(folder, { recursive: true })
+})
+
+function settingsFor(changes: Partial<Settings> = {}): Settings {
+  return makeSettings({
+    target: { kind: 'remote', address: readAddress(service.url), token: TOKEN },
+    origin: { kind: 'files', paths: [plan], grids: [makeSpecification()] },
+    thresholdLines: 'error_rate < 1%',
+    ...changes
+  })
+}
+
+async function gate(changes: Partial<Settings> = {}): Promise<Outcome> {
+  const ports = await makePorts()
+  return ports.clock.run(runGate(ports, settingsFor(changes)))
+}
+
+describe('the rows of setUp and tearDown groups, from any service', () => {
+  test('count for their labels only, where the gate knows the plan', async () => {
+    const outcome = await gate()
+    expect(outcome).toMatchObject({ verdict: 'passed' })
+    expect(outcome.measurements!.figures({})).toMatchObject({ samples: 20, failures: 0 })
+    expect(outcome.measurements!.figures({ label: 'login' })).toMatchObject({ samples: 1, failures: 1 })
+    expect(outcome.measurements!.startMs).toBe(START_MS + 5_000)
+    expect(outcome.notes).toContainEqual(
+      '2 samples of setUp and tearDown thread groups count for their labels only, not overall. 1 of them failed: "login" (503 Busy).'
+    )
+    expect(outcome.measurements!.sources[0]!.aside_groups).toEqual(['prepare', 'tidy'])
+  })
+
+  test('a warm-up begins after them', async () => {
+    const { warmUp } = await gate({ warmUpMs: 5_000 })
+    expect(warmUp).toMatchObject({ startMs: START_MS + 5_000, samples: 5, failures: 0 })
+  })
+
+  test('count overall in a run of which the gate has no plan', async () => {
+    await gate()
+    const outcome = await gate({ origin: { kind: 'repeat', runId: service.runs[0]!.id } })
+    expect(outcome).toMatchObject({ verdict: 'failed' })
+    expect(outcome.measurements!.figures({})).toMatchObject({ samples: 22, failures: 1 })
+    expect(outcome.notes.join(' ')).not.toContain('setUp')
+  })
+
+  test('a run with nothing else is inconclusive', async () => {
+    service.csvs.set(
+      'grid1',
+      [CSV[0], CSV[1]!.replace('503,Busy', '200,OK').replace('false', 'true'), ''].join('\n')
+    )
+    const outcome = await gate()
+    expect(outcome.verdict).toBe('inconclusive')
+    expect(outcome.reason).toContain('All samples of grid grid1 are of setUp and tearDown thread groups')
+  })
+})
+
+test('runs that were recorded with them in the overall figures are not comparable', async () => {
+  const machine = { system: 'linux x64', cpu: 'A CPU', cores: 4 }
+  const now = await fingerprintOf(settingsFor(), machine)
+  const { 'setUp and tearDown samples': counted, ...before } = now
+  expect(counted).toBe('count for their labels only')
+  expect(describeDifference(before, now)).toBe(
+    'setUp and tearDown samples: count for their labels only, was not set'
+  )
+  await writeFile(plan, QUIET_PLAN)
+  expect(await fingerprintOf(settingsFor(), machine)).not.toHaveProperty('setUp and tearDown samples')
+})
+
+test('a check warns of groups that cannot be told from the load', async () => {
+  await writeFile(plan, WITH_GROUPS.replace('"tidy"', '"${__threadNum}"'))
+  const { findings } = await checkBeforeRun(settingsFor(), {})
+  expect(findings.map(({ message }) => message)).toContain(
+    'The samples of the tearDown thread group "${__threadNum}" count in the overall figures: its name is only known during the run; give it a fixed one.'
+  )
+})
+
+describe('while the run goes on', () => {
+  test('nothing is judged before the load begins, and the warm-up begins with it', () => {
+    const warmUp = { ms: 5_000, firstMs: Infinity }
+    const grid = new LiveGrid({ grid: 'g', region: 'r', asideGroups: ['prepare', 'tidy'] }, warmUp)
+    const times = { durationMs: 20_000, settledAfterMs: 0, warmUpMs: 5_000 }
+    grid.take(Buffer.from(`${CSV.slice(0, 2).join('\n')}\n`))
+    expect(gatherEvidence([grid], times)).toBeUndefined()
+    grid.take(Buffer.from(CSV.slice(2).join('\n')))
+    expect(warmUp.firstMs).toBe(START_MS + 5_000)
+    const { whole, total } = gatherEvidence([grid], times)!
+    expect(whole.figures({})).toMatchObject({ samples: 20, failures: 0 })
+    expect(total.figures({})).toMatchObject({ samples: 15, failures: 0 })
+  })
+})

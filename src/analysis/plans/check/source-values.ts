@@ -1,0 +1,113 @@
+import {
+  hasWord,
+  literal,
+  shorten,
+  warning,
+  type Finding,
+  type PlanRequest,
+  type RunFile
+} from './request.js'
+
+/** How the source of a plan reads a value by its name. */
+export interface ValueReader {
+  /** A call without a default; the name is the first group that matched. */
+  readonly calls: RegExp
+  /** What a value is that nobody gives. */
+  readonly missing: string
+  /** The names under which a value arrives that was given by this one. */
+  names(name: string): readonly string[]
+  /** Names that every plan of the tool gets. */
+  readonly own?: RegExp
+  /** The parameter that gives this value, and a fallback for it. */
+  parameter(name: string): string
+  fallback(written: string): string
+}
+
+/** Of a text: where a value is read. */
+interface Reading {
+  readonly file: string
+  readonly line: number
+  readonly written: string
+  readonly isGuarded: boolean
+}
+
+/** More would take long in a source of one long line. */
+const MOST_READINGS = 200
+const LOOKED_AT = 500
+const EMPTY = /^\s*(?:""|''|``)\s*(?:[)}\];,\n]|$)/
+/** On the same statement, after the value: an operator that deals with a missing one. */
+const AFTER = /^(?:[^;\n`},?|&=!:.]|,\s*\d+\s*\))*\s*(\|\||\?\?|\?:?(?!\.)|&&|[!=]==?|\.(?:or|getOrElse)\w*)/
+const BEFORE =
+  /(?:\bif\s*\([^;]*|!\s*|\btypeof\s+|(?:&&|\|\||\?\?|[!=]==?)\s*|\?\s+|\b(?:Option|Optional\.\w+|Objects\.\w+|requireNonNull\w*)\(\s*)$/
+const ASSIGNED =
+  /\b(?:const|let|var|val|final|String|Integer|Long|int|long)\s+(\w+)(?:\s*:\s*[\w?]+)?\s*=\s*$/
+
+/** Values that the source reads without a fallback and that nothing gives, with the line. In doubt it says nothing. */
+export function checkMissingValues(
+  reader: ValueReader,
+  request: PlanRequest,
+  settings: ReadonlyMap<string, unknown>
+): Finding[] {
+  const given = new Set([
+    ...[...request.parameters.map(({ name }) => name), ...settings.keys()].flatMap((name) =>
+      reader.names(name)
+    ),
+    ...(request.given ?? [])
+  ])
+  const found = new Map<string, Reading[]>()
+  let left = MOST_READINGS
+  const files = [request.plan, ...request.others].map((file) => ({ ...file, text: blankComments(file) }))
+  for (const { name: file, text } of files)
+    for (const match of text.matchAll(reader.calls)) {
+      const name = match.slice(1).find(Boolean) ?? ''
+      if (given.has(name) || reader.own?.test(name) || name.includes('.') || --left < 0) continue
+      const line = text.slice(0, match.index).split('\n').length
+      const isGuarded = isHandled(text, { start: match.index, end: match.index + match[0].length })
+      const reading = { file, line, written: match[0], isGuarded }
+      found.set(name, [...(found.get(name) ?? []), reading])
+    }
+  const isSet = (name: string): boolean =>
+    files.some(({ text }) => new RegExp(`\\bsetProperty\\(\\s*"${literal(name)}"`).test(text))
+  return [...found].flatMap(([name, readings]) => {
+    const [first] = readings
+    if (first === undefined || isSet(name) || readings.some(({ isGuarded }) => isGuarded)) return []
+    const { file, line, written } = first
+    const setting = ['threads', 'rampup', 'duration'].find((known) => reader.names(known).includes(name))
+    const give =
+      setting === undefined ? `Add ${reader.parameter(name)}=… to override-parameters` : `Set ${setting}`
+    return [
+      warning(
+        `${file}, line ${line}, reads ${shorten(written)}, and nothing gives it: it would be ${reader.missing}. ${give}, or write a fallback: ${reader.fallback(shorten(written))}.`
+      )
+    ]
+  })
+}
+
+/** Whether the code does something about a missing value: a fallback that is not empty, a condition, an assignment. */
+function isHandled(text: string, { start, end }: { start: number; end: number }): boolean {
+  const before = text.slice(Math.max(text.lastIndexOf('\n', start - 1) + 1, start - LOOKED_AT), start)
+  const after = text.slice(end, end + LOOKED_AT)
+  if (/^\s*=(?!=)/.test(after) || BEFORE.test(before)) return true
+  const operator = AFTER.exec(after)
+  const isFallback = operator !== null && ['||', '??'].includes(operator[1] ?? '')
+  if (operator !== null) return !(isFallback && EMPTY.test(after.slice(operator[0].length)))
+  const [, variable] = ASSIGNED.exec(before) ?? []
+  return variable !== undefined && isVariableHandled(text, variable)
+}
+
+function isVariableHandled(text: string, variable: string): boolean {
+  const handled = new RegExp(
+    `\\b${variable}\\b[\\s)]*(?:\\|\\||\\?\\?|\\?(?!\\.)|&&|[!=]==?)|(?:!\\s*|\\btypeof\\s+|\\b(?:if|while)\\s*\\([^;{\\n]{0,200})\\b${variable}\\b`
+  )
+  return hasWord(text, variable) && handled.test(text)
+}
+
+/** The text with its lines where they were. An address has two slashes too. */
+function blankComments({ text = '' }: RunFile): string {
+  const [start = '', ...pieces] = text.split('/*')
+  const code = pieces.map((piece) => {
+    const end = piece.includes('*/') ? piece.indexOf('*/') + 2 : piece.length
+    return piece.slice(0, end).replace(/[^\n]/g, '') + piece.slice(end)
+  })
+  return [start, ...code].join(' ').replace(/(^|\s)\/\/.*/g, '$1')
+}

@@ -1,0 +1,38 @@
+/** JMeter reads its properties from a file of this name next to the plan, before those of the run itself. */
+export const USER_PROPERTIES = 'user.properties'
+
+const ESCAPES: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f' }
+/** A key ends at the first `=`, `:` or space that has no backslash before it. */
+const LINE = /^((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)$/s
+
+/** Reads a Java properties file: comments, lines that go on after a backslash, and escapes. The last value of a name counts. */
+export function parseProperties(text: string): Map<string, string> {
+  const properties = new Map<string, string>()
+  let open = ''
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
+    const words = line.trimStart()
+    if (open === '' && /^(?:$|[#!])/.test(words)) continue
+    const backslashes = /\\*$/.exec(words)?.[0].length ?? 0
+    if (backslashes % 2 === 1) {
+      open += words.slice(0, -1)
+      continue
+    }
+    enter(properties, open + words)
+    open = ''
+  }
+  if (open !== '') enter(properties, open)
+  return properties
+}
+
+function enter(properties: Map<string, string>, line: string): void {
+  const [, name = '', value = ''] = LINE.exec(line) ?? []
+  properties.set(unescape(name), unescape(value))
+}
+
+function unescape(text: string): string {
+  return text.replace(/\\(?:u([\da-f]{4})|(.))/gis, (_, code?: string, letter = '') =>
+    code === undefined
+      ? (ESCAPES[letter as string] ?? (letter as string))
+      : String.fromCharCode(parseInt(code, 16))
+  )
+}

@@ -1,0 +1,94 @@
+import type { LabelChange, LabelChanges } from '../analysis/baseline/compare-labels.js'
+import type { Outcome } from '../analysis/outcome.js'
+import { describeChange, showFigure } from './rows.js'
+import { formatValue } from '../analysis/thresholds/format.js'
+
+/** What a table of labels says, as texts: the same on the page, in summary, comment and terminal. Labels are untrusted text. */
+export interface LabelChangeTable {
+  /** A line that names `baseline` is broken: then this is what people look for first. */
+  readonly isFirst: boolean
+  readonly title: string
+  readonly sentence: string
+  readonly rows: readonly LabelChangeRow[]
+  /** Whether the column of error rates has anything to say in the first so many rows. */
+  hasErrors(mostRows: number): boolean
+  /** What there is beyond so many rows; empty if nothing. */
+  describeOthers(mostRows: number): string
+}
+
+export type LabelChangeRow = ReturnType<typeof rowOf>
+
+/** Names of the columns: label, base, head, change, error rates, finding. */
+export const LABEL_CHANGE_HEADINGS = {
+  ...{
+    label: 'Label',
+    base: 'Base',
+    head: 'This run',
+    change: 'Change',
+    errors: 'Errors',
+    finding: 'Finding'
+  }
+} as const
+
+/** Undefined where nothing was compared by label. */
+export function labelChangeTable(
+  outcome: Pick<Outcome, 'labelChanges' | 'judgements'>
+): LabelChangeTable | undefined {
+  const { labelChanges, judgements } = outcome
+  if (labelChanges === undefined || labelChanges.rows.length === 0) return undefined
+  const isFirst = judgements.some(({ comparison }) => comparison?.outcome === 'broken')
+  const rows = labelChanges.rows.map(rowOf)
+  return {
+    isFirst,
+    title: isFirst ? 'Which requests got slower' : 'Base and head by label',
+    sentence: describeAll(labelChanges),
+    rows,
+    hasErrors: (mostRows) => labelChanges.rows.slice(0, mostRows).some(hasFailures),
+    describeOthers: (mostRows) => describeOthers(rows.length - mostRows, labelChanges.leftOut)
+  }
+}
+
+function rowOf(row: LabelChange) {
+  const { label, changePct, interval, errorRate, outcome, samples } = row
+  const change = { changePct: changePct ?? undefined, interval: interval ?? undefined }
+  return {
+    label: label.trim() === '' ? '(no name)' : label,
+    base: showFigure('percentile', row.base ?? undefined),
+    head: showFigure('percentile', row.head ?? undefined),
+    /** With its interval. */
+    change: describeChange('percentile', change),
+    errors: `${showFigure('error_rate', errorRate.base ?? undefined)} → ${showFigure('error_rate', errorRate.head ?? undefined)}`,
+    samples: `${formatValue('samples', samples.base)} → ${formatValue('samples', samples.head)}`,
+    outcome
+  }
+}
+
+function hasFailures({ errorRate }: LabelChange): boolean {
+  return (errorRate.base ?? 0) > 0 || (errorRate.head ?? 0) > 0
+}
+
+const WORDS: readonly (readonly [LabelChange['outcome'], string])[] = [
+  ['slower', 'slower'],
+  ['faster', 'faster'],
+  ['no clear change', 'without a clear change'],
+  ['not comparable', 'not comparable'],
+  ['new', 'new'],
+  ['gone', 'gone']
+]
+
+/** `The p95 of each label, what costs users most time first: none clearly slower, 3 without a clear change.` */
+function describeAll({ metric, rows }: LabelChanges): string {
+  const counts = WORDS.flatMap(([outcome, word]) => {
+    const found = rows.filter((row) => row.outcome === outcome).length
+    if (found === 0) return outcome === 'slower' ? ['none clearly slower'] : []
+    return [`${formatValue('samples', found)} ${word}`]
+  })
+  return `The ${metric} of each label, what costs users most time first: ${counts.join(', ')}. For information only: the verdict does not depend on it.`
+}
+
+function describeOthers(hidden: number, leftOut: number): string {
+  const [more, less] = [hidden, leftOut].map((count) => formatValue('samples', Math.max(0, count)))
+  if (leftOut === 0) return hidden > 0 ? `${more} more ${hidden === 1 ? 'is' : 'are'} in verdict.json.` : ''
+  const rest = `${less} further ${leftOut === 1 ? 'label' : 'labels'} changed less`
+  return hidden > 0 ? `${more} more ${hidden === 1 ? 'is' : 'are'} in verdict.json; ${rest}.` : `${rest}.`
+}
