@@ -12,9 +12,11 @@ import { resolveResultFiles } from './gate/settings/result-files.js'
 import { maskToken } from './gate/settings/target-settings.js'
 import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings/settings.js'
+import { describeSource } from './contract/api/run-source.js'
 import { messageOf } from './contract/text.js'
 import type { BaselineStore, Ports } from './gate/ports.js'
 import { createFindFiles } from './gate/github/runner-files.js'
+import { readSource } from './gate/github/source.js'
 import { createLog, takeOverOutput } from './gate/github/log.js'
 import * as step from './gate/github/step.js'
 import { endLeftoverGroup } from './service/nodes/machine/processes.js'
@@ -123,6 +125,7 @@ async function judge(cancelled: AbortSignal): Promise<void> {
     resolveBaseline: async (path) =>
       resolveBaselinePath(path, { workspace: await step.findWorkspace(process.env), isConfined: true }),
     defaultName: defaultName(ports.occasion),
+    defaultNotes: describeSource(await readSource(process.env, ports.occasion)),
     platform: process.platform
   })
   if ('skip' in settings) {

@@ -12,7 +12,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Outcome } from '../../src/analysis/outcome.js'
 import { buildPageDocument, type PageDocument } from '../../src/report/page/build-document.js'
 import { renderPage, renderPageDocument } from '../../src/report/page/page.js'
-import { describeRun } from '../../src/report/page/run-page.js'
+import { describeRun } from '../../src/report/page/served/run-page.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
 import {
   HOSTILE,

@@ -311,7 +311,8 @@ const ROWS: readonly Row[] = [
   row('check', [...CHECK_DOWN, '--grids', `[${GRID}]`], CONNECT),
   row('check', CHECK, ['--tool', 'gatling']),
   row('check', ['check', ...CONNECT, '--grids', `[${GRID}]`], ['--files', 'plan.jmx']),
-  row('check', ['check', ...CONNECT, '--files', 'plan.jmx'], ['--grids', `[${GRID}]`]),
+  // A service of our own has defaults for what is not given.
+  row('check', ['check', ...CONNECT, '--files', 'plan.jmx'], ['--grids', '[{ regoin: eu }]']),
   // What a plan reads has nothing to be said about: a rejected value shows that they are read.
   ...[
     ...[

@@ -38,7 +38,7 @@ async function start(keys = '', folder = folders.create()): Promise<Started> {
     },
     {
       start: startService,
-      pages: () => import('../../src/report/page/served-pages.js'),
+      pages: () => import('../../src/report/page/served/served-pages.js'),
       limits: DEFAULT_LIMITS
     }
   )

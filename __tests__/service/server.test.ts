@@ -167,7 +167,6 @@ describe('versions', () => {
 
 describe('what a grid must be', () => {
   test.each([
-    { key: 'region', value: '', problem: 'region is missing' },
     { key: 'region', value: '../../x', problem: 'region must be letters' },
     { key: 'stop_after', value: '0', problem: 'stop_after must be a whole number from 1 to 2880, not "0"' },
     { key: 'stop_after', value: '2881', problem: 'from 1 to 2880' },
@@ -178,8 +177,7 @@ describe('what a grid must be', () => {
       key: 'infrastructure',
       value: 'shared',
       problem: 'infrastructure must be demand or hosted, not "shared"'
-    },
-    { key: 'instance_type', value: '', problem: 'instance_type is missing' }
+    }
   ])('$key "$value": $problem', async ({ key, value, problem }) => {
     const reply = await postForm(service, '/grids', gridForm({ [key]: value }))
     expect(reply.status).toBe(422)
@@ -195,7 +193,7 @@ describe('what a grid must be', () => {
       grid: { stop_after: 9999, infrastructure: 'cloud', aws_platform: 'x', aws_spot_price: 'cheap' }
     })
     expect(reply.status).toBe(422)
-    const keys = ['region', 'instance_quantity', 'stop_after', 'infrastructure', 'instance_type']
+    const keys = ['stop_after', 'infrastructure', 'aws_spot_price']
     for (const key of keys) expect(reply.json.error).toContain(`grid: ${key} `)
   })
 
@@ -247,7 +245,7 @@ describe('what a run must be', () => {
       ['run[override_hosts]', 'nonsense'],
       ['run[override_parameters]', '-l /etc/passwd'],
       ['run[override_parameters]', '-l /etc/passwd -Jjmeter.reportgenerator.apdex_satisfied_threshold=soon'],
-      ['run[grids][][region]', 'us-east-1']
+      ['run[grids][][infrastructure]', 'cloud']
     ])
     const told = ['tool must', 'threads must', 'duration must', 'privacy_flag must', 'override_hosts:']
     for (const words of [
@@ -276,7 +274,7 @@ describe('what a run must be', () => {
         ['run[grids][][infrastructure]', 'demand'],
         ['run[grids][][region]', 'a']
       ] as FormPart[],
-      words: 'grid 1: region is missing'
+      words: 'grid 1 gives infrastructure, and grid 2 gives infrastructure, region: all keys'
     },
     { name: 'no grids', grids: [] as FormPart[], words: 'run[grids] is missing' },
     {

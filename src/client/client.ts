@@ -22,7 +22,13 @@ import { Http, isOfLoadgate, type HttpOptions, type Reply } from './http/http.js
 import type { Call } from './http/failures.js'
 import { multipartOf } from './http/multipart.js'
 import { REDACTED, type PartsBefore } from './http/redact.js'
-import { type GridSpecification, type RunRequest, gridFields, runFields } from './documents/requests.js'
+import {
+  type GridSpecification,
+  type RunRequest,
+  gridFields,
+  placeOf,
+  runFields
+} from './documents/requests.js'
 import { OPERATIONS, retry, type Sending } from './retry.js'
 import { describeErrorBody } from './http/error-body.js'
 
@@ -90,7 +96,7 @@ export class ServiceClient {
   }
 
   async createGrid(grid: GridSpecification, signal?: AbortSignal): Promise<Grid> {
-    const operation = `creating a grid in ${grid.region}`
+    const operation = `creating a grid in ${placeOf(grid)}`
     const upload = await multipartOf(operation, gridFields(grid), [])
     const url = (): URL => this.#url('grids')
     return this.#read({ as: 'createGrid', operation, method: 'POST', url, upload, signal }, madeGridSchema)
@@ -308,6 +314,7 @@ export class ServiceClient {
   async #lookForApi(operation: string, isPatient: boolean): Promise<void> {
     const read = async (url: URL, signal: AbortSignal): Promise<unknown> => {
       const reply = await this.#http.call(callOf({ as: 'findApi', operation, url: () => url, signal }))
+      if (url.origin === this.#address.origin) this.isLoadgate ||= isOfLoadgate(reply)
       return parseReply(operation, await reply.text())
     }
     const look = { operation, isPatient, clock: this.#clock, signal: this.#closing.signal, read }

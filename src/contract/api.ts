@@ -291,6 +291,11 @@ const runEntries = {
   stopped: timestamp,
   /** Another service may mean something else by it. */
   queue_position: lenient(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+  /** Null until there is one; undefined for a service that does not say. */
+  first_sample: v.fallback(
+    v.optional(v.nullable(v.pipe(v.string(), v.transform(Date.parse), v.finite()))),
+    undefined
+  ),
   nodes: runNodes,
   tool_thresholds: v.optional(v.fallback(v.nullable(v.array(v.fallback(toolThreshold, UNREAD))), [UNREAD]))
 }
@@ -305,7 +310,14 @@ export function runSchemas(words: Vocabulary) {
   const entries = { ...runEntries, _embedded: v.fallback(embedded, () => v.parse(embedded, {})) }
   const withStatus = document({ ...entries, status })
   const toRun = v.transform(
-    ({ _embedded, nodes, queue_position, tool_thresholds, ...run }: v.InferOutput<typeof withStatus>) => ({
+    ({
+      _embedded,
+      nodes,
+      queue_position,
+      first_sample,
+      tool_thresholds,
+      ...run
+    }: v.InferOutput<typeof withStatus>) => ({
       id: run.uuid,
       ...(run.batch_id !== undefined && { batchId: run.batch_id }),
       status: run.status,
@@ -332,6 +344,8 @@ export function runSchemas(words: Vocabulary) {
       results: _embedded.results ?? [],
       /** From 1, while it waits for other runs; absent where the service does not say so. */
       ...(queue_position !== undefined && { queuePosition: queue_position }),
+      /** When its load began; null until it has, absent where the service does not say so. */
+      ...(first_sample !== undefined && { firstSampleMs: first_sample }),
       /** Where its load came from; only the embedded service says so. */
       ...(nodes && { nodes }),
       /** What the plan itself says must hold, as its tool judged it. */

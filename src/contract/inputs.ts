@@ -166,7 +166,7 @@ export const INPUTS = {
   grids: {
     ...{ group: 'Where', kind: text('yaml'), only: 'new run', inFile: 'structure' },
     about:
-      'YAML or JSON list of the grids to run on. Each element is a specification (`region`, `instance_quantity`, `instance_type`, `infrastructure`, `stop_after` in minutes, and the optional keys of the service) or a reference to an existing grid (`uuid: …`, or just the uuid); the two can be mixed. Default: one node with `base-url: local`, unless `regions` has several regions; required with a service, unless `run-id` or `repeat` is given.'
+      'YAML or JSON list of the grids to run on. Each element is a specification (`region`, `instance_quantity`, `instance_type`, `infrastructure`, `stop_after` in minutes, and the optional keys of the service) or a reference to an existing grid (`uuid: …`, or just the uuid); the two can be mixed. Default: one node with `base-url: local`, unless `regions` has several regions, and one in its first region with a service of loadgate, which has a default for every key; another service needs all five, unless `run-id` or `repeat` is given.'
   },
   regions: {
     ...{ group: 'Where', kind: text('yaml'), inFile: 'structure' },
@@ -179,11 +179,13 @@ export const INPUTS = {
   },
   notes: {
     ...{ group: 'What to run', kind: text(), only: 'new run' },
-    about: 'Notes kept with the run. Default: none.'
+    about:
+      "Notes kept with the run. Default: the addresses of the commit, the pull request and the workflow run, one per line, which the run page of loadgate's own service links to."
   },
   project: {
     ...{ group: 'What to run', kind: text(), only: 'new run' },
-    about: 'Project of the service that the run belongs to. Default: none.'
+    about:
+      "Project of the service that the run belongs to. Default: the repository with loadgate's own service, none with another."
   },
   tags: {
     ...{ group: 'What to run', kind: text('tags'), only: 'new run', inFile: 'list' },

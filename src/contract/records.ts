@@ -157,6 +157,8 @@ const runRecord = v.object({
   apdex: v.nullable(text),
   /** Null until they have been counted. */
   samples: v.nullable(number),
+  /** Of all samples, for the trend of its project; absent where nobody has computed it. */
+  p95Ms: v.exactOptional(number),
   /** Why the run failed, in the tool's own words if it gave any, and what load was lost. */
   remoteErrors: v.nullable(text),
   startedMs: v.nullable(time),

@@ -65,6 +65,8 @@ export const INFRASTRUCTURES = ['demand', 'hosted'] as const
 
 /** `stop_after` in minutes. */
 export const MAX_STOP_AFTER_MIN = 2880
+/** Of this service, where a grid says nothing: as long as a gate waits by default. */
+export const DEFAULT_STOP_AFTER_MIN = 120
 
 /** The optional keys of a grid's specification; they only matter in a cloud. */
 export const OPTIONAL_GRID_KEYS: readonly string[] = [

@@ -140,10 +140,11 @@ export interface RegionsRequest {
 export interface Progress {
   /** Which of the step's runs it is, if there are several: "round 3 of 10: base". */
   readonly stage?: string
+  /** The run's own; `starting` while it has no samples yet and its service says so. */
   readonly status: string
   /** From 1, while it waits in the service's queue. */
   readonly queuePosition?: number
-  /** Since it started running; since the watch started if it has not. */
+  /** Since its first sample; since it was seen running, where the service does not say when that was; else since the watch started. */
   readonly elapsedMs: number
   /** Undefined while it is not running, or if unknown. */
   readonly durationMs: number | undefined

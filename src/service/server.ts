@@ -18,8 +18,10 @@ import { createMachinePlace } from './nodes/machine/machine-place.js'
 import { toolEnvironment } from './engines/tool-environment.js'
 import { Processes, type ProcessGroup } from './nodes/machine/processes.js'
 import { checkRegion, openPlaces, type PlaceParts, type Places } from './places.js'
+import { downloadRoutes } from './api/download-routes.js'
 import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
+import { LiveSamples } from './runs/live-samples.js'
 import { Runs } from './runs/runs.js'
 import { Verdicts } from './judging/verdicts.js'
 import { Store } from './store/store.js'
@@ -142,9 +144,11 @@ export async function startService(options: ServiceOptions) {
   const audit = options.audit ?? noAudit
   addGuards(app, facts, audit)
   const maxUploadBytes = options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
-  addRoutes(app, { facts, grids, runs, engines, verdicts, pages, maxUploadBytes }, [
+  const live = new LiveSamples(store)
+  addRoutes(app, { facts, grids, runs, engines, verdicts, pages, live, maxUploadBytes }, [
     ...(loadPages ? loginRoutes({ ...known, loadPages }) : []),
-    ...(pages ? pageRoutes({ facts, verdicts, pages }) : [])
+    ...(pages ? pageRoutes({ facts, verdicts, pages }) : []),
+    ...(pages ? downloadRoutes({ facts, runs, live, verdicts, pages }) : [])
   ])
   await front.listen(app)
   queue.resume()

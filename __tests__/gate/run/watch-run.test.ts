@@ -120,6 +120,53 @@ describe('the lines', () => {
     ])
   })
 
+  test('a run that has no samples yet is starting, and its duration counts from the first one', async () => {
+    const beginMs = clock.now()
+    const shown: { status: string; elapsedMs: number; durationMs: number | undefined }[] = []
+    const runAt = (elapsedMs: number): Partial<Run> => ({
+      ...course(3_000, 31_500)(elapsedMs),
+      firstSampleMs: elapsedMs < 11_500 ? null : beginMs + 11_000
+    })
+    await watch(runAt, { durationSeconds: 20, longestMs: 1_000, onProgress: (each) => shown.push(each) })
+    expect(log.of('info').map((line) => line.replace(/\d+ s( so far)?/, 'N s$1'))).toEqual([
+      'Run run1 is queued after N s',
+      'Run run1 is starting (N s so far)',
+      'Run run1 is running for N s of 20 s',
+      'Run run1 is finished after N s'
+    ])
+    expect(shown.filter(({ status }) => status === 'starting').at(-1)).toMatchObject({
+      durationMs: undefined
+    })
+    const running = shown.filter(({ status }) => status === 'running')
+    expect(running[0]!.elapsedMs).toBeLessThan(2_000)
+    expect(Math.max(...running.map(({ elapsedMs }) => elapsedMs))).toBeLessThanOrEqual(20_500)
+  })
+
+  test.each([
+    ['ahead', 3_600_000],
+    ['behind', -3_600_000]
+  ])('a service whose clock is %s says no more than that there are samples', async (_, offsetMs) => {
+    const beginMs = clock.now()
+    const elapsed: number[] = []
+    const runAt = (elapsedMs: number): Partial<Run> => ({
+      ...course(0, 30_000)(elapsedMs),
+      firstSampleMs: elapsedMs < 8_000 ? null : beginMs + 8_000 + offsetMs
+    })
+    const onProgress: WatchOptions['onProgress'] = ({ status, elapsedMs }) =>
+      status === 'running' && elapsed.push(elapsedMs)
+    await watch(runAt, { durationSeconds: 20, longestMs: 1_000, onProgress })
+    expect(elapsed[0]).toBeLessThanOrEqual(1_000)
+    expect(Math.max(...elapsed)).toBeLessThanOrEqual(23_000)
+  })
+
+  test('a run that is stopped before its first sample is stopping', async () => {
+    await watch((elapsedMs) => ({
+      status: elapsedMs < 5_000 ? 'running' : elapsedMs < 9_000 ? 'stopping' : 'finished',
+      firstSampleMs: null
+    }))
+    expect(log.of('info').join('\n')).toMatch(/is starting .*\n.*is stopping for .*\n.*is finished/)
+  })
+
   test('none in between where progress is shown otherwise', async () => {
     const shown: string[] = []
     await watch(course(0, 600_000), { onProgress: ({ status }) => shown.push(status) })

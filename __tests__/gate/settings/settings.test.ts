@@ -165,6 +165,38 @@ describe('an input that is given', () => {
   })
 })
 
+describe('grids of a service leave out what it may have defaults for', () => {
+  const chosen = {
+    infrastructure: 'demand',
+    nodeCount: 1,
+    stopAfterMinutes: 30,
+    region: '',
+    instanceType: ''
+  }
+  const all = ['infrastructure', 'region', 'instance_quantity', 'instance_type', 'stop_after']
+  test.each<[string, string, object]>([
+    ['none', '', { ...chosen, leftOut: all }],
+    ['a region', '- region: eu', { ...chosen, region: 'eu', leftOut: all.filter((key) => key !== 'region') }],
+    [
+      'all but the region',
+      '- { infrastructure: hosted, instance_quantity: 3, instance_type: big, stop_after: 9 }',
+      {
+        ...{ infrastructure: 'hosted', nodeCount: 3, instanceType: 'big', stopAfterMinutes: 9, region: '' },
+        leftOut: ['region']
+      }
+    ]
+  ])('%s', async (_, grids, specification) => {
+    const { origin } = await readGiven({ ...REMOTE, grids, timeout: '30m' })
+    expect(origin).toMatchObject({ grids: [{ ...specification, options: {} }] })
+  })
+
+  test('a complete one has left out nothing', async () => {
+    const { origin } = await readGiven({ ...REMOTE, grids: SPECIFICATION })
+    expect(origin).toMatchObject({ kind: 'files' })
+    expect(JSON.stringify(origin)).not.toContain('leftOut')
+  })
+})
+
 describe('a bad input names itself, what was given and what is accepted', () => {
   test.each<[string, Given, string]>([
     [
@@ -332,11 +364,6 @@ describe('a bad input names itself, what was given and what is accepted', () => 
       'an exclusion first',
       { ...REMOTE, files: '!a\nb' },
       'files: the first line must be the plan, found "!a"'
-    ],
-    [
-      'no grids',
-      { ...REMOTE, grids: '' },
-      'grids: is empty; give a list of grids, each a specification or a reference (`uuid: …`)'
     ]
   ])('%s', async (_, given, problem) => {
     expect(await problemsOf(given)).toEqual([problem])
@@ -356,10 +383,8 @@ describe('a bad input names itself, what was given and what is accepted', () => 
   })
 
   test('grids say which element', async () => {
-    const problems = await problemsOf({ ...REMOTE, grids: '- uuid: ok\n- {region: r}' })
-    expect(problems).toEqual([
-      'grids: element 2: missing infrastructure, instance_quantity, instance_type, stop_after'
-    ])
+    const problems = await problemsOf({ ...REMOTE, grids: '- uuid: ok\n- {regoin: r}' })
+    expect(problems).toEqual([expect.stringMatching(/^grids: element 2: .*regoin/)])
   })
 
   test('a stop_after shorter than the duration', async () => {

@@ -140,6 +140,7 @@ describe('runs, field by field', () => {
     expect(created.json).toEqual({
       ...runFields(uuid, service),
       batch_id: TEXT,
+      first_sample: null,
       _embedded: {
         grids: [{ ...gridFields(gridId, 'starting'), batch_id: created.json.batch_id, nodes: [] }],
         files: [file()],
@@ -154,6 +155,7 @@ describe('runs, field by field', () => {
       ...runFields(uuid, service),
       ...ended,
       batch_id: created.json.batch_id,
+      first_sample: TIMESTAMP,
       nodes: [
         {
           ...{ grid: gridId, region: 'us-east-1', number: 1, place: 'this machine', threads: 4 },

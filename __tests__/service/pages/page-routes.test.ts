@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunRecord } from '../../../src/contract/records.js'
 import type { PageDocument } from '../../../src/report/page/build-document.js'
-import { readEmbedded, type EmbeddedDocument } from '../../../src/report/page/label-rows.js'
 import type { Service } from '../../../src/service/server.js'
 import { openDatabase } from '../../../src/service/store/database.js'
 import { RunTable } from '../../../src/service/store/tables.js'
-import { HTML, listen, nextWhere, visit, WITH_PAGES } from './page-support.js'
+import { HTML, listen, nextWhere, readDocument, visit, WITH_PAGES } from './page-support.js'
 import {
   createFolders,
   createRun,
@@ -185,11 +184,6 @@ describe('the API', () => {
 })
 
 /** The data block of a page. */
-function readDocument(html: string): PageDocument {
-  const [, json] = /<script type="application\/json" id="data"[^>]*>(.*?)<\/script>/s.exec(html) ?? []
-  return readEmbedded(JSON.parse(json ?? '') as EmbeddedDocument)
-}
-
 describe('the page of a run that has ended', () => {
   test('is the whole report, without a verdict', async () => {
     const { text } = await browse(`/runs/${endedId}`)
@@ -252,7 +246,7 @@ describe('a run in progress', () => {
     expect(page.text).toContain(`data-events="/runs/${id}/events"`)
     expect(page.headers['content-security-policy']).toContain("connect-src 'self'")
     expect(readDocument(page.text).live).toEqual({
-      elapsedMs: 0,
+      elapsedMs: null,
       durationMs: 3_600_000,
       now: null,
       quiet: null
@@ -261,7 +255,7 @@ describe('a run in progress', () => {
     const first = await listen(live, `/runs/${id}/events`, ticket)
     expect(first.response.headers['content-type']).toBe('text/event-stream; charset=utf-8')
     expect(first.response.headers['cache-control']).toBe('no-store')
-    expect(await first.next()).toMatchObject({ headline: 'running', live: { elapsedMs: 0 } })
+    expect(await first.next()).toMatchObject({ headline: 'running', live: { elapsedMs: null } })
     expect(first.text()).toMatch(/^retry: 1000\n\ndata: \{/)
     // The rehearsal writes its samples when its own clock has advanced; the next poll finds them. An hour is longer than any poll takes.
     const step = setInterval(() => void moving.advance(1000), 30)

@@ -1,12 +1,13 @@
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
+import { readEmbedded, type EmbeddedDocument } from '../../../src/report/page/label-rows.js'
 import type { PageDocument } from '../../../src/report/page/build-document.js'
 import type { Service, ServiceOptions } from '../../../src/service/server.js'
-import { get } from '../support.js'
+import { get, type Reply, send } from '../support.js'
 
 /** Services of these tests have pages, as the command line's has. */
 export const WITH_PAGES: Pick<ServiceOptions, 'pages'> = {
-  pages: () => import('../../../src/report/page/served-pages.js')
+  pages: () => import('../../../src/report/page/served/served-pages.js')
 }
 
 export const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -84,4 +85,30 @@ export async function nextWhere(
     if (document === undefined) throw new Error(`the stream has ended: ${listener.text().slice(-300)}`)
     if (holds(document)) return document
   }
+}
+
+/** What a browser sends for a form of one of the service's pages. */
+export function submit(
+  { url }: Pick<Service, 'url'>,
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {}
+): Promise<Reply> {
+  return send({ url, token: '' }, 'POST', path, {
+    token: null,
+    headers: { ...HTML, origin: url, 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(fields).toString()
+  })
+}
+
+/** The cookie of whoever has this token. */
+export async function logIn(address: Pick<Service, 'url' | 'token'>): Promise<string> {
+  const reply = await submit(address, '/login', { token: address.token })
+  return reply.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+}
+
+/** The document in a run's page. */
+export function readDocument(html: string): PageDocument {
+  const [, json = ''] = /<script type="application\/json"[^>]*>(.*?)<\/script>/s.exec(html) ?? []
+  return readEmbedded(JSON.parse(json) as EmbeddedDocument)
 }

@@ -58,7 +58,10 @@ describe('the findings of a summary', () => {
       'no group is on\nload lost: node 1 recorded no samples',
       'No group is on; load lost: node 1 recorded no samples. Up'
     ],
-    ['is it so?\nload lost: node 1', 'Is it so? load lost: node 1. Up'],
+    ['is it so?\nload lost: node 1', 'Is it so? Load lost: node 1. Up'],
+    ['It failed.\nload lost: node 1', 'It failed. Load lost: node 1. Up'],
+    ["on-demand grids ended!\nthe node's log says why", "On-demand grids ended! The node's log says why. Up"],
+    ['shop.js failed.\njava.lang.Error: x', 'Shop.js failed. java.lang.Error: x. Up'],
     ['load lost: stopped by a caller after 13 s', 'Stopped after 13 s. Up'],
     ['load lost: stopped by a caller before the run started', 'Stopped before the run started. Up'],
     [

@@ -29,6 +29,8 @@ const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
   results:
     "Judge these files, which a load-test tool has written, instead of a run: a path or glob, relative to the current directory; repeat the flag for more, or give a YAML map from names to paths. They are recognized by their content: JMeter's CSV and XML, k6's CSV and JSON, vegeta's and hey's CSV, each also as gzip. Default: none.",
   name: 'Name of the run. Default: `loadgate`.',
+  notes: 'Notes kept with the run. Default: none.',
+  project: 'Project of the service that the run belongs to. Default: none.',
   regions: ABOUT_REGIONS,
   'on-missing-token':
     'What to do if LOADGATE_TOKEN is not set and the service needs it: `fail`, or `skip`, which ends with the verdict `skipped` and exit code 0. Default: `fail`.',

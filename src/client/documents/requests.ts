@@ -1,14 +1,23 @@
 import type { Field } from '../http/multipart.js'
-import type { Vocabulary } from '../../contract/vocabulary.js'
+import type { RequiredGridKey, Vocabulary } from '../../contract/vocabulary.js'
 
 /** A grid to create. `options` contains the optional keys under their names in the API. */
 export interface GridSpecification {
   readonly infrastructure: string
+  /** Empty if the service is to choose it. */
   readonly region: string
   readonly nodeCount: number
+  /** Empty if the service is to choose it. */
   readonly instanceType: string
   readonly stopAfterMinutes: number
   readonly options: Readonly<Record<string, string>>
+  /** Which of the keys that the API requires were left out: only a loadgate has defaults for them. */
+  readonly leftOut?: readonly RequiredGridKey[]
+}
+
+/** For people. */
+export function placeOf({ region }: Pick<GridSpecification, 'region'>): string {
+  return region === '' ? "the service's default region" : region
 }
 
 export interface GridReference {
@@ -84,5 +93,5 @@ function gridEntries(grid: GridSpecification): (readonly [string, string])[] {
     ['instance_type', grid.instanceType],
     ['stop_after', String(grid.stopAfterMinutes)],
     ...Object.entries(grid.options)
-  ]
+  ].flatMap(([key = '', value = '']) => (value === '' ? [] : [[key, value] as const]))
 }

@@ -193,6 +193,10 @@ export function replySchemas(words: Vocabulary) {
     Run: v.object({
       ...runFields,
       batch_id: text,
+      first_sample: described(
+        v.nullable(timestamp),
+        'When its first sample started: from then on its duration counts. Null until there is one; an addition of this service.'
+      ),
       nodes: v.optional(v.array(runNode)),
       _embedded: v.object({
         grids: v.array(grid),

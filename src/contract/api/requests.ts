@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import { RUN_STATUSES } from '../records.js'
 import { shorten } from '../text.js'
-import { INFRASTRUCTURES, MAX_STOP_AFTER_MIN, ON_STALL, TOOLS, type Vocabulary } from '../vocabulary.js'
+import {
+  DEFAULT_STOP_AFTER_MIN,
+  INFRASTRUCTURES,
+  MAX_STOP_AFTER_MIN,
+  ON_STALL,
+  TOOLS,
+  type Vocabulary
+} from '../vocabulary.js'
 
 // The parameters of requests, one schema each: in as forms send them, which is as text; out as JSON has them. The output side becomes
 // the API's description, so what follows the last schema of a pipe must be something that JSON schema can express.
@@ -45,11 +52,23 @@ function integer(least: number, most: number, description: string) {
 
 /** The keys of `grid[…]`, and of a specification in `run[grids][]`. */
 export const gridRequest = v.object({
-  region: name('Where the nodes run: a region of this service. Where it has none of its own, any name.'),
-  instance_quantity: integer(1, LARGEST, 'How many nodes.'),
-  stop_after: integer(1, MAX_STOP_AFTER_MIN, 'After how many minutes the grid stops by itself.'),
-  infrastructure: choice(INFRASTRUCTURES, 'On demand, or hosted by the caller: the same here.'),
-  instance_type: name('The size of a node.'),
+  region: v.optional(
+    name(
+      'Where the nodes run: a region of this service, by default its first one. Where it has none of its own, any name, by default `local`.'
+    )
+  ),
+  instance_quantity: v.optional(integer(1, LARGEST, 'How many nodes; by default 1.')),
+  stop_after: v.optional(
+    integer(
+      1,
+      MAX_STOP_AFTER_MIN,
+      `After how many minutes the grid stops by itself; by default ${DEFAULT_STOP_AFTER_MIN}.`
+    )
+  ),
+  infrastructure: v.optional(
+    choice(INFRASTRUCTURES, 'On demand, or hosted by the caller: the same here; by default `demand`.')
+  ),
+  instance_type: v.optional(name('The size of a node; by default `default`.')),
   aws_platform: v.optional(text('No effect here: ec2_default_vpc or ec2_classic.')),
   aws_tags: v.optional(text('No effect here: key=value pairs, separated by commas.')),
   aws_availability_zone: v.optional(text('No effect here: a zone within the region.')),

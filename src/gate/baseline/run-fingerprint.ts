@@ -87,7 +87,9 @@ async function planParts({ origin }: Settings): Promise<[string, string][]> {
   const [plan, ...data] = origin.paths
   const parts: [string, string][] = plan === undefined ? [] : [['plan', await hashFile(plan)]]
   for (const path of data) parts.push([dataFileKey(basename(path)), await hashFile(path)])
-  const grids = origin.grids.flatMap((grid) => (isReference(grid) ? [] : [grid]))
+  // What the service chooses is known from the run.
+  const isChosen = (grid: GridSpecification): boolean => grid.region !== '' && grid.instanceType !== ''
+  const grids = origin.grids.flatMap((grid) => (isReference(grid) || !isChosen(grid) ? [] : [grid]))
   if (grids.length === origin.grids.length) parts.push(['grids', describeGrids(grids)])
   return parts
 }

@@ -24,7 +24,11 @@ export function gridIdOf(href: string): string | undefined {
 /** What was requested; for a run not created here, `earlier` shows it. Its grids may have new ids by now: they are matched by region. */
 export function expectedGrids({ origin }: Settings, earlier: Run | undefined): ExpectedGrid[] {
   if (origin.kind === 'files')
-    return origin.grids.map((grid) => (isReference(grid) ? { id: grid.id } : { region: grid.region }))
+    return origin.grids.map((grid) => {
+      if (isReference(grid)) return { id: grid.id }
+      // The service has chosen it.
+      return grid.region === '' ? {} : { region: grid.region }
+    })
   // A list may name a grid twice.
   const regions = new Map((earlier?.grids ?? []).map(({ id, region }) => [id, region]))
   const named = [...regions.values()].map((region) => (region === UNKNOWN_REGION ? {} : { region }))

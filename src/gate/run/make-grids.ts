@@ -2,6 +2,7 @@ import type { Grid } from '../../contract/api.js'
 import { MalformedReplyError, UnreachableError, hadNoEffect, isAboutToRestart } from '../../client/errors.js'
 import {
   isReference,
+  placeOf,
   type GridChoice,
   type GridReference,
   type GridSpecification
@@ -10,7 +11,8 @@ import type { ServiceClient } from '../../client/client.js'
 import { gridPhaseOf } from './run-status.js'
 import { nextPollMs } from './watch-run.js'
 import { RETRY, retry, type RetryPolicy } from '../../client/retry.js'
-import { asSentence, messageOf } from '../../contract/text.js'
+import { asSentence, count, messageOf } from '../../contract/text.js'
+import { REQUIRED_GRID_KEYS } from '../../contract/vocabulary.js'
 import { hasMoreToCheck, type AskedGrid, type SavedState } from '../saved-state.js'
 import type { Ports } from '../ports.js'
 import type { Settings } from '../settings/settings.js'
@@ -44,6 +46,7 @@ export async function settleGrids(
   signal: AbortSignal,
   options: SettleOptions = {}
 ): Promise<readonly GridChoice[]> {
+  await requireKeys(gate, grids, signal)
   const isMixed = grids.some(isReference) && !grids.every(isReference)
   if (!isMixed && !options.areShared) return grids
   const { createSignal = signal, onStatus } = options
@@ -67,6 +70,26 @@ export async function settleGrids(
   return settled
 }
 
+/** Asks who the service is only where keys were left out. Throws before anything is created. */
+async function requireKeys(
+  gate: GridMaker,
+  grids: readonly GridChoice[],
+  signal: AbortSignal
+): Promise<void> {
+  const incomplete = grids.flatMap((grid, index) =>
+    isReference(grid) || grid.leftOut === undefined
+      ? []
+      : [`element ${index + 1}: missing ${grid.leftOut.join(', ')}`]
+  )
+  if (incomplete.length === 0) return
+  await createSafely(gate, () => gate.client.findApi('reading the account', signal), signal)
+  if (gate.client.isLoadgate) return
+  throw new Error(
+    `grids: ${incomplete.join('; ')}. Nothing was created. This service needs ${REQUIRED_GRID_KEYS.join(', ')} of each grid; ` +
+      "only loadgate's own service has defaults for them."
+  )
+}
+
 /** `given` are the ids of grids that exist already. */
 async function makeGrid(
   gate: GridMaker,
@@ -79,8 +102,9 @@ async function makeGrid(
 ): Promise<Grid> {
   const { client, saved, ports } = gate
   const { region, nodeCount: nodes, instanceType, stopAfterMinutes } = grid
+  const where = placeOf(grid)
   const asked = { region, nodes, instanceType, stopAfterMinutes }
-  const findApi = (): Promise<void> => client.findApi(`creating a grid in ${region}`, createSignal)
+  const findApi = (): Promise<void> => client.findApi(`creating a grid in ${where}`, createSignal)
   await createSafely(gate, findApi, signal)
   // A step that is killed before the reply has no id: the post step can only report what was requested.
   saved.note({ askedGrids: [asked], cleanupDue: true })
@@ -89,11 +113,11 @@ async function makeGrid(
     const { id } = made
     if ([...saved.state.madeGrids, ...given].includes(id))
       throw new MalformedReplyError(
-        `creating a grid in ${region}`,
+        `creating a grid in ${where}`,
         `the service answered with the id of another grid, ${id}, so there are fewer grids than requested`
       )
     saved.noteDone({ madeGrids: [...saved.state.madeGrids, id], askedGrids: [] })
-    ports.log.info(`Creating grid ${id} in ${region} (${nodes} × ${instanceType})`)
+    ports.log.info(`Creating grid ${id} in ${where} (${describeNodes(asked)})`)
     return made
   } catch (thrown) {
     // Grids have no list and no tags: there is no way to check on this one, and a retry might create a second.
@@ -104,11 +128,15 @@ async function makeGrid(
 }
 
 /** The warning about a grid whose reply was lost. */
-export function mayHaveBeenCreated({ region, nodes, instanceType, stopAfterMinutes }: AskedGrid): string {
+export function mayHaveBeenCreated(asked: AskedGrid): string {
   return (
-    `A grid may have been created: ${region}, ${nodes} × ${instanceType}. ` +
-    `If so, it ends by itself after ${stopAfterMinutes} min (stop_after), or terminate it manually.`
+    `A grid may have been created: ${placeOf(asked)}, ${describeNodes(asked)}. ` +
+    `If so, it ends by itself after ${asked.stopAfterMinutes} min (stop_after), or terminate it manually.`
   )
+}
+
+function describeNodes({ nodes, instanceType }: AskedGrid): string {
+  return instanceType === '' ? count(nodes, 'node') : `${nodes} × ${instanceType}`
 }
 
 async function awaitStart(

@@ -48,12 +48,18 @@ async function createRun(
   const overrideParameters = withApdexTarget(settings)
   const request: RunRequest = {
     ...{ ...settings, files: origin.paths, grids, tags: [...settings.tags, marker] },
+    project: settings.project ?? defaultProject(gate),
     overrideParameters: overrideParameters && withoutMarks(overrideParameters),
     secretParameters: markedNames(overrideParameters)
   }
   const run = await createOrFind(gate, request, { marker, signal })
   saved.noteDone({ runId: run.id })
   return run
+}
+
+/** The runs of a repository belong together. Another service may want projects to exist, so it is told of none. */
+function defaultProject({ client, ports: { occasion } }: Gate): string | undefined {
+  return client.isLoadgate && occasion.repository !== '' ? occasion.repository : undefined
 }
 
 /** The parameters, with the target for the embedded service. */

@@ -24,6 +24,7 @@ export interface WatchOptions {
 export type Watched = Awaited<ReturnType<typeof watchRun>>
 
 const LINE_EVERY_MS = 60_000
+const STARTING = 'starting'
 
 /** Polls the run until it has ended; throws on abort or if the service stays down. A 404 may be temporary: the run was there before. */
 export async function watchRun(options: WatchOptions) {
@@ -32,8 +33,11 @@ export async function watchRun(options: WatchOptions) {
   const unknownStatuses = new Set<string>()
   const sinceMs = clock.now()
   let lastLineMs = -Infinity
-  let before: Run | undefined
+  let before: Progress | undefined
   let seenRunningMs: number | undefined
+  /** The last poll that found it running without samples, and when its first sample started, both by this machine's clock. */
+  let seenStartingMs: number | undefined
+  let firstSampleMs: number | undefined
   /** The last poll before that: the run started in between. */
   let seenWaitingMs: number | undefined
   /** When the last poll was sent that found it waiting. */
@@ -71,17 +75,18 @@ export async function watchRun(options: WatchOptions) {
     if (failures.isFailing) log.info(`The service is responding again.`)
     failures.noteAnswer()
     const position = positionOf(run)
-    const changed = run.status !== before?.status || position !== positionOf(before)
-    before = run
     queueTime?.note(position, nowMs)
     const phase = phaseOf(run.status)
     if (phase === 'running') seenRunningMs ??= nowMs
     else if (seenRunningMs === undefined) seenWaitingMs = nowMs
+    noteSamples(run, nowMs)
     if (phase === 'unknown' && !unknownStatuses.has(run.status)) {
       unknownStatuses.add(run.status)
       log.notice(`Unknown status "${run.status}"; still waiting.`)
     }
     const progress = progressOf(run, nowMs)
+    const changed = progress.status !== before?.status || position !== before.queuePosition
+    before = progress
     onProgress?.(progress)
     if (changed || (onProgress === undefined && nowMs - lastLineMs >= LINE_EVERY_MS)) {
       log.info(`Run ${run.id} ${describeProgress(progress)}`)
@@ -89,13 +94,23 @@ export async function watchRun(options: WatchOptions) {
     }
   }
 
+  /** The service's own time of the first sample is only used if it fits what was seen: its clock may be another one. */
+  function noteSamples(run: Run, nowMs: number): void {
+    if (run.firstSampleMs === null && seenRunningMs !== undefined) seenStartingMs = nowMs
+    if (typeof run.firstSampleMs !== 'number' || firstSampleMs !== undefined) return
+    const isPlausible = run.firstSampleMs >= (seenStartingMs ?? sinceMs) && run.firstSampleMs <= nowMs
+    firstSampleMs = isPlausible ? run.firstSampleMs : (seenStartingMs ?? seenRunningMs ?? nowMs)
+  }
+
+  /** A tool's own start is not part of the run's duration: where the service says when the load began, it counts from there. */
   function progressOf(run: Run, nowMs: number): Progress {
-    const { status } = run
+    const isRunning = phaseOf(run.status) === 'running'
+    const isStarting = isRunning && run.firstSampleMs === null && run.status !== 'stopping'
     const queuePosition = positionOf(run)
-    const runningSinceMs = phaseOf(status) === 'running' ? seenRunningMs : undefined
-    const seconds = runningSinceMs === undefined ? undefined : durationOf(run)
+    const runningSinceMs = isRunning ? (firstSampleMs ?? seenRunningMs) : undefined
+    const seconds = runningSinceMs === undefined || isStarting ? undefined : durationOf(run)
     return {
-      status,
+      status: isStarting ? STARTING : run.status,
       ...(queuePosition !== undefined && { queuePosition }),
       elapsedMs: nowMs - (runningSinceMs ?? sinceMs),
       durationMs: seconds === undefined ? undefined : seconds * 1000
@@ -118,14 +133,15 @@ export async function watchRun(options: WatchOptions) {
 }
 
 /** Undefined if it does not wait for others. */
-function positionOf(run: Run | undefined): number | undefined {
-  return run !== undefined && phaseOf(run.status) === 'waiting' ? run.queuePosition : undefined
+function positionOf(run: Run): number | undefined {
+  return phaseOf(run.status) === 'waiting' ? run.queuePosition : undefined
 }
 
 function describeProgress(progress: Progress): string {
   const { status, elapsedMs, durationMs } = progress
   const soFar = formatDuration(elapsedMs)
-  if (progress.queuePosition !== undefined) return `is ${describeStatus(progress)} (${soFar} so far)`
+  if (progress.queuePosition !== undefined || status === STARTING)
+    return `is ${describeStatus(progress)} (${soFar} so far)`
   if (durationMs !== undefined) return `has been ${status} for ${soFar} of ${formatDuration(durationMs)}`
   const phase = phaseOf(status)
   if (phase === 'ended well') return `finished after ${soFar}`

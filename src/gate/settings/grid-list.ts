@@ -14,6 +14,8 @@ import { readYaml } from '../../contract/yaml-text.js'
 export interface GridListRules {
   /** The embedded service has a default for every key. */
   readonly defaults: Readonly<Partial<Record<RequiredGridKey, string>>>
+  /** Keys may be left out, for the service may have defaults for them: who it is, is not known yet. */
+  readonly mayLeaveOut?: boolean
   /** Where grids can run; undefined if that is not checked here. */
   readonly regions?: readonly string[] | undefined
   /** A grid must not stop before its run ends. */
@@ -76,8 +78,8 @@ function readSpecification(
   const known = [...REQUIRED_GRID_KEYS, ...OPTIONAL_GRID_KEYS]
   const unknown = Object.keys(keys).filter((key) => !known.includes(key))
   if (unknown.length > 0) note(describeUnknownKeys(unknown, ['uuid', ...known]))
-  const missing = REQUIRED_GRID_KEYS.filter((key) => (keys[key] ?? '') === '')
-  if (missing.length > 0) note(`missing ${missing.join(', ')}`)
+  const leftOut = REQUIRED_GRID_KEYS.filter((key) => ((rules.mayLeaveOut ? given : keys)[key] ?? '') === '')
+  if (leftOut.length > 0 && !rules.mayLeaveOut) note(`missing ${leftOut.join(', ')}`)
 
   const region = keys.region ?? ''
   if (region !== '' && rules.regions?.includes(region) === false)
@@ -106,6 +108,7 @@ function readSpecification(
     nodeCount: take('instance_quantity', parseInteger(keys.instance_quantity ?? '', { least: 1 }), 1),
     instanceType: keys.instance_type ?? '',
     stopAfterMinutes,
-    options: Object.fromEntries(Object.entries(keys).filter(([key]) => OPTIONAL_GRID_KEYS.includes(key)))
+    options: Object.fromEntries(Object.entries(keys).filter(([key]) => OPTIONAL_GRID_KEYS.includes(key))),
+    ...(leftOut.length > 0 && rules.mayLeaveOut && { leftOut })
   }
 }

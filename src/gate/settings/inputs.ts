@@ -15,6 +15,8 @@ export interface SettingsSources {
   /** For a `baseline` that is not one of the keywords. */
   resolveBaseline(path: string): Promise<BaselinePath>
   readonly defaultName: string
+  /** Where nobody gave any: what the run is for, if that is known. */
+  readonly defaultNotes?: string | undefined
   readonly platform: string
   /** Only on the command line, where an empty base-url is not an error: LOADGATE_BASE_URL, or the embedded service if that is empty. */
   readonly environment?: { readonly baseUrl: string }

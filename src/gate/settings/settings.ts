@@ -74,7 +74,7 @@ async function readAll(inputs: GateInputs, sources: SettingsSources) {
     serviceName: inputs.take('service-name'),
     tool: inputs.take('tool') as string,
     name: inputs.text('name') || sources.defaultName,
-    notes: inputs.optional('notes'),
+    notes: inputs.optional('notes') ?? sources.defaultNotes,
     project: inputs.optional('project'),
     tags: inputs.lines('tags', /[,\n]/),
     privacy: inputs.take('privacy'),
@@ -190,23 +190,27 @@ function readGrids(
 ): readonly GridChoice[] {
   const names = regions === undefined ? ['local'] : [...regions.keys()]
   const [first = ''] = names
-  const localDefaults = {
+  const defaults = {
     infrastructure: 'demand',
-    region: names.length === 1 ? first : '',
     instance_quantity: '1',
-    instance_type: 'local',
     stop_after: String(Math.min(2880, Math.max(1, Math.ceil(timeoutSeconds / 60))))
   }
+  const localDefaults = {
+    ...defaults,
+    region: names.length === 1 ? first : '',
+    instance_type: 'local'
+  }
   const given = inputs.structured('grids')
-  if (given === '' && (isSkipped || !isLocal || names.length > 1)) {
-    const words = isLocal
-      ? `say where to run, for example \`- region: ${first}\`: regions has ${names.join(', ')}`
-      : 'give a list of grids, each a specification or a reference (`uuid: …`)'
-    if (!isSkipped) inputs.complain('grids', `is empty; ${words}`)
+  if (given === '' && isSkipped) return []
+  if (given === '' && isLocal && names.length > 1) {
+    const words = `say where to run, for example \`- region: ${first}\`: regions has ${names.join(', ')}`
+    inputs.complain('grids', `is empty; ${words}`)
     return []
   }
   const { grids, problems } = readGridList(given === '' ? [{}] : given, {
-    defaults: isLocal ? localDefaults : {},
+    defaults: isLocal ? localDefaults : defaults,
+    // A service of our own has a default for every key; which one it is, only the service says.
+    mayLeaveOut: !isLocal,
     regions: isLocal && regions !== undefined ? names : undefined,
     durationSeconds,
     loadSeconds

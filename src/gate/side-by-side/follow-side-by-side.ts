@@ -6,6 +6,7 @@ import type { Findings } from '../findings.js'
 import { followRun, withTimeout, type RunOptions } from '../follow-run.js'
 import type { Gate } from '../gate.js'
 import { findTwins } from '../run/find-run.js'
+import { withoutCommit } from '../../contract/api/run-source.js'
 import { settleGrids } from '../run/make-grids.js'
 import { hasEnded, phaseOf } from '../run/run-status.js'
 import { overlayParameters } from '../settings/override-parameters.js'
@@ -214,9 +215,13 @@ async function findTwin({ gate, signal }: Runner, run: Run): Promise<string | un
   return `the run was created twice (${first.run.id} has the same tag), so the load was not the requested one`
 }
 
-function settingsOf({ baseline: { source }, overrideParameters }: Settings, side: Side): Partial<Settings> {
+function settingsOf(settings: Settings, side: Side): Partial<Settings> {
+  const { source } = settings.baseline
   if (side === 'head' || source.kind !== 'side-by-side') return {}
-  return { overrideParameters: overlayParameters(overrideParameters, source.parameters) }
+  return {
+    overrideParameters: overlayParameters(settings.overrideParameters, source.parameters),
+    notes: withoutCommit(settings.notes)
+  }
 }
 
 /** A head that fails is a finding; a base that fails is nothing to compare with. */

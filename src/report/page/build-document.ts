@@ -29,6 +29,7 @@ import { REHEARSAL, type Outcome, type RunFacts, type Verdict } from '../../anal
 import type { WarmUpFacts } from '../../analysis/outcome.js'
 import { boundTrend } from '../trend-points.js'
 import { describeStalls, placeStalls } from '../stalls.js'
+import type { RunLinks } from './served/run-links.js'
 import { makeEdges, makeHistogram, makeSpark, makeZones } from './distribution.js'
 import { labelChangesPart } from './label-changes.js'
 import { formatElapsed, bucketStart, findOrigin } from './numbers.js'
@@ -53,6 +54,7 @@ export type Headline = Verdict | RunStatus | 'left to the gate'
 export type Shown = Omit<Outcome, 'verdict' | 'means'> & { readonly verdict: Headline }
 
 export interface Live {
+  /** Since the first sample; null until there is one. */
   readonly elapsedMs: number | null
   /** Null if its duration is unknown. */
   readonly durationMs: number | null
@@ -71,7 +73,11 @@ export interface Live {
 }
 
 /** Everything the page shows, as its embedded data and as the updates of an open page; `live` only while the run is in progress. */
-export type PageDocument = ReturnType<typeof buildPageDocument> & { readonly live?: Live }
+export type PageDocument = ReturnType<typeof buildPageDocument> & {
+  readonly live?: Live
+  /** Of a service's page only. */
+  readonly links?: RunLinks
+}
 
 export function buildPageDocument(outcome: Shown) {
   const { measurements, run, apdex } = outcome

@@ -1,7 +1,15 @@
 import { bytesOf, escapeHtml } from '../escape.js'
 import type { Outcome } from '../../analysis/outcome.js'
-import { renderHead, renderEditor, renderTop, type ThresholdEditor, type Visitor } from './served-parts.js'
+import {
+  renderHead,
+  renderEditor,
+  renderTop,
+  type ThresholdEditor,
+  type Visitor
+} from './served/served-parts.js'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE_HASH } from './assets.js'
+import { type RunActions, renderActions } from './served/run-actions.js'
+import { renderLinks } from './served/run-links.js'
 import { buildPageDocument, type PageDocument } from './build-document.js'
 import { embedDocument, writeJson } from './label-rows.js'
 import { wrapTable } from './numbers.js'
@@ -27,6 +35,8 @@ export interface PagePaths {
   readonly visitor?: Visitor
   /** Absent if the visitor may not change the thresholds. */
   readonly editor?: ThresholdEditor | undefined
+  /** What can be done with the run once it has ended. */
+  readonly actions?: RunActions | undefined
 }
 
 /** What the page may load and run: its own content, and events from its own origin if it is served. */
@@ -48,7 +58,7 @@ export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): s
 }
 
 function renderAround(page: PageDocument, paths: PagePaths, data: string): string {
-  const { eventsPath, stopPath, homePath, visitor, editor } = paths
+  const { eventsPath, stopPath, homePath, visitor, editor, actions } = paths
   const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
   const labelChanges = wrapSection('label-changes', renderLabelChanges(page))
   const isFirst = page.labelChanges?.isFirst ?? false
@@ -62,6 +72,7 @@ ${homePath === undefined ? '' : renderTop(visitor, { path: homePath, isHere: fal
 ${isFirst ? labelChanges : ''}
 ${wrapSection('thresholds', renderThresholds(page))}
 ${editor === undefined ? '' : renderEditor(editor)}
+${actions === undefined ? '' : renderActions(actions, page.live !== undefined)}
 ${wrapSection('comparison', renderInformation(page))}
 ${isFirst ? '' : labelChanges}
 ${TREND_PANEL}
@@ -70,6 +81,7 @@ ${wrapSection('errors', renderErrors(page))}
 ${PANELS}
 ${wrapSection('places', renderPlaces(page))}
 ${wrapSection('run', renderRun(page))}
+${wrapSection('links', renderLinks(page))}
 </main>
 ${LABEL_PANEL}
 <script type="application/json" id="data"${events}>${data}</script>

@@ -72,7 +72,7 @@ function nodeDocuments(grid: GridRecord, facts: ServiceFacts): NodeReply[] {
 export function runDocument(
   run: RunRecord,
   facts: ServiceFacts,
-  { isCreated = false }: { isCreated?: boolean } = {}
+  { isCreated = false, firstSampleMs = null }: { isCreated?: boolean; firstSampleMs?: number | null } = {}
 ): Reply<'Run'> {
   const path = addressOf(run, facts)
   const grids = facts.store.gridsOf(run)
@@ -80,6 +80,7 @@ export function runDocument(
   return {
     ...runFields(run, facts),
     batch_id: run.batchId,
+    first_sample: timestampOrNull(firstSampleMs),
     ...(run.nodes === undefined ? {} : { nodes: run.nodes.map(nodeOfRunDocument) }),
     _embedded: {
       grids: grids.map((grid) => gridDocument(grid, facts)),

@@ -107,6 +107,11 @@ export function operationsOf(words: Vocabulary): Readonly<Record<string, Operati
       summary: 'The report and the logs of a run that has ended.',
       ...{ reply: { file: 'application/gzip' }, errors: [404] }
     },
+    [`GET ${run}/verdict.json`]: {
+      summary:
+        "The verdict of a run that has ended, by the thresholds that it has here, as the gate's verdict.json has it.",
+      ...{ reply: { file: JSON_TYPE }, errors: [404] }
+    },
     [`GET ${run}/files/:file`]: {
       summary: 'An uploaded file.',
       ...{ reply: { file: 'application/octet-stream' }, errors: [404, 416] }

@@ -1,24 +1,29 @@
-import { createReadStream } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
-import { Readable } from 'node:stream'
+import { rm } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { route, type Route, type ServiceFacts, cannotFind, findRun, readRunFilter } from '../service-facts.js'
+import {
+  route,
+  type Route,
+  type ServiceFacts,
+  cannotFind,
+  findRun,
+  readRunFilter,
+  Recent
+} from '../service-facts.js'
 import type { Engines } from '../engines/engine.js'
 import { findIncludingPlan } from '../engines/plan-file.js'
 import { refuseAll, RequestError, readPageNumber } from '../errors.js'
 import type { Grids } from '../runs/grids.js'
-import { lookAt } from '../judging/read-results.js'
 import { isOwn } from '../runs/make-ready.js'
-import { LiveSamples } from '../runs/live-samples.js'
+import { findFirstSample } from '../runs/first-sample.js'
+import type { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
-import { sendPage, PAGE_HEADERS } from '../pages/send-page.js'
+import { readForm, sendPage, PAGE_HEADERS } from '../pages/send-page.js'
 import { requireOwnGrids } from '../accounts/permissions.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
 import type { PageParts } from '../pages/page-routes.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
-import { JMETER_HEADER } from '../../contract/sample-row.js'
 import type { Reply } from '../../contract/api/replies.js'
 import type { Judged } from '../judging/judge-run.js'
 import { readThresholds } from '../judging/read-thresholds.js'
@@ -35,9 +40,9 @@ import {
   userDocument
 } from './documents.js'
 import { readPackageVersion } from '../version.js'
-import { packRun } from './archive.js'
 import { describeApi } from './openapi.js'
 import { readBody } from './request-body.js'
+import { findEndedRun, sendArchive, sendResults, sendUploaded, sendVerdict } from './send-files.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
 export interface ServicePorts extends Omit<PageParts, 'pages'> {
@@ -45,7 +50,11 @@ export interface ServicePorts extends Omit<PageParts, 'pages'> {
   readonly engines: Engines
   readonly maxUploadBytes: number
   readonly pages: RunPages | undefined
+  readonly live: LiveSamples
 }
+
+/** Of pages that were open before; a second click comes at once. */
+const KEPT_REPEATS = 100
 
 /** Every operation of the API, and the pages; each GET without side effects also answers HEAD. */
 export function addRoutes(app: FastifyInstance, service: ServicePorts, others: readonly Route[]): void {
@@ -60,7 +69,8 @@ export function apiRoutes(service: ServicePorts): Route[] {
   const { facts, grids, runs, pages } = service
   const path = `/${facts.words.runs}`
   const html = pages ? ({ page: 'html' } as const) : {}
-  const live = new LiveSamples(facts.store)
+  const button = pages ? ({ page: 'button' } as const) : {}
+  const repeats = new Recent<RunRecord>(KEPT_REPEATS)
   const endGrid: Route[3] = async (request) => {
     const grid = findGrid(request, facts)
     await grids.terminate(grid)
@@ -80,11 +90,18 @@ export function apiRoutes(service: ServicePorts): Route[] {
     const run = findRun(request, facts)
     const lasting = facts.store.gridsOf(run).filter((grid) => !isOwn(run, grid))
     requireOwnGrids(request.user, lasting, facts)
-    const repeated = await runs.repeat(run, ownerOf(request)).catch((thrown: unknown) => {
+    const isOfPage = isPageRequest(request)
+    const repeat = (): Promise<RunRecord> => runs.repeat(run, ownerOf(request))
+    const once = isOfPage ? (readForm(request, 'Repeat a run').get('once') ?? '') : ''
+    // Whoever clicks twice wants one run.
+    const repeating = once === '' ? repeat() : repeats.get(`${request.user.id} ${run.id} ${once}`, repeat)
+    const repeated = await repeating.catch((thrown: unknown) => {
       throw refuseCreation(thrown)
     })
     request.audited.created = repeated.id
-    return briefRunDocument(repeated, facts)
+    return isOfPage
+      ? reply.headers(PAGE_HEADERS).redirect(`${path}/${repeated.id}`, 303)
+      : briefRunDocument(repeated, facts)
   }
   return [
     route('GET', '/account', {}, ({ user }) => accountDocument(user, facts)),
@@ -121,36 +138,27 @@ export function apiRoutes(service: ServicePorts): Route[] {
       const run = findRun(request, facts)
       return pages && isPageRequest(request)
         ? sendPage(reply, await pages.runPage(run, request.user))
-        : runDocument(run, facts)
+        : runDocument(run, facts, { firstSampleMs: (await findFirstSample(run, facts.store)) ?? null })
     }),
     route('GET', `${path}/:id/stop`, { effect: 'run.stop' }, stopRun),
     route('GET', `${path}/:id/repeat`, { effect: 'run.repeat' }, repeatRun),
-    // The API document has GET only; scripts also POST what changes something, and the button on a run's page does.
-    route('POST', `${path}/:id/stop`, { ...(pages && { page: 'button' }), effect: 'run.stop' }, stopRun),
-    route('POST', `${path}/:id/repeat`, { effect: 'run.repeat' }, repeatRun),
+    // The API document has GET only; scripts also POST what changes something, and the buttons on a run's page do.
+    route('POST', `${path}/:id/stop`, { ...button, effect: 'run.stop' }, stopRun),
+    route('POST', `${path}/:id/repeat`, { ...button, effect: 'run.repeat' }, repeatRun),
     route('GET', `${path}/:id/report`, {}, async (request) => {
       const run = findEndedRun(request, facts)
       await runs.settle(run)
       if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
       return { _links: { self: { href: `/api${path}/${run.id}/report` } }, ...run.report }
     }),
-    route('GET', `${path}/:id/result.csv`, {}, (request, reply) =>
-      sendResults(request, reply, { facts, runs, live })
-    ),
+    route('GET', `${path}/:id/result.csv`, {}, (request, reply) => sendResults(request, reply, service)),
     ...(['results', 'archives'] as const).map((part) =>
       route('GET', `${path}/:id/${part}`, {}, (request) =>
         partListDocument(readPageNumber(request), { run: findRun(request, facts), part }, facts)
       )
     ),
-    route('GET', `${path}/:id/archive.tar.gz`, {}, async (request, reply) => {
-      const run = findEndedRun(request, facts)
-      await runs.settle(run)
-      const disposition = `attachment; filename="${run.id}.tar.gz"`
-      reply.headers({ 'content-type': 'application/gzip', 'content-disposition': disposition })
-      return reply.send(
-        request.method === 'HEAD' ? Readable.from([]) : packRun(run, { store: facts.store, pages })
-      )
-    }),
+    route('GET', `${path}/:id/archive.tar.gz`, {}, (request, reply) => sendArchive(request, reply, service)),
+    route('GET', `${path}/:id/verdict.json`, {}, (request, reply) => sendVerdict(request, reply, service)),
     route('GET', `${path}/:id/files/:file`, {}, (request, reply) => sendUploaded(request, reply, facts)),
     ...thresholdRoutes(`${path}/:id/thresholds`, html, service),
     // Seen in scripts for such services.
@@ -218,107 +226,10 @@ function refuseCreation(thrown: unknown): unknown {
   return explainStorage(thrown) === undefined ? thrown : refuseWrite(thrown, 'the run was not created')
 }
 
-const CSV = 'text/csv; charset=utf-8'
-
-/** The results of a grid, or of all grids; while the run goes on, what the nodes of a grid have written so far. */
-async function sendResults(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { facts, runs, live }: { facts: ServiceFacts; runs: Runs; live: LiveSamples }
-): Promise<FastifyReply> {
-  const running = findRun(request, facts)
-  const run = running.status === 'running' ? running : findEndedRun(request, facts)
-  const { folder } = facts.store
-  const grids = selectGrids(request, run, facts)
-  const [only, ...others] = grids
-  const name = only && others.length === 0 ? `${only.spec.region}-${only.id}` : run.id
-  if (!hasEnded(run)) {
-    const shown = only && others.length === 0 ? await live.find(run, only) : undefined
-    if (shown === undefined)
-      throw new RequestError(404, `run ${run.id} is ${run.status}: there are no samples yet`)
-    // Another version than the results: with several nodes, the order of the rows differs, also if another service continues.
-    const etag = `"${run.id}-${name}-live-${facts.startedMs}"`
-    const content = { type: CSV, fileName: `${name}-live.csv`, etag }
-    return sendFile(request, reply, { ...content, ...shown })
-  }
-  await runs.settle(run)
-  const files = grids.map(({ id }) => folder.resultFile(run.id, id))
-  const sizes = await Promise.all(files.map(measureResult))
-  const content = { type: CSV, fileName: `${name}.csv`, etag: `"${run.id}-${name}"` }
-  const bytes = sizes.reduce((sum, { size }) => sum + size, 0)
-  // Without its header nobody could tell a CSV without samples from one that is not ready.
-  if (bytes === 0) return describeFile(reply, content).send(JMETER_HEADER)
-  const [file = ''] = files
-  if (others.length > 0) return describeFile(reply, content).send(Readable.from(joinFiles(files)))
-  return sendFile(request, reply, { ...content, file, bytes })
-}
-
-/** All files have the same header; it is sent once. */
-async function* joinFiles(files: readonly string[]): AsyncGenerator<Buffer> {
-  let hasHeader = false
-  for (const file of files) {
-    let isStart = true
-    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
-      yield chunk.subarray(isStart && hasHeader ? chunk.indexOf('\n') + 1 : 0)
-      isStart = false
-      hasHeader = true
-    }
-  }
-}
-
-async function sendUploaded(request: FastifyRequest, reply: FastifyReply, facts: ServiceFacts) {
-  const run = findRun(request, facts)
-  const { file: uuid } = request.params as { file: string }
-  const found = run.files.find((candidate) => candidate.uuid === uuid)
-  if (!found) throw cannotFind()
-  const file = facts.store.folder.uploadedFile(run.id, found.name)
-  const { size: bytes } = await stat(file)
-  const fileName = found.name.replace(/[^\w.-]/g, '_')
-  const content = { type: 'application/octet-stream', fileName, etag: `"${uuid}"` }
-  return sendFile(request, reply, { ...content, file, bytes })
-}
-
-/** The one that is named, or all of them. Samples so far must not be taken for the results, so they are only for those who name one. */
-function selectGrids(request: FastifyRequest, run: RunRecord, facts: ServiceFacts): GridRecord[] {
-  const { grid_id: gridId } = request.query as { grid_id?: unknown }
-  const grids = facts.store.gridsOf(run)
-  if (gridId === undefined && !hasEnded(run))
-    throw new RequestError(
-      404,
-      `run ${run.id} is ${run.status}: name one grid (grid_id) for the samples so far`
-    )
-  const found = grids.filter(({ id }) => gridId === undefined || id === gridId)
-  if (gridId !== undefined && found.length === 0)
-    throw new RequestError(404, `run ${run.id} has no grid ${JSON.stringify(gridId)}`)
-  return found
-}
-
-/** Before the reply begins: after that, nothing can be said any more. */
-async function measureResult(file: string): Promise<{ size: number }> {
-  try {
-    return await lookAt(file)
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new RequestError(404, 'there are no results for this run and grid')
-    throw new RequestError(
-      503,
-      "the results cannot be read on the service's disk; its operator finds the file in the log",
-      { cause: thrown }
-    )
-  }
-}
-
 function findGrid(request: FastifyRequest, facts: ServiceFacts): GridRecord {
   const grid = facts.store.grid((request.params as { id: string }).id)
   if (!grid) throw cannotFind()
   return grid
-}
-
-function findEndedRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
-  const run = findRun(request, facts)
-  if (!hasEnded(run))
-    throw new RequestError(404, `run ${run.id} is ${run.status}: there is nothing to show until it ends`)
-  return run
 }
 
 /** Additions of this service to the API: what must hold in a run, and once it has ended, whether it does. */
@@ -372,53 +283,4 @@ function thresholdDocument(
       ].sort((one, other) => one.line - other.line)
     })
   }
-}
-
-interface Content {
-  readonly type: string
-  readonly fileName: string
-  readonly etag: string
-}
-
-/** Streams the first bytes of a file, or the requested range of them, so that a download can resume. */
-function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { file, bytes: total, ...content }: Content & { file: string; bytes: number }
-): FastifyReply {
-  const range = readRange(request, { total, etag: content.etag })
-  void describeFile(reply, content).header('accept-ranges', 'bytes')
-  if (range === 'unsatisfiable')
-    return reply
-      .code(416)
-      .headers({ 'content-range': `bytes */${total}`, 'content-type': 'application/json' })
-      .send({ error: `the range is outside the file's ${total} bytes` })
-  const { start, end } = range ?? { start: 0, end: total }
-  if (range) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${total}`)
-  void reply.header('content-length', end - start)
-  // Nothing is read from disk for a HEAD.
-  const isEmpty = request.method === 'HEAD' || start === end
-  return reply.send(
-    isEmpty ? Readable.from([]) : createReadStream(file, { start, end: end - 1, highWaterMark: 256 * 1024 })
-  )
-}
-
-function describeFile(reply: FastifyReply, { type, fileName, etag }: Content): FastifyReply {
-  return reply.headers({
-    'content-type': type,
-    'content-disposition': `attachment; filename="${fileName}"`,
-    etag
-  })
-}
-
-/** Supports a single range; anything else gets the whole file, as the standard allows. */
-function readRange(request: FastifyRequest, whole: { total: number; etag: string }) {
-  const { range, 'if-range': ifRange } = request.headers
-  const match = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
-  if (!match || range === 'bytes=-' || (ifRange !== undefined && ifRange !== whole.etag)) return undefined
-  const [, first = '', last = ''] = match
-  const start = first === '' ? Math.max(0, whole.total - Number(last)) : Number(first)
-  const end = first === '' || last === '' ? whole.total : Math.min(whole.total, Number(last) + 1)
-  if (start >= whole.total) return 'unsatisfiable'
-  return start < end ? { start, end } : undefined
 }

@@ -1,4 +1,9 @@
-import { OPTIONAL_GRID_KEYS, type Vocabulary } from '../../contract/vocabulary.js'
+import {
+  DEFAULT_STOP_AFTER_MIN,
+  OPTIONAL_GRID_KEYS,
+  REQUIRED_GRID_KEYS,
+  type Vocabulary
+} from '../../contract/vocabulary.js'
 import { shorten } from '../../contract/text.js'
 import { listCredentials } from './documents.js'
 import { gridReference, gridRequest, readParameters, runRequest } from '../../contract/api/requests.js'
@@ -21,7 +26,7 @@ interface Reading {
 export function readGridSpec(params: Params, places: Places): GridSpec {
   const attributes = params.grid
   if (!isParams(attributes))
-    throw new RequestError(422, 'grid is missing: send grid[region] and the other keys')
+    throw new RequestError(422, 'grid is missing: send grid[region] and the other keys that you need')
   const problems: string[] = []
   const spec = readSpec(attributes, { place: 'grid', problems, places })
   if (problems.length > 0) throw refuseAll(problems)
@@ -96,6 +101,7 @@ function readGridWishes(param: Param | undefined, { place, ...rest }: Reading): 
   const wishes = list.flatMap((element: Param | undefined, index) =>
     readGridWish(element, { place: `grid ${index + 1}`, ...rest })
   )
+  problems.push(...findMixedKeys(list))
   const uuids = wishes.flatMap((wish) => ('uuid' in wish ? [wish.uuid] : []))
   const repeated = uuids.filter((uuid, index) => uuids.indexOf(uuid) !== index)
   for (const uuid of new Set(repeated))
@@ -103,6 +109,21 @@ function readGridWishes(param: Param | undefined, { place, ...rest }: Reading): 
       `${place} names grid ${uuid} more than once: a grid runs the plan once, and its samples count once`
     )
   return wishes
+}
+
+/** A form whose keys are in another order makes other grids than were meant, and defaults would hide that. */
+function findMixedKeys(list: readonly (Param | undefined)[]): string[] {
+  const keysOf = (element: Params): string =>
+    REQUIRED_GRID_KEYS.filter((key) => (element[key] ?? '') !== '').join(', ')
+  const specs = list.flatMap((element, index) =>
+    isParams(element) && element.uuid === undefined ? [{ number: index + 1, keys: keysOf(element) }] : []
+  )
+  const [first] = specs
+  const other = specs.find(({ keys }) => keys !== first?.keys)
+  if (first === undefined || other === undefined) return []
+  return [
+    `grid ${first.number} gives ${first.keys || 'nothing'}, and grid ${other.number} gives ${other.keys || 'nothing'}: all keys of a grid stand together in a form, and the grids of a run give the same keys`
+  ]
 }
 
 function readGridWish(element: Param | undefined, reading: Reading): GridWish | [] {
@@ -125,8 +146,8 @@ function readGridWish(element: Param | undefined, reading: Reading): GridWish | 
 
 function readSpec(attributes: Params, { place, problems, places }: Reading): GridSpec {
   const { values, problems: odd } = readParameters(gridRequest, attributes)
-  const { region, instance_quantity: instanceQuantity = 0, stop_after: stopAfterMin = 0 } = values
-  if (region !== undefined) odd.push(...checkRegion(region, places))
+  const { region = places.regions?.[0] ?? 'local' } = values
+  odd.push(...checkRegion(region, places))
   const { credential_id: credential } = values
   const ids = listCredentials().map(({ id }) => String(id))
   if (credential !== undefined && !ids.includes(credential))
@@ -136,9 +157,11 @@ function readSpec(attributes: Params, { place, problems, places }: Reading): Gri
   const ignored = Object.keys(values).filter((key) => OPTIONAL_GRID_KEYS.includes(key))
   problems.push(...odd.map((problem) => `${place}: ${problem}`))
   return {
-    ...{ region: region ?? '', instanceQuantity, stopAfterMin },
+    region,
+    instanceQuantity: values.instance_quantity ?? 1,
+    stopAfterMin: values.stop_after ?? DEFAULT_STOP_AFTER_MIN,
     infrastructure: values.infrastructure ?? 'demand',
-    instanceType: values.instance_type ?? '',
+    instanceType: values.instance_type ?? 'default',
     ...(ignored.length > 0 && { ignored })
   }
 }

@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises'
+import type { GridFacts } from '../../analysis/outcome.js'
 import type { ResultFile } from '../../analysis/results/parallel/scan-stretch.js'
 import { messageOf } from '../../contract/text.js'
 import type { RunRecord } from '../../contract/records.js'
@@ -47,6 +48,24 @@ export async function readResults<T>(
     if (codeOf(thrown) === undefined) throw thrown
     return { found: undefined, problems: [...problems, describeFailure(thrown)] }
   }
+}
+
+/** The grids of a run, with the size of their results; undefined if they are not there. */
+export async function describeGrids(
+  run: RunRecord,
+  problems: readonly ResultsProblem[],
+  store: Store
+): Promise<GridFacts[]> {
+  const facts = store.gridsOf(run).map(async ({ id, spec }) => {
+    const bytes = (await stat(store.folder.resultFile(run.id, id)).catch(() => undefined))?.size
+    const problem = problems.find(({ gridId }) => gridId === id)?.words
+    return {
+      ...{ gridId: id, region: spec.region, nodeCount: spec.instanceQuantity },
+      ...(bytes !== undefined && { bytes }),
+      ...(problem !== undefined && { problem })
+    }
+  })
+  return Promise.all(facts)
 }
 
 export function describeUnreadable({ id }: RunRecord, detail: string): string {

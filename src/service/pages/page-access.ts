@@ -4,7 +4,7 @@ import { attempt, RequestError } from '../errors.js'
 import { route, type Route, type ServiceFacts } from '../service-facts.js'
 import type { Accounts, User } from '../accounts/users.js'
 import type { Front } from '../http/front.js'
-import type { LoginForm } from '../../report/page/served-pages.js'
+import type { LoginForm } from '../../report/page/served/served-pages.js'
 import { loginPath, readForm, readNextPath, PAGE_HEADERS, sendPage } from './send-page.js'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { route, type Route, type ServiceFacts, findRun, queryOf, readRunFilter } from '../service-facts.js'
-import { readPageNumber } from '../errors.js'
+import { readPageNumber, RequestError } from '../errors.js'
 import { EventStream, PAGE_HEADERS, sendPage, readForm } from './send-page.js'
 import { readThresholds } from '../judging/read-thresholds.js'
 import type { Verdicts } from '../judging/verdicts.js'
@@ -14,7 +14,7 @@ export interface PageParts {
   readonly pages: RunPages
 }
 
-/** The list of runs, the events for open pages and the box for thresholds. A run's own page is at its permalink. */
+/** The list of runs, the events for open pages, the box for thresholds and the comparison of two runs. A run's own page is at its permalink. */
 export function pageRoutes({ facts, verdicts, pages }: Omit<PageParts, 'runs'>): Route[] {
   const path = `/${facts.words.runs}/:id`
   const config = { page: 'always' } as const
@@ -31,6 +31,13 @@ export function pageRoutes({ facts, verdicts, pages }: Omit<PageParts, 'runs'>):
     route('POST', `${path}/thresholds`, { ...config, effect: 'run.thresholds' }, (request, reply) =>
       changeThresholds(request, reply, { facts, verdicts, pages })
     ),
+    route('GET', `${path}/compare`, config, async (request, reply) => {
+      const { with: other = '' } = request.query as { with?: unknown }
+      if (typeof other !== 'string')
+        throw new RequestError(400, 'A run is compared with one other run: give `with` once.')
+      const run = findRun(request, facts)
+      return sendPage(reply, await pages.comparePage(run, other === '' ? undefined : other, request.user))
+    }),
     route('GET', '/favicon.ico', config, (_request, reply) => reply.code(204).send())
   ]
 }

@@ -1,13 +1,19 @@
-import { stat } from 'node:fs/promises'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import { readDetails } from '../../analysis/details/read-details.js'
 import { readResults as readRows } from '../../analysis/evidence/count-results.js'
 import { apdexTargetMs } from '../runs/run-report.js'
+import { findFirstSample } from '../runs/first-sample.js'
 import { findNode } from '../runs/node-book.js'
+import { createId } from '../store/data-folder.js'
 import { describeTool, PAGE_SIZE, Recent, queryOf } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
 import type { User } from '../accounts/users.js'
-import { describeUnreadable, readResults, type ResultsProblem } from '../judging/read-results.js'
+import {
+  describeGrids,
+  describeUnreadable,
+  readResults,
+  type ResultsProblem
+} from '../judging/read-results.js'
 import { judgeSoFar, labelsToFollow, splitLines } from '../judging/judge-run.js'
 import { keyOfJudged, type Verdicts } from '../judging/verdicts.js'
 import { RequestError } from '../errors.js'
@@ -17,21 +23,24 @@ import type { PagePorts } from './page-access.js'
 import type { EventStream } from './send-page.js'
 import { saysLoss } from '../runs/findings.js'
 import { type FollowedFile, SampleFollower } from './follow-samples.js'
-import type { Details, GridFacts } from '../../analysis/outcome.js'
+import type { Details } from '../../analysis/outcome.js'
 import type { PageDocument } from '../../report/page/build-document.js'
 import type { PagePaths } from '../../report/page/page.js'
 import type {
+  ComparedRun,
   RenderedPage,
   RunLine,
   RunListPage,
   RunState,
   ThresholdEditor,
   Visitor
-} from '../../report/page/served-pages.js'
+} from '../../report/page/served/served-pages.js'
 import { asideGroupsOf } from '../runs/aside-groups.js'
 import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, RUN_STATUSES, type RunRecord, type RunThresholds } from '../../contract/records.js'
 import type { RunFilter } from '../store/store.js'
+import { describeLinks } from './run-links.js'
+import { buildProjectTrend, factsToCompare, findDifferences, listChoices, nameOf } from './related-runs.js'
 import { type Sight, Watch } from './watch.js'
 
 /** Rendered pages of ended runs are cached, because their results may take seconds to read; only a few, because they may be large. */
@@ -83,7 +92,39 @@ export class RunPages {
   async runPage(run: RunRecord, user: User, refused?: Omit<ThresholdEditor, 'path'>): Promise<RenderedPage> {
     const pages = await this.ports.facts.loadPages()
     const drawing = hasEnded(run) ? await this.#drawEnded(run) : pages.describeRun(await this.#stateOf(run))
-    return pages.renderRunPage(drawing, this.#pathsOf(run, user, refused))
+    return pages.renderRunPage(await this.#addLinks(run, drawing), this.#pathsOf(run, user, refused))
+  }
+
+  /** The run beside another one, the best one to compare with unless one is named. */
+  async comparePage(run: RunRecord, otherId: string | undefined, user: User): Promise<RenderedPage> {
+    const { loadPages, store } = this.ports.facts
+    const choices = listChoices(run, store)
+    const chosen = otherId ?? choices[0]?.id
+    const other = chosen === undefined ? undefined : store.run(chosen)
+    if (chosen !== undefined && other === undefined)
+      throw new RequestError(404, 'There is no run with this id to compare with; it may have been deleted.')
+    for (const each of [run, ...(other ? [other] : [])])
+      if (!hasEnded(each))
+        throw new RequestError(409, `Run ${each.id} is ${each.status}: compare it once it has ended.`)
+    return (await loadPages()).renderComparePage({
+      run: await this.#compared(run),
+      other: other && (await this.#compared(other)),
+      differences: other ? await findDifferences(run, other, store) : [],
+      ...{ comparePath: `${this.#pathOf(run)}/compare`, choices, chosen },
+      ...{ homePath: HOME, visitor: visitorOf(user) }
+    })
+  }
+
+  async #compared(run: RunRecord): Promise<ComparedRun> {
+    const facts = factsToCompare(run, this.ports.facts)
+    return { name: nameOf(run), path: this.#pathOf(run), facts, page: await this.#drawEnded(run) }
+  }
+
+  /** Not kept with the drawing: files are deleted, and projects get other runs. */
+  async #addLinks(run: RunRecord, drawing: PageDocument): Promise<PageDocument> {
+    const { facts } = this.ports
+    const trend = hasEnded(run) ? buildProjectTrend(run, facts.store) : undefined
+    return (await facts.loadPages()).addLinks(drawing, await describeLinks(run, facts), trend)
   }
 
   /** The page of an ended run as a file: it opens from disk and leads nowhere. */
@@ -126,9 +167,11 @@ export class RunPages {
 
   async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
     const pages = await this.ports.facts.loadPages()
-    if (hasEnded(run)) return { data: JSON.stringify(await this.#drawEnded(run)), isLast: true }
-    const state = await this.#stateOf(run, await (await follower).look())
-    return { data: JSON.stringify(pages.describeRun(state)), isLast: false }
+    const isLast = hasEnded(run)
+    const drawing = isLast
+      ? await this.#drawEnded(run)
+      : pages.describeRun(await this.#stateOf(run, await (await follower).look()))
+    return { data: JSON.stringify(await this.#addLinks(run, drawing)), isLast }
   }
 
   async #lookAtList(place: ListPlace): Promise<Sight> {
@@ -176,28 +219,17 @@ export class RunPages {
       startedMs: run.startedMs ?? undefined,
       stoppedMs: run.stoppedMs ?? undefined,
       nowMs: this.ports.facts.clock.now(),
+      firstSampleMs: await findFirstSample(run, this.ports.facts.store),
       apdexTargetMs: apdexTargetMs(request.properties),
       summary: run.report?.summary,
       warnings: run.warnings ?? [],
-      grids: hasEnded(run) ? await this.#gridsOf(run, problems) : [],
+      grids: hasEnded(run) ? await describeGrids(run, problems, this.ports.facts.store) : [],
       nodes: run.nodes,
       isAllHere: this.ports.facts.places.regions === undefined,
       measurements,
       resultsProblem: problems.length === 0 ? undefined : problems.map(({ words }) => words).join('; '),
       ...(run.thresholds && !hasEnded(run) && { judged: describeSoFar(run, run.thresholds, measurements) })
     }
-  }
-
-  async #gridsOf(run: RunRecord, problems: readonly ResultsProblem[]): Promise<GridFacts[]> {
-    const { store } = this.ports.facts
-    const facts = store.gridsOf(run).map(async ({ id, spec }) => ({
-      gridId: id,
-      region: spec.region,
-      nodeCount: spec.instanceQuantity,
-      bytes: (await stat(store.folder.resultFile(run.id, id)).catch(() => undefined))?.size,
-      problem: problems.find(({ gridId }) => gridId === id)?.words
-    }))
-    return Promise.all(facts)
   }
 
   #filesOf(run: RunRecord): FollowedFile[] {
@@ -278,6 +310,11 @@ export class RunPages {
       eventsPath: `${path}/events`,
       homePath: HOME,
       visitor: visitorOf(user),
+      actions: {
+        comparePath: `${path}/compare`,
+        choices: listChoices(run, this.ports.facts.store),
+        ...(isAllowed && { repeat: { path: `${path}/repeat`, once: createId() } })
+      },
       ...(isAllowed && { stopPath: `${path}/stop`, editor })
     }
   }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ServerResponse } from 'node:http'
-import type { RenderedPage } from '../../report/page/served-pages.js'
-import type * as served from '../../report/page/served-pages.js'
+import type { RenderedPage } from '../../report/page/served/served-pages.js'
+import type * as served from '../../report/page/served/served-pages.js'
 import { RequestError } from '../errors.js'
 
 /** For every reply to a browser: no caching, no framing, no sniffing. */

@@ -26,8 +26,11 @@ export function formatDoubts(doubts: readonly string[]): string[] {
 
 /** One that begins with the name of a class, a file or a key keeps it. */
 function toSentence(text: string): string {
-  const joined = joinLines(text)
-  return /^[a-z]+[\s,:]/.test(joined) ? capitalize(joined) : joined
+  return capitalizeWord(joinLines(text))
+}
+
+function capitalizeWord(text: string): string {
+  return /^[a-z]+(['’-][a-z]+)*[\s,:]/.test(text) ? capitalize(text) : text
 }
 
 function listOnce(texts: readonly string[]): string[] {
@@ -52,12 +55,13 @@ function fit(lines: readonly string[]): string[] {
   return left === 0 ? kept : [...kept, `and ${left} more ${left === 1 ? 'line' : 'lines'}`]
 }
 
-/** The tool's lines as sentences. */
+/** The tool's lines as sentences: one that follows a full stop begins with a capital. */
 export function joinLines(text: string): string {
   const lines = text.split(/[\r\n\u0085\u2028\u2029]+/).map(toOneLine)
   return lines
     .filter((line) => line !== '')
     .map((line, index, all) => (index + 1 === all.length || /[.:;,!?…]$/.test(line) ? line : `${line};`))
+    .map((line, index, all) => (/[.!?…]$/.test(all[index - 1] ?? '') ? capitalizeWord(line) : line))
     .join(' ')
 }
 

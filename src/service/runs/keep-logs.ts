@@ -40,14 +40,29 @@ export async function keepLogs(store: Store, request: LogRequest): Promise<strin
 /** The logs of a run's nodes: redacted, and cut in the middle if they are long. */
 export async function* readLogs(store: Store, run: RunRecord, known: readonly string[] = []) {
   const logsDir = store.folder.logsDir(run.id)
-  const entries = await readdir(logsDir, { withFileTypes: true }).catch(() => [])
-  // A plan may have put something else there: a pipe would never end, and a link may lead anywhere.
-  const names = entries.filter((entry) => entry.isFile()).map((entry) => entry.name)
+  const names = await listLogs(store, run)
   if (names.length === 0) return
   const secrets = [...known, ...(await readRunSecrets(run, store))]
   const maxBytes = Math.min(MAX_BYTES, Math.floor(MAX_BYTES_OF_ALL / names.length))
-  for (const name of names.sort())
+  for (const name of names)
     yield { name, text: redactLog(await readEnds(join(logsDir, name), maxBytes), secrets) }
+}
+
+/** The names of a run's logs. */
+export async function listLogs(store: Store, { id }: RunRecord): Promise<string[]> {
+  const entries = await readdir(store.folder.logsDir(id), { withFileTypes: true }).catch(() => [])
+  // A plan may have put something else there: a pipe would never end, and a link may lead anywhere.
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name)
+    .sort()
+}
+
+/** One of them, as above; undefined if there is none of that name. */
+export async function readLog(store: Store, run: RunRecord, name: string): Promise<string | undefined> {
+  if (!(await listLogs(store, run)).includes(name)) return undefined
+  const text = await readEnds(join(store.folder.logsDir(run.id), name), MAX_BYTES)
+  return redactLog(text, await readRunSecrets(run, store))
 }
 
 /** Cut at line ends, so that no half of a secret remains. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { mayHaveNames, readPlanNames } from '../engines/jmeter/plan.js'
-import { secretForms, planSecrets } from '../engines/redact-log.js'
+import { redactLog, secretForms, planSecrets } from '../engines/redact-log.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 import { parseProperties, USER_PROPERTIES } from '../../analysis/plans/jmx/user-properties.js'
@@ -29,6 +29,12 @@ async function readNames({ id, files }: RunRecord, store: Store): Promise<string
     return readPlanNames(name, text)
   })
   return (await Promise.all(names)).flat()
+}
+
+/** The notes of a run for people to read: whoever wrote them may have repeated what the plan was given. */
+export async function readNotes(run: RunRecord, store: Store): Promise<string> {
+  const { notes } = run.request
+  return notes === null ? '' : redactLog(notes, await readRunSecrets(run, store))
 }
 
 /** The secrets that a run's plan was given: properties and variables whose names say so. */

@@ -84,11 +84,12 @@ export function describeResults(
   run: RunRecord,
   results: Results,
   { isSynthetic, hasProblem }: { isSynthetic: boolean; hasProblem: boolean }
-): { apdex: string | null; samples: number; report: RunReport } {
+): { apdex: string | null; samples: number; p95Ms?: number; report: RunReport } {
   const { measurements, users } = results
   const figures = measurements.figures({})
   const targetMs = apdexTargetMs(run.request.properties)
   const score = targetMs === undefined ? undefined : figures?.apdex(targetMs)
+  const p95Ms = figures?.percentileMs(95)
   const sentences = [
     ...(isSynthetic ? [`${capitalize(REHEARSAL_WORDS)}: this is not a measurement.`] : []),
     ...describeFindings(run, hasProblem),
@@ -99,6 +100,7 @@ export function describeResults(
   return {
     apdex: score === undefined ? null : `${formatScore(score)} [${targetMs ?? ''}]`,
     samples: figures?.samples ?? 0,
+    ...(p95Ms !== undefined && { p95Ms }),
     report: {
       summary: sentences.join(' '),
       mean_response_time: roundTo(figures?.meanMs, 2),

@@ -9,7 +9,15 @@ import { attempt } from '../errors.js'
 import { inTransaction, loadSqlite } from './database.js'
 import { explainDatabase, isBusy, refuseWrite } from './database-errors.js'
 import { createId } from './data-folder.js'
-import { isActive, type Project, type RunListRequest, type RunPage, type Slice, Store } from './store.js'
+import {
+  isActive,
+  type LikeRequest,
+  type Project,
+  type RunListRequest,
+  type RunPage,
+  type Slice,
+  Store
+} from './store.js'
 import { Facts, GridTable, RunTable } from './tables.js'
 
 const RETRY_MS = 5000
@@ -76,6 +84,10 @@ export class SqliteStore extends Store {
 
   override listProjects(slice: Slice): { projects: readonly Project[]; total: number } {
     return this.#runTable.projects(slice)
+  }
+
+  override runsLike(run: RunRecord, request: LikeRequest): readonly RunRecord[] {
+    return this.#runTable.like(run, { ...request, known: this.runs })
   }
 
   override nextSequence(): number {

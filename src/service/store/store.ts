@@ -27,6 +27,12 @@ export interface RunListRequest extends Slice {
   readonly filter?: RunFilter
 }
 
+/** `upTo` is a run's `sequence`. */
+export interface LikeRequest {
+  readonly upTo?: number
+  readonly limit: number
+}
+
 export interface RunPage {
   readonly runs: readonly RunRecord[]
   readonly total: number
@@ -90,6 +96,14 @@ export class Store {
     const projects = [...counts].map(([name, runs]) => ({ name, runs }))
     projects.sort((one, other) => (one.name < other.name ? -1 : 1))
     return { projects: projects.slice(offset, offset + limit), total: projects.length }
+  }
+
+  /** Runs of the same project, or like this one without any, newest first; `upTo` that one, if it is given. */
+  runsLike({ request }: RunRecord, { upTo = Infinity, limit }: LikeRequest): readonly RunRecord[] {
+    return [...this.runs.values()]
+      .filter((run) => run.request.project === request.project && run.sequence <= upTo)
+      .sort((one, other) => other.sequence - one.sequence)
+      .slice(0, limit)
   }
 
   /** Those that have not ended, or whose results have yet to be merged; oldest first. */

@@ -7,7 +7,7 @@ import {
   type RunRecord
 } from '../../contract/records.js'
 import { attempt } from '../errors.js'
-import { isActive, type Project, type RunFilter, type Slice } from './store.js'
+import { isActive, type LikeRequest, type Project, type RunFilter, type Slice } from './store.js'
 
 /** Records in the database: what is asked for in columns, the whole as JSON. */
 class RecordTable<T extends { readonly id: string }> {
@@ -105,6 +105,17 @@ export class RunTable extends RecordTable<RunRecord> {
     const sql = `SELECT runs.id FROM ${from} ${where} ${order} LIMIT :limit OFFSET :offset`
     // A negative limit is none.
     const rows = this.sql(sql).all({ ...values, limit: limit === Infinity ? -1 : limit, offset })
+    return rows.flatMap(({ id }) => known.get(String(id)) ?? this.find(String(id)) ?? [])
+  }
+
+  /** Those of the same project, or without any, newest first. */
+  like(
+    { request }: RunRecord,
+    { upTo, limit, known }: LikeRequest & { known: ReadonlyMap<string, RunRecord> }
+  ): RunRecord[] {
+    const rows = this.sql(
+      'SELECT id FROM runs WHERE project IS :project AND sequence <= :upTo ORDER BY sequence DESC LIMIT :limit'
+    ).all({ project: request.project, upTo: upTo ?? Number.MAX_SAFE_INTEGER, limit })
     return rows.flatMap(({ id }) => known.get(String(id)) ?? this.find(String(id)) ?? [])
   }
 

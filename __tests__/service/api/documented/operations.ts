@@ -108,7 +108,9 @@ const requests: readonly Row[] = [
 const grids: readonly Row[] = [
   ...REGIONS.split(' ').map((region) => row(`4.1 \`grid[region]\` ${region}`, grid({ region }), 201)),
   row('4.1 `grid[region]` is one of these', grid({ region: 'mars-1' }), 201, 'regions'),
-  ...Object.keys(GRID).map((key) => row(`4.1 \`grid[${key}]\` is required`, grid({ [key]: undefined }), 422)),
+  ...Object.keys(GRID).map((key) =>
+    row(`4.1 \`grid[${key}]\` is required`, grid({ [key]: undefined }), 201, 'required keys of a grid')
+  ),
   row(
     '4.1 `grid[instance_quantity]` is the number of nodes',
     ({ gridStarted }) => (pick(gridStarted.json, 'resources') as unknown[]).length,

@@ -21,10 +21,12 @@ export class LivePanel {
     this.#announce(headline)
     const hadFocus = this.#box.contains(document.activeElement)
     this.#box.hidden = live === undefined
+    const actions = document.getElementById('actions')
+    if (actions !== null) actions.hidden = live !== undefined
     // The result is what the reader has waited for.
     if (live === undefined && hadFocus) find('overview', HTMLElement).focus({ preventScroll: true })
     if (live === undefined) return
-    this.#words.textContent = describe(live)
+    this.#words.textContent = describe(live, headline)
     this.#bar.hidden = live.durationMs === null
     if (live.durationMs !== null) this.#bar.value = Math.min(1, (live.elapsedMs ?? 0) / live.durationMs)
     this.#showQuiet(live.quiet)
@@ -107,8 +109,8 @@ class StopButton {
   }
 }
 
-function describe({ elapsedMs, durationMs }: Live): string {
-  if (elapsedMs === null) return 'Not started yet'
+function describe({ elapsedMs, durationMs }: Live, headline: string): string {
+  if (elapsedMs === null) return headline === 'queued' ? 'Not started yet' : 'Starting'
   const elapsed = formatElapsed(Math.floor(elapsedMs / 1000))
   return durationMs === null ? elapsed : `${elapsed} of ${formatElapsed(durationMs / 1000)}`
 }

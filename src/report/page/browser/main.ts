@@ -2,6 +2,7 @@ import type { Headline, PageDocument, View } from '../build-document.js'
 import { renderErrors } from '../error-section.js'
 import { readEmbedded, type EmbeddedDocument } from '../label-rows.js'
 import { renderOverview, renderPlaces, renderRun, renderStalls } from '../sections.js'
+import { renderLinks } from '../served/run-links.js'
 import { renderInformation, renderThresholds } from '../threshold-section.js'
 import { readAddress, writeAddress, type Address, type Span } from './address.js'
 import { ComparedDistributions } from './comparison/compared-distributions.js'
@@ -24,7 +25,8 @@ const SECTIONS = {
   stalls: renderStalls,
   errors: renderErrors,
   places: renderPlaces,
-  run: renderRun
+  run: renderRun,
+  links: renderLinks
 }
 
 const GOES_ON: readonly Headline[] = ['queued', 'running', 'stopping']

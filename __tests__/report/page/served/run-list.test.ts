@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { renderRunList } from '../../../src/report/page/run-list.js'
-import type { RunLine } from '../../../src/report/page/run-list.js'
+import { renderRunList } from '../../../../src/report/page/served/run-list.js'
+import type { RunLine } from '../../../../src/report/page/served/run-list.js'
 
 function statusOf(changes: Partial<RunLine>): string | undefined {
   const run: RunLine = {

@@ -1,12 +1,12 @@
 import { formatPosition, renderHead, renderTop, type RenderedPage, type Visitor } from './served-parts.js'
-import { escapeHtml, cutToBytes } from '../escape.js'
-import { REHEARSAL } from '../../analysis/outcome.js'
-import { LIST_SCRIPT, LIST_SCRIPT_HASH } from './assets.js'
-import type { RunStatus } from './build-document.js'
-import { formatElapsed, formatNumber, formatPercent, renderTable } from './numbers.js'
-import { formatTime } from '../sentences.js'
-import { pagePolicy } from './page.js'
-import { HEADLINE_TONES } from './sections.js'
+import { escapeHtml, cutToBytes } from '../../escape.js'
+import { REHEARSAL } from '../../../analysis/outcome.js'
+import { LIST_SCRIPT, LIST_SCRIPT_HASH } from '../assets.js'
+import type { RunStatus } from '../build-document.js'
+import { formatElapsed, formatNumber, formatPercent, renderTable } from '../numbers.js'
+import { formatTime } from '../../sentences.js'
+import { pagePolicy } from '../page.js'
+import { HEADLINE_TONES } from '../sections.js'
 
 export interface RunLine {
   readonly path: string

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { escapeHtml } from '../escape.js'
-import { PAGE_STYLE, PAGE_STYLE_HASH } from './assets.js'
+import { escapeHtml } from '../../escape.js'
+import { PAGE_STYLE, PAGE_STYLE_HASH } from '../assets.js'
 
 export interface RenderedPage {
   readonly html: string

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { describeRun, renderRunPage } from '../../../src/report/page/run-page.js'
-import type { RunState } from '../../../src/report/page/run-page.js'
-import { measure } from '../../support/data/sample-csv.js'
-import { measureStalled } from '../../support/stalls/stalled-run.js'
+import { describeRun, renderRunPage } from '../../../../src/report/page/served/run-page.js'
+import type { RunState } from '../../../../src/report/page/served/run-page.js'
+import { measure } from '../../../support/data/sample-csv.js'
+import { measureStalled } from '../../../support/stalls/stalled-run.js'
 
 const START_MS = 1_700_000_000_000
 const PATHS = { eventsPath: '/runs/r/events', stopPath: '/runs/r/stop', homePath: '/' }
@@ -52,6 +52,20 @@ describe('a run in progress', () => {
     expect(document.reason).toBe('81 samples so far.')
   })
 
+  test.each<[string, Partial<RunState>, number | null]>([
+    ['before the first sample', {}, null],
+    ['after the first sample', { firstSampleMs: START_MS + 6_000 }, 2_250],
+    [
+      'by the samples, where nobody has said when the first one was',
+      { measurements: measureSeconds(8) },
+      8_250
+    ],
+    ['by a clock that was set back', { firstSampleMs: START_MS + 9_000 }, 0]
+  ])('counts from the first sample, however long the tool took to start: %s', (_, given, elapsedMs) => {
+    const { live } = describeRun(makeState({ startedMs: START_MS - 28_000, ...given }))
+    expect(live).toMatchObject({ elapsedMs, durationMs: 60_000 })
+  })
+
   test('has one point as soon as there is a sample', () => {
     const { live, series } = describeRun(makeState({ measurements: measureSeconds(0) }))
     expect(live?.now).toMatchObject({ windowMs: 1000, throughput: 1, failures: 0 })
@@ -60,7 +74,7 @@ describe('a run in progress', () => {
 
   test.each<[string, Partial<RunState>, string]>([
     ['queued', { status: 'queued', startedMs: undefined }, 'The run is waiting for its grids.'],
-    ['running without samples', {}, 'The run has started; there are no samples yet.'],
+    ['running without samples', {}, 'The run is starting; there are no samples yet.'],
     [
       'stopping',
       { status: 'stopping', measurements: measureSeconds(1) },
@@ -90,7 +104,7 @@ describe('a run that is over', () => {
     const document = describeRun(makeState({ ...ended, measurements: measureSeconds(8) }))
     expect(document.live).toBeUndefined()
     expect(document.series?.atMs).toHaveLength(9)
-    expect(document.reason).toBe('81 samples in 0:10.')
+    expect(document.reason).toBe('81 samples in 0:08.')
     const { html, policy } = renderRunPage(document, PATHS)
     expect(html).not.toMatch(/data-events|data-path/)
     expect(policy).not.toContain('connect-src')

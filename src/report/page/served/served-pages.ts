@@ -1,7 +1,11 @@
 // What a service needs to show its runs to people.
 export { renderDetourPage, renderLoginPage } from './served-parts.js'
 export type { LoginForm, RenderedPage, ThresholdEditor, Visitor } from './served-parts.js'
+export { renderComparePage } from './compare-page.js'
+export type { ComparedRun } from './compare-page.js'
+export type { RunActions, RunChoice } from './run-actions.js'
+export type { RunLinks, RunFile } from './run-links.js'
 export { renderListPage, renderRunList } from './run-list.js'
 export type { ListView, RunLine, RunListPage } from './run-list.js'
-export { describeRun, renderRunPage } from './run-page.js'
+export { addLinks, describeRun, renderRunPage } from './run-page.js'
 export type { RunJudgement, RunState } from './run-page.js'

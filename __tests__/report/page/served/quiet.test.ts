@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { describeRun } from '../../../src/report/page/run-page.js'
-import type { RunState } from '../../../src/report/page/run-page.js'
-import { ManualClock } from '../../support/manual-clock.js'
-import { measureStalled, STALLED_START_MS, type StalledRun } from '../../support/stalls/stalled-run.js'
+import { describeRun } from '../../../../src/report/page/served/run-page.js'
+import type { RunState } from '../../../../src/report/page/served/run-page.js'
+import { ManualClock } from '../../../support/manual-clock.js'
+import { measureStalled, STALLED_START_MS, type StalledRun } from '../../../support/stalls/stalled-run.js'
 
 const STATE: RunState = {
   ...{ id: 'r', name: 'Nightly', status: 'running', tool: 'jmeter-5.6.3', threads: 12, durationSeconds: 600 },

@@ -1,12 +1,15 @@
-import type { Measurements, TimeSeries } from '../../analysis/results/figures/measurements.js'
-import type { Outcome, RunFacts, WarmUpFacts } from '../../analysis/outcome.js'
-import { formatMoment } from '../../analysis/thresholds/format.js'
-import { formatDuration } from '../../contract/text.js'
-import { buildPageDocument, type Live, type PageDocument, type RunStatus } from './build-document.js'
-import type { ThresholdRow } from './build-document.js'
-import { findOrigin, formatElapsed, formatNumber } from './numbers.js'
+import type { Measurements, TimeSeries } from '../../../analysis/results/figures/measurements.js'
+import type { Outcome, RunFacts, WarmUpFacts } from '../../../analysis/outcome.js'
+import type { Trend } from '../../../analysis/baseline/build-trend.js'
+import { formatMoment } from '../../../analysis/thresholds/format.js'
+import { formatDuration } from '../../../contract/text.js'
+import { buildPageDocument, type Live, type PageDocument, type RunStatus } from '../build-document.js'
+import type { ThresholdRow } from '../build-document.js'
+import { boundTrend } from '../../trend-points.js'
+import { findOrigin, formatElapsed, formatNumber } from '../numbers.js'
+import type { RunLinks } from './run-links.js'
 import { formatPosition, type RenderedPage } from './served-parts.js'
-import { type PagePaths, pagePolicy, renderPageDocument } from './page.js'
+import { type PagePaths, pagePolicy, renderPageDocument } from '../page.js'
 
 /** How a run stands by the thresholds it was given. */
 export interface RunJudgement extends Pick<Outcome, 'reason' | 'judgements' | 'warnings' | 'notes'> {
@@ -25,6 +28,8 @@ export interface RunState extends Omit<RunFacts, 'url'>, OfOutcome {
   readonly status: RunStatus
   readonly tool: string
   readonly nowMs: number
+  /** When the load began; undefined until it has. */
+  readonly firstSampleMs?: number | undefined
   readonly apdexTargetMs: number | undefined
   readonly problem: string | undefined
   /** Whatever the grids' regions are, it all comes from the service's machine. */
@@ -44,6 +49,11 @@ export function renderRunPage(page: PageDocument, paths: PagePaths): RenderedPag
   const used: PagePaths =
     page.live === undefined || eventsPath === undefined ? others : { ...others, eventsPath, stopPath }
   return { html: renderPageDocument(page, used), policy: pagePolicy(used) }
+}
+
+/** What changes without the run itself, added to its document when it is shown. */
+export function addLinks(page: PageDocument, links: RunLinks, trend: Trend | undefined): PageDocument {
+  return { ...page, links, trend: boundTrend(trend) ?? null }
 }
 
 export function describeRun(run: RunState): PageDocument {
@@ -84,7 +94,11 @@ function explain(run: RunState): string {
         ? 'The run is waiting for its grids.'
         : `The run is waiting for its turn: it is ${formatPosition(run.queuePosition)} in the queue.`
     case 'running':
-      return samples === 0 ? 'The run has started; there are no samples yet.' : `${count} so far.`
+      return samples > 0
+        ? `${count} so far.`
+        : run.firstSampleMs === undefined
+          ? 'The run is starting; there are no samples yet.'
+          : 'The first samples are there.'
     case 'stopping':
       return `The run is being stopped; ${count} so far.`
     case 'problem':
@@ -93,7 +107,7 @@ function explain(run: RunState): string {
       if (run.resultsProblem !== undefined) return `The figures are not complete: ${run.resultsProblem}.`
       return samples === 0
         ? 'No samples were recorded.'
-        : `${count} in ${formatElapsed(Math.round(lengthOf(run) / 1000))}.`
+        : `${count} in ${formatElapsed(Math.round(spanOf(run) / 1000))}.`
   }
 }
 
@@ -117,14 +131,17 @@ function leftToGate(line: string): ThresholdRow {
   }
 }
 
-function lengthOf({ startedMs, stoppedMs, nowMs }: RunState): number {
+/** From the first sample to the last one: what a tool needs to start and to end is not part of it. */
+function spanOf({ measurements, startedMs, stoppedMs, nowMs }: RunState): number {
+  const { startMs, endMs } = measurements ?? {}
+  if (startMs !== undefined && endMs !== undefined) return endMs - startMs
   return startedMs === undefined ? 0 : Math.max(0, (stoppedMs ?? nowMs) - startedMs)
 }
 
 function describeProgress(run: RunState): Live {
-  const { durationSeconds, startedMs, measurements, nowMs } = run
+  const { durationSeconds, measurements, nowMs, firstSampleMs = measurements?.startMs } = run
   const durationMs = durationSeconds === undefined ? null : durationSeconds * 1000
-  const elapsedMs = startedMs === undefined ? null : lengthOf(run)
+  const elapsedMs = firstSampleMs === undefined ? null : Math.max(0, nowMs - firstSampleMs)
   // From the planned end on, nothing has to be answered.
   const isUnderLoad = run.status === 'running' && (elapsedMs ?? 0) < (durationMs ?? Infinity)
   const quiet = isUnderLoad ? findQuiet(measurements, nowMs) : undefined

@@ -1,0 +1,191 @@
+import { REHEARSAL } from '../../../analysis/outcome.js'
+import type { FiguresDocument } from '../../../contract/verdict.js'
+import { escapeHtml } from '../../escape.js'
+import { PAGE_STYLE_HASH } from '../assets.js'
+import type { LabelRow, PageDocument } from '../build-document.js'
+import { formatNumber, renderTable } from '../numbers.js'
+import { FIGURE_COLUMNS } from '../sections.js'
+import { type RunChoice, renderChoices } from './run-actions.js'
+import { renderHead, renderTop, type RenderedPage, type Visitor } from './served-parts.js'
+
+/** One of two runs that have ended. */
+export interface ComparedRun {
+  readonly name: string
+  readonly path: string
+  /** What to know of it, by name; both runs have the same names. What neither run has is not shown. */
+  readonly facts: readonly (readonly [name: string, value: string])[]
+  readonly page: PageDocument
+}
+
+export interface ComparisonView {
+  /** The run to which the address belongs. */
+  readonly run: ComparedRun
+  /** The one that it is compared with; undefined if there is none. */
+  readonly other: ComparedRun | undefined
+  /** What differs between them besides what was measured, as in `threads`. */
+  readonly differences: readonly string[]
+  readonly comparePath: string
+  readonly choices: readonly RunChoice[]
+  readonly chosen: string | undefined
+  readonly homePath: string
+  readonly visitor: Visitor
+}
+
+/** A browser easily shows this many rows; those with the fewest samples are left out and counted. */
+const MOST_LABELS = 500
+const TITLE = 'Compare two runs'
+const NONE = '–'
+const CHANCE =
+  'The change is that of the figures. Two runs of the same thing differ by chance as well: whether a change is more than that, a gate with a baseline says.'
+
+/** Two runs side by side: A is the other one, B the one whose page leads here. It has no script. */
+export function renderComparePage(view: ComparisonView): RenderedPage {
+  const policy = `default-src 'none'; style-src '${PAGE_STYLE_HASH}'; base-uri 'none'; form-action 'self'`
+  const { run, other, homePath, visitor, comparePath, choices, chosen } = view
+  const form = renderChoices(comparePath, choices, chosen)
+  const html = `${renderHead({ policy, title: TITLE })}
+<body>
+<main>
+${renderTop(visitor, { path: homePath, isHere: false })}
+<h1>${TITLE}</h1>
+<section class="card" id="actions" aria-label="The runs"><div class="bar">${form}<a href="${escapeHtml(run.path)}">Back to the run</a></div>
+${other === undefined ? '<p>There is no other run of this project that has ended.</p>' : renderRuns(run, other, view.differences)}</section>
+${other === undefined ? '' : `${renderOverall(run, other)}\n${renderLabels(run, other)}`}
+</main>
+</body>
+</html>
+`
+  return { html, policy }
+}
+
+function renderRuns(run: ComparedRun, other: ComparedRun, differences: readonly string[]): string {
+  const valueOf = ({ facts }: ComparedRun, name: string): string =>
+    facts.find(([each]) => each === name)?.[1] ?? NONE
+  const known = run.facts.filter(([name]) => [other, run].some((each) => valueOf(each, name) !== NONE))
+  const rows = known.map(([name]) => {
+    const cells = [other, run].map((each) => `<td class="words">${escapeHtml(valueOf(each, name))}</td>`)
+    return `<tr><th scope="row">${escapeHtml(name)}</th>${cells.join('')}</tr>`
+  })
+  const links = [other, run].map(
+    (each) =>
+      `<td class="words"><a href="${escapeHtml(each.path)}">${escapeHtml(each.name)}</a>${each.page.rehearsal === null ? '' : ` <span class="pill doubtful">${REHEARSAL}</span>`}</td>`
+  )
+  const table = renderTable({
+    name: 'The runs',
+    headings: ['', 'A', 'B'].map((heading) => heading || '<span class="unseen">What</span>'),
+    rows: [`<tr><th scope="row">Run</th>${links.join('')}</tr>`, ...rows]
+  })
+  const warning =
+    differences.length === 0
+      ? ''
+      : `<p class="warning"><strong>Warning:</strong> These are not runs of the same test: they differ in ${escapeHtml(joinWords(differences))}.</p>`
+  return `${warning}${table}<p class="hint">${CHANCE}</p>`
+}
+
+function renderOverall(run: ComparedRun, other: ComparedRun): string {
+  const [before, after] = [other, run].map(({ page }) => page.views[0]?.figures)
+  const title = '<h2 id="overall-title">All samples</h2>'
+  const missing = [other, run].filter(({ page }) => page.views.length === 0)
+  if (before === undefined || after === undefined)
+    return section('overall', `${title}<p>${missing.map(describeMissing).join(' ')}</p>`)
+  const rows = FIGURE_COLUMNS.map(({ key, name, write }) => {
+    const cells = [write(before[key]), write(after[key]), formatChange(key, before[key], after[key])]
+    return `<tr><th scope="row">${name}</th>${cells.map(number).join('')}</tr>`
+  })
+  return section(
+    'overall',
+    `${title}${renderTable({ name: 'All samples', headings: ['Figure', 'A', 'B', 'Change'], rows })}`
+  )
+}
+
+function describeMissing({ name, page }: ComparedRun): string {
+  return `There are no figures of ${escapeHtml(name)}: ${escapeHtml(page.reason)}`
+}
+
+const LABEL_COLUMNS = ['p95', 'median', 'error_rate', 'samples'] as const
+
+function renderLabels(run: ComparedRun, other: ComparedRun): string {
+  const [before, after] = [other, run].map(({ page }) => page.views[0]?.labels ?? [])
+  const pairs = pairLabels(before ?? [], after ?? [])
+  if (pairs.length === 0 || run.page.views.length === 0 || other.page.views.length === 0) return ''
+  const shown = pairs.slice(0, MOST_LABELS).sort((one, two) => growthOf(two) - growthOf(one))
+  const headings = [
+    'Label',
+    ...LABEL_COLUMNS.flatMap((key) => {
+      const { name = key, shortName = name } = FIGURE_COLUMNS.find((column) => column.key === key) ?? {}
+      return [`${shortName} A`, `${shortName} B`, ...(key === 'samples' ? [] : ['Change'])]
+    })
+  ]
+  const hidden = pairs.length - shown.length
+  const more = hidden === 0 ? '' : ` ${formatNumber(hidden)} labels with fewer samples are not shown.`
+  return section(
+    'compared-labels',
+    `<h2 id="compared-labels-title">By label</h2><p class="hint">The label whose p95 grew the most comes first.${more}</p>${renderTable({ name: 'By label', headings, rows: shown.map(renderPair) })}`
+  )
+}
+
+interface Pair {
+  readonly label: string
+  readonly before: LabelRow | undefined
+  readonly after: LabelRow | undefined
+}
+
+/** Those with the most samples first. */
+function pairLabels(before: readonly LabelRow[], after: readonly LabelRow[]): Pair[] {
+  const old = new Map(before.map((row) => [row.label, row]))
+  const known = new Set(after.map(({ label }) => label))
+  const samplesOf = (pair: Pair): number => Math.max(pair.before?.samples ?? 0, pair.after?.samples ?? 0)
+  return [
+    ...after.map((row) => ({ label: row.label, before: old.get(row.label), after: row })),
+    ...before
+      .filter(({ label }) => !known.has(label))
+      .map((row) => ({ label: row.label, before: row, after: undefined }))
+  ].sort((one, two) => samplesOf(two) - samplesOf(one))
+}
+
+/** In ms; a label of one run alone comes last. */
+function growthOf({ before, after }: Pair): number {
+  return before?.p95 == null || after?.p95 == null ? -Infinity : after.p95 - before.p95
+}
+
+function renderPair({ label, before, after }: Pair): string {
+  const cells = LABEL_COLUMNS.flatMap((key) => {
+    const write = FIGURE_COLUMNS.find((column) => column.key === key)?.write ?? formatNumber
+    const [old, now] = [before?.[key] ?? null, after?.[key] ?? null]
+    return [write(old), write(now), ...(key === 'samples' ? [] : [formatChange(key, old, now)])]
+  })
+  return `<tr><th scope="row">${escapeHtml(label) || '<i>no label</i>'}</th>${cells.map(number).join('')}</tr>`
+}
+
+/** In per cent; percentage points for a rate of errors, plain for an apdex; a dash where there is nothing to say. */
+export function formatChange(
+  key: keyof FiguresDocument,
+  before: number | null,
+  after: number | null
+): string {
+  if (before === null || after === null) return NONE
+  const change = after - before
+  if (key === 'error_rate') return `${signed(change * 100)} points`
+  if (key === 'apdex') return signed(change, 3)
+  if (change === 0) return '0 %'
+  return before === 0 ? NONE : `${signed((change / before) * 100, 1)} %`
+}
+
+/** With a sign of its own; what rounds to zero is zero. */
+function signed(value: number, digits = 2): string {
+  const rounded = Number(value.toFixed(Math.abs(value) >= 100 ? 0 : digits))
+  const text = Math.abs(rounded).toLocaleString('en-US', { maximumFractionDigits: digits })
+  return rounded === 0 ? '0' : `${rounded > 0 ? '+' : '−'}${text}`
+}
+
+function joinWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`
+}
+
+function section(id: string, html: string): string {
+  return `<section id="${id}" class="card" aria-labelledby="${id}-title">${html}</section>`
+}
+
+function number(text: string): string {
+  return `<td class="number">${text}</td>`
+}

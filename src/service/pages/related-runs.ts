@@ -1,0 +1,152 @@
+import { readFile, stat } from 'node:fs/promises'
+import type { Trend, TrendPoint } from '../../analysis/baseline/build-trend.js'
+import type { RunChoice } from '../../report/page/served/served-pages.js'
+import { hasEnded, type RunRecord } from '../../contract/records.js'
+import { readSource } from '../../contract/api/run-source.js'
+import { count, formatDuration, shorten, when } from '../../contract/text.js'
+import { saysLoss } from '../runs/findings.js'
+import { describeTool, type ServiceFacts } from '../service-facts.js'
+import type { Store } from '../store/store.js'
+
+/** Earlier runs in a trend. */
+const MOST_POINTS = 30
+const MOST_CHOICES = 50
+/** So many runs of a project are looked at: it may have several plans, and runs that failed. */
+const MOST_LOOKED_AT = 200
+/** Larger plans are only compared by their size. */
+const MOST_PLAN_BYTES = 10 * 1024 ** 2
+
+/** The runs of the same plan in the same project up to this one, by all of their samples; undefined if there is no earlier one. */
+export function buildProjectTrend(run: RunRecord, store: Store): Trend | undefined {
+  const earlier = store
+    .runsLike(run, { upTo: run.sequence - 1, limit: MOST_LOOKED_AT })
+    .filter((other) => isSamePlan(run, other) && isUsable(other))
+    .slice(0, MOST_POINTS)
+  if (earlier.length === 0) return undefined
+  const runs = [...earlier].reverse().concat(run)
+  const { project } = run.request
+  const plan = planOf(run)
+  return {
+    branch: project === null ? `${plan} without a project` : `${plan} in ${project}`,
+    points: runs.map((each, index) => pointOf(each, runs[index - 1], each === run)),
+    bands: {}
+  }
+}
+
+function planOf({ files }: RunRecord): string {
+  return files[0]?.name ?? 'no plan'
+}
+
+function isSamePlan(run: RunRecord, other: RunRecord): boolean {
+  return planOf(run) === planOf(other) && run.request.tool === other.request.tool
+}
+
+/** A run that failed or lost load says nothing about what was tested. */
+function isUsable({ status, samples, remoteErrors }: RunRecord): boolean {
+  return status === 'finished' && (samples ?? 0) > 0 && !saysLoss(remoteErrors)
+}
+
+function pointOf(run: RunRecord, before: RunRecord | undefined, isHead: boolean): TrendPoint {
+  const { report } = run
+  const throughput = report?.mean_throughput
+  const errorRate = report?.mean_error_rate
+  return {
+    atMs: run.startedMs ?? run.createdMs,
+    commit: commitOf(run) ?? '–',
+    runId: run.id,
+    unusable: undefined,
+    isHead,
+    isAfterChange: before !== undefined && loadDifferences(before, run).length > 0,
+    p95Ms: run.p95Ms,
+    throughput: throughput == null ? undefined : throughput / 60,
+    errorRate: errorRate == null ? undefined : errorRate / 100
+  }
+}
+
+function commitOf({ request }: RunRecord): string | undefined {
+  return readSource(request.notes ?? '').parts.find(({ key }) => key === 'commit')?.word
+}
+
+function loadDifferences({ request: one }: RunRecord, { request: other }: RunRecord): string[] {
+  return [
+    ...when(one.tool !== other.tool, 'the tool'),
+    ...when(one.threads !== other.threads, 'the threads'),
+    ...when(one.rampupSec !== other.rampupSec, 'the ramp-up'),
+    ...when(one.durationSec !== other.durationSec, 'the duration')
+  ]
+}
+
+/** Runs of the same project that have ended: of the same plan first, and those before this one before later ones. */
+export function listChoices(run: RunRecord, store: Store): RunChoice[] {
+  const rank = (other: RunRecord): number =>
+    (isSamePlan(run, other) ? 0 : 2) + (other.sequence < run.sequence ? 0 : 1)
+  return store
+    .runsLike(run, { limit: MOST_LOOKED_AT })
+    .filter((other) => hasEnded(other) && other.id !== run.id)
+    .sort((one, other) => rank(one) - rank(other) || other.sequence - one.sequence)
+    .slice(0, MOST_CHOICES)
+    .map((other) => ({ id: other.id, words: describeChoice(other) }))
+}
+
+function describeChoice(run: RunRecord): string {
+  const state = run.thresholds?.verdict?.verdict ?? run.status
+  return `${nameOf(run)} · ${formatMinute(run.createdMs)} · ${state}`
+}
+
+export function nameOf({ id, request }: RunRecord): string {
+  const name = shorten(request.name ?? '', 60)
+  return name === '' ? id : name
+}
+
+function formatMinute(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** What to know of a run beside its figures, by name: the same names for every run. */
+export function factsToCompare(run: RunRecord, facts: ServiceFacts): [string, string][] {
+  const { request, thresholds, startedMs, createdMs } = run
+  const seconds = (given: number | null): string => (given === null ? '–' : formatDuration(given * 1000))
+  return [
+    ['Id', run.id],
+    ['Started', formatMinute(startedMs ?? createdMs)],
+    ['Status', run.status],
+    ['Verdict', thresholds?.verdict?.verdict ?? '–'],
+    ['Commit', commitOf(run) ?? '–'],
+    ['Project', request.project ?? '–'],
+    ['Plan', planOf(run)],
+    ['Tool', describeTool(run, facts)],
+    ['Threads', request.threads?.toString() ?? '–'],
+    ['Ramp-up', seconds(request.rampupSec)],
+    ['Requested duration', seconds(request.durationSec)],
+    ['Nodes', describeNodes(run, facts.store)]
+  ]
+}
+
+function describeNodes(run: RunRecord, store: Store): string {
+  const grids = store
+    .gridsOf(run)
+    .map(({ spec }) => `${count(spec.instanceQuantity, 'node')} in ${spec.region}`)
+  return grids.sort().join(', ') || '–'
+}
+
+/** What differs between two runs besides what was measured. */
+export async function findDifferences(run: RunRecord, other: RunRecord, store: Store): Promise<string[]> {
+  return [
+    ...when(run.request.project !== other.request.project, 'the project'),
+    ...when(!(await hasSamePlan(run, other, store)), 'the plan'),
+    ...loadDifferences(run, other),
+    ...when((run.thresholds?.warmUpSec ?? 0) !== (other.thresholds?.warmUpSec ?? 0), 'the warm-up'),
+    ...when(describeNodes(run, store) !== describeNodes(other, store), 'the nodes')
+  ]
+}
+
+/** By its content, if both still have it. */
+async function hasSamePlan(run: RunRecord, other: RunRecord, store: Store): Promise<boolean> {
+  const [one, two] = [run, other].map(({ id, files }) => store.folder.uploadedFile(id, files[0]?.name ?? ''))
+  if (one === undefined || two === undefined) return true
+  const sizes = await Promise.all([one, two].map((file) => stat(file).catch(() => undefined)))
+  const [first, second] = sizes.map((found) => (found?.isFile() ? found.size : undefined))
+  if (first === undefined || second === undefined) return planOf(run) === planOf(other)
+  if (first !== second || first > MOST_PLAN_BYTES) return first === second
+  return (await readFile(one)).equals(await readFile(two))
+}
