@@ -26,6 +26,8 @@ export interface CommandPorts {
   readonly token: string
   /** Of the service, as LOADGATE_BASE_URL says it; empty if that is not set. */
   readonly baseUrl: string
+  /** Of the environment. */
+  readonly variables?: Readonly<Record<string, string | undefined>>
   readonly platform: string
   readonly version: string
   /** By default the machine's. */
