@@ -192,7 +192,7 @@ describe('a recording', () => {
       ['GET /products', true],
       ['GET /products/all', true],
       ['GET /search', true],
-      ['POST /login', false],
+      ['POST /login', true],
       ['POST /upload', false]
     ])
     expect(addressOf(target ?? DEFAULT_TARGET)).toBe('http://127.0.0.1:8080')
@@ -207,8 +207,9 @@ describe('a recording', () => {
     expect(plan + set.notes.join()).not.toContain('planted')
     expect(plan).toContain('access_token=${__P(access_token,)}')
     expect(set.notes).toContainEqual(
-      expect.stringContaining('-Jaccess_token=…, -Jauthorization=…, -Jx-tenant=…, -Jpassword=…')
+      expect.stringContaining('-Jaccess_token=…, -Jauthorization=…, -Jx-tenant=…')
     )
+    expect(set.credentials).toEqual(['password', 'note'])
   })
 
   const entry = (url: string, changes: object = {}): object => ({

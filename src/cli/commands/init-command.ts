@@ -11,6 +11,7 @@ import { readOpenApi } from '../plans/openapi/openapi-requests.js'
 import { flagsOf, UsageError, type Arguments } from '../arguments.js'
 import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
 import { CHOICES, readChoices, readTool, type Choices, type InitTool, type Source } from '../init/choices.js'
+import { credentialsOf, describeCredentials, type Credential } from '../init/credentials.js'
 import { CONFIG_PATH, PLAN_PATHS, WORKFLOW_PATH, writeConfig } from '../init/config-text.js'
 import { describeStart, findStart, jobMinutes, writeWorkflow, type Start } from '../init/workflow-text.js'
 import { checkPaths, writeFiles } from '../init/write-files.js'
@@ -44,6 +45,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const isLocal = LOOPBACK.test(target.host)
   const start = isLocal ? await findStart(workspace) : { kind: 'elsewhere' as const }
   const { durationSeconds } = choices
+  const credentials = credentialsOf(set.credentials ?? [])
   const write = tool === 'k6' ? writeK6 : writePlan
   await writeFiles(
     workspace,
@@ -52,8 +54,14 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
         path: PLAN_PATHS[tool],
         text: write({ name: 'Load test', target, requests: set.requests, ...choices })
       },
-      { path: CONFIG_PATH, text: writeConfig({ ...choices, ...configFacts(set, target, choices) }) },
-      { path: WORKFLOW_PATH, text: writeWorkflow({ tool, start, port: target.port, durationSeconds }) }
+      {
+        path: CONFIG_PATH,
+        text: writeConfig({ ...choices, ...configFacts(set, target, choices), credentials })
+      },
+      {
+        path: WORKFLOW_PATH,
+        text: writeWorkflow({ tool, start, port: target.port, durationSeconds, credentials })
+      }
     ],
     force
   )
@@ -65,6 +73,8 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
     requests: namesOf(true),
     disabled: namesOf(false),
     thresholds: choices.thresholds,
+    correlations: set.correlations ?? [],
+    credentials,
     start,
     notes: [
       ...set.notes,
@@ -118,7 +128,7 @@ function readTargetFlag(address: string): PlanTarget {
   }
 }
 
-function configFacts({ requests }: RequestSet, target: PlanTarget, { source }: Choices) {
+function configFacts({ requests, credentials = [] }: RequestSet, target: PlanTarget, { source }: Choices) {
   const first = requests.find(({ isEnabled }) => isEnabled)
   // Of a recording or an API, the first request may need values that are not there yet.
   const hasProperty = first?.path.some((part) => typeof part !== 'string') ?? true
@@ -126,7 +136,7 @@ function configFacts({ requests }: RequestSet, target: PlanTarget, { source }: C
   return {
     waitFor: addressOf(target) + page,
     label: first?.name ?? '',
-    properties: [...propertiesOf(requests)]
+    properties: [...propertiesOf(requests)].filter((name) => !credentials.includes(name))
   }
 }
 
@@ -166,11 +176,22 @@ async function findRepositoryRoot(folder: string): Promise<string | undefined> {
 const SHOWN_REQUESTS = 5
 const NEEDS: Readonly<Record<InitTool, string>> = { jmeter: 'Java 17 and Maven', k6: 'k6 1.0 or later' }
 
+interface NextFacts {
+  readonly start: Start
+  readonly credentials: readonly Credential[]
+}
+
 /** What was written, what to know about it, and what to do next. */
 function describeResult(
-  result: Choices & { target: string; requests: readonly string[]; start: Start; notes: readonly string[] }
+  result: Choices &
+    NextFacts & {
+      target: string
+      requests: readonly string[]
+      correlations: readonly string[]
+      notes: readonly string[]
+    }
 ): string {
-  const { tool, target, requests, thresholds, start, notes, load, durationSeconds } = result
+  const { tool, target, requests, thresholds, start, notes, load, durationSeconds, correlations } = result
   // A user may visit the same page several times.
   const names = [...new Set(requests)]
   const shown = names.slice(0, SHOWN_REQUESTS).join(', ')
@@ -179,18 +200,31 @@ function describeResult(
     `Wrote ${PLAN_PATHS[tool]}: ${shown}${more}, at ${target}.`,
     `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
+    ...when(
+      correlations.length > 0,
+      '',
+      'Taken from replies and sent later:',
+      ...correlations.map((line) => `- ${line}`)
+    ),
     ...when(notes.length > 0, '', 'To know:', ...notes.map((note) => `- ${note}`)),
     '',
     'Next:',
-    `1. Start the application, and run \`loadgate check --config ${CONFIG_PATH}\`: it finds mistakes in seconds.`,
-    `2. \`loadgate run --config ${CONFIG_PATH}\` gives a first verdict on this machine, with ${NEEDS[tool]}.`,
-    `3. ${
+    ...nextSteps(result).map((step, at) => `${at + 1}. ${step}`)
+  ].join('\n')
+}
+
+function nextSteps({ tool, start, credentials }: Pick<Choices, 'tool'> & NextFacts): string[] {
+  return [
+    ...(credentials.length === 0 ? [] : [describeCredentials(credentials)]),
+    `Start the application, and run \`loadgate check --config ${CONFIG_PATH}\`: it finds mistakes in seconds.`,
+    `\`loadgate run --config ${CONFIG_PATH}\` gives a first verdict on this machine, with ${NEEDS[tool]}.`,
+    `${
       start.kind === 'elsewhere'
         ? 'Commit the three files'
         : `Read the step "Start the application" in ${WORKFLOW_PATH}, then commit the three files`
     }, and open a pull request.`,
-    '4. When it works, make the check "Load gate" required: Settings, Rules, Rulesets.'
-  ].join('\n')
+    'When it works, make the check "Load gate" required: Settings, Rules, Rulesets.'
+  ]
 }
 
 const MEBIBYTE = 1024 * 1024

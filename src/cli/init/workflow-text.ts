@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InitTool } from './choices.js'
+import type { Credential } from './credentials.js'
 import { CONFIG_PATH, timeoutMinutes } from './config-text.js'
 
 const CHECKOUT = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1'
@@ -24,6 +25,7 @@ interface WorkflowOptions {
   readonly start: Start
   readonly port: number
   readonly durationSeconds: number
+  readonly credentials: readonly Credential[]
 }
 
 const TOOL_STEPS: Readonly<Record<InitTool, readonly string[]>> = {
@@ -33,12 +35,12 @@ const TOOL_STEPS: Readonly<Record<InitTool, readonly string[]>> = {
 
 /** `.github/workflows/loadgate.yml`: the gate on every pull request. */
 export function writeWorkflow(options: WorkflowOptions): string {
-  const { tool, start, port, durationSeconds } = options
+  const { tool, start, port, durationSeconds, credentials } = options
   const steps = [
     [`- uses: ${CHECKOUT}`, '  with:', '    persist-credentials: false'],
     TOOL_STEPS[tool],
     ...startSteps(start, port),
-    [`- uses: ${GATE}`, '  with:', `    config: ${CONFIG_PATH}`],
+    [`- uses: ${GATE}`, '  with:', `    config: ${CONFIG_PATH}`, ...credentialLines(credentials)],
     ...logSteps(start)
   ]
   return `# A load test of every pull request. Its settings are in ${CONFIG_PATH}.
@@ -64,6 +66,12 @@ jobs:
     steps:
 ${steps.map((lines) => lines.map((line) => `      ${line}`.trimEnd()).join('\n')).join('\n')}
 `
+}
+
+function credentialLines(credentials: readonly Credential[]): string[] {
+  if (credentials.length === 0) return []
+  // Forks get no secrets: there the gate says which one is missing.
+  return ['  env:', ...credentials.map(({ variable }) => `    ${variable}: \${{ secrets.${variable} }}`)]
 }
 
 type Steps = readonly (readonly string[])[]
