@@ -81,7 +81,9 @@ export class Correlation {
   #use(source: Source, at: number, { kind, name }: Destination): string {
     const use = this.#uses.get(source) ?? { source, variable: this.#nameFor(source, { kind, name }), to: [] }
     this.#uses.set(source, use)
-    use.to.push({ at, name: kind === 'path' ? 'the path' : name })
+    // Browsers save headers in lower case.
+    const header = name.replace(/(?<![a-z])[a-z]/gi, (letter) => letter.toUpperCase())
+    use.to.push({ at, name: { path: 'the path', header, field: name }[kind] })
     return use.variable
   }
 
