@@ -28,7 +28,8 @@ const pairs = (map: Record<string, string> = {}): object[] =>
   Object.entries(map).map(([name, value]) => ({ name, value }))
 
 function entry(path: string, facts: Facts = {}): object {
-  const text = typeof facts.reply === 'string' ? facts.reply : JSON.stringify(facts.reply)
+  const { reply } = facts
+  const text = reply === undefined || typeof reply === 'string' ? reply : JSON.stringify(reply)
   return {
     ...(facts.startMs !== undefined && {
       startedDateTime: new Date(1_700_000_000_000 + facts.startMs).toISOString(),
@@ -210,7 +211,11 @@ describe('a value of a reply', () => {
       path: '/x?u=https://s.example/Zx81Kq0Lm77Pw'
     },
     { what: 'part of a value', reply: { token: TOKEN }, path: `/x/${TOKEN}9` },
-    { what: 'a date', reply: { session_start: '2026-01-01', at: '2026-01-01T10:00:00Z' }, path: '/x?since=2026-01-01T10:00:00Z' }
+    {
+      what: 'a date',
+      reply: { session_start: '2026-01-01', at: '2026-01-01T10:00:00Z' },
+      path: '/x?since=2026-01-01T10:00:00Z'
+    }
   ])('$what is no correlation', ({ reply, path }) => {
     const set = read(login(reply), entry(path))
     expect([set.correlations, set.requests[0]?.extracts]).toEqual([[], undefined])
@@ -333,7 +338,7 @@ describe('replies of any shape', () => {
       { reply: '{"a":' },
       { reply: 'null' },
       { reply: `{"${hostile}":"${TOKEN}","b":"${hostile}"}` },
-      html(`<input name="${hostile}" value="${TOKEN}"><input name='x${'${'}' value="${TOKEN}1">`),
+      html(`<input name="${hostile}" value="${TOKEN}"><input name='x\${' value="${TOKEN}1">`),
       html('<input name="a'),
       { replyHeaders: { Location: 'http://[', 'Set-Cookie': '=;', [hostile]: TOKEN } }
     ]

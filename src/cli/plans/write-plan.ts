@@ -57,7 +57,7 @@ export function writePlan(options: PlanOptions): string {
 
 /** With a login, or with values of replies, each visit is that of a new user, as in the recording: a server may not show its form twice. */
 export function startsAnew(requests: readonly PlanRequest[]): boolean {
-  return requests.some(({ isLogin, extracts = [] }) => isLogin || extracts.length > 0)
+  return requests.some(({ isLogin, extracts = [] }) => isLogin === true || extracts.length > 0)
 }
 
 function cookieManager(requests: readonly PlanRequest[]): Lines {

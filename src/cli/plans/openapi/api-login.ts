@@ -50,7 +50,7 @@ export function findLogin<T extends Operation>(
 function replyOf(api: ApiDocument, facts: JsonObject): unknown {
   const responses = fieldIn(facts, 'responses')
   const [, good] =
-    Object.entries(isObject(responses) ? responses : {}).find(([status]) => /^2/.test(status)) ?? []
+    Object.entries(isObject(responses) ? responses : {}).find(([status]) => status.startsWith('2')) ?? []
   const reply = api.resolve(good)
   if (reply === undefined) return undefined
   if (api.isSwagger) return sampleOf(api, reply)
