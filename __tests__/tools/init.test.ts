@@ -78,8 +78,13 @@ beforeEach(() => {
   expect(spawnSync('git', ['init', '--quiet'], { cwd: folder }).status).toBe(0)
 })
 
+/** What the plans log in with. */
+const CREDENTIALS = {
+  ...{ LOADGATE_PARAMETER_PASSWORD: 'a-password', LOADGATE_PARAMETER_NOTE: 'a-note' },
+  LOADGATE_PARAMETER_TOKEN: 'a-token'
+}
 const loadgate = (...args: string[]): ReturnType<typeof runCommand> =>
-  runCommand(args, { cwd: folder, env: { K6 } })
+  runCommand(args, { cwd: folder, env: { K6, ...CREDENTIALS } })
 
 /** What a real parser makes of the plan. */
 function parseXml(): number | null {
@@ -127,7 +132,7 @@ const WAYS = [
       'POST /login'
     ],
     labels: ['GET /', 'GET /products', 'GET /products/all', 'GET /search', 'POST /login'],
-    bodies: [{ user: 'ada', password: '', note: '' }]
+    bodies: [{ user: 'ada', password: 'a-password', note: 'a-note' }]
   }
 ]
 
