@@ -17,6 +17,7 @@ import { K6, k6Note, lacksK6 } from '../support/tools/k6.js'
 
 const HAR = resolve('__tests__/fixtures/init/shop.har')
 const API = resolve('__tests__/fixtures/init/shop-api.yaml')
+const LOGIN = resolve('__tests__/fixtures/init/login-form.har')
 const CONFIG = '.github/loadgate.yml'
 /** Of runs with a slow target. */
 const WIDE = ['--thresholds', 'error_rate < 1%, p95 < 9s']
@@ -280,7 +281,8 @@ describe('the workflow passes actionlint and zizmor', () => {
     { start: 'pnpm', files: { 'package.json': '{"scripts":{"start":"node ."}}', 'pnpm-lock.yaml': '' } },
     { start: 'compose', files: { 'compose.yaml': '' } },
     { start: 'a Dockerfile', files: { Dockerfile: '' } },
-    { start: 'nothing, with k6', files: {}, tool: ['--tool', 'k6'] }
+    { start: 'nothing, with k6', files: {}, tool: ['--tool', 'k6'] },
+    { start: 'nothing, with a login', files: {}, tool: ['--from-har', LOGIN] }
   ])('which starts $start', async ({ files, tool = [] }) => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
     await loadgate('init', ...tool)

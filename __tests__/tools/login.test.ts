@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { startShop, type Shop } from '../../src/service/demo-shop.js'
@@ -18,7 +20,8 @@ const CONFIG = '.github/loadgate.yml'
 const API = resolve('examples/login/openapi.yaml')
 const PASSWORD = 'LOADGATE_PARAMETER_PASSWORD'
 const ENV = { K6, [PASSWORD]: DEMO_PASSWORD, LOADGATE_PARAMETER_USER: 'ada' }
-const LOAD = ['--duration', '3s', '--threads', '2', '--thresholds', 'error_rate < 1%, p95 < 5s']
+/** Long enough for two visits on a busy machine. */
+const LOAD = ['--duration', '8s', '--threads', '2', '--thresholds', 'error_rate < 1%, p95 < 5s']
 
 const root = mkdtempSync(join(tmpdir(), 'loadgate-login-'))
 let shop: Shop
@@ -146,13 +149,97 @@ describeInBrowser('a recording of a login', () => {
 
   withK6(`a wrong password fails the gate, and a missing one is named${k6Note}`, async () => {
     await loadgate(['init', '--tool', 'k6', '--from-har', recorded.token, ...LOAD])
-    expect(await run({ K6 })).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(`the environment variable ${PASSWORD}, which is not set`)
-    })
+    for (const command of ['run', 'check']) {
+      const { code, out, err } = await loadgate([command, '--config', CONFIG], { K6 })
+      expect([code, out + err]).toEqual([
+        2,
+        expect.stringContaining(`the environment variable ${PASSWORD}, which is not set`)
+      ])
+    }
     expect(await run({ ...ENV, [PASSWORD]: 'wrong-password' })).toMatchObject({ code: 1 })
     expect(refused()).toContainEqual(expect.stringContaining('POST /api/login 401'))
   })
+})
+
+describe('a value in any place of a reply', () => {
+  /** Gives other values each time, and wants them back. */
+  const KINDS = ['Meta', 'Field', 'Script', 'Header', 'Cookie', 'Deep']
+  const issued = new Set<string>()
+  let server: Server
+  let refusals: string[]
+
+  const issue = (kind: string): string => {
+    const value = `${kind}${randomBytes(12).toString('hex')}`
+    issued.add(value)
+    return value
+  }
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      if (request.url === '/page') {
+        response.setHeader('set-cookie', ['other=1', `XSRF-TOKEN=${issue('Cookie')}; Path=/`])
+        response.setHeader('x-given', issue('Header'))
+        response.setHeader('content-type', 'text/html')
+        response.end(`<meta name="api-token" content="${issue('Meta')}"><form><input name="f" value="other">
+<input type="hidden" name="f" value="${issue('Field')}"></form><script>const x = { scriptToken: '${issue('Script')}' }</script>`)
+      } else if (request.url === '/json') {
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ 'a b': [{}, { 'deep.token': issue('Deep') }] }))
+      } else {
+        const wrong = KINDS.filter((kind) => {
+          const sent = String(request.headers[`x-${kind.toLowerCase()}`])
+          return !sent.startsWith(kind) || !issued.has(sent)
+        })
+        const isCheck = request.url?.startsWith('/check') ?? false
+        if (isCheck) refusals.push(...wrong)
+        response.writeHead(isCheck && wrong.length > 0 ? 403 : 200).end()
+      }
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  /** What was answered, as a browser saves it. */
+  async function record(): Promise<string> {
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const entries: object[] = []
+    const values: string[] = []
+    for (const path of ['/page', '/json']) {
+      const known = new Set(issued)
+      const reply = await fetch(base + path)
+      const headers = [...reply.headers].map(([name, value]) => ({ name, value }))
+      const content = { mimeType: reply.headers.get('content-type'), text: await reply.text() }
+      entries.push({
+        request: { method: 'GET', url: base + path },
+        response: { status: 200, headers, content }
+      })
+      values.push(...[...issued].filter((value) => !known.has(value)))
+    }
+    const headers = KINDS.map((kind) => ({
+      name: `X-${kind}`,
+      value: values.find((value) => value.startsWith(kind))
+    }))
+    entries.push({ request: { method: 'GET', url: `${base}/check`, headers }, response: { status: 200 } })
+    return JSON.stringify({ log: { entries } })
+  }
+
+  async function sendsAll(tool: string): Promise<void> {
+    refusals = []
+    writeFileSync(join(folder, 'site.har'), await record())
+    const made = await loadgate(['init', '--tool', tool, '--from-har', 'site.har', ...LOAD])
+    expect([...made.out.matchAll(/→ X-(\w+) of GET \/check$/gm)].map(([, kind]) => kind).sort()).toEqual(
+      [...KINDS].sort()
+    )
+    issued.clear()
+    expect(await run()).toMatchObject({ code: 0, out: expect.stringContaining('PASSED') })
+    expect([refusals, issued.size >= 2 * KINDS.length]).toEqual([[], true])
+  }
+
+  ;(lacksJMeter ? test.skip : test)(`JMeter takes it${jmeterNote}`, () => sendsAll('jmeter'), INSTALL_MS)
+  ;(lacksK6 ? test.skip : test)(`k6 takes it${k6Note}`, () => sendsAll('k6'))
 })
 
 describe('an API with a login', () => {
@@ -170,23 +257,4 @@ describe('an API with a login', () => {
     INSTALL_MS
   )
   withK6(`with k6${k6Note}`, () => passes('k6', api, [API, '--target', shop.url, '--all-methods']))
-})
-
-describe('the examples with a login', () => {
-  const lacks = {
-    jmeter: lacksJMeter,
-    k6: lacksK6,
-    gatling: spawnSync('javac', ['-version']).status !== 0 && process.env.LOADGATE_REQUIRE_TOOLS === undefined
-  }
-  test.each(['jmeter', 'k6', 'gatling'] as const)(
-    'loadgate demo --login --tool %s',
-    async (tool) => {
-      if (lacks[tool]) return
-      const ended = await loadgate(['demo', '--login', '--tool', tool])
-      expect(ended).toMatchObject({ code: 0, err: '' })
-      expect(ended.out).toMatch(/^PASSED: /m)
-      expect(ended.out).not.toMatch(/rehearsal/i)
-    },
-    INSTALL_MS
-  )
 })

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { DEMO_PASSWORD } from '../../../src/service/demo-shop/login.js'
@@ -52,7 +52,7 @@ async function record(
   const page = await context.newPage()
   await page.goto(url)
   await visit(page)
+  // Which writes the file.
   await context.close()
-  readFileSync(path)
   return path
 }

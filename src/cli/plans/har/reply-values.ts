@@ -14,7 +14,7 @@ export interface ReplyValue {
 }
 
 const MOST_CHARACTERS = 4 * 1024 * 1024
-const MOST_VALUES = 20_000
+const MOST_VALUES = 10_000
 const DEEPEST = 30
 /** What has fewer is a word or a number that may be anywhere. */
 const [LEAST_RANDOM, LEAST_NAMED, LONGEST] = [12, 6, 8192]
