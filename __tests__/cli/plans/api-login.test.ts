@@ -97,7 +97,7 @@ describe('an API with a login', () => {
     })
     const { requests, credentials } = read(text)
     expect(encodeText(requests[0]!.body!)).toBe(
-      'grant_type=password&username=${__P(username,)}&password=${__P(password,)}'
+      'grant_type=password&username=${__urlencode(${__P(username,)})}&password=${__urlencode(${__P(password,)})}'
     )
     expect(requests[0]!.extracts?.[0]?.from).toEqual({ kind: 'json', keys: ['access_token'] })
     expect(authorizationOf(requests[1]!)).toBe('Authorization: Bearer ${token}')

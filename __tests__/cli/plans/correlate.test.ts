@@ -79,7 +79,7 @@ describe('the logins that a browser recorded in the demo shop', () => {
     ])
     expect(set.credentials).toEqual(['password'])
     expect(set.requests.map(({ body }) => shown(body)).filter((text) => text !== '')).toEqual([
-      'csrf=${__urlencode(${csrf})}&user=ada&password=${__P(password,)}',
+      'csrf=${__urlencode(${csrf})}&user=ada&password=${__urlencode(${__P(password,)})}',
       'csrf=${__urlencode(${csrf_2})}&product=teapot'
     ])
     expect(set.notes).toContainEqual(expect.stringContaining('It logs in with POST /login'))

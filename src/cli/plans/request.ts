@@ -2,11 +2,18 @@ import { when } from '../../contract/text.js'
 
 /** Text in a plan: as it is, the value of a property that is given at run time (`-Jname=value`), or what an earlier reply contained. */
 export type PlanText = readonly PlanPart[]
-export type PlanPart = string | { readonly property: string } | PlanVariable
+export type PlanPart = string | ((PlanProperty | PlanVariable) & Encoding)
 
-export interface PlanVariable {
+export interface PlanProperty {
+  readonly property: string
+}
+
+interface PlanVariable {
   readonly variable: string
-  /** In an address or a form, where signs have meanings. */
+}
+
+interface Encoding {
+  /** Its value is percent-encoded: in an address or a form signs have meanings. */
   readonly isEncoded?: boolean
 }
 
@@ -147,8 +154,8 @@ export function encodeText(text: PlanText): string {
   return parts
     .map((part) => {
       if (typeof part === 'string') return part.replaceAll('\\', '\\\\').replaceAll('${', '${__char(36)}{')
-      if ('property' in part) return `\${__P(${propertyName(part.property)},)}`
-      return part.isEncoded ? `\${__urlencode(\${${part.variable}})}` : `\${${part.variable}}`
+      const value = 'property' in part ? `\${__P(${propertyName(part.property)},)}` : `\${${part.variable}}`
+      return part.isEncoded ? `\${__urlencode(${value})}` : value
     })
     .join('')
 }

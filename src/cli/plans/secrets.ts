@@ -1,6 +1,6 @@
 import { isConfidentialName } from '../../contract/secret-names.js'
 import { isObject } from '../../contract/decode.js'
-import { encodePath, propertyName, type PlanPart, type PlanText } from './request.js'
+import { encodePath, propertyName, type PlanPart, type PlanProperty, type PlanText } from './request.js'
 
 /** A JSON Web Token or a credential of a well-known shape. Bounded, for a recording may contain megabytes of anything. */
 const SECRET_VALUE =
@@ -106,12 +106,13 @@ export function markVariable(name: string): string {
 }
 
 /** The text with properties and variables where something was hidden, and the rest of it encoded. */
-export function showProperties(text: string, encode: (literal: string) => string = String): PlanText {
+export function showProperties(text: string, encode?: (literal: string) => string): PlanText {
+  const encoding = encode === undefined ? {} : { isEncoded: true }
   return text
     .split(MARKED)
     .map((part, at): PlanPart => {
-      if (at % 2 === 0) return encode(part)
-      return part.startsWith('=') ? { variable: part.slice(1) } : { property: part }
+      if (at % 2 === 0) return encode === undefined ? part : encode(part)
+      return { ...(part.startsWith('=') ? { variable: part.slice(1) } : { property: part }), ...encoding }
     })
     .filter((part) => part !== '')
 }
@@ -194,7 +195,10 @@ export function keepPairs(text: string, removed: Removed, rules = RECORDED): Pla
       rules.isSecretName(plainName) ? replaceBy('query-name', name, removed) : encodePath(name),
       '=',
       isSecret
-        ? replaceBy(isPlainName(plainName) ? plainName : 'query-value', value, removed)
+        ? {
+            ...replaceBy(isPlainName(plainName) ? plainName : 'query-value', value, removed),
+            isEncoded: true
+          }
         : encodePath(value)
     ]
   })
@@ -216,7 +220,7 @@ function splitPair(text: string): [name: string, value: string | undefined] {
 }
 
 /** A plan is committed: what may be secret comes from a property, one for each value. The name is printed: it never comes from a value. */
-export function replaceBy(name: string, value: string, removed: Removed): { property: string } {
+export function replaceBy(name: string, value: string, removed: Removed): PlanProperty {
   const base = propertyName(name)
   const values = removed.values.get(base) ?? new Map<string, string>()
   removed.values.set(base, values)

@@ -173,8 +173,8 @@ function oneLine(text: string): string {
 function encode(text: PlanText): string {
   const parts = text.map((part) => {
     if (typeof part === 'string') return quote(part)
-    if ('property' in part) return `(__ENV.${variableOf(part.property)} || '')`
-    return part.isEncoded ? `encodeURIComponent(found.${part.variable})` : `found.${part.variable}`
+    const value = 'property' in part ? `(__ENV.${variableOf(part.property)} || '')` : `found.${part.variable}`
+    return part.isEncoded ? `encodeURIComponent(${value})` : value
   })
   return parts.length === 0 ? "''" : parts.join(' + ')
 }
@@ -200,7 +200,7 @@ export function nameVariables(set: RequestSet): RequestSet {
   }
   const text = (parts: PlanText): PlanText =>
     parts.map((part) =>
-      typeof part !== 'string' && 'property' in part ? { property: rename(part.property) } : part
+      typeof part !== 'string' && 'property' in part ? { ...part, property: rename(part.property) } : part
     )
   const requests = set.requests.map((request) => ({
     ...request,

@@ -177,7 +177,10 @@ function fillPath(api: ApiDocument, { path, parameters, server }: Operation): Pl
 
 function queryOf(api: ApiDocument, { parameters }: Operation, credentials: readonly string[]): PlanText {
   const pairs = requiredIn('query', parameters, credentials).flatMap((one) => queryPairs(api, one))
-  const secret = credentials.map((name) => [`${encodeValue(name)}=`, { property: propertyName(name) }])
+  const secret = credentials.map((name) => [
+    `${encodeValue(name)}=`,
+    { property: propertyName(name), isEncoded: true }
+  ])
   return [...pairs, ...secret].flatMap((pair, at) => [at === 0 ? '?' : '&', ...pair])
 }
 
@@ -198,7 +201,10 @@ function cookiesOf(api: ApiDocument, { parameters }: Operation, names: readonly 
     ...names.map((name): [string, PlanText] => [name, [{ property: propertyName(name) }]]),
     ...requiredIn('cookie', parameters, names).map((one): [string, PlanText] => [
       textIn(one, 'name'),
-      showProperties(valueText(api, one), encodeValue)
+      // A value that is given for a cookie is sent as it is.
+      showProperties(valueText(api, one), encodeValue).map((part) =>
+        typeof part !== 'string' && 'property' in part ? { property: part.property } : part
+      )
     ])
   ].filter(([name]) => isHeaderName(name))
   if (cookies.length === 0) return []
