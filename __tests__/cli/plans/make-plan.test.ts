@@ -488,7 +488,7 @@ describe('a description of an API', () => {
     expect(set.requests.map(({ path, body }) => [encodeText(path), body && encodeText(body)])).toEqual([
       ['/v2/a?api_key=${__urlencode(${__P(api_key,)})}', undefined],
       ['/v2/a?api_key=${__urlencode(${__P(api_key,)})}', 'x+y=a%26b'],
-      ['/v2/b?api_key=${__P(api_key,)}', '{\n  "z": 1\n}']
+      ['/v2/b?api_key=${__urlencode(${__P(api_key,)})}', '{\n  "z": 1\n}']
     ])
   })
 
