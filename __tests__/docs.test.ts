@@ -60,7 +60,8 @@ function sourcesOf(inputs: Readonly<Record<string, string | number | boolean>>):
       Promise.resolve({ files: lines.map((line) => ({ path: line, shown: line })), problems: [] }),
     resolveBaseline: (file) => Promise.resolve({ path: file, exists: false }),
     defaultName: 'octo/shop main 0123456',
-    platform: 'linux'
+    platform: 'linux',
+    variable: () => 'abc123'
   }
 }
 

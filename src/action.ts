@@ -126,7 +126,8 @@ async function judge(cancelled: AbortSignal): Promise<void> {
       resolveBaselinePath(path, { workspace: await step.findWorkspace(process.env), isConfined: true }),
     defaultName: defaultName(ports.occasion),
     defaultNotes: describeSource(await readSource(process.env, ports.occasion)),
-    platform: process.platform
+    platform: process.platform,
+    variable: (name) => process.env[name]
   })
   if ('skip' in settings) {
     log.notice(`Load gate skipped: ${settings.skip}.`)

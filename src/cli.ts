@@ -82,6 +82,7 @@ const ports: CommandPorts = {
     strayError.signal
   ]),
   workspace: process.cwd(),
+  variables: process.env,
   isUnicode: showsUnicode(process.env),
   token,
   baseUrl,

@@ -389,6 +389,7 @@ const ROWS: readonly Row[] = [
   row('prune', ['prune', '--config', 'service.yml'], ['--dry-run']),
   row('prune', ['prune', '--config', 'service.yml'], ['--json']),
   row('demo', ['demo'], ['--tool', 'service-chrome']),
+  row('demo', ['demo'], ['--login']),
   row('demo', ['demo'], ['--slow']),
   row('demo', ['demo'], ['--stall']),
   row('demo', ['demo'], ['--compare']),

@@ -17,6 +17,7 @@ import { K6, k6Note, lacksK6 } from '../support/tools/k6.js'
 
 const HAR = resolve('__tests__/fixtures/init/shop.har')
 const API = resolve('__tests__/fixtures/init/shop-api.yaml')
+const LOGIN = resolve('__tests__/fixtures/init/login-form.har')
 const CONFIG = '.github/loadgate.yml'
 /** Of runs with a slow target. */
 const WIDE = ['--thresholds', 'error_rate < 1%, p95 < 9s']
@@ -78,8 +79,13 @@ beforeEach(() => {
   expect(spawnSync('git', ['init', '--quiet'], { cwd: folder }).status).toBe(0)
 })
 
+/** What the plans log in with. */
+const CREDENTIALS = {
+  ...{ LOADGATE_PARAMETER_PASSWORD: 'a-password', LOADGATE_PARAMETER_NOTE: 'a-note' },
+  LOADGATE_PARAMETER_TOKEN: 'a-token'
+}
 const loadgate = (...args: string[]): ReturnType<typeof runCommand> =>
-  runCommand(args, { cwd: folder, env: { K6 } })
+  runCommand(args, { cwd: folder, env: { K6, ...CREDENTIALS } })
 
 /** What a real parser makes of the plan. */
 function parseXml(): number | null {
@@ -127,7 +133,7 @@ const WAYS = [
       'POST /login'
     ],
     labels: ['GET /', 'GET /products', 'GET /products/all', 'GET /search', 'POST /login'],
-    bodies: [{ user: 'ada', password: '', note: '' }]
+    bodies: [{ user: 'ada', password: 'a-password', note: 'a-note' }]
   }
 ]
 
@@ -275,7 +281,8 @@ describe('the workflow passes actionlint and zizmor', () => {
     { start: 'pnpm', files: { 'package.json': '{"scripts":{"start":"node ."}}', 'pnpm-lock.yaml': '' } },
     { start: 'compose', files: { 'compose.yaml': '' } },
     { start: 'a Dockerfile', files: { Dockerfile: '' } },
-    { start: 'nothing, with k6', files: {}, tool: ['--tool', 'k6'] }
+    { start: 'nothing, with k6', files: {}, tool: ['--tool', 'k6'] },
+    { start: 'nothing, with a login', files: {}, tool: ['--from-har', LOGIN] }
   ])('which starts $start', async ({ files, tool = [] }) => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
     await loadgate('init', ...tool)

@@ -26,6 +26,8 @@ export interface CommandPorts {
   readonly token: string
   /** The address of the service in LOADGATE_BASE_URL; empty if that is not set. */
   readonly baseUrl: string
+  /** Of the environment. */
+  readonly variables?: Readonly<Record<string, string | undefined>>
   readonly platform: string
   readonly version: string
   /** By default the machine's. */

@@ -219,7 +219,7 @@ export const INPUTS = {
   'override-parameters': {
     ...{ group: 'Load', kind: text('parameters'), only: 'new run' },
     about:
-      'Parameters passed to the tool, as `-Jname=value, -Dname=value`. `-Jname=secret:value` passes a value that is shown nowhere. Default: none.'
+      'Parameters passed to the tool, as `-Jname=value, -Dname=value`. `-Jname=secret:value` passes a value that is shown nowhere, `-Jname=env:LOADGATE_PARAMETER_NAME` that of an environment variable, also shown nowhere. Default: none.'
   },
   thresholds: {
     ...{ group: 'What must hold', kind: text('line'), only: 'waiting', inFile: 'list' },

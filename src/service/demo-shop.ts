@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { loginPages } from './demo-shop/login.js'
+import { escapeHtml, renderPage, type Page, type Reply, type Visit } from './demo-shop/page.js'
 
 interface Product {
   readonly id: string
@@ -24,36 +26,6 @@ const PRODUCTS: readonly Product[] = [
   { id: 'organ-pipe', name: 'Organ pipe', price: '130.00', words: 'music wood' },
   { id: 'violin', name: 'Violin', price: '350.00', words: 'music wood gift' }
 ]
-
-const STYLE = `
-:root{color-scheme:light dark;--ink:#1d2733;--soft:#5b6b7c;--paper:#fbfaf7;--card:#fff;--line:#e3dfd6;--accent:#0b6e5f}
-@media(prefers-color-scheme:dark){:root{--ink:#e9eef3;--soft:#9fb0c0;--paper:#14191f;--card:#1d242c;--line:#303a45;--accent:#4cc3ae}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:56rem;padding:0 1.25rem 3rem;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
-header{display:flex;flex-wrap:wrap;gap:1rem;align-items:center;justify-content:space-between;padding:1.25rem 0;border-bottom:1px solid var(--line)}
-a{color:var(--accent);text-decoration:none}a:hover{text-decoration:underline}
-.brand{font-weight:700;font-size:1.15rem;color:var(--ink)}
-h1{font-size:1.7rem;line-height:1.2;margin:1.75rem 0 1rem}
-form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
-input,button{font:inherit;padding:.45rem .8rem;border-radius:.45rem;border:1px solid var(--line);background:var(--card);color:inherit}
-button{background:var(--accent);border-color:var(--accent);color:var(--paper);cursor:pointer}
-ul{list-style:none;margin:0;padding:0;display:grid;grid-template-columns:repeat(auto-fill,minmax(10rem,1fr));gap:1rem}
-li,.card{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1rem}
-.picture{display:grid;place-items:center;height:5rem;margin-bottom:.6rem;border-radius:.5rem;font-size:2rem;font-weight:700;color:#fff;background:linear-gradient(135deg,hsl(var(--hue) 55% 45%),hsl(calc(var(--hue) + 40) 60% 32%))}.card .picture{height:9rem;font-size:4rem}
-li a{display:block}
-.price,p{color:var(--soft)}`
-
-/** The whole page; it needs no further request, so that a browser makes exactly one. */
-function renderPage(title: string, content: string): string {
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${title}</title>
-<meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">
-<style>${STYLE}</style></head>
-<body><header><a class="brand" id="home" href="/">The demo shop</a>
-<form action="/search"><input id="term" name="q" type="search" aria-label="Search" placeholder="tea, light, music …"> <button id="find">Search</button></form></header>
-<main>${content}</main></body></html>
-`
-}
 
 function renderList(products: readonly Product[]): string {
   const items = products.map(
@@ -101,10 +73,6 @@ const NOT_FOUND = renderPage(
   '<h1>No such page</h1>\n<p><a href="/">Back to the shop</a></p>'
 )
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-}
-
 interface ShopOptions {
   /** A slow shop breaks the example's thresholds on purpose. */
   readonly slow: boolean
@@ -121,24 +89,22 @@ interface ShopOptions {
 
 export type Shop = Awaited<ReturnType<typeof startShop>>
 
-interface Page {
-  readonly name: string
-  /** The method and the path. */
-  readonly asked: RegExp
-  /** How long it takes, and in a slow shop. */
-  readonly delayMs: number
-  readonly slowDelayMs: number
-  readonly render: (url: URL) => string
-}
-
-const searchOf = (url: URL): string => renderSearch(url.searchParams.get('q') ?? '')
-const productOf = (url: URL): string => renderProduct(url.pathname.split('/').at(-1) ?? '')
+const searchOf = ({ url }: Visit): Reply => ({ text: renderSearch(url.searchParams.get('q') ?? '') })
+const productOf = ({ url }: Visit): Reply => ({ text: renderProduct(url.pathname.split('/').at(-1) ?? '') })
 const PAGES: readonly Page[] = [
-  { name: 'home', asked: /^GET \/$/, delayMs: 3, slowDelayMs: 250, render: () => HOME },
-  { name: 'search', asked: /^GET \/search$/, delayMs: 8, slowDelayMs: 600, render: searchOf },
-  { name: 'product', asked: /^GET \/products\/[\w-]+$/, delayMs: 5, slowDelayMs: 400, render: productOf },
-  { name: 'checkout', asked: /^POST \/checkout$/, delayMs: 12, slowDelayMs: 1200, render: () => THANKS }
+  { name: 'home', asked: /^GET \/$/, delayMs: 3, slowDelayMs: 250, answer: () => ({ text: HOME }) },
+  { name: 'search', asked: /^GET \/search$/, delayMs: 8, slowDelayMs: 600, answer: searchOf },
+  { name: 'product', asked: /^GET \/products\/[\w-]+$/, delayMs: 5, slowDelayMs: 400, answer: productOf },
+  {
+    name: 'checkout',
+    asked: /^POST \/checkout$/,
+    delayMs: 12,
+    slowDelayMs: 1200,
+    answer: () => ({ text: THANKS })
+  }
 ]
+
+const MOST_BODY_BYTES = 64 * 1024
 
 /** Browsers request these on their own: they are not part of the load. */
 const UNASKED = /^\/(?:favicon\.ico|apple-touch-icon[\w-]*\.png|robots\.txt|\.well-known\/.*)$/
@@ -146,29 +112,39 @@ const UNASKED = /^\/(?:favicon\.ico|apple-touch-icon[\w-]*\.png|robots\.txt|\.we
 /** Starts a small web shop on loopback as a target for load tests; it only needs Node. */
 export async function startShop(options: ShopOptions) {
   const served = new Map<string, number>()
+  const pages = [...PAGES, ...loginPages()]
   let firstMs: number | undefined
   const server = createServer((request, response) => {
     const url = readUrl(request)
     const isUnasked = UNASKED.test(url.pathname)
     // The same without a body, which Node leaves out.
     const method = request.method === 'HEAD' ? 'GET' : request.method
-    const page = PAGES.find(({ asked }) => asked.test(`${method} ${url.pathname}`))
+    const page = pages.find(({ asked }) => asked.test(`${method} ${url.pathname}`))
     const nowMs = performance.now()
     firstMs ??= nowMs
     const delayMs = page ? delayOf(page, options) : 0
+    const chunks: Buffer[] = []
     const answer = (): void => {
-      const html = page ? page.render(url) : NOT_FOUND
-      response.writeHead(page ? 200 : 404, {
+      const visit = { url, headers: request.headers, body: Buffer.concat(chunks).toString() }
+      const { status = 200, headers, text } = page?.answer(visit) ?? { status: 404, text: NOT_FOUND }
+      response.writeHead(status, {
         'content-type': 'text/html; charset=utf-8',
-        'content-length': Buffer.byteLength(html),
+        'content-length': Buffer.byteLength(text),
         // Never from a browser's cache: what a user visits is what the shop counts.
-        'cache-control': 'no-store'
+        'cache-control': 'no-store',
+        ...headers
       })
-      response.end(html)
+      response.end(text)
     }
     const heldMs = hold(delayMs, nowMs - firstMs, options)
     // The whole body is read before the reply, as a shop does for an order.
-    request.resume().once('end', () => setTimeout(answer, heldMs))
+    let bytes = 0
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      // A form of the shop is smaller.
+      if (bytes <= MOST_BODY_BYTES) chunks.push(chunk)
+    })
+    request.once('end', () => setTimeout(answer, heldMs))
     response.once('finish', () => {
       const name = page?.name ?? 'not found'
       if (!isUnasked) served.set(name, (served.get(name) ?? 0) + 1)
@@ -181,7 +157,7 @@ export async function startShop(options: ShopOptions) {
   return {
     url: `http://127.0.0.1:${port}`,
     port,
-    /** Requests answered so far: all, or those for one page (`home`, `search`, `product`, `checkout`). */
+    /** Requests answered so far: all, or those for one page (`home`, `search`, `product`, `checkout`, `account` and others). */
     served: (page?: string) =>
       page === undefined ? [...served.values()].reduce((sum, n) => sum + n, 0) : (served.get(page) ?? 0),
     close: async () => {

@@ -65,6 +65,30 @@ test('without Java it is a rehearsal, and says so before and after', async () =>
 
 test.each([
   { tool: 'jmeter', plan: 'plan.jmx' },
+  { tool: 'gatling', plan: 'LoginSimulation.java' },
+  { tool: 'k6', plan: 'script.js' }
+])('--login --tool $tool runs the example with a login', async ({ tool, plan }) => {
+  const demo = makeDemo()
+  expect(await runCommandLine(['demo', '--login', '--rehearse', '--tool', tool], demo)).toBe(0)
+  const [output] = readdirSync(join(workspace, 'loadgate-results'))
+  const verdict = readFileSync(join(workspace, 'loadgate-results', output!, 'verdict.json'), 'utf8')
+  const { metrics } = JSON.parse(verdict) as { metrics: { labels: { label: string }[] } }
+  expect(metrics.labels.map(({ label }) => label).sort()).toEqual(LOGIN_LABELS)
+  expect(readFileSync(join('examples/login', plan), 'utf8')).toContain('open-sesame')
+})
+
+const LOGIN_LABELS = ['account', 'login', 'login form', 'orders', 'token']
+
+test('--login says which tools have an example', async () => {
+  const demo = makeDemo()
+  await expect(runCommandLine(['demo', '--login', '--tool', 'service-chrome'], demo)).rejects.toThrow(
+    '--login has no example for service-chrome'
+  )
+  expect(demo.events).toEqual([])
+})
+
+test.each([
+  { tool: 'jmeter', plan: 'plan.jmx' },
   { tool: 'gatling', plan: 'ShopSimulation.java' },
   { tool: 'java-selenium-chrome', plan: 'ShopTest.java' },
   { tool: 'java-selenium-firefox', plan: 'ShopTest.java' },

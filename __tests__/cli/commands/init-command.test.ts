@@ -146,6 +146,47 @@ describe('without a terminal', () => {
     expect(out).not.toContain('Java')
   })
 
+  test.each([
+    { tool: 'jmeter', parameters: '-Jpassword=env:LOADGATE_PARAMETER_PASSWORD' },
+    { tool: 'k6', parameters: '-Jvalue_password=env:LOADGATE_PARAMETER_PASSWORD' }
+  ])(
+    'a login, $tool: what is correlated, and where the password comes from',
+    async ({ tool, parameters }) => {
+      const har = resolve('__tests__/fixtures/init/login-token.har')
+      const { code, out } = await init(['--tool', tool, '--from-har', har])
+      expect(code).toBe(0)
+      expect(out).toContain(
+        'Taken from replies and sent later:\n- token from POST /api/login → Authorization of 3 requests\n'
+      )
+      expect(out).toContain('\n1. Set LOADGATE_PARAMETER_PASSWORD: the plan logs in with it, ')
+      expect(out).toContain('\n2. Start the application')
+      expect(readConfigFile(read(CONFIG))).toMatchObject({
+        problems: [],
+        values: { 'override-parameters': parameters }
+      })
+      const { jobs } = parse(read(WORKFLOW)) as {
+        jobs: { gate: { steps: { uses?: string; env?: object }[] } }
+      }
+      expect(jobs.gate.steps.find(({ uses }) => uses?.startsWith('loadgate/'))?.env).toEqual({
+        LOADGATE_PARAMETER_PASSWORD: '${{ secrets.LOADGATE_PARAMETER_PASSWORD }}'
+      })
+      expect(
+        list()
+          .map((path) => (path.endsWith('.yml') || path.includes('load/') ? read(path) : ''))
+          .join()
+      ).not.toContain('open-sesame')
+    }
+  )
+
+  test('a login in JSON: for scripts', async () => {
+    const har = resolve('__tests__/fixtures/init/login-form.har')
+    const { out } = await init(['--json', '--from-har', har])
+    expect(JSON.parse(out)).toMatchObject({
+      correlations: ['csrf from GET /login → csrf of POST /login', expect.any(String), expect.any(String)],
+      credentials: [{ property: 'password', variable: 'LOADGATE_PARAMETER_PASSWORD' }]
+    })
+  })
+
   test('--tool k6 --rate: no threads', async () => {
     await init(['--tool', 'k6', '--rate', '90/min', '--duration', '2m'])
     const { values, problems } = readConfigFile(read(CONFIG))

@@ -192,7 +192,7 @@ describe('a recording', () => {
       ['GET /products', true],
       ['GET /products/all', true],
       ['GET /search', true],
-      ['POST /login', false],
+      ['POST /login', true],
       ['POST /upload', false]
     ])
     expect(addressOf(target ?? DEFAULT_TARGET)).toBe('http://127.0.0.1:8080')
@@ -205,10 +205,11 @@ describe('a recording', () => {
     const set = readHar(read('shop.har'), { allMethods: true, thinkTimes: false })
     const plan = planOf(set)
     expect(plan + set.notes.join()).not.toContain('planted')
-    expect(plan).toContain('access_token=${__P(access_token,)}')
+    expect(plan).toContain('access_token=${__urlencode(${__P(access_token,)})}')
     expect(set.notes).toContainEqual(
-      expect.stringContaining('-Jaccess_token=…, -Jauthorization=…, -Jx-tenant=…, -Jpassword=…')
+      expect.stringContaining('-Jaccess_token=…, -Jauthorization=…, -Jx-tenant=…')
     )
+    expect(set.credentials).toEqual(['password', 'note'])
   })
 
   const entry = (url: string, changes: object = {}): object => ({
@@ -250,7 +251,7 @@ describe('a recording', () => {
     const plan = planOf(set)
     expect(plan).not.toMatch(/planted|1234567|eyJ/)
     expect(plan).toContain('&quot;ok&quot;: 7')
-    expect(plan).toContain('>pwd=${__P(pwd,)}<')
+    expect(plan).toContain('>pwd=${__urlencode(${__P(pwd,)})}<')
   })
 
   const ALL = { allMethods: true, thinkTimes: false }
@@ -485,9 +486,9 @@ describe('a description of an API', () => {
     )
     expect(set.target).toEqual({ protocol: 'https', host: 'shop.example', port: 8443 })
     expect(set.requests.map(({ path, body }) => [encodeText(path), body && encodeText(body)])).toEqual([
-      ['/v2/a?api_key=${__P(api_key,)}', undefined],
-      ['/v2/a?api_key=${__P(api_key,)}', 'x+y=a%26b'],
-      ['/v2/b?api_key=${__P(api_key,)}', '{\n  "z": 1\n}']
+      ['/v2/a?api_key=${__urlencode(${__P(api_key,)})}', undefined],
+      ['/v2/a?api_key=${__urlencode(${__P(api_key,)})}', 'x+y=a%26b'],
+      ['/v2/b?api_key=${__urlencode(${__P(api_key,)})}', '{\n  "z": 1\n}']
     ])
   })
 
@@ -578,7 +579,9 @@ describe('a description of an API', () => {
     expect([set.notes, notes].map((all) => all.join().includes('-Jpassword=…'))).toEqual([true, false])
     expect(planOf(set) + set.notes.join()).not.toContain('planted')
     const [first, ...posts] = set.requests
-    expect(encodeText(first!.path)).toBe('/a/${__P(token,)}?api_token=${__P(api_token,)}&state=open')
+    expect(encodeText(first!.path)).toBe(
+      '/a/${__urlencode(${__P(token,)})}?api_token=${__urlencode(${__P(api_token,)})}&state=open'
+    )
     expect(first!.headers.map(({ name, value }) => [name, encodeText(value)])).toEqual([
       ['X-Auth-Token', '${__P(x-auth-token,)}'],
       ['Cookie', 'sid=${__P(sid,)}; session=${__P(session,)}; lang=en']
@@ -588,7 +591,7 @@ describe('a description of an API', () => {
       true,
       true
     ])
-    expect(bodies.slice(2)).toEqual(['user=ann&pwd=${__P(pwd,)}', 'user=ann&pwd=${__P(pwd,)}'])
+    expect(bodies.slice(2)).toEqual(Array(2).fill('user=ann&pwd=${__urlencode(${__P(pwd,)})}'))
     expect(set.notes).toContainEqual(expect.stringContaining('-Jsession=…'))
   })
 

@@ -18,8 +18,15 @@ const DEMOS: Readonly<Record<Tool, { example: string; java?: string; k6?: string
   k6: { example: 'k6', k6: 'k6 1.0 or later (or set K6 to its path)' }
 }
 
+/** The plan of examples/login for each tool that has one. */
+const LOGIN_PLANS: Readonly<Partial<Record<Tool, string>>> = {
+  ...{ jmeter: 'plan.jmx', gatling: 'LoginSimulation.java', k6: 'script.js' }
+}
+
 export const flags = flagsOf({
   'tool <tool>': `The tool that makes the load: ${TOOLS.join(', ')}. Default: jmeter.`,
+  login:
+    'Log in to the shop, by form and by token: the example in examples/login, with jmeter, gatling or k6.',
   slow: 'Make the shop slow, so that the gate fails.',
   stall: 'Let the shop hang for 3 s in the middle: almost every request is fast, and the gate still fails.',
   compare:
@@ -55,11 +62,12 @@ async function visitShop(args: Arguments, ports: CommandPorts, open: Open): Prom
     throw new UsageError('--slower only works with --compare; --slow makes one shop slow')
   const { out } = ports.screen
   const tool = valueOf(args, 'tool', (text) => parseChoice(text, TOOLS)) ?? 'jmeter'
+  const loginFiles = args.has('login') ? loginFilesOf(tool) : []
   const stalls = args.has('stall')
   const shop = await open({ slow: args.has('slow'), ...(stalls && { stall: STALL }) })
   out.write(`A ${args.has('slow') ? 'slow ' : ''}demo shop is open on 127.0.0.1:${shop.port}.\n`)
   if (stalls) out.write(STALL_STORY)
-  const { example } = DEMOS[tool]
+  const example = args.has('login') ? 'login' : DEMOS[tool].example
   const lack = args.has('rehearse') ? undefined : await findLack(tool, ports)
   if (lack !== undefined)
     out.write(
@@ -69,10 +77,19 @@ async function visitShop(args: Arguments, ports: CommandPorts, open: Open): Prom
   const folder = resolve(ports.workspace, gate.nameOutputFolder())
   const code = await runExample(ports, { example, folder, rehearse }, [
     ...['--tool', tool],
+    ...loginFiles,
     ...['--override-parameters', `-Jport=${shop.port}`]
   ])
   if (!rehearse) out.write(`The shop answered ${shop.served()} requests.\n`)
   return code
+}
+
+/** The config file of that example names the plan of JMeter. */
+function loginFilesOf(tool: Tool): string[] {
+  const plan = LOGIN_PLANS[tool]
+  if (plan === undefined)
+    throw new UsageError(`--login has no example for ${tool}; give --tool jmeter, gatling or k6`)
+  return ['--files', `examples/login/${plan}`]
 }
 
 /** What the tool needs and this machine does not have. */
@@ -108,7 +125,7 @@ const LIMIT_PERCENT = 5
 async function compareShops(args: Arguments, ports: CommandPorts, open: Open): Promise<number> {
   const { out } = ports.screen
   const slowerPercent = readPercent(args)
-  for (const name of ['slow', 'stall', 'tool'])
+  for (const name of ['slow', 'stall', 'tool', 'login'])
     if (args.has(name)) throw new UsageError(`--${name} does not apply with --compare${ADVICE[name] ?? ''}`)
   const { port: base } = await open({ slow: false, slowerBy: 0 })
   const { port: head } = await open({ slow: false, slowerBy: slowerPercent / 100 })

@@ -11,6 +11,7 @@ import { readOpenApi } from '../plans/openapi/openapi-requests.js'
 import { flagsOf, UsageError, type Arguments } from '../arguments.js'
 import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
 import { CHOICES, readChoices, readTool, type Choices, type InitTool, type Source } from '../init/choices.js'
+import { credentialsOf, describeCredentials, type Credential } from '../init/credentials.js'
 import { CONFIG_PATH, PLAN_PATHS, WORKFLOW_PATH, writeConfig } from '../init/config-text.js'
 import { ignoreResults } from '../init/git-ignore.js'
 import { findOwnReference } from '../init/own-reference.js'
@@ -47,6 +48,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const start = isLocal ? await findStart(workspace) : { kind: 'elsewhere' as const }
   const { durationSeconds } = choices
   const reference = await findOwnReference(dirname(ports.examplesDir), ports.version)
+  const credentials = credentialsOf(set.credentials ?? [])
   const write = tool === 'k6' ? writeK6 : writePlan
   await writeFiles(
     workspace,
@@ -57,11 +59,11 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
       },
       {
         path: CONFIG_PATH,
-        text: writeConfig({ ...choices, ...configFacts(set, target, choices), reference })
+        text: writeConfig({ ...choices, ...configFacts(set, target, choices), credentials, reference })
       },
       {
         path: WORKFLOW_PATH,
-        text: writeWorkflow({ tool, start, port: target.port, durationSeconds, reference })
+        text: writeWorkflow({ tool, start, port: target.port, durationSeconds, credentials, reference })
       }
     ],
     force
@@ -75,6 +77,8 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
     requests: namesOf(true),
     disabled: namesOf(false),
     thresholds: choices.thresholds,
+    correlations: set.correlations ?? [],
+    credentials,
     start,
     notes: [
       ...set.notes,
@@ -130,7 +134,7 @@ function readTargetFlag(address: string): PlanTarget {
   }
 }
 
-function configFacts({ requests }: RequestSet, target: PlanTarget, { source }: Choices) {
+function configFacts({ requests, credentials = [] }: RequestSet, target: PlanTarget, { source }: Choices) {
   const first = requests.find(({ isEnabled }) => isEnabled)
   // With a recording or an API, the first request may need values that are not there yet.
   const hasProperty = first?.path.some((part) => typeof part !== 'string') ?? true
@@ -138,7 +142,7 @@ function configFacts({ requests }: RequestSet, target: PlanTarget, { source }: C
   return {
     waitFor: addressOf(target) + page,
     label: first?.name ?? '',
-    properties: [...propertiesOf(requests)]
+    properties: [...propertiesOf(requests)].filter((name) => !credentials.includes(name))
   }
 }
 
@@ -178,17 +182,24 @@ async function findRepositoryRoot(folder: string): Promise<string | undefined> {
 const SHOWN_REQUESTS = 5
 const NEEDS: Readonly<Record<InitTool, string>> = { jmeter: 'Java 17 and Maven', k6: 'k6 1.0 or later' }
 
+interface NextFacts {
+  readonly start: Start
+  readonly credentials: readonly Credential[]
+}
+
 /** What was written, what to know about it, and what to do next. */
 function describeResult(
-  result: Choices & {
-    target: string
-    requests: readonly string[]
-    start: Start
-    notes: readonly string[]
-    also: readonly string[]
-  }
+  result: Choices &
+    NextFacts & {
+      target: string
+      requests: readonly string[]
+      correlations: readonly string[]
+      notes: readonly string[]
+      also: readonly string[]
+    }
 ): string {
-  const { tool, target, requests, thresholds, start, notes, also, load, durationSeconds } = result
+  const { tool, target, requests, thresholds, start, notes, also, load, durationSeconds, correlations } =
+    result
   // A user may visit the same page several times.
   const names = [...new Set(requests)]
   const shown = names.slice(0, SHOWN_REQUESTS).join(', ')
@@ -198,18 +209,31 @@ function describeResult(
     `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
     ...also,
+    ...when(
+      correlations.length > 0,
+      '',
+      'Taken from replies and sent later:',
+      ...correlations.map((line) => `- ${line}`)
+    ),
     ...when(notes.length > 0, '', 'Please note:', ...notes.map((note) => `- ${note}`)),
     '',
     'Next:',
-    `1. Start the application, and run \`loadgate check\`: it finds mistakes in seconds.`,
-    `2. \`loadgate run\` gives a first verdict on this machine, with ${NEEDS[tool]}.`,
-    `3. ${
+    ...nextSteps(result).map((step, at) => `${at + 1}. ${step}`)
+  ].join('\n')
+}
+
+function nextSteps({ tool, start, credentials }: Pick<Choices, 'tool'> & NextFacts): string[] {
+  return [
+    ...(credentials.length === 0 ? [] : [describeCredentials(credentials)]),
+    `Start the application, and run \`loadgate check\`: it finds mistakes in seconds.`,
+    `\`loadgate run\` gives a first verdict on this machine, with ${NEEDS[tool]}.`,
+    `${
       start.kind === 'elsewhere'
         ? 'Commit these files'
         : `Read the step "Start the application" in ${WORKFLOW_PATH}, then commit these files`
     }, and open a pull request.`,
-    '4. When it works, make the check "Load gate" required: Settings, Rules, Rulesets.'
-  ].join('\n')
+    'When it works, make the check "Load gate" required: Settings, Rules, Rulesets.'
+  ]
 }
 
 const MEBIBYTE = 1024 * 1024

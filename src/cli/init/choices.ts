@@ -34,13 +34,13 @@ export const CHOICES = {
   'tool <tool>': 'The tool that the plan is for: jmeter, or k6, whose plan is a script. Default: jmeter.',
   'from-url <url>…': `Make the plan from an address: one GET request. Give it several times for several pages. Default: ${DEFAULT_ADDRESS}.`,
   'from-openapi <file>':
-    'Make the plan from an OpenAPI 3 or Swagger 2 file, YAML or JSON: one request per operation.',
+    'Make the plan from an OpenAPI 3 or Swagger 2 file, YAML or JSON: one request per operation, after the login if it has one.',
   'from-har <file>':
-    'Make the plan from a recording of a browser: the requests to its main host, in order, without static files, cookies and secrets.',
+    'Make the plan from a recording of a browser: the requests to its main host, in order, without static files, cookies and secrets. Tokens, CSRF fields and ids that a reply contains and a later request sends are taken from the reply.',
   'target <url>':
     'With --from-openapi or --from-har: address of the application. Default: what the file says.',
   'all-methods':
-    'With --from-openapi or --from-har: also enable requests that may change data. Default: GET and HEAD only; the others are in the plan, disabled.',
+    'With --from-openapi or --from-har: also enable requests that may change data. Default: GET, HEAD and a login only; the others are in the plan, disabled.',
   'think-times': 'With --from-har: wait between requests as in the recording.',
   'threads <number>': 'Number of users at the same time. Default: 5.',
   'rate <rate>':

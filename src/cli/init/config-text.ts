@@ -1,5 +1,6 @@
 import { describeLoad } from '../plans/write-plan.js'
 import type { Choices, InitTool } from './choices.js'
+import { parametersOf, type Credential } from './credentials.js'
 
 /** Relative to the folder in which `loadgate init` runs, with slashes on every system. */
 export const PLAN_PATHS = { jmeter: 'load/plan.jmx', k6: 'load/script.js' }
@@ -24,6 +25,7 @@ export type ConfigFacts = Pick<
   readonly properties: readonly string[]
   /** The commit or tag of loadgate whose schema it is. */
   readonly reference: string
+  readonly credentials: readonly Credential[]
 }
 
 /** What a tool calls its plan and the values in it, and how another target is given. */
@@ -63,7 +65,7 @@ duration: ${durationSeconds}s
 
 # Other ${PLANS[tool].values}. The ${PLANS[tool].word} reads its address from ${PLANS[tool].target.includes(',') ? 'these' : 'this one'}:
 # override-parameters: ${PLANS[tool].target}
-${missing.length === 0 ? '' : `# It needs these too. Secrets do not belong in this file: set them in the workflow, from secrets.\n# override-parameters: ${missing.join(', ')}\n`}
+${missing.length === 0 ? '' : `# It needs these too. Secrets do not belong in this file: set them in the workflow, from secrets.\n# override-parameters: ${missing.join(', ')}\n`}${credentialLines(facts)}
 # The load starts when this address answers.
 wait-for: ${yamlScalar(waitFor)}
 # Leave the first seconds out of all figures, while caches fill up:
@@ -76,6 +78,14 @@ ${thresholds.map((line) => `  - ${yamlScalar(line)}`).join('\n')}
   # - apdex >= 0.85
   # - ${yamlScalar(`p95{label="${label.replace(/["\\*]/g, '\\$&')}"} < 500ms`)}
   # - 'warn: p99 < 2s'
+`
+}
+
+function credentialLines({ credentials, tool }: ConfigFacts): string {
+  return credentials.length === 0
+    ? ''
+    : `# The ${PLANS[tool].word} logs in with the values of environment variables: no file contains them.
+override-parameters: ${parametersOf(credentials)}
 `
 }
 

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InitTool } from './choices.js'
+import type { Credential } from './credentials.js'
 import { CONFIG_PATH, timeoutMinutes } from './config-text.js'
 import { gateAt } from './own-reference.js'
 
@@ -25,6 +26,7 @@ interface WorkflowOptions {
   readonly durationSeconds: number
   /** The commit or tag of loadgate that the workflow names. */
   readonly reference: string
+  readonly credentials: readonly Credential[]
 }
 
 const TOOL_STEPS: Readonly<Record<InitTool, readonly string[]>> = {
@@ -34,12 +36,17 @@ const TOOL_STEPS: Readonly<Record<InitTool, readonly string[]>> = {
 
 /** `.github/workflows/loadgate.yml`: the gate on every pull request. */
 export function writeWorkflow(options: WorkflowOptions): string {
-  const { tool, start, port, durationSeconds, reference } = options
+  const { tool, start, port, durationSeconds, credentials, reference } = options
   const steps = [
     [`- uses: ${CHECKOUT}`, '  with:', '    persist-credentials: false'],
     TOOL_STEPS[tool],
     ...startSteps(start, port),
-    [`- uses: ${gateAt(reference)}`, '  with:', `    config: ${CONFIG_PATH}`],
+    [
+      `- uses: ${gateAt(reference)}`,
+      '  with:',
+      `    config: ${CONFIG_PATH}`,
+      ...credentialLines(credentials)
+    ],
     ...logSteps(start)
   ]
   return `# A load test of every pull request. Its settings are in ${CONFIG_PATH}.
@@ -65,6 +72,12 @@ jobs:
     steps:
 ${steps.map((lines) => lines.map((line) => `      ${line}`.trimEnd()).join('\n')).join('\n')}
 `
+}
+
+function credentialLines(credentials: readonly Credential[]): string[] {
+  if (credentials.length === 0) return []
+  // Forks get no secrets: there the gate says which one is missing.
+  return ['  env:', ...credentials.map(({ variable }) => `    ${variable}: \${{ secrets.${variable} }}`)]
 }
 
 type Steps = readonly (readonly string[])[]

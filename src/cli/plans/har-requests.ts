@@ -13,7 +13,9 @@ import {
 import type { PlanHeader, PlanRequest, PlanText, RequestSet } from './request.js'
 import { isConfidentialName } from '../../contract/secret-names.js'
 import { when } from '../../contract/text.js'
-import { fieldIn, textIn } from './openapi/api-document.js'
+import { Correlation } from './har/correlate.js'
+import { isLogin } from './har/login.js'
+import { readRecording, type Recorded } from './har/recording.js'
 import {
   describeProperties,
   keepPairs,
@@ -23,6 +25,7 @@ import {
   replaceBy,
   isPlainName,
   markProperty,
+  markVariable,
   mayBeSecret,
   showProperties,
   type Removed
@@ -61,7 +64,14 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   })
   const first = kept.slice(0, MOST_REQUESTS)
   if (kept.length > MOST_REQUESTS) leaveOut(`beyond the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
-  const plan = first.map((recorded, at) => toRequest(recorded, first[at - 1], options, removed))
+  const correlation = new Correlation()
+  const made = first.map((recorded, at) => {
+    const known = { ...removed, find: correlation.finderFor(at, recorded) }
+    const request = toRequest(recorded, first[at - 1], options, known)
+    correlation.add(at, recorded, request.isEnabled)
+    return request
+  })
+  const plan = connect(made, correlation)
   if (others > 0) leaveOut(NOT_HTTP, others)
   if (plan.length === 0)
     throw new SourceError(
@@ -72,9 +82,54 @@ export function readHar(text: string, options: HarOptions): RequestSet {
     requests: plan,
     notes: [
       ...when(counts.size > 0, describeCounts(counts)),
-      ...notesOf(plan, first.filter(leadsElsewhere).length, removed)
-    ]
+      ...notesOf(plan, first.filter(leadsElsewhere).length, removed),
+      ...describeLosses(plan, first)
+    ],
+    correlations: correlation.describe(plan),
+    credentials: [...propertiesOf(plan.filter(({ isLogin: opens }) => opens))]
   }
+}
+
+/** The requests with what is taken from their replies; one that needs the reply of a disabled one is disabled too. */
+function connect(requests: readonly PlanRequest[], correlation: Correlation): PlanRequest[] {
+  const connected: PlanRequest[] = []
+  for (const [at, request] of requests.entries()) {
+    const extracts = correlation.extractsOf(at)
+    const lacking = correlation.needsOf(at).find((need) => !connected[need.at]?.isEnabled)
+    const isCut = request.isEnabled && lacking !== undefined
+    connected.push({
+      ...request,
+      ...(extracts.length > 0 && { extracts }),
+      ...(isCut && {
+        isEnabled: false,
+        note: `Disabled, because it sends the ${lacking.variable} of ${connected[lacking.at]?.name ?? ''}, which is disabled.`
+      })
+    })
+  }
+  return connected
+}
+
+/** What the recording lacks for a login to be found in it. */
+function describeLosses(plan: readonly PlanRequest[], recorded: readonly Recorded[]): string[] {
+  const empty = recorded.filter(
+    ({ responseText, responseBytes, status }) =>
+      responseText === undefined && responseBytes > 0 && status < 300
+  ).length
+  const logins = plan.filter(({ isLogin: opens }) => opens)
+  const isSanitized =
+    logins.length > 0 &&
+    logins.every(({ extracts = [] }) => extracts.length === 0) &&
+    !recorded.some(({ headers }) => headers.some(([name]) => /^(?:cookie|authorization)$/i.test(name)))
+  return [
+    ...when(
+      empty > 0,
+      `The recording lacks the content of ${empty} of ${recorded.length} replies, so tokens and CSRF fields in them were not found. Save it with content.`
+    ),
+    ...when(
+      isSanitized,
+      `No request after ${logins[0]?.name ?? ''} sends a cookie or a token: a sanitized recording lacks them, and the plan is then not logged in. Save it with sensitive data; it gets no further than this machine.`
+    )
+  ]
 }
 
 /** The page that the user opened: it may come from the cache, lead to a login elsewhere and back, or to where the application really is. */
@@ -122,10 +177,11 @@ function toRequest(
   const path = keepPath(url, removed)
   const sent = isSafe(method) ? undefined : recorded.body
   const body = sent && keepBody(sent, removed)
+  const opens = isLogin(recorded)
   const lacksBody = sent !== undefined && body === undefined
   const note = lacksBody
     ? `The recorded body (${mediaType(sent.type) ?? 'of unknown type'}) is not in the plan: only forms and JSON of up to 256 KiB are. Add one before you enable this.`
-    : isSafe(method) || allMethods
+    : isSafe(method) || allMethods || opens
       ? undefined
       : 'Disabled, because it changes data. `loadgate init --all-methods` enables it.'
   const pauseMs = before === undefined ? 0 : Math.round(recorded.startMs - before.endMs)
@@ -136,6 +192,7 @@ function toRequest(
     headers: keepHeaders(recorded.headers, removed),
     ...(body !== undefined && { body }),
     isEnabled: note === undefined,
+    ...(opens && { isLogin: true }),
     ...expectationOf(recorded),
     ...(note !== undefined && { note }),
     ...(thinkTimes && { thinkMs: Math.min(Math.max(pauseMs, 0) || 0, LONGEST_THINK_MS) })
@@ -149,11 +206,18 @@ function expectationOf({ status }: Recorded): Pick<PlanRequest, 'expects'> {
 }
 
 function notesOf(plan: readonly PlanRequest[], elsewhere: number, { headers, properties }: Removed) {
-  const isSignedIn = [...headers, ...properties].some((name) => /^(?:cookie|authorization)$/i.test(name))
+  const logins = plan.filter(({ isLogin: opens, isEnabled }) => opens && isEnabled)
+  const isSignedIn =
+    logins.length === 0 &&
+    [...headers, ...properties].some((name) => /^(?:cookie|authorization)$/i.test(name))
   return [
     ...when(
       headers.size > 0,
       `Not in the plan: ${[...headers].join(', ')}. Cookies that the application sets are kept by each user.`
+    ),
+    ...when(
+      logins.length > 0,
+      `It logs in with ${[...new Set(logins.map(({ name }) => name))].join(', ')}, and starts over as a new user each time.`
     ),
     ...when(
       isSignedIn,
@@ -163,7 +227,7 @@ function notesOf(plan: readonly PlanRequest[], elsewhere: number, { headers, pro
       elsewhere > 0,
       `Redirects to other hosts are not followed: ${elsewhere} of ${plan.length} requests.`
     ),
-    ...describeProperties(propertiesOf(plan)),
+    ...describeProperties(propertiesOf(plan.filter(({ isLogin: opens }) => !opens))),
     ...describeDisabled(plan),
     'The plan contains recorded paths, queries and bodies: read it before you commit it.'
   ]
@@ -199,8 +263,17 @@ function keepHeaders(headers: Recorded['headers'], removed: Removed): PlanHeader
       return []
     }
     const line = value.replace(/\s+/g, ' ').trim()
+    const found = findInHeader(name, line, removed)
+    if (found !== undefined) return [{ name, value: found }]
     return [{ name, value: [isPlainHeader(key, line) ? line : replaceBy(key, value, removed)] }]
   })
+}
+
+/** The whole value, or what comes after a word such as Bearer. */
+function findInHeader(name: string, line: string, { find }: Removed): PlanText | undefined {
+  const [, scheme = '', word = ''] = /^([A-Za-z]{1,20} )?(\S+)$/.exec(line) ?? []
+  const variable = find?.(word, { kind: 'header', name })
+  return variable === undefined ? undefined : [...(scheme === '' ? [] : [scheme]), { variable }]
 }
 
 function isPlainHeader(key: string, value: string): boolean {
@@ -276,8 +349,11 @@ function keepJson(value: unknown, place: Place, removed: Removed): unknown {
 /** A string, or a number between its marks. */
 function keepText(value: string, { name, isSecret }: Place, removed: Removed): string {
   const property = name === '' ? 'body-value' : name
+  const isNumber = value.startsWith(RAW_START)
+  const variable = removed.find?.(isNumber ? value.slice(1, -1) : value, { kind: 'field', name })
+  if (variable !== undefined) return isNumber ? raw(markVariable(variable)) : markVariable(variable)
   if (/^\ue002-?\d[\d.eE+-]{0,19}\ue003$/.test(value) && !isSecret) return value
-  if (value.startsWith(RAW_START)) return raw(mark(property, value, removed))
+  if (isNumber) return raw(mark(property, value, removed))
   return value !== '' && (isSecret || mayBeSecret(value, name)) ? mark(property, value, removed) : value
 }
 
@@ -287,75 +363,4 @@ function raw(text: string): string {
 
 function mark(name: string, value: string, removed: Removed): string {
   return markProperty(replaceBy(name, value, removed).property)
-}
-
-type Recorded = NonNullable<ReturnType<typeof readEntry>>
-
-const HOW =
-  'save it from the network panel of the browser’s developer tools: "Save all as HAR", or "Export HAR (sanitized)"'
-
-/** The requests of a HAR file over http, in the order in which they were sent; and the number of others. */
-function readRecording(text: string): { requests: Recorded[]; others: number } {
-  const entries = fieldIn(fieldIn(parse(text), 'log'), 'entries')
-  if (!Array.isArray(entries)) throw new SourceError(`it is not a HAR file: it has no log.entries; ${HOW}`)
-  if (entries.length === 0)
-    throw new SourceError('it contains no requests; open the network panel, reload the page, and save again')
-  const requests = entries.flatMap((entry: unknown) => readEntry(entry) ?? [])
-  // Browsers save them in order; tools that merge recordings may not.
-  if (requests.every(({ startMs }) => !Number.isNaN(startMs))) requests.sort((a, b) => a.startMs - b.startMs)
-  return { requests, others: entries.length - requests.length }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch (thrown) {
-    // The parser quotes the text around the place, which may be part of a secret.
-    const message = (thrown as Error).message.replace(/,? ?(?:\.{3})?".*$/s, '')
-    throw new SourceError(`it is not a HAR file, which is JSON: ${message}; ${HOW}`)
-  }
-}
-
-function readEntry(entry: unknown) {
-  const request = fieldIn(entry, 'request')
-  const response = fieldIn(entry, 'response')
-  const address = textIn(request, 'url')
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  // Others are data:, blob:, ws: and chrome-extension:.
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
-  const startMs = Date.parse(textIn(entry, 'startedDateTime'))
-  const takenMs = fieldIn(entry, 'time')
-  return {
-    method: textIn(request, 'method').toUpperCase(),
-    url,
-    headers: pairsOf(fieldIn(request, 'headers')),
-    body: readBody(fieldIn(request, 'postData')),
-    startMs,
-    endMs: startMs + (typeof takenMs === 'number' && takenMs > 0 ? takenMs : 0),
-    status: Number(fieldIn(response, 'status')) || 0,
-    /** Where the response sent the browser next. */
-    redirect: textIn(response, 'redirectURL'),
-    responseType: textIn(fieldIn(response, 'content'), 'mimeType').toLowerCase(),
-    /** What the browser requested it for; not every browser says. */
-    resource: textIn(entry, '_resourceType').toLowerCase()
-  }
-}
-
-function readBody(data: unknown): { type: string; text: string } | undefined {
-  const type = textIn(data, 'mimeType')
-  const text = textIn(data, 'text')
-  if (type === '' && text === '') return undefined
-  // Some browsers record a form as its fields only.
-  const fields = pairsOf(fieldIn(data, 'params'))
-  const isForm = /^application\/x-www-form-urlencoded/i.test(type)
-  return {
-    type,
-    text: text === '' && isForm ? new URLSearchParams(fields.map(([...pair]) => pair)).toString() : text
-  }
-}
-
-function pairsOf(value: unknown): (readonly [string, string])[] {
-  return Array.isArray(value)
-    ? value.map((pair: unknown) => [textIn(pair, 'name'), textIn(pair, 'value')] as const)
-    : []
 }

@@ -1,7 +1,38 @@
 import { when } from '../../contract/text.js'
 
-/** Text in a plan: as it is, or the value of a property that is given at run time (`-Jname=value`). */
-export type PlanText = readonly (string | { readonly property: string })[]
+/** Text in a plan: as it is, the value of a property that is given at run time (`-Jname=value`), or what an earlier reply contained. */
+export type PlanText = readonly PlanPart[]
+export type PlanPart = string | ((PlanProperty | PlanVariable) & Encoding)
+
+export interface PlanProperty {
+  readonly property: string
+}
+
+interface PlanVariable {
+  readonly variable: string
+}
+
+interface Encoding {
+  /** Its value is percent-encoded: in an address or a form signs have meanings. */
+  readonly isEncoded?: boolean
+}
+
+/** Where a value is in a reply. Patterns are regular expressions with one group. */
+export type ReplyPlace =
+  | { readonly kind: 'json'; readonly keys: readonly (string | number)[] }
+  /** The first element is 1. */
+  | { readonly kind: 'element'; readonly selector: string; readonly attribute: string; readonly at: number }
+  | { readonly kind: 'header'; readonly name: string; readonly pattern: string }
+  | { readonly kind: 'body'; readonly pattern: string }
+
+/** Takes a value from a reply into a variable, for later requests. */
+export interface PlanExtract {
+  readonly variable: string
+  readonly from: ReplyPlace
+}
+
+/** What a variable has if its reply did not contain it: a request that sends it fails, and shows why. */
+export const NOT_FOUND = 'NOT_FOUND'
 
 export interface PlanHeader {
   readonly name: string
@@ -16,6 +47,9 @@ export interface PlanRequest {
   readonly path: PlanText
   readonly headers: readonly PlanHeader[]
   readonly body?: PlanText
+  readonly extracts?: readonly PlanExtract[]
+  /** It sends a password, and is answered with what the others need. */
+  readonly isLogin?: boolean
   readonly isEnabled: boolean
   /** The first digit of the status that it was answered with: another one counts as failed. Without it redirects are followed. */
   readonly expects?: 2 | 3
@@ -38,6 +72,10 @@ export interface RequestSet {
   readonly requests: readonly PlanRequest[]
   /** What was left out or replaced, one sentence each. */
   readonly notes: readonly string[]
+  /** Values that replies contain and later requests send: `token from POST /login → Authorization of 3 requests`. */
+  readonly correlations?: readonly string[]
+  /** Properties without which nobody is let in: the plan does not run without them. */
+  readonly credentials?: readonly string[]
 }
 
 /** A source that no plan can be made from; the message says why and what to do. */
@@ -78,7 +116,9 @@ export function propertiesOf(requests: readonly PlanRequest[]): Set<string> {
   const texts = requests
     .filter(({ isEnabled }) => isEnabled)
     .flatMap(({ path, headers, body = [] }) => [...path, ...headers.flatMap(({ value }) => value), ...body])
-  return new Set(texts.flatMap((part) => (typeof part === 'string' ? [] : [part.property])))
+  return new Set(
+    texts.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
+  )
 }
 
 export function describeDisabled(requests: readonly PlanRequest[]): string[] {
@@ -112,17 +152,17 @@ export function encodeText(text: PlanText): string {
   const [only = ''] = parts
   if (parts.length < 2 && typeof only === 'string' && !only.includes('${')) return only
   return parts
-    .map((part) =>
-      typeof part === 'string'
-        ? part.replaceAll('\\', '\\\\').replaceAll('${', '${__char(36)}{')
-        : `\${__P(${propertyName(part.property)},)}`
-    )
+    .map((part) => {
+      if (typeof part === 'string') return part.replaceAll('\\', '\\\\').replaceAll('${', '${__char(36)}{')
+      const value = 'property' in part ? `\${__P(${propertyName(part.property)},)}` : `\${${part.variable}}`
+      return part.isEncoded ? `\${__urlencode(${value})}` : value
+    })
     .join('')
 }
 
 /** A `$` at the end of one part and a `{` at the start of the next are a function too. */
 function joinLiterals(text: PlanText): PlanText {
-  const joined: (string | { readonly property: string })[] = []
+  const joined: PlanPart[] = []
   for (const part of text) {
     const last = joined.at(-1)
     if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = last + part
@@ -147,7 +187,9 @@ export function readableName(text: string): string {
 
 /** The path as people read it, without its query. */
 export function labelOf(path: PlanText): string {
-  const text = path.map((part) => (typeof part === 'string' ? part : `{${part.property}}`)).join('')
+  const nameOf = (part: Exclude<PlanPart, string>): string =>
+    'property' in part ? part.property : part.variable
+  const text = path.map((part) => (typeof part === 'string' ? part : `{${nameOf(part)}}`)).join('')
   return text.split('?')[0] ?? ''
 }
 

@@ -1,6 +1,6 @@
 import { isConfidentialName } from '../../contract/secret-names.js'
 import { isObject } from '../../contract/decode.js'
-import { encodePath, propertyName, type PlanText } from './request.js'
+import { encodePath, propertyName, type PlanPart, type PlanProperty, type PlanText } from './request.js'
 
 /** A JSON Web Token or a credential of a well-known shape. Bounded, for a recording may contain megabytes of anything. */
 const SECRET_VALUE =
@@ -81,7 +81,7 @@ function isPlainQuery(value: string): boolean {
 }
 
 /** Stand around a property's name within a value; for private use, so that no text needs them. */
-const MARKED = /\ue000([a-z0-9_.-]{1,80})\ue001/
+const MARKED = /\ue000([a-z0-9_.-]{1,80}|=\w{1,80})\ue001/
 const DEEPEST = 60
 
 /** An example, as far as it may be committed: what may be secret, by its name or its shape, comes from a property instead. */
@@ -101,11 +101,19 @@ export function markProperty(name: string): string {
   return `\ue000${name}\ue001`
 }
 
-/** The text with properties where something was hidden, and the rest of it encoded. */
-export function showProperties(text: string, encode: (literal: string) => string = String): PlanText {
+export function markVariable(name: string): string {
+  return `\ue000=${name}\ue001`
+}
+
+/** The text with properties and variables where something was hidden, and the rest of it encoded. */
+export function showProperties(text: string, encode?: (literal: string) => string): PlanText {
+  const encoding = encode === undefined ? {} : { isEncoded: true }
   return text
     .split(MARKED)
-    .map((part, at) => (at % 2 === 1 ? { property: part } : encode(part)))
+    .map((part, at): PlanPart => {
+      if (at % 2 === 0) return encode === undefined ? part : encode(part)
+      return { ...(part.startsWith('=') ? { variable: part.slice(1) } : { property: part }), ...encoding }
+    })
     .filter((part) => part !== '')
 }
 
@@ -115,6 +123,14 @@ export interface Removed {
   /** By the name of a value: the property of each. */
   readonly values: Map<string, Map<string, string>>
   readonly headers: Set<string>
+  /** The variable of a value that an earlier reply contains. */
+  readonly find?: (value: string, to: Destination) => string | undefined
+}
+
+/** Where a value is sent: under which name, or after what in a path. */
+export interface Destination {
+  readonly kind: 'path' | 'header' | 'field'
+  readonly name: string
 }
 
 const MOST_LISTED = 20
@@ -148,6 +164,8 @@ export function keepPath({ pathname, search }: URL, removed: Removed, rules = RE
     // A session id of Java servers.
     const [plain = '', ...parameters] = segment.split(';')
     const before = decode(segments[at - 1] ?? '')
+    const variable = removed.find?.(decode(plain), { kind: 'path', name: before })
+    if (variable !== undefined) return [slash, { variable, isEncoded: true }]
     if (rules.isSecretSegment(decode(plain), before)) return [slash, replaceBy('path-value', plain, removed)]
     const kept = parameters.filter((text) => !isSecretParameter(text, rules))
     return [slash + encodePath([plain, ...kept].join(';'))]
@@ -167,6 +185,9 @@ export function keepPairs(text: string, removed: Removed, rules = RECORDED): Pla
         ampersand,
         rules.mayBeSecret(plainName) ? replaceBy('query-value', name, removed) : encodePath(name)
       ]
+    const variable = removed.find?.(decode(value), { kind: 'field', name: plainName })
+    if (variable !== undefined && !rules.isSecretName(plainName))
+      return [ampersand, encodePath(name), '=', { variable, isEncoded: true }]
     const isNeighbour = isTelling && !namesSecret(plainName, decode(value))
     const isSecret = value !== '' && (isNeighbour || rules.mayBeSecret(decode(value), plainName))
     return [
@@ -174,7 +195,10 @@ export function keepPairs(text: string, removed: Removed, rules = RECORDED): Pla
       rules.isSecretName(plainName) ? replaceBy('query-name', name, removed) : encodePath(name),
       '=',
       isSecret
-        ? replaceBy(isPlainName(plainName) ? plainName : 'query-value', value, removed)
+        ? {
+            ...replaceBy(isPlainName(plainName) ? plainName : 'query-value', value, removed),
+            isEncoded: true
+          }
         : encodePath(value)
     ]
   })
@@ -196,7 +220,7 @@ function splitPair(text: string): [name: string, value: string | undefined] {
 }
 
 /** A plan is committed: what may be secret comes from a property, one for each value. The name is printed: it never comes from a value. */
-export function replaceBy(name: string, value: string, removed: Removed): { property: string } {
+export function replaceBy(name: string, value: string, removed: Removed): PlanProperty {
   const base = propertyName(name)
   const values = removed.values.get(base) ?? new Map<string, string>()
   removed.values.set(base, values)

@@ -1,7 +1,8 @@
 import { variableOf } from '../../analysis/plans/check/source-plan.js'
+import { k6Extractor, k6Functions } from './extractors.js'
 import { addressOf, isSafe, readableName } from './request.js'
 import type { PlanRequest, PlanText, RequestSet } from './request.js'
-import { THINK_MS, type PlanOptions, type Rate } from './write-plan.js'
+import { startsAnew, THINK_MS, type PlanOptions, type Rate } from './write-plan.js'
 
 type Lines = readonly string[]
 
@@ -16,6 +17,7 @@ const MOST_USERS = 5000
 export function writeK6(options: PlanOptions): string {
   const { target, requests, load } = options
   const thinkMs = requests.some((request) => request.thinkMs !== undefined) ? 0 : THINK_MS
+  const extracts = requests.flatMap((request) => request.extracts ?? [])
   return [
     ...header(options),
     '',
@@ -30,6 +32,9 @@ export function writeK6(options: PlanOptions): string {
     ...(load.kind === 'open' ? openOptions(options, load.rate) : closedOptions(options, load.threads)),
     '',
     'export default function () {',
+    ...(extracts.length === 0
+      ? []
+      : ['  // What replies contain, and later requests send.', '  const found = {}', '  let reply']),
     ...requests.flatMap(writeRequest).map((line) => `  ${line}`),
     '}',
     '',
@@ -37,6 +42,7 @@ export function writeK6(options: PlanOptions): string {
     'function pause(ms) {',
     '  if (think + ms > 0) sleep((think + ms) / 1000)',
     '}',
+    ...k6Functions(extracts),
     ''
   ].join('\n')
 }
@@ -52,14 +58,18 @@ function header({ target }: PlanOptions): Lines {
   ]
 }
 
-function closedOptions({ durationSeconds }: PlanOptions, threads: number): Lines {
+function closedOptions({ durationSeconds, requests }: PlanOptions, threads: number): Lines {
   return [
     'export const options = {',
     '  // threads, rampup and duration of loadgate replace these two.',
     `  vus: ${threads},`,
     `  duration: '${durationSeconds}s',`,
-    '  // A user stays the same one, with the cookies that the application set.',
-    '  noCookiesReset: true',
+    ...(startsAnew(requests)
+      ? ['  // A user who starts over is a new one, without cookies.', '  noCookiesReset: false']
+      : [
+          '  // A user stays the same one, with the cookies that the application set.',
+          '  noCookiesReset: true'
+        ]),
     '}'
   ]
 }
@@ -112,12 +122,13 @@ function openOptions(options: PlanOptions, rate: Rate): Lines {
 
 /** A request that is not enabled is a comment, with the reason in front. */
 function writeRequest(request: PlanRequest): Lines {
-  const { method, path, body, thinkMs = 0, isEnabled, note } = request
+  const { method, path, body, thinkMs = 0, isEnabled, note, extracts = [] } = request
   const call = [
     `pause(${thinkMs})`,
-    `http.request(${quote(method)}, application + ${encode(path)}, ${body === undefined ? 'null' : encode(body)}, {`,
+    `${extracts.length === 0 ? '' : 'reply = '}http.request(${quote(method)}, application + ${encode(path)}, ${body === undefined ? 'null' : encode(body)}, {`,
     ...parameters(request).map((line) => `  ${line}`),
-    '})'
+    '})',
+    ...extracts.map((extract) => `found.${extract.variable} = ${k6Extractor(extract, quote)}`)
   ]
   const lines = isEnabled ? call : call.map((line) => `// ${line}`)
   return note === undefined ? lines : [`// ${oneLine(note)}`, ...lines]
@@ -160,9 +171,11 @@ function oneLine(text: string): string {
 
 /** An expression for the text, with variables where it has properties. */
 function encode(text: PlanText): string {
-  const parts = text.map((part) =>
-    typeof part === 'string' ? quote(part) : `(__ENV.${variableOf(part.property)} || '')`
-  )
+  const parts = text.map((part) => {
+    if (typeof part === 'string') return quote(part)
+    const value = 'property' in part ? `(__ENV.${variableOf(part.property)} || '')` : `found.${part.variable}`
+    return part.isEncoded ? `encodeURIComponent(${value})` : value
+  })
   return parts.length === 0 ? "''" : parts.join(' + ')
 }
 
@@ -186,14 +199,22 @@ export function nameVariables(set: RequestSet): RequestSet {
     return name
   }
   const text = (parts: PlanText): PlanText =>
-    parts.map((part) => (typeof part === 'string' ? part : { property: rename(part.property) }))
+    parts.map((part) =>
+      typeof part !== 'string' && 'property' in part ? { ...part, property: rename(part.property) } : part
+    )
   const requests = set.requests.map((request) => ({
     ...request,
     path: text(request.path),
     headers: request.headers.map(({ name, value }) => ({ name, value: text(value) })),
     ...(request.body !== undefined && { body: text(request.body) })
   }))
-  return { ...set, requests, notes: set.notes.map((note) => renameIn(note, names)) }
+  const { credentials } = set
+  return {
+    ...set,
+    requests,
+    notes: set.notes.map((note) => renameIn(note, names)),
+    ...(credentials !== undefined && { credentials: credentials.map(rename) })
+  }
 }
 
 /** Notes name the parameters to give. */

@@ -1,6 +1,7 @@
 import { OPEN_GROUP, SCHEDULE } from '../../analysis/plans/jmx/open-model.js'
+import { jmeterExtractor } from './extractors.js'
 import { addressOf, encodeText, escapeComment, escapeXml, isSafe, readableName } from './request.js'
-import type { PlanRequest, PlanTarget } from './request.js'
+import type { PlanExtract, PlanRequest, PlanTarget } from './request.js'
 
 export interface PlanOptions {
   readonly name: string
@@ -38,10 +39,7 @@ export function writePlan(options: PlanOptions): string {
       'Where the load goes. To point it elsewhere: -Jprotocol=https -Jhost=staging.example.com -Jport=443',
       defaults(target)
     ),
-    ...element('CookieManager', { gui: 'CookiePanel', name: 'Cookies of each user' }, [
-      '<collectionProp name="CookieManager.cookies"/>',
-      bool('CookieManager.clearEachIteration', false)
-    ]),
+    ...cookieManager(requests),
     ...threadGroup(options, group)
   ]
   const properties = [
@@ -55,6 +53,24 @@ export function writePlan(options: PlanOptions): string {
     ...inside('jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"', tree(content)),
     ''
   ].join('\n')
+}
+
+/** With a login, or with values of replies, each visit is that of a new user, as in the recording: a server may not show its form twice. */
+export function startsAnew(requests: readonly PlanRequest[]): boolean {
+  return requests.some(({ isLogin, extracts = [] }) => isLogin === true || extracts.length > 0)
+}
+
+function cookieManager(requests: readonly PlanRequest[]): Lines {
+  const lines = element('CookieManager', { gui: 'CookiePanel', name: 'Cookies of each user' }, [
+    '<collectionProp name="CookieManager.cookies"/>',
+    bool('CookieManager.clearEachIteration', startsAnew(requests))
+  ])
+  return startsAnew(requests)
+    ? commented(
+        'A user who starts over is a new one, without cookies. To stay logged in: clearEachIteration false, and the login in a Once Only Controller.',
+        lines
+      )
+    : lines
 }
 
 function header({ target, load }: PlanOptions): Lines {
@@ -130,7 +146,7 @@ function closedGroup(options: PlanOptions, threads: number, children: Lines): Li
 }
 
 function sampler(request: PlanRequest): Lines {
-  const { name, method, path, headers, body, isEnabled, note, thinkMs, expects } = request
+  const { name, method, path, headers, body, isEnabled, note, thinkMs, expects, extracts = [] } = request
   const properties = [
     ...(note === undefined ? [] : [text('TestPlan.comments', encodeText([note]))]),
     ...(body === undefined
@@ -146,7 +162,8 @@ function sampler(request: PlanRequest): Lines {
   const children = [
     ...(headers.length === 0 ? [] : headerManager(headers)),
     ...(thinkMs === undefined ? [] : timer('Recorded think time', String(thinkMs))),
-    ...(expects === undefined ? [] : statusAssertion(expects))
+    ...(expects === undefined ? [] : statusAssertion(expects)),
+    ...extracts.flatMap(extractor)
   ]
   const facts = { gui: 'HttpTestSampleGui', name: readableName(name), isEnabled }
   return element('HTTPSamplerProxy', facts, properties, children)
@@ -178,13 +195,22 @@ function headerManager(headers: PlanRequest['headers']): Lines {
   return element('HeaderManager', { gui: 'HeaderPanel', name: 'Headers' }, list)
 }
 
+function extractor(extract: PlanExtract): Lines {
+  const { kind, gui, properties } = jmeterExtractor(extract)
+  return element(
+    kind,
+    { gui, name: `Take ${extract.variable} from the reply` },
+    properties.map(([name, value]) => text(name, encodeText([value])))
+  )
+}
+
 function timer(name: string, delay: string): Lines {
   return element('ConstantTimer', { gui: 'ConstantTimerGui', name }, [text('ConstantTimer.delay', delay)])
 }
 
 /** Otherwise a redirect to a login would count as a success. */
 function statusAssertion(digit: 2 | 3): Lines {
-  const words = `the recording has ${digit}xx here; a redirect may lead to a login, which the plan lacks`
+  const words = `the recording has ${digit}xx here; a redirect may lead to a login`
   return element(
     'ResponseAssertion',
     { gui: 'AssertionGui', name: `Answered with ${digit}xx, as recorded` },

@@ -3,6 +3,7 @@ import { INPUTS, type InputFacts, type InputName, type ValueOf } from '../../con
 import type { Parsed } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
 import { SettingsError } from '../errors.js'
+import { fillFromEnvironment } from './environment-values.js'
 import type { BaselinePath, PlanFiles } from './plan-files.js'
 import type { FoundResults } from './result-files.js'
 
@@ -20,10 +21,22 @@ export interface SettingsSources {
   readonly platform: string
   /** Only on the command line, where an empty base-url is not an error: LOADGATE_BASE_URL, or the embedded service if that is empty. */
   readonly environment?: { readonly baseUrl: string }
+  /** Of the environment, for parameters that name one. */
+  variable?(name: string): string | undefined
 }
 
 /** The inputs of the gate, with its config file if there is one. */
 export async function openInputs(sources: SettingsSources): Promise<Inputs<typeof INPUTS>> {
+  const inputs = await openSources(sources)
+  for (const name of ['override-parameters', 'baseline-parameters'] as const) {
+    const { text, problems } = fillFromEnvironment(inputs.text(name), (of) => sources.variable?.(of))
+    inputs.replace(name, text)
+    for (const problem of problems) inputs.complain(name, problem)
+  }
+  return inputs
+}
+
+async function openSources(sources: SettingsSources): Promise<Inputs<typeof INPUTS>> {
   const read = (name: InputName): string => sources.read(name)
   const path = read('config')
   if (path === '') return new Inputs(INPUTS, read)
@@ -45,12 +58,18 @@ type Facts = Readonly<Record<string, InputFacts>>
 /** Inputs override the config file, which overrides the defaults; also collects the problems found so far. */
 export class Inputs<T extends Facts> {
   readonly problems: string[] = []
+  readonly #replaced = new Map<string, string>()
 
   constructor(
     private readonly table: T,
     private readonly read: (name: keyof T & string) => string,
     private readonly config: Readonly<Record<string, unknown>> = {}
   ) {}
+
+  /** What was given stands for another value. */
+  replace(name: keyof T & string, text: string): void {
+    this.#replaced.set(name, text)
+  }
 
   complain(name: keyof T & string, problem: string): void {
     this.problems.push(`${name}: ${problem}`)
@@ -78,7 +97,7 @@ export class Inputs<T extends Facts> {
 
   /** Text, or the value in the config file; empty if it was not given. */
   structured(name: keyof T & string): unknown {
-    return this.read(name) || (this.config[name] ?? '')
+    return this.#replaced.get(name) ?? (this.read(name) || (this.config[name] ?? ''))
   }
 
   /** What was given, or the default; an invalid value is added to the problems. Undefined if there is neither. */

@@ -1,6 +1,6 @@
 const ENTRY = /^-([JD])([\w.-]+)=([^]*)$/
 /** Before a value that is secret, whatever its name. */
-const SECRET_MARK = 'secret:'
+export const SECRET_MARK = 'secret:'
 
 /** Where the embedded service takes the target of its apdex from, as JMeter's own report does. */
 export const APDEX_PROPERTY = 'jmeter.reportgenerator.apdex_satisfied_threshold'

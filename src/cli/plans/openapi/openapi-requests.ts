@@ -10,12 +10,15 @@ import {
   propertiesOf,
   propertyName,
   readableName,
-  readTarget,
   SourceError
 } from '../request.js'
-import type { PlanHeader, PlanRequest, PlanTarget, PlanText, RequestSet } from '../request.js'
-import { showProperties } from '../secrets.js'
-import { ApiDocument, fieldIn, listIn, textIn, type JsonObject } from './api-document.js'
+import type { PlanHeader, PlanRequest, PlanText, RequestSet } from '../request.js'
+import { describeCorrelation } from '../har/correlate.js'
+import { describeProperties, showProperties } from '../secrets.js'
+import { findLogin, hideIdentity, type ApiLogin } from './api-login.js'
+import { BASIC_PROPERTY, isHeaderName, NO_CREDENTIALS, readCredentials } from './credentials.js'
+import { HERE, readServer, type ApiServer } from './servers.js'
+import { ApiDocument, fieldIn, textIn, type JsonObject } from './api-document.js'
 import { plainText, readBody, sampleOf } from './sample-value.js'
 
 type Operation = ReturnType<typeof listOperations>[number]
@@ -24,8 +27,15 @@ type Operation = ReturnType<typeof listOperations>[number]
 export function readOpenApi(text: string, { allMethods }: { allMethods: boolean }): RequestSet {
   const api = ApiDocument.read(text)
   const { all, here, target } = findOperations(api)
-  const requests = here.slice(0, MOST_REQUESTS).map((operation) => toRequest(api, operation, allMethods))
+  const login = findLogin(api, here)
+  // Whoever is let in comes first.
+  const ordered =
+    login === undefined ? here : [login.operation, ...here.filter((one) => one !== login.operation)]
+  const requests = ordered
+    .slice(0, MOST_REQUESTS)
+    .map((operation) => toRequest(api, operation, { allMethods, login }))
   const properties = propertiesOf(requests)
+  const credentials = [...properties].filter((name) => credentialNames(api, here, login).has(name))
   const notes = [
     ...when(
       all.length > here.length,
@@ -37,13 +47,43 @@ export function readOpenApi(text: string, { allMethods }: { allMethods: boolean 
       `References to other files were not followed: ${[...api.foreign].slice(0, 5).map(readableName).join(', ')}.`
     ),
     ...when(
-      properties.size > 0,
-      `The API wants credentials, or values that may be secret, which are not in the plan; give them as override-parameters: ${[...properties].map((name) => `-J${name}=…`).join(', ')}`
+      login !== undefined,
+      `It logs in with ${requests[0]?.name ?? ''}, and starts over as a new user each time.`
     ),
+    ...when(
+      credentials.includes(BASIC_PROPERTY),
+      `The value of ${BASIC_PROPERTY} is user:password in base64: \`printf %s 'user:password' | base64\`.`
+    ),
+    ...describeProperties(new Set([...properties].filter((name) => !credentials.includes(name)))),
     ...describeDisabled(requests),
     'The values in paths, queries and bodies are those of the examples, or made up from the schemas: put ones into the plan that the application knows.'
   ]
-  return { target, requests, notes }
+  return { target, requests, notes, credentials, correlations: describeToken(requests, login) }
+}
+
+/** The properties that let a request in: those of security schemes, and of the login. */
+function credentialNames(api: ApiDocument, operations: readonly Operation[], login: ApiLogin | undefined) {
+  const used = operations.flatMap(({ facts }) => {
+    const { headers, query, cookies } = readCredentials(api, facts, login)
+    const ofHeaders = headers.flatMap(({ value }) =>
+      value.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
+    )
+    return [...ofHeaders, ...[...query, ...cookies].map(propertyName)]
+  })
+  const opening = operations.find((operation) => operation === login?.operation)
+  const own =
+    opening === undefined ? [] : propertiesOf([toRequest(api, opening, { allMethods: true, login })])
+  return new Set([...used, ...own])
+}
+
+function describeToken(requests: readonly PlanRequest[], login: ApiLogin | undefined): string[] {
+  const to = requests.flatMap(({ headers, name }, at) =>
+    headers
+      .filter(({ value }) => value.some((part) => typeof part !== 'string' && 'variable' in part))
+      .map((header) => ({ at, name: header.name, request: name }))
+  )
+  if (login?.token === undefined || to.length === 0) return []
+  return [describeCorrelation(login.token.variable, requests[0]?.name ?? '', to)]
 }
 
 /** Those at one server: the document's own, or the first that an operation names if none is there. */
@@ -92,13 +132,20 @@ function isAt(server: ApiServer, main: ApiServer): boolean {
   return addressOf(server.target) === addressOf(main.target)
 }
 
-function toRequest(api: ApiDocument, operation: Operation, allMethods: boolean): PlanRequest {
+function toRequest(
+  api: ApiDocument,
+  operation: Operation,
+  { allMethods, login }: { allMethods: boolean; login: ApiLogin | undefined }
+): PlanRequest {
   const { path, method, facts } = operation
-  const body = isSafe(method) ? {} : readBody(api, facts, operation.parameters)
-  const credentials = readCredentials(api, facts)
+  const isLogin = login?.operation === operation
+  const body = isSafe(method)
+    ? {}
+    : readBody(api, facts, operation.parameters, isLogin ? hideIdentity : undefined)
+  const credentials = isLogin ? NO_CREDENTIALS : readCredentials(api, facts, login)
   const note =
     body.note ??
-    (isSafe(method) || allMethods
+    (isSafe(method) || allMethods || isLogin
       ? undefined
       : 'Disabled, because it may change data. `loadgate init --all-methods` enables it.')
   return {
@@ -113,6 +160,7 @@ function toRequest(api: ApiDocument, operation: Operation, allMethods: boolean):
     ]),
     ...(body.text !== undefined && { body: body.text }),
     isEnabled: note === undefined,
+    ...(isLogin && { isLogin, ...(login.token !== undefined && { extracts: [login.token] }) }),
     ...(note !== undefined && { note })
   }
 }
@@ -129,7 +177,10 @@ function fillPath(api: ApiDocument, { path, parameters, server }: Operation): Pl
 
 function queryOf(api: ApiDocument, { parameters }: Operation, credentials: readonly string[]): PlanText {
   const pairs = requiredIn('query', parameters, credentials).flatMap((one) => queryPairs(api, one))
-  const secret = credentials.map((name) => [`${encodeValue(name)}=`, { property: propertyName(name) }])
+  const secret = credentials.map((name) => [
+    `${encodeValue(name)}=`,
+    { property: propertyName(name), isEncoded: true }
+  ])
   return [...pairs, ...secret].flatMap((pair, at) => [at === 0 ? '?' : '&', ...pair])
 }
 
@@ -150,7 +201,10 @@ function cookiesOf(api: ApiDocument, { parameters }: Operation, names: readonly 
     ...names.map((name): [string, PlanText] => [name, [{ property: propertyName(name) }]]),
     ...requiredIn('cookie', parameters, names).map((one): [string, PlanText] => [
       textIn(one, 'name'),
-      showProperties(valueText(api, one), encodeValue)
+      // A value that is given for a cookie is sent as it is.
+      showProperties(valueText(api, one), encodeValue).map((part) =>
+        typeof part !== 'string' && 'property' in part ? { property: part.property } : part
+      )
     ])
   ].filter(([name]) => isHeaderName(name))
   if (cookies.length === 0) return []
@@ -174,87 +228,6 @@ function headersOf(api: ApiDocument, { parameters }: Operation): PlanHeader[] {
       name: textIn(one, 'name'),
       value: showProperties(valueText(api, one).replace(/\s+/g, ' ').trim())
     }))
-}
-
-function isHeaderName(name: string): boolean {
-  return /^[\w.-]+$/.test(name)
-}
-
-/** What a request needs to be let in, by the names of parameters and cookies: a plan is committed and must not contain secrets. */
-function readCredentials(api: ApiDocument, operation: JsonObject) {
-  const required = fieldIn(operation, 'security') ?? fieldIn(api.root, 'security')
-  const [first] = Array.isArray(required) ? (required as unknown[]) : []
-  const known = api.isSwagger
-    ? fieldIn(api.root, 'securityDefinitions')
-    : fieldIn(fieldIn(api.root, 'components'), 'securitySchemes')
-  const schemes = Object.keys(isObject(first) ? first : {})
-    .map((name) => api.resolve(fieldIn(known, name)))
-    .filter((scheme) => scheme !== undefined)
-  const keysIn = (place: string): string[] =>
-    schemes
-      .filter((scheme) => isKey(scheme) && textIn(scheme, 'in') === place)
-      .map((scheme) => textIn(scheme, 'name'))
-  return { headers: schemes.flatMap(headerOf), query: keysIn('query'), cookies: keysIn('cookie') }
-}
-
-function headerOf(scheme: JsonObject): PlanHeader[] {
-  if (!isKey(scheme)) return [{ name: 'Authorization', value: [{ property: 'authorization' }] }]
-  const name = textIn(scheme, 'name')
-  if (textIn(scheme, 'in') !== 'header' || !isHeaderName(name)) return []
-  return [{ name, value: [{ property: propertyName(name) }] }]
-}
-
-function isKey(scheme: JsonObject): boolean {
-  return textIn(scheme, 'type') === 'apiKey'
-}
-
-/** Where an API is: the target, if the document says, and what all paths start with. */
-interface ApiServer {
-  readonly target: PlanTarget | undefined
-  readonly basePath: string
-  /** A path at the host of the document, whichever that is. */
-  readonly isRelative: boolean
-}
-
-const HERE: ApiServer = { target: undefined, basePath: '', isRelative: true }
-/** Only for reading a relative address. */
-const NOWHERE = 'http://relative.invalid/'
-
-/** The first server of the document; of an operation or a path, if it has its own. */
-function readServer(api: ApiDocument, holder: JsonObject = api.root): ApiServer | undefined {
-  if (api.isSwagger) return holder === api.root ? readSwagger(holder) : undefined
-  const [server] = listIn(holder, 'servers')
-  if (isObject(server)) return readAddress(fillIn(server))
-  return holder === api.root ? HERE : undefined
-}
-
-function readSwagger(root: JsonObject): ApiServer {
-  const schemes = listIn(root, 'schemes')
-  const scheme = schemes.includes('https') || schemes.length === 0 ? 'https' : 'http'
-  const host = textIn(root, 'host')
-  const path = textIn(root, 'basePath')
-  return readAddress(host === '' ? path || '/' : `${scheme}://${host}/${path.replace(/^\//, '')}`)
-}
-
-function readAddress(address: string): ApiServer {
-  if (!URL.canParse(address, NOWHERE)) return { target: undefined, basePath: '', isRelative: false }
-  const url = new URL(address, NOWHERE)
-  const isRelative = url.origin === new URL(NOWHERE).origin
-  return {
-    target: isRelative ? undefined : readTarget(url),
-    basePath: encodePath(url.pathname.replace(/\/+$/, '')),
-    isRelative
-  }
-}
-
-/** `https://{region}.example.com/{version}` with the variables' defaults. */
-function fillIn(server: JsonObject): string {
-  const variables = fieldIn(server, 'variables')
-  return textIn(server, 'url').replace(/\{([^{}]*)\}/g, (whole, name: string) => {
-    const variable = fieldIn(variables, name)
-    const value = fieldIn(variable, 'default') ?? listIn(variable, 'enum')[0]
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : whole
-  })
 }
 
 /** What stands between the elements of a list that is one value. */

@@ -145,24 +145,36 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i
 const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
 const MOST_CHARACTERS = 256 * 1024
 
+/** The body of an operation, with a value that fits its schema, changed as told. */
 export function readBody(
   api: ApiDocument,
   operation: JsonObject,
-  parameters: readonly JsonObject[]
+  parameters: readonly JsonObject[],
+  change: (value: unknown) => unknown = (value) => value
 ): RequestBody {
-  if (api.isSwagger) return readSwaggerBody(api, operation, parameters)
+  const body = sampleBody(api, operation, parameters)
+  return 'value' in body ? encode(body.type, change(body.value)) : body
+}
+
+/** A value for the body, and its type; or why there is none. */
+export function sampleBody(
+  api: ApiDocument,
+  operation: JsonObject,
+  parameters: readonly JsonObject[]
+): RequestBody | { readonly type: string; readonly value: unknown } {
+  if (api.isSwagger) return sampleSwaggerBody(api, operation, parameters)
   const content = fieldIn(api.resolve(fieldIn(operation, 'requestBody')), 'content')
   if (!isObject(content) || Object.keys(content).length === 0) return {}
   const types = Object.keys(content)
   const type = types.find((one) => JSON_TYPE.test(one)) ?? types.find((one) => FORM_TYPE.test(one))
   const media = type === undefined ? undefined : api.resolve(content[type])
   if (type === undefined || media === undefined) return unknownBody(types)
-  return encode(type, sampleOf(api, media))
+  return { type, value: sampleOf(api, media) }
 }
 
-const readSwaggerBody: typeof readBody = (api, operation, parameters) => {
+const sampleSwaggerBody: typeof sampleBody = (api, operation, parameters) => {
   const body = parameters.find((one) => textIn(one, 'in') === 'body')
-  if (body !== undefined) return encode('application/json', sampleOf(api, body))
+  if (body !== undefined) return { type: 'application/json', value: sampleOf(api, body) }
   const fields = parameters.filter((one) => textIn(one, 'in') === 'formData')
   if (fields.length === 0) return {}
   const consumes = [...listIn(operation, 'consumes'), ...listIn(api.root, 'consumes')].filter(
@@ -171,10 +183,8 @@ const readSwaggerBody: typeof readBody = (api, operation, parameters) => {
   const hasFile = fields.some((one) => fieldIn(one, 'type') === 'file')
   if (hasFile || (consumes.length > 0 && !consumes.some((type) => FORM_TYPE.test(type))))
     return unknownBody(consumes)
-  return encode(
-    'application/x-www-form-urlencoded',
-    Object.fromEntries(fields.map((one) => [textIn(one, 'name'), sampleOf(api, one, textIn(one, 'name'))]))
-  )
+  const pairs = fields.map((one) => [textIn(one, 'name'), sampleOf(api, one, textIn(one, 'name'))])
+  return { type: 'application/x-www-form-urlencoded', value: Object.fromEntries(pairs) }
 }
 
 function encode(type: string, value: unknown): RequestBody {

@@ -310,7 +310,7 @@ function isInGroups(place: u32): bool {
   while (end > start && load<u8>(end - 1) != SPACE) end--
   if (end == start) return false
   end--
-  for (let at = groups; at < groupsEnd; ) {
+  for (let at = groups; at < groupsEnd;) {
     const length = load<u32>(at)
     at += 4
     if (end - start >= length && memory.compare(end - length, at, length) == 0) return true

@@ -1,0 +1,25 @@
+import { variableFor } from '../../gate/settings/environment-values.js'
+
+/** A property that the plan logs in with, and the environment variable that its value comes from. */
+export interface Credential {
+  readonly property: string
+  readonly variable: string
+}
+
+/** The properties of a script for k6 begin with `value_`. */
+export function credentialsOf(properties: readonly string[]): Credential[] {
+  return properties.map((property) => ({ property, variable: variableFor(property.replace(/^value_/, '')) }))
+}
+
+/** For `override-parameters`. */
+export function parametersOf(credentials: readonly Credential[]): string {
+  return credentials.map(({ property, variable }) => `-J${property}=env:${variable}`).join(', ')
+}
+
+/** What to do before the first run: no file contains them. */
+export function describeCredentials(credentials: readonly Credential[]): string {
+  const names = credentials.map(({ variable }) => variable)
+  const it = names.length === 1 ? 'it' : 'them'
+  const lines = names.map((name) => `read -rs ${name} && export ${name}`)
+  return `Set ${names.join(' and ')}: the plan logs in with ${it}, and no file contains ${it}. Here: \`${lines.join('; ')}\`, and type the value. For the workflow: ${names.length === 1 ? 'a secret' : 'secrets'} of the repository with the same name${names.length === 1 ? '' : 's'}.`
+}

@@ -1,0 +1,116 @@
+import type { PlanExtract, PlanRequest } from '../request.js'
+import { readableName } from '../request.js'
+import type { Destination } from '../secrets.js'
+import type { Recorded } from './recording.js'
+import { listValues, singular, type ReplyValue } from './reply-values.js'
+
+/** A value of the reply to one of the requests. */
+interface Source extends ReplyValue {
+  /** The request, by its place in the plan. */
+  readonly at: number
+  /** When the reply had come. */
+  readonly endMs: number
+  readonly isEnabled: boolean
+}
+
+interface Use {
+  readonly source: Source
+  readonly variable: string
+  readonly to: { readonly at: number; readonly name: string }[]
+}
+
+/** Starts of clocks differ by the rounding of a browser. */
+const ROUNDING_MS = 1
+
+/**
+ * Finds what requests send and earlier replies contained, by the exact value: a token, a CSRF field, an id. What was sent before a reply
+ * contained it was typed or clicked by the user, and stays what it is.
+ */
+export class Correlation {
+  readonly #sources = new Map<string, Source[]>()
+  readonly #sent = new Set<string>()
+  readonly #uses = new Map<Source, Use>()
+  readonly #names = new Set<string>()
+
+  /** For the values of the request at this place, in the order of the requests. */
+  finderFor(at: number, { startMs }: Recorded): (value: string, to: Destination) => string | undefined {
+    return (value, to) => {
+      this.#sent.add(value)
+      const sources = (this.#sources.get(value) ?? []).filter(
+        ({ endMs, isShortId }) =>
+          !(endMs > startMs + ROUNDING_MS) && (!isShortId || (to.kind === 'path' && /[a-z]/i.test(to.name)))
+      )
+      // A plan that leaves a request out has no reply to it.
+      const source = sources.find(({ isEnabled }) => isEnabled) ?? sources[0]
+      return source === undefined ? undefined : this.#use(source, at, to)
+    }
+  }
+
+  /** The reply to the request at this place. */
+  add(at: number, recorded: Recorded, isEnabled: boolean): void {
+    for (const found of listValues(recorded)) {
+      if (this.#sent.has(found.value)) continue
+      const source = { ...found, at, endMs: recorded.endMs, isEnabled }
+      this.#sources.set(found.value, [...(this.#sources.get(found.value) ?? []), source])
+    }
+  }
+
+  extractsOf(at: number): PlanExtract[] {
+    return [...this.#uses.values()]
+      .filter(({ source }) => source.at === at)
+      .map(({ source, variable }) => ({ variable, from: source.place }))
+  }
+
+  /** The requests whose replies this one needs, with what it needs of them. */
+  needsOf(at: number): { readonly at: number; readonly variable: string }[] {
+    return [...this.#uses.values()]
+      .filter(({ to }) => to.some((use) => use.at === at))
+      .map(({ source, variable }) => ({ at: source.at, variable }))
+  }
+
+  describe(requests: readonly PlanRequest[]): string[] {
+    return [...this.#uses.values()].map(({ source, variable, to }) =>
+      describeCorrelation(
+        variable,
+        requests[source.at]?.name ?? '',
+        to.map(({ at, name }) => ({ at, name, request: requests[at]?.name ?? '' }))
+      )
+    )
+  }
+
+  #use(source: Source, at: number, { kind, name }: Destination): string {
+    const use = this.#uses.get(source) ?? { source, variable: this.#nameFor(source, { kind, name }), to: [] }
+    this.#uses.set(source, use)
+    // Browsers save headers in lower case.
+    const header = name.replace(/(?<![a-z])[a-z]/gi, (letter) => letter.toUpperCase())
+    use.to.push({ at, name: { path: 'the path', header, field: name }[kind] })
+    return use.variable
+  }
+
+  /** An id has the name of its thing: `order_id` of `/orders/4711`. */
+  #nameFor({ name, place }: Source, to: Destination): string {
+    const thing = to.kind === 'path' ? singular(to.name) : ''
+    const isBare = /^_?(?:id|uuid|guid)$/i.test(name)
+    const plain = isBare && place.kind === 'json' && thing !== '' ? `${thing}_id` : name
+    const base = plain
+      .replace(/\W+/g, '_')
+      .replace(/^(?=\d)|^$/, 'value_')
+      .slice(0, 60)
+    let free = base
+    for (let count = 2; this.#names.has(free.toLowerCase()); count++) free = `${base}_${count}`
+    this.#names.add(free.toLowerCase())
+    return free
+  }
+}
+
+/** `token from POST /api/login → Authorization of 3 requests`. */
+export function describeCorrelation(
+  variable: string,
+  from: string,
+  to: readonly { readonly at: number; readonly name: string; readonly request: string }[]
+): string {
+  const names = [...new Set(to.map(({ name }) => readableName(name)))].slice(0, 3).join(', ')
+  const places = new Set(to.map(({ at }) => at))
+  const where = places.size === 1 ? (to[0]?.request ?? '') : `${places.size} requests`
+  return `${variable} from ${from} → ${names} of ${where}`
+}
