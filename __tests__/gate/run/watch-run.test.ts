@@ -129,10 +129,10 @@ describe('the lines', () => {
     })
     await watch(runAt, { durationSeconds: 20, longestMs: 1_000, onProgress: (each) => shown.push(each) })
     expect(log.of('info').map((line) => line.replace(/\d+ s( so far)?/, 'N s$1'))).toEqual([
-      'Run run1 is queued after N s',
+      'Run run1 has been queued for N s',
       'Run run1 is starting (N s so far)',
-      'Run run1 is running for N s of 20 s',
-      'Run run1 is finished after N s'
+      'Run run1 has been running for N s of 20 s',
+      'Run run1 finished after N s'
     ])
     expect(shown.filter(({ status }) => status === 'starting').at(-1)).toMatchObject({
       durationMs: undefined
@@ -164,7 +164,7 @@ describe('the lines', () => {
       status: elapsedMs < 5_000 ? 'running' : elapsedMs < 9_000 ? 'stopping' : 'finished',
       firstSampleMs: null
     }))
-    expect(log.of('info').join('\n')).toMatch(/is starting .*\n.*is stopping for .*\n.*is finished/)
+    expect(log.of('info').join('\n')).toMatch(/is starting .*\n.*has been stopping for .*\n.*finished after/)
   })
 
   test('none in between where progress is shown otherwise', async () => {

@@ -233,10 +233,10 @@ describe('what is learned of a pod', () => {
     working.noteState(state, readFigures(['200', '50', '2']))
     working.noteState(state)
     expect(working.facts().throttled).toBe(0.5)
-    expect(working.doubts()).toEqual([expect.stringContaining('killed 1 process for want of memory')])
+    expect(working.doubts()).toEqual([expect.stringContaining('killed 1 process because memory ran out')])
     working.noteState(readTurnState(STARTED, '137 1794778665000000000 300 20 4'), readFigures([]))
     expect(working.facts().throttled).toBe(0.1)
-    expect(working.doubts()).toEqual([expect.stringContaining('killed 3 processes for want of memory')])
+    expect(working.doubts()).toEqual([expect.stringContaining('killed 3 processes because memory ran out')])
   })
 
   test('a control group that says nothing is no doubt', () => {
