@@ -70,7 +70,7 @@ test.each([0, 5_000])(
     const times = { startedMs: START_MS - 1_000, stoppedMs: START_MS + 45_000 }
     const rows = [stray, ...SET_UP, ...load(30_000, 40_000), ...TEAR_DOWN]
     const { foreign, measurements } = await read(rows, { times, warmUpMs })
-    expect(foreign).toEqual([expect.stringContaining('1 of the 105 rows of grid g is not of this run')])
+    expect(foreign).toEqual([expect.stringContaining('1 of the 105 rows of grid g is not from this run')])
     expect(measurements!.figures({ label: 'login' })!.samples).toBe(2)
   }
 )

@@ -100,7 +100,7 @@ test('verdict.json, page and summary have the details of the run, without secret
     figures: { samples: 25, failures: 5 },
     errors: [{ count: 5, share: 1, code: '503' }],
     histogram: { shares: expect.any(Array) },
-    zones: { satisfied: 1 }
+    zones: { satisfied: 0.8 }
   })
   expect(page.details?.labels[0]?.histogram?.edgesMs).toEqual(page.views[0]?.histogram?.edgesMs)
   const summary = ports.summaries.join('')
