@@ -72,7 +72,7 @@ describe('what is in it', () => {
     /^dist\/cli\/\d+\.index\.js$/,
     /^dist\/tools\/(element|k6|selenium-hub)\.mjs$/,
     /^dist\/(licenses\.txt|package\.json)$/,
-    /^examples\/(gatling|k6|kubernetes|selenium|service|service-chrome|shop|side-by-side)\/[\w.-]+$/,
+    /^examples\/(gatling|k6|kubernetes|login|selenium|service|service-chrome|shop|side-by-side)\/[\w.-]+$/,
     /^java\/gatling\/scala\/flood\.scala$/,
     /^java\/jars\/(fetch|gatling|hosts|selenium)\.jar$/,
     /^packages\/browser\/package(-lock)?\.json$/,
