@@ -29,8 +29,9 @@ function toSentence(text: string): string {
   return capitalizeWord(joinLines(text))
 }
 
+/** A word with a hyphen may be the name of a tool, such as java-selenium-chrome. */
 function capitalizeWord(text: string): string {
-  return /^[a-z]+(['’-][a-z]+)*[\s,:]/.test(text) ? capitalize(text) : text
+  return /^[a-z]+(['’][a-z]+)*[\s,:]/.test(text) ? capitalize(text) : text
 }
 
 function listOnce(texts: readonly string[]): string[] {
