@@ -43,7 +43,7 @@ export async function startPod(
         ...{ cluster: pods.cluster, pod: POD, nodeName: 'machine-1', image: 'local', memoryBytes: undefined },
         ...{ lost: new AbortController().signal, whyLost: () => Promise.resolve(undefined) },
         ...{ found: new Map(), clock: systemClock, log: () => undefined, home: pods.homeOf(POD) },
-        timings: { ...POD_TIMINGS, firstRetryMs: 1, lastRetryMs: 5 },
+        timings: { ...POD_TIMINGS, firstRetryMs: 1, lastRetryMs: 5, lastBytesMs: 60_000 },
         ...parts
       }),
     close: async () => {
