@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { joinClauses, shorten } from '../../src/contract/text.js'
+import { joinClauses, joinWords, shorten } from '../../src/contract/text.js'
 
 test.each([
   [[], ''],
@@ -7,6 +7,17 @@ test.each([
   [['one is missing.', 'two is cut', 'three is odd.'], 'one is missing; two is cut; three is odd.']
 ])('clauses %j are joined without a full stop in between', (clauses, joined) => {
   expect(joinClauses(clauses)).toBe(joined)
+})
+
+test.each([
+  [[], ''],
+  [['a'], 'a'],
+  [['a', 'b'], 'a and b'],
+  [['a', 'b', 'c'], 'a, b and c'],
+  [['a', 'b', 'c', 'd'], 'a, b, c and 1 more'],
+  [['a', 'b', 'c', 'd', 'e'], 'a, b, c and 2 more']
+])('words %j are joined, three at most', (words, joined) => {
+  expect(joinWords(words, 3)).toBe(joined)
 })
 
 describe('shorten', () => {

@@ -106,7 +106,7 @@ describe('what is an error', () => {
   test('a first line that matches two, which are named', async () => {
     await put('a.jmx', 'b.jmx')
     expect((await resolveLines('*.jmx')).problems).toEqual([
-      'the first line, "*.jmx", must match one file, the plan; it matches 2: a.jmx, b.jmx'
+      'the first line, "*.jmx", must match one file, the plan; it matches 2: a.jmx and b.jmx'
     ])
   })
 
@@ -118,7 +118,7 @@ describe('what is an error', () => {
   test('two files of the same base name', async () => {
     await put('plan.jmx', 'a/users.csv', 'b/users.csv')
     expect((await resolveLines('plan.jmx', '**/*.csv')).problems).toEqual([
-      'two files have the same base name users.csv: a/users.csv, b/users.csv; the service ignores folders'
+      'two files have the same base name users.csv: a/users.csv and b/users.csv; the service ignores folders'
     ])
   })
 

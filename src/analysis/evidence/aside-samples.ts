@@ -1,4 +1,4 @@
-import { count } from '../../contract/text.js'
+import { count, joinWords } from '../../contract/text.js'
 import { sumSamples } from '../results/figures/sample-figures.js'
 import { partsOfLoad, type SamplePart, type ScanResult } from '../results/counts/scan-result.js'
 import { groupByGrid } from './grid-times.js'
@@ -49,7 +49,6 @@ function describeErrors(parts: readonly SamplePart[]): string {
     for (const { label, count: times } of errors.rest) add(label, times, '')
   }
   const sorted = [...failures].sort(([, one], [, other]) => other.count - one.count)
-  const shown = sorted.slice(0, SHOWN).map(([label, { why }]) => `${quote(label)}${why && ` (${why})`}`)
-  const more = sorted.length > SHOWN ? ` and ${sorted.length - SHOWN} more labels` : ''
-  return shown.join(', ') + more
+  const words = sorted.map(([label, { why }]) => `${quote(label)}${why && ` (${why})`}`)
+  return joinWords(words, SHOWN, 'more labels')
 }

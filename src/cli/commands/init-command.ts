@@ -1,4 +1,4 @@
-import { when } from '../../contract/text.js'
+import { joinWords, when } from '../../contract/text.js'
 import { lstat, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { addressOf, DEFAULT_TARGET, labelOf, propertiesOf, SourceError } from '../plans/request.js'
@@ -202,10 +202,8 @@ function describeResult(
     result
   // A user may visit the same page several times.
   const names = [...new Set(requests)]
-  const shown = names.slice(0, SHOWN_REQUESTS).join(', ')
-  const more = names.length > SHOWN_REQUESTS ? `, and ${names.length - SHOWN_REQUESTS} more` : ''
   return [
-    `Wrote ${PLAN_PATHS[tool]}: ${shown}${more}, at ${target}.`,
+    `Wrote ${PLAN_PATHS[tool]}: ${joinWords(names, SHOWN_REQUESTS)}, at ${target}.`,
     `Wrote ${CONFIG_PATH}: ${describeLoad(load)} for ${durationSeconds} s; ${thresholds.join(', ')}.`,
     `Wrote ${WORKFLOW_PATH}: the gate on every pull request; it starts ${describeStart(start)}.`,
     ...also,

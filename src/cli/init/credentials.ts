@@ -1,3 +1,4 @@
+import { joinWords } from '../../contract/text.js'
 import { variableFor } from '../../gate/settings/environment-values.js'
 
 /** A property that the plan logs in with, and the environment variable that its value comes from. */
@@ -21,5 +22,5 @@ export function describeCredentials(credentials: readonly Credential[]): string 
   const names = credentials.map(({ variable }) => variable)
   const it = names.length === 1 ? 'it' : 'them'
   const lines = names.map((name) => `read -rs ${name} && export ${name}`)
-  return `Set ${names.join(' and ')}: the plan logs in with ${it}, and no file contains ${it}. Here: \`${lines.join('; ')}\`, and type the value. For the workflow: ${names.length === 1 ? 'a secret' : 'secrets'} of the repository with the same name${names.length === 1 ? '' : 's'}.`
+  return `Set ${joinWords(names)}: the plan logs in with ${it}, and no file contains ${it}. Here: \`${lines.join('; ')}\`, and type the value. For the workflow: ${names.length === 1 ? 'a secret' : 'secrets'} of the repository with the same name${names.length === 1 ? '' : 's'}.`
 }

@@ -2,9 +2,8 @@ import type { Stats } from 'node:fs'
 import { lstat, realpath, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { FolderError, makeFolder, replaceFile } from '../../contract/files.js'
+import { joinWords } from '../../contract/text.js'
 import { UsageError } from '../arguments.js'
-
-const NAMES = new Intl.ListFormat('en-GB')
 
 export interface NewFile {
   /** Relative to the folder, with slashes. */
@@ -25,7 +24,7 @@ export async function checkPaths(folder: string, paths: readonly string[], force
   }
   if (existing.length > 0 && !force)
     throw new UsageError(
-      `${NAMES.format(existing)} already ${existing.length === 1 ? 'exists; move it' : 'exist; move them'}, or overwrite with --force. Nothing was written`
+      `${joinWords(existing)} already ${existing.length === 1 ? 'exists; move it' : 'exist; move them'}, or overwrite with --force. Nothing was written`
     )
 }
 

@@ -11,7 +11,7 @@ import { mostThreads } from '../../analysis/evidence/reached-load.js'
 import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
 import { scanEach } from '../../analysis/results/parallel/scan-files.js'
 import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
-import { asSentence, count, formatDuration } from '../../contract/text.js'
+import { asSentence, count, formatDuration, joinWords } from '../../contract/text.js'
 import type { Settings } from '../settings/settings.js'
 import type { EarlierVerdict } from './earlier-verdict.js'
 import type { ResultSource } from './result-sources.js'
@@ -166,5 +166,5 @@ function describeUnknownThreads(counted: CountedRun, { threads }: CountingOption
 }
 
 function listNames(files: readonly CountedFile[]): string {
-  return files.map(({ source: { shown } }) => shown).join(' and ')
+  return joinWords(files.map(({ source: { shown } }) => shown))
 }

@@ -7,7 +7,7 @@ import type { Run } from '../../contract/api.js'
 import type { Clock } from '../../contract/clock.js'
 import { makeFolder } from '../../contract/files.js'
 import { regionName } from '../../contract/regions/regions.js'
-import { asSentence, joinClauses, when } from '../../contract/text.js'
+import { asSentence, joinClauses, joinWords, when } from '../../contract/text.js'
 import type { GridResult } from '../collect/fetch-results.js'
 import type { Findings } from '../findings.js'
 import type { Settings } from '../settings/settings.js'
@@ -162,7 +162,7 @@ function runOf(files: readonly ReadFile[], { settings, tools, apdex, identity }:
   return {
     ...{ ...unknown, id, name, threads, durationSeconds, startedMs: undefined, stoppedMs: undefined },
     status: 'finished',
-    tool: tools.join(' and ').toLowerCase() || undefined,
+    tool: joinWords(tools).toLowerCase() || undefined,
     apdex: typeof apdex === 'string' ? null : `${apdex.score.toFixed(6)} [${apdex.targetMs}]`,
     ...{ tags: [], files: [], results: [] },
     grids: files.map(({ source: { grid, region } }) => ({

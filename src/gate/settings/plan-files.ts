@@ -1,6 +1,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path'
-import { messageOf } from '../../contract/text.js'
+import { joinWords, messageOf } from '../../contract/text.js'
+
+const SHOWN = 5
 
 /** Returns the absolute paths that match a pattern; `excluded` are patterns too. */
 export type FindFiles = (pattern: string, excluded: readonly string[]) => Promise<string[]>
@@ -32,7 +34,10 @@ export async function resolvePlanFiles(
       )
     if (index === 0 && visible.length > 1)
       problems.push(
-        `the first line, "${line}", must match one file, the plan; it matches ${visible.length}: ${list(visible.map((path) => relative(options.workspace, path)))}`
+        `the first line, "${line}", must match one file, the plan; it matches ${visible.length}: ${joinWords(
+          visible.map((path) => relative(options.workspace, path)),
+          SHOWN
+        )}`
       )
     for (const path of visible) {
       const problem = await problemWith(path, line, root)
@@ -94,12 +99,8 @@ function sameNames(paths: readonly string[], workspace: string): string[] {
     .filter(([, same]) => same.length > 1)
     .map(
       ([name, same]) =>
-        `two files have the same base name ${name}: ${list(same)}; the service ignores folders`
+        `two files have the same base name ${name}: ${joinWords(same, SHOWN)}; the service ignores folders`
     )
-}
-
-function list(names: readonly string[]): string {
-  return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
 }
 
 /** Where a baseline document is or will be; the first run has none yet. Or why the path cannot be used. */

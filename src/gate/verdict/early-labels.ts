@@ -2,6 +2,7 @@ import type { Measurements, Scope } from '../../analysis/results/figures/measure
 import type { Selector, Threshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { findScopes } from '../../analysis/thresholds/judge/scopes.js'
 import { describeScope, quote } from '../../analysis/thresholds/quoting.js'
+import { joinWords } from '../../contract/text.js'
 import type { Collection } from '../collect/collect.js'
 
 const SHOWN = 3
@@ -20,10 +21,8 @@ export function describeEarlyLabels(
   const early = listEarly(thresholds, warmUp.whole, measurements)
   if (early.length === 0) return []
   const names = early.map(({ label = '', ...place }) => `${quote(label)}${describeScope(place)}`)
-  const shown = names.slice(0, SHOWN).join(', ')
-  const rest = early.length > SHOWN ? ` and ${early.length - SHOWN} more` : ''
   return [
-    `Samples within the warm-up only, so no threshold was judged on ${early.length === 1 ? 'this label' : 'these labels'}: ${shown}${rest}.`
+    `Samples within the warm-up only, so no threshold was judged on ${early.length === 1 ? 'this label' : 'these labels'}: ${joinWords(names, SHOWN)}.`
   ]
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import { list } from '../../analysis/plans/check/request.js'
 import { flatten, isJmx, readPlan } from '../../analysis/plans/jmx/plan-tree.js'
+import { joinWords } from '../../contract/text.js'
 
 /** The files that can be a tool's plan; what comes first is preferred, for a jar is a library where there are sources. */
 const JAVA = [/\.java$/]
@@ -25,7 +25,7 @@ export function findPlan(tool: string, fileNames: readonly string[]): { name: st
   const [plan = first, ...others] = plans ?? []
   return others.length === 0 || plan === first || WITH_PARTS.includes(tool)
     ? { name: plan }
-    : { problem: `${list([plan, ...others])} can all be the plan: send the plan as the first file` }
+    : { problem: `${joinWords([plan, ...others])} can all be the plan: send the plan as the first file` }
 }
 
 /** Which of several plans for JMeter runs, and includes the others: wherever it stands, the one with thread groups that none includes. */
@@ -47,7 +47,7 @@ export async function findIncludingPlan(
   const [plan, another] = isOpen && plans.length > 1 && including.length === 1 ? including : plans
   if (plan !== undefined && another === undefined) return { name: plan.name }
   return {
-    problem: `${list(plans.map(({ name }) => name))} are plans, and a run has one: send one of them, or a plan that includes the others by an Include Controller`
+    problem: `${joinWords(plans.map(({ name }) => name))} are plans, and a run has one: send one of them, or a plan that includes the others by an Include Controller`
   }
 }
 

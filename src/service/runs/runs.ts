@@ -3,7 +3,7 @@ import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { refuseAll, RequestError } from '../errors.js'
-import { count, formatDuration, messageOf, when } from '../../contract/text.js'
+import { count, formatDuration, joinWords, messageOf, when } from '../../contract/text.js'
 import type { Queue } from '../queue/queue.js'
 import { executeRun, Postponed } from './execute-run.js'
 import { Interruption } from './interruption.js'
@@ -145,7 +145,7 @@ export class Runs {
       ...when(size > 0, `${count(size, 'upload')} to arrive`)
     ]
     if (awaited.length === 0) return
-    log(`draining: waiting up to ${formatDuration(forMs)} for ${awaited.join(' and ')}`)
+    log(`draining: waiting up to ${formatDuration(forMs)} for ${joinWords(awaited)}`)
     let callOff = (): void => undefined
     const timeUp = new Promise<void>((resolve) => (callOff = clock.after(forMs, resolve)))
     const ended = Promise.all(atWork.map(([, { done }]) => done))

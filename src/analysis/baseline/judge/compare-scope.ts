@@ -1,3 +1,4 @@
+import { joinWords } from '../../../contract/text.js'
 import type { Scope } from '../../results/figures/measurements.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
 import { formatValue } from '../../thresholds/format.js'
@@ -300,7 +301,7 @@ function checkTargets({ head, base }: Sides): Problem | undefined {
 }
 
 function list(targets: readonly number[]): string {
-  return targets.map((target) => formatValue('mean', target)).join(' and ')
+  return joinWords(targets.map((target) => formatValue('mean', target)))
 }
 
 function notComparable(words: string): Problem {

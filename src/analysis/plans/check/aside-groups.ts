@@ -1,12 +1,8 @@
 import { quote, warning, type Finding, type PlanInputs } from './request.js'
-import { JmxPlan, MOST_ELEMENTS } from './jmx-plan.js'
+import { BEFORE_OR_AFTER, JmxPlan, MOST_ELEMENTS, THREAD_GROUP } from './jmx-plan.js'
 import { flatten, readPlanTree, type PlanElement } from '../jmx/plan-tree.js'
 
-const THREAD_GROUP = /(?:^|\.)\w*ThreadGroup$/
-/** What they do prepares the load or cleans up after it, and is not the load. */
-const BEFORE_OR_AFTER = /^(?:Setup|Post)ThreadGroup$/
-
-export interface AsideGroups {
+interface AsideGroups {
   /** The setUp and tearDown groups whose rows the names of their threads tell from those of the load. */
   readonly names: readonly string[]
   /** The other ones: their rows count overall. */

@@ -1,5 +1,6 @@
 import { flatten, readPlan, type PlanElement, type ReadPlan } from '../jmx/plan-tree.js'
-import { error, GET_PLUGIN, list, refuseForJMeter, refuseProperties, shorten, warning } from './request.js'
+import { joinWords } from '../../../contract/text.js'
+import { error, GET_PLUGIN, refuseForJMeter, refuseProperties, shorten, warning } from './request.js'
 import type { Finding, PlanRequest } from './request.js'
 import { findAsideGroups } from './aside-groups.js'
 import { checkFiles } from './jmx-files.js'
@@ -102,6 +103,5 @@ function checkPlugins(tree: readonly PlanElement[], request: PlanRequest): Findi
 }
 
 function tell(kinds: readonly string[]): string {
-  const names = kinds.slice(0, SHOWN).map(shorten)
-  return list(kinds.length > SHOWN ? [...names, `${kinds.length - SHOWN} more classes`] : names)
+  return joinWords(kinds.map(shorten), SHOWN, 'more classes')
 }

@@ -1,24 +1,14 @@
+import { joinWords } from '../../../contract/text.js'
 import { OPEN_GROUP, SCHEDULE, countArrivals } from '../jmx/open-model.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
-import {
-  error,
-  list,
-  quote,
-  settingsOf,
-  shorten,
-  warning,
-  type Finding,
-  type PlanRequest
-} from './request.js'
-import type { JmxPlan } from './jmx-plan.js'
+import { error, quote, settingsOf, shorten, warning, type Finding, type PlanRequest } from './request.js'
+import { BEFORE_OR_AFTER, THREAD_GROUP, type JmxPlan } from './jmx-plan.js'
 import { propertyOf } from './jmx-properties.js'
 
-const THREAD_GROUP = /(?:^|\.)\w*ThreadGroup$/
-/** Groups that prepare the load or clean up after it: their numbers are their own. */
-const BEFORE_OR_AFTER = /^(?:Setup|Post)ThreadGroup$/
 const LOOPS = 'LoopController.loops'
 const NO_ARRIVALS =
   'nobody arrives. It needs a rate and a time, as in rate(20/s) random_arrivals(60 s); and no time may be negative, as with a ramp-up that is longer than the duration.'
+const SHOWN = 3
 const SCHEDULER = 'ThreadGroup.scheduler'
 /** What a thread group has for each setting of the run: its property, its value in words, and its name in the dialog. */
 const IN_GROUP: Readonly<Record<string, [property: string, tell: (value: string) => string, field: string]>> =
@@ -89,8 +79,7 @@ function checkSetting(plan: JmxPlan, groups: readonly PlanElement[], name: strin
       ? 'Write'
       : `Add -J${other}=${value} to override-parameters, or write`
   const example = (first && /^\d+$/.exec(has(first) ?? '')?.[0]) ?? String(value)
-  const more = fixed.length > 3 ? `, and ${fixed.length - 3} more` : ''
-  const told = fixed.length > 0 ? `: ${list(fixed.slice(0, 3))}${more}` : ''
+  const told = fixed.length > 0 ? `: ${joinWords(fixed, SHOWN)}` : ''
   const message = `${name} is ${value}, but the plan does not read it${told}. ${give} \${__P(${name},${example})} as ${field} in the thread group, or remove ${name}.`
   return [warning(message)]
 }
@@ -162,9 +151,11 @@ function tellEndless(
   { isEmbedded, limit, durationSeconds }: PlanRequest
 ): Finding[] {
   if (endless.length === 0) return []
-  const names = endless.slice(0, 3).map(({ name }) => quote(name))
-  const more = endless.length > 3 ? ` and ${endless.length - 3} more` : ''
-  const subject = `the thread ${endless.length === 1 ? 'group' : 'groups'} ${list(names)}${more}`
+  const names = joinWords(
+    endless.map(({ name }) => quote(name)),
+    SHOWN
+  )
+  const subject = `the thread ${endless.length === 1 ? 'group' : 'groups'} ${names}`
   const verb = endless.length === 1 ? 'loops forever and has' : 'loop forever and have'
   const unread =
     durationSeconds === undefined ? '' : ` (the plan does not use duration, ${durationSeconds} s)`

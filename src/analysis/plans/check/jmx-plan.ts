@@ -8,6 +8,9 @@ export interface Placed {
   readonly within: Placed | undefined
 }
 
+export const THREAD_GROUP = /(?:^|\.)\w*ThreadGroup$/
+/** Groups that prepare the load or clean up after it: what they do is not the load, and their numbers are their own. */
+export const BEFORE_OR_AFTER = /^(?:Setup|Post)ThreadGroup$/
 const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
 const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
 export const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
@@ -37,7 +40,8 @@ export class JmxPlan {
   readonly hasScripts: boolean
   readonly properties: ReadonlyMap<string, string>
   readonly #variables: ReadonlyMap<string, string>
-  readonly #isChanged: (property: string) => boolean
+  /** Whether the plan itself may set this property. */
+  readonly sets: (property: string) => boolean
   /** What the reachable elements and the scripts of the run's files say. */
   readonly texts: readonly string[]
   #work = 0
@@ -77,7 +81,7 @@ export class JmxPlan {
     this.hasScripts =
       [...kinds].some((kind) => SCRIPT.test(kind)) || this.texts.some((text) => SCRIPT_FUNCTION.test(text))
     this.properties = propertiesOf(request)
-    this.#isChanged = findChangedProperties(this.texts)
+    this.sets = findChangedProperties(this.texts)
     this.#variables = new Map(
       [...readVariables(this.reachable, this.texts)].filter(([, value]) => value.length <= LONGEST)
     )
@@ -136,11 +140,6 @@ export class JmxPlan {
     )
   }
 
-  /** Whether the plan itself may set this property. */
-  sets(property: string): boolean {
-    return this.#isChanged(property)
-  }
-
   /** The text of a variable that the plan's tables define and nothing changes; undefined if there is none. */
   variable(name: string): string | undefined {
     return this.#variables.get(name)
@@ -170,7 +169,7 @@ export class JmxPlan {
   }
 
   #property(name: string, fallback: string): string | undefined {
-    if (this.#isChanged(name)) return undefined
+    if (this.sets(name)) return undefined
     return this.properties.get(name) ?? fallback.replace(/\\,/g, ',').trim()
   }
 

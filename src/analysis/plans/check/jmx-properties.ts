@@ -1,7 +1,7 @@
-import { capitalize } from '../../../contract/text.js'
+import { capitalize, joinWords } from '../../../contract/text.js'
 import type { JmxPlan } from './jmx-plan.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
-import { list, quote, shorten, warning, type Finding, type PlanRequest } from './request.js'
+import { quote, SETTINGS, shorten, warning, type Finding, type PlanRequest } from './request.js'
 
 /** A call that reads a property of JMeter. */
 interface PropertyCall {
@@ -25,7 +25,6 @@ const DEEPEST = 10
 /** Fields that JMeter lets be empty: a request without a port goes to the usual one. */
 const MAY_BE_EMPTY =
   /^(?:HTTPSampler\.(?:port|protocol|path|contentEncoding|implementation|ipSource|proxy\w*|\w+_timeout)|ThreadGroup\.delay)$/
-const SETTINGS: readonly string[] = ['threads', 'rampup', 'duration']
 const SHOWN = 3
 
 /** Properties that the plan reads without a default and that nothing gives. Names that are put together are not judged. */
@@ -142,8 +141,7 @@ function withoutEmptyFields({ text, properties }: PlanElement): string {
 function describeMissing(name: string, calls: readonly ReadProperty[]): string {
   const [first] = calls
   const places = [...new Set(calls.map(({ element }) => describeElement(element)))]
-  const more = places.length > SHOWN ? [`${places.length - SHOWN} more`] : []
-  const where = list([...places.slice(0, SHOWN), ...more])
+  const where = joinWords(places, SHOWN)
   const verb = places.length === 1 ? 'reads' : 'read'
   const value = {
     empty: 'it would be empty',

@@ -44,7 +44,10 @@ export type PlanInputs = Pick<
   'others' | 'parameters' | 'threads' | 'rampupSeconds' | 'durationSeconds'
 >
 
-/** What the run's settings are called where a plan reads them, and their values. */
+/** The settings of a run by the names that plans read them under. */
+export const SETTINGS: readonly string[] = ['threads', 'rampup', 'duration']
+
+/** Those of them that are given, and their values. */
 export function settingsOf({ threads, rampupSeconds, durationSeconds }: PlanInputs): Map<string, number> {
   const given = { threads, rampup: rampupSeconds, duration: durationSeconds }
   return new Map(
@@ -78,11 +81,6 @@ export function quote(text: string): string {
 
 export function shorten(text: string): string {
   return shortenTo(text, MAX_QUOTE)
-}
-
-/** `a, b and c`. */
-export function list(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`
 }
 
 export function literal(name: string): string {

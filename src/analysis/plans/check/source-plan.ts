@@ -9,8 +9,6 @@ interface SourceTool {
   readonly wanted: string
   /** The plan itself reads threads, rampup and duration; otherwise the tool starts that many users for so long. */
   readonly readsSettings: boolean
-  /** How a plan may write the name of a value; by default as it is. */
-  names?(name: string): readonly string[]
   /** A call that reads an uploaded file, its quote and the file. */
   readonly readsFile?: RegExp
   /** How it reads values, where a missing one can be seen. */
@@ -60,7 +58,6 @@ const K6: SourceTool = {
   extensions: ['.js', '.ts', '.mjs', '.mts', '.cjs', '.cts', '.tar'],
   wanted: 'a script in JavaScript or TypeScript, or an archive of `k6 archive` (.tar)',
   readsSettings: false,
-  names: (name) => VARIABLES.names(name),
   values: VARIABLES,
   readsFile:
     /(?:(?<![.\w])open\(\s*(?=["'`])|\b(?:from|import)\s*(?=["']\.{1,2}\/))(["'`])([^"'`$#\n]{1,300})\1/g,
@@ -97,7 +94,7 @@ export function checkSource(request: PlanRequest): Finding[] {
   const isOpaque =
     isArchive(request.plan) || request.others.some(isUnread) || texts.some((text) => DYNAMIC.test(text))
   const reads = (name: string): boolean =>
-    texts.some((text) => namesOf(tool, name).some((word) => hasWord(text, word)))
+    texts.some((text) => (tool.values?.names(name) ?? [name]).some((word) => hasWord(text, word)))
   return [
     ...(isOpaque ? [] : checkSettings(tool, request, reads)),
     ...(isOpaque || request.tool !== 'k6' || !texts.some(hasScenarios) ? [] : checkScenarios(request)),
@@ -108,7 +105,7 @@ export function checkSource(request: PlanRequest): Finding[] {
       isWhole: ({ name }) => !isOpaque && !hasJars(request) && !name.includes('.'),
       example: (name) => tool.example(name)
     }),
-    ...(tool.values === undefined ? [] : checkMissingValues(tool.values, request, settingsOf(request))),
+    ...(tool.values === undefined ? [] : checkMissingValues(tool.values, request)),
     ...checkFiles(request, texts, tool.readsFile ?? READS_FILE)
   ]
 }
@@ -130,10 +127,6 @@ export function sourcesOf({ plan, others }: Pick<PlanRequest, 'plan' | 'others'>
 /** What a script of k6 finds a value under: `__ENV.X_TENANT` for `-Jx-tenant=…`. */
 export function variableOf(name: string): string {
   return name.toUpperCase().replace(/\W/g, '_')
-}
-
-function namesOf(tool: SourceTool, name: string): readonly string[] {
-  return tool.names?.(name) ?? [name]
 }
 
 function hasScenarios(text: string): boolean {

@@ -1,6 +1,8 @@
 import {
   hasWord,
   literal,
+  SETTINGS,
+  settingsOf,
   shorten,
   warning,
   type Finding,
@@ -43,13 +45,9 @@ const ASSIGNED =
   /\b(?:const|let|var|val|final|String|Integer|Long|int|long)\s+(\w+)(?:\s*:\s*[\w?]+)?\s*=\s*$/
 
 /** Values that the source reads without a fallback and that nothing gives, with the line. In doubt it says nothing. */
-export function checkMissingValues(
-  reader: ValueReader,
-  request: PlanRequest,
-  settings: ReadonlyMap<string, unknown>
-): Finding[] {
+export function checkMissingValues(reader: ValueReader, request: PlanRequest): Finding[] {
   const given = new Set([
-    ...[...request.parameters.map(({ name }) => name), ...settings.keys()].flatMap((name) =>
+    ...[...request.parameters.map(({ name }) => name), ...settingsOf(request).keys()].flatMap((name) =>
       reader.names(name)
     ),
     ...(request.given ?? [])
@@ -72,7 +70,7 @@ export function checkMissingValues(
     const [first] = readings
     if (first === undefined || isSet(name) || readings.some(({ isGuarded }) => isGuarded)) return []
     const { file, line, written } = first
-    const setting = ['threads', 'rampup', 'duration'].find((known) => reader.names(known).includes(name))
+    const setting = SETTINGS.find((known) => reader.names(known).includes(name))
     const give =
       setting === undefined ? `Add ${reader.parameter(name)}=… to override-parameters` : `Set ${setting}`
     return [

@@ -1,4 +1,4 @@
-import { count } from '../../../contract/text.js'
+import { count, joinWords } from '../../../contract/text.js'
 import { SKIPPED } from './k6-metrics.js'
 import { frameRow, RowWriter, type RowFrame } from './row-writer.js'
 import { plainAddress, type TranslationFacts } from './translation.js'
@@ -124,11 +124,8 @@ export class K6Points {
   *#notes(): Iterable<string> {
     const unread = [...this.#unread].sort(([, one], [, other]) => other - one)
     if (unread.length > 0) {
-      const shown = unread
-        .slice(0, METRICS_SHOWN)
-        .map(([name, points]) => `${name} (${count(points, 'point')})`)
-      const more = unread.length > METRICS_SHOWN ? [`${unread.length - METRICS_SHOWN} more`] : []
-      yield `The script's own metrics are not part of the figures: ${[...shown, ...more].join(', ')}. Thresholds of the script can judge them.`
+      const names = unread.map(([name, points]) => `${name} (${count(points, 'point')})`)
+      yield `The script's own metrics are not part of the figures: ${joinWords(names, METRICS_SHOWN)}. Thresholds of the script can judge them.`
     }
     if (this.#requests > 0 && this.#isCoarse)
       yield 'k6 wrote times in whole seconds, so stalls cannot be found: set K6_CSV_TIME_FORMAT=unix_milli where k6 runs.'

@@ -1,4 +1,5 @@
 import { REHEARSAL } from '../../../analysis/outcome.js'
+import { joinWords } from '../../../contract/text.js'
 import type { FiguresDocument } from '../../../contract/verdict.js'
 import { escapeHtml } from '../../escape.js'
 import { PAGE_STYLE_HASH } from '../assets.js'
@@ -176,10 +177,6 @@ function signed(value: number, digits = 2): string {
   const rounded = Number(value.toFixed(Math.abs(value) >= 100 ? 0 : digits))
   const text = Math.abs(rounded).toLocaleString('en-US', { maximumFractionDigits: digits })
   return rounded === 0 ? '0' : `${rounded > 0 ? '+' : '−'}${text}`
-}
-
-function joinWords(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`
 }
 
 function section(id: string, html: string): string {

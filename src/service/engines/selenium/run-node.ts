@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { joinWords } from '../../../contract/text.js'
 import { describeExit, type NodeOrder, type NodeWork, withFinalDots } from '../engine.js'
 import { hostAgent } from '../host-agent.js'
 import { packageFile } from '../install/run-to-end.js'
@@ -149,8 +150,10 @@ function explainSilence({ facts }: NodeOutput): string {
 }
 
 function listUsers(users: readonly number[]): string {
-  const more = users.length > SHOWN_USERS ? [`${users.length - SHOWN_USERS} more`] : []
-  return [...users.slice(0, SHOWN_USERS).map((user) => `user ${user}`), ...more].join(', ')
+  return joinWords(
+    users.map((user) => `user ${user}`),
+    SHOWN_USERS
+  )
 }
 
 const KEPT_LINES = 40
