@@ -10,9 +10,12 @@ import '../../src/gate/after-run.js'
 import { fingerprintOf } from '../../src/gate/baseline/run-fingerprint.js'
 import { LiveGrid } from '../../src/gate/live/live-grid.js'
 import { gatherEvidence } from '../../src/gate/live/live-evidence.js'
-import { checkBeforeRun } from '../../src/gate/preflight.js'
+import { asideGroupsOf, checkBeforeRun } from '../../src/gate/preflight.js'
 import { runGate } from '../../src/gate/run-gate.js'
 import type { Settings } from '../../src/gate/settings/settings.js'
+import type { RunRecord } from '../../src/contract/records.js'
+import { asideGroupsOf as groupsInService } from '../../src/service/runs/aside-groups.js'
+import type { Store } from '../../src/service/store/store.js'
 import { makePorts, makeSettings, makeSpecification, TOKEN } from '../support/gate/gate-ports.js'
 import { CSV_HEADER, GateService } from '../support/gate/gate-service.js'
 import { QUIET_PLAN } from '../support/quiet-plan.js'
@@ -106,14 +109,30 @@ describe('the rows of setUp and tearDown groups, from any service', () => {
 
 test('runs that were recorded with them in the overall figures are not comparable', async () => {
   const machine = { system: 'linux x64', cpu: 'A CPU', cores: 4 }
-  const now = await fingerprintOf(settingsFor(), machine)
+  const print = async () => fingerprintOf(settingsFor(), machine, await asideGroupsOf(settingsFor()))
+  const now = await print()
   const { 'setUp and tearDown samples': counted, ...before } = now
   expect(counted).toBe('count for their labels only')
   expect(describeDifference(before, now)).toBe(
     'setUp and tearDown samples: count for their labels only, was not set'
   )
   await writeFile(plan, QUIET_PLAN)
-  expect(await fingerprintOf(settingsFor(), machine)).not.toHaveProperty('setUp and tearDown samples')
+  expect(await print()).not.toHaveProperty('setUp and tearDown samples')
+})
+
+test('a name from user.properties is read as JMeter reads it, in the gate and in the service', async () => {
+  const properties = join(folder, 'user.properties')
+  await writeFile(plan, WITH_GROUPS.replace('"tidy"', '"${__P(last,tidy)}"'))
+  await writeFile(properties, Buffer.from('last = caf\xe9 \x80 \\u20ac\n', 'latin1'))
+  const names = ['prepare', 'café \x80 €']
+  const origin = { kind: 'files' as const, paths: [plan, properties], grids: [] }
+  expect(await asideGroupsOf(settingsFor({ origin }))).toEqual(names)
+  const run = {
+    ...{ id: 'run1', files: [{ name: 'plan.jmx' }, { name: 'user.properties' }] },
+    request: { tool: 'jmeter', properties: [], threads: null, rampupSec: null, durationSec: null }
+  }
+  const store = { folder: { uploadedFile: (_: string, name: string) => join(folder, name) } }
+  expect(await groupsInService(run as unknown as RunRecord, store as unknown as Store)).toEqual(names)
 })
 
 test('a check warns of groups that cannot be told from the load', async () => {

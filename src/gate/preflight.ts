@@ -6,16 +6,15 @@ import type { Target } from '../analysis/plans/check/jmx-target.js'
 import {
   decodePlan,
   type Finding,
-  list,
   quote,
   type PlanRequest,
   type RunFile
 } from '../analysis/plans/check/request.js'
 import { checkOddParameters } from '../analysis/plans/check/odd-parameters.js'
-import { messageOf, formatDuration } from '../contract/text.js'
+import { formatDuration, joinWords, messageOf } from '../contract/text.js'
 import { readAsideGroups } from '../analysis/plans/check/aside-groups.js'
 import type { Labels } from '../analysis/plans/check/jmx-plan.js'
-import { parseProperties, USER_PROPERTIES } from '../analysis/plans/jmx/user-properties.js'
+import { decodeProperties, parseProperties, USER_PROPERTIES } from '../analysis/plans/jmx/user-properties.js'
 import { suggestWord } from '../contract/nearest.js'
 import { matchesPattern } from '../analysis/thresholds/judge/scopes.js'
 import type { Pattern, Threshold } from '../analysis/thresholds/grammar/threshold.js'
@@ -66,7 +65,7 @@ export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv)
   if ('finding' in read) return { findings: [...ofSettings, read.finding] }
   const jars = origin.paths.filter((path) => /\.jar$/i.test(path))
   const request = requestFor(settings, { env, jars }, read)
-  const given = await readGivenNames(origin.paths, settings, env)
+  const given = await readGivenNames(origin.paths, request, env)
   const { findings, labels, target } = checkPlan({ ...request, given })
   return {
     findings: [
@@ -79,13 +78,15 @@ export async function checkBeforeRun(settings: Settings, env: NodeJS.ProcessEnv)
   }
 }
 
-/** The setUp and tearDown groups of the plan, by name: what they do is not the load. None where the plan is not known, or too large. */
+/** The setUp and tearDown groups of the plan, by name: what they do is not the load. None where the plan cannot be read, or is too large. */
 export async function asideGroupsOf(settings: Settings): Promise<readonly string[]> {
-  const { origin, tool } = settings
+  const { origin, tool, threads, rampupSeconds, durationSeconds } = settings
   if (origin.kind !== 'files' || tool !== 'jmeter') return []
-  const read = await readRun(origin.paths)
-  if ('finding' in read) return []
-  return readAsideGroups(read.plan.text, requestFor(settings, { env: {}, jars: [] }, read))
+  const read = await readRun(origin.paths).catch(() => undefined)
+  if (read === undefined || 'finding' in read) return []
+  const parameters = readParameters(settings.overrideParameters ?? '')
+  const { others } = read
+  return readAsideGroups(read.plan.text, { others, parameters, threads, rampupSeconds, durationSeconds })
 }
 
 type RunFiles = Pick<PlanRequest, 'plan' | 'others'> & { readonly notes: readonly Finding[] }
@@ -158,8 +159,10 @@ async function readOthers(paths: readonly string[], mostBytes: number): Promise<
 async function readOther(path: string, leftBytes: number): Promise<string | undefined> {
   const mostBytes = Math.min(leftBytes, LARGEST_OTHER_BYTES)
   const { bytes, size } = await readIfSmall(path, mostBytes)
-  const decoded = size > mostBytes ? undefined : decodePlan(bytes)
-  return decoded !== undefined && 'text' in decoded ? decoded.text : undefined
+  if (size > mostBytes) return undefined
+  if (basename(path) === USER_PROPERTIES) return decodeProperties(bytes)
+  const decoded = decodePlan(bytes)
+  return 'text' in decoded ? decoded.text : undefined
 }
 
 /** The file, or nothing of it if it is larger. */
@@ -187,7 +190,8 @@ function checkLabels(thresholds: readonly Threshold[], labels: Labels): Finding[
     const isPattern = more.length > 0
     const meant = isPattern ? undefined : suggestWord(wanted, labels.usual)
     const says = `The threshold ${text} has nothing to judge: no request of the plan is called ${quote(label.text)}`
-    const others = meant === undefined ? `; there is ${listSome(labels.usual)}.` : ask(wanted, meant)
+    const others =
+      meant === undefined ? `; there is ${joinWords(labels.usual.map(quote), SHOWN)}.` : ask(wanted, meant)
     if (labels.isComplete) return [{ level: level === 'warn' ? 'warning' : 'error', message: says + others }]
     const isTypo = meant !== undefined && PLAIN_NAME.test(wanted) && PLAIN_NAME.test(meant)
     return isTypo && labels.isSource && !TIMING.test(wanted)
@@ -209,11 +213,6 @@ function ask(wanted: string, meant: string): string {
   return wanted.trim() === meant.trim()
     ? `; there is ${JSON.stringify(meant)}, with spaces around it: remove them in the plan, or write them in the threshold too.`
     : `; did you mean ${quote(meant)}?`
-}
-
-function listSome(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN).map(quote)
-  return list(names.length > SHOWN ? [...shown, `${names.length - SHOWN} more`] : shown)
 }
 
 /** A larger jar is not a plugin. */

@@ -44,7 +44,7 @@ type Opened = { readonly gate: Gate } | { readonly gate: undefined; readonly fai
 async function open(ports: Ports, settings: Settings): Promise<Opened> {
   try {
     const waitedMs = await waitForTarget(ports, settings)
-    const asideGroups = await asideGroupsOf(settings).catch(() => [])
+    const asideGroups = await asideGroupsOf(settings)
     const gate = await openGate(ports, settings)
     return { gate: { ...gate, waitedMs, asideGroups, queueTime: new QueueTime(), earlierResults: [] } }
   } catch (thrown) {

@@ -133,6 +133,24 @@ describe('rounds', () => {
     )
   })
 
+  test('a setUp group that is named after a parameter is known on both sides', async () => {
+    const group = '<SetupThreadGroup testname="prepare ${__P(port,80)}" enabled="true"/><hashTree/>'
+    await writeFile(
+      plan,
+      PLAN_WITH_PORT.replace('</TestPlan><hashTree/>', `</TestPlan><hashTree>${group}</hashTree>`)
+    )
+    service.csvOf = (run) => {
+      const csv = segmentCsv(ordinalOf(service, run))
+      const [startMs] = csv.split('\n')[1]!.split(',')
+      const port = sideOf(run) === 'base' ? 9001 : 9000
+      return `${csv}${startMs},900,login,503,Busy,prepare ${port} 1-1,false,512,5\n`
+    }
+    const { measurements, labelChanges } = await gate()
+    expect(measurements!.figures({})).toMatchObject({ samples: 300, failures: 0 })
+    const overall = { valuesMs: [100], counts: [300] }
+    expect(labelChanges?.times).toContainEqual({ label: null, base: overall, head: overall })
+  })
+
   test('say which one it is, in the log and to whoever shows progress', async () => {
     const stages = new Set<string | undefined>()
     Object.assign(ports, { onProgress: ({ stage }: Progress) => stages.add(stage) })

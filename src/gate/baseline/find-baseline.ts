@@ -22,14 +22,16 @@ type Found = FoundBaseline | { document: BaselineDocument; baseCommit: undefined
 const LONGEST_SEARCH_MS = 60_000
 const NOWHERE: BaselinePlace = { branch: undefined, recordedUnder: undefined }
 
+type SearchGate = Pick<Gate, 'ports' | 'settings' | 'asideGroups'>
+
 /** One search per step, however often it is asked for. */
 const searches = new WeakMap<Ports, Promise<Search>>()
 
 /** Looks for the runs to compare with, or continues to; started while the load runs. */
-export function findBaseline({ ports, settings }: Pick<Gate, 'ports' | 'settings'>): Promise<Search> {
+export function findBaseline({ ports, settings, asideGroups }: SearchGate): Promise<Search> {
   const search =
     searches.get(ports) ??
-    find(ports, settings).catch((thrown: unknown) => ({
+    find(ports, settings, asideGroups).catch((thrown: unknown) => ({
       place: NOWHERE,
       fingerprint: undefined,
       found: { reason: messageOf(thrown) }
@@ -43,9 +45,9 @@ export function isSearched({ baseline, origin, wait }: Settings): boolean {
   return ['auto', 'file'].includes(baseline.source.kind) && origin.kind !== 'existing' && wait
 }
 
-async function find(ports: Ports, settings: Settings): Promise<Search> {
+async function find(ports: Ports, settings: Settings, asideGroups: Gate['asideGroups']): Promise<Search> {
   // At once: the files may change while the load runs.
-  const hashing = fingerprintOf(settings, readMachine())
+  const hashing = fingerprintOf(settings, readMachine(), asideGroups)
   const { source } = settings.baseline
   const store = await ports.openBaselines?.()
   const place = (await store?.locate(settings.baseline.branch)) ?? NOWHERE

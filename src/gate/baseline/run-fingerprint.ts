@@ -13,7 +13,6 @@ import type { Run } from '../../contract/api.js'
 import { DEFAULT_APDEX_TARGET_MS } from '../../contract/setting-values.js'
 import { TOOLS, vocabularyOf } from '../../contract/vocabulary.js'
 import { isReference, type GridSpecification } from '../../client/documents/requests.js'
-import { asideGroupsOf } from '../preflight.js'
 import { oddEntries, readParameters } from '../settings/override-parameters.js'
 import { isSecret } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
@@ -26,10 +25,13 @@ const ANY = 'any'
 const HASH_LENGTH = 32
 
 /** What must be equal for two runs to be comparable. */
-export async function fingerprintOf(settings: Settings, machine: Machine): Promise<Fingerprint> {
+export async function fingerprintOf(
+  settings: Settings,
+  machine: Machine,
+  asideGroups: readonly string[] = []
+): Promise<Fingerprint> {
   const { tool, threads, rampupSeconds, durationSeconds, warmUpMs, overrideParameters, target } = settings
   const { origin, apdexTargetMs } = settings
-  const hasAside = (await asideGroupsOf(settings).catch(() => [])).length > 0
   const used = settings.regions && listUsed(settings.regions, settings.origin)
   const parts: readonly (readonly [string, string | undefined])[] = [
     ...(await planParts(settings)),
@@ -40,7 +42,7 @@ export async function fingerprintOf(settings: Settings, machine: Machine): Promi
     ['duration', durationSeconds === undefined ? undefined : `${durationSeconds} s`],
     ['warm-up', warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
     // Where there are any: earlier versions counted them in the overall figures.
-    ['setUp and tearDown samples', hasAside ? 'count for their labels only' : undefined],
+    ['setUp and tearDown samples', asideGroups.length > 0 ? 'count for their labels only' : undefined],
     // The others have the target that the service had before there was an input for it.
     ['apdex target', apdexTargetMs === DEFAULT_APDEX_TARGET_MS ? undefined : `${apdexTargetMs} ms`],
     // Undefined without `regions`, so that runs recorded before are still comparable.

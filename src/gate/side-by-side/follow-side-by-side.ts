@@ -5,6 +5,7 @@ import { failureOf, type Failure } from '../errors.js'
 import type { Findings } from '../findings.js'
 import { followRun, withTimeout, type RunOptions } from '../follow-run.js'
 import type { Gate } from '../gate.js'
+import { asideGroupsOf } from '../preflight.js'
 import { findTwins } from '../run/find-run.js'
 import { withoutCommit } from '../../contract/api/run-source.js'
 import { settleGrids } from '../run/make-grids.js'
@@ -47,6 +48,8 @@ interface Runner {
   /** Ends with the time of all segments. */
   readonly signal: AbortSignal
   readonly grids: readonly GridChoice[]
+  /** A group may be named after a parameter, and the base has its own. */
+  readonly asideGroups: Readonly<Record<Side, readonly string[]>>
   readonly done: Progress
   readonly endMs: number
 }
@@ -60,7 +63,9 @@ export async function followSideBySide(gate: Gate): Promise<Findings> {
   const run = async (signal: AbortSignal): Promise<undefined> => {
     const chosen = origin.kind === 'files' ? origin.grids : []
     const grids = await settleGrids(gate, chosen, signal, { areShared: true })
-    const runner = { gate, signal, grids, done, endMs }
+    const base = await asideGroupsOf({ ...settings, ...settingsOf(settings, 'base') })
+    const asideGroups = { base, head: gate.asideGroups ?? [] }
+    const runner = { gate, signal, grids, asideGroups, done, endMs }
     for (const side of ['base', 'head'] as const) await warmUp(runner, side)
     await runBlocks(runner)
   }
@@ -178,10 +183,13 @@ async function followSegment(
   // Until its run is known, nothing is: the state alone says what to look for.
   done.latest = {}
   const own = settingsOf(settings, side)
-  const findings = await followRun(gate, {
-    ...request,
-    ...{ settings: own, within: signal, grids, longestCollectionMs: LONGEST_COLLECTION_MS }
-  })
+  const findings = await followRun(
+    { ...gate, asideGroups: runner.asideGroups[side] },
+    {
+      ...request,
+      ...{ settings: own, within: signal, grids, longestCollectionMs: LONGEST_COLLECTION_MS }
+    }
+  )
   done.latest = findings
   const { run, failure } = findings
   // Without a marker to look for, nothing was created.

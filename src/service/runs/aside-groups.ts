@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { readAsideGroups } from '../../analysis/plans/check/aside-groups.js'
 import { isJmx } from '../../analysis/plans/jmx/plan-tree.js'
-import { USER_PROPERTIES } from '../../analysis/plans/jmx/user-properties.js'
+import { decodeProperties, USER_PROPERTIES } from '../../analysis/plans/jmx/user-properties.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 
@@ -11,8 +11,11 @@ export async function asideGroupsOf(
   store: Store
 ): Promise<readonly string[]> {
   if (request.tool !== 'jmeter' || plan === undefined) return []
+  const decode = (name: string, bytes: Buffer): string =>
+    name === USER_PROPERTIES ? decodeProperties(bytes) : bytes.toString()
   const read = async (name: string): Promise<string> =>
-    readFile(store.folder.uploadedFile(id, name), name === USER_PROPERTIES ? 'latin1' : 'utf8').catch(
+    readFile(store.folder.uploadedFile(id, name)).then(
+      (bytes) => decode(name, bytes),
       () => ''
     )
   const used = others.filter(({ name }) => isJmx(name) || name === USER_PROPERTIES)

@@ -3,7 +3,11 @@ import { mayHaveNames, readPlanNames } from '../engines/jmeter/plan.js'
 import { redactLog, secretForms, planSecrets } from '../engines/redact-log.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
-import { parseProperties, USER_PROPERTIES } from '../../analysis/plans/jmx/user-properties.js'
+import {
+  decodeProperties,
+  parseProperties,
+  USER_PROPERTIES
+} from '../../analysis/plans/jmx/user-properties.js'
 import { ENVIRONMENT_FILE, parseEnvironment } from '../engines/environment-file.js'
 
 /** JMeter reads it from the folder of the plan, as it does `user.properties`. */
@@ -39,13 +43,15 @@ export async function readNotes(run: RunRecord, store: Store): Promise<string> {
 
 /** The secrets that a run's plan was given: properties and variables whose names say so. */
 export async function readRunSecrets({ id, files, request }: RunRecord, store: Store): Promise<string[]> {
-  const read = async (file: string, encoding: 'utf8' | 'latin1'): Promise<string> =>
+  const read = async (file: string): Promise<Buffer> =>
     files.some(({ name }) => name === file)
-      ? readFile(store.folder.uploadedFile(id, file), encoding).catch(() => '')
-      : ''
-  const { variables } = parseEnvironment(await read(ENVIRONMENT_FILE, 'utf8'))
+      ? readFile(store.folder.uploadedFile(id, file)).catch(() => Buffer.alloc(0))
+      : Buffer.alloc(0)
+  const { variables } = parseEnvironment((await read(ENVIRONMENT_FILE)).toString())
   const properties = await Promise.all(
-    [USER_PROPERTIES, SYSTEM_PROPERTIES].map(async (file) => [...parseProperties(await read(file, 'latin1'))])
+    [USER_PROPERTIES, SYSTEM_PROPERTIES].map(async (file) => [
+      ...parseProperties(decodeProperties(await read(file)))
+    ])
   )
   const ofFiles = properties.flat().map(([name, value]) => ({ kind: 'J' as const, name, value }))
   return planSecrets([...request.properties, ...ofFiles], variables)

@@ -5,11 +5,16 @@ const ESCAPES: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f
 /** A key ends at the first `=`, `:` or space that has no backslash before it. */
 const LINE = /^((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)$/s
 
+/** Java reads properties as ISO-8859-1; other characters are escaped. (A `TextDecoder` takes `latin1` for Windows' own.) */
+export function decodeProperties(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1')
+}
+
 /** Reads a Java properties file: comments, lines that go on after a backslash, and escapes. The last value of a name counts. */
 export function parseProperties(text: string): Map<string, string> {
   const properties = new Map<string, string>()
   let open = ''
-  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
+  for (const line of text.split(/\r\n|\r|\n/)) {
     const words = line.trimStart()
     if (open === '' && /^(?:$|[#!])/.test(words)) continue
     const backslashes = /\\*$/.exec(words)?.[0].length ?? 0

@@ -1,7 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { RunFile } from '../../../analysis/plans/check/request.js'
-import { parseProperties, USER_PROPERTIES } from '../../../analysis/plans/jmx/user-properties.js'
+import {
+  decodeProperties,
+  parseProperties,
+  USER_PROPERTIES
+} from '../../../analysis/plans/jmx/user-properties.js'
 import { type NodeOrder, type PropertyOverride, propertyValue } from '../engine.js'
 
 /** What uploaded files tell JMeter itself: its properties, and where to find classes. */
@@ -20,8 +24,7 @@ export async function readGivenFiles(order: NodeOrder, names: ReadonlySet<string
   const { node, planFile } = order
   const folder = node.pathOf(dirname(planFile))
   const hasProperties = names.has(USER_PROPERTIES)
-  // JMeter reads it in this encoding.
-  const text = hasProperties ? await readFile(join(dirname(planFile), USER_PROPERTIES), 'latin1') : ''
+  const text = hasProperties ? decodeProperties(await readFile(join(dirname(planFile), USER_PROPERTIES))) : ''
   const properties = [...parseProperties(text)].map(([name, value]) => ({ kind: 'J' as const, name, value }))
   const hasJars = [...names].some((name) => /\.jar$/i.test(name))
   const own = order.properties.filter(({ kind }) => kind === 'J')
