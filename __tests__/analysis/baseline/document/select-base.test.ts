@@ -16,6 +16,18 @@ function select(runs: readonly RecordedRun[], changes: Partial<BaseQuery> = {}):
   return 'outcome' in found ? found : { ...found, runs: found.runs.map(({ runId }) => runId) }
 }
 
+test.each([
+  ['a parameter', 'parameter users', true],
+  ['a data file that is named like one', 'data file the parameter `users`', false]
+])('if %s is new, ignore-parameters may help or not', (_, part, mayHelp) => {
+  const found = select(makeRuns(2), { fingerprint: { ...FINGERPRINT, [part]: 'a' } })
+  expect(found).toMatchObject({
+    outcome: 'not comparable',
+    reason: expect.stringContaining('`users` is new')
+  })
+  expect(JSON.stringify(found).includes('can be listed in ignore-parameters')).toBe(mayHelp)
+})
+
 describe('the runs to compare with', () => {
   test('are those of the base commit and of its ancestors, oldest first', () => {
     expect(select(makeRuns(5), { ancestors: [commitOf(1), commitOf(0)], baseCommit: commitOf(3) })).toEqual({

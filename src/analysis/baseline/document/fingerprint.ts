@@ -72,24 +72,35 @@ const PARTS: ReadonlyMap<string, Telling> = new Map(
 
 const ORDER: readonly string[] = [...PARTS.keys()]
 
-/**
- * What differs, in one phrase: "the plan changed; threads: 10, was 5". Undefined if the runs are comparable. Earlier versions recorded
- * parameters that only say where the target is.
- */
-export function describeDifference(base: Fingerprint, head: Fingerprint): string | undefined {
+export interface Difference {
+  /** In one phrase: "the plan changed; threads: 10, was 5". */
+  readonly words: string
+  /** Whether a parameter is part of it. */
+  readonly hasParameter: boolean
+}
+
+/** Undefined if the runs are comparable. Earlier versions recorded parameters that only say where the target is. */
+export function findDifference(base: Fingerprint, head: Fingerprint): Difference | undefined {
   const [was, is] = [base, head].map(
     (side) => new Map(Object.entries(boundFingerprint(withoutParameters(side, isAddress))))
   ) as [Map<string, string>, Map<string, string>]
   const keys = [...new Set([...is.keys(), ...was.keys()])].filter((key) => was.get(key) !== is.get(key))
   if (keys.length === 0) return undefined
-  const phrases = keys.sort(byOrder).map((key) => describePart(key, was.get(key), is.get(key)))
-  const shown = phrases.slice(0, SHOWN_DIFFERENCES)
-  const hidden = phrases.length - shown.length
-  return shown.join('; ') + (hidden > 0 ? `; and ${hidden} more differences` : '')
+  const shown = keys.sort(byOrder).slice(0, SHOWN_DIFFERENCES)
+  const phrases = shown.map((key) => describePart(key, was.get(key), is.get(key)))
+  const hidden = keys.length - shown.length
+  return {
+    words: phrases.join('; ') + (hidden > 0 ? `; and ${hidden} more differences` : ''),
+    hasParameter: shown.some((key) => key.startsWith(PARAMETER))
+  }
+}
+
+export function describeDifference(base: Fingerprint, head: Fingerprint): string | undefined {
+  return findDifference(base, head)?.words
 }
 
 export function isSameFingerprint(a: Fingerprint, b: Fingerprint): boolean {
-  return describeDifference(a, b) === undefined
+  return findDifference(a, b) === undefined
 }
 
 /** Long texts are replaced by their hashes, and the last of too many parts by one hash: on both sides, so that equal runs stay equal. */

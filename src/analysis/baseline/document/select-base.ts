@@ -1,7 +1,7 @@
 import { shorten } from '../../../contract/text.js'
 import type { BaselineDocument, RecordedRun } from '../../../contract/baseline.js'
 import type { NoBase } from '../judge/sides.js'
-import { type Fingerprint, describeDifference, isSameFingerprint } from './fingerprint.js'
+import { type Fingerprint, findDifference, isSameFingerprint } from './fingerprint.js'
 
 const MOST_BASE_RUNS = 20
 
@@ -32,13 +32,13 @@ export function selectBase(document: BaselineDocument, query: BaseQuery): Select
   if (newest === undefined) return noUsableRun(recorded, branch)
   const comparable = usable.filter((run) => isSameFingerprint(run.fingerprint, query.fingerprint))
   if (comparable.length === 0) {
-    const difference = describeDifference(newest.fingerprint, query.fingerprint) ?? ''
-    const advice = difference.includes('the parameter `')
+    const difference = findDifference(newest.fingerprint, query.fingerprint)
+    const advice = difference?.hasParameter
       ? '; a parameter that does not change the load can be listed in ignore-parameters'
       : ''
     return {
       outcome: 'not comparable',
-      reason: `${difference}, compared with the newest run on ${branch} (${short(newest.commit)}); the next run on ${branch} with these settings starts a new baseline${advice}`
+      reason: `${difference?.words ?? ''}, compared with the newest run on ${branch} (${short(newest.commit)}); the next run on ${branch} with these settings starts a new baseline${advice}`
     }
   }
   return chooseRuns(comparable, query, { branch, recorded })
