@@ -16,7 +16,7 @@ import { describeSource } from './contract/api/run-source.js'
 import { messageOf } from './contract/text.js'
 import type { BaselineStore, Ports } from './gate/ports.js'
 import { createFindFiles } from './gate/github/runner-files.js'
-import { readSource } from './gate/github/source.js'
+import { findSource } from './gate/github/source.js'
 import { createLog, takeOverOutput } from './gate/github/log.js'
 import * as step from './gate/github/step.js'
 import { endLeftoverGroup } from './service/nodes/machine/processes.js'
@@ -125,7 +125,7 @@ async function judge(cancelled: AbortSignal): Promise<void> {
     resolveBaseline: async (path) =>
       resolveBaselinePath(path, { workspace: await step.findWorkspace(process.env), isConfined: true }),
     defaultName: defaultName(ports.occasion),
-    defaultNotes: describeSource(await readSource(process.env, ports.occasion)),
+    defaultNotes: describeSource(await findSource(process.env, ports.occasion)),
     platform: process.platform,
     variable: (name) => process.env[name]
   })

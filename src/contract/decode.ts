@@ -9,6 +9,10 @@ export type Decoded<S extends v.GenericSchema> = DeepReadonly<v.InferOutput<S>>
 
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
+/** The schema with a description, for the JSON schema that is made from it. */
+export const about = <S extends v.GenericSchema>(schema: S, words: string) =>
+  v.pipe(schema, v.description(words))
+
 /** What was expected where, by the kind of schema that refused. The library's own messages quote values, which may be secret. */
 const KINDS: Readonly<Record<string, string>> = {
   ...{ string: 'text', number: 'a number', boolean: 'true or false', array: 'a list' }

@@ -1,11 +1,10 @@
 import * as v from 'valibot'
-import type { Decoded } from './decode.js'
+import { about, type Decoded } from './decode.js'
 import { details, detailSeries } from './verdict/details.js'
 import { ID } from './vocabulary.js'
 
 // `verdict.json`: what a gate found, for machines. `schema/verdict.schema.json` is made from it.
 
-const about = <S extends v.GenericSchema>(schema: S, words: string) => v.pipe(schema, v.description(words))
 const aboutOptional = <S extends v.GenericSchema>(schema: S, words: string) =>
   v.optional(about(schema, words))
 const text = v.string()

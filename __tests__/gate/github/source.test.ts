@@ -2,7 +2,7 @@ import { afterAll, expect, test } from '@jest/globals'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readSource } from '../../../src/gate/github/source.js'
+import { findSource } from '../../../src/gate/github/source.js'
 import { readOccasion } from '../../../src/gate/github/step.js'
 import { removeFolder } from '../../support/remove-folder.js'
 
@@ -23,7 +23,7 @@ function read(event: string | undefined, env: NodeJS.ProcessEnv = ENV) {
   const path = join(folder, 'event.json')
   if (event !== undefined) writeFileSync(path, event)
   const all = { ...env, GITHUB_EVENT_PATH: event === undefined ? join(folder, 'none') : path }
-  return readSource(all, readOccasion(all))
+  return findSource(all, readOccasion(all))
 }
 
 test('a pull request: its number, and its head rather than the merge commit', async () => {

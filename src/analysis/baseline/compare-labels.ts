@@ -10,7 +10,7 @@ import { describeMissing } from './judge-lines.js'
 import { compareScope, type ComparedScope } from './judge/compare-scope.js'
 import { LEAST_CHANGE_MS } from './judge/judge-scope.js'
 import { sidesOf, type ComparedRun, type ComparisonEvidence, type Sides } from './judge/sides.js'
-import { samplesNeeded } from './statistics/classify.js'
+import { addUp, samplesNeeded } from './statistics/classify.js'
 import { LEVEL, tQuantile } from './statistics/evidence-of-change.js'
 import { asChangePct, fromScale, SCALES, toScale } from './statistics/scale.js'
 
@@ -217,7 +217,9 @@ interface Rule {
 
 function changeOf(tally: Tally, finding: ComparedScope, sides: Sides, { least, level }: Rule): LabelChange {
   const { change, base, head, baseRuns, samples } = finding
-  const from = sides.isPaired ? tally.base : countNewest(sides.base, tally.label, baseRuns)
+  // The base is the mean of the newest runs.
+  const newest = sides.base.flatMap((run) => run.figures({ label: tally.label }) ?? []).slice(-baseRuns)
+  const from = sides.isPaired ? tally.base : addUp(newest)
   const plain = uncompared({ ...tally, base: { ...tally.base, ...from } }, 'not comparable')
   const reach = tQuantile(1 - level, change.dof) * change.se
   const outcome = samples < least ? 'no clear change' : classify(finding, reach)
@@ -241,15 +243,6 @@ function classify(
   if (isMeasurable && delta - reach > 0) return 'slower'
   if (doubt !== undefined || unevenFailures !== undefined) return 'not comparable'
   return isMeasurable && delta + reach < 0 && beforeStep === undefined ? 'faster' : 'no clear change'
-}
-
-/** The base is the mean of the newest runs. */
-function countNewest(base: readonly ComparedRun[], label: string, runs: number) {
-  const figures = base.flatMap((run) => run.figures({ label }) ?? []).slice(-runs)
-  return {
-    samples: figures.reduce((sum, one) => sum + one.samples, 0),
-    failures: figures.reduce((sum, one) => sum + one.failures, 0)
-  }
 }
 
 /** Clear changes first, and among those the ones that cost users most; requests that fail now come after those that got slower. */

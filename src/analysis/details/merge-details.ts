@@ -5,6 +5,7 @@ import type { Details } from '../outcome.js'
 import { Distribution } from '../results/counts/distribution.js'
 import type { ScanResult } from '../results/counts/scan-result.js'
 import type { DetailLineScan, WantedError } from '../results/details/detail-scan.js'
+import { roundTo } from '../thresholds/format.js'
 import type { ChosenLabel } from './choose-labels.js'
 
 /** What was looked for in the scans. */
@@ -72,12 +73,12 @@ function drawLines(lines: readonly DetailLineScan[], drawing: Drawing): DetailSe
   const each = <T>(valueOf: (at: number) => T): T[] => Array.from({ length: buckets }, (_, at) => valueOf(at))
   const sum = (name: Sum): number[] => each((at) => lines.reduce((total, line) => total + line[name][at]!, 0))
   const perSecond = (name: Sum, decimals: number): number[] =>
-    sum(name).map((total) => round((total * 1000) / bucketMs, decimals))
+    sum(name).map((total) => roundTo((total * 1000) / bucketMs, decimals))
   const times = each((at) => new Distribution(lines.map((line) => ({ runs: line.times, index: at }))))
   const percentiles = (percent: number) => times.map((all) => all.percentile(percent) ?? null)
   const timed = sum('timed')
   const means = (name: Sum): (number | null)[] =>
-    sum(name).map((total, at) => (timed[at] === 0 ? null : round(total / timed[at]!, 2)))
+    sum(name).map((total, at) => (timed[at] === 0 ? null : roundTo(total / timed[at]!, 2)))
   return {
     bucketMs,
     atMs: each((at) => at * bucketMs),
@@ -117,8 +118,4 @@ function sumCodes(lines: readonly DetailLineScan[], buckets: number): DetailSeri
 
 function totalOf(lines: readonly DetailLineScan[], name: Sum): number {
   return lines.reduce((all, line) => all + line[name].reduce((sum, one) => sum + one, 0), 0)
-}
-
-function round(value: number, decimals: number): number {
-  return Number(value.toFixed(decimals))
 }

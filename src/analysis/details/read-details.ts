@@ -13,7 +13,7 @@ import { mergeDetails } from './merge-details.js'
 /** About ten million rows, which take some seconds. */
 const MOST_BYTES = 1024 ** 3
 
-export interface DetailsOptions extends ScanFilesOptions {
+interface DetailsOptions extends ScanFilesOptions {
   /** Of what counts, from the first reading. */
   readonly measurements: Measurements | undefined
   readonly thresholds: readonly Pick<Threshold, 'selector'>[]

@@ -105,7 +105,7 @@ function exactDigits(shown: number): number {
   return digits
 }
 
-function roundTo(value: number, digits: number): number {
+export function roundTo(value: number, digits: number): number {
   return Number(value.toFixed(digits))
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { DeepReadonly } from '../decode.js'
+import { about, type DeepReadonly } from '../decode.js'
 import { GRID_STATUSES, RUN_STATUSES, RUN_VERDICTS, runReport } from '../records.js'
 import { INFRASTRUCTURES, type Vocabulary } from '../vocabulary.js'
 
@@ -10,16 +10,14 @@ const text = v.string()
 const nullableText = v.nullable(text)
 const integer = v.pipe(v.number(), v.integer())
 const count = v.pipe(integer, v.minValue(0))
-const described = <S extends v.GenericSchema>(schema: S, words: string) =>
-  v.pipe(schema, v.description(words))
 
-const timestamp = described(v.pipe(text, v.isoTimestamp()), 'UTC, with milliseconds.')
-const uuid = described(text, 'Letters, digits, - and _.')
+const timestamp = about(v.pipe(text, v.isoTimestamp()), 'UTC, with milliseconds.')
+const uuid = about(text, 'Letters, digits, - and _.')
 const link = v.object({ href: text })
 const selfLink = v.object({ self: link })
 
 const node = v.object({
-  ip: described(nullableText, 'Null for a node that only its cluster can reach, as are the other addresses.'),
+  ip: about(nullableText, 'Null for a node that only its cluster can reach, as are the other addresses.'),
   url: nullableText,
   private_ip: nullableText,
   instance_id: text,
@@ -32,16 +30,16 @@ const node = v.object({
 const gridFields = {
   _links: selfLink,
   uuid,
-  batch_id: v.optional(described(text, 'Of the run that the grid was created with.')),
-  name: described(text, 'Ends with the uuid.'),
+  batch_id: v.optional(about(text, 'Of the run that the grid was created with.')),
+  name: about(text, 'Ends with the uuid.'),
   region: text,
-  origin: described(text, 'Where the nodes of the region run.'),
+  origin: about(text, 'Where the nodes of the region run.'),
   instance_quantity: count,
   instance_type: text,
   infrastructure: v.picklist(INFRASTRUCTURES),
-  stop_after: described(v.number(), 'In minutes.'),
+  stop_after: about(v.number(), 'In minutes.'),
   status: v.picklist(GRID_STATUSES),
-  warnings: v.optional(described(v.array(text), 'Which of the given keys have no effect here.'))
+  warnings: v.optional(about(v.array(text), 'Which of the given keys have no effect here.'))
 }
 const nodes = v.array(node)
 /** In replies to creations, and in runs. */
@@ -49,25 +47,25 @@ const grid = v.object({ ...gridFields, nodes })
 /** At its own address. */
 const gridWithResources = v.object({ ...gridFields, resources: nodes })
 
-const runNode = described(
+const runNode = about(
   v.object({
     grid: text,
     region: text,
-    number: described(count, 'Among the nodes of its grid, from 1.'),
+    number: about(count, 'Among the nodes of its grid, from 1.'),
     place: text,
     started: v.nullable(timestamp),
     rows: v.nullable(count),
     threads: v.nullable(v.number()),
     first_sample: v.nullable(v.number()),
     last_sample: v.nullable(v.number()),
-    cpu_limit: described(v.nullable(v.number()), 'In cores.'),
+    cpu_limit: about(v.nullable(v.number()), 'In cores.'),
     restarts: v.nullable(v.number()),
-    throttled: described(
+    throttled: about(
       v.nullable(v.number()),
       'The part of the run, from 0 to 1, in which its CPU was throttled.'
     ),
     clock_offset_ms: v.number(),
-    lost: described(nullableText, 'Which part of its load was lost.')
+    lost: about(nullableText, 'Which part of its load was lost.')
   }),
   'An addition of this service: where a part of the load came from.'
 )
@@ -75,21 +73,21 @@ const runNode = described(
 const runFields = {
   _links: selfLink,
   uuid,
-  apdex: described(nullableText, 'As in `0.95 [500]`: the score, and the threshold in milliseconds.'),
-  tool: described(text, 'With its version once that is known.'),
+  apdex: about(nullableText, 'As in `0.95 [500]`: the score, and the threshold in milliseconds.'),
+  tool: about(text, 'With its version once that is known.'),
   name: nullableText,
   notes: nullableText,
   threads: v.nullable(v.number()),
-  rampup: described(v.nullable(v.number()), 'In seconds.'),
-  duration: described(v.nullable(v.number()), 'In seconds.'),
+  rampup: about(v.nullable(v.number()), 'In seconds.'),
+  duration: about(v.nullable(v.number()), 'In seconds.'),
   tag_list: v.array(text),
-  status: described(v.picklist(RUN_STATUSES), 'A run ends as `finished` or `problem`.'),
+  status: about(v.picklist(RUN_STATUSES), 'A run ends as `finished` or `problem`.'),
   permalink: text,
-  queue_position: described(v.nullable(count), 'From 1 while it waits; an addition of this service.'),
-  user: v.optional(described(text, 'Who created it; an addition of this service.')),
+  queue_position: about(v.nullable(count), 'From 1 while it waits; an addition of this service.'),
+  user: v.optional(about(text, 'Who created it; an addition of this service.')),
   remote_errors: nullableText,
   tool_thresholds: v.optional(
-    described(
+    about(
       v.array(v.object({ text, holds: v.nullable(v.boolean()), reason: v.optional(text) })),
       'What the plan itself says must hold, as its tool judged it: thresholds of k6, assertions of Gatling. `holds` is null where that is not known, and `reason` says why; an addition of this service.'
     )
@@ -110,8 +108,8 @@ const user = v.object({
   _links: v.object({ self: link, account: link }),
   id: integer,
   email: text,
-  role: described(text, 'An addition of this service.'),
-  authentication_token: described(text, '`redacted`, except in a service for one person.'),
+  role: about(text, 'An addition of this service.'),
+  authentication_token: about(text, '`redacted`, except in a service for one person.'),
   sign_in_count: count,
   current_sign_in_at: v.nullable(timestamp),
   last_sign_in_at: v.nullable(timestamp),
@@ -122,10 +120,10 @@ const report = v.object({ _links: selfLink, ...runReport.entries })
 
 const thresholds = v.object({
   _links: selfLink,
-  thresholds: described(text, 'One per line.'),
-  warm_up: described(count, 'In seconds.'),
+  thresholds: about(text, 'One per line.'),
+  warm_up: about(count, 'In seconds.'),
   on_stall: v.picklist(['fail', 'warn', 'ignore']),
-  verdict: v.optional(described(v.picklist(RUN_VERDICTS), 'Once the run has ended, as are the next two.')),
+  verdict: v.optional(about(v.picklist(RUN_VERDICTS), 'Once the run has ended, as are the next two.')),
   reason: v.optional(text),
   lines: v.optional(
     v.array(
@@ -144,8 +142,8 @@ const thresholds = v.object({
 })
 
 const error = v.object({
-  error: described(text, 'What is wrong, and what to do.'),
-  problems: v.optional(described(v.array(text), 'Each of several problems.'))
+  error: about(text, 'What is wrong, and what to do.'),
+  problems: v.optional(about(v.array(text), 'Each of several problems.'))
 })
 
 const file = v.object({ name: text, href: text })
@@ -153,14 +151,14 @@ const result = v.object({ name: text, region: text, href: text })
 const project = v.object({
   _links: v.object({ runs: link }),
   name: text,
-  total: described(count, 'The number of its runs.')
+  total: about(count, 'The number of its runs.')
 })
 
 /** A page of a list. */
 const listOf = <const E extends v.ObjectEntries>(embedded: E) =>
   v.object({
     _links: v.object({ self: link, last: link, next: v.optional(link) }),
-    total: described(count, 'Of all pages.'),
+    total: about(count, 'Of all pages.'),
     _embedded: v.object(embedded)
   })
 
@@ -174,7 +172,7 @@ export function replySchemas(words: Vocabulary) {
     Account: v.object({
       _links: selfLink,
       email: text,
-      settings: described(
+      settings: about(
         v.object({
           statuses: v.object({
             [words.runs as 'runs']: v.array(v.picklist(RUN_STATUSES)),
@@ -193,7 +191,7 @@ export function replySchemas(words: Vocabulary) {
     Run: v.object({
       ...runFields,
       batch_id: text,
-      first_sample: described(
+      first_sample: about(
         v.nullable(timestamp),
         'When its first sample started: from then on its duration counts. Null until there is one; an addition of this service.'
       ),
@@ -202,7 +200,7 @@ export function replySchemas(words: Vocabulary) {
         grids: v.array(grid),
         files: v.array(file),
         archives: v.array(file),
-        results: v.optional(described(v.array(result), 'Not in the reply to its creation.'))
+        results: v.optional(about(v.array(result), 'Not in the reply to its creation.'))
       })
     }),
     BriefRun: briefRun,

@@ -41,7 +41,7 @@ export function describeSource(source: RunSource): string | undefined {
   return lines.length === 0 ? undefined : lines.join('\n')
 }
 
-export interface SourcePart {
+interface SourcePart {
   readonly key: keyof RunSource
   readonly name: string
   /** As people call it: `0123abc`, `#12`. */

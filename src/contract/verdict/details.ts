@@ -1,9 +1,9 @@
 import * as v from 'valibot'
+import { about } from '../decode.js'
 import { MOST_CODES, MOST_DETAILED_LABELS, MOST_SAMPLED_ERRORS, MOST_SAMPLES_AN_ERROR } from './limits.js'
 
 // What a second reading of the CSVs adds to the figures of `verdict.json`.
 
-const about = <S extends v.GenericSchema>(schema: S, words: string) => v.pipe(schema, v.description(words))
 const text = v.string()
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const notNegative = v.pipe(v.number(), v.minValue(0))

@@ -1,7 +1,6 @@
 import { getOctokit } from '@actions/github'
-import { readFile } from 'node:fs/promises'
 import { OddReplyError } from './comment-failure.js'
-import { RunnerFileError, explainFailure } from './runner-files.js'
+import { readEvent, type Head } from './event.js'
 
 export type Octokit = ReturnType<typeof getOctokit>
 
@@ -40,11 +39,6 @@ export interface PullRequest {
   readonly isFromFork: boolean
 }
 
-interface Head {
-  readonly sha?: unknown
-  readonly repo?: { readonly full_name?: unknown } | null
-}
-
 /** Branch events, which carry no pull request. */
 const BRANCH_EVENTS = ['push', 'workflow_dispatch']
 const BRANCH = /^refs\/heads\/(.+)$/
@@ -65,24 +59,6 @@ async function ofEvent(env: NodeJS.ProcessEnv): Promise<PullRequest | undefined>
   if (!Number.isSafeInteger(number) || typeof head?.sha !== 'string') return undefined
   // The repository is null if the fork has been deleted.
   return { number: Number(number), commit: head.sha, isFromFork: head.repo?.full_name !== GITHUB_REPOSITORY }
-}
-
-type Event = { readonly pull_request?: { readonly number?: unknown; readonly head?: Head } | null } | null
-
-/** The event that started the workflow run, from the file that the runner wrote. */
-export async function readEvent<T = Event>(path: string): Promise<T> {
-  const name = 'GITHUB_EVENT_PATH'
-  const text = await readFile(path, 'utf8').catch((thrown: unknown) => {
-    throw explainFailure({ name, path }, thrown)
-  })
-  try {
-    return JSON.parse(text) as T
-  } catch (cause) {
-    throw new RunnerFileError(
-      `${path} (${name}) is not valid JSON; check for a step that writes to it, and do not set the variable in the workflow`,
-      { cause }
-    )
-  }
 }
 
 async function ofBranch(octokit: Octokit, env: NodeJS.ProcessEnv): Promise<PullRequest | undefined> {

@@ -1,35 +1,24 @@
-import { readFile } from 'node:fs/promises'
-import { isObject } from '../../contract/decode.js'
 import type { RunSource } from '../../contract/api/run-source.js'
 import type { Occasion } from '../ports.js'
+import { readEvent } from './event.js'
 
 /** The commit and the pull request of the workflow run, by its event. What cannot be read is left out: it is only shown. */
-export async function readSource(
+export async function findSource(
   env: NodeJS.ProcessEnv,
   { repository, commit, url }: Occasion
 ): Promise<RunSource> {
   const { GITHUB_SERVER_URL: server = '' } = env
   if (server === '' || repository === '') return {}
-  const { number, head } = await readPullRequest(env.GITHUB_EVENT_PATH ?? '')
+  const event = await readEvent(env.GITHUB_EVENT_PATH ?? '').catch(() => null)
+  const { number, head } = event?.pull_request ?? {}
   const place = `${server}/${repository}`
+  const isPullRequest = Number.isSafeInteger(number)
+  const isSha = typeof head?.sha === 'string' && /^[0-9a-f]{7,64}$/i.test(head.sha)
   // A pull request's own workflow runs on a merge commit that nobody wrote.
-  const sha = head ?? commit
+  const sha = isPullRequest && isSha ? head.sha : commit
   return {
     commit: sha === '' ? undefined : `${place}/commit/${sha}`,
-    pullRequest: number === undefined ? undefined : `${place}/pull/${number}`,
+    pullRequest: isPullRequest ? `${place}/pull/${String(number)}` : undefined,
     workflowRun: url
-  }
-}
-
-async function readPullRequest(path: string): Promise<{ number?: number; head?: string }> {
-  try {
-    const event = path === '' ? undefined : (JSON.parse(await readFile(path, 'utf8')) as unknown)
-    const request = isObject(event) ? event.pull_request : undefined
-    if (!isObject(request) || !Number.isSafeInteger(request.number)) return {}
-    const sha = isObject(request.head) ? request.head.sha : undefined
-    const isSha = typeof sha === 'string' && /^[0-9a-f]{7,64}$/i.test(sha)
-    return { number: Number(request.number), ...(isSha && { head: sha }) }
-  } catch {
-    return {}
   }
 }

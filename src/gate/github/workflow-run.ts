@@ -1,6 +1,7 @@
 import type { Ports } from '../ports.js'
 import { Calls, explain } from './baseline/calls.js'
-import { connect, readEvent } from './pull-request.js'
+import { readEvent } from './event.js'
+import { connect } from './pull-request.js'
 
 type Request = Parameters<NonNullable<Ports['readWorkflowBegin']>>[0]
 

@@ -39,13 +39,14 @@ const CUT_SHORT: readonly unknown[] = ['cancelled', 'timed-out', 'error']
 
 /** In the CSVs' folders and their parents. CSVs of a run that was cut short look complete. */
 export async function readEarlierVerdict(csvs: readonly string[]): Promise<EarlierVerdict> {
-  const folders = new Set(csvs.flatMap((path) => [dirname(path), dirname(dirname(path))]))
+  const foldersOf = (path: string): string[] => [dirname(path), dirname(dirname(path))]
+  const folders = new Set(csvs.flatMap(foldersOf))
   const told = await Promise.all([...folders].map((folder) => readVerdict(join(folder, 'verdict.json'))))
   const known = new Map([...folders].map((folder, i) => [folder, told[i]]))
-  const timesOf = (folder: string): RunTimes | undefined => known.get(folder)?.times
+  const toldOf = (path: string): Told[] => foldersOf(path).flatMap((folder) => known.get(folder) ?? [])
   // Runs that confirmed another are in folders of their own, below it.
   const [times, ...others] = new Set(
-    csvs.map((path) => timesOf(dirname(path)) ?? timesOf(dirname(dirname(path))))
+    csvs.map((path) => toldOf(path).find((one) => one.times !== undefined)?.times)
   )
   const found = told.flatMap((one) => one ?? [])
   return {
@@ -53,17 +54,8 @@ export async function readEarlierVerdict(csvs: readonly string[]): Promise<Earli
     gap: found.find(({ gap }) => gap !== undefined)?.gap,
     warmUps: found.flatMap(({ warmUps }) => warmUps),
     times: others.length === 0 ? times : undefined,
-    asideGroups: new Map(
-      csvs.map((path) => [
-        path,
-        [dirname(path), dirname(dirname(path))].flatMap((folder) => known.get(folder)?.asideGroups ?? [])
-      ])
-    ),
-    csvs: new Set(
-      csvs.filter((path) =>
-        [dirname(path), dirname(dirname(path))].some((folder) => known.get(folder)?.isOurs)
-      )
-    )
+    asideGroups: new Map(csvs.map((path) => [path, toldOf(path).flatMap(({ asideGroups }) => asideGroups)])),
+    csvs: new Set(csvs.filter((path) => toldOf(path).some(({ isOurs }) => isOurs)))
   }
 }
 

@@ -4,7 +4,7 @@ import { readParameters, SECRET_MARK, splitParameters } from './override-paramet
 const VARIABLE_MARK = 'env:'
 /** A config file may come with a pull request: it must not get what else is in the environment, such as tokens of other services. */
 const PREFIX = 'LOADGATE_PARAMETER_'
-const VARIABLE = /^LOADGATE_PARAMETER_[A-Z0-9_]+$/
+const VARIABLE = new RegExp(`^${PREFIX}[A-Z0-9_]+$`)
 
 /** The name of the variable for a parameter. */
 export function variableFor(parameter: string): string {
@@ -19,6 +19,7 @@ export function fillFromEnvironment(
   text: string,
   variable: (name: string) => string | undefined
 ): { readonly text: string; readonly problems: readonly string[] } {
+  if (!text.includes(`=${VARIABLE_MARK}`)) return { text, problems: [] }
   const problems: string[] = []
   const entries = splitParameters(text).map((entry) => {
     const [parameter] = readParameters(entry)
@@ -31,8 +32,7 @@ export function fillFromEnvironment(
     if (problem !== undefined) problems.push(`-${kind}${name} ${problem}`)
     return `-${kind}${name}=${SECRET_MARK}${value}`
   })
-  const isUsed = text.includes(`=${VARIABLE_MARK}`)
-  return { text: isUsed ? entries.join(', ') : text, problems }
+  return { text: entries.join(', '), problems }
 }
 
 function problemOf(from: string, value: string): string | undefined {

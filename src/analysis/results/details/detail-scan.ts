@@ -1,7 +1,7 @@
 import type { CountedRuns } from '../counts/histogram.js'
 
 /** The axis of a series in the time of one run; everything of it is known from the first reading. */
-export interface DetailAxis {
+interface DetailAxis {
   /** Where the first bucket begins, in epoch ms of the run's own rows. */
   readonly originMs: number
   readonly bucketMs: number

@@ -96,7 +96,7 @@ export class SampleReader {
     if (asideGroups.length > 0)
       this.#aside = { threads: new AsideThreads(asideGroups), tally: createTally(), fromMs: asideFromMs }
     this.#transactions = new TransactionTally(createTally, (startMs, elapsedMs) =>
-      this.#isEarly(startMs, elapsedMs)
+      this.#isEarly(startMs, elapsedMs, this.#countFromMs)
     )
   }
 
@@ -124,16 +124,12 @@ export class SampleReader {
     const message = said?.samples === 0 && this.#values.outcome === 1 ? undefined : said
     if (message?.samples === 0) return undefined
     if (this.#aside?.threads.has(row, this.#at)) return this.#takeAside(row, this.#aside)
-    const isEarly =
-      this.#at.timeStamp >= 0 && this.#isEarly(this.#values.startMs, Math.max(0, this.#values.elapsedMs))
-    if (isEarly) this.#earlyRows++
+    const isEarly = this.#isLeftOut(this.#countFromMs)
     if (isEarly && (message === undefined || this.#isPart(row))) {
       this.#leaveOut(row)
       return undefined
     }
-    const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
-    if (label < 0)
-      this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
+    const label = this.#labelOf(row)
     if (this.#isPart(row)) this.#count(this.#parts, row, Math.max(0, label))
     else if (message === undefined) {
       this.#count(this.#requests, row, Math.max(0, label))
@@ -222,10 +218,15 @@ export class SampleReader {
     return !isBad
   }
 
-  #isEarly(startMs: number, elapsedMs: number): boolean {
-    return (
-      startMs < this.#countFromMs || startMs > this.#countToMs || startMs + elapsedMs < this.#countEndsFromMs
-    )
+  #isEarly(startMs: number, elapsedMs: number, fromMs: number): boolean {
+    return startMs < fromMs || startMs > this.#countToMs || startMs + elapsedMs < this.#countEndsFromMs
+  }
+
+  #isLeftOut(fromMs: number): boolean {
+    const { startMs, elapsedMs } = this.#values
+    const isOut = this.#at.timeStamp >= 0 && this.#isEarly(startMs, Math.max(0, elapsedMs), fromMs)
+    if (isOut) this.#earlyRows++
+    return isOut
   }
 
   /** A request that is not counted still shows what the transactions around it stand for. */
@@ -247,16 +248,8 @@ export class SampleReader {
 
   /** A transaction counts like any other row of the group: none of them counts overall. */
   #takeAside(row: Row, { tally, fromMs }: AsideRows): number | undefined {
-    const { startMs, elapsedMs } = this.#values
-    const endMs = startMs + Math.max(0, elapsedMs)
-    const isOut = startMs < fromMs || startMs > this.#countToMs || endMs < this.#countEndsFromMs
-    if (this.#at.timeStamp >= 0 && isOut) {
-      this.#earlyRows++
-      return undefined
-    }
-    const label = this.#at.label < 0 ? 0 : this.#labelOf(row, this.#at.label)
-    if (label < 0)
-      this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
+    if (this.#isLeftOut(fromMs)) return undefined
+    const label = this.#labelOf(row)
     this.#count(tally, row, Math.max(0, label))
     return label < 0 ? undefined : label
   }
@@ -328,11 +321,19 @@ export class SampleReader {
     return readDigits(buffer, start, end) >= 0 || FRACTION.test(latin1.decode(buffer.subarray(start, end)))
   }
 
-  #labelOf(row: Row, column: number): number {
+  /** -1 if there are too many labels before it. */
+  #labelOf(row: Row): number {
+    const column = this.#at.label
+    if (column < 0) return 0
     const start = row.starts[column]!
     const end = row.ends[column]!
-    if (row.hasEscapes && row.escapes[column] === 1) return this.#escapedLabel(row.buffer, start, end)
-    return this.#labels.numberOf(row.buffer, start, end)
+    const label =
+      row.hasEscapes && row.escapes[column] === 1
+        ? this.#escapedLabel(row.buffer, start, end)
+        : this.#labels.numberOf(row.buffer, start, end)
+    if (label < 0)
+      this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
+    return label
   }
 
   #escapedLabel(buffer: Uint8Array, start: number, end: number): number {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BaselinePlace } from '../../ports.js'
-import { readEvent } from '../pull-request.js'
+import { readEvent } from '../event.js'
 
 /** What started the workflow run, and which commits are involved. */
 export type Trigger = Awaited<ReturnType<typeof readTrigger>>
