@@ -260,6 +260,31 @@ describe('a value of a reply', () => {
     expect(made.map(({ isEnabled }) => isEnabled)).toEqual([false, true, true])
   })
 
+  test('a reply that an enabled request gets later replaces that of one that is cut off', () => {
+    const set = readHar(
+      har(
+        entry('/orders', { method: 'POST', body: '{}', reply: { id: 4711 } }),
+        entry('/orders/4711', { reply: { token: TOKEN } }),
+        entry('/session', { reply: { token: TOKEN } }),
+        entry('/mine', { headers: { Authorization: `Bearer ${TOKEN}` }, reply: { orders: [{ id: 4711 }] } }),
+        entry('/orders/4711/items')
+      ),
+      READ_ONLY
+    )
+    expect(set.requests.map(({ name, isEnabled }) => `${isEnabled ? 'yes' : 'no'} ${name}`)).toEqual([
+      'no POST /orders',
+      'no GET /orders/{order_id}',
+      'yes GET /session',
+      'yes GET /mine',
+      'yes GET /orders/{order_id_2}/items'
+    ])
+    expect(set.correlations).toEqual([
+      'order_id from POST /orders → the path of GET /orders/{order_id}',
+      'token from GET /session → Authorization of GET /mine',
+      'order_id_2 from GET /mine → the path of GET /orders/{order_id_2}/items'
+    ])
+  })
+
   test('of several fields of one name the right one is taken', () => {
     const set = read(
       entry('/a', html('<input name="csrf" value="first-0001"><input name="csrf" value="second-0002">')),

@@ -65,13 +65,19 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   const first = kept.slice(0, MOST_REQUESTS)
   if (kept.length > MOST_REQUESTS) leaveOut(`beyond the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
   const correlation = new Correlation()
-  const made = first.map((recorded, at) => {
+  const made: PlanRequest[] = []
+  for (const [at, recorded] of first.entries()) {
     const known = { ...removed, find: correlation.finderFor(at, recorded) }
     const request = toRequest(recorded, first[at - 1], options, known)
-    correlation.add(at, recorded, request.isEnabled)
-    return request
+    const lacking = correlation.needsOf(at).find((need) => !made[need.at]?.isEnabled)
+    const isCut = request.isEnabled && lacking !== undefined
+    made.push(isCut ? disable(request, lacking.variable, made[lacking.at]?.name ?? '') : request)
+    correlation.add(at, recorded, request.isEnabled && !isCut)
+  }
+  const plan = made.map((request, at) => {
+    const extracts = correlation.extractsOf(at)
+    return extracts.length === 0 ? request : { ...request, extracts }
   })
-  const plan = connect(made, correlation)
   if (others > 0) leaveOut(NOT_HTTP, others)
   if (plan.length === 0)
     throw new SourceError(
@@ -90,23 +96,10 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   }
 }
 
-/** The requests with what is taken from their replies; one that needs the reply of a disabled one is disabled too. */
-function connect(requests: readonly PlanRequest[], correlation: Correlation): PlanRequest[] {
-  const connected: PlanRequest[] = []
-  for (const [at, request] of requests.entries()) {
-    const extracts = correlation.extractsOf(at)
-    const lacking = correlation.needsOf(at).find((need) => !connected[need.at]?.isEnabled)
-    const isCut = request.isEnabled && lacking !== undefined
-    connected.push({
-      ...request,
-      ...(extracts.length > 0 && { extracts }),
-      ...(isCut && {
-        isEnabled: false,
-        note: `Disabled, because it sends the ${lacking.variable} of ${connected[lacking.at]?.name ?? ''}, which is disabled.`
-      })
-    })
-  }
-  return connected
+/** A request that needs the reply of a disabled one cannot be sent either. */
+function disable(request: PlanRequest, variable: string, source: string): PlanRequest {
+  const note = `Disabled, because it sends the ${variable} of ${source}, which is disabled.`
+  return { ...request, isEnabled: false, note }
 }
 
 /** What the recording lacks for a login to be found in it. */

@@ -35,14 +35,15 @@ export class Correlation {
   /** For the values of the request at this place, in the order of the requests. */
   finderFor(at: number, { startMs }: Recorded): (value: string, to: Destination) => string | undefined {
     return (value, to) => {
-      this.#sent.add(value)
       const sources = (this.#sources.get(value) ?? []).filter(
         ({ endMs, isShortId }) =>
           !(endMs > startMs + ROUNDING_MS) && (!isShortId || (to.kind === 'path' && /[a-z]/i.test(to.name)))
       )
       // A plan that leaves a request out has no reply to it.
       const source = sources.find(({ isEnabled }) => isEnabled) ?? sources[0]
-      return source === undefined ? undefined : this.#use(source, at, to)
+      if (source !== undefined) return this.#use(source, at, to)
+      this.#sent.add(value)
+      return undefined
     }
   }
 
