@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { readGitHead } from '../git-head.js'
 
 const COMMIT = /^[0-9a-f]{40}$/
 
@@ -11,9 +11,7 @@ const COMMIT = /^[0-9a-f]{40}$/
 export async function findOwnReference(root: string, version: string): Promise<string> {
   // An installed package may be inside the repository of somebody else.
   if (existsSync(join(root, '.git'))) {
-    const commit = await new Promise<string>((done) => {
-      execFile('git', ['rev-parse', 'HEAD'], { cwd: root }, (_, out) => done(out.trim()))
-    })
+    const commit = await readGitHead(root)
     if (COMMIT.test(commit)) return commit
   }
   return `v${version.split('.')[0] ?? ''}`
