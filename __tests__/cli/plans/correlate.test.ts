@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { readHar } from '../../../src/cli/plans/har-requests.js'
+import { readHar } from '../../../src/cli/plans/har/har-requests.js'
 import { DEFAULT_TARGET, encodeText, type PlanText, type RequestSet } from '../../../src/cli/plans/request.js'
 import { nameVariables, writeK6 } from '../../../src/cli/plans/write-k6.js'
 import { writePlan } from '../../../src/cli/plans/write-plan.js'
@@ -102,7 +102,7 @@ describe('the logins that a browser recorded in the demo shop', () => {
       ...text.matchAll(/open-sesame|name=\\"csrf\\" value=\\"(\w+)|shop_session=([\w-]+)|(YWRh-[\w-]+)/g)
     ].map(([whole, ...groups]) => groups.find(Boolean) ?? whole)
     expect(new Set(secrets).size).toBeGreaterThan(2)
-    const written = planOf(set) + scriptOf(set) + set.notes.join() + (set.correlations ?? []).join()
+    const written = planOf(set) + scriptOf(set) + set.notes.join() + set.correlations.join()
     expect(secrets.filter((secret) => written.includes(secret))).toEqual([])
   })
 

@@ -73,9 +73,9 @@ export interface RequestSet {
   /** What was left out or replaced, one sentence each. */
   readonly notes: readonly string[]
   /** Values that replies contain and later requests send: `token from POST /login → Authorization of 3 requests`. */
-  readonly correlations?: readonly string[]
+  readonly correlations: readonly string[]
   /** Properties without which nobody is let in: the plan does not run without them. */
-  readonly credentials?: readonly string[]
+  readonly credentials: readonly string[]
 }
 
 /** A source that no plan can be made from; the message says why and what to do. */
@@ -86,6 +86,10 @@ export class SourceError extends Error {
 /** A plan with more is not read by anyone. */
 export const MOST_REQUESTS = 500
 export const DEFAULT_TARGET: PlanTarget = { protocol: 'http', host: 'localhost', port: 8080 }
+
+/** What a body is: others are not in a plan. */
+export const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
+export const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i
 
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD']
 const METHODS: readonly string[] = [...SAFE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -125,6 +129,18 @@ export function describeDisabled(requests: readonly PlanRequest[]): string[] {
   const disabled = requests.filter(({ isEnabled }) => !isEnabled).length
   const note = `${disabled} of ${requests.length} requests are disabled in the plan, each with a comment that says why.`
   return when(disabled > 0, note)
+}
+
+/** `token from POST /api/login → Authorization of 3 requests`. */
+export function describeCorrelation(
+  variable: string,
+  from: string,
+  to: readonly { readonly at: number; readonly name: string; readonly request: string }[]
+): string {
+  const names = [...new Set(to.map(({ name }) => readableName(name)))].slice(0, 3).join(', ')
+  const places = new Set(to.map(({ at }) => at))
+  const where = places.size === 1 ? (to[0]?.request ?? '') : `${places.size} requests`
+  return `${variable} from ${from} → ${names} of ${where}`
 }
 
 const LONGEST_NAME = 120

@@ -50,6 +50,13 @@ export function isPlainName(name: string): boolean {
   })
 }
 
+const PASSWORD_NAME =
+  /^(?:.*[-_.[])?(?:pass(?:word|wd|phrase|code)?|pwd|passwort)\]?$|[a-z](?:Password|Passwd|Pwd)$/i
+
+export function isPasswordName(name: string): boolean {
+  return isPlainName(name) && PASSWORD_NAME.test(name)
+}
+
 function isPlain(value: string, most: { longest: number; words: number }): boolean {
   if (value.length > most.longest || SECRET_VALUE.test(value)) return false
   if (DATE.test(value)) return true

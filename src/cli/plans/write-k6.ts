@@ -179,7 +179,7 @@ function encode(text: PlanText): string {
   return parts.length === 0 ? "''" : parts.join(' + ')
 }
 
-const PREFIX = 'value_'
+export const VARIABLE_PREFIX = 'value_'
 
 /**
  * The requests with properties whose names can be those of variables. They begin with `value_`: a recording names its fields as it likes,
@@ -191,7 +191,7 @@ export function nameVariables(set: RequestSet): RequestSet {
   const rename = (property: string): string => {
     const known = names.get(property)
     if (known !== undefined) return known
-    const base = `${PREFIX}${property.toLowerCase().replace(/[^a-z0-9]+/g, '_')}`
+    const base = `${VARIABLE_PREFIX}${property.toLowerCase().replace(/[^a-z0-9]+/g, '_')}`
     let name = base
     for (let count = 2; used.has(name); count++) name = `${base}_${count}`
     used.add(name)
@@ -208,13 +208,8 @@ export function nameVariables(set: RequestSet): RequestSet {
     headers: request.headers.map(({ name, value }) => ({ name, value: text(value) })),
     ...(request.body !== undefined && { body: text(request.body) })
   }))
-  const { credentials } = set
-  return {
-    ...set,
-    requests,
-    notes: set.notes.map((note) => renameIn(note, names)),
-    ...(credentials !== undefined && { credentials: credentials.map(rename) })
-  }
+  const notes = set.notes.map((note) => renameIn(note, names))
+  return { ...set, requests, notes, credentials: set.credentials.map(rename) }
 }
 
 /** Notes name the parameters to give. */

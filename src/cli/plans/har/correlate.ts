@@ -1,5 +1,4 @@
-import type { PlanExtract, PlanRequest } from '../request.js'
-import { readableName } from '../request.js'
+import { describeCorrelation, type PlanExtract, type PlanRequest } from '../request.js'
 import type { Destination } from '../secrets.js'
 import type { Recorded } from './recording.js'
 import { listValues, singular, type ReplyValue } from './reply-values.js'
@@ -102,16 +101,4 @@ export class Correlation {
     this.#names.add(free.toLowerCase())
     return free
   }
-}
-
-/** `token from POST /api/login → Authorization of 3 requests`. */
-export function describeCorrelation(
-  variable: string,
-  from: string,
-  to: readonly { readonly at: number; readonly name: string; readonly request: string }[]
-): string {
-  const names = [...new Set(to.map(({ name }) => readableName(name)))].slice(0, 3).join(', ')
-  const places = new Set(to.map(({ at }) => at))
-  const where = places.size === 1 ? (to[0]?.request ?? '') : `${places.size} requests`
-  return `${variable} from ${from} → ${names} of ${where}`
 }

@@ -1,3 +1,4 @@
+import { literal } from '../../../analysis/plans/check/request.js'
 import { isConfidentialName } from '../../../contract/secret-names.js'
 import type { ReplyPlace } from '../request.js'
 import { isPlainName, mayBeSecret } from '../secrets.js'
@@ -127,7 +128,7 @@ const COMMON_HEADER =
 function cookieValue(line: string): Candidate[] {
   const [, name = '', value = ''] = /^\s*([\w.-]+)=([^;\s]+)/.exec(line) ?? []
   if (name === '' || !isPlainName(name)) return []
-  const pattern = `(?:^|[\\s,;])${escapePattern(name)}=([^;,\\s]+)`
+  const pattern = `(?:^|[\\s,;])${literal(name)}=([^;,\\s]+)`
   return [{ value, name, place: { kind: 'header', name: 'Set-Cookie', pattern } }]
 }
 
@@ -138,12 +139,12 @@ function locationValues(location: string, base: URL): Candidate[] {
   const ofPath = segments.flatMap((value, at): Candidate[] => {
     const before = segments[at - 1] ?? ''
     if (before === '' || !isPlainName(before)) return []
-    const pattern = `/${escapePattern(before)}/([^/?#\\s]+)`
+    const pattern = `/${literal(before)}/([^/?#\\s]+)`
     return [{ value, name: `${singular(before)}_id`, place: { kind: 'header', name: 'Location', pattern } }]
   })
   const ofQuery = [...searchParams].flatMap(([name, value]): Candidate[] => {
     if (!isPlainName(name)) return []
-    const pattern = `[?&]${escapePattern(name)}=([^&#\\s]+)`
+    const pattern = `[?&]${literal(name)}=([^&#\\s]+)`
     return [{ value, name, place: { kind: 'header', name: 'Location', pattern } }]
   })
   return [...ofPath, ...ofQuery]
@@ -164,11 +165,7 @@ function assignedValues(text: string): Candidate[] {
   return [...found].slice(0, MOST_VALUES).flatMap(([, name = '', value = '']): Candidate[] => {
     if (names.has(name) || NOT_A_NAME.test(name) || !isPlainName(name)) return []
     names.add(name)
-    const pattern = `(?:^|[^\\w-])${escapePattern(name)}["']?\\s{0,3}[:=]\\s{0,3}["']([^"'\\s<>\\\\]+)["']`
+    const pattern = `(?:^|[^\\w-])${literal(name)}["']?\\s{0,3}[:=]\\s{0,3}["']([^"'\\s<>\\\\]+)["']`
     return [{ value, name, place: { kind: 'body', pattern } }]
   })
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 }

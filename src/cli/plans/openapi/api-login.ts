@@ -1,7 +1,6 @@
 import { isObject } from '../../../contract/decode.js'
-import { isPasswordName } from '../har/login.js'
 import { propertyName, type PlanExtract } from '../request.js'
-import { markProperty } from '../secrets.js'
+import { isPasswordName, markProperty } from '../secrets.js'
 import { fieldIn, type ApiDocument, type JsonObject } from './api-document.js'
 import { sampleBody, sampleOf } from './sample-value.js'
 

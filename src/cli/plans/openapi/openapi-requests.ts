@@ -2,6 +2,7 @@ import { isObject } from '../../../contract/decode.js'
 import { when } from '../../../contract/text.js'
 import {
   addressOf,
+  describeCorrelation,
   describeDisabled,
   encodePath,
   isMethod,
@@ -13,7 +14,6 @@ import {
   SourceError
 } from '../request.js'
 import type { PlanHeader, PlanRequest, PlanText, RequestSet } from '../request.js'
-import { describeCorrelation } from '../har/correlate.js'
 import { describeProperties, showProperties } from '../secrets.js'
 import { findLogin, hideIdentity, type ApiLogin } from './api-login.js'
 import { BASIC_PROPERTY, isHeaderName, NO_CREDENTIALS, readCredentials } from './credentials.js'
@@ -35,7 +35,9 @@ export function readOpenApi(text: string, { allMethods }: { allMethods: boolean 
     .slice(0, MOST_REQUESTS)
     .map((operation) => toRequest(api, operation, { allMethods, login }))
   const properties = propertiesOf(requests)
-  const credentials = [...properties].filter((name) => credentialNames(api, here, login).has(name))
+  const opening = propertiesOf(requests.filter(({ isLogin }) => isLogin))
+  const keys = new Set(here.flatMap(({ facts }) => keysOf(readCredentials(api, facts, login))))
+  const credentials = [...properties].filter((name) => opening.has(name) || keys.has(name))
   const notes = [
     ...when(
       all.length > here.length,
@@ -61,19 +63,12 @@ export function readOpenApi(text: string, { allMethods }: { allMethods: boolean 
   return { target, requests, notes, credentials, correlations: describeToken(requests, login) }
 }
 
-/** The properties that let a request in: those of security schemes, and of the login. */
-function credentialNames(api: ApiDocument, operations: readonly Operation[], login: ApiLogin | undefined) {
-  const used = operations.flatMap(({ facts }) => {
-    const { headers, query, cookies } = readCredentials(api, facts, login)
-    const ofHeaders = headers.flatMap(({ value }) =>
-      value.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
-    )
-    return [...ofHeaders, ...[...query, ...cookies].map(propertyName)]
-  })
-  const opening = operations.find((operation) => operation === login?.operation)
-  const own =
-    opening === undefined ? [] : propertiesOf([toRequest(api, opening, { allMethods: true, login })])
-  return new Set([...used, ...own])
+/** The properties that security schemes ask for. */
+function keysOf({ headers, query, cookies }: ReturnType<typeof readCredentials>): string[] {
+  const ofHeaders = headers.flatMap(({ value }) =>
+    value.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
+  )
+  return [...ofHeaders, ...[...query, ...cookies].map(propertyName)]
 }
 
 function describeToken(requests: readonly PlanRequest[], login: ApiLogin | undefined): string[] {

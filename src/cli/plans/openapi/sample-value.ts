@@ -1,5 +1,5 @@
 import { isObject } from '../../../contract/decode.js'
-import { encodeText, type PlanHeader, type PlanText } from '../request.js'
+import { encodeText, FORM_TYPE, JSON_TYPE, type PlanHeader, type PlanText } from '../request.js'
 import { hideSecrets, keepPairs, nothingRemoved, showProperties, TYPED } from '../secrets.js'
 import { fieldIn, listIn, textIn, type ApiDocument, type JsonObject } from './api-document.js'
 
@@ -141,8 +141,6 @@ export interface RequestBody {
   readonly note?: string
 }
 
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i
-const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
 const MOST_CHARACTERS = 256 * 1024
 
 /** The body of an operation, with a value that fits its schema, changed as told. */
