@@ -1,14 +1,14 @@
 import { argumentsOf, flatten, isJmx, readPlanTree, type PlanElement } from '../jmx/plan-tree.js'
 import { callFunction } from '../jmx/open-model.js'
 import { parseProperties, USER_PROPERTIES } from '../jmx/user-properties.js'
-import { hasWord, literal, settingsOf, type PlanInputs } from './request.js'
+import { hasWord, literal, settingsOf, type PlanInputs, type RunFile } from './request.js'
 
 export interface Placed {
   readonly element: PlanElement
   readonly within: Placed | undefined
 }
 
-const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
+export const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
 const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
 export const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
@@ -38,6 +38,7 @@ export class JmxPlan {
   readonly properties: ReadonlyMap<string, string>
   readonly #variables: ReadonlyMap<string, string>
   readonly #isChanged: (property: string) => boolean
+  readonly scriptFiles: readonly RunFile[]
   /** What the reachable elements and the scripts of the run's files say. */
   readonly texts: readonly string[]
   #work = 0
@@ -70,10 +71,11 @@ export class JmxPlan {
     this.reachable = kinds.has('ModuleController')
       ? trees.flatMap((elements) => flatten(elements))
       : this.enabled.map(({ element }) => element)
-    const scripts = request.others
-      .filter(({ name }) => !isJmx(name) && name !== USER_PROPERTIES)
-      .flatMap(({ text }) => text ?? [])
-    this.texts = [...this.reachable.map(({ text }) => text), ...scripts]
+    this.scriptFiles = request.others.filter(({ name }) => !isJmx(name) && name !== USER_PROPERTIES)
+    this.texts = [
+      ...this.reachable.map(({ text }) => text),
+      ...this.scriptFiles.flatMap(({ text }) => text ?? [])
+    ]
     this.hasScripts =
       [...kinds].some((kind) => SCRIPT.test(kind)) || this.texts.some((text) => SCRIPT_FUNCTION.test(text))
     this.properties = propertiesOf(request)
