@@ -2,8 +2,7 @@ import { capitalize } from '../../../contract/text.js'
 import { SCRIPT, type JmxPlan } from './jmx-plan.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
 import { list, quote, shorten, warning, type Finding, type PlanRequest } from './request.js'
-import { JAVA_ENVIRONMENT } from './source-plan.js'
-import { checkMissingValues, type ValueReader } from './source-values.js'
+import { checkMissingValues, JAVA_ENVIRONMENT, type ValueReader } from './source-values.js'
 
 /** A call that reads a property of JMeter. */
 interface PropertyCall {

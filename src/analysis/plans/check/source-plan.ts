@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
 import { hasWord, settingsOf, shorten, warning } from './request.js'
 import type { Finding, PlanInputs, PlanRequest } from './request.js'
-import { checkMissingValues, type ValueReader } from './source-values.js'
+import { checkMissingValues, JAVA_ENVIRONMENT, OWN_VARIABLES, type ValueReader } from './source-values.js'
 
 interface SourceTool {
   readonly extensions: readonly string[]
@@ -27,27 +27,13 @@ const PROPERTIES: ValueReader = {
   fallback: (written) => `${written.replace('sys.props(', 'sys.props.getOrElse(').slice(0, -1)}, …)`
 }
 
-/** Variables that every plan gets, or Java and the tools read themselves. */
-const OWN =
-  /^(?:FLOOD_|K6_|LC_|WEBDRIVER_|(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|TZ|TMPDIR|JAVA_HOME|JMETER_HOME|JVM_ARGS|HEAP|THREAD_ID|ACTIVE_THREADS|BROWSER_ID|SEQUENCE)$)/
-
-/** The environment of Java, which parameters are not part of. */
-export const JAVA_ENVIRONMENT: ValueReader = {
-  calls: /\bSystem\s*\.\s*getenv\(\s*["']([^"'$\n]{1,200})["']\s*\)/g,
-  missing: 'null',
-  names: () => [],
-  own: OWN,
-  give: (name) => `List a file named environment under files, with the line ${name}=…`,
-  fallback: (written) => `${written.replace('getenv(', 'getenv().getOrDefault(').slice(0, -1)}, …)`
-}
-
 /** Variables of a script: the fields of an object. */
 function fieldsOf(object: string): Pick<ValueReader, 'calls' | 'missing' | 'own' | 'fallback'> {
   const field = String.raw`(?:\.([A-Za-z_$][\w$]{0,200})|\[\s*(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')\s*\])`
   return {
     calls: new RegExp(`\\b${object}${field}`, 'g'),
     missing: 'undefined or empty',
-    own: OWN,
+    own: OWN_VARIABLES,
     fallback: (written) => `${written} || '…'`
   }
 }

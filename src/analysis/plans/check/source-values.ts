@@ -15,6 +15,20 @@ export interface ValueReader {
   fallback(written: string): string
 }
 
+/** Variables that every plan gets, or Java and the tools read themselves. */
+export const OWN_VARIABLES =
+  /^(?:FLOOD_|K6_|LC_|WEBDRIVER_|(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|TZ|TMPDIR|JAVA_HOME|JMETER_HOME|JVM_ARGS|HEAP|THREAD_ID|ACTIVE_THREADS|BROWSER_ID|SEQUENCE)$)/
+
+/** The environment of Java, which parameters are not part of. */
+export const JAVA_ENVIRONMENT: ValueReader = {
+  calls: /\bSystem\s*\.\s*getenv\(\s*["']([^"'$\n]{1,200})["']\s*\)/g,
+  missing: 'null',
+  names: () => [],
+  own: OWN_VARIABLES,
+  give: (name) => `List a file named environment under files, with the line ${name}=…`,
+  fallback: (written) => `${written.replace('getenv(', 'getenv().getOrDefault(').slice(0, -1)}, …)`
+}
+
 /** Of a text: where a value is read. */
 interface Reading {
   readonly file: string
