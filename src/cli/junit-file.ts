@@ -11,7 +11,7 @@ export const ABOUT_JUNIT =
 /** Writes the outcome to the file that the flag names; without the flag, nothing. */
 export type WriteJUnit = (outcome: JUnitOutcome) => Promise<void>
 
-export interface JUnitPorts {
+interface JUnitPorts {
   readonly workspace: string
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string

@@ -216,9 +216,6 @@ async function resolveTypedBaseline(text: string, workspace: string): Promise<Ba
       problem: `"${text}" is not a file; give the path of a baseline document, which \`loadgate baseline record\` creates from the runs of that branch`
     }
   const folder = dirname(found.path)
-  const isFolder = await stat(folder).then(
-    (facts) => facts.isDirectory(),
-    () => false
-  )
-  return isFolder ? found : { problem: `"${text}" is in a folder that does not exist: ${folder}` }
+  const facts = await stat(folder).catch(() => undefined)
+  return facts?.isDirectory() ? found : { problem: `"${text}" is in a folder that does not exist: ${folder}` }
 }

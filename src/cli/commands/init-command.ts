@@ -44,8 +44,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const set = tool === 'k6' ? nameVariables(answers.set) : answers.set
   const { workspace } = ports
   const target = args.has('target') ? readTargetFlag(args.text('target')) : (set.target ?? DEFAULT_TARGET)
-  const isLocal = LOOPBACK.test(target.host)
-  const start = isLocal ? await findStart(workspace) : { kind: 'elsewhere' as const }
+  const start = isLocal(target) ? await findStart(workspace) : { kind: 'elsewhere' as const }
   const { durationSeconds } = choices
   const reference = await findOwnReference(dirname(ports.examplesDir), ports.version)
   const credentials = credentialsOf(set.credentials, tool === 'k6' ? VARIABLE_PREFIX : '')
@@ -86,7 +85,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
         jobMinutes(durationSeconds) > MOST_JOB_MINUTES,
         `GitHub ends jobs on its own runners after 6 hours, and this one may take ${jobMinutes(durationSeconds)} minutes: use a runner of your own, or a shorter duration.`
       ),
-      ...(await notesOf({ target, isLocal, workspace, tool })),
+      ...(await notesOf(target, tool, workspace)),
       ...ignored.notes
     ]
   }
@@ -145,21 +144,15 @@ function configFacts({ requests, credentials }: RequestSet, target: PlanTarget, 
   }
 }
 
-async function notesOf({
-  target,
-  isLocal,
-  workspace,
-  tool
-}: {
-  target: PlanTarget
-  isLocal: boolean
-  workspace: string
-  tool: InitTool
-}): Promise<string[]> {
+function isLocal({ host }: PlanTarget): boolean {
+  return LOOPBACK.test(host)
+}
+
+async function notesOf(target: PlanTarget, tool: InitTool, workspace: string): Promise<string[]> {
   const root = (await findRepositoryRoot(workspace)) ?? workspace
   return [
     ...when(
-      !isLocal,
+      !isLocal(target),
       `The load goes to ${addressOf(target)}: make sure that you may test it. To test the application in the workflow instead, start it there, and give --target http://localhost:8080/, or ${tool === 'k6' ? '-Jbase_url' : '-Jhost'}=… as override-parameters.`
     ),
     ...when(

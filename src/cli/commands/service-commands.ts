@@ -92,19 +92,17 @@ function tellToken({ name, role, token }: ReturnType<Users['add']>, done: string
 /** By the service, if it runs. */
 function noteEnd({ length }: readonly string[]): string[] {
   if (length === 0) return []
-  const waiting =
-    length === 1
-      ? '1 of their runs is waiting and will end'
-      : `${length} of their runs are waiting and will end`
-  return [`${waiting} without starting, when their turn comes or when the service is started again.`]
+  const are = length === 1 ? 'is' : 'are'
+  return [
+    `${length} of their runs ${are} waiting and will end without starting, when their turn comes or when the service is started again.`
+  ]
 }
 
 function noteWork(ids: readonly string[]): string[] {
-  const [first] = ids
-  const one = `1 of their runs is in progress and goes on; an admin can stop it on its page, /runs/${first}, or with \`loadgate stop ${first}\`.`
-  if (ids.length < 2) return ids.length === 0 ? [] : [one]
+  if (ids.length === 0) return []
+  const goOn = ids.length === 1 ? 'is in progress and goes on' : 'are in progress and go on'
   return [
-    `${ids.length} of their runs are in progress and go on; an admin can stop each on its page, /runs/<id>, or with \`loadgate stop <id>\`:`,
+    `${ids.length} of their runs ${goOn}; an admin can stop each on its page, /runs/<id>, or with \`loadgate stop <id>\`:`,
     ...ids.map((id) => `  ${id}`)
   ]
 }

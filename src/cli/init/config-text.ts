@@ -13,10 +13,7 @@ const schemaUrl = (reference: string): string =>
 /** The tool is installed on first use, and the application has to start. */
 const OVERHEAD_MINUTES = 15
 
-export type ConfigFacts = Pick<
-  Choices,
-  'tool' | 'load' | 'rampupSeconds' | 'durationSeconds' | 'thresholds'
-> & {
+type ConfigFacts = Pick<Choices, 'tool' | 'load' | 'rampupSeconds' | 'durationSeconds' | 'thresholds'> & {
   /** An address that answers when the application is up. */
   readonly waitFor: string
   /** The label of a request in the plan. */

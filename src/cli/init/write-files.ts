@@ -6,7 +6,7 @@ import { UsageError } from '../arguments.js'
 
 const NAMES = new Intl.ListFormat('en-GB')
 
-export interface NewFile {
+interface NewFile {
   /** Relative to the folder, with slashes. */
   readonly path: string
   readonly text: string

@@ -116,13 +116,18 @@ export function readTarget(url: URL): PlanTarget | undefined {
   return { protocol, host: url.hostname, port: Number(url.port) || (protocol === 'http' ? 80 : 443) }
 }
 
+/** The properties that the enabled requests send. */
 export function propertiesOf(requests: readonly PlanRequest[]): Set<string> {
-  const texts = requests
-    .filter(({ isEnabled }) => isEnabled)
-    .flatMap(({ path, headers, body = [] }) => [...path, ...headers.flatMap(({ value }) => value), ...body])
+  const enabled = requests.filter(({ isEnabled }) => isEnabled)
   return new Set(
-    texts.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
+    enabled.flatMap(({ path, headers, body = [] }) =>
+      propertiesIn([...path, ...headers.flatMap(({ value }) => value), ...body])
+    )
   )
+}
+
+export function propertiesIn(text: PlanText): string[] {
+  return text.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
 }
 
 export function describeDisabled(requests: readonly PlanRequest[]): string[] {

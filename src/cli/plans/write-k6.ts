@@ -2,13 +2,13 @@ import { variableOf } from '../../analysis/plans/check/source-plan.js'
 import { k6Extractor, k6Functions } from './extractors.js'
 import { addressOf, isSafe, readableName } from './request.js'
 import type { PlanRequest, PlanText, RequestSet } from './request.js'
-import { startsAnew, THINK_MS, type PlanOptions, type Rate } from './write-plan.js'
+import { sharedThinkMs, startsAnew, totalThinkMs, UNIT_SECONDS } from './write-plan.js'
+import type { PlanOptions, Rate } from './write-plan.js'
 
 type Lines = readonly string[]
 
 const TIMEOUT = '30s'
 const TIME_UNITS = { s: '1s', min: '1m', h: '1h' }
-const PER_SECOND = { s: 1, min: 60, h: 3600 }
 /** Of users who are there at a time, before k6 knows how long they take; it starts more where it needs them. */
 const LEAST_SECONDS_PER_USER = 1
 const MOST_USERS = 5000
@@ -16,7 +16,6 @@ const MOST_USERS = 5000
 /** A script for k6: users who send the requests in order, over and over, or once each if they arrive at a rate. */
 export function writeK6(options: PlanOptions): string {
   const { target, requests, load } = options
-  const thinkMs = requests.some((request) => request.thinkMs !== undefined) ? 0 : THINK_MS
   const extracts = requests.flatMap((request) => request.extracts ?? [])
   return [
     ...header(options),
@@ -27,7 +26,7 @@ export function writeK6(options: PlanOptions): string {
     '// Where the load goes. To point it elsewhere: -Jbase_url=https://staging.example.com',
     `const application = __ENV.BASE_URL || ${quote(addressOf(target))}`,
     '// Wait before each request, in milliseconds: -Jthink=0 sends as fast as the application answers.',
-    `const think = Number(__ENV.THINK || ${thinkMs})`,
+    `const think = Number(__ENV.THINK || ${sharedThinkMs(requests)})`,
     '',
     ...(load.kind === 'open' ? openOptions(options, load.rate) : closedOptions(options, load.threads)),
     '',
@@ -77,9 +76,8 @@ function closedOptions({ durationSeconds, requests }: PlanOptions, threads: numb
 /** Without a fraction of users: k6 counts whole ones, in any time. The duration contains the ramp-up. */
 function openOptions(options: PlanOptions, rate: Rate): Lines {
   const { requests, rampupSeconds, durationSeconds } = options
-  const thinkMs = requests.reduce((sum, request) => sum + (request.thinkMs ?? THINK_MS), 0)
-  const secondsPerUser = LEAST_SECONDS_PER_USER + Math.ceil(thinkMs / 1000)
-  const perSecond = PER_SECOND[rate.per]
+  const secondsPerUser = LEAST_SECONDS_PER_USER + Math.ceil(totalThinkMs(requests) / 1000)
+  const perSecond = UNIT_SECONDS[rate.per]
   const perUnit = perSecond === 1 ? 'rate' : `(rate / ${perSecond})`
   return [
     `// Users arrive at this rate, whether others are waiting or not (an open model), and send each request once: -Jrate=50 is another one.`,

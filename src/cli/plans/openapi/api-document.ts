@@ -80,24 +80,16 @@ export class ApiDocument {
 
 function parse(text: string): unknown {
   try {
-    return /^\s*\{/.test(text) ? parseJson(text) : plainJson(parseYaml(text))
+    return JSON.parse(text)
+  } catch {
+    // YAML, of which JSON is a part.
+  }
+  try {
+    return plainJson(parseYaml(text))
   } catch (thrown) {
     // Also too many aliases, a value that contains itself, and nesting that is too deep.
     const [message = ''] = (thrown as Error).message.split('\n')
     throw new SourceError(`it is neither YAML nor JSON: ${message.replace(/:$/, '')}`, { cause: thrown })
-  }
-}
-
-/** YAML's flow style starts with a brace too. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (thrown) {
-    try {
-      return plainJson(parseYaml(text))
-    } catch {
-      throw thrown
-    }
   }
 }
 

@@ -8,6 +8,7 @@ import {
   isMethod,
   isSafe,
   MOST_REQUESTS,
+  propertiesIn,
   propertiesOf,
   propertyName,
   readableName,
@@ -65,10 +66,7 @@ export function readOpenApi(text: string, { allMethods }: { allMethods: boolean 
 
 /** The properties that security schemes ask for. */
 function keysOf({ headers, query, cookies }: ReturnType<typeof readCredentials>): string[] {
-  const ofHeaders = headers.flatMap(({ value }) =>
-    value.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
-  )
-  return [...ofHeaders, ...[...query, ...cookies].map(propertyName)]
+  return [...propertiesIn(headers.flatMap(({ value }) => value)), ...[...query, ...cookies].map(propertyName)]
 }
 
 function describeToken(requests: readonly PlanRequest[], login: ApiLogin | undefined): string[] {

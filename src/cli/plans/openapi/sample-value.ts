@@ -135,7 +135,7 @@ function sampleText(schema: JsonObject): string {
   return (known ?? 'text').padEnd(length, 'x')
 }
 
-export interface RequestBody {
+interface RequestBody {
   readonly text?: PlanText
   readonly headers?: readonly PlanHeader[]
   readonly note?: string
