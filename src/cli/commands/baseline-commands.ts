@@ -180,7 +180,7 @@ async function readFinishedRun(folder: string) {
   return {
     facts: {
       runId: String(verdict['run-id']),
-      // A service's clock may be ahead, and a run from the future would be the newest for as long.
+      // A service's clock may be ahead, and a run from the future would stay the newest until then.
       atMs: Math.min(Date.now(), typeof startedMs === 'number' ? startedMs : (measurements.startMs ?? 0)),
       unusable: verdict.rehearsal === true ? REHEARSAL : null,
       fingerprint: readFingerprint(verdict, folder),

@@ -170,7 +170,7 @@ function readFlag(name: InputName, args: Arguments, token: string): string {
   return NOT_FLAGS.includes(name) ? '' : args.text(name)
 }
 
-/** What really exists, a full disk may have prevented some of it; and what a service keeps that the gate had no time to collect. */
+/** The files that exist, for a full disk may have prevented some; and what the service still has, if the gate had no time to collect it. */
 async function describeFiles(outcome: Outcome, settings: Settings, folder: string): Promise<string> {
   const { verdict, measurements, run } = outcome
   const names: readonly string[] = await readdir(folder, { recursive: true }).catch(() => [])

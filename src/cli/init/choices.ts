@@ -51,7 +51,7 @@ export const CHOICES = {
 }
 
 const SOURCE_FLAGS = { 'from-url': 'url', 'from-openapi': 'openapi', 'from-har': 'har' } as const
-/** Which ways in a flag is for. */
+/** Which sources a flag is for. */
 const ONLY_WITH = {
   target: ['openapi', 'har'],
   'all-methods': ['openapi', 'har'],
@@ -92,7 +92,7 @@ export async function readChoices(
   return { tool: readTool(args), source, load, durationSeconds, rampupSeconds, thresholds }
 }
 
-/** Users at a rate are only for who asks for them. */
+/** Only a flag chooses users who arrive at a rate. */
 async function chooseLoad(args: Arguments, ask: Asker): Promise<Load> {
   const rate = valueOf(args, 'rate', parseRate)
   if (rate !== undefined && args.has('threads'))

@@ -18,7 +18,7 @@ type ConfigFacts = Pick<Choices, 'tool' | 'load' | 'rampupSeconds' | 'durationSe
   readonly waitFor: string
   /** The label of a request in the plan. */
   readonly label: string
-  /** What the plan needs besides, `name` of `-Jname=…`. */
+  /** Further properties that the plan needs, `name` of `-Jname=…`. */
   readonly properties: readonly string[]
   /** The commit or tag of loadgate whose schema it is. */
   readonly reference: string

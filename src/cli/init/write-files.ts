@@ -77,7 +77,7 @@ async function lstatIfThere(path: string): Promise<Stats | undefined> {
 
 function explain(error: NodeJS.ErrnoException, written: readonly string[]): Error {
   const done = written.length === 0 ? 'Nothing was written' : `Written: ${written.join(', ')}`
-  // Folders have words of their own.
+  // Its message says what to do.
   if (error instanceof FolderError) return new Error(`${error.message}. ${done}`, { cause: error })
   const advice =
     error.code === 'ENOSPC'

@@ -48,7 +48,7 @@ export interface PlanRequest {
   readonly headers: readonly PlanHeader[]
   readonly body?: PlanText
   readonly extracts?: readonly PlanExtract[]
-  /** It sends a password, and is answered with what the others need. */
+  /** It sends a password, and its reply lets the others in. */
   readonly isLogin?: boolean
   readonly isEnabled: boolean
   /** The first digit of the status that it was answered with: another one counts as failed. Without it redirects are followed. */
@@ -74,7 +74,7 @@ export interface RequestSet {
   readonly notes: readonly string[]
   /** Values that replies contain and later requests send: `token from POST /login → Authorization of 3 requests`. */
   readonly correlations: readonly string[]
-  /** Properties without which nobody is let in: the plan does not run without them. */
+  /** Properties that give access: without them the requests are refused. */
   readonly credentials: readonly string[]
 }
 
@@ -149,7 +149,7 @@ export function describeCorrelation(
 }
 
 const LONGEST_NAME = 120
-/** What XML 1.0 cannot contain, not even escaped; and characters that turn the direction of text. */
+/** What XML 1.0 cannot contain, not even escaped; and characters that change the direction of text. */
 const UNPRINTABLE =
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/gu

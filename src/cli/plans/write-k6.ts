@@ -9,7 +9,7 @@ type Lines = readonly string[]
 
 const TIMEOUT = '30s'
 const TIME_UNITS = { s: '1s', min: '1m', h: '1h' }
-/** Of users who are there at a time, before k6 knows how long they take; it starts more where it needs them. */
+/** How long a visit takes at least. k6 starts more users if it takes longer. */
 const LEAST_SECONDS_PER_USER = 1
 const MOST_USERS = 5000
 
@@ -73,20 +73,20 @@ function closedOptions({ durationSeconds, requests }: PlanOptions, threads: numb
   ]
 }
 
-/** Without a fraction of users: k6 counts whole ones, in any time. The duration contains the ramp-up. */
+/** k6 takes whole numbers of users only, in any unit of time. The duration includes the ramp-up. */
 function openOptions(options: PlanOptions, rate: Rate): Lines {
   const { requests, rampupSeconds, durationSeconds } = options
   const secondsPerUser = LEAST_SECONDS_PER_USER + Math.ceil(totalThinkMs(requests) / 1000)
   const perSecond = UNIT_SECONDS[rate.per]
   const perUnit = perSecond === 1 ? 'rate' : `(rate / ${perSecond})`
   return [
-    `// Users arrive at this rate, whether others are waiting or not (an open model), and send each request once: -Jrate=50 is another one.`,
+    `// Users arrive at this rate, whether others are waiting or not (an open model), and send each request once. -Jrate=50 sets another rate.`,
     `const rate = Number(__ENV.RATE || ${rate.arrivals})`,
     `const rampup = seconds(__ENV.RAMPUP || '${rampupSeconds}s')`,
     `const duration = seconds(__ENV.DURATION || '${durationSeconds}s')`,
     `const unit = Number.isInteger(rate) ? '${TIME_UNITS[rate.per]}' : '${1000 * perSecond}s'`,
     'const arrivals = Number.isInteger(rate) ? rate : Math.round(rate * 1000)',
-    '// How many of them are there at a time is up to the application: k6 starts more when it needs them, up to maxVUs.',
+    '// How many are active at a time depends on the application: k6 starts more when it needs them, up to maxVUs.',
     `const users = Math.max(1, Math.ceil(${perUnit} * ${secondsPerUser}))`,
     `const vus = { preAllocatedVUs: Math.min(users, ${MOST_USERS}), maxVUs: Math.min(20 * users, ${MOST_USERS}) }`,
     '',
@@ -149,7 +149,7 @@ function parameters({ name, method, headers, expects }: PlanRequest): Lines {
   return entries.join(',\n').split('\n')
 }
 
-/** Line breaks that end a comment, characters that turn the direction of text, and what has no sign. */
+/** Line breaks, which end a comment, characters that change the direction of text, and invisible ones. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}\ufffe\uffff]/gu
 
 /** A string of JavaScript: nothing in it is code, and no line of the file ends within it. */

@@ -19,7 +19,7 @@ const CONNECT_TIMEOUT_MS = 5000
 const RESPONSE_TIMEOUT_MS = 30_000
 const THINK_MS = 200
 
-/** After the last arrival an open group ends when this has passed, and interrupts whoever is not done yet. */
+/** An open group ends this long after the last arrival, and interrupts users who are not done. */
 const SETTLE_SECONDS = 5
 
 /** A JMeter plan: users who send the requests in order, over and over, or once each if they arrive at a rate. */
@@ -108,7 +108,7 @@ function defaults({ protocol, host, port }: PlanTarget): Lines {
 function threadGroup(options: PlanOptions, children: Lines): Lines {
   return options.load.kind === 'open'
     ? commented(
-        'Users arrive at this rate, whether others are waiting or not (an open model), and send each request once. The settings rampup and duration of loadgate arrive as properties, and -Jrate=50 is another rate. Each node has the whole rate. Whoever is not done when the last pause ends is interrupted: -Jsettle=30 waits longer.',
+        'Users arrive at this rate, whether others are waiting or not (an open model), and send each request once. The settings rampup and duration of loadgate arrive as properties, and -Jrate=50 sets another rate. Each node has the whole rate. Whoever is not done when the last pause ends is interrupted: -Jsettle=30 waits longer.',
         openGroup(options, options.load.rate, children)
       )
     : commented(
@@ -117,7 +117,7 @@ function threadGroup(options: PlanOptions, children: Lines): Lines {
       )
 }
 
-/** The duration contains the ramp-up, as that of other thread groups does. */
+/** The duration includes the ramp-up, as in other thread groups. */
 function openGroup(options: PlanOptions, rate: Rate, children: Lines): Lines {
   const { requests, rampupSeconds, durationSeconds } = options
   const settleSeconds = SETTLE_SECONDS + Math.ceil(totalThinkMs(requests) / 1000)

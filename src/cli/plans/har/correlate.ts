@@ -7,7 +7,7 @@ import { listValues, singular, type ReplyValue } from './reply-values.js'
 interface Source extends ReplyValue {
   /** The request, by its place in the plan. */
   readonly at: number
-  /** When the reply had come. */
+  /** When the reply was complete. */
   readonly endMs: number
   readonly isEnabled: boolean
 }
@@ -18,7 +18,7 @@ interface Use {
   readonly to: { readonly at: number; readonly name: string }[]
 }
 
-/** Starts of clocks differ by the rounding of a browser. */
+/** Browsers round their times. */
 const ROUNDING_MS = 1
 
 /**
@@ -38,7 +38,7 @@ export class Correlation {
         ({ endMs, isShortId }) =>
           !(endMs > startMs + ROUNDING_MS) && (!isShortId || (to.kind === 'path' && /[a-z]/i.test(to.name)))
       )
-      // A plan that leaves a request out has no reply to it.
+      // A disabled request gets no reply.
       const source = sources.find(({ isEnabled }) => isEnabled) ?? sources[0]
       if (source !== undefined) return this.#use(source, at, to)
       this.#sent.add(value)
@@ -87,7 +87,7 @@ export class Correlation {
     return use.variable
   }
 
-  /** An id has the name of its thing: `order_id` of `/orders/4711`. */
+  /** An id is named after what it identifies: `order_id` of `/orders/4711`. */
   #nameFor({ name, place }: Source, to: Destination): string {
     const thing = to.kind === 'path' ? singular(to.name) : ''
     const isBare = /^_?(?:id|uuid|guid)$/i.test(name)

@@ -122,7 +122,7 @@ function findMain(requests: readonly Recorded[]): Recorded | undefined {
   return home ?? requests.find(({ status }) => status > 0) ?? requests[0]
 }
 
-/** Without a response a page says only by its request that it is one. */
+/** Without a response, only the request says that it is a page. */
 function isPage({ resource, responseType, headers }: Recorded): boolean {
   if (resource === 'document' || responseType.startsWith('text/html')) return true
   const accepts = headers.find(([name]) => name.toLowerCase() === 'accept')?.[1] ?? ''
@@ -179,7 +179,7 @@ function toRequest(
   }
 }
 
-/** From the browser's cache is 304; JMeter has none. An error is one for JMeter anyway. */
+/** A 304 came from the browser's cache, which JMeter does not have. An error fails in JMeter anyway. */
 function expectationOf({ status }: Recorded): Pick<PlanRequest, 'expects'> {
   if ((status >= 200 && status < 300) || status === 304) return { expects: 2 }
   return status >= 300 && status < 400 ? { expects: 3 } : {}

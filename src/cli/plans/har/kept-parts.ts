@@ -21,7 +21,7 @@ const MEDIA_PARAMETER =
 const LANGUAGE = /^(?:\*|[a-z]{2,3}(?:-[a-z0-9]{2,4}){0,3})(?:; ?q=[01](?:\.\d{1,3})?)?$/i
 const DEEPEST_JSON = 60
 const MOST_BODY_BYTES = 256 * 1024
-/** Stand around what is not a string: a number stays as it was written, for JavaScript would round it. */
+/** Marks around what is not a string: a number stays as it was written, because JavaScript would round it. */
 const [RAW_START, RAW_END] = ['\ue002', '\ue003']
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
 

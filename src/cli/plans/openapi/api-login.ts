@@ -11,7 +11,7 @@ interface Operation {
   readonly parameters: readonly JsonObject[]
 }
 
-/** The operation that gives what the others want, and where its reply has the token; without one it sets a cookie. */
+/** The operation that logs in, and where its reply has the token; without a token it sets a cookie. */
 export interface ApiLogin {
   readonly operation: Operation
   readonly token?: PlanExtract
@@ -25,7 +25,7 @@ const OTHER_PURPOSE = /regist|sign-?up|reset|forgot|recover|change|invite/i
 const LOGIN_PATH = /log-?in|sign-?in|session|auth|token/i
 const DEEPEST = 4
 
-/** The first operation that takes one password and gives a token; where the API wants a cookie, one that takes a password. */
+/** The first operation that takes one password and replies with a token; if the API uses a cookie, one that takes a password. */
 export function findLogin<T extends Operation>(
   api: ApiDocument,
   operations: readonly T[]
@@ -45,7 +45,7 @@ export function findLogin<T extends Operation>(
   return first !== undefined && wantsCookie(api) ? { operation: first } : undefined
 }
 
-/** A value as the first good reply has it. */
+/** A value that fits the first 2xx reply. */
 function replyOf(api: ApiDocument, facts: JsonObject): unknown {
   const responses = fieldIn(facts, 'responses')
   const [, good] =
@@ -60,7 +60,7 @@ function replyOf(api: ApiDocument, facts: JsonObject): unknown {
   return resolved && sampleOf(api, resolved)
 }
 
-/** The nearest one to the top. */
+/** The one nearest to the top. */
 function findToken(value: unknown, keys: readonly string[] = []): string[] | undefined {
   if (!isObject(value) || keys.length > DEEPEST) return undefined
   const names = Object.keys(value).filter((name) => TOKEN_NAME.test(name) && !REFRESH_NAME.test(name))
@@ -81,7 +81,7 @@ function wantsCookie(api: ApiDocument): boolean {
   })
 }
 
-/** The body of a login with properties for who logs in, whatever its examples are: they are nobody's. */
+/** The body of a login, with properties in place of examples, which are nobody's. */
 export function hideIdentity(value: unknown): unknown {
   if (!isObject(value)) return value
   return Object.fromEntries(

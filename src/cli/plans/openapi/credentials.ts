@@ -3,7 +3,7 @@ import { propertyName, type PlanHeader } from '../request.js'
 import { fieldIn, textIn, type ApiDocument, type JsonObject } from './api-document.js'
 import type { ApiLogin } from './api-login.js'
 
-/** What a request needs to be let in, by the names of parameters and cookies: a plan is committed and must not contain secrets. */
+/** The credentials of a request, by the names of parameters and cookies: a plan is committed and must not contain secrets. */
 export function readCredentials(
   api: ApiDocument,
   operation: JsonObject,

@@ -29,7 +29,7 @@ export function readOpenApi(text: string, { allMethods }: { allMethods: boolean 
   const api = ApiDocument.read(text)
   const { all, here, target } = findOperations(api)
   const login = findLogin(api, here)
-  // Whoever is let in comes first.
+  // The login comes first.
   const ordered =
     login === undefined ? here : [login.operation, ...here.filter((one) => one !== login.operation)]
   const requests = ordered

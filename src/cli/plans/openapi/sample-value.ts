@@ -36,7 +36,7 @@ interface Place {
 
 function sample(api: ApiDocument, holder: JsonObject, place: Place): unknown {
   const given = givenIn(api, holder)
-  // One of a few words that the document lists is no secret, whatever its name.
+  // A value of an enum is no secret, whatever its name.
   if (given !== undefined) return hideSecrets(given, listIn(holder, 'enum').length > 0 ? '' : place.name)
   const schema = api.resolve(fieldIn(holder, 'schema'))
   if (schema !== undefined) return sample(api, schema, place)
@@ -143,7 +143,7 @@ interface RequestBody {
 
 const MOST_CHARACTERS = 256 * 1024
 
-/** The body of an operation, with a value that fits its schema, changed as told. */
+/** The body of an operation, with a value that fits its schema, after `change`. */
 export function readBody(
   api: ApiDocument,
   operation: JsonObject,
