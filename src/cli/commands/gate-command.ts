@@ -86,10 +86,7 @@ export const flags: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
 export function gateFlags(without: readonly string[], about: Readonly<Record<string, string>>): Flag[] {
   return flags
     .filter(({ name }) => !without.includes(name))
-    .map((flag) => ({
-      ...flag,
-      about: about[flag.name] ?? flag.about
-    }))
+    .map((flag) => ({ ...flag, about: about[flag.name] ?? flag.about }))
 }
 
 /** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */

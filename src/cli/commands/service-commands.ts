@@ -18,13 +18,14 @@ const ROLE_FLAG = {
     'What the user may do: admin (everything), member (run, and stop what is theirs) or viewer (read). Required.'
 }
 
+function readConfig(args: Arguments, { workspace }: CommandPorts): ReturnType<typeof readServiceConfig> {
+  if (args.has('config')) return readServiceConfig(resolve(workspace, args.text('config')))
+  throw new UsageError('give the config file of the service with --config <file>: it says where the data is')
+}
+
 function userCommand(act: (users: Users, name: string) => { json: unknown; text: string }): Runnable {
   const run: Runnable['run'] = async (args, ports) => {
-    if (!args.has('config'))
-      throw new UsageError(
-        'give the config file of the service with --config <file>: it says where the users are'
-      )
-    const { dataDir } = await readServiceConfig(resolve(ports.workspace, args.text('config')))
+    const { dataDir } = await readConfig(args, ports)
     const users = await ports.openUsers(dataDir)
     try {
       const { json, text } = act(users, args.words[0] ?? '')
@@ -126,9 +127,7 @@ const PRUNE_FLAGS = flagsOf({
 export const prune: Runnable = { flags: PRUNE_FLAGS, run: runPruneCommand }
 
 async function runPruneCommand(args: Arguments, ports: CommandPorts): Promise<number> {
-  const file = args.text('config')
-  if (file === '') throw new UsageError('`loadgate prune` needs the config file of the service, --config')
-  const { dataDir, retention } = await readServiceConfig(resolve(ports.workspace, file))
+  const { dataDir, retention } = await readConfig(args, ports)
   const isDry = args.has('dry-run')
   const pruned = await ports.prune({ dataDir, retention, isDry })
   const bytes = pruned.reduce((sum, { run }) => sum + run.bytes, 0)

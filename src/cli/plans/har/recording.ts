@@ -1,4 +1,4 @@
-import { fieldIn, textIn } from '../openapi/api-document.js'
+import { fieldIn, textIn } from '../json-fields.js'
 import { FORM_TYPE, SourceError } from '../request.js'
 
 /** One request of a recording, with its reply. */

@@ -1,7 +1,8 @@
 import { isObject } from '../../../contract/decode.js'
 import { propertyName, type PlanExtract } from '../request.js'
 import { isPasswordName, markProperty } from '../secrets.js'
-import { fieldIn, type ApiDocument, type JsonObject } from './api-document.js'
+import type { ApiDocument } from './api-document.js'
+import { entriesIn, fieldIn, type JsonObject } from '../json-fields.js'
 import { sampleBody, sampleOf } from './sample-value.js'
 
 interface Operation {
@@ -47,15 +48,11 @@ export function findLogin<T extends Operation>(
 
 /** A value that fits the first 2xx reply. */
 function replyOf(api: ApiDocument, facts: JsonObject): unknown {
-  const responses = fieldIn(facts, 'responses')
-  const [, good] =
-    Object.entries(isObject(responses) ? responses : {}).find(([status]) => status.startsWith('2')) ?? []
+  const [, good] = entriesIn(facts, 'responses').find(([status]) => status.startsWith('2')) ?? []
   const reply = api.resolve(good)
   if (reply === undefined) return undefined
   if (api.isSwagger) return sampleOf(api, reply)
-  const content = fieldIn(reply, 'content')
-  const [, media] =
-    Object.entries(isObject(content) ? content : {}).find(([type]) => /\bjson\b/i.test(type)) ?? []
+  const [, media] = entriesIn(reply, 'content').find(([type]) => /\bjson\b/i.test(type)) ?? []
   const resolved = api.resolve(media)
   return resolved && sampleOf(api, resolved)
 }
@@ -74,8 +71,7 @@ function findToken(value: unknown, keys: readonly string[] = []): string[] | und
 }
 
 function wantsCookie(api: ApiDocument): boolean {
-  const schemes = fieldIn(fieldIn(api.root, 'components'), 'securitySchemes')
-  return Object.values(isObject(schemes) ? schemes : {}).some((scheme) => {
+  return entriesIn(fieldIn(api.root, 'components'), 'securitySchemes').some(([, scheme]) => {
     const resolved = api.resolve(scheme)
     return fieldIn(resolved, 'type') === 'apiKey' && fieldIn(resolved, 'in') === 'cookie'
   })

@@ -19,7 +19,8 @@ import { describeProperties, showProperties } from '../secrets.js'
 import { findLogin, hideIdentity, type ApiLogin } from './api-login.js'
 import { BASIC_PROPERTY, isHeaderName, NO_CREDENTIALS, readCredentials } from './credentials.js'
 import { HERE, readServer, type ApiServer } from './servers.js'
-import { ApiDocument, fieldIn, textIn, type JsonObject } from './api-document.js'
+import { ApiDocument } from './api-document.js'
+import { entriesIn, fieldIn, textIn, type JsonObject } from '../json-fields.js'
 import { plainText, readBody, sampleOf } from './sample-value.js'
 
 type Operation = ReturnType<typeof listOperations>[number]
@@ -99,8 +100,7 @@ function findOperations(api: ApiDocument) {
 }
 
 function listOperations(api: ApiDocument, main: ApiServer) {
-  const paths = fieldIn(api.root, 'paths')
-  return Object.entries(isObject(paths) ? paths : {}).flatMap(([path, value]) => {
+  return entriesIn(api.root, 'paths').flatMap(([path, value]) => {
     const item = api.resolve(value)
     if (item === undefined || !path.startsWith('/')) return []
     return Object.entries(item).flatMap(([key, facts]) => {
@@ -268,8 +268,7 @@ function pair(name: string, value: string): PlanText {
 
 /** A parameter has a schema, or the one type of content that it is written as. */
 function valueOf(api: ApiDocument, parameter: JsonObject): { value: unknown; isJson: boolean } {
-  const content = fieldIn(parameter, 'content')
-  const [first] = Object.entries(isObject(content) ? content : {})
+  const [first] = entriesIn(parameter, 'content')
   const media = first && api.resolve(first[1])
   if (media === undefined)
     return { value: sampleOf(api, parameter, textIn(parameter, 'name')), isJson: false }
