@@ -12,7 +12,7 @@ const OTHER_ORIGINS = ['results', 'run-id', 'repeat']
 
 export const ABOUT_CONFIG = `YAML file whose keys are these flags without their dashes. A flag wins over the file. Unknown keys are an error. \`${NONE}\` reads no file. Default: ${CONFIG_PATH} in the current directory, if it is there and none of ${OTHER_ORIGINS.map((name) => `--${name}`).join(', ')} is given.`
 
-/** The path of the config file; empty if there is none. One that was not asked for is told. */
+/** The path of the config file; empty if there is none. Says so if nobody asked for it. */
 export async function findConfig(
   args: Arguments,
   { workspace, tell }: { readonly workspace: string; readonly tell: (line: string) => void }

@@ -11,7 +11,7 @@ export const ABOUT_JUNIT =
 /** Writes the outcome to the file that the flag names; without the flag, nothing. */
 export type WriteJUnit = (outcome: JUnitOutcome) => Promise<void>
 
-export interface JUnitPorts {
+interface JUnitPorts {
   readonly workspace: string
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string
@@ -32,7 +32,7 @@ export async function withJUnit(
   const write: WriteJUnit = (outcome) => writeFileAt(path, renderJUnit(outcome, redact))
   await write({ verdict: 'error', reason: NOT_ENDED })
   return work(write).catch(async (thrown: unknown) => {
-    // A file that could not be written is what was thrown, perhaps.
+    // Perhaps this file is what could not be written.
     await write({ verdict: 'error', reason: messageOf(thrown) }).catch(() => undefined)
     throw thrown
   })
@@ -47,7 +47,7 @@ export async function noteInJUnit(
   const value = findTyped(typed)
   if (value === undefined) return
   const text = renderJUnit({ verdict: 'error', reason: messageOf(thrown) }, redact)
-  // What was typed is told anyway, and is the first thing to be corrected.
+  // The mistake is reported anyway, and has to be corrected first.
   await findPlace(resolve(workspace, value))
     .then((path) => writeFileAt(path, text))
     .catch(() => undefined)

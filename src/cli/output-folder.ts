@@ -51,11 +51,8 @@ export async function readRegionsFlag(args: Arguments, workspace: string): Promi
     )
   const path = resolve(workspace, given)
   // A text may be too long for a path.
-  const isFile = await stat(path).then(
-    (found) => found.isFile(),
-    () => false
-  )
-  if (isFile) return readFile(path, 'utf8')
+  const facts = await stat(path).catch(() => undefined)
+  if (facts?.isFile()) return readFile(path, 'utf8')
   const isYaml = given.includes(':') || /^\s*[[{]/.test(given)
   if (!isYaml) throw new UsageError(`--regions: there is no file "${given}"`)
   return given

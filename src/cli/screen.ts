@@ -39,7 +39,7 @@ export function say(
   screen.out.write(strikeOut(text, [token]))
 }
 
-export interface TableOptions {
+interface TableOptions {
   /** Aligns every column but the first one to the right. */
   readonly areNumbers?: boolean
   /** The width to fit into; undefined where lines may be of any length. */

@@ -98,6 +98,49 @@ describe('properties that a JMeter plan reads and nobody gives', () => {
   })
 })
 
+describe('what a script of a JMeter plan reads and nobody gives', () => {
+  const before = (code: string): string =>
+    plan(element('JSR223PreProcessor', 'sign', text('script', code.replaceAll('"', '&quot;'))))
+
+  test('a property, with the line', () => {
+    expect(check(before('def a = 1\nlog.info(props.get("tenant"))'))).toEqual([
+      'warning: The script "sign", line 2, reads props.get("tenant"), and nothing gives it: it would be null. Add -Jtenant=… to override-parameters, or write a fallback: props.get("tenant") ?: \'…\'.'
+    ])
+    expect(check(before('f(props["a"], props.getProperty("b"), props[\'duration\'])'))).toEqual([
+      expect.stringContaining('Add -Ja=… to'),
+      expect.stringContaining('Add -Jb=… to'),
+      expect.stringContaining('Set duration, or write')
+    ])
+    const others = [{ name: 'sign.groovy', text: '\nf(props.get("a"))' }]
+    const runs = element('JSR223Sampler', 'own', text('filename', 'sign.groovy'))
+    expect(check(plan(runs), { others })).toEqual([expect.stringContaining('sign.groovy, line 2, reads')])
+  })
+
+  test('a variable of the environment, which parameters are not part of', () => {
+    const read = check(before('f(System.getenv("TENANT"))'), { parameters: [J('TENANT')] })
+    expect(read).toEqual([
+      expect.stringContaining('-JTENANT has no effect'),
+      'warning: The script "sign", line 1, reads System.getenv("TENANT"), and nothing gives it: it would be null. Read props.get("TENANT") instead, and add -JTENANT=… to override-parameters, or write a fallback: System.getenv().getOrDefault("TENANT", …).'
+    ])
+  })
+
+  test.each<[string, string, Partial<PlanRequest>]>([
+    ['a parameter', 'f(props.get("a"))', { parameters: [J('a')] }],
+    ['a setting', 'f(props.get("threads"))', { threads: 5 }],
+    ['a file', 'f(props.get("a"))', { given: new Set(['a']) }],
+    ['a fallback', 'f(props.get("a") ?: "b")', {}],
+    ['a condition', 'if (props.get("a") != null) f()', {}],
+    ['a default', 'f(props.getProperty("a", "b"), props.getOrDefault("a", "b"))', {}],
+    ['the script', 'props.put("a", "b"); f(props.get("a"))', {}],
+    ['whoever knows the name', 'f(props.get(name), props.get("${name}"))', {}],
+    ['JMeter', 'f(props.get("user.dir"))', {}],
+    ['nobody, in a comment', '// props.get("a")', {}],
+    ['the node', 'f(System.getenv("FLOOD_NODE_INDEX"))', {}]
+  ])('given by %s: nothing is said', (_, code, changes) => {
+    expect(check(before(code), changes)).toEqual([])
+  })
+})
+
 describe('parameters that a JMeter plan does not read', () => {
   const unread = (content: string, name: string): string[] => check(plan(content), { parameters: [J(name)] })
 
@@ -223,6 +266,23 @@ describe('values that a source reads and nobody gives', () => {
     ['a name that is put together', 'System.getProperty(PREFIX + "a")']
   ])('nothing is said of Java: %s', (_, code) => {
     expect(gatling(code)).toEqual([])
+  })
+
+  test('the environment of Java', () => {
+    expect(gatling('String t =\n  f(System.getenv("TENANT"));', { parameters: [J('TENANT')] })).toEqual([
+      'warning: Shop.java, line 2, reads System.getenv("TENANT"), and nothing gives it: it would be null. List a file named environment under files, with the line TENANT=…, or write a fallback: System.getenv().getOrDefault("TENANT", …).'
+    ])
+    expect(gatling('f(System.getenv("TENANT"))', { given: new Set(['TENANT']) })).toEqual([])
+    expect(gatling('f(System.getenv("WEBDRIVER_HOST"), System.getenv("HOME"))')).toEqual([])
+  })
+
+  test('the environment of a browser script', () => {
+    const chrome = of('service-chrome', 'shop.ts')
+    expect(chrome('visit(`https://${process.env.host}/`)')).toEqual([
+      "warning: shop.ts, line 1, reads process.env.host, and nothing gives it: it would be undefined or empty. Add -Jhost=… to override-parameters, or write a fallback: process.env.host || '…'."
+    ])
+    expect(chrome('f(process.env.host)', { parameters: [J('host')] })).toEqual([])
+    expect(chrome("f(process.env.host ?? 'a'); const { port = '80' } = process.env")).toEqual([])
   })
 
   test('a source of one long line takes no longer than its size', () => {

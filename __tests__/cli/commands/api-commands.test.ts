@@ -250,6 +250,12 @@ describe('a service that answers in its own way', () => {
     expect(JSON.parse(out)).toBeNull()
   })
 
+  test('a grid with left out keys is not created', async () => {
+    const creating = type(['grid', 'create'], { url: other.url, token: other.token })
+    await expect(creating).rejects.toThrow('element 1: missing infrastructure, region')
+    expect(other.calls('POST', /./)).toEqual([])
+  })
+
   test('a CSV that cannot be downloaded is an error', async () => {
     other.csv = () => '{"error":"gone"}'
     const { uuid } = other.addRun({ statuses: ['finished'] })
@@ -306,20 +312,23 @@ describe('grids', () => {
   })
 
   test.each([
-    { what: 'nothing', grids: [], words: '--grids is missing' },
     {
       what: 'a reference',
       grids: ['--grids', 'uuid: abc'],
       words: 'takes one specification here, not a reference'
     },
-    { what: 'two', grids: ['--grids', `[${GRID}, ${GRID}]`], words: 'takes one specification here' },
-    {
-      what: 'half a specification',
-      grids: ['--grids', '{ region: us-east-1 }'],
-      words: 'missing infrastructure, instance_quantity'
-    }
+    { what: 'two', grids: ['--grids', `[${GRID}, ${GRID}]`], words: 'takes one specification here' }
   ])('create refuses $what', async ({ grids, words }) => {
     await expect(type(['grid', 'create', ...grids])).rejects.toThrow(words)
+  })
+
+  test.each([
+    ['nothing', [], { region: 'local', instance_quantity: 1, stop_after: 120 }],
+    ['a region', ['--grids', '{ region: us-east-1 }'], { region: 'us-east-1', instance_quantity: 1 }]
+  ])('of %s the service has defaults for the rest', async (_, grids, document) => {
+    const grid = await typeForJson<Shown>('grid', 'create', ...grids)
+    expect(grid).toMatchObject(document)
+    await type(['grid', 'terminate', grid.uuid])
   })
 })
 

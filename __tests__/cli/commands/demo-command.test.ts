@@ -252,8 +252,8 @@ describe('--compare', () => {
 
   test.each([
     { args: ['--slower', '20'], words: '--slower only works with --compare' },
-    { args: ['--compare', '--slower', '-5'], words: '--slower: "-5" is not a percentage' },
-    { args: ['--compare', '--slower', 'very'], words: '--slower: "very" is not a percentage' },
+    { args: ['--compare', '--slower', '-5'], words: '--slower: "-5" is invalid; expected a percentage' },
+    { args: ['--compare', '--slower', 'very'], words: '--slower: "very" is invalid; expected a percentage' },
     { args: ['--compare', '--slow'], words: '--slow does not apply with --compare; `--slower 50`' },
     {
       args: ['--compare', '--tool', 'gatling'],

@@ -229,20 +229,20 @@ describe('without a terminal', () => {
     { args: ['--from-openapi', HAR], words: 'shop.har: it is not a description of an API' },
     { args: ['--from-har', HAR, '--target', 'ftp://x'], words: '--target: "ftp://x" is not an http' },
     { args: ['--from-har', HAR, '--target', 'http://x/a'], words: 'give the address without one: http://x' },
-    { args: ['--duration', '99999h'], words: '--duration: "99999h" is not accepted; expected at most 24h' },
-    { args: ['--rampup', '25h'], words: '--rampup: "25h" is not accepted; expected at most 24h' },
+    { args: ['--duration', '99999h'], words: '--duration: "99999h" is invalid; expected at most 24h' },
+    { args: ['--rampup', '25h'], words: '--rampup: "25h" is invalid; expected at most 24h' },
     { args: ['--target', 'http://x/'], words: '--target only works with --from-openapi or --from-har' },
     { args: ['--from-openapi', API, '--think-times'], words: '--think-times only works with --from-har' },
     {
       args: ['--threads', 'many'],
-      words: '--threads: "many" is not accepted; expected a whole number from 1 to 1000'
+      words: '--threads: "many" is invalid; expected a whole number from 1 to 1000'
     },
-    { args: ['--rate', 'fast'], words: '--rate: "fast" is not accepted; expected a rate such as 20/s' },
-    { args: ['--rate', '0/s'], words: '--rate: "0/s" is not accepted' },
+    { args: ['--rate', 'fast'], words: '--rate: "fast" is invalid; expected a rate such as 20/s' },
+    { args: ['--rate', '0/s'], words: '--rate: "0/s" is invalid' },
     { args: ['--rate', '99999/s'], words: 'at most 10000/s' },
     { args: ['--rate', '20/s', '--threads', '5'], words: '--rate and --threads are two ways' },
     { args: ['--rate', '20/s', '--rampup', '2m'], words: '--rampup is longer than the duration' },
-    { args: ['--duration', '5 minutes'], words: '--duration: "5 minutes" is not accepted' },
+    { args: ['--duration', '5 minutes'], words: '--duration: "5 minutes" is invalid' },
     { args: ['--thresholds', 'error_rate < 1'], words: 'did you mean 1%?' }
   ])('$args: $words', async ({ args, words }) => {
     await expect(init(args)).rejects.toThrow(words)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { readHar } from '../../../src/cli/plans/har-requests.js'
+import { readHar } from '../../../src/cli/plans/har/har-requests.js'
 import { DEFAULT_TARGET, encodeText, type PlanText, type RequestSet } from '../../../src/cli/plans/request.js'
 import { nameVariables, writeK6 } from '../../../src/cli/plans/write-k6.js'
 import { writePlan } from '../../../src/cli/plans/write-plan.js'
@@ -102,7 +102,7 @@ describe('the logins that a browser recorded in the demo shop', () => {
       ...text.matchAll(/open-sesame|name=\\"csrf\\" value=\\"(\w+)|shop_session=([\w-]+)|(YWRh-[\w-]+)/g)
     ].map(([whole, ...groups]) => groups.find(Boolean) ?? whole)
     expect(new Set(secrets).size).toBeGreaterThan(2)
-    const written = planOf(set) + scriptOf(set) + set.notes.join() + (set.correlations ?? []).join()
+    const written = planOf(set) + scriptOf(set) + set.notes.join() + set.correlations.join()
     expect(secrets.filter((secret) => written.includes(secret))).toEqual([])
   })
 
@@ -258,6 +258,31 @@ describe('a value of a reply', () => {
     const { correlations, requests: made } = readHar(har(...requests), READ_ONLY)
     expect(correlations).toEqual(['token from GET /me → Authorization of GET /b'])
     expect(made.map(({ isEnabled }) => isEnabled)).toEqual([false, true, true])
+  })
+
+  test('a reply that an enabled request gets later replaces that of one that is cut off', () => {
+    const set = readHar(
+      har(
+        entry('/orders', { method: 'POST', body: '{}', reply: { id: 4711 } }),
+        entry('/orders/4711', { reply: { token: TOKEN } }),
+        entry('/session', { reply: { token: TOKEN } }),
+        entry('/mine', { headers: { Authorization: `Bearer ${TOKEN}` }, reply: { orders: [{ id: 4711 }] } }),
+        entry('/orders/4711/items')
+      ),
+      READ_ONLY
+    )
+    expect(set.requests.map(({ name, isEnabled }) => `${isEnabled ? 'yes' : 'no'} ${name}`)).toEqual([
+      'no POST /orders',
+      'no GET /orders/{order_id}',
+      'yes GET /session',
+      'yes GET /mine',
+      'yes GET /orders/{order_id_2}/items'
+    ])
+    expect(set.correlations).toEqual([
+      'order_id from POST /orders → the path of GET /orders/{order_id}',
+      'token from GET /session → Authorization of GET /mine',
+      'order_id_2 from GET /mine → the path of GET /orders/{order_id_2}/items'
+    ])
   })
 
   test('of several fields of one name the right one is taken', () => {

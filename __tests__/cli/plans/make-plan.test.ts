@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { flatten, readPlanTree, type PlanElement } from '../../../src/analysis/plans/jmx/plan-tree.js'
-import { readHar } from '../../../src/cli/plans/har-requests.js'
+import { readHar } from '../../../src/cli/plans/har/har-requests.js'
 import { readOpenApi } from '../../../src/cli/plans/openapi/openapi-requests.js'
 import {
   encodePath,

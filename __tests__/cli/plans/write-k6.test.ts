@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { readHar } from '../../../src/cli/plans/har-requests.js'
+import { readHar } from '../../../src/cli/plans/har/har-requests.js'
 import { readOpenApi } from '../../../src/cli/plans/openapi/openapi-requests.js'
 import {
   DEFAULT_TARGET,
@@ -18,7 +18,7 @@ const read = (name: string): string => readFileSync(`${FIXTURES}/${name}`, 'utf8
 const CLOSED: Load = { kind: 'closed', threads: 5 }
 
 function scriptOf(set: Pick<RequestSet, 'target' | 'requests'>, load: Load = CLOSED): string {
-  const { requests } = nameVariables({ ...set, notes: [] })
+  const { requests } = nameVariables({ ...set, notes: [], correlations: [], credentials: [] })
   const target = set.target ?? DEFAULT_TARGET
   return writeK6({ name: 'Load test', target, requests, load, rampupSeconds: 6, durationSeconds: 60 })
 }
@@ -192,7 +192,7 @@ describe('hostile text', () => {
 
 test('names of variables never collide, and notes name the parameters to give', () => {
   const named = nameVariables({
-    target: undefined,
+    ...{ target: undefined, correlations: [], credentials: ['x_tenant'] },
     notes: ['Give them: -Jx-tenant=…, -Jx_tenant=…, and 3 more, each ${__P(name,)} in the plan'],
     requests: [
       {
@@ -203,6 +203,7 @@ test('names of variables never collide, and notes name the parameters to give', 
   })
   const [first, second] = [{ property: 'value_x_tenant' }, { property: 'value_x_tenant_2' }]
   expect(named.requests[0]?.path).toEqual(['/', first, '/', second, '/', first])
+  expect(named.credentials).toEqual([second.property])
   expect(named.notes).toEqual([
     'Give them: -Jvalue_x_tenant=…, -Jvalue_x_tenant_2=…, and 3 more, each __ENV.NAME in the plan'
   ])

@@ -56,7 +56,7 @@ describe('grid-start', () => {
       start({
         'base-url': 'http://load.example.com',
         token: 'a b',
-        grids: '- a1\n- { region: us-east-1 }',
+        grids: '- a1\n- { stop_after: soon }',
         timeout: 'soon',
         'service-name': 'A B',
         keep: 'perhaps'
@@ -79,13 +79,18 @@ describe('grid-start', () => {
   test.each([
     ['base-url', '', 'is empty'],
     ['token', '', 'is empty'],
-    ['grids', '', 'is empty'],
     ['grids', '[]', 'must be a list of grids'],
     ['grids', `- uuid: a1\n- ${SPEC}`, 'only creates grids'],
     ['base-url', 'local', 'the embedded service ends with its step']
   ])('%s "%s" is an error', (name, value, words) => {
     expect(problemsOf(() => start({ [name]: value }))).toEqual([
       expect.stringMatching(new RegExp(`^${name}: .*${words}`))
+    ])
+  })
+
+  test('an empty list is one grid, of which the service chooses everything', () => {
+    expect(start({ grids: '' }).grids).toEqual([
+      expect.objectContaining({ region: '', nodeCount: 1, leftOut: expect.arrayContaining(['region']) })
     ])
   })
 

@@ -44,6 +44,12 @@ describe('grids that start', () => {
     expect(terminated()).toEqual([])
   })
 
+  test('what only a service of loadgate has defaults for is refused by others before anything is created', async () => {
+    const grids = [makeSpecification({ region: '', leftOut: ['region'] })]
+    await expect(start({ grids })).rejects.toThrow('grids: element 1: missing region. Nothing was created.')
+    expect(service.count('createGrid')).toBe(0)
+  })
+
   test('the output has the first one before the second is requested', async () => {
     service.meet('createGrid', faults.none, faults.hold)
     const starting = begin().catch((thrown: unknown) => thrown)

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
-import { readGridList } from '../../gate/settings/grid-list.js'
+import { readGridList, SERVICE_RULES } from '../../gate/settings/grid-list.js'
+import { requireKeys } from '../../gate/run/make-grids.js'
 import { parseServiceAddress } from '../../gate/settings/target-settings.js'
 import { startDeadline } from '../../gate/deadline.js'
 import { fetchResults } from '../../gate/collect/fetch-results.js'
@@ -28,7 +29,8 @@ const CONNECTION = {
 const CONNECTION_FLAGS = flagsOf(CONNECTION)
 const GRID_FLAGS = flagsOf({
   ...CONNECTION,
-  'grids <yaml>': 'Specification of the grid: one element of the list that `run --grids` takes.'
+  'grids <yaml>':
+    'Specification of the grid: one element of the list that `run --grids` takes. Default: what a service of loadgate chooses; another service needs five keys.'
 })
 const RESULTS_FLAGS = flagsOf({
   ...CONNECTION,
@@ -190,13 +192,13 @@ export const downloadResults = operation(async ({ client, id, args, tell, ports,
 
 export const createGrid = operation(async ({ client, args, tell, cancelled }) => {
   const text = args.text('grids')
-  if (text === '') throw new UsageError('--grids is missing: give one specification')
-  const list = text.startsWith('-') || text.startsWith('[') ? text : `[${text}]`
-  const { grids, problems } = readGridList(list, { defaults: {}, durationSeconds: undefined })
+  const list = text.startsWith('-') || text.startsWith('[') ? text : `[${text || '{}'}]`
+  const { grids, problems } = readGridList(list, SERVICE_RULES)
   const [specification] = grids
   if (problems.length > 0) throw new UsageError(`--grids: ${problems.join('; ')}`)
   if (specification === undefined || isReference(specification) || grids.length > 1)
     throw new UsageError('--grids takes one specification here, not a reference')
+  await requireKeys(client, grids, () => client.findApi('reading the account', cancelled))
   const grid = await client.createGrid(specification, cancelled)
   tell(() => describeGrid(grid))
 }, GRID_FLAGS)

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { dirname, join, resolve } from 'node:path'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { NotAFileError, replaceFile } from '../../contract/files.js'
@@ -22,6 +21,7 @@ import type { Measurements } from '../../analysis/results/figures/measurements.j
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import { listStallLabels } from '../../analysis/thresholds/judge/over-time.js'
 import { flagsOf, type Arguments, UsageError } from '../arguments.js'
+import { readGitHead } from '../git-head.js'
 import type { CommandPorts, Runnable } from '../ports.js'
 import { plain, say, table, type Screen } from '../screen.js'
 import {
@@ -95,9 +95,7 @@ async function readCommit(given: string, workspace: string): Promise<string> {
       throw new UsageError(`--commit takes a full SHA of 40 characters, found "${given}"`)
     return given.toLowerCase()
   }
-  const head = await new Promise<string>((done) => {
-    execFile('git', ['rev-parse', 'HEAD'], { cwd: workspace }, (_, out) => done(out.trim()))
-  })
+  const head = await readGitHead(workspace)
   if (COMMIT.test(head)) return head
   throw new UsageError(
     `${workspace} is not a git working directory; give the commit that ran with --commit <sha>`
@@ -182,7 +180,7 @@ async function readFinishedRun(folder: string) {
   return {
     facts: {
       runId: String(verdict['run-id']),
-      // A service's clock may be ahead, and a run from the future would be the newest for as long.
+      // A service's clock may be ahead, and a run from the future would stay the newest until then.
       atMs: Math.min(Date.now(), typeof startedMs === 'number' ? startedMs : (measurements.startMs ?? 0)),
       unusable: verdict.rehearsal === true ? REHEARSAL : null,
       fingerprint: readFingerprint(verdict, folder),

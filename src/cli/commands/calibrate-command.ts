@@ -24,20 +24,9 @@ const MOST_RUNS = 50
 
 /** Flags of `loadgate run` that mean nothing where nothing is judged, or that are about a single run. */
 const NOT_FLAGS = [
-  ...[
-    'run-id',
-    'results',
-    'tool-exit-code',
-    'wait',
-    'fail-on',
-    'on-missing-token',
-    'confirm',
-    'stop-early',
-    'on-stall',
-    'junit'
-  ],
-  ...['baseline', 'baseline-parameters', 'baseline-rounds', 'on-missing-baseline', 'on-unsure'],
-  'ignore-parameters'
+  ...['run-id', 'results', 'tool-exit-code', 'wait', 'fail-on', 'on-missing-token', 'ignore-parameters'],
+  ...['confirm', 'stop-early', 'on-stall', 'on-unsure', 'on-missing-baseline', 'junit'],
+  ...['baseline', 'baseline-parameters', 'baseline-rounds']
 ]
 const ABOUT: Readonly<Record<string, string>> = {
   thresholds: 'The lines that name `baseline`, to find out what they can find; the others have no effect.',

@@ -232,7 +232,7 @@ async function tryOnce(
     return await probe(url, { signal: deadline.signal, acceptsAnyCertificate: true })
   } catch (thrown) {
     if (thrown !== slow) throw thrown
-    // It accepted the connection, and said nothing yet.
+    // It accepted the connection, and has not replied yet.
     return { kind: 'slow', failure: `${url.host} did not reply within ${LONGEST_TRY_MS / 1000} s` }
   } finally {
     deadline.release()

@@ -1,7 +1,7 @@
 import { join, relative, resolve } from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { TOOLS } from '../../contract/vocabulary.js'
-import { parseChoice } from '../../contract/setting-values.js'
+import { parseChoice, parsePattern } from '../../contract/setting-values.js'
 import { flagsOf, type Arguments, readArguments, UsageError, valueOf } from '../arguments.js'
 import * as gate from './gate-command.js'
 import type { CommandPorts } from '../ports.js'
@@ -175,12 +175,10 @@ function withoutToolOutput(ports: CommandPorts): CommandPorts {
 }
 
 function readPercent(args: Arguments): number {
-  if (!args.has('slower')) return DEFAULT_SLOWER_PERCENT
-  const text = args.text('slower')
-  const [, number] = /^(\d{1,4}(?:\.\d{1,3})?) ?%?$/.exec(text) ?? []
-  if (number === undefined)
-    throw new UsageError(`--slower: "${text}" is not a percentage; give a number such as 20, or 0 for none`)
-  return Number(number)
+  const text = valueOf(args, 'slower', (given) =>
+    parsePattern(given, /^\d{1,4}(?:\.\d{1,3})? ?%?$/, 'a percentage such as 20, or 0 for none')
+  )
+  return text === undefined ? DEFAULT_SLOWER_PERCENT : parseFloat(text)
 }
 
 const COMPARED = ['holds', 'broken', 'unsure']

@@ -86,10 +86,7 @@ export const flags: readonly Flag[] = INPUT_GROUPS.flatMap((group) =>
 export function gateFlags(without: readonly string[], about: Readonly<Record<string, string>>): Flag[] {
   return flags
     .filter(({ name }) => !without.includes(name))
-    .map((flag) => ({
-      ...flag,
-      about: about[flag.name] ?? flag.about
-    }))
+    .map((flag) => ({ ...flag, about: about[flag.name] ?? flag.about }))
 }
 
 /** `loadgate run`: the gate, with settings from flags named after the inputs. Returns the exit code. */
@@ -170,7 +167,7 @@ function readFlag(name: InputName, args: Arguments, token: string): string {
   return NOT_FLAGS.includes(name) ? '' : args.text(name)
 }
 
-/** What really exists, a full disk may have prevented some of it; and what a service keeps that the gate had no time to collect. */
+/** The files that exist, for a full disk may have prevented some; and what the service still has, if the gate had no time to collect it. */
 async function describeFiles(outcome: Outcome, settings: Settings, folder: string): Promise<string> {
   const { verdict, measurements, run } = outcome
   const names: readonly string[] = await readdir(folder, { recursive: true }).catch(() => [])
@@ -216,9 +213,6 @@ async function resolveTypedBaseline(text: string, workspace: string): Promise<Ba
       problem: `"${text}" is not a file; give the path of a baseline document, which \`loadgate baseline record\` creates from the runs of that branch`
     }
   const folder = dirname(found.path)
-  const isFolder = await stat(folder).then(
-    (facts) => facts.isDirectory(),
-    () => false
-  )
-  return isFolder ? found : { problem: `"${text}" is in a folder that does not exist: ${folder}` }
+  const facts = await stat(folder).catch(() => undefined)
+  return facts?.isDirectory() ? found : { problem: `"${text}" is in a folder that does not exist: ${folder}` }
 }

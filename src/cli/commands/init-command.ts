@@ -4,9 +4,9 @@ import { dirname, join, resolve } from 'node:path'
 import { addressOf, DEFAULT_TARGET, labelOf, propertiesOf, SourceError } from '../plans/request.js'
 import type { PlanTarget, RequestSet } from '../plans/request.js'
 import { readAddress, readUrls } from '../plans/url-requests.js'
-import { nameVariables, writeK6 } from '../plans/write-k6.js'
+import { nameVariables, VARIABLE_PREFIX, writeK6 } from '../plans/write-k6.js'
 import { writePlan, describeLoad } from '../plans/write-plan.js'
-import { readHar, type HarOptions } from '../plans/har-requests.js'
+import { readHar, type HarOptions } from '../plans/har/har-requests.js'
 import { readOpenApi } from '../plans/openapi/openapi-requests.js'
 import { flagsOf, UsageError, type Arguments } from '../arguments.js'
 import { NoAnswerError, askAt, takeDefaults } from '../init/asker.js'
@@ -44,11 +44,10 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const set = tool === 'k6' ? nameVariables(answers.set) : answers.set
   const { workspace } = ports
   const target = args.has('target') ? readTargetFlag(args.text('target')) : (set.target ?? DEFAULT_TARGET)
-  const isLocal = LOOPBACK.test(target.host)
-  const start = isLocal ? await findStart(workspace) : { kind: 'elsewhere' as const }
+  const start = isLocal(target) ? await findStart(workspace) : { kind: 'elsewhere' as const }
   const { durationSeconds } = choices
   const reference = await findOwnReference(dirname(ports.examplesDir), ports.version)
-  const credentials = credentialsOf(set.credentials ?? [])
+  const credentials = credentialsOf(set.credentials, tool === 'k6' ? VARIABLE_PREFIX : '')
   const write = tool === 'k6' ? writeK6 : writePlan
   await writeFiles(
     workspace,
@@ -72,12 +71,12 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   const namesOf = (are: boolean): string[] =>
     set.requests.filter(({ isEnabled }) => isEnabled === are).map(({ name }) => name)
   const result = {
-    written: [...written, ...(ignored && 'written' in ignored ? [ignored.written] : [])],
+    written: [...written, ...ignored.written],
     target: addressOf(target),
     requests: namesOf(true),
     disabled: namesOf(false),
     thresholds: choices.thresholds,
-    correlations: set.correlations ?? [],
+    correlations: set.correlations,
     credentials,
     start,
     notes: [
@@ -86,12 +85,11 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
         jobMinutes(durationSeconds) > MOST_JOB_MINUTES,
         `GitHub ends jobs on its own runners after 6 hours, and this one may take ${jobMinutes(durationSeconds)} minutes: use a runner of your own, or a shorter duration.`
       ),
-      ...(await notesOf({ target, isLocal, workspace, tool })),
-      ...(ignored && 'problem' in ignored ? [ignored.problem] : [])
+      ...(await notesOf(target, tool, workspace)),
+      ...ignored.notes
     ]
   }
-  const also = ignored && 'said' in ignored ? [ignored.said] : []
-  say(ports, args, result, () => describeResult({ ...result, ...choices, also }))
+  say(ports, args, result, () => describeResult({ ...result, ...choices, also: ignored.said }))
   return 0
 }
 
@@ -100,7 +98,7 @@ async function askChoices(args: Arguments, ports: CommandPorts) {
   const prompt = args.has('yes') || args.has('json') ? undefined : ports.openPrompt()
   const { out, err } = ports.screen
   try {
-    let set: RequestSet = { target: undefined, requests: [], notes: [] }
+    let set: RequestSet = { target: undefined, requests: [], notes: [], correlations: [], credentials: [] }
     const ask = prompt === undefined ? takeDefaults : askAt(prompt, out, ports.cancelled)
     const choices = await readChoices(args, ask, async (source) => {
       set = await readSource(source, {
@@ -134,7 +132,7 @@ function readTargetFlag(address: string): PlanTarget {
   }
 }
 
-function configFacts({ requests, credentials = [] }: RequestSet, target: PlanTarget, { source }: Choices) {
+function configFacts({ requests, credentials }: RequestSet, target: PlanTarget, { source }: Choices) {
   const first = requests.find(({ isEnabled }) => isEnabled)
   // With a recording or an API, the first request may need values that are not there yet.
   const hasProperty = first?.path.some((part) => typeof part !== 'string') ?? true
@@ -146,21 +144,15 @@ function configFacts({ requests, credentials = [] }: RequestSet, target: PlanTar
   }
 }
 
-async function notesOf({
-  target,
-  isLocal,
-  workspace,
-  tool
-}: {
-  target: PlanTarget
-  isLocal: boolean
-  workspace: string
-  tool: InitTool
-}): Promise<string[]> {
+function isLocal({ host }: PlanTarget): boolean {
+  return LOOPBACK.test(host)
+}
+
+async function notesOf(target: PlanTarget, tool: InitTool, workspace: string): Promise<string[]> {
   const root = (await findRepositoryRoot(workspace)) ?? workspace
   return [
     ...when(
-      !isLocal,
+      !isLocal(target),
       `The load goes to ${addressOf(target)}: make sure that you may test it. To test the application in the workflow instead, start it there, and give --target http://localhost:8080/, or ${tool === 'k6' ? '-Jbase_url' : '-Jhost'}=… as override-parameters.`
     ),
     ...when(

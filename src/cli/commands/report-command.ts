@@ -54,9 +54,9 @@ export function nameFiles(words: readonly string[], { workspace }: CommandPorts)
 }
 
 /** `loadgate report <folder or file…>`: page, verdict and a summary from result files of any tool, without a service. */
-export function run(args: Arguments, world: CommandPorts): Promise<number> {
-  const { workspace } = world
-  return withJUnit(args, { workspace, redact: (text) => text }, (write) => reportFiles(args, world, write))
+export function run(args: Arguments, ports: CommandPorts): Promise<number> {
+  const { workspace } = ports
+  return withJUnit(args, { workspace, redact: (text) => text }, (write) => reportFiles(args, ports, write))
 }
 
 async function reportFiles(
@@ -129,7 +129,7 @@ function describeWarmUp({ ms, path }: EarlierWarmUp): string {
   return `${path} ${ms === 0 ? 'has none' : length}`
 }
 
-/** What has to be translated first is written to a folder that nobody needs afterwards. */
+/** Files of other formats are translated in a folder that is deleted afterwards. */
 async function judge(
   sources: Parameters<typeof judgeFiles>[0],
   options: Omit<Parameters<typeof judgeFiles>[1], 'folder'>

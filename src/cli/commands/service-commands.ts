@@ -18,13 +18,14 @@ const ROLE_FLAG = {
     'What the user may do: admin (everything), member (run, and stop what is theirs) or viewer (read). Required.'
 }
 
+function readConfig(args: Arguments, { workspace }: CommandPorts): ReturnType<typeof readServiceConfig> {
+  if (args.has('config')) return readServiceConfig(resolve(workspace, args.text('config')))
+  throw new UsageError('give the config file of the service with --config <file>: it says where the data is')
+}
+
 function userCommand(act: (users: Users, name: string) => { json: unknown; text: string }): Runnable {
   const run: Runnable['run'] = async (args, ports) => {
-    if (!args.has('config'))
-      throw new UsageError(
-        'give the config file of the service with --config <file>: it says where the users are'
-      )
-    const { dataDir } = await readServiceConfig(resolve(ports.workspace, args.text('config')))
+    const { dataDir } = await readConfig(args, ports)
     const users = await ports.openUsers(dataDir)
     try {
       const { json, text } = act(users, args.words[0] ?? '')
@@ -92,19 +93,17 @@ function tellToken({ name, role, token }: ReturnType<Users['add']>, done: string
 /** By the service, if it runs. */
 function noteEnd({ length }: readonly string[]): string[] {
   if (length === 0) return []
-  const waiting =
-    length === 1
-      ? '1 of their runs is waiting and will end'
-      : `${length} of their runs are waiting and will end`
-  return [`${waiting} without starting, when their turn comes or when the service is started again.`]
+  const are = length === 1 ? 'is' : 'are'
+  return [
+    `${length} of their runs ${are} waiting and will end without starting, when their turn comes or when the service is started again.`
+  ]
 }
 
 function noteWork(ids: readonly string[]): string[] {
-  const [first] = ids
-  const one = `1 of their runs is in progress and goes on; an admin can stop it on its page, /runs/${first}, or with \`loadgate stop ${first}\`.`
-  if (ids.length < 2) return ids.length === 0 ? [] : [one]
+  if (ids.length === 0) return []
+  const goOn = ids.length === 1 ? 'is in progress and goes on' : 'are in progress and go on'
   return [
-    `${ids.length} of their runs are in progress and go on; an admin can stop each on its page, /runs/<id>, or with \`loadgate stop <id>\`:`,
+    `${ids.length} of their runs ${goOn}; an admin can stop each on its page, /runs/<id>, or with \`loadgate stop <id>\`:`,
     ...ids.map((id) => `  ${id}`)
   ]
 }
@@ -128,9 +127,7 @@ const PRUNE_FLAGS = flagsOf({
 export const prune: Runnable = { flags: PRUNE_FLAGS, run: runPruneCommand }
 
 async function runPruneCommand(args: Arguments, ports: CommandPorts): Promise<number> {
-  const file = args.text('config')
-  if (file === '') throw new UsageError('`loadgate prune` needs the config file of the service, --config')
-  const { dataDir, retention } = await readServiceConfig(resolve(ports.workspace, file))
+  const { dataDir, retention } = await readConfig(args, ports)
   const isDry = args.has('dry-run')
   const pruned = await ports.prune({ dataDir, retention, isDry })
   const bytes = pruned.reduce((sum, { run }) => sum + run.bytes, 0)

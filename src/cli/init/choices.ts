@@ -51,7 +51,7 @@ export const CHOICES = {
 }
 
 const SOURCE_FLAGS = { 'from-url': 'url', 'from-openapi': 'openapi', 'from-har': 'har' } as const
-/** Which ways in a flag is for. */
+/** Which sources a flag is for. */
 const ONLY_WITH = {
   target: ['openapi', 'har'],
   'all-methods': ['openapi', 'har'],
@@ -79,10 +79,9 @@ export async function readChoices(
     fallback: '60s',
     parse: (text) => parseLength(text, 1)
   })
-  const rampup = args.has('rampup')
-    ? readFlag('rampup', args.text('rampup'), (text) => parseLength(text, 0))
-    : Math.min(Math.ceil(durationSeconds / 10), 30)
-  if (load.kind === 'open' && rampup > durationSeconds)
+  const rampupSeconds =
+    valueOf(args, 'rampup', (text) => parseLength(text, 0)) ?? Math.min(Math.ceil(durationSeconds / 10), 30)
+  if (load.kind === 'open' && rampupSeconds > durationSeconds)
     throw new UsageError('--rampup is longer than the duration, in which users arrive at --rate')
   const thresholds = await choose(args, ask, {
     flag: 'thresholds',
@@ -90,18 +89,15 @@ export async function readChoices(
     fallback: DEFAULT_THRESHOLDS,
     parse: readThresholds
   })
-  return { tool: readTool(args), source, load, durationSeconds, rampupSeconds: rampup, thresholds }
+  return { tool: readTool(args), source, load, durationSeconds, rampupSeconds, thresholds }
 }
 
-/** Users at a rate are only for who asks for them. */
+/** Only a flag chooses users who arrive at a rate. */
 async function chooseLoad(args: Arguments, ask: Asker): Promise<Load> {
-  if (args.has('rate')) {
-    if (args.has('threads'))
-      throw new UsageError(
-        '--rate and --threads are two ways to say how much load there is; give one of them'
-      )
-    return { kind: 'open', rate: readFlag('rate', args.text('rate'), parseRate) }
-  }
+  const rate = valueOf(args, 'rate', parseRate)
+  if (rate !== undefined && args.has('threads'))
+    throw new UsageError('--rate and --threads are two ways to say how much load there is; give one of them')
+  if (rate !== undefined) return { kind: 'open', rate }
   const threads = await choose(args, ask, {
     flag: 'threads',
     question: 'How many users at the same time?',
@@ -129,18 +125,11 @@ async function choose<T>(
   ask: Asker,
   { flag, ...choice }: Question<T> & { flag: string }
 ): Promise<T> {
-  return args.has(flag) ? readFlag(flag, args.text(flag), choice.parse) : ask(choice)
-}
-
-function readFlag<T>(flag: string, text: string, parse: (text: string) => Parsed<T>): T {
-  const parsed = parse(text)
-  if (!parsed.ok) throw new UsageError(`--${flag}: "${text}" is not accepted; expected ${parsed.accepted}`)
-  return parsed.value
+  return valueOf(args, flag, choice.parse) ?? ask(choice)
 }
 
 function readSource(args: Arguments): Source | undefined {
-  const given = Object.entries(SOURCE_FLAGS).filter(([flag]) => args.has(flag))
-  const [first, second] = given
+  const [first, second] = Object.entries(SOURCE_FLAGS).filter(([flag]) => args.has(flag))
   if (first === undefined) return undefined
   if (second !== undefined)
     throw new UsageError(`--${first[0]} and --${second[0]} are two ways to make the plan; give one of them`)

@@ -13,15 +13,12 @@ const schemaUrl = (reference: string): string =>
 /** The tool is installed on first use, and the application has to start. */
 const OVERHEAD_MINUTES = 15
 
-export type ConfigFacts = Pick<
-  Choices,
-  'tool' | 'load' | 'rampupSeconds' | 'durationSeconds' | 'thresholds'
-> & {
+type ConfigFacts = Pick<Choices, 'tool' | 'load' | 'rampupSeconds' | 'durationSeconds' | 'thresholds'> & {
   /** An address that answers when the application is up. */
   readonly waitFor: string
   /** The label of a request in the plan. */
   readonly label: string
-  /** What the plan needs besides, `name` of `-Jname=…`. */
+  /** Further properties that the plan needs, `name` of `-Jname=…`. */
   readonly properties: readonly string[]
   /** The commit or tag of loadgate whose schema it is. */
   readonly reference: string

@@ -7,9 +7,9 @@ export interface Credential {
   readonly variable: string
 }
 
-/** The properties of a script for k6 begin with `value_`. */
-export function credentialsOf(properties: readonly string[]): Credential[] {
-  return properties.map((property) => ({ property, variable: variableFor(property.replace(/^value_/, '')) }))
+/** Without the prefix that all properties of the plan have. */
+export function credentialsOf(properties: readonly string[], prefix: string): Credential[] {
+  return properties.map((property) => ({ property, variable: variableFor(property.slice(prefix.length)) }))
 }
 
 /** For `override-parameters`. */

@@ -1,19 +1,17 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { readGitHead } from '../git-head.js'
 
 const COMMIT = /^[0-9a-f]{40}$/
 
 /**
- * What workflows name this version by: in a clone its commit, because the tag of a release may not exist yet; in an
- * installed package the tag of its major version.
+ * The commit or tag by which workflows use this version: in a clone the commit, because the tag of a release may not exist
+ * yet; in an installed package the tag of the major version.
  */
 export async function findOwnReference(root: string, version: string): Promise<string> {
   // An installed package may be inside the repository of somebody else.
   if (existsSync(join(root, '.git'))) {
-    const commit = await new Promise<string>((done) => {
-      execFile('git', ['rev-parse', 'HEAD'], { cwd: root }, (_, out) => done(out.trim()))
-    })
+    const commit = await readGitHead(root)
     if (COMMIT.test(commit)) return commit
   }
   return `v${version.split('.')[0] ?? ''}`

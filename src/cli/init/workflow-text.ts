@@ -9,7 +9,7 @@ const CHECKOUT = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7
 const SETUP_JAVA = 'actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0'
 const SETUP_NODE = 'actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0'
 const SETUP_K6 = 'grafana/setup-k6-action@db07bd9765aac508ef18982e52ab937fe633a065 # v1.2.1'
-/** Figures of another version may be others. */
+/** Another version may measure differently. */
 const K6_VERSION = '1.8.1'
 /** Checkout, tools and the application's own build, on top of the gate. */
 const JOB_OVERHEAD_MINUTES = 15
@@ -129,7 +129,7 @@ function startStep(lines: readonly string[], port?: number): string[] {
   ]
 }
 
-/** What the application said is the first thing to look at. */
+/** The application's log is the first thing to look at. */
 function logSteps(start: Start): Steps {
   const command = {
     compose: 'docker compose logs --tail 100',
@@ -168,7 +168,7 @@ async function hasStartScript(path: string): Promise<boolean> {
     const { scripts } = JSON.parse(await readFile(path, 'utf8')) as { scripts?: { start?: unknown } }
     return typeof scripts?.start === 'string'
   } catch {
-    // Not ours to complain about.
+    // npm will report it.
     return false
   }
 }

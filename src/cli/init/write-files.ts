@@ -5,7 +5,7 @@ import { FolderError, makeFolder, replaceFile } from '../../contract/files.js'
 import { joinWords } from '../../contract/text.js'
 import { UsageError } from '../arguments.js'
 
-export interface NewFile {
+interface NewFile {
   /** Relative to the folder, with slashes. */
   readonly path: string
   readonly text: string
@@ -76,7 +76,7 @@ async function lstatIfThere(path: string): Promise<Stats | undefined> {
 
 function explain(error: NodeJS.ErrnoException, written: readonly string[]): Error {
   const done = written.length === 0 ? 'Nothing was written' : `Written: ${written.join(', ')}`
-  // Folders have words of their own.
+  // Its message says what to do.
   if (error instanceof FolderError) return new Error(`${error.message}. ${done}`, { cause: error })
   const advice =
     error.code === 'ENOSPC'

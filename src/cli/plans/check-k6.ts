@@ -34,7 +34,7 @@ interface Inspection {
   readonly cancelled: AbortSignal
 }
 
-/** What `k6 inspect` says of the script, which reads it as a run does: with its files beside it, up to its first user. */
+/** What `k6 inspect` says of the script, which reads it as a run does: with its files beside it, up to the first iteration. */
 export async function checkK6(
   settings: Settings,
   { isHere, env, cancelled }: { isHere: boolean; env: NodeJS.ProcessEnv; cancelled: AbortSignal }
@@ -138,7 +138,7 @@ async function judge(
   { paths, name, settings }: Inspection
 ): Promise<Finding[]> {
   const [plan, ...others] = await Promise.all(paths.map(readSource))
-  // Of an archive nobody knows what its script reads.
+  // What the script in an archive reads is unknown.
   if (Object.keys(scenarios ?? {}).length === 0 || plan?.text === undefined) return []
   const { threads, rampupSeconds, durationSeconds } = settings
   return checkScenarios({
@@ -163,7 +163,7 @@ function describeError({ words, how }: ScriptError, name: string): Finding {
   return error(`${what}: ${inOneLine(words)}.${advice}`)
 }
 
-/** Without where in k6 itself it happened. */
+/** Without k6's own stack frames. */
 function inOneLine(words: string): string {
   return words
     .replace(/\n\tat [^\n]*\(native\)/g, '')

@@ -48,7 +48,7 @@ export interface PlanRequest {
   readonly headers: readonly PlanHeader[]
   readonly body?: PlanText
   readonly extracts?: readonly PlanExtract[]
-  /** It sends a password, and is answered with what the others need. */
+  /** It sends a password, and its reply lets the others in. */
   readonly isLogin?: boolean
   readonly isEnabled: boolean
   /** The first digit of the status that it was answered with: another one counts as failed. Without it redirects are followed. */
@@ -73,9 +73,9 @@ export interface RequestSet {
   /** What was left out or replaced, one sentence each. */
   readonly notes: readonly string[]
   /** Values that replies contain and later requests send: `token from POST /login → Authorization of 3 requests`. */
-  readonly correlations?: readonly string[]
-  /** Properties without which nobody is let in: the plan does not run without them. */
-  readonly credentials?: readonly string[]
+  readonly correlations: readonly string[]
+  /** Properties that give access: without them the requests are refused. */
+  readonly credentials: readonly string[]
 }
 
 /** A source that no plan can be made from; the message says why and what to do. */
@@ -86,6 +86,10 @@ export class SourceError extends Error {
 /** A plan with more is not read by anyone. */
 export const MOST_REQUESTS = 500
 export const DEFAULT_TARGET: PlanTarget = { protocol: 'http', host: 'localhost', port: 8080 }
+
+/** What a body is: others are not in a plan. */
+export const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
+export const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i
 
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD']
 const METHODS: readonly string[] = [...SAFE_METHODS, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -112,13 +116,18 @@ export function readTarget(url: URL): PlanTarget | undefined {
   return { protocol, host: url.hostname, port: Number(url.port) || (protocol === 'http' ? 80 : 443) }
 }
 
+/** The properties that the enabled requests send. */
 export function propertiesOf(requests: readonly PlanRequest[]): Set<string> {
-  const texts = requests
-    .filter(({ isEnabled }) => isEnabled)
-    .flatMap(({ path, headers, body = [] }) => [...path, ...headers.flatMap(({ value }) => value), ...body])
+  const enabled = requests.filter(({ isEnabled }) => isEnabled)
   return new Set(
-    texts.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
+    enabled.flatMap(({ path, headers, body = [] }) =>
+      propertiesIn([...path, ...headers.flatMap(({ value }) => value), ...body])
+    )
   )
+}
+
+export function propertiesIn(text: PlanText): string[] {
+  return text.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
 }
 
 export function describeDisabled(requests: readonly PlanRequest[]): string[] {
@@ -127,8 +136,20 @@ export function describeDisabled(requests: readonly PlanRequest[]): string[] {
   return when(disabled > 0, note)
 }
 
+/** `token from POST /api/login → Authorization of 3 requests`. */
+export function describeCorrelation(
+  variable: string,
+  from: string,
+  to: readonly { readonly at: number; readonly name: string; readonly request: string }[]
+): string {
+  const names = [...new Set(to.map(({ name }) => readableName(name)))].slice(0, 3).join(', ')
+  const places = new Set(to.map(({ at }) => at))
+  const where = places.size === 1 ? (to[0]?.request ?? '') : `${places.size} requests`
+  return `${variable} from ${from} → ${names} of ${where}`
+}
+
 const LONGEST_NAME = 120
-/** What XML 1.0 cannot contain, not even escaped; and characters that turn the direction of text. */
+/** What XML 1.0 cannot contain, not even escaped; and characters that change the direction of text. */
 const UNPRINTABLE =
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/gu

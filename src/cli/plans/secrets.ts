@@ -9,10 +9,10 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
 /** Milliseconds since 1970 have 13; card numbers have more, in whatever groups. */
 const MOST_DIGITS = 13
-/** Addresses that are a secret as a whole, to whoever got the link. */
+/** Words in links that are secret as a whole: only their recipient has them. */
 const LINK_WORD = /reset|verif|confirm|activat|invit|unsubscribe|share|magic/i
 
-/** Whether a value has the shape of a secret, for text that someone typed for a plan; of a recording more counts as one. */
+/** Whether a value looks like a secret, in text that someone typed for a plan. Recordings are judged more strictly. */
 function isSecretValue(value: string): boolean {
   return SECRET_VALUE.test(value) || (value.match(/[A-Za-z0-9_+/=-]{32,}/g) ?? []).some(looksRandom)
 }
@@ -30,7 +30,7 @@ export function mayBeSecret(value: string, name = ''): boolean {
   return !(isId || isPlain(value, { longest: 48, words: 7 }) || isPlainQuery(value))
 }
 
-/** Of a path: names of what is requested are longer and have numbers in them, and ids are common. */
+/** Names in a path are longer and contain numbers, and ids are common. */
 function isSecretSegment(segment: string, before: string): boolean {
   const text = segment.replace(/^[@~]/, '')
   if (isConfidentialName(before) || LINK_WORD.test(before))
@@ -48,6 +48,13 @@ export function isPlainName(name: string): boolean {
     // `oauth2Client`
     return /^\p{L}+\d{1,3}\p{L}+\d{0,3}$/u.test(word) && isPlainWord(word.replace(/\d/g, ''))
   })
+}
+
+const PASSWORD_NAME =
+  /^(?:.*[-_.[])?(?:pass(?:word|wd|phrase|code)?|pwd|passwort)\]?$|[a-z](?:Password|Passwd|Pwd)$/i
+
+export function isPasswordName(name: string): boolean {
+  return isPlainName(name) && PASSWORD_NAME.test(name)
 }
 
 function isPlain(value: string, most: { longest: number; words: number }): boolean {
@@ -80,7 +87,7 @@ function isPlainQuery(value: string): boolean {
   )
 }
 
-/** Stand around a property's name within a value; for private use, so that no text needs them. */
+/** Marks around a property's name within a value: characters for private use, which no text contains. */
 const MARKED = /\ue000([a-z0-9_.-]{1,80}|=\w{1,80})\ue001/
 const DEEPEST = 60
 
@@ -134,7 +141,7 @@ export interface Destination {
 }
 
 const MOST_LISTED = 20
-/** What says by its value what its neighbour is: `name=password&value=…`. */
+/** Fields whose value names the field beside it: `name=password&value=…`. */
 const SELECTOR = /^(?:name|key|field|id|label|param|parameter|property|attribute|header)$/i
 
 export function nothingRemoved(): Removed {
@@ -150,7 +157,7 @@ interface Rules {
 
 /** Nobody has read what was recorded. */
 const RECORDED: Rules = { mayBeSecret, isSecretSegment, isSecretName: (name) => !isPlainName(name) }
-/** Who types an address for a plan wants it there as it is. */
+/** Whoever types an address for a plan wants it there as it is. */
 export const TYPED: Rules = {
   mayBeSecret: (value, name = '') => isConfidentialName(name) || isSecretValue(value),
   isSecretSegment: isSecretValue,

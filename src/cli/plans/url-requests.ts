@@ -15,7 +15,8 @@ export function readUrls(addresses: readonly string[]): RequestSet {
     )
   const removed = nothingRemoved()
   const requests = pages.map(({ url }) => request(url, removed))
-  return { target: first.target, requests, notes: describeProperties(removed.properties) }
+  const notes = describeProperties(removed.properties)
+  return { target: first.target, requests, notes, correlations: [], credentials: [] }
 }
 
 export function readAddress(

@@ -2,21 +2,20 @@ import { variableOf } from '../../analysis/plans/check/source-plan.js'
 import { k6Extractor, k6Functions } from './extractors.js'
 import { addressOf, isSafe, readableName } from './request.js'
 import type { PlanRequest, PlanText, RequestSet } from './request.js'
-import { startsAnew, THINK_MS, type PlanOptions, type Rate } from './write-plan.js'
+import { sharedThinkMs, startsAnew, totalThinkMs, UNIT_SECONDS } from './write-plan.js'
+import type { PlanOptions, Rate } from './write-plan.js'
 
 type Lines = readonly string[]
 
 const TIMEOUT = '30s'
 const TIME_UNITS = { s: '1s', min: '1m', h: '1h' }
-const PER_SECOND = { s: 1, min: 60, h: 3600 }
-/** Of users who are there at a time, before k6 knows how long they take; it starts more where it needs them. */
+/** How long a visit takes at least. k6 starts more users if it takes longer. */
 const LEAST_SECONDS_PER_USER = 1
 const MOST_USERS = 5000
 
 /** A script for k6: users who send the requests in order, over and over, or once each if they arrive at a rate. */
 export function writeK6(options: PlanOptions): string {
   const { target, requests, load } = options
-  const thinkMs = requests.some((request) => request.thinkMs !== undefined) ? 0 : THINK_MS
   const extracts = requests.flatMap((request) => request.extracts ?? [])
   return [
     ...header(options),
@@ -27,7 +26,7 @@ export function writeK6(options: PlanOptions): string {
     '// Where the load goes. To point it elsewhere: -Jbase_url=https://staging.example.com',
     `const application = __ENV.BASE_URL || ${quote(addressOf(target))}`,
     '// Wait before each request, in milliseconds: -Jthink=0 sends as fast as the application answers.',
-    `const think = Number(__ENV.THINK || ${thinkMs})`,
+    `const think = Number(__ENV.THINK || ${sharedThinkMs(requests)})`,
     '',
     ...(load.kind === 'open' ? openOptions(options, load.rate) : closedOptions(options, load.threads)),
     '',
@@ -74,21 +73,20 @@ function closedOptions({ durationSeconds, requests }: PlanOptions, threads: numb
   ]
 }
 
-/** Without a fraction of users: k6 counts whole ones, in any time. The duration contains the ramp-up. */
+/** k6 takes whole numbers of users only, in any unit of time. The duration includes the ramp-up. */
 function openOptions(options: PlanOptions, rate: Rate): Lines {
   const { requests, rampupSeconds, durationSeconds } = options
-  const thinkMs = requests.reduce((sum, request) => sum + (request.thinkMs ?? THINK_MS), 0)
-  const secondsPerUser = LEAST_SECONDS_PER_USER + Math.ceil(thinkMs / 1000)
-  const perSecond = PER_SECOND[rate.per]
+  const secondsPerUser = LEAST_SECONDS_PER_USER + Math.ceil(totalThinkMs(requests) / 1000)
+  const perSecond = UNIT_SECONDS[rate.per]
   const perUnit = perSecond === 1 ? 'rate' : `(rate / ${perSecond})`
   return [
-    `// Users arrive at this rate, whether others are waiting or not (an open model), and send each request once: -Jrate=50 is another one.`,
+    `// Users arrive at this rate, whether others are waiting or not (an open model), and send each request once. -Jrate=50 sets another rate.`,
     `const rate = Number(__ENV.RATE || ${rate.arrivals})`,
     `const rampup = seconds(__ENV.RAMPUP || '${rampupSeconds}s')`,
     `const duration = seconds(__ENV.DURATION || '${durationSeconds}s')`,
     `const unit = Number.isInteger(rate) ? '${TIME_UNITS[rate.per]}' : '${1000 * perSecond}s'`,
     'const arrivals = Number.isInteger(rate) ? rate : Math.round(rate * 1000)',
-    '// How many of them are there at a time is up to the application: k6 starts more when it needs them, up to maxVUs.',
+    '// How many are active at a time depends on the application: k6 starts more when it needs them, up to maxVUs.',
     `const users = Math.max(1, Math.ceil(${perUnit} * ${secondsPerUser}))`,
     `const vus = { preAllocatedVUs: Math.min(users, ${MOST_USERS}), maxVUs: Math.min(20 * users, ${MOST_USERS}) }`,
     '',
@@ -151,7 +149,7 @@ function parameters({ name, method, headers, expects }: PlanRequest): Lines {
   return entries.join(',\n').split('\n')
 }
 
-/** Line breaks that end a comment, characters that turn the direction of text, and what has no sign. */
+/** Line breaks, which end a comment, characters that change the direction of text, and invisible ones. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}\ufffe\uffff]/gu
 
 /** A string of JavaScript: nothing in it is code, and no line of the file ends within it. */
@@ -179,7 +177,7 @@ function encode(text: PlanText): string {
   return parts.length === 0 ? "''" : parts.join(' + ')
 }
 
-const PREFIX = 'value_'
+export const VARIABLE_PREFIX = 'value_'
 
 /**
  * The requests with properties whose names can be those of variables. They begin with `value_`: a recording names its fields as it likes,
@@ -191,7 +189,7 @@ export function nameVariables(set: RequestSet): RequestSet {
   const rename = (property: string): string => {
     const known = names.get(property)
     if (known !== undefined) return known
-    const base = `${PREFIX}${property.toLowerCase().replace(/[^a-z0-9]+/g, '_')}`
+    const base = `${VARIABLE_PREFIX}${property.toLowerCase().replace(/[^a-z0-9]+/g, '_')}`
     let name = base
     for (let count = 2; used.has(name); count++) name = `${base}_${count}`
     used.add(name)
@@ -208,13 +206,8 @@ export function nameVariables(set: RequestSet): RequestSet {
     headers: request.headers.map(({ name, value }) => ({ name, value: text(value) })),
     ...(request.body !== undefined && { body: text(request.body) })
   }))
-  const { credentials } = set
-  return {
-    ...set,
-    requests,
-    notes: set.notes.map((note) => renameIn(note, names)),
-    ...(credentials !== undefined && { credentials: credentials.map(rename) })
-  }
+  const notes = set.notes.map((note) => renameIn(note, names))
+  return { ...set, requests, notes, credentials: set.credentials.map(rename) }
 }
 
 /** Notes name the parameters to give. */

@@ -17,20 +17,18 @@ type Lines = readonly string[]
 
 const CONNECT_TIMEOUT_MS = 5000
 const RESPONSE_TIMEOUT_MS = 30_000
-export const THINK_MS = 200
+const THINK_MS = 200
 
-/** After the last arrival an open group ends when this has passed, and interrupts whoever is not done yet. */
+/** An open group ends this long after the last arrival, and interrupts users who are not done. */
 const SETTLE_SECONDS = 5
 
 /** A JMeter plan: users who send the requests in order, over and over, or once each if they arrive at a rate. */
 export function writePlan(options: PlanOptions): string {
   const { name, target, requests } = options
-  // With recorded think times there is none on top of them.
-  const thinkMs = requests.some((request) => request.thinkMs !== undefined) ? 0 : THINK_MS
   const group = [
     ...commented(
       'Wait before each request, in milliseconds: -Jthink=0 sends as fast as the application answers.',
-      timer('Think time', `\${__P(think,${thinkMs})}`)
+      timer('Think time', `\${__P(think,${sharedThinkMs(requests)})}`)
     ),
     ...requests.flatMap(sampler)
   ]
@@ -53,6 +51,16 @@ export function writePlan(options: PlanOptions): string {
     ...inside('jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"', tree(content)),
     ''
   ].join('\n')
+}
+
+/** The wait before each request; none on top of recorded think times. */
+export function sharedThinkMs(requests: readonly PlanRequest[]): number {
+  return requests.some(({ thinkMs }) => thinkMs !== undefined) ? 0 : THINK_MS
+}
+
+/** How long a user waits in one visit. */
+export function totalThinkMs(requests: readonly PlanRequest[]): number {
+  return requests.reduce((sum, { thinkMs = THINK_MS }) => sum + thinkMs, 0)
 }
 
 /** With a login, or with values of replies, each visit is that of a new user, as in the recording: a server may not show its form twice. */
@@ -100,7 +108,7 @@ function defaults({ protocol, host, port }: PlanTarget): Lines {
 function threadGroup(options: PlanOptions, children: Lines): Lines {
   return options.load.kind === 'open'
     ? commented(
-        'Users arrive at this rate, whether others are waiting or not (an open model), and send each request once. The settings rampup and duration of loadgate arrive as properties, and -Jrate=50 is another rate. Each node has the whole rate. Whoever is not done when the last pause ends is interrupted: -Jsettle=30 waits longer.',
+        'Users arrive at this rate, whether others are waiting or not (an open model), and send each request once. The settings rampup and duration of loadgate arrive as properties, and -Jrate=50 sets another rate. Each node has the whole rate. Whoever is not done when the last pause ends is interrupted: -Jsettle=30 waits longer.',
         openGroup(options, options.load.rate, children)
       )
     : commented(
@@ -109,11 +117,10 @@ function threadGroup(options: PlanOptions, children: Lines): Lines {
       )
 }
 
-/** The duration contains the ramp-up, as that of other thread groups does. */
+/** The duration includes the ramp-up, as in other thread groups. */
 function openGroup(options: PlanOptions, rate: Rate, children: Lines): Lines {
   const { requests, rampupSeconds, durationSeconds } = options
-  const thinkMs = requests.reduce((sum, request) => sum + (request.thinkMs ?? THINK_MS), 0)
-  const settleSeconds = SETTLE_SECONDS + Math.ceil(thinkMs / 1000)
+  const settleSeconds = SETTLE_SECONDS + Math.ceil(totalThinkMs(requests) / 1000)
   const [rampup, duration] = [`\${__P(rampup,${rampupSeconds})}`, `\${__P(duration,${durationSeconds})}`]
   const schedule = [
     `rate(0/${rate.per}) random_arrivals(${rampup} s)`,
@@ -274,7 +281,7 @@ export type Load =
   { readonly kind: 'closed'; readonly threads: number } | { readonly kind: 'open'; readonly rate: Rate }
 
 const MOST_PER_SECOND = 10_000
-const SECONDS = { s: 1, min: 60, h: 3600 }
+export const UNIT_SECONDS = { s: 1, min: 60, h: 3600 }
 const RATE = /^(\d{1,8}(?:\.\d{1,3})?)\s*(?:\/\s*(s|sec|second|m|min|minute|h|hour))?$/
 
 /** Reads `20/s`, `90/min` or `500/h`; a number alone is per second. Undefined if it is none of these, or too much to mean. */
@@ -282,7 +289,7 @@ export function readRate(text: string): Rate | undefined {
   const [, number = '', unit = 's'] = RATE.exec(text.trim()) ?? []
   const per = unit.startsWith('s') ? 's' : unit.startsWith('m') ? 'min' : 'h'
   const arrivals = Number(number)
-  return number !== '' && arrivals > 0 && arrivals / SECONDS[per] <= MOST_PER_SECOND
+  return number !== '' && arrivals > 0 && arrivals / UNIT_SECONDS[per] <= MOST_PER_SECOND
     ? { arrivals, per }
     : undefined
 }

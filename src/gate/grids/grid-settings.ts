@@ -1,5 +1,5 @@
 import { isReference, type GridSpecification } from '../../client/documents/requests.js'
-import { readGridList } from '../settings/grid-list.js'
+import { readGridList, SERVICE_RULES } from '../settings/grid-list.js'
 import { GRID_START_INPUTS, GRID_STOP_INPUTS, type GridInputName } from '../../contract/inputs.js'
 import { Inputs } from '../settings/inputs.js'
 import { parseServiceAddress, tokenProblem } from '../settings/target-settings.js'
@@ -46,16 +46,11 @@ interface GridInputs {
   take(name: 'service-name'): string | undefined
 }
 
-const NO_GRIDS = 'is empty; give a list of specifications (`region`, `instance_quantity`, …)'
-
 /** What both actions take. */
 function readCommon(inputs: GridInputs) {
   const service = readService(inputs)
   const given = inputs.text('grids')
-  const { grids, problems } =
-    given === ''
-      ? { grids: [], problems: [NO_GRIDS] }
-      : readGridList(given, { defaults: {}, durationSeconds: undefined })
+  const { grids, problems } = readGridList(given === '' ? [{}] : given, SERVICE_RULES)
   for (const problem of problems) inputs.complain('grids', problem)
   return { service, grids }
 }

@@ -46,7 +46,8 @@ export async function settleGrids(
   signal: AbortSignal,
   options: SettleOptions = {}
 ): Promise<readonly GridChoice[]> {
-  await requireKeys(gate, grids, signal)
+  const findApi = (): Promise<void> => gate.client.findApi('reading the account', signal)
+  await requireKeys(gate.client, grids, () => createSafely(gate, findApi, signal))
   const isMixed = grids.some(isReference) && !grids.every(isReference)
   if (!isMixed && !options.areShared) return grids
   const { createSignal = signal, onStatus } = options
@@ -71,10 +72,10 @@ export async function settleGrids(
 }
 
 /** Asks who the service is only where keys were left out. Throws before anything is created. */
-async function requireKeys(
-  gate: GridMaker,
+export async function requireKeys(
+  client: ServiceClient,
   grids: readonly GridChoice[],
-  signal: AbortSignal
+  findApi: () => Promise<void>
 ): Promise<void> {
   const incomplete = grids.flatMap((grid, index) =>
     isReference(grid) || grid.leftOut === undefined
@@ -82,8 +83,8 @@ async function requireKeys(
       : [`element ${index + 1}: missing ${grid.leftOut.join(', ')}`]
   )
   if (incomplete.length === 0) return
-  await createSafely(gate, () => gate.client.findApi('reading the account', signal), signal)
-  if (gate.client.isLoadgate) return
+  await findApi()
+  if (client.isLoadgate) return
   throw new Error(
     `grids: ${incomplete.join('; ')}. Nothing was created. This service needs ${REQUIRED_GRID_KEYS.join(', ')} of each grid; ` +
       "only loadgate's own service has defaults for them."

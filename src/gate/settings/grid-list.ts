@@ -1,4 +1,5 @@
 import {
+  DEFAULT_STOP_AFTER_MIN,
   INFRASTRUCTURES,
   isId,
   MAX_STOP_AFTER_MIN,
@@ -22,6 +23,17 @@ export interface GridListRules {
   readonly durationSeconds: number | undefined
   /** Side by side: of all segments together, which share the grid. */
   readonly loadSeconds?: number | undefined
+}
+
+/** Where nothing but the service is known, which may have defaults of its own. */
+export const SERVICE_RULES: GridListRules = {
+  defaults: {
+    infrastructure: 'demand',
+    instance_quantity: '1',
+    stop_after: String(DEFAULT_STOP_AFTER_MIN)
+  },
+  mayLeaveOut: true,
+  durationSeconds: undefined
 }
 
 /** Reads the `grids` setting: YAML or JSON text, or the value parsed from a config file. */

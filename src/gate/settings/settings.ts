@@ -3,7 +3,7 @@ import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
 import type { Regions } from '../../contract/regions/regions.js'
 import { readBaseline, totalSeconds, type RunRules } from './baseline-settings.js'
-import { readGridList } from './grid-list.js'
+import { readGridList, SERVICE_RULES } from './grid-list.js'
 import { APDEX_PROPERTY, readParameters } from './override-parameters.js'
 import { openInputs, type GateInputs, type SettingsSources } from './inputs.js'
 import type { PlanFiles } from './plan-files.js'
@@ -191,8 +191,7 @@ function readGrids(
   const names = regions === undefined ? ['local'] : [...regions.keys()]
   const [first = ''] = names
   const defaults = {
-    infrastructure: 'demand',
-    instance_quantity: '1',
+    ...SERVICE_RULES.defaults,
     stop_after: String(Math.min(2880, Math.max(1, Math.ceil(timeoutSeconds / 60))))
   }
   const localDefaults = {

@@ -1,7 +1,7 @@
 import { argumentsOf, flatten, isJmx, readPlanTree, type PlanElement } from '../jmx/plan-tree.js'
 import { callFunction } from '../jmx/open-model.js'
 import { parseProperties, USER_PROPERTIES } from '../jmx/user-properties.js'
-import { hasWord, literal, settingsOf, type PlanInputs } from './request.js'
+import { hasWord, literal, settingsOf, type PlanInputs, type RunFile } from './request.js'
 
 export interface Placed {
   readonly element: PlanElement
@@ -11,7 +11,7 @@ export interface Placed {
 export const THREAD_GROUP = /(?:^|\.)\w*ThreadGroup$/
 /** Groups that prepare the load or clean up after it: what they do is not the load, and their numbers are their own. */
 export const BEFORE_OR_AFTER = /^(?:Setup|Post)ThreadGroup$/
-const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
+export const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
 const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
 export const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
@@ -42,6 +42,7 @@ export class JmxPlan {
   readonly #variables: ReadonlyMap<string, string>
   /** Whether the plan itself may set this property. */
   readonly sets: (property: string) => boolean
+  readonly scriptFiles: readonly RunFile[]
   /** What the reachable elements and the scripts of the run's files say. */
   readonly texts: readonly string[]
   #work = 0
@@ -74,10 +75,11 @@ export class JmxPlan {
     this.reachable = kinds.has('ModuleController')
       ? trees.flatMap((elements) => flatten(elements))
       : this.enabled.map(({ element }) => element)
-    const scripts = request.others
-      .filter(({ name }) => !isJmx(name) && name !== USER_PROPERTIES)
-      .flatMap(({ text }) => text ?? [])
-    this.texts = [...this.reachable.map(({ text }) => text), ...scripts]
+    this.scriptFiles = request.others.filter(({ name }) => !isJmx(name) && name !== USER_PROPERTIES)
+    this.texts = [
+      ...this.reachable.map(({ text }) => text),
+      ...this.scriptFiles.flatMap(({ text }) => text ?? [])
+    ]
     this.hasScripts =
       [...kinds].some((kind) => SCRIPT.test(kind)) || this.texts.some((text) => SCRIPT_FUNCTION.test(text))
     this.properties = propertiesOf(request)

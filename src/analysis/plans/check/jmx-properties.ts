@@ -1,7 +1,8 @@
 import { capitalize, joinWords } from '../../../contract/text.js'
-import type { JmxPlan } from './jmx-plan.js'
+import { SCRIPT, type JmxPlan } from './jmx-plan.js'
 import type { PlanElement } from '../jmx/plan-tree.js'
 import { quote, SETTINGS, shorten, warning, type Finding, type PlanRequest } from './request.js'
+import { checkMissingValues, JAVA_ENVIRONMENT, type ValueReader } from './source-values.js'
 
 /** A call that reads a property of JMeter. */
 interface PropertyCall {
@@ -41,7 +42,37 @@ export function checkMissing(plan: JmxPlan, request: PlanRequest): Finding[] {
       else if (known.at(-1)?.element !== element) known.push({ ...call, element })
     }
   }
-  return [...missing].map(([name, calls]) => warning(describeMissing(name, calls)))
+  return [
+    ...[...missing].map(([name, calls]) => warning(describeMissing(name, calls))),
+    ...checkScripts(plan, request, isGiven)
+  ]
+}
+
+/** Properties in a script of Groovy, which is a source like others. */
+const SCRIPT_PROPERTIES: ValueReader = {
+  calls:
+    /\bprops\s*(?:\??\.\s*get(?:Property)?\(\s*["']([^"'$\n]{1,200})["']\s*\)|\[\s*["']([^"'$\n]{1,200})["']\s*\])/g,
+  missing: 'null',
+  names: (name) => [name],
+  fallback: (written) => `${written} ?: '…'`
+}
+/** JMeter gets no variables of a file. */
+const SCRIPT_VARIABLES: ValueReader = {
+  ...JAVA_ENVIRONMENT,
+  give: (name) => `Read props.get("${name}") instead, and add -J${name}=… to override-parameters`
+}
+
+function checkScripts(plan: JmxPlan, { given }: PlanRequest, isGiven: (name: string) => boolean): Finding[] {
+  const elements = plan.enabled.flatMap(({ element }) =>
+    SCRIPT.test(element.kind)
+      ? [{ name: capitalize(describeElement(element)), text: element.properties.get('script') }]
+      : []
+  )
+  const sources = [...elements, ...plan.scriptFiles]
+  return [
+    ...checkMissingValues(SCRIPT_PROPERTIES, sources, isGiven),
+    ...checkMissingValues(SCRIPT_VARIABLES, sources, (name) => given?.has(name) === true)
+  ]
 }
 
 /** Every property that the plan reads by a name of its own, and the first element that does. */
@@ -72,7 +103,9 @@ export function describeElement({ kind, name }: PlanElement): string {
     ? 'thread group'
     : kind.includes('Sampler')
       ? 'request'
-      : (NAMES[kind] ?? 'element')
+      : SCRIPT.test(kind)
+        ? 'script'
+        : (NAMES[kind] ?? 'element')
   return `the ${called} ${quote(name)}`
 }
 

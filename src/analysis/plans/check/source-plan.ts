@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
 import { hasWord, settingsOf, shorten, warning } from './request.js'
 import type { Finding, PlanInputs, PlanRequest } from './request.js'
-import { checkMissingValues, type ValueReader } from './source-values.js'
+import { checkMissingValues, JAVA_ENVIRONMENT, OWN_VARIABLES, type ValueReader } from './source-values.js'
 
 interface SourceTool {
   readonly extensions: readonly string[]
@@ -11,8 +11,8 @@ interface SourceTool {
   readonly readsSettings: boolean
   /** A call that reads an uploaded file, its quote and the file. */
   readonly readsFile?: RegExp
-  /** How it reads values, where a missing one can be seen. */
-  readonly values?: ValueReader
+  /** How it reads values. */
+  readonly values: readonly ValueReader[]
   example(name: string): string
 }
 
@@ -22,43 +22,54 @@ const PROPERTIES: ValueReader = {
     /\b(?:System\s*\.\s*getProperty|Integer\s*\.\s*getInteger|Long\s*\.\s*getLong)\(\s*"([^"\n]{1,200})"\s*\)|\bsys\.props\(\s*"([^"\n]{1,200})"\s*\)/g,
   missing: 'null',
   names: (name) => [name],
-  parameter: (name) => `-J${name}`,
   fallback: (written) => `${written.replace('sys.props(', 'sys.props.getOrElse(').slice(0, -1)}, …)`
 }
-const VARIABLES: ValueReader = {
-  calls: /\b__ENV(?:\.([A-Za-z_$][\w$]{0,200})|\[\s*(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')\s*\])/g,
-  missing: 'undefined or empty',
-  names: (name) => [name, variableOf(name)],
-  own: /^(?:FLOOD_|K6_|LC_|(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|TZ|TMPDIR)$)/,
-  parameter: (name) => `-J${variableOf(name.toLowerCase()) === name ? name.toLowerCase() : name}`,
-  fallback: (written) => `${written} || '…'`
+
+/** Variables of a script: the fields of an object. */
+function fieldsOf(object: string): Pick<ValueReader, 'calls' | 'missing' | 'own' | 'fallback'> {
+  const field = String.raw`(?:\.([A-Za-z_$][\w$]{0,200})|\[\s*(?:"([^"\n]{1,200})"|'([^'\n]{1,200})')\s*\])`
+  return {
+    calls: new RegExp(`\\b${object}${field}`, 'g'),
+    missing: 'undefined or empty',
+    own: OWN_VARIABLES,
+    fallback: (written) => `${written} || '…'`
+  }
 }
+
+const K6_VARIABLES: ValueReader = {
+  ...fieldsOf('__ENV'),
+  names: (name) => [name, variableOf(name)],
+  give: (name) =>
+    `Add -J${variableOf(name.toLowerCase()) === name ? name.toLowerCase() : name}=… to override-parameters`
+}
+const NODE_VARIABLES: ValueReader = { ...fieldsOf('process\\.env'), names: (name) => [name] }
 
 const GATLING: SourceTool = {
   extensions: ['.java', '.scala', '.kt', '.jar'],
   wanted: 'a simulation as .java, .scala, .kt or .jar',
   readsSettings: true,
-  values: PROPERTIES,
+  values: [PROPERTIES, JAVA_ENVIRONMENT],
   example: (name) => `Integer.getInteger("${name}", 1)`
 }
 const SELENIUM: SourceTool = {
   extensions: ['.java'],
   wanted: 'a .java file with a main method or JUnit 5 tests',
   readsSettings: false,
-  values: PROPERTIES,
+  values: [PROPERTIES, JAVA_ENVIRONMENT],
   example: (name) => `System.getProperty("${name}")`
 }
 const CHROME: SourceTool = {
   extensions: ['.ts', '.js', '.mts', '.mjs', '.cts', '.cjs', '.tsx', '.jsx'],
   wanted: 'a script in TypeScript or JavaScript',
   readsSettings: false,
+  values: [NODE_VARIABLES],
   example: (name) => `process.env.${name}`
 }
 const K6: SourceTool = {
   extensions: ['.js', '.ts', '.mjs', '.mts', '.cjs', '.cts', '.tar'],
   wanted: 'a script in JavaScript or TypeScript, or an archive of `k6 archive` (.tar)',
   readsSettings: false,
-  values: VARIABLES,
+  values: [K6_VARIABLES],
   readsFile:
     /(?:(?<![.\w])open\(\s*(?=["'`])|\b(?:from|import)\s*(?=["']\.{1,2}\/))(["'`])([^"'`$#\n]{1,300})\1/g,
   example: (name) => `__ENV.${variableOf(name)}`
@@ -94,7 +105,9 @@ export function checkSource(request: PlanRequest): Finding[] {
   const isOpaque =
     isArchive(request.plan) || request.others.some(isUnread) || texts.some((text) => DYNAMIC.test(text))
   const reads = (name: string): boolean =>
-    texts.some((text) => (tool.values?.names(name) ?? [name]).some((word) => hasWord(text, word)))
+    texts.some((text) =>
+      tool.values.flatMap((reader) => reader.names(name)).some((word) => hasWord(text, word))
+    )
   return [
     ...(isOpaque ? [] : checkSettings(tool, request, reads)),
     ...(isOpaque || request.tool !== 'k6' || !texts.some(hasScenarios) ? [] : checkScenarios(request)),
@@ -105,9 +118,15 @@ export function checkSource(request: PlanRequest): Finding[] {
       isWhole: ({ name }) => !isOpaque && !hasJars(request) && !name.includes('.'),
       example: (name) => tool.example(name)
     }),
-    ...(tool.values === undefined ? [] : checkMissingValues(tool.values, request)),
+    ...tool.values.flatMap((reader) => checkValues(reader, request)),
     ...checkFiles(request, texts, tool.readsFile ?? READS_FILE)
   ]
+}
+
+function checkValues(reader: ValueReader, request: PlanRequest): Finding[] {
+  const names = [...request.parameters.map(({ name }) => name), ...settingsOf(request).keys()]
+  const given = new Set([...names.flatMap((name) => reader.names(name)), ...(request.given ?? [])])
+  return checkMissingValues(reader, [request.plan, ...request.others], (name) => given.has(name))
 }
 
 /** The texts of strings in a source: what requests may be named after. */

@@ -1,14 +1,4 @@
-import {
-  hasWord,
-  literal,
-  SETTINGS,
-  settingsOf,
-  shorten,
-  warning,
-  type Finding,
-  type PlanRequest,
-  type RunFile
-} from './request.js'
+import { hasWord, literal, SETTINGS, shorten, warning, type Finding, type RunFile } from './request.js'
 
 /** How the source of a plan reads a value by its name. */
 export interface ValueReader {
@@ -20,9 +10,23 @@ export interface ValueReader {
   names(name: string): readonly string[]
   /** Names that every plan of the tool gets. */
   readonly own?: RegExp
-  /** The parameter that gives this value, and a fallback for it. */
-  parameter(name: string): string
+  /** What to do to give this value; `Add -Jname=… to override-parameters` if nothing else is said. */
+  give?(name: string): string
   fallback(written: string): string
+}
+
+/** Variables that every plan gets, or Java and the tools read themselves. */
+export const OWN_VARIABLES =
+  /^(?:FLOOD_|K6_|LC_|WEBDRIVER_|(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|TZ|TMPDIR|JAVA_HOME|JMETER_HOME|JVM_ARGS|HEAP|THREAD_ID|ACTIVE_THREADS|BROWSER_ID|SEQUENCE)$)/
+
+/** The environment of Java, which parameters are not part of. */
+export const JAVA_ENVIRONMENT: ValueReader = {
+  calls: /\bSystem\s*\.\s*getenv\(\s*["']([^"'$\n]{1,200})["']\s*\)/g,
+  missing: 'null',
+  names: () => [],
+  own: OWN_VARIABLES,
+  give: (name) => `List a file named environment under files, with the line ${name}=…`,
+  fallback: (written) => `${written.replace('getenv(', 'getenv().getOrDefault(').slice(0, -1)}, …)`
 }
 
 /** Of a text: where a value is read. */
@@ -45,20 +49,18 @@ const ASSIGNED =
   /\b(?:const|let|var|val|final|String|Integer|Long|int|long)\s+(\w+)(?:\s*:\s*[\w?]+)?\s*=\s*$/
 
 /** Values that the source reads without a fallback and that nothing gives, with the line. In doubt it says nothing. */
-export function checkMissingValues(reader: ValueReader, request: PlanRequest): Finding[] {
-  const given = new Set([
-    ...[...request.parameters.map(({ name }) => name), ...settingsOf(request).keys()].flatMap((name) =>
-      reader.names(name)
-    ),
-    ...(request.given ?? [])
-  ])
+export function checkMissingValues(
+  reader: ValueReader,
+  sources: readonly RunFile[],
+  isGiven: (name: string) => boolean
+): Finding[] {
   const found = new Map<string, Reading[]>()
   let left = MOST_READINGS
-  const files = [request.plan, ...request.others].map((file) => ({ ...file, text: blankComments(file) }))
+  const files = sources.map((file) => ({ ...file, text: blankComments(file) }))
   for (const { name: file, text } of files)
     for (const match of text.matchAll(reader.calls)) {
       const name = match.slice(1).find(Boolean) ?? ''
-      if (given.has(name) || reader.own?.test(name) || name.includes('.') || --left < 0) continue
+      if (isGiven(name) || reader.own?.test(name) || name.includes('.') || --left < 0) continue
       const line = text.slice(0, match.index).split('\n').length
       const isGuarded = isHandled(text, { start: match.index, end: match.index + match[0].length })
       const reading = { file, line, written: match[0], isGuarded }
@@ -71,8 +73,8 @@ export function checkMissingValues(reader: ValueReader, request: PlanRequest): F
     if (first === undefined || isSet(name) || readings.some(({ isGuarded }) => isGuarded)) return []
     const { file, line, written } = first
     const setting = SETTINGS.find((known) => reader.names(known).includes(name))
-    const give =
-      setting === undefined ? `Add ${reader.parameter(name)}=… to override-parameters` : `Set ${setting}`
+    const add = reader.give?.(name) ?? `Add -J${name}=… to override-parameters`
+    const give = setting === undefined ? add : `Set ${setting}`
     return [
       warning(
         `${file}, line ${line}, reads ${shorten(written)}, and nothing gives it: it would be ${reader.missing}. ${give}, or write a fallback: ${reader.fallback(shorten(written))}.`

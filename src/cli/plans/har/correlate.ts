@@ -1,5 +1,4 @@
-import type { PlanExtract, PlanRequest } from '../request.js'
-import { readableName } from '../request.js'
+import { describeCorrelation, type PlanExtract, type PlanRequest } from '../request.js'
 import type { Destination } from '../secrets.js'
 import type { Recorded } from './recording.js'
 import { listValues, singular, type ReplyValue } from './reply-values.js'
@@ -8,7 +7,7 @@ import { listValues, singular, type ReplyValue } from './reply-values.js'
 interface Source extends ReplyValue {
   /** The request, by its place in the plan. */
   readonly at: number
-  /** When the reply had come. */
+  /** When the reply was complete. */
   readonly endMs: number
   readonly isEnabled: boolean
 }
@@ -19,7 +18,7 @@ interface Use {
   readonly to: { readonly at: number; readonly name: string }[]
 }
 
-/** Starts of clocks differ by the rounding of a browser. */
+/** Browsers round their times. */
 const ROUNDING_MS = 1
 
 /**
@@ -35,14 +34,15 @@ export class Correlation {
   /** For the values of the request at this place, in the order of the requests. */
   finderFor(at: number, { startMs }: Recorded): (value: string, to: Destination) => string | undefined {
     return (value, to) => {
-      this.#sent.add(value)
       const sources = (this.#sources.get(value) ?? []).filter(
         ({ endMs, isShortId }) =>
           !(endMs > startMs + ROUNDING_MS) && (!isShortId || (to.kind === 'path' && /[a-z]/i.test(to.name)))
       )
-      // A plan that leaves a request out has no reply to it.
+      // A disabled request gets no reply.
       const source = sources.find(({ isEnabled }) => isEnabled) ?? sources[0]
-      return source === undefined ? undefined : this.#use(source, at, to)
+      if (source !== undefined) return this.#use(source, at, to)
+      this.#sent.add(value)
+      return undefined
     }
   }
 
@@ -87,7 +87,7 @@ export class Correlation {
     return use.variable
   }
 
-  /** An id has the name of its thing: `order_id` of `/orders/4711`. */
+  /** An id is named after what it identifies: `order_id` of `/orders/4711`. */
   #nameFor({ name, place }: Source, to: Destination): string {
     const thing = to.kind === 'path' ? singular(to.name) : ''
     const isBare = /^_?(?:id|uuid|guid)$/i.test(name)
@@ -101,16 +101,4 @@ export class Correlation {
     this.#names.add(free.toLowerCase())
     return free
   }
-}
-
-/** `token from POST /api/login → Authorization of 3 requests`. */
-export function describeCorrelation(
-  variable: string,
-  from: string,
-  to: readonly { readonly at: number; readonly name: string; readonly request: string }[]
-): string {
-  const names = [...new Set(to.map(({ name }) => readableName(name)))].slice(0, 3).join(', ')
-  const places = new Set(to.map(({ at }) => at))
-  const where = places.size === 1 ? (to[0]?.request ?? '') : `${places.size} requests`
-  return `${variable} from ${from} → ${names} of ${where}`
 }

@@ -1,12 +1,9 @@
-import { isPlainName } from '../secrets.js'
+import { FORM_TYPE, JSON_TYPE } from '../request.js'
+import { isPasswordName } from '../secrets.js'
 import type { Recorded } from './recording.js'
 
-const PASSWORD_NAME =
-  /^(?:.*[-_.[])?(?:pass(?:word|wd|phrase|code)?|pwd|passwort)\]?$|[a-z](?:Password|Passwd|Pwd)$/i
 /** Forms with a password that change something. */
 const OTHER_PURPOSE = /regist|sign-?up|reset|forgot|recover|change|create|delete|invite/i
-const FORM = /^application\/x-www-form-urlencoded/i
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json/i
 const DEEPEST = 5
 
 /** Whether a request opens a session: it sends one password, and was not refused. It changes no data, so that a plan may send it. */
@@ -16,12 +13,8 @@ export function isLogin({ method, url, status, body }: Recorded): boolean {
   return namesIn(body).filter(isPasswordName).length === 1
 }
 
-export function isPasswordName(name: string): boolean {
-  return isPlainName(name) && PASSWORD_NAME.test(name)
-}
-
 function namesIn({ type, text }: NonNullable<Recorded['body']>): string[] {
-  if (FORM.test(type)) return [...new URLSearchParams(text).keys()]
+  if (FORM_TYPE.test(type)) return [...new URLSearchParams(text).keys()]
   if (!JSON_TYPE.test(type)) return []
   try {
     return keysIn(JSON.parse(text))

@@ -1,5 +1,5 @@
-import { fieldIn, textIn } from '../openapi/api-document.js'
-import { SourceError } from '../request.js'
+import { fieldIn, textIn } from '../json-fields.js'
+import { FORM_TYPE, SourceError } from '../request.js'
 
 /** One request of a recording, with its reply. */
 export type Recorded = NonNullable<ReturnType<typeof readEntry>>
@@ -65,7 +65,7 @@ function readBody(data: unknown): { type: string; text: string } | undefined {
   if (type === '' && text === '') return undefined
   // Some browsers record a form as its fields only.
   const fields = pairsOf(fieldIn(data, 'params'))
-  const isForm = /^application\/x-www-form-urlencoded/i.test(type)
+  const isForm = FORM_TYPE.test(type)
   return {
     type,
     text: text === '' && isForm ? new URLSearchParams(fields.map(([...pair]) => pair)).toString() : text

@@ -1,3 +1,4 @@
+import { literal } from '../../../analysis/plans/check/request.js'
 import { isConfidentialName } from '../../../contract/secret-names.js'
 import type { ReplyPlace } from '../request.js'
 import { isPlainName, mayBeSecret } from '../secrets.js'
@@ -9,20 +10,20 @@ export interface ReplyValue {
   /** What the reply calls it. */
   readonly name: string
   readonly place: ReplyPlace
-  /** Too short to be told from others: it counts only in a path. */
+  /** Too short to be unique: it counts only in a path. */
   readonly isShortId: boolean
 }
 
 const MOST_CHARACTERS = 4 * 1024 * 1024
 const MOST_VALUES = 10_000
 const DEEPEST = 30
-/** What has fewer is a word or a number that may be anywhere. */
+/** A shorter value may be anywhere by chance. */
 const [LEAST_RANDOM, LEAST_NAMED, LONGEST] = [12, 6, 8192]
 /** No spaces, quotes or backslashes: neither a sentence nor what would end the text around it. */
 const ONE_WORD = /^[\w.~+/=:|@!*-]+$/
 const ID_NAME = /^_?(?:id|ID|uuid|guid|number|no)$|(?:[a-z\d]I|[-_.]i|^i)d$|[a-z]ID$|[-_](?:uuid|guid)$/
 
-/** The values of a reply by which an application knows a user, a form or a thing again; the most telling place of each comes first. */
+/** The values of a reply that identify a user, a form or an object; the most specific place of each comes first. */
 export function listValues(recorded: Recorded): ReplyValue[] {
   const text = recorded.responseText?.slice(0, MOST_CHARACTERS) ?? ''
   const values = [
@@ -69,7 +70,7 @@ function jsonValues(text: string): Candidate[] {
     }
   }
   try {
-    // What some APIs put in front of it, so that no other site can run it.
+    // Some APIs put this in front of it, so that no other site can run it.
     walk(JSON.parse(text.replace(/^\)\]\}',?\n/, '')), [])
   } catch {
     return []
@@ -77,7 +78,7 @@ function jsonValues(text: string): Candidate[] {
   return found
 }
 
-/** Fields of forms, and what a page says about itself for its scripts. */
+/** Fields of forms, and meta elements. */
 function elementValues(text: string): Candidate[] {
   const counts = new Map<string, number>()
   return [...text.matchAll(/<(input|meta)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/gi)].flatMap(
@@ -108,7 +109,7 @@ function unescape(whole: string, decimal?: string, hexadecimal?: string, name = 
   return code <= 0x10ffff ? String.fromCodePoint(code) : whole
 }
 
-/** A cookie that a script sends as a header, where the browser was sent to, and headers of the application's own. */
+/** Cookies, the addresses of redirects, and the application's own headers. */
 function headerValues({ responseHeaders, url }: Recorded): Candidate[] {
   return responseHeaders.flatMap(([name, value]): Candidate[] => {
     const key = name.toLowerCase()
@@ -127,7 +128,7 @@ const COMMON_HEADER =
 function cookieValue(line: string): Candidate[] {
   const [, name = '', value = ''] = /^\s*([\w.-]+)=([^;\s]+)/.exec(line) ?? []
   if (name === '' || !isPlainName(name)) return []
-  const pattern = `(?:^|[\\s,;])${escapePattern(name)}=([^;,\\s]+)`
+  const pattern = `(?:^|[\\s,;])${literal(name)}=([^;,\\s]+)`
   return [{ value, name, place: { kind: 'header', name: 'Set-Cookie', pattern } }]
 }
 
@@ -138,12 +139,12 @@ function locationValues(location: string, base: URL): Candidate[] {
   const ofPath = segments.flatMap((value, at): Candidate[] => {
     const before = segments[at - 1] ?? ''
     if (before === '' || !isPlainName(before)) return []
-    const pattern = `/${escapePattern(before)}/([^/?#\\s]+)`
+    const pattern = `/${literal(before)}/([^/?#\\s]+)`
     return [{ value, name: `${singular(before)}_id`, place: { kind: 'header', name: 'Location', pattern } }]
   })
   const ofQuery = [...searchParams].flatMap(([name, value]): Candidate[] => {
     if (!isPlainName(name)) return []
-    const pattern = `[?&]${escapePattern(name)}=([^&#\\s]+)`
+    const pattern = `[?&]${literal(name)}=([^&#\\s]+)`
     return [{ value, name, place: { kind: 'header', name: 'Location', pattern } }]
   })
   return [...ofPath, ...ofQuery]
@@ -164,11 +165,7 @@ function assignedValues(text: string): Candidate[] {
   return [...found].slice(0, MOST_VALUES).flatMap(([, name = '', value = '']): Candidate[] => {
     if (names.has(name) || NOT_A_NAME.test(name) || !isPlainName(name)) return []
     names.add(name)
-    const pattern = `(?:^|[^\\w-])${escapePattern(name)}["']?\\s{0,3}[:=]\\s{0,3}["']([^"'\\s<>\\\\]+)["']`
+    const pattern = `(?:^|[^\\w-])${literal(name)}["']?\\s{0,3}[:=]\\s{0,3}["']([^"'\\s<>\\\\]+)["']`
     return [{ value, name, place: { kind: 'body', pattern } }]
   })
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 }

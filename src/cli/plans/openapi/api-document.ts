@@ -2,29 +2,11 @@ import type { Document } from 'yaml'
 import { isObject } from '../../../contract/decode.js'
 import { decodePart } from '../../../contract/text.js'
 import { parseYaml } from '../../../contract/yaml-text.js'
+import { fieldIn, listIn, type JsonObject } from '../json-fields.js'
 import { SourceError } from '../request.js'
-
-export type JsonObject = Readonly<Record<string, unknown>>
 
 const MOST_ALIASES = 1000
 const MOST_HOPS = 50
-
-export function textIn(value: unknown, key: string): string {
-  const text = fieldIn(value, key)
-  return typeof text === 'string' ? text : ''
-}
-
-/** Only what the document itself says: `constructor` is a fine name for a path. */
-export function fieldIn(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? (value as JsonObject)[key]
-    : undefined
-}
-
-export function listIn(value: unknown, key: string): readonly unknown[] {
-  const list = fieldIn(value, key)
-  return Array.isArray(list) ? list : []
-}
 
 export class ApiDocument {
   /** References to other files, which are not read. */
@@ -80,24 +62,16 @@ export class ApiDocument {
 
 function parse(text: string): unknown {
   try {
-    return /^\s*\{/.test(text) ? parseJson(text) : plainJson(parseYaml(text))
+    return JSON.parse(text)
+  } catch {
+    // YAML, of which JSON is a part.
+  }
+  try {
+    return plainJson(parseYaml(text))
   } catch (thrown) {
     // Also too many aliases, a value that contains itself, and nesting that is too deep.
     const [message = ''] = (thrown as Error).message.split('\n')
     throw new SourceError(`it is neither YAML nor JSON: ${message.replace(/:$/, '')}`, { cause: thrown })
-  }
-}
-
-/** YAML's flow style starts with a brace too. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (thrown) {
-    try {
-      return plainJson(parseYaml(text))
-    } catch {
-      throw thrown
-    }
   }
 }
 

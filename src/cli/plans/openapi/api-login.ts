@@ -1,8 +1,8 @@
 import { isObject } from '../../../contract/decode.js'
-import { isPasswordName } from '../har/login.js'
 import { propertyName, type PlanExtract } from '../request.js'
-import { markProperty } from '../secrets.js'
-import { fieldIn, type ApiDocument, type JsonObject } from './api-document.js'
+import { isPasswordName, markProperty } from '../secrets.js'
+import type { ApiDocument } from './api-document.js'
+import { entriesIn, fieldIn, type JsonObject } from '../json-fields.js'
 import { sampleBody, sampleOf } from './sample-value.js'
 
 interface Operation {
@@ -12,7 +12,7 @@ interface Operation {
   readonly parameters: readonly JsonObject[]
 }
 
-/** The operation that gives what the others want, and where its reply has the token; without one it sets a cookie. */
+/** The operation that logs in, and where its reply has the token; without a token it sets a cookie. */
 export interface ApiLogin {
   readonly operation: Operation
   readonly token?: PlanExtract
@@ -26,7 +26,7 @@ const OTHER_PURPOSE = /regist|sign-?up|reset|forgot|recover|change|invite/i
 const LOGIN_PATH = /log-?in|sign-?in|session|auth|token/i
 const DEEPEST = 4
 
-/** The first operation that takes one password and gives a token; where the API wants a cookie, one that takes a password. */
+/** The first operation that takes one password and replies with a token; if the API uses a cookie, one that takes a password. */
 export function findLogin<T extends Operation>(
   api: ApiDocument,
   operations: readonly T[]
@@ -46,22 +46,18 @@ export function findLogin<T extends Operation>(
   return first !== undefined && wantsCookie(api) ? { operation: first } : undefined
 }
 
-/** A value as the first good reply has it. */
+/** A value that fits the first 2xx reply. */
 function replyOf(api: ApiDocument, facts: JsonObject): unknown {
-  const responses = fieldIn(facts, 'responses')
-  const [, good] =
-    Object.entries(isObject(responses) ? responses : {}).find(([status]) => status.startsWith('2')) ?? []
+  const [, good] = entriesIn(facts, 'responses').find(([status]) => status.startsWith('2')) ?? []
   const reply = api.resolve(good)
   if (reply === undefined) return undefined
   if (api.isSwagger) return sampleOf(api, reply)
-  const content = fieldIn(reply, 'content')
-  const [, media] =
-    Object.entries(isObject(content) ? content : {}).find(([type]) => /\bjson\b/i.test(type)) ?? []
+  const [, media] = entriesIn(reply, 'content').find(([type]) => /\bjson\b/i.test(type)) ?? []
   const resolved = api.resolve(media)
   return resolved && sampleOf(api, resolved)
 }
 
-/** The nearest one to the top. */
+/** The one nearest to the top. */
 function findToken(value: unknown, keys: readonly string[] = []): string[] | undefined {
   if (!isObject(value) || keys.length > DEEPEST) return undefined
   const names = Object.keys(value).filter((name) => TOKEN_NAME.test(name) && !REFRESH_NAME.test(name))
@@ -75,14 +71,13 @@ function findToken(value: unknown, keys: readonly string[] = []): string[] | und
 }
 
 function wantsCookie(api: ApiDocument): boolean {
-  const schemes = fieldIn(fieldIn(api.root, 'components'), 'securitySchemes')
-  return Object.values(isObject(schemes) ? schemes : {}).some((scheme) => {
+  return entriesIn(fieldIn(api.root, 'components'), 'securitySchemes').some(([, scheme]) => {
     const resolved = api.resolve(scheme)
     return fieldIn(resolved, 'type') === 'apiKey' && fieldIn(resolved, 'in') === 'cookie'
   })
 }
 
-/** The body of a login with properties for who logs in, whatever its examples are: they are nobody's. */
+/** The body of a login, with properties in place of examples, which are nobody's. */
 export function hideIdentity(value: unknown): unknown {
   if (!isObject(value)) return value
   return Object.fromEntries(

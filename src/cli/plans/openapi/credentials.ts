@@ -1,9 +1,10 @@
 import { isObject } from '../../../contract/decode.js'
 import { propertyName, type PlanHeader } from '../request.js'
-import { fieldIn, textIn, type ApiDocument, type JsonObject } from './api-document.js'
+import type { ApiDocument } from './api-document.js'
+import { fieldIn, textIn, type JsonObject } from '../json-fields.js'
 import type { ApiLogin } from './api-login.js'
 
-/** What a request needs to be let in, by the names of parameters and cookies: a plan is committed and must not contain secrets. */
+/** The credentials of a request, by the names of parameters and cookies: a plan is committed and must not contain secrets. */
 export function readCredentials(
   api: ApiDocument,
   operation: JsonObject,

@@ -2,23 +2,25 @@ import { isObject } from '../../../contract/decode.js'
 import { when } from '../../../contract/text.js'
 import {
   addressOf,
+  describeCorrelation,
   describeDisabled,
   encodePath,
   isMethod,
   isSafe,
   MOST_REQUESTS,
+  propertiesIn,
   propertiesOf,
   propertyName,
   readableName,
   SourceError
 } from '../request.js'
 import type { PlanHeader, PlanRequest, PlanText, RequestSet } from '../request.js'
-import { describeCorrelation } from '../har/correlate.js'
 import { describeProperties, showProperties } from '../secrets.js'
 import { findLogin, hideIdentity, type ApiLogin } from './api-login.js'
 import { BASIC_PROPERTY, isHeaderName, NO_CREDENTIALS, readCredentials } from './credentials.js'
 import { HERE, readServer, type ApiServer } from './servers.js'
-import { ApiDocument, fieldIn, textIn, type JsonObject } from './api-document.js'
+import { ApiDocument } from './api-document.js'
+import { entriesIn, fieldIn, textIn, type JsonObject } from '../json-fields.js'
 import { plainText, readBody, sampleOf } from './sample-value.js'
 
 type Operation = ReturnType<typeof listOperations>[number]
@@ -28,14 +30,16 @@ export function readOpenApi(text: string, { allMethods }: { allMethods: boolean 
   const api = ApiDocument.read(text)
   const { all, here, target } = findOperations(api)
   const login = findLogin(api, here)
-  // Whoever is let in comes first.
+  // The login comes first.
   const ordered =
     login === undefined ? here : [login.operation, ...here.filter((one) => one !== login.operation)]
   const requests = ordered
     .slice(0, MOST_REQUESTS)
     .map((operation) => toRequest(api, operation, { allMethods, login }))
   const properties = propertiesOf(requests)
-  const credentials = [...properties].filter((name) => credentialNames(api, here, login).has(name))
+  const opening = propertiesOf(requests.filter(({ isLogin }) => isLogin))
+  const keys = new Set(here.flatMap(({ facts }) => keysOf(readCredentials(api, facts, login))))
+  const credentials = [...properties].filter((name) => opening.has(name) || keys.has(name))
   const notes = [
     ...when(
       all.length > here.length,
@@ -61,19 +65,9 @@ export function readOpenApi(text: string, { allMethods }: { allMethods: boolean 
   return { target, requests, notes, credentials, correlations: describeToken(requests, login) }
 }
 
-/** The properties that let a request in: those of security schemes, and of the login. */
-function credentialNames(api: ApiDocument, operations: readonly Operation[], login: ApiLogin | undefined) {
-  const used = operations.flatMap(({ facts }) => {
-    const { headers, query, cookies } = readCredentials(api, facts, login)
-    const ofHeaders = headers.flatMap(({ value }) =>
-      value.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
-    )
-    return [...ofHeaders, ...[...query, ...cookies].map(propertyName)]
-  })
-  const opening = operations.find((operation) => operation === login?.operation)
-  const own =
-    opening === undefined ? [] : propertiesOf([toRequest(api, opening, { allMethods: true, login })])
-  return new Set([...used, ...own])
+/** The properties that security schemes ask for. */
+function keysOf({ headers, query, cookies }: ReturnType<typeof readCredentials>): string[] {
+  return [...propertiesIn(headers.flatMap(({ value }) => value)), ...[...query, ...cookies].map(propertyName)]
 }
 
 function describeToken(requests: readonly PlanRequest[], login: ApiLogin | undefined): string[] {
@@ -106,8 +100,7 @@ function findOperations(api: ApiDocument) {
 }
 
 function listOperations(api: ApiDocument, main: ApiServer) {
-  const paths = fieldIn(api.root, 'paths')
-  return Object.entries(isObject(paths) ? paths : {}).flatMap(([path, value]) => {
+  return entriesIn(api.root, 'paths').flatMap(([path, value]) => {
     const item = api.resolve(value)
     if (item === undefined || !path.startsWith('/')) return []
     return Object.entries(item).flatMap(([key, facts]) => {
@@ -275,8 +268,7 @@ function pair(name: string, value: string): PlanText {
 
 /** A parameter has a schema, or the one type of content that it is written as. */
 function valueOf(api: ApiDocument, parameter: JsonObject): { value: unknown; isJson: boolean } {
-  const content = fieldIn(parameter, 'content')
-  const [first] = Object.entries(isObject(content) ? content : {})
+  const [first] = entriesIn(parameter, 'content')
   const media = first && api.resolve(first[1])
   if (media === undefined)
     return { value: sampleOf(api, parameter, textIn(parameter, 'name')), isJson: false }

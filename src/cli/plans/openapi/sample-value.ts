@@ -1,7 +1,8 @@
 import { isObject } from '../../../contract/decode.js'
-import { encodeText, type PlanHeader, type PlanText } from '../request.js'
+import { encodeText, FORM_TYPE, JSON_TYPE, type PlanHeader, type PlanText } from '../request.js'
 import { hideSecrets, keepPairs, nothingRemoved, showProperties, TYPED } from '../secrets.js'
-import { fieldIn, listIn, textIn, type ApiDocument, type JsonObject } from './api-document.js'
+import type { ApiDocument } from './api-document.js'
+import { entriesIn, fieldIn, listIn, textIn, type JsonObject } from '../json-fields.js'
 
 const DEEPEST = 8
 const MOST_VALUES = 500
@@ -36,7 +37,7 @@ interface Place {
 
 function sample(api: ApiDocument, holder: JsonObject, place: Place): unknown {
   const given = givenIn(api, holder)
-  // One of a few words that the document lists is no secret, whatever its name.
+  // A value of an enum is no secret, whatever its name.
   if (given !== undefined) return hideSecrets(given, listIn(holder, 'enum').length > 0 ? '' : place.name)
   const schema = api.resolve(fieldIn(holder, 'schema'))
   if (schema !== undefined) return sample(api, schema, place)
@@ -96,9 +97,8 @@ function sampleByType(api: ApiDocument, schema: JsonObject, place: Place): unkno
 }
 
 function sampleObject(api: ApiDocument, schema: JsonObject, place: Place): JsonObject {
-  const properties = fieldIn(schema, 'properties')
   return Object.fromEntries(
-    Object.entries(isObject(properties) ? properties : {}).flatMap(([name, property]) => {
+    entriesIn(schema, 'properties').flatMap(([name, property]) => {
       const resolved = api.resolve(property)
       // The server sets these.
       if (resolved === undefined || fieldIn(resolved, 'readOnly') === true) return []
@@ -135,17 +135,15 @@ function sampleText(schema: JsonObject): string {
   return (known ?? 'text').padEnd(length, 'x')
 }
 
-export interface RequestBody {
+interface RequestBody {
   readonly text?: PlanText
   readonly headers?: readonly PlanHeader[]
   readonly note?: string
 }
 
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i
-const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
 const MOST_CHARACTERS = 256 * 1024
 
-/** The body of an operation, with a value that fits its schema, changed as told. */
+/** The body of an operation, with a value that fits its schema, after `change`. */
 export function readBody(
   api: ApiDocument,
   operation: JsonObject,
@@ -163,13 +161,14 @@ export function sampleBody(
   parameters: readonly JsonObject[]
 ): RequestBody | { readonly type: string; readonly value: unknown } {
   if (api.isSwagger) return sampleSwaggerBody(api, operation, parameters)
-  const content = fieldIn(api.resolve(fieldIn(operation, 'requestBody')), 'content')
-  if (!isObject(content) || Object.keys(content).length === 0) return {}
-  const types = Object.keys(content)
-  const type = types.find((one) => JSON_TYPE.test(one)) ?? types.find((one) => FORM_TYPE.test(one))
-  const media = type === undefined ? undefined : api.resolve(content[type])
-  if (type === undefined || media === undefined) return unknownBody(types)
-  return { type, value: sampleOf(api, media) }
+  const content = entriesIn(api.resolve(fieldIn(operation, 'requestBody')), 'content')
+  if (content.length === 0) return {}
+  const [type = '', found] =
+    content.find(([one]) => JSON_TYPE.test(one)) ?? content.find(([one]) => FORM_TYPE.test(one)) ?? []
+  const media = api.resolve(found)
+  return media === undefined
+    ? unknownBody(content.map(([one]) => one))
+    : { type, value: sampleOf(api, media) }
 }
 
 const sampleSwaggerBody: typeof sampleBody = (api, operation, parameters) => {

@@ -1,6 +1,7 @@
 import { isObject } from '../../../contract/decode.js'
 import { encodePath, readTarget, type PlanTarget } from '../request.js'
-import { fieldIn, listIn, textIn, type ApiDocument, type JsonObject } from './api-document.js'
+import type { ApiDocument } from './api-document.js'
+import { fieldIn, listIn, textIn, type JsonObject } from '../json-fields.js'
 
 /** Where an API is: the target, if the document says, and what all paths start with. */
 export interface ApiServer {

@@ -9,27 +9,14 @@ import {
   isSafe,
   propertiesOf,
   readTarget
-} from './request.js'
-import type { PlanHeader, PlanRequest, PlanText, RequestSet } from './request.js'
-import { isConfidentialName } from '../../contract/secret-names.js'
-import { when } from '../../contract/text.js'
-import { Correlation } from './har/correlate.js'
-import { isLogin } from './har/login.js'
-import { readRecording, type Recorded } from './har/recording.js'
-import {
-  describeProperties,
-  keepPairs,
-  keepPath,
-  namesSecret,
-  nothingRemoved,
-  replaceBy,
-  isPlainName,
-  markProperty,
-  markVariable,
-  mayBeSecret,
-  showProperties,
-  type Removed
-} from './secrets.js'
+} from '../request.js'
+import type { PlanRequest, RequestSet } from '../request.js'
+import { when } from '../../../contract/text.js'
+import { Correlation } from './correlate.js'
+import { isLogin } from './login.js'
+import { readRecording, type Recorded } from './recording.js'
+import { keepBody, keepHeaders, mediaType } from './kept-parts.js'
+import { describeProperties, keepPath, nothingRemoved, type Removed } from '../secrets.js'
 
 export interface HarOptions {
   /** Also send what is not GET or HEAD. */
@@ -65,13 +52,19 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   const first = kept.slice(0, MOST_REQUESTS)
   if (kept.length > MOST_REQUESTS) leaveOut(`beyond the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
   const correlation = new Correlation()
-  const made = first.map((recorded, at) => {
+  const made: PlanRequest[] = []
+  for (const [at, recorded] of first.entries()) {
     const known = { ...removed, find: correlation.finderFor(at, recorded) }
     const request = toRequest(recorded, first[at - 1], options, known)
-    correlation.add(at, recorded, request.isEnabled)
-    return request
+    const lacking = correlation.needsOf(at).find((need) => !made[need.at]?.isEnabled)
+    const isCut = request.isEnabled && lacking !== undefined
+    made.push(isCut ? disable(request, lacking.variable, made[lacking.at]?.name ?? '') : request)
+    correlation.add(at, recorded, request.isEnabled && !isCut)
+  }
+  const plan = made.map((request, at) => {
+    const extracts = correlation.extractsOf(at)
+    return extracts.length === 0 ? request : { ...request, extracts }
   })
-  const plan = connect(made, correlation)
   if (others > 0) leaveOut(NOT_HTTP, others)
   if (plan.length === 0)
     throw new SourceError(
@@ -90,23 +83,10 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   }
 }
 
-/** The requests with what is taken from their replies; one that needs the reply of a disabled one is disabled too. */
-function connect(requests: readonly PlanRequest[], correlation: Correlation): PlanRequest[] {
-  const connected: PlanRequest[] = []
-  for (const [at, request] of requests.entries()) {
-    const extracts = correlation.extractsOf(at)
-    const lacking = correlation.needsOf(at).find((need) => !connected[need.at]?.isEnabled)
-    const isCut = request.isEnabled && lacking !== undefined
-    connected.push({
-      ...request,
-      ...(extracts.length > 0 && { extracts }),
-      ...(isCut && {
-        isEnabled: false,
-        note: `Disabled, because it sends the ${lacking.variable} of ${connected[lacking.at]?.name ?? ''}, which is disabled.`
-      })
-    })
-  }
-  return connected
+/** A request that needs the reply of a disabled one cannot be sent either. */
+function disable(request: PlanRequest, variable: string, source: string): PlanRequest {
+  const note = `Disabled, because it sends the ${variable} of ${source}, which is disabled.`
+  return { ...request, isEnabled: false, note }
 }
 
 /** What the recording lacks for a login to be found in it. */
@@ -142,7 +122,7 @@ function findMain(requests: readonly Recorded[]): Recorded | undefined {
   return home ?? requests.find(({ status }) => status > 0) ?? requests[0]
 }
 
-/** Without a response a page says only by its request that it is one. */
+/** Without a response, only the request says that it is a page. */
 function isPage({ resource, responseType, headers }: Recorded): boolean {
   if (resource === 'document' || responseType.startsWith('text/html')) return true
   const accepts = headers.find(([name]) => name.toLowerCase() === 'accept')?.[1] ?? ''
@@ -199,7 +179,7 @@ function toRequest(
   }
 }
 
-/** From the browser's cache is 304; JMeter has none. An error is one for JMeter anyway. */
+/** A 304 came from the browser's cache, which JMeter does not have. An error fails in JMeter anyway. */
 function expectationOf({ status }: Recorded): Pick<PlanRequest, 'expects'> {
   if ((status >= 200 && status < 300) || status === 304) return { expects: 2 }
   return status >= 300 && status < 400 ? { expects: 3 } : {}
@@ -235,132 +215,4 @@ function notesOf(plan: readonly PlanRequest[], elsewhere: number, { headers, pro
 
 function describeCounts(counts: ReadonlyMap<string, number>): string {
   return `Left out of the recording: ${[...counts].map(([reason, count]) => `${count} ${reason}`).join('; ')}.`
-}
-
-/** What a browser or a tracing library sends by itself; JMeter has its own, or the server does not need it. */
-const BROWSERS_OWN =
-  /^(?::.*|sec-.*|host|connection|content-length|user-agent|referer|origin|accept-encoding|cache-control|pragma|upgrade-insecure-requests|dnt|te|priority|if-none-match|if-modified-since|keep-alive|proxy-connection|purpose|traceparent|tracestate|baggage|newrelic|(?:x-)?(?:request|correlation)-id|x-b3-.*)$/
-const MEDIA_PARAMETER =
-  /^(?:q=[01](?:\.\d{1,3})?|v=b3|level=\d|version=\d(?:\.\d)?|charset=[a-z]{2,8}(?:-[a-z0-9]{1,5}){0,3})$/i
-const LANGUAGE = /^(?:\*|[a-z]{2,3}(?:-[a-z0-9]{2,4}){0,3})(?:; ?q=[01](?:\.\d{1,3})?)?$/i
-const DEEPEST_JSON = 60
-const MOST_BODY_BYTES = 256 * 1024
-/** Stand around what is not a string: a number stays as it was written, for JavaScript would round it. */
-const [RAW_START, RAW_END] = ['\ue002', '\ue003']
-const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
-
-/** Headers that the application may need. Values are kept only where they cannot be secret: the others become properties. */
-function keepHeaders(headers: Recorded['headers'], removed: Removed): PlanHeader[] {
-  const seen = new Set<string>()
-  return headers.flatMap(([name, value]): PlanHeader[] => {
-    const key = name.toLowerCase()
-    if (BROWSERS_OWN.test(key) || !/^[a-z0-9_.-]+$/.test(key) || seen.has(key)) return []
-    seen.add(key)
-    // The boundary is that of a body which is not in the plan.
-    if (key === 'content-type' && /^multipart\//i.test(value)) return []
-    if (key === 'cookie' || key === 'proxy-authorization' || !isPlainName(name)) {
-      removed.headers.add(isPlainName(name) ? name : 'a header with a random name')
-      return []
-    }
-    const line = value.replace(/\s+/g, ' ').trim()
-    const found = findInHeader(name, line, removed)
-    if (found !== undefined) return [{ name, value: found }]
-    return [{ name, value: [isPlainHeader(key, line) ? line : replaceBy(key, value, removed)] }]
-  })
-}
-
-/** The whole value, or what comes after a word such as Bearer. */
-function findInHeader(name: string, line: string, { find }: Removed): PlanText | undefined {
-  const [, scheme = '', word = ''] = /^([A-Za-z]{1,20} )?(\S+)$/.exec(line) ?? []
-  const variable = find?.(word, { kind: 'header', name })
-  return variable === undefined ? undefined : [...(scheme === '' ? [] : [scheme]), { variable }]
-}
-
-function isPlainHeader(key: string, value: string): boolean {
-  const parts = value.split(',').map((part) => part.trim())
-  if (key === 'accept' || key === 'content-type') return parts.every(isMediaRange)
-  if (key === 'accept-language') return parts.every((part) => LANGUAGE.test(part))
-  return key === 'x-requested-with' && !mayBeSecret(value)
-}
-
-function isMediaRange(text: string): boolean {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim())
-  return mediaType(type) !== undefined && parameters.every((part) => MEDIA_PARAMETER.test(part))
-}
-
-/** Without parameters; undefined if it is none, but any other text. */
-function mediaType(text: string): string | undefined {
-  const type = text.split(';')[0]?.trim() ?? ''
-  const [, sub] =
-    /^(?:\*|text|application|image|audio|video|font|multipart|message|model)\/(\S+)$/i.exec(type) ?? []
-  return sub !== undefined && !mayBeSecret(sub.replace(/[+*]/g, '-')) ? type : undefined
-}
-
-/** A form or JSON; undefined for bodies in which secrets cannot be found. */
-function keepBody(body: NonNullable<Recorded['body']>, removed: Removed): PlanText | undefined {
-  if (body.text.length > MOST_BODY_BYTES) return undefined
-  if (/^application\/x-www-form-urlencoded/i.test(body.type)) return keepPairs(body.text, removed)
-  if (!/^application\/(?:[\w.+-]+\+)?json/i.test(body.type)) return undefined
-  try {
-    JSON.parse(body.text)
-    const value: unknown = JSON.parse(
-      body.text.replace(STRING_OR_NUMBER, (text) => (text.startsWith('"') ? text : JSON.stringify(raw(text))))
-    )
-    const kept = JSON.stringify(keepJson(value, { name: '', isSecret: false, depth: 0 }, removed), null, 2)
-    return showProperties(kept.replaceAll(`"${RAW_START}`, '').replaceAll(`${RAW_END}"`, ''))
-  } catch {
-    return undefined
-  }
-}
-
-/** Where a value of a body is: under which name, and whether everything there is secret. */
-interface Place {
-  readonly name: string
-  readonly isSecret: boolean
-  readonly depth: number
-}
-
-function keepJson(value: unknown, place: Place, removed: Removed): unknown {
-  if (place.depth > DEEPEST_JSON) throw new Error('too deep')
-  if (typeof value === 'string') return keepText(value, place, removed)
-  if (typeof value !== 'object' || value === null) return value
-  const within = { ...place, depth: place.depth + 1 }
-  if (Array.isArray(value)) {
-    // `["password", "…"]` is a name and its value.
-    const isPair = value.length === 2 && namesSecret('name', value[0])
-    return value.map((element: unknown, at) =>
-      keepJson(element, isPair && at === 1 ? { ...within, isSecret: true } : within, removed)
-    )
-  }
-  const fields = Object.entries(value)
-  const isTelling = fields.some(([key, field]) => namesSecret(key, field))
-  return Object.fromEntries(
-    fields.map(([key, field]) => {
-      const isKept = isPlainName(key)
-      const isSecret = place.isSecret || isConfidentialName(key) || (isTelling && !namesSecret(key, field))
-      return [
-        isKept ? key : mark('body-name', key, removed),
-        keepJson(field, { ...within, name: isKept ? key : '', isSecret }, removed)
-      ]
-    })
-  )
-}
-
-/** A string, or a number between its marks. */
-function keepText(value: string, { name, isSecret }: Place, removed: Removed): string {
-  const property = name === '' ? 'body-value' : name
-  const isNumber = value.startsWith(RAW_START)
-  const variable = removed.find?.(isNumber ? value.slice(1, -1) : value, { kind: 'field', name })
-  if (variable !== undefined) return isNumber ? raw(markVariable(variable)) : markVariable(variable)
-  if (/^\ue002-?\d[\d.eE+-]{0,19}\ue003$/.test(value) && !isSecret) return value
-  if (isNumber) return raw(mark(property, value, removed))
-  return value !== '' && (isSecret || mayBeSecret(value, name)) ? mark(property, value, removed) : value
-}
-
-function raw(text: string): string {
-  return `${RAW_START}${text}${RAW_END}`
-}
-
-function mark(name: string, value: string, removed: Removed): string {
-  return markProperty(replaceBy(name, value, removed).property)
 }
