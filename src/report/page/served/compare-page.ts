@@ -3,7 +3,7 @@ import type { FiguresDocument } from '../../../contract/verdict.js'
 import { escapeHtml } from '../../escape.js'
 import { PAGE_STYLE_HASH } from '../assets.js'
 import type { LabelRow, PageDocument } from '../build-document.js'
-import { formatNumber, renderTable } from '../numbers.js'
+import { formatNumber, nameLabel, numberCells, renderSection, renderTable } from '../numbers.js'
 import { FIGURE_COLUMNS } from '../sections.js'
 import { type RunChoice, renderChoices } from './run-actions.js'
 import { renderHead, renderTop, type RenderedPage, type Visitor } from './served-parts.js'
@@ -17,7 +17,7 @@ export interface ComparedRun {
   readonly page: PageDocument
 }
 
-export interface ComparisonView {
+interface ComparisonView {
   /** The run to which the address belongs. */
   readonly run: ComparedRun
   /** The one that it is compared with; undefined if there is none. */
@@ -87,12 +87,12 @@ function renderOverall(run: ComparedRun, other: ComparedRun): string {
   const title = '<h2 id="overall-title">All samples</h2>'
   const missing = [other, run].filter(({ page }) => page.views.length === 0)
   if (before === undefined || after === undefined)
-    return section('overall', `${title}<p>${missing.map(describeMissing).join(' ')}</p>`)
+    return renderSection('overall', `${title}<p>${missing.map(describeMissing).join(' ')}</p>`)
   const rows = FIGURE_COLUMNS.map(({ key, name, write }) => {
     const cells = [write(before[key]), write(after[key]), formatChange(key, before[key], after[key])]
-    return `<tr><th scope="row">${name}</th>${cells.map(number).join('')}</tr>`
+    return `<tr><th scope="row">${name}</th>${numberCells(cells)}</tr>`
   })
-  return section(
+  return renderSection(
     'overall',
     `${title}${renderTable({ name: 'All samples', headings: ['Figure', 'A', 'B', 'Change'], rows })}`
   )
@@ -118,7 +118,7 @@ function renderLabels(run: ComparedRun, other: ComparedRun): string {
   ]
   const hidden = pairs.length - shown.length
   const more = hidden === 0 ? '' : ` ${formatNumber(hidden)} labels with fewer samples are not shown.`
-  return section(
+  return renderSection(
     'compared-labels',
     `<h2 id="compared-labels-title">By label</h2><p class="hint">The label whose p95 grew the most comes first.${more}</p>${renderTable({ name: 'By label', headings, rows: shown.map(renderPair) })}`
   )
@@ -154,7 +154,7 @@ function renderPair({ label, before, after }: Pair): string {
     const [old, now] = [before?.[key] ?? null, after?.[key] ?? null]
     return [write(old), write(now), ...(key === 'samples' ? [] : [formatChange(key, old, now)])]
   })
-  return `<tr><th scope="row">${escapeHtml(label) || '<i>no label</i>'}</th>${cells.map(number).join('')}</tr>`
+  return `<tr><th scope="row">${escapeHtml(nameLabel(label))}</th>${numberCells(cells)}</tr>`
 }
 
 /** In per cent; percentage points for a rate of errors, plain for an apdex; a dash where there is nothing to say. */
@@ -180,12 +180,4 @@ function signed(value: number, digits = 2): string {
 
 function joinWords(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`
-}
-
-function section(id: string, html: string): string {
-  return `<section id="${id}" class="card" aria-labelledby="${id}-title">${html}</section>`
-}
-
-function number(text: string): string {
-  return `<td class="number">${text}</td>`
 }
