@@ -46,9 +46,10 @@ export class DistributionChart {
   }
 
   redraw(): void {
+    this.#chart.clear()
     const shown = this.#shown
     const histogram = shown?.histogram
-    if (shown === undefined || histogram == null) return this.#chart.clear()
+    if (shown === undefined || histogram == null) return
     const { edgesMs, shares } = histogram
     const palette = readPalette()
     const marks = marksOf(shown, palette)
