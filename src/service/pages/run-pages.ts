@@ -189,11 +189,11 @@ export class RunPages {
   }
 
   async #lookAtRun(run: RunRecord, follow: () => Promise<Followed>): Promise<Sight> {
-    const isLast = hasEnded(run)
-    const page = isLast
-      ? await this.#showEnded(run, findRelated(run, this.ports.facts.store))
-      : await this.#showRunning(run, await follow())
-    return { data: JSON.stringify(page), isLast }
+    const running = hasEnded(run) ? undefined : await this.#showRunning(run, await follow())
+    // It may have ended meanwhile: an open page takes the first document of an ended run for the last.
+    if (running && !hasEnded(run)) return { data: JSON.stringify(running), isLast: false }
+    const ended = await this.#showEnded(run, findRelated(run, this.ports.facts.store))
+    return { data: JSON.stringify(ended), isLast: true }
   }
 
   async #showRunning(run: RunRecord, { samples, links }: Followed): Promise<PageDocument> {
