@@ -1,5 +1,5 @@
 // Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [embedded-k6] [install]
-// [regression] [stalls] [stalls-real] [side-by-side] [kubernetes] [service-list]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
+// [regression] [stalls] [stalls-real] [side-by-side] [kubernetes] [service-list] [page]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
@@ -15,7 +15,8 @@ const ALL = [
   'stalls-real',
   'side-by-side',
   'kubernetes',
-  'service-list'
+  'service-list',
+  'page'
 ]
 const given = process.argv.slice(2)
 const firstFlag = given.findIndex((word) => word.startsWith('--'))
@@ -36,7 +37,8 @@ const NODE_OPTIONS = {
   regression: FROM_SOURCES,
   stalls: FROM_SOURCES,
   'stalls-real': FROM_SOURCES,
-  'service-list': FROM_SOURCES
+  'service-list': FROM_SOURCES,
+  page: FROM_SOURCES
 }
 for (const name of names.flatMap((each) => FILES[each] ?? [each])) {
   const file = join(import.meta.dirname, `${name}.mjs`)

@@ -1,68 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import axe from 'axe-core'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import type { Outcome } from '../../src/analysis/outcome.js'
-import { renderPage } from '../../src/report/page/page.js'
-import { describeInBrowser, launchChromium } from '../support/chromium.js'
+import { describeInBrowser } from '../support/chromium.js'
 import { compareShops, makeLabelChange, makeLabelChanges } from '../support/data/make-label-changes.js'
 import { makeCompared, makeOutcome } from '../support/data/make-outcome.js'
 import { makeComparedOutcome, SHOP_LOAD } from '../support/data/page-outcome.js'
+import { COUNT_PIXELS, DESKTOP, findingsOf, openFolds, PHONE, usePages } from '../support/report-pages.js'
 
-const DESKTOP = { width: 1280, height: 900 }
-const PHONE = { width: 390, height: 844 }
 const changes = compareShops({ 'GET /': 1, 'GET /search': 0.8, 'POST /checkout': 1.6 })
 const failed: Outcome = { ...makeComparedOutcome({ ...SHOP_LOAD, seconds: 30 }), labelChanges: changes }
 const held = { ...failed, judgements: [makeCompared('holds')] }
 
-/** How many pixels of the chart have, about, a colour of the style sheet. */
-const PIXELS = `globalThis.pixels = (name) => {
-  const probe = document.body.appendChild(document.createElement('span'))
-  probe.style.color = 'var(--' + name + ')'
-  const [r, g, b] = getComputedStyle(probe).color.match(/\\d+/g).map(Number)
-  probe.remove()
-  const canvas = document.querySelector('#compared-chart canvas')
-  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d')
-  copy.drawImage(canvas, 0, 0)
-  const { data } = copy.getImageData(0, 0, canvas.width, canvas.height)
-  let count = 0
-  for (let i = 0; i < data.length; i += 4)
-    if (data[i + 3] > 200 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 24) count++
-  return count
-}`
-
 describeInBrowser('base and head by label, in a browser', () => {
-  let browser: Browser
-  let folder: string
-  let files = 0
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'loadgate-labels-'))
-    browser = await launchChromium()
-  }, 60_000)
-
-  afterAll(async () => {
-    await browser.close()
-    await rm(folder, { recursive: true })
-  })
-
-  async function open(
-    outcome: Outcome,
-    options: BrowserContextOptions = {}
-  ): Promise<{ page: Page; complaints: string[] }> {
-    const path = join(folder, `report-${++files}.html`)
-    await writeFile(path, renderPage(outcome))
-    const page = await browser.newPage({ viewport: DESKTOP, ...options })
-    const complaints: string[] = []
-    page.on('console', (message) => complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    await page.addInitScript({ content: PIXELS })
-    await page.goto(pathToFileURL(path).href)
-    return { page, complaints }
-  }
+  const { openFile } = usePages(COUNT_PIXELS)
+  const pixelsOf = (page: Page, colour: string): Promise<number> =>
+    page.evaluate(`countPixels(document.querySelector('#compared-chart canvas'), '${colour}')`)
 
   /** The sections that can be seen, from the top. */
   const sectionsOf = (page: Page): Promise<string[]> =>
@@ -75,15 +27,14 @@ describeInBrowser('base and head by label, in a browser', () => {
   ])(
     'is the first section of a failed comparison, %s, on a %s, with both distributions drawn',
     async (colorScheme, _, viewport) => {
-      const { page, complaints } = await open(failed, { colorScheme, viewport })
+      const { page, complaints } = await openFile(failed, { colorScheme, viewport })
       expect((await sectionsOf(page))[0]).toBe('label-changes')
       expect(await page.locator('#label-changes h2').textContent()).toBe('Which requests got slower')
       const cells = await page.locator('#label-changes tbody tr').first().locator('th, td').allTextContents()
       expect(cells[0]).toBe('slower')
       expect(cells[1]).toBe('POST /checkout')
       expect(cells[4]).toMatch(/^\+\d+(\.\d)? % \(\+\d+(\.\d)? to \+\d+(\.\d)?\)$/)
-      for (const colour of ['threads', 'p95'])
-        expect(await page.evaluate<number>(`pixels('${colour}')`)).toBeGreaterThan(150)
+      for (const colour of ['threads', 'p95']) expect(await pixelsOf(page, colour)).toBeGreaterThan(150)
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(viewport.width)
       expect(complaints).toEqual([])
       await page.close()
@@ -92,7 +43,7 @@ describeInBrowser('base and head by label, in a browser', () => {
   )
 
   test('comes after the thresholds where nothing failed', async () => {
-    const { page } = await open(held)
+    const { page } = await openFile(held)
     const sections = await sectionsOf(page)
     expect(sections.indexOf('label-changes')).toBeGreaterThan(sections.indexOf('thresholds'))
     expect(await page.locator('#label-changes h2').textContent()).toBe('Base and head by label')
@@ -100,7 +51,7 @@ describeInBrowser('base and head by label, in a browser', () => {
   }, 20_000)
 
   test('shows the distributions of a label, by keyboard, in words and as a table', async () => {
-    const { page, complaints } = await open(failed)
+    const { page, complaints } = await openFile(failed)
     const chart = page.locator('#compared-chart [role=img]')
     const words = await chart.getAttribute('aria-label')
     expect(words).toMatch(/^Distribution of response times, POST \/checkout: /)
@@ -126,20 +77,30 @@ describeInBrowser('base and head by label, in a browser', () => {
     await page.close()
   }, 20_000)
 
+  test('shows the distribution of a label without a name first, where it got slower', async () => {
+    const { page } = await openFile({ ...failed, labelChanges: compareShops({ 'GET /': 1, '': 1.6 }) })
+    expect(await page.locator('#label-changes tbody th').first().textContent()).toBe('(no name)')
+    expect(await page.locator('#compared-label option:checked').textContent()).toBe('(no name)')
+    expect(await page.locator('#compared-chart [role=img]').getAttribute('aria-label')).toMatch(
+      /^Distribution of response times, \(no name\): /
+    )
+    await page.close()
+  }, 20_000)
+
   test('is drawn anew in the colours of the other theme', async () => {
-    const { page } = await open(failed, { colorScheme: 'light' })
+    const { page } = await openFile(failed, { colorScheme: 'light' })
     const light = await page.evaluate<string>(`document.querySelector('#compared-chart canvas').toDataURL()`)
     await page.locator('#theme').click()
     expect(
       await page.evaluate<string>(`document.querySelector('#compared-chart canvas').toDataURL()`)
     ).not.toBe(light)
-    expect(await page.evaluate<number>(`pixels('p95')`)).toBeGreaterThan(150)
+    expect(await pixelsOf(page, 'p95')).toBeGreaterThan(150)
     await page.close()
   }, 20_000)
 
   test('opens the rows after the first twenty', async () => {
     const rows = Array.from({ length: 60 }, (_, i) => makeLabelChange({ label: `label ${i}` }))
-    const { page } = await open({ ...failed, labelChanges: makeLabelChanges({ rows, leftOut: 9940 }) })
+    const { page } = await openFile({ ...failed, labelChanges: makeLabelChanges({ rows, leftOut: 9940 }) })
     const shown = page.locator('#label-changes tbody tr:visible')
     expect(await shown.count()).toBe(20)
     await page.getByText('30 more', { exact: true }).click()
@@ -158,13 +119,9 @@ describeInBrowser('base and head by label, in a browser', () => {
         ...failed,
         labelChanges: { ...makeLabelChanges(), times: changes.times }
       })
-      const { page } = await open(outcome, { colorScheme })
-      await page.evaluate(`document.querySelectorAll('details').forEach((fold) => { fold.open = true })`)
-      await page.evaluate(axe.source)
-      const findings = await page.evaluate<string[]>(
-        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`
-      )
-      expect(findings).toEqual([])
+      const { page } = await openFile(outcome, { colorScheme })
+      await openFolds(page)
+      expect(await findingsOf(page)).toEqual([])
       await page.close()
     },
     60_000

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import axe from 'axe-core'
-import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Service } from '../../src/service/server.js'
 import { WITH_PAGES } from '../service/pages/page-support.js'
 import { createRun, createServices, runForm, waitForStatus } from '../service/support.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
+import { findingsOf, keepPicture, PHONE } from '../support/report-pages.js'
 
 const RUNS = 120
-const PHONE = { width: 390, height: 844 }
 
 describeInBrowser('the list of runs, page by page', () => {
   const services = createServices()
@@ -45,15 +43,9 @@ describeInBrowser('the list of runs, page by page', () => {
     await page.waitForURL('**/?page=2')
     expect((await names(page))[0]).toBe(`run ${RUNS - 50}`)
     expect(await page.locator('nav.pages').textContent()).toContain('51 to 100 of 120 runs')
-    await page.evaluate(axe.source)
-    const findings = await page.evaluate(
-      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`
-    )
-    expect(findings).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-    const folder = process.env.LOADGATE_PICTURES
-    if (folder !== undefined)
-      await page.screenshot({ path: join(folder, `pages-${colorScheme}.png`), fullPage: true })
+    await keepPicture(page, `pages-${colorScheme}`)
     await page.getByRole('link', { name: 'Older' }).click()
     await page.waitForURL('**/?page=3')
     expect(await names(page)).toHaveLength(RUNS - 100)

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import axe from 'axe-core'
-import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { createSingleUser } from '../../src/service/accounts/users.js'
 import { systemClock } from '../../src/contract/clock.js'
@@ -17,26 +15,11 @@ import {
   waitForStatus
 } from '../service/support.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
+import { COUNT_PIXELS, DESKTOP, findingsOf, keepPicture, PHONE } from '../support/report-pages.js'
 
-const DESKTOP = { width: 1280, height: 900 }
-const PHONE = { width: 390, height: 844 }
 const REAL_TIME = '-Jrehearsal.realtime=true -Jrehearsal.errors=10'
-/** Pixels of a series' colour in a chart; it runs in the page. */
-const COUNT_PIXELS = `globalThis.pixelsOf = (index, swatch) => {
-  const probe = document.body.appendChild(document.createElement('span'))
-  probe.style.color = 'var(--' + swatch + ')'
-  const [r, g, b] = getComputedStyle(probe).color.match(/\\d+/g).map(Number)
-  probe.remove()
-  const canvas = document.querySelectorAll('#time canvas')[index]
-  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d')
-  copy.drawImage(canvas, 0, 0)
-  const { data } = copy.getImageData(0, 0, canvas.width, canvas.height)
-  let count = 0
-  for (let i = 0; i < data.length; i += 4)
-    if (Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 24) count++
-  return count
-}`
-
+const DRAWN = `${COUNT_PIXELS}globalThis.drawn = (index, name) =>
+  countPixels(document.querySelectorAll('#time canvas')[index], name) > 30`
 describeInBrowser('the pages of the embedded service in a browser', () => {
   const services = createServices()
   let service: Service
@@ -54,12 +37,6 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     await services.closeAll()
   })
 
-  /** For people who want to look at what the tests saw. */
-  async function keepPicture(page: Page, name: string): Promise<void> {
-    const folder = process.env.LOADGATE_PICTURES
-    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
-  }
-
   /** A browser that has been at the address with the token once. */
   async function enter(
     options: BrowserContextOptions = {}
@@ -69,7 +46,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('request', (request) => requests.push(request.url()))
-    await page.addInitScript({ content: COUNT_PIXELS })
+    await page.addInitScript({ content: DRAWN })
     await page.goto(`${service.url}/?token=${service.token}`)
     return { context, page }
   }
@@ -78,13 +55,6 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     const id = await createRun(service, runForm(fields, specFields({ instance_quantity: '2' })))
     await waitForStatus(service, `/runs/${id}`, ['running'])
     return id
-  }
-
-  async function findings(page: Page): Promise<string[]> {
-    await page.evaluate(axe.source)
-    return page.evaluate(
-      `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) => impact + ' ' + id + ': ' + nodes[0].html))`
-    )
   }
 
   /** Asks from outside: the page's own policy lets nothing be evaluated in it. */
@@ -122,7 +92,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
       expect(await page.locator('.tile', { hasText: tile }).locator('.value').textContent()).toMatch(/^\d/)
     expect(await page.locator('#progress-words').textContent()).toMatch(/^0:\d\d of 2:00$/)
     expect(await page.evaluate(`document.querySelector('#progress').value`)).toBeGreaterThan(0)
-    await until(() => page.evaluate('pixelsOf(0, "p95") > 30 && pixelsOf(1, "throughput") > 30'))
+    await until(() => page.evaluate('drawn(0, "p95") && drawn(1, "throughput")'))
     // What the reader has changed stays so while newer values come.
     const line = page.locator('#time-charts').getByRole('button', { name: 'p99' })
     await line.press('Enter')
@@ -136,7 +106,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     )
     expect(red < 128).toBe(colorScheme === 'dark')
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width)
-    expect(await findings(page)).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
     await keepPicture(page, `live-${colorScheme}`)
 
     await page.getByRole('button', { name: 'Stop the run' }).focus()
@@ -146,7 +116,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     await page.keyboard.press('Escape')
     expect(await focused(page)).toBe('Stop the run')
     await page.keyboard.press('Enter')
-    expect(await findings(page)).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
     await keepPicture(page, `asked-${colorScheme}`)
     await page.keyboard.press('Shift+Tab')
     expect(await focused(page)).toBe('Stop it')
@@ -157,7 +127,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     expect(await page.locator('#live').isVisible()).toBe(false)
     expect((await get(service, `/runs/${id}`)).json.status).toBe('finished')
     const shown = await page.locator('.reason').textContent()
-    expect(await findings(page)).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
 
     // The same address is the report from now on.
     await page.reload()
@@ -190,7 +160,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     await page.getByText('Nothing was stored:').waitFor()
     expect(await page.evaluate('document.activeElement.id')).toBe('editor-text')
     expect(await page.locator('#editor-problems pre').textContent()).toContain('  p95 < 800\n           ^')
-    expect(await findings(page)).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
     await keepPicture(page, 'refused-dark')
     await page.keyboard.press('Control+A')
     await page.keyboard.type('p95 < 8s\nsamples < 1')
@@ -215,7 +185,7 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     expect(await page.locator('.reason').textContent()).toBe('All 2 thresholds hold.')
     const words = await page.locator('#thresholds .pill').allTextContents()
     expect(words).toEqual(['passed', 'passed', 'judged by the gate'])
-    expect(await findings(page)).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
     await keepPicture(page, 'judged-dark')
     await page.getByRole('link', { name: 'All runs' }).click()
     await page.locator('tr', { hasText: 'over' }).locator('.pill.good', { hasText: 'passed' }).waitFor()
@@ -248,9 +218,9 @@ describeInBrowser('the pages of the embedded service in a browser', () => {
     const names = await page.locator('tbody th a').allTextContents()
     expect(names.slice(0, 2)).toEqual(['broken', 'over'])
     await keepPicture(page, `list-${colorScheme}`)
-    expect(await findings(page)).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
     await page.getByRole('button', { name: /theme/ }).click()
-    expect(await findings(page)).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
     await context.close()
   })
 

@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import axe from 'axe-core'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { createTeams, type Team } from '../service/accounts/team.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
-
-const PHONE = { width: 390, height: 844 }
+import { findingsOf, keepPicture, PHONE } from '../support/report-pages.js'
 
 describeInBrowser('the login', () => {
   const teams = createTeams()
@@ -25,17 +22,8 @@ describeInBrowser('the login', () => {
   })
 
   async function expectAccessible(page: Page): Promise<void> {
-    await page.evaluate(axe.source)
-    const findings = await page.evaluate(
-      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`
-    )
-    expect(findings).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-  }
-
-  async function takePicture(page: Page, name: string): Promise<void> {
-    const folder = process.env.LOADGATE_PICTURES
-    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
   }
 
   test.each(['light', 'dark'] as const)('with the keyboard only, in and out, %s', async (colorScheme) => {
@@ -45,19 +33,19 @@ describeInBrowser('the login', () => {
     await page.goto(`${team.service.url}/?page=1`)
     expect(new URL(page.url()).search).toBe('?page=1')
     await expectAccessible(page)
-    await takePicture(page, `login-${colorScheme}`)
+    await keepPicture(page, `login-${colorScheme}`)
     // The browser complains of every 401 on its console.
     await page.keyboard.type('wrong')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
     await expectAccessible(page)
-    await takePicture(page, `login-wrong-${colorScheme}`)
+    await keepPicture(page, `login-wrong-${colorScheme}`)
     await page.keyboard.type(team.as('member').token)
     await page.keyboard.press('Enter')
     await page.waitForURL('**/?page=1')
     expect(await page.evaluate('document.cookie')).toBe('')
     await page.getByText('No runs yet.').waitFor()
-    await takePicture(page, `signed-in-${colorScheme}`)
+    await keepPicture(page, `signed-in-${colorScheme}`)
     await expectAccessible(page)
     await page.getByRole('button', { name: 'Log out' }).focus()
     await page.keyboard.press('Enter')

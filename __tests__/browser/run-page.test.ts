@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import axe from 'axe-core'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createTeams, type Member, type Team } from '../service/accounts/team.js'
 import { createRun, finishRun, get, runForm, send, specFields, waitForStatus } from '../service/support.js'
 import { describeInBrowser, launchChromium } from '../support/chromium.js'
+import { findingsOf, keepPicture, PHONE } from '../support/report-pages.js'
 
-const PHONE = { width: 390, height: 844 }
 const PATIENCE = { timeout: 20_000 }
 const HOSTILE = `<img src=x onerror="document.title='hacked'">${'long'.repeat(60)}`
 const notesOf = (digit: number): string =>
@@ -62,13 +60,8 @@ describeInBrowser('the page of a run', () => {
   }
 
   async function expectAccessible(page: Page, name: string): Promise<void> {
-    const folder = process.env.LOADGATE_PICTURES
-    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
-    await page.evaluate(axe.source)
-    const findings = await page.evaluate(
-      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))`
-    )
-    expect(findings).toEqual([])
+    await keepPicture(page, name)
+    expect(await findingsOf(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(await page.title()).not.toBe('hacked')
   }

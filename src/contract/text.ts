@@ -1,6 +1,6 @@
 /** Ends the text with a full stop, unless it has its own: messages of others come in both ways. */
 export function asSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`
+  return /[.!?…]$/.test(text) ? text : `${text}.`
 }
 
 export function capitalize(text: string): string {
@@ -80,4 +80,9 @@ export function decodePart(text: string): string {
   } catch {
     return text
   }
+}
+
+/** In UTC: `2026-03-01 12:30 UTC`. */
+export function formatMinute(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -1,5 +1,6 @@
 import type { LabelChange, LabelChanges } from '../analysis/baseline/compare-labels.js'
 import type { Outcome } from '../analysis/outcome.js'
+import { nameLabel } from './page/numbers.js'
 import { describeChange, showFigure } from './rows.js'
 import { formatValue } from '../analysis/thresholds/format.js'
 
@@ -18,16 +19,9 @@ export interface LabelChangeTable {
 
 export type LabelChangeRow = ReturnType<typeof rowOf>
 
-/** Names of the columns: label, base, head, change, error rates, finding. */
 export const LABEL_CHANGE_HEADINGS = {
-  ...{
-    label: 'Label',
-    base: 'Base',
-    head: 'This run',
-    change: 'Change',
-    errors: 'Errors',
-    finding: 'Finding'
-  }
+  ...{ label: 'Label', base: 'Base', head: 'This run', change: 'Change' },
+  ...{ errors: 'Errors', finding: 'Finding' }
 } as const
 
 /** Undefined where nothing was compared by label. */
@@ -52,7 +46,7 @@ function rowOf(row: LabelChange) {
   const { label, changePct, interval, errorRate, outcome, samples } = row
   const change = { changePct: changePct ?? undefined, interval: interval ?? undefined }
   return {
-    label: label.trim() === '' ? '(no name)' : label,
+    label: nameLabel(label),
     base: showFigure('percentile', row.base ?? undefined),
     head: showFigure('percentile', row.head ?? undefined),
     /** With its interval. */

@@ -6,7 +6,7 @@ import type { ErrorCount, Measurements, Scope } from '../analysis/results/figure
 import type { BaselineFacts, NodeFacts, Outcome } from '../analysis/outcome.js'
 import { shortenCommit } from './escape.js'
 import { count } from '../contract/text.js'
-import { NO_LABEL } from './page/numbers.js'
+import { nameLabel } from './page/numbers.js'
 import { overTimeCells } from './stalls.js'
 
 const NONE = '–'
@@ -125,7 +125,7 @@ export function slowestLabels(measurements: Measurements) {
     .flatMap((label) => {
       const figures = measurements.figures({ label })
       const timeMs = figures?.percentileMs(95) ?? figures?.meanMs
-      return figures === undefined ? [] : [{ label: label.trim() === '' ? NO_LABEL : label, figures, timeMs }]
+      return figures === undefined ? [] : [{ label: nameLabel(label), figures, timeMs }]
     })
     .sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0))
 }
@@ -139,7 +139,7 @@ export function errorRows(measurements: Measurements | undefined, mostRows: numb
   return errors.map(({ label, code, message, count }) => ({
     ...{ count, share: count / failures, code },
     message: message || NO_MESSAGE,
-    label: label === undefined ? '' : label || NO_LABEL
+    label: label === undefined ? '' : nameLabel(label)
   }))
 }
 

@@ -1,6 +1,6 @@
 import type { Judgement } from '../analysis/thresholds/judge/judgement.js'
 import { isNotJudged } from '../analysis/thresholds/judge/judge.js'
-import { count, formatDuration } from '../contract/text.js'
+import { asSentence, capitalize, count, formatDuration } from '../contract/text.js'
 import { cutToBytes, replaceControls, shortenCommit } from './escape.js'
 import type { Source } from '../analysis/results/figures/measurements.js'
 import { REHEARSAL } from '../analysis/outcome.js'
@@ -105,12 +105,7 @@ export function baselineSentences(baseline: BaselineFacts | undefined): string[]
   if (baseline === undefined) return []
   return [...describeState(baseline), ...first(baseline.notes)]
     .filter((sentence) => sentence.trim() !== '')
-    .map(asSentence)
-}
-
-function asSentence(words: string): string {
-  const text = cutToBytes(replaceControls(words).trim(), MOST_SENTENCE_BYTES)
-  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.')
+    .map((words) => asSentence(capitalize(cutToBytes(replaceControls(words).trim(), MOST_SENTENCE_BYTES))))
 }
 
 function describeState(baseline: BaselineFacts): string[] {

@@ -1,5 +1,5 @@
 import type { Trend, TrendPoint } from '../analysis/baseline/build-trend.js'
-import { when } from '../contract/text.js'
+import { formatMinute, when } from '../contract/text.js'
 import { cutText, replaceControls, shortenCommit } from './escape.js'
 
 const MOST_POINTS = 30
@@ -47,7 +47,5 @@ export function remarkOn({ isHead, isAfterChange, unusable }: TrendPoint): strin
 
 /** Undefined for a time that no calendar has. */
 export function timeOf({ atMs }: Pick<TrendPoint, 'atMs'>): string | undefined {
-  const date = new Date(atMs)
-  if (Number.isNaN(date.getTime())) return undefined
-  return `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return Number.isNaN(new Date(atMs).getTime()) ? undefined : formatMinute(atMs)
 }

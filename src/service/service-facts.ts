@@ -77,7 +77,8 @@ export class Recent<T> {
 }
 
 const KEYS = ['name', 'project', 'tag', 'user', 'status'] as const
-const LONGEST = 300
+/** In characters; the list cannot be filtered by a longer text. */
+export const LONGEST_FILTER = 300
 
 /** Reads `?name=&project=&tag=&user=&status=`; what is empty does not limit the list. */
 export function readRunFilter(request: FastifyRequest): RunFilter {
@@ -87,8 +88,8 @@ export function readRunFilter(request: FastifyRequest): RunFilter {
     const value = query[key]
     if (value === undefined || value === '') continue
     if (typeof value !== 'string') throw new RequestError(400, `${key} is given more than once`)
-    if (value.length > LONGEST)
-      throw new RequestError(400, `${key} must not be longer than ${LONGEST} characters`)
+    if (value.length > LONGEST_FILTER)
+      throw new RequestError(400, `${key} must not be longer than ${LONGEST_FILTER} characters`)
     filter[key] = value
   }
   const { status } = filter

@@ -1,5 +1,7 @@
 import type { Details, Outcome } from '../../analysis/outcome.js'
 import { formatMoment } from '../../analysis/thresholds/format.js'
+import { nameLabel } from '../page/numbers.js'
+import { NO_MESSAGE } from '../rows.js'
 import { foreign, tableSection } from './markdown.js'
 
 const MOST_ROWS = 5
@@ -12,9 +14,9 @@ export function renderFailedSamples({ details, measurements, warmUp }: Outcome):
   if (details === undefined || startMs === undefined) return ''
   const rows = chooseSamples(details.failures).map(({ atMs, label, code, message, thread }) => [
     formatMoment(atMs - startMs),
-    foreign(label || '(no name)', MOST_LABEL_BYTES),
+    foreign(nameLabel(label), MOST_LABEL_BYTES),
     foreign(code, MOST_CODE_BYTES),
-    foreign(message || 'no message'),
+    foreign(message || NO_MESSAGE),
     foreign(thread, MOST_LABEL_BYTES)
   ])
   return tableSection(

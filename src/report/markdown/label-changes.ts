@@ -1,5 +1,6 @@
 import type { Outcome } from '../../analysis/outcome.js'
-import { LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable, type LabelChangeRow } from '../label-changes.js'
+import { LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable } from '../label-changes.js'
+import type { LabelChangeRow, LabelChangeTable } from '../label-changes.js'
 import { rehearsalMark } from '../sentences.js'
 import { fold, foreign, joinSections, table } from './markdown.js'
 
@@ -8,7 +9,10 @@ const SIGNS: Readonly<Partial<Record<LabelChangeRow['outcome'], string>>> = { sl
 
 /** Which requests got slower, where a line that names `baseline` is broken; else empty. */
 export function failedLabelChanges(outcome: Outcome, mostRows: number): string {
-  return labelChangeTable(outcome)?.isFirst ? renderLabelChanges(outcome, mostRows) : ''
+  const changes = labelChangeTable(outcome)
+  if (!changes?.isFirst) return ''
+  const heading = `### ${changes.title}${rehearsalMark(outcome.rehearsal)}`
+  return joinSections([heading, tableOf(changes, mostRows)])
 }
 
 /** The same where no such line is broken, in a part that opens on a click. */
@@ -18,14 +22,7 @@ export function foldedLabelChanges(outcome: Outcome, mostRows: number): string {
   return fold(changes.title + rehearsalMark(outcome.rehearsal), tableOf(changes, mostRows))
 }
 
-function renderLabelChanges(outcome: Outcome, mostRows: number): string {
-  const changes = labelChangeTable(outcome)
-  if (changes === undefined) return ''
-  const heading = `### ${changes.title}${rehearsalMark(outcome.rehearsal)}`
-  return joinSections([heading, tableOf(changes, mostRows)])
-}
-
-function tableOf(changes: NonNullable<ReturnType<typeof labelChangeTable>>, mostRows: number): string {
+function tableOf(changes: LabelChangeTable, mostRows: number): string {
   const hasErrors = changes.hasErrors(mostRows)
   const rows = changes.rows
     .slice(0, mostRows)

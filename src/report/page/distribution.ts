@@ -1,4 +1,4 @@
-import type { Figures } from '../../analysis/results/figures/measurements.js'
+import type { CountedTimes, Figures } from '../../analysis/results/figures/measurements.js'
 
 const BINS = 72
 const SPARK_BINS = 24
@@ -13,18 +13,34 @@ export function makeEdges(minMs: number, maxMs: number, mostBins = BINS): number
   return [...new Set([minMs < 1 ? 0 : low - 1, ...steps])]
 }
 
-export type Histogram = NonNullable<ReturnType<typeof makeHistogram>>
-
-/** Bin `i` has the share of samples above `edgesMs[i]` up to `edgesMs[i + 1]`. Undefined if the CSVs have no individual response times. */
-export function makeHistogram(figures: Figures, edgesMs: readonly number[]) {
-  if (figures.percentileMs(100) === undefined) return undefined
-  // Anything faster than the first edge belongs to the first bin.
-  const ranks = edgesMs.map((edgeMs, i) => (i === 0 ? 0 : countUpTo(figures, edgeMs)))
-  const shares = ranks.slice(1).map((rank, i) => round((rank - (ranks[i] ?? 0)) / figures.samples))
-  return { edgesMs, shares }
+/** Bin `i` has the share of samples above `edgesMs[i]` up to `edgesMs[i + 1]`. */
+export interface Histogram {
+  readonly edgesMs: readonly number[]
+  readonly shares: readonly number[]
 }
 
-/** Shares of the samples as the apdex counts them; they add up to 1. A failed sample is no other, however fast it was. Undefined as well. */
+/** Undefined if the CSVs have no individual response times. */
+export function makeHistogram(figures: Figures, edgesMs: readonly number[]): Histogram | undefined {
+  const times = figures.countTimes()
+  return times && { edgesMs, shares: sharesOf(times, edgesMs) }
+}
+
+/** The share of samples in each bin; anything faster than the first edge belongs to the first bin. */
+export function sharesOf(
+  { valuesMs, counts }: Pick<CountedTimes, 'valuesMs' | 'counts'>,
+  edgesMs: readonly number[]
+): number[] {
+  const bins = new Array<number>(edgesMs.length - 1).fill(0)
+  let bin = 0
+  valuesMs.forEach((ms, i) => {
+    while (bin < bins.length - 1 && ms > (edgesMs[bin + 1] ?? Infinity)) bin++
+    bins[bin] = (bins[bin] ?? 0) + (counts[i] ?? 0)
+  })
+  const all = bins.reduce((sum, count) => sum + count, 0)
+  return bins.map((count) => round(count / all))
+}
+
+/** Shares of the samples as the apdex counts them; they add up to 1. A failed sample is only counted as failed, however fast it was. */
 export function makeZones(figures: Figures, targetMs: number) {
   const times = figures.countTimes()
   if (times === undefined) return undefined
@@ -80,19 +96,6 @@ export function densities({ edgesMs, shares }: Histogram): number[] {
     const low = Math.max(0.5, edgesMs[i] ?? 0)
     return share / Math.log((edgesMs[i + 1] ?? low) / low)
   })
-}
-
-/** How many samples took at most this long, by binary search for the last rank whose value did. */
-function countUpTo(figures: Figures, ms: number): number {
-  let atMost = 0
-  let above = figures.samples + 1
-  while (above - atMost > 1) {
-    const middle = Math.floor((atMost + above) / 2)
-    const value = figures.percentileMs((middle / figures.samples) * 100) ?? Infinity
-    if (value <= ms) atMost = middle
-    else above = middle
-  }
-  return atMost
 }
 
 function round(share: number): number {

@@ -8,7 +8,7 @@ import {
   formatNumber,
   formatPercent,
   linkLabel,
-  NO_LABEL,
+  nameLabel,
   renderTable
 } from './numbers.js'
 
@@ -54,7 +54,7 @@ export function renderErrorTable(errors: readonly ErrorRow[], parts: ErrorParts)
 /** The rows of errors have words where there is no text. */
 function isOfError(sample: FailedSample, { label, code, message }: ErrorRow): boolean {
   const isSame = sample.code === code && (sample.message || NO_MESSAGE) === message
-  return isSame && (sample.label || NO_LABEL) === label
+  return isSame && nameLabel(sample.label) === label
 }
 
 function renderFirst(samples: readonly FailedSample[], startMs: number | null, isOpen: boolean): string {

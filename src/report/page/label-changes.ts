@@ -2,8 +2,9 @@ import type { ComparedTimes } from '../../analysis/baseline/compare-labels.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { escapeHtml } from '../escape.js'
 import { LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable } from '../label-changes.js'
-import { makeEdges } from './distribution.js'
-import { linkLabel, renderTable } from './numbers.js'
+import { makeEdges, sharesOf } from './distribution.js'
+import { linkLabel, numberCells, renderTable } from './numbers.js'
+import { intervalPicture } from './pictures.js'
 
 /** verdict.json has up to 200. */
 const MOST_ROWS = 50
@@ -50,18 +51,6 @@ function makeDistribution({ label, base, head }: ComparedTimes) {
   return { label, edges, base: sharesOf(base, edges), head: sharesOf(head, edges) }
 }
 
-/** Bin `i` has the share of samples above `edges[i]` up to `edges[i + 1]`; what is faster belongs to the first one. */
-function sharesOf({ valuesMs, counts }: ComparedTimes['base'], edges: readonly number[]): number[] {
-  const bins = new Array<number>(edges.length - 1).fill(0)
-  let bin = 0
-  valuesMs.forEach((ms, i) => {
-    while (bin < bins.length - 1 && ms > (edges[bin + 1] ?? Infinity)) bin++
-    bins[bin] = (bins[bin] ?? 0) + (counts[i] ?? 0)
-  })
-  const all = bins.reduce((sum, count) => sum + count, 0)
-  return bins.map((count) => Number((count / all).toPrecision(4)))
-}
-
 const TONES: Readonly<Record<Row['outcome'], string>> = {
   ...{ slower: 'bad', faster: 'good', 'not comparable': 'doubtful' },
   ...{ 'no clear change': 'neutral', new: 'neutral', gone: 'neutral' }
@@ -98,16 +87,17 @@ function renderRow(row: Row, reach: number): string {
   const cells = [
     `<td><span class="pill ${tone}">${row.outcome}</span></td>`,
     `<th scope="row">${row.outcome === 'gone' ? escapeHtml(row.label) : linkLabel(row.label)}</th>`,
-    `<td class="number">${row.base}</td>`,
-    `<td class="number">${row.head}</td>`,
-    `<td class="number">${row.change}${intervalPicture(row, tone, reach)}</td>`,
-    `<td class="number">${row.errors}</td>`,
-    `<td class="number">${row.samples}</td>`
+    numberCells([row.base, row.head, row.change + renderChange(row, tone, reach), row.errors, row.samples])
   ]
   return `<tr>${cells.join('')}</tr>`
 }
 
-const WIDTH = 120
+function renderChange({ pct, interval }: Row, tone: string, reach: number): string {
+  if (pct === null) return ''
+  const [low = pct, high = pct] = interval ?? []
+  return intervalPicture({ pct, low, high, limitPct: null }, tone, reach)
+}
+
 const LEAST_REACH = 10
 /** A label that takes ten times as long only has to be seen to leave the scale. */
 const MOST_REACH = 200
@@ -118,13 +108,4 @@ function reachOf(rows: readonly Row[]): number {
   const size = largest(rows.map(({ pct }) => pct ?? 0))
   const ends = Math.min(2 * size, largest(rows.flatMap(({ interval }) => interval ?? [])))
   return Math.min(MOST_REACH, Math.max(LEAST_REACH, size, ends)) * 1.1
-}
-
-/** The change as a dot within its interval, from faster on the left to slower on the right, with no change in the middle. */
-function intervalPicture({ pct, interval }: Row, tone: string, reach: number): string {
-  if (pct === null) return ''
-  const at = (value: number): number => ((Math.max(-reach, Math.min(reach, value)) / reach + 1) * WIDTH) / 2
-  const [low = pct, high = pct] = interval ?? []
-  const bar = `<rect class="bar interval" x="${at(low).toFixed(1)}" y="5" width="${(at(high) - at(low)).toFixed(1)}" height="6" rx="3"/>`
-  return `<svg class="gauge ${tone}" viewBox="0 0 ${WIDTH} 16" width="${WIDTH}" height="16" aria-hidden="true"><rect class="track" y="7" width="${WIDTH}" height="2" rx="1"/><path class="zero" d="M${WIDTH / 2} 3v10"/>${interval === null ? '' : bar}<circle class="bar" cx="${at(pct).toFixed(1)}" cy="8" r="4"/></svg>`
 }

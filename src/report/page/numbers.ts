@@ -6,8 +6,7 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 const hundredths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const NONE = '–'
-/** In the place of an empty name. */
-export const NO_LABEL = '(no name)'
+const NO_LABEL = '(no name)'
 
 /** With a sensible number of digits: `1,240`, `55.3`, `2.75`. */
 export function formatNumber(value: number | null): string {
@@ -57,6 +56,22 @@ export function renderTable({ name, headings, rows }: TableParts): string {
   return wrapTable(name, `<table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`)
 }
 
+export function numberCells(cells: readonly string[]): string {
+  return cells.map((cell) => `<td class="number">${cell}</td>`).join('')
+}
+
+/** Names and values, which are HTML; empty if there are none. */
+export function renderFacts(facts: readonly (readonly [name: string, html: string])[]): string {
+  const items = facts.map(([name, html]) => `<div><dt>${escapeHtml(name)}</dt><dd>${html}</dd></div>`)
+  return items.length === 0 ? '' : `<dl class="facts">${items.join('')}</dl>`
+}
+
+/** Its content has the title; hidden without any. */
+export function renderSection(id: string, content: string): string {
+  const hidden = content === '' ? ' hidden=""' : ''
+  return `<section id="${id}" class="card" aria-labelledby="${id}-title"${hidden}>${content}</section>`
+}
+
 /** With a button that the page's script shows and serves. */
 export function wrapTable(name: string, table: string): string {
   return `<div class="table"><div class="scroll" tabindex="0" role="group" aria-label="${name}">${table}</div><button type="button" class="copy" aria-label="Copy as Markdown: ${name}">Copy as Markdown</button></div>`
@@ -73,6 +88,11 @@ export function labelAddress(label: string): string {
 /** A label as an address can hold it. */
 export function asWritten(label: string): string {
   return label.replace(HALF_CHARACTER, '\uFFFD')
+}
+
+/** A label as people read it; some requests have none. */
+export function nameLabel(label: string): string {
+  return label.trim() === '' ? NO_LABEL : label
 }
 
 /** It opens the label; the row that stands for all other errors has none. */

@@ -12,7 +12,7 @@ import { type RunActions, renderActions } from './served/run-actions.js'
 import { renderLinks } from './served/run-links.js'
 import { buildPageDocument, type PageDocument } from './build-document.js'
 import { embedDocument, writeJson } from './label-rows.js'
-import { wrapTable } from './numbers.js'
+import { renderSection, wrapTable } from './numbers.js'
 import { renderErrors } from './error-section.js'
 import { renderLabelChanges } from './label-changes.js'
 import { renderOverview, renderPlaces, renderRun, renderStalls, titleOf } from './sections.js'
@@ -53,14 +53,21 @@ export function pagePolicy({ eventsPath, homePath }: PagePaths, scriptHash = PAG
 
 /** The page of a document; with an `eventsPath` it stays connected for updates. */
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
-  const around = bytesOf(renderAround(page, paths, ''))
-  return renderAround(page, paths, writeJson(embedDocument(page, MOST_BYTES - around)))
+  const before = renderBeforeData(page, paths)
+  const data = writeJson(embedDocument(page, MOST_BYTES - bytesOf(before) - bytesOf(AFTER_DATA)))
+  return before + data + AFTER_DATA
 }
 
-function renderAround(page: PageDocument, paths: PagePaths, data: string): string {
+const AFTER_DATA = `</script>
+<script>${PAGE_SCRIPT}</script>
+</body>
+</html>
+`
+
+function renderBeforeData(page: PageDocument, paths: PagePaths): string {
   const { eventsPath, stopPath, homePath, visitor, editor, actions } = paths
   const title = `Load gate: ${titleOf(page)}${page.rehearsal === null ? '' : ` (${page.rehearsal})`}`
-  const labelChanges = wrapSection('label-changes', renderLabelChanges(page))
+  const labelChanges = renderSection('label-changes', renderLabelChanges(page))
   const isFirst = page.labelChanges?.isFirst ?? false
   const events = eventsPath === undefined ? '' : ` data-events="${escapeHtml(eventsPath)}"`
   return `${renderHead({ policy: pagePolicy(paths), title: escapeHtml(title) })}
@@ -70,30 +77,21 @@ function renderAround(page: PageDocument, paths: PagePaths, data: string): strin
 ${homePath === undefined ? '' : renderTop(visitor, { path: homePath, isHere: false })}${eventsPath === undefined ? '' : livePanel(stopPath)}
 <div id="overview"${eventsPath === undefined ? '' : ' tabindex="-1"'}>${renderOverview(page)}</div>
 ${isFirst ? labelChanges : ''}
-${wrapSection('thresholds', renderThresholds(page))}
+${renderSection('thresholds', renderThresholds(page))}
 ${editor === undefined ? '' : renderEditor(editor)}
 ${actions === undefined ? '' : renderActions(actions, page.live !== undefined)}
-${wrapSection('comparison', renderInformation(page))}
+${renderSection('comparison', renderInformation(page))}
 ${isFirst ? '' : labelChanges}
 ${TREND_PANEL}
-${wrapSection('stalls', renderStalls(page))}
-${wrapSection('errors', renderErrors(page))}
+${renderSection('stalls', renderStalls(page))}
+${renderSection('errors', renderErrors(page))}
 ${PANELS}
-${wrapSection('places', renderPlaces(page))}
-${wrapSection('run', renderRun(page))}
-${wrapSection('links', renderLinks(page))}
+${renderSection('places', renderPlaces(page))}
+${renderSection('run', renderRun(page))}
+${renderSection('links', renderLinks(page))}
 </main>
 ${LABEL_PANEL}
-<script type="application/json" id="data"${events}>${data}</script>
-<script>${PAGE_SCRIPT}</script>
-</body>
-</html>
-`
-}
-
-function wrapSection(id: string, content: string): string {
-  const hidden = content === '' ? ' hidden=""' : ''
-  return `<section id="${id}" class="card" aria-labelledby="${id}-title"${hidden}>${content}</section>`
+<script type="application/json" id="data"${events}>`
 }
 
 /** Charts over time; the page's script finds them by ids that begin with the prefix. */

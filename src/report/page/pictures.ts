@@ -36,6 +36,15 @@ export function changePicture({ change }: ThresholdRow, tone: string): string {
   // An interval that reaches far beyond everything else only has to be seen to do so.
   const size = Math.max(Math.abs(pct), Math.abs(limitPct ?? 0), 1e-9)
   const reach = Math.max(size, Math.min(2 * size, Math.max(Math.abs(low), Math.abs(high)))) * CHANGE_MARGIN
+  return intervalPicture(change, tone, reach)
+}
+
+/** On a scale that reaches as far to both sides. */
+export function intervalPicture(
+  { pct, low, high, limitPct }: NonNullable<ThresholdRow['change']>,
+  tone: string,
+  reach: number
+): string {
   const at = (value: number): string =>
     (((Math.max(-reach, Math.min(reach, value)) / reach + 1) * GAUGE_WIDTH) / 2).toFixed(1)
   const limit = limitPct === null ? '' : `<path class="limit" d="M${at(limitPct)} 1v14"/>`

@@ -10,6 +10,9 @@ import {
   formatPercent,
   formatRate,
   labelAddress,
+  nameLabel,
+  numberCells,
+  renderFacts,
   renderTable
 } from './numbers.js'
 import { sparkPicture, VERDICT_PICTURES, type Tone } from './pictures.js'
@@ -32,7 +35,7 @@ export function renderOverview(page: PageDocument): string {
   const tone = toneOf(page)
   return `${rehearsal === null ? '' : `<p class="rehearsal"><strong>${escapeHtml(rehearsal)}</strong>: nothing on this page was measured</p>`}
 <header class="headline ${tone}">
-<div class="verdict">${pictureOf(page)}<div><p class="eyebrow">Load gate${run?.name == null ? '' : ` · ${escapeHtml(run.name)}`}</p><h1>${escapeHtml(titleOf(page))}</h1></div></div>
+<div class="verdict">${VERDICT_PICTURES[HEADLINE_TONES[page.headline]]}<div><p class="eyebrow">Load gate${run?.name == null ? '' : ` · ${escapeHtml(run.name)}`}</p><h1>${escapeHtml(titleOf(page))}</h1></div></div>
 <p class="reason">${escapeHtml(reason)}</p>
 ${warnings.map((warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning)}</p>`).join('')}
 ${[...(warmUp === null ? [] : [warmUp.sentence]), ...notes].map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('')}
@@ -48,10 +51,6 @@ export function titleOf({ headline, notJudged, stoppedEarly }: PageDocument): st
 /** A gate that passed with lines that were not judged is not plain green. */
 function toneOf({ headline, notJudged }: PageDocument): Tone {
   return headline === 'passed' && notJudged > 0 ? 'doubtful' : HEADLINE_TONES[headline]
-}
-
-function pictureOf({ headline }: PageDocument): string {
-  return VERDICT_PICTURES[HEADLINE_TONES[headline]]
 }
 
 type Tile = readonly [name: string, value: string, detail: string]
@@ -124,7 +123,7 @@ ${rows.length <= MOST_OPEN_STALLS ? table : `<details><summary>${others === 0 ? 
 
 function renderStall({ when, howLong, waiting, clock }: StallRow): string {
   const cells = [howLong, formatNumber(waiting), clock]
-  return `<tr><th scope="row">${when}</th>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`
+  return `<tr><th scope="row">${when}</th>${numberCells(cells)}</tr>`
 }
 
 export function renderPlaces(page: PageDocument): string {
@@ -189,8 +188,8 @@ export function renderLabelPlaces(views: readonly View[], label: string): string
 }
 
 function renderView({ name, figures }: Pick<View, 'name' | 'figures'>): string {
-  const cells = VIEW_COLUMNS.map(({ key, write }) => `<td class="number">${write(figures[key])}</td>`)
-  return `<tr><th scope="row">${escapeHtml(name)}</th>${cells.join('')}</tr>`
+  const cells = VIEW_COLUMNS.map(({ key, write }) => write(figures[key]))
+  return `<tr><th scope="row">${escapeHtml(name)}</th>${numberCells(cells)}</tr>`
 }
 
 function renderGrids({ grids, sources }: PageDocument): string {
@@ -205,9 +204,11 @@ function renderGrids({ grids, sources }: PageDocument): string {
     ]
     const cells = [
       `<td>${escapeHtml(region)}</td>`,
-      `<td class="number">${nodeCount ?? '–'}</td>`,
-      `<td class="number">${bytes === undefined ? 'missing' : formatBytes(bytes)}</td>`,
-      `<td class="number">${own.length === 0 ? '–' : formatNumber(own.reduce((sum, { rows }) => sum + rows, 0))}</td>`,
+      numberCells([
+        String(nodeCount ?? '–'),
+        bytes === undefined ? 'missing' : formatBytes(bytes),
+        own.length === 0 ? '–' : formatNumber(own.reduce((sum, { rows }) => sum + rows, 0))
+      ]),
       `<td class="words">${problems.length === 0 ? 'complete' : escapeHtml(problems.join('; '))}</td>`
     ]
     return `<tr><th scope="row">${escapeHtml(gridId)}</th>${cells.join('')}</tr>`
@@ -229,7 +230,7 @@ function renderNodes({ nodes, nodesLeftOut, placeNote }: PageDocument): string {
     const numbers = [node.start, node.rows, node.threads, node.cpuLimit, node.restarts]
     const cells = [
       `<td>${escapeHtml(node.place)}</td>`,
-      ...numbers.map((cell) => `<td class="number">${escapeHtml(cell)}</td>`),
+      numberCells(numbers.map(escapeHtml)),
       `<td class="words">${node.isStarved ? `<span class="failing">${escapeHtml(node.throttled)}</span>` : escapeHtml(node.throttled)}</td>`,
       `<td class="words">${escapeHtml(node.lost)}</td>`
     ]
@@ -248,19 +249,15 @@ export function renderRun({ run, summary }: PageDocument): string {
   if (run === null) return `<h2 id="run-title">The run</h2>${words}`
   const id = escapeHtml(run.id)
   const link = run.url === null ? id : `<a href="${escapeHtml(run.url)}" rel="noreferrer">${id}</a>`
-  const facts = run.facts.map(
-    ([name, value]) => `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd></div>`
-  )
-  return `<h2 id="run-title">The run</h2><dl class="facts"><div><dt>Run</dt><dd>${link}</dd></div>${facts.join('')}</dl>${words}`
+  const facts = run.facts.map(([name, value]) => [name, escapeHtml(value)] as const)
+  return `<h2 id="run-title">The run</h2>${renderFacts([['Run', link], ...facts])}${words}`
 }
 
 /** One label's row; the cells are in the order of the columns. */
 export function renderLabel(row: LabelRow): string {
-  const numbers = FIGURE_COLUMNS.map(({ key, write, writeBare = write }) => {
+  const cells = FIGURE_COLUMNS.map(({ key, write, writeBare = write }) => {
     const cell = writeBare(row[key])
-    const isFailing = key === 'error_rate' && row.failures > 0
-    return `<td class="number">${isFailing ? `<span class="failing">${cell}</span>` : cell}</td>`
-  }).join('')
-  const name = escapeHtml(row.label) || '<i>no label</i>'
-  return `<tr><th scope="row"><a href="#${escapeHtml(labelAddress(row.label))}">${name}</a></th><td>${sparkPicture(row.spark)}</td>${numbers}</tr>`
+    return key === 'error_rate' && row.failures > 0 ? `<span class="failing">${cell}</span>` : cell
+  })
+  return `<tr><th scope="row"><a href="#${escapeHtml(labelAddress(row.label))}">${escapeHtml(nameLabel(row.label))}</a></th><td>${sparkPicture(row.spark)}</td>${numberCells(cells)}</tr>`
 }

@@ -2,7 +2,7 @@ import type { Band, Trend, TrendPoint } from '../../analysis/baseline/build-tren
 import { escapeHtml } from '../escape.js'
 import { remarkOn, timeOf } from '../trend-points.js'
 import { when } from '../../contract/text.js'
-import { formatMs, formatNumber, formatPercent, formatRate, renderTable } from './numbers.js'
+import { formatMs, formatNumber, formatPercent, formatRate, numberCells, renderTable } from './numbers.js'
 
 export interface TrendPlan {
   readonly title: string
@@ -133,7 +133,7 @@ export function renderTrendTable(trend: Trend): string {
       formatRate(point.throughput ?? null),
       formatPercent(point.errorRate ?? null)
     ]
-    return `<tr><th scope="row">${timeOf(point) ?? '–'}</th><td><code>${escapeHtml(point.commit)}</code></td><td class="run-id">${escapeHtml(point.runId)}</td>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}<td class="words">${escapeHtml(remarkOn(point))}</td></tr>`
+    return `<tr><th scope="row">${timeOf(point) ?? '–'}</th><td><code>${escapeHtml(point.commit)}</code></td><td class="run-id">${escapeHtml(point.runId)}</td>${numberCells(cells)}<td class="words">${escapeHtml(remarkOn(point))}</td></tr>`
   })
   const headings = ['Time', 'Commit', 'Run', 'p95', 'Throughput', 'Error rate', 'Remark']
   return renderTable({ name: 'Figures of the last runs', headings, rows: rows.reverse() })

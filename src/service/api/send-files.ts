@@ -6,7 +6,7 @@ import { type GridRecord, hasEnded, type RunRecord } from '../../contract/record
 import { JMETER_HEADER } from '../../contract/sample-row.js'
 import { RequestError } from '../errors.js'
 import { lookAt } from '../judging/read-results.js'
-import { describeVerdict } from '../judging/verdict-file.js'
+import { writeVerdict } from '../judging/verdict-file.js'
 import type { Verdicts } from '../judging/verdicts.js'
 import type { RunPages } from '../pages/run-pages.js'
 import { readLog } from '../runs/keep-logs.js'
@@ -136,13 +136,13 @@ export async function sendVerdict(
 ): Promise<FastifyReply> {
   const run = findEndedRun(request, facts)
   const url = `${facts.front.baseUrl()}/${facts.words.runs}/${run.id}`
-  const document = await describeVerdict(run, { facts, verdicts, url })
+  const text = await writeVerdict(run, { facts, verdicts, url })
   return reply
     .headers({
       'content-type': 'application/json; charset=utf-8',
       'content-disposition': `attachment; filename="verdict-${run.id}.json"`
     })
-    .send(`${JSON.stringify(document, null, 2)}\n`)
+    .send(text)
 }
 
 /** The log of a node's tool, redacted, and cut in the middle if it is long. */

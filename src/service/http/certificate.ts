@@ -4,6 +4,7 @@ import type { Server } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { ConfigProblem, type ServiceConfig } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
+import { formatMinute } from '../../contract/text.js'
 import { clauseOf } from '../errors.js'
 
 type Files = NonNullable<ServiceConfig['tls']>
@@ -89,16 +90,12 @@ const SOON_MS = 14 * 24 * 3_600_000
 function warnOfDates(pem: Buffer, file: string, nowMs: number): string | undefined {
   const { validFrom, validTo } = new X509Certificate(pem)
   const [fromMs, untilMs] = [Date.parse(validFrom), Date.parse(validTo)]
-  const until = dayOf(untilMs)
+  const until = formatMinute(untilMs)
   if (nowMs >= untilMs)
     return `the certificate in ${file} expired on ${until}: callers refuse the connection; put a new one there, which is then used without a restart`
   if (nowMs < fromMs)
-    return `the certificate in ${file} is not valid before ${dayOf(fromMs)}: callers refuse the connection; check the clock of this machine, or put another one there`
+    return `the certificate in ${file} is not valid before ${formatMinute(fromMs)}: callers refuse the connection; check the clock of this machine, or put another one there`
   if (untilMs - nowMs <= SOON_MS)
     return `the certificate in ${file} expires on ${until}: put a new one there in time, which is then used without a restart`
   return undefined
-}
-
-function dayOf(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

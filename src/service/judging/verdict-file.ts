@@ -3,7 +3,6 @@ import { isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold
 import { type Judgement, leaveUndecided } from '../../analysis/thresholds/judge/judgement.js'
 import { listRemoteErrors } from '../../analysis/evidence/remote-errors.js'
 import type { RunRecord, RunThresholds } from '../../contract/records.js'
-import type { VerdictDocument } from '../../contract/verdict.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import { describeTool, type ServiceFacts } from '../service-facts.js'
 import type { Judged } from './judge-run.js'
@@ -16,15 +15,15 @@ const NO_THRESHOLDS: RunThresholds = { text: '' }
 const ONLY_THE_GATE = 'It compares with a baseline, which only the gate knows.'
 
 /** `verdict.json` of a run that has ended, as this service judges it. A gate that started it may have more to judge by. */
-export async function describeVerdict(
+export async function writeVerdict(
   run: RunRecord,
   { facts, verdicts, url }: { facts: ServiceFacts; verdicts: Verdicts; url: string }
-): Promise<VerdictDocument> {
+): Promise<string> {
   const judged = await verdicts.judge(run, run.thresholds ?? NO_THRESHOLDS)
   // Most services are never asked for one.
-  const { verdictDocument } = await import('../../report/verdict-document.js')
+  const { printVerdict } = await import('../../report/verdict-document.js')
   const grids = await describeGrids(run, judged.problems, facts.store)
-  return verdictDocument({ ...outcomeOf(run, judged), grids, run: factsOf(run, url, facts) })
+  return printVerdict({ ...outcomeOf(run, judged), grids, run: factsOf(run, url, facts) })
 }
 
 function outcomeOf(run: RunRecord, judged: Judged): Omit<Outcome, 'grids' | 'run'> {

@@ -3,7 +3,7 @@ import type { Trend, TrendPoint } from '../../analysis/baseline/build-trend.js'
 import type { RunChoice } from '../../report/page/served/served-pages.js'
 import { hasEnded, type RunRecord } from '../../contract/records.js'
 import { readSource } from '../../contract/api/run-source.js'
-import { count, formatDuration, shorten, when } from '../../contract/text.js'
+import { count, formatDuration, formatMinute, shorten, when } from '../../contract/text.js'
 import { saysLoss } from '../runs/findings.js'
 import { describeTool, type ServiceFacts } from '../service-facts.js'
 import type { Store } from '../store/store.js'
@@ -11,16 +11,23 @@ import type { Store } from '../store/store.js'
 /** Earlier runs in a trend. */
 const MOST_POINTS = 30
 const MOST_CHOICES = 50
-/** So many runs of a project are looked at: it may have several plans, and runs that failed. */
+/** A project may have several plans, and runs that failed. */
 const MOST_LOOKED_AT = 200
 /** Larger plans are only compared by their size. */
 const MOST_PLAN_BYTES = 10 * 1024 ** 2
 
-/** The runs of the same plan in the same project up to this one, by all of their samples; undefined if there is no earlier one. */
-export function buildProjectTrend(run: RunRecord, store: Store): Trend | undefined {
-  const earlier = store
-    .runsLike(run, { upTo: run.sequence - 1, limit: MOST_LOOKED_AT })
-    .filter((other) => isSamePlan(run, other) && isUsable(other))
+/** The newest runs of the same project, newest first. An old run needs those before it too. */
+export function findRelated(run: RunRecord, store: Store): readonly RunRecord[] {
+  const newest = store.runsLike(run, { limit: MOST_LOOKED_AT })
+  const later = newest.filter(({ sequence }) => sequence > run.sequence)
+  if (newest.length < MOST_LOOKED_AT || later.length < MOST_LOOKED_AT / 2) return newest
+  return [...later, ...store.runsLike(run, { upTo: run.sequence - 1, limit: MOST_LOOKED_AT })]
+}
+
+/** The runs of the same plan up to this one, by all of their samples; undefined if there is no earlier one. */
+export function buildProjectTrend(run: RunRecord, related: readonly RunRecord[]): Trend | undefined {
+  const earlier = related
+    .filter((other) => other.sequence < run.sequence && isSamePlan(run, other) && isUsable(other))
     .slice(0, MOST_POINTS)
   if (earlier.length === 0) return undefined
   const runs = [...earlier].reverse().concat(run)
@@ -76,12 +83,11 @@ function loadDifferences({ request: one }: RunRecord, { request: other }: RunRec
   ]
 }
 
-/** Runs of the same project that have ended: of the same plan first, and those before this one before later ones. */
-export function listChoices(run: RunRecord, store: Store): RunChoice[] {
+/** Those that have ended: of the same plan first, and those before this one before later ones. */
+export function listChoices(run: RunRecord, related: readonly RunRecord[]): RunChoice[] {
   const rank = (other: RunRecord): number =>
     (isSamePlan(run, other) ? 0 : 2) + (other.sequence < run.sequence ? 0 : 1)
-  return store
-    .runsLike(run, { limit: MOST_LOOKED_AT })
+  return related
     .filter((other) => hasEnded(other) && other.id !== run.id)
     .sort((one, other) => rank(one) - rank(other) || other.sequence - one.sequence)
     .slice(0, MOST_CHOICES)
@@ -96,10 +102,6 @@ function describeChoice(run: RunRecord): string {
 export function nameOf({ id, request }: RunRecord): string {
   const name = shorten(request.name ?? '', 60)
   return name === '' ? id : name
-}
-
-function formatMinute(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** What to know of a run beside its figures, by name: the same names for every run. */

@@ -5,12 +5,10 @@ import { hasEnded, type RunRecord } from '../../contract/records.js'
 import { readSource } from '../../contract/api/run-source.js'
 import { listLogs } from '../runs/keep-logs.js'
 import { readNotes } from '../runs/row-secrets.js'
-import { queryOf, type ServiceFacts } from '../service-facts.js'
+import { LONGEST_FILTER, queryOf, type ServiceFacts } from '../service-facts.js'
 
 /** By which a gate finds its own runs; it says nothing to people. */
 const MARKER = /^loadgate-[0-9a-f-]{36}$/
-/** The list cannot be filtered by a longer text. */
-const LONGEST_FILTER = 300
 /** A page with more would be slow, and nobody reads them. */
 const MOST_FILES = 300
 

@@ -30,6 +30,7 @@ import type {
   ComparedRun,
   RenderedPage,
   RunLine,
+  RunLinks,
   RunListPage,
   RunState,
   ThresholdEditor,
@@ -40,7 +41,14 @@ import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, RUN_STATUSES, type RunRecord, type RunThresholds } from '../../contract/records.js'
 import type { RunFilter } from '../store/store.js'
 import { describeLinks } from './run-links.js'
-import { buildProjectTrend, factsToCompare, findDifferences, listChoices, nameOf } from './related-runs.js'
+import {
+  buildProjectTrend,
+  factsToCompare,
+  findDifferences,
+  findRelated,
+  listChoices,
+  nameOf
+} from './related-runs.js'
 import { type Sight, Watch } from './watch.js'
 
 /** Rendered pages of ended runs are cached, because their results may take seconds to read; only a few, because they may be large. */
@@ -59,6 +67,15 @@ interface Ports {
   readonly verdicts: Verdicts
   readonly synthetic: boolean
 }
+
+/** Of a run in progress; without samples until its first event. */
+interface Followed {
+  readonly samples?: SampleFollower
+  /** They stay the same until the run ends. */
+  readonly links: RunLinks
+}
+
+type Refused = Omit<ThresholdEditor, 'path'>
 
 /** The service's web pages: the list of runs, and a page per run, live while it runs. */
 export class RunPages {
@@ -89,16 +106,20 @@ export class RunPages {
   }
 
   /** A run in progress is shown without its figures; they come with the first event. What was typed in and refused stays in the form. */
-  async runPage(run: RunRecord, user: User, refused?: Omit<ThresholdEditor, 'path'>): Promise<RenderedPage> {
-    const pages = await this.ports.facts.loadPages()
-    const drawing = hasEnded(run) ? await this.#drawEnded(run) : pages.describeRun(await this.#stateOf(run))
-    return pages.renderRunPage(await this.#addLinks(run, drawing), this.#pathsOf(run, user, refused))
+  async runPage(run: RunRecord, user: User, refused?: Refused): Promise<RenderedPage> {
+    const { facts } = this.ports
+    const pages = await facts.loadPages()
+    const related = findRelated(run, facts.store)
+    const page = hasEnded(run)
+      ? await this.#showEnded(run, related)
+      : await this.#showRunning(run, { links: await describeLinks(run, facts) })
+    return pages.renderRunPage(page, this.#pathsOf(run, user, { related, refused }))
   }
 
   /** The run beside another one, the best one to compare with unless one is named. */
   async comparePage(run: RunRecord, otherId: string | undefined, user: User): Promise<RenderedPage> {
     const { loadPages, store } = this.ports.facts
-    const choices = listChoices(run, store)
+    const choices = listChoices(run, findRelated(run, store))
     const chosen = otherId ?? choices[0]?.id
     const other = chosen === undefined ? undefined : store.run(chosen)
     if (chosen !== undefined && other === undefined)
@@ -120,11 +141,11 @@ export class RunPages {
     return { name: nameOf(run), path: this.#pathOf(run), facts, page: await this.#drawEnded(run) }
   }
 
-  /** Not kept with the drawing: files are deleted, and projects get other runs. */
-  async #addLinks(run: RunRecord, drawing: PageDocument): Promise<PageDocument> {
+  /** Links and trend are not kept with the drawing: files are deleted, and projects get other runs. */
+  async #showEnded(run: RunRecord, related: readonly RunRecord[]): Promise<PageDocument> {
     const { facts } = this.ports
-    const trend = hasEnded(run) ? buildProjectTrend(run, facts.store) : undefined
-    return (await facts.loadPages()).addLinks(drawing, await describeLinks(run, facts), trend)
+    const [pages, drawing] = [await facts.loadPages(), await this.#drawEnded(run)]
+    return pages.addLinks(drawing, await describeLinks(run, facts), buildProjectTrend(run, related))
   }
 
   /** The page of an ended run as a file: it opens from disk and leads nowhere. */
@@ -133,8 +154,8 @@ export class RunPages {
   }
 
   watchRun(run: RunRecord, stream: EventStream): void {
-    let follower: Promise<SampleFollower> | undefined
-    this.#watch(this.#pathOf(run), stream, () => this.#lookAtRun(run, (follower ??= this.#follow(run))))
+    let followed: Promise<Followed> | undefined
+    this.#watch(this.#pathOf(run), stream, () => this.#lookAtRun(run, () => (followed ??= this.#follow(run))))
   }
 
   close(): void {
@@ -158,20 +179,26 @@ export class RunPages {
     return new Watch({ clock: this.ports.facts.clock, look, onEnd, countWatched })
   }
 
-  async #follow(run: RunRecord): Promise<SampleFollower> {
-    const secrets = await findRowSecrets(run, this.ports.facts.store)
-    const asideGroups = await asideGroupsOf(run, this.ports.facts.store)
+  async #follow(run: RunRecord): Promise<Followed> {
+    const { facts } = this.ports
+    const secrets = await findRowSecrets(run, facts.store)
+    const asideGroups = await asideGroupsOf(run, facts.store)
     const files = this.#filesOf(run).map((file) => ({ ...file, asideGroups }))
-    return new SampleFollower(files, secrets, run.thresholds && labelsToFollow(run.thresholds))
+    const labels = run.thresholds && labelsToFollow(run.thresholds)
+    return { samples: new SampleFollower(files, secrets, labels), links: await describeLinks(run, facts) }
   }
 
-  async #lookAtRun(run: RunRecord, follower: Promise<SampleFollower>): Promise<Sight> {
+  async #lookAtRun(run: RunRecord, follow: () => Promise<Followed>): Promise<Sight> {
+    const running = hasEnded(run) ? undefined : await this.#showRunning(run, await follow())
+    // It may have ended meanwhile: an open page takes the first document of an ended run for the last.
+    if (running && !hasEnded(run)) return { data: JSON.stringify(running), isLast: false }
+    const ended = await this.#showEnded(run, findRelated(run, this.ports.facts.store))
+    return { data: JSON.stringify(ended), isLast: true }
+  }
+
+  async #showRunning(run: RunRecord, { samples, links }: Followed): Promise<PageDocument> {
     const pages = await this.ports.facts.loadPages()
-    const isLast = hasEnded(run)
-    const drawing = isLast
-      ? await this.#drawEnded(run)
-      : pages.describeRun(await this.#stateOf(run, await (await follower).look()))
-    return { data: JSON.stringify(await this.#addLinks(run, drawing)), isLast }
+    return pages.addLinks(pages.describeRun(await this.#stateOf(run, await samples?.look())), links)
   }
 
   async #lookAtList(place: ListPlace): Promise<Sight> {
@@ -297,7 +324,11 @@ export class RunPages {
   }
 
   /** What only some may do is not offered to the others. */
-  #pathsOf(run: RunRecord, user: User, refused?: Omit<ThresholdEditor, 'path'>): PagePaths {
+  #pathsOf(
+    run: RunRecord,
+    user: User,
+    { related, refused }: { related: readonly RunRecord[]; refused: Refused | undefined }
+  ): PagePaths {
     const path = this.#pathOf(run)
     const isAllowed = mayChange(user, run)
     const { text = '', warmUpSec } = run.thresholds ?? {}
@@ -312,7 +343,7 @@ export class RunPages {
       visitor: visitorOf(user),
       actions: {
         comparePath: `${path}/compare`,
-        choices: listChoices(run, this.ports.facts.store),
+        choices: listChoices(run, related),
         ...(isAllowed && { repeat: { path: `${path}/repeat`, once: createId() } })
       },
       ...(isAllowed && { stopPath: `${path}/stop`, editor })
@@ -339,11 +370,11 @@ function visitorOf({ name }: User): Visitor {
   return { name, logoutPath: LOGOUT }
 }
 
-/** No verdict: a line that holds now may break later. */
 function asDetails(details: Details | string): Pick<RunState, 'details'> {
   return typeof details === 'string' ? {} : { details }
 }
 
+/** No verdict: a line that holds now may break later. */
 function describeSoFar(run: RunRecord, thresholds: RunThresholds, measurements: Measurements | undefined) {
   const { warmUpSec } = thresholds
   const isWarm = warmUpSec === undefined || measurements === undefined

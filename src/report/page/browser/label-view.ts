@@ -1,6 +1,6 @@
 import type { LabelRow, PageDocument } from '../build-document.js'
 import { renderErrorTable } from '../error-section.js'
-import { asWritten, formatNumber, NO_LABEL } from '../numbers.js'
+import { asWritten, formatNumber, nameLabel } from '../numbers.js'
 import { sparkPicture } from '../pictures.js'
 import { renderLabelPlaces, renderLabelTiles } from '../sections.js'
 import type { Span } from './address.js'
@@ -79,14 +79,14 @@ export class LabelView {
     const found = findLabel(page, asked)
     const { label, detailed } = found
     const figures = detailed?.figures ?? found.row
-    find('label-title', HTMLElement).textContent = label.trim() === '' ? NO_LABEL : label
+    find('label-title', HTMLElement).textContent = nameLabel(label)
     find('label-why', HTMLElement).textContent = detailed === undefined ? '' : REASONS[detailed.why]
     rewrite(find('label-tiles', HTMLElement), figures === undefined ? '' : renderLabelTiles(figures))
     find('label-note', HTMLElement).textContent = explain(page, found)
     rewrite(find('label-errors', HTMLElement), renderErrors(page, found))
     rewrite(find('label-figures', HTMLElement), renderFigures(page, found))
     this.#times.show(detailed && planLabel(page, detailed), label)
-    this.#distribution.show(detailed && { ...detailed, name: label })
+    this.#distribution.show(detailed && { ...detailed, name: nameLabel(label) })
   }
 }
 
@@ -112,8 +112,7 @@ function explain({ details, live, views }: PageDocument, { detailed, row }: Foun
 
 /** Without details there are those of the run's most frequent errors that belong to the label. */
 function renderErrors(page: PageDocument, { label, detailed, row }: Found): string {
-  const name = label || NO_LABEL
-  const errors = detailed?.errors ?? page.errors.filter((error) => error.label === name)
+  const errors = detailed?.errors ?? page.errors.filter((error) => error.label === nameLabel(label))
   const failures = (detailed?.figures ?? row)?.failures ?? 0
   if (errors.length === 0)
     return failures === 0

@@ -4,7 +4,7 @@ import { make } from './elements.js'
 import { FONT, type Palette } from './charts/drawing.js'
 
 /** What a chart gives away: a picture, and the values that it is drawn from. */
-export interface TakenChart {
+interface TakenChart {
   /** What it shows, in the words of its heading. */
   readonly title: string
   /** Whose chart it is, if not the run's. */
@@ -13,7 +13,7 @@ export interface TakenChart {
   readonly rows: () => readonly (readonly Cell[])[]
 }
 
-export interface Picture {
+interface Picture {
   readonly canvas: HTMLCanvasElement
   readonly legend: readonly { readonly colour: string; readonly text: string }[]
   readonly palette: Palette

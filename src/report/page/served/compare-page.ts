@@ -4,7 +4,7 @@ import type { FiguresDocument } from '../../../contract/verdict.js'
 import { escapeHtml } from '../../escape.js'
 import { PAGE_STYLE_HASH } from '../assets.js'
 import type { LabelRow, PageDocument } from '../build-document.js'
-import { formatNumber, renderTable } from '../numbers.js'
+import { formatNumber, nameLabel, numberCells, renderSection, renderTable } from '../numbers.js'
 import { FIGURE_COLUMNS } from '../sections.js'
 import { type RunChoice, renderChoices } from './run-actions.js'
 import { renderHead, renderTop, type RenderedPage, type Visitor } from './served-parts.js'
@@ -18,7 +18,7 @@ export interface ComparedRun {
   readonly page: PageDocument
 }
 
-export interface ComparisonView {
+interface ComparisonView {
   /** The run to which the address belongs. */
   readonly run: ComparedRun
   /** The one that it is compared with; undefined if there is none. */
@@ -88,12 +88,12 @@ function renderOverall(run: ComparedRun, other: ComparedRun): string {
   const title = '<h2 id="overall-title">All samples</h2>'
   const missing = [other, run].filter(({ page }) => page.views.length === 0)
   if (before === undefined || after === undefined)
-    return section('overall', `${title}<p>${missing.map(describeMissing).join(' ')}</p>`)
+    return renderSection('overall', `${title}<p>${missing.map(describeMissing).join(' ')}</p>`)
   const rows = FIGURE_COLUMNS.map(({ key, name, write }) => {
     const cells = [write(before[key]), write(after[key]), formatChange(key, before[key], after[key])]
-    return `<tr><th scope="row">${name}</th>${cells.map(number).join('')}</tr>`
+    return `<tr><th scope="row">${name}</th>${numberCells(cells)}</tr>`
   })
-  return section(
+  return renderSection(
     'overall',
     `${title}${renderTable({ name: 'All samples', headings: ['Figure', 'A', 'B', 'Change'], rows })}`
   )
@@ -119,7 +119,7 @@ function renderLabels(run: ComparedRun, other: ComparedRun): string {
   ]
   const hidden = pairs.length - shown.length
   const more = hidden === 0 ? '' : ` ${formatNumber(hidden)} labels with fewer samples are not shown.`
-  return section(
+  return renderSection(
     'compared-labels',
     `<h2 id="compared-labels-title">By label</h2><p class="hint">The label whose p95 grew the most comes first.${more}</p>${renderTable({ name: 'By label', headings, rows: shown.map(renderPair) })}`
   )
@@ -155,7 +155,7 @@ function renderPair({ label, before, after }: Pair): string {
     const [old, now] = [before?.[key] ?? null, after?.[key] ?? null]
     return [write(old), write(now), ...(key === 'samples' ? [] : [formatChange(key, old, now)])]
   })
-  return `<tr><th scope="row">${escapeHtml(label) || '<i>no label</i>'}</th>${cells.map(number).join('')}</tr>`
+  return `<tr><th scope="row">${escapeHtml(nameLabel(label))}</th>${numberCells(cells)}</tr>`
 }
 
 /** In per cent; percentage points for a rate of errors, plain for an apdex; a dash where there is nothing to say. */
@@ -177,12 +177,4 @@ function signed(value: number, digits = 2): string {
   const rounded = Number(value.toFixed(Math.abs(value) >= 100 ? 0 : digits))
   const text = Math.abs(rounded).toLocaleString('en-US', { maximumFractionDigits: digits })
   return rounded === 0 ? '0' : `${rounded > 0 ? '+' : '−'}${text}`
-}
-
-function section(id: string, html: string): string {
-  return `<section id="${id}" class="card" aria-labelledby="${id}-title">${html}</section>`
-}
-
-function number(text: string): string {
-  return `<td class="number">${text}</td>`
 }

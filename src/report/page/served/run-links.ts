@@ -1,5 +1,5 @@
 import { escapeHtml, formatBytes } from '../../escape.js'
-import { formatNumber, renderTable } from '../numbers.js'
+import { formatNumber, renderFacts, renderTable } from '../numbers.js'
 
 // What a service knows of a run besides its figures. It is part of the document, so that an open page gets it with the run's end.
 
@@ -31,22 +31,17 @@ export interface RunLinks {
 /** Empty for a page that is a file: it leads nowhere. */
 export function renderLinks({ links }: { readonly links?: RunLinks }): string {
   if (links === undefined) return ''
-  const facts = [
-    ...links.source.map(({ what, where, ...link }) =>
-      renderFact(
-        what,
-        `${renderLink(link, ' rel="noreferrer"')} <span class="hint">${escapeHtml(where)}</span>`
-      )
-    ),
-    ...(links.project === null ? [] : [renderFact('Project', renderLink(links.project))]),
-    ...(links.tags.length === 0
-      ? []
-      : [renderFact('Tags', links.tags.map((tag) => renderLink(tag)).join(', '))]),
-    ...(links.notes === ''
-      ? []
-      : [renderFact('Notes', `<span class="lines">${escapeHtml(links.notes)}</span>`)])
+  const { source, project, tags, notes } = links
+  const facts: [string, string][] = [
+    ...source.map(({ what, where, ...link }): [string, string] => [
+      what,
+      `${renderLink(link, ' rel="noreferrer"')} <span class="hint">${escapeHtml(where)}</span>`
+    ]),
+    ['Project', project === null ? '' : renderLink(project)],
+    ['Tags', tags.map((tag) => renderLink(tag)).join(', ')],
+    ['Notes', notes === '' ? '' : `<span class="lines">${escapeHtml(notes)}</span>`]
   ]
-  const list = facts.length === 0 ? '' : `<dl class="facts">${facts.join('')}</dl>`
+  const list = renderFacts(facts.filter(([, html]) => html !== ''))
   return `<h2 id="links-title">Source and files</h2>${list}${renderFiles(links)}`
 }
 
@@ -64,10 +59,6 @@ function renderFiles({ files, filesLeftOut, filesToCome }: RunLinks): string {
   const more =
     filesLeftOut === 0 ? '' : `<p class="note">${formatNumber(filesLeftOut)} more are not listed here.</p>`
   return `${table}${more}${filesToCome === null ? '' : `<p class="note">${escapeHtml(filesToCome)}</p>`}`
-}
-
-function renderFact(name: string, html: string): string {
-  return `<div><dt>${escapeHtml(name)}</dt><dd>${html}</dd></div>`
 }
 
 function renderLink({ name, href }: Linked, more = ''): string {

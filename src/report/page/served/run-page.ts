@@ -52,7 +52,7 @@ export function renderRunPage(page: PageDocument, paths: PagePaths): RenderedPag
 }
 
 /** What changes without the run itself, added to its document when it is shown. */
-export function addLinks(page: PageDocument, links: RunLinks, trend: Trend | undefined): PageDocument {
+export function addLinks(page: PageDocument, links: RunLinks, trend?: Trend): PageDocument {
   return { ...page, links, trend: boundTrend(trend) ?? null }
 }
 

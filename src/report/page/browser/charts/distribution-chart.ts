@@ -1,21 +1,11 @@
 import uPlot from 'uplot'
-import { densities, writeShares, type Histogram } from '../../distribution.js'
+import { writeShares, type Histogram } from '../../distribution.js'
 import type { View } from '../../build-document.js'
-import { formatApdex, formatMs, formatPercent, renderTable } from '../../numbers.js'
+import { formatApdex, formatMs, formatPercent, numberCells, renderTable } from '../../numbers.js'
 import { fillWhenOpen, find, make } from '../elements.js'
 import type { Cell } from '../export-text.js'
-import { makeTakeAway } from '../take-away.js'
-import {
-  axisLook,
-  limitColour,
-  makeFigure,
-  readPalette,
-  setFont,
-  type Palette,
-  strokeLine,
-  tint,
-  writeOnChart
-} from './drawing.js'
+import { limitColour, readPalette, setFont, strokeLine, writeOnChart, type Palette } from './drawing.js'
+import { onAxis, StepChart, type StepPlan } from './step-chart.js'
 
 interface Mark {
   readonly ms: number
@@ -26,37 +16,25 @@ interface Mark {
 
 const HEIGHT = 300
 const ROW_HEIGHT = 17
-// eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- an enum of declarations alone has no value at run time
-export const LOGARITHMIC: uPlot.Scale.Distr = 3
-/** From how many pixels of a power of ten on its splits do not touch each other. */
-const SPLITS = [
-  { least: 560, digits: [1, 1.5, 2, 3, 4, 5, 7] },
-  { least: 180, digits: [1, 2, 5] },
-  { least: 100, digits: [1, 3] }
-]
 /** The apdex tolerates up to this many times its target. */
 const TOLERATED = 4
 
 /** Whose response times they are: of a view, or of a label. */
-export type Distributed = Pick<View, 'name' | 'figures' | 'histogram' | 'zones' | 'limits'>
+type Distributed = Pick<View, 'name' | 'figures' | 'histogram' | 'zones' | 'limits'>
 
 export class DistributionChart {
   readonly #prefix: string
-  readonly #box: HTMLDivElement
+  readonly #chart: StepChart
   readonly #refreshTable: () => void
   #shown: Distributed | undefined
-  #plot: uPlot | undefined
 
   /** The ids of what the chart is in begin with the prefix. */
   constructor(prefix: string) {
     this.#prefix = prefix
-    this.#box = find(`${prefix}distribution-chart`, HTMLDivElement)
+    this.#chart = new StepChart(`${prefix}distribution-chart`, HEIGHT)
     this.#refreshTable = fillWhenOpen(find(`${prefix}distribution-table`, HTMLDetailsElement), () =>
       renderHistogram(this.#shown?.histogram ?? undefined)
     )
-    new ResizeObserver(() => {
-      if (this.#plot?.width !== this.#width()) this.#plot?.setSize({ width: this.#width(), height: HEIGHT })
-    }).observe(this.#box)
   }
 
   show(shown: Distributed | undefined): void {
@@ -68,40 +46,29 @@ export class DistributionChart {
   }
 
   redraw(): void {
-    this.#plot?.destroy()
-    this.#plot = undefined
+    this.#chart.clear()
     const shown = this.#shown
     const histogram = shown?.histogram
     if (shown === undefined || histogram == null) return
+    const { edgesMs, shares } = histogram
     const palette = readPalette()
     const marks = marksOf(shown, palette)
-    const { figure, caption, canvas } = makeFigure(
-      { title: 'Distribution', unit: 'failed samples included' },
-      describe(shown)
-    )
-    const reading = make('p', { className: 'hint reading-line', text: ' ' })
-    figure.append(reading)
-    this.#box.replaceChildren(figure)
-    const options = chartOptions(histogram, { marks, palette, width: this.#width() })
-    const hooks: uPlot.Hooks.Arrays = {
-      drawClear: [(plot) => drawZones(plot, this.#shown?.zones?.targetMs, palette)],
-      draw: [(plot) => drawMarks(plot, marks, palette)],
-      setCursor: [({ cursor }) => (reading.textContent = describeBin(histogram, cursor.idx))]
+    const slowest = edgesMs.at(-1) ?? 1
+    const plan: StepPlan = {
+      ...{ unit: 'failed samples included', words: describe(shown), edgesMs },
+      ...{ title: 'Distribution of response times', label: shown.name },
+      lines: [{ name: shown.name, colour: 'p95', shares }],
+      // Marks beyond the slowest sample are shown unless they would squeeze the rest into a corner.
+      slowestMs: Math.max(slowest, ...marks.map(({ ms }) => ms).filter((ms) => ms < slowest * 10)),
+      headroom: 0.1 + (marks.length * ROW_HEIGHT) / HEIGHT,
+      hooks: {
+        drawClear: [(plot) => drawZones(plot, shown.zones?.targetMs, palette)],
+        draw: [(plot) => drawMarks(plot, marks, palette)]
+      },
+      describeBin: (index) => describeBin(histogram, index),
+      rows: () => listBins(histogram)
     }
-    const plot = new uPlot({ ...options, hooks }, dataOf(histogram), canvas)
-    this.#plot = plot
-    caption.append(
-      makeTakeAway({
-        title: 'Distribution of response times',
-        label: shown.name,
-        picture: () => ({ canvas: plot.ctx.canvas, legend: [], palette }),
-        rows: () => listBins(histogram)
-      })
-    )
-  }
-
-  #width(): number {
-    return Math.max(240, this.#box.clientWidth)
+    this.#chart.draw(plan, palette)
   }
 }
 
@@ -110,67 +77,6 @@ function listBins({ edgesMs, shares }: Histogram): Cell[][] {
     ['Above, ms', 'Up to, ms', 'Share of samples'],
     ...shares.map((share, i) => [edgesMs[i] ?? null, edgesMs[i + 1] ?? null, share])
   ]
-}
-
-/** Steps: each edge has the height of the bin that it starts. */
-function dataOf(histogram: Histogram): uPlot.AlignedData {
-  return [histogram.edgesMs.map(onAxis), [...densities(histogram), 0]]
-}
-
-/** A logarithmic axis has no zero. */
-export function onAxis(ms: number): number {
-  return Math.max(0.5, ms)
-}
-
-function chartOptions(
-  { edgesMs }: Histogram,
-  { marks, palette, width }: { marks: readonly Mark[]; palette: Palette; width: number }
-): uPlot.Options {
-  const low = onAxis(edgesMs[0] ?? 1)
-  // Marks beyond the slowest sample are shown unless they would squeeze the rest into a corner.
-  const slowest = edgesMs.at(-1) ?? 1
-  const high = Math.max(slowest, ...marks.map(({ ms }) => ms).filter((ms) => ms < slowest * 10)) * 1.15
-  const { stepped } = uPlot.paths
-  return {
-    width,
-    height: HEIGHT,
-    // Half of a time below the axis, so that neither the first nor the last one is cut off.
-    padding: [8, 24, 0, 24],
-    legend: { show: false },
-    scales: {
-      x: { time: false, distr: LOGARITHMIC, range: () => [low * 0.95, high] },
-      y: { range: (_, __, max) => [0, max * (1.1 + (marks.length * ROW_HEIGHT) / HEIGHT)] }
-    },
-    axes: [
-      {
-        ...{ ...axisLook(palette), space: 60, size: 28 },
-        splits: ({ bbox }) => makeSplits(low, high, bbox.width / uPlot.pxRatio),
-        filter: (_, splits) => splits,
-        values: (_, splits) => splits.map((ms) => (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`))
-      },
-      { show: false }
-    ],
-    series: [
-      {},
-      {
-        ...{ stroke: palette.p95, width: 1.5, points: { show: false } },
-        fill: tint(palette.p95, 0.22),
-        ...(stepped && { paths: stepped({ align: 1 }) })
-      }
-    ],
-    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } }
-  }
-}
-
-/** So many of each power of ten as have space beside each other. */
-export function makeSplits(low: number, high: number, width: number): number[] {
-  const decades = Math.log10(high / low)
-  const decadeWidth = width / decades
-  const digits = SPLITS.find(({ least }) => decadeWidth >= least)?.digits ?? [1]
-  const first = Math.floor(Math.log10(low))
-  const powers = Array.from({ length: Math.ceil(decades) + 2 }, (_, i) => 10 ** (first + i))
-  const splits = powers.flatMap((power) => digits.map((digit) => Number((digit * power).toPrecision(3))))
-  return splits.filter((split) => split >= low && split <= high)
 }
 
 function marksOf({ figures, limits }: Distributed, palette: Palette): Mark[] {
@@ -257,11 +163,9 @@ function describe({ figures, limits, name }: Distributed): string {
   return `Distribution of response times, ${name}: from ${formatMs(figures.min)} to ${formatMs(figures.max)}, median ${formatMs(figures.median)}, p95 ${formatMs(figures.p95)}, p99 ${formatMs(figures.p99)}${drawn}`
 }
 
-function describeBin({ edgesMs, shares }: Histogram, index: number | null | undefined): string {
-  const share = shares[index ?? -1]
-  if (index == null || share === undefined) return ' '
+function describeBin({ edgesMs, shares }: Histogram, index: number): string {
   const upTo = shares.slice(0, index + 1).reduce((sum, part) => sum + part, 0)
-  return `${formatPercent(share)} of the samples above ${formatMs(edgesMs[index] ?? null)} and up to ${formatMs(edgesMs[index + 1] ?? null)}; ${formatPercent(Math.min(1, upTo))} took no longer`
+  return `${formatPercent(shares[index] ?? null)} of the samples above ${formatMs(edgesMs[index] ?? null)} and up to ${formatMs(edgesMs[index + 1] ?? null)}; ${formatPercent(Math.min(1, upTo))} took no longer`
 }
 
 function renderHistogram(histogram: Histogram | undefined): string {
@@ -270,7 +174,7 @@ function renderHistogram(histogram: Histogram | undefined): string {
   const rows = histogram.shares.map((share, i) => {
     upTo = Math.min(1, upTo + share)
     const cells = [formatMs(histogram.edgesMs[i + 1] ?? null), formatPercent(share), formatPercent(upTo)]
-    return `<tr><th scope="row">${formatMs(histogram.edgesMs[i] ?? null)}</th>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`
+    return `<tr><th scope="row">${formatMs(histogram.edgesMs[i] ?? null)}</th>${numberCells(cells)}</tr>`
   })
   const headings = ['Above', 'Up to', 'Share of samples', 'Share up to here']
   return renderTable({ name: 'Distribution of response times', headings, rows })

@@ -153,7 +153,6 @@ export class TimeCharts {
 
   #makeTakeAway({ chart, plot, hidden }: Drawn, palette: Palette): HTMLElement {
     const { title, unit, lines } = chart
-    const current = (): ChartPlan => this.#drawn.find((drawn) => drawn.plot === plot)?.chart ?? chart
     return makeTakeAway({
       title,
       label: this.#label,
@@ -164,7 +163,7 @@ export class TimeCharts {
           hidden.has(i) ? [] : [{ colour: palette[colour], text: lines.length > 1 ? name : unit || name }]
         )
       }),
-      rows: () => (this.#plan === undefined ? [] : listValues(this.#plan, [current()]))
+      rows: () => (this.#plan === undefined ? [] : listValues(this.#plan, this.#chartOf(plot) ?? chart))
     })
   }
 
@@ -176,14 +175,18 @@ export class TimeCharts {
         if (show) hidden.delete(index)
         else hidden.add(index)
         for (const at of seriesOf(chart, index)) plot.setSeries(at, { show })
-        const now = this.#drawn.find((drawn) => drawn.plot === plot)?.chart ?? chart
         const { min, max } = plot.scales.x ?? {}
         // What lies above a line that is gone comes down.
         if (chart.shape !== 'stack' || this.#plan === undefined || min == null || max == null) return
-        plot.setData(dataOf(now, this.#plan.series, hidden), false)
+        plot.setData(dataOf(this.#chartOf(plot) ?? chart, this.#plan.series, hidden), false)
         plot.setScale('x', { min, max })
       })
     })
+  }
+
+  /** The chart with its newest values. */
+  #chartOf(plot: uPlot): ChartPlan | undefined {
+    return this.#drawn.find((drawn) => drawn.plot === plot)?.chart
   }
 
   /** The pointer is over a chart: everything else that shows a point in time follows. */
@@ -298,14 +301,13 @@ function asScale([min, max]: Span): { min: number; max: number } {
   return { min, max }
 }
 
-/** The values of charts, for a spreadsheet. */
-function listValues(plan: TimePlan, charts: readonly ChartPlan[]): Cell[][] {
+/** The values of a chart, for a spreadsheet. */
+function listValues(plan: TimePlan, { lines, unit }: ChartPlan): Cell[][] {
   const { startMs, series, warmUp } = plan
-  const lines = charts.flatMap((chart) => chart.lines.map((line) => ({ ...line, unit: chart.unit })))
   const hasNotes = warmUp?.untilMs != null || bandsOf(plan).length > 0
   const headings = [
     ...['Seconds', 'Time'],
-    ...lines.map(({ name, unit }) => withUnit(name, unit)),
+    ...lines.map(({ name }) => withUnit(name, unit)),
     ...(hasNotes ? ['Note'] : [])
   ]
   const rows = series.atMs.map((at, i): Cell[] => [

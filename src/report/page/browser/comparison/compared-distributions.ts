@@ -1,30 +1,17 @@
-import uPlot from 'uplot'
-import { densities } from '../../distribution.js'
 import type { ComparedDistribution, LabelChangesPart } from '../../label-changes.js'
-import { formatMs, formatPercent, renderTable } from '../../numbers.js'
-import {
-  axisLook,
-  makeFigure,
-  makeLegendItem,
-  readPalette,
-  tint,
-  type ColourName,
-  type Palette
-} from '../charts/drawing.js'
-import { LOGARITHMIC, makeSplits, onAxis } from '../charts/distribution-chart.js'
+import { formatMs, formatPercent, nameLabel, numberCells, renderTable } from '../../numbers.js'
+import { readPalette } from '../charts/drawing.js'
+import { StepChart } from '../charts/step-chart.js'
 import { fillWhenOpen, find, make } from '../elements.js'
 import type { Cell } from '../export-text.js'
-import { makeTakeAway } from '../take-away.js'
 
 const HEIGHT = 240
-const BASE: ColourName = 'threads'
-const HEAD: ColourName = 'p95'
 
 /** How long requests took in base and head, over each other; of all samples, or of a label. */
 export class ComparedDistributions {
   #all: readonly ComparedDistribution[] = []
   #chosen = 0
-  #plot: uPlot | undefined
+  #chart: StepChart | undefined
 
   /** Only once: a page that is updated while its run goes on compares nothing. */
   show(part: LabelChangesPart | null): void {
@@ -33,7 +20,7 @@ export class ComparedDistributions {
     this.#chosen = firstChoice(part)
     find('compared-times', HTMLElement).hidden = false
     const choice = find('compared-label', HTMLSelectElement)
-    choice.replaceChildren(...this.#all.map(({ label }, i) => makeOption(label ?? 'all samples', i)))
+    choice.replaceChildren(...this.#all.map(({ label }, i) => makeOption(nameOf(label), i)))
     choice.value = String(this.#chosen)
     const refreshTable = fillWhenOpen(find('compared-table', HTMLDetailsElement), () =>
       renderShares(this.#all[this.#chosen])
@@ -43,44 +30,28 @@ export class ComparedDistributions {
       this.redraw()
       refreshTable()
     })
-    const box = find('compared-chart', HTMLDivElement)
-    new ResizeObserver(() => {
-      if (this.#plot?.width !== widthOf(box)) this.#plot?.setSize({ width: widthOf(box), height: HEIGHT })
-    }).observe(box)
+    this.#chart = new StepChart('compared-chart', HEIGHT)
     this.redraw()
   }
 
   redraw(): void {
-    this.#plot?.destroy()
-    this.#plot = undefined
     const shown = this.#all[this.#chosen]
     if (shown === undefined) return
-    const box = find('compared-chart', HTMLDivElement)
-    const { figure, caption, canvas } = makeFigure({ title: 'Distribution', unit: '' }, describe(shown))
-    caption.append(makeLegendItem(BASE, 'base'), makeLegendItem(HEAD, 'this run'))
-    const reading = make('p', { className: 'hint reading-line', text: ' ' })
-    figure.append(reading)
-    box.replaceChildren(figure)
-    const hooks: uPlot.Hooks.Arrays = {
-      setCursor: [({ cursor }) => (reading.textContent = describeBin(shown, cursor.idx))]
-    }
-    const plot = new uPlot({ ...chartOptions(shown, widthOf(box)), hooks }, dataOf(shown), canvas)
-    this.#plot = plot
-    const palette = readPalette()
-    caption.append(
-      makeTakeAway({
+    const { label, edges, base, head } = shown
+    const plan = {
+      ...{ unit: '', words: describe(shown), edgesMs: edges, slowestMs: edges.at(-1) ?? 1, headroom: 0.1 },
+      ...{
         title: 'Response times of base and this run',
-        label: shown.label ?? undefined,
-        picture: () => ({
-          ...{ canvas: plot.ctx.canvas, palette },
-          legend: [
-            { colour: palette[BASE], text: 'base' },
-            { colour: palette[HEAD], text: 'this run' }
-          ]
-        }),
-        rows: () => listShares(shown)
-      })
-    )
+        label: label === null ? undefined : nameLabel(label)
+      },
+      lines: [
+        { name: 'base', colour: 'threads' as const, shares: base },
+        { name: 'this run', colour: 'p95' as const, shares: head }
+      ],
+      describeBin: (index: number) => describeBin(shown, index),
+      rows: () => listShares(shown)
+    }
+    this.#chart?.draw(plan, readPalette())
   }
 }
 
@@ -90,63 +61,24 @@ function firstChoice({ isFirst, rows, distributions }: LabelChangesPart): number
   if (!isFirst || slowest?.outcome !== 'slower') return 0
   return Math.max(
     0,
-    distributions.findIndex(({ label }) => label === slowest.label)
+    distributions.findIndex(({ label }) => label !== null && nameLabel(label) === slowest.label)
   )
 }
 
+/** Null stands for all samples. */
+function nameOf(label: string | null): string {
+  return label === null ? 'all samples' : nameLabel(label)
+}
+
 function makeOption(text: string, index: number): HTMLOptionElement {
-  const option = make('option', { text: text.trim() === '' ? '(no name)' : text })
+  const option = make('option', { text })
   option.value = String(index)
   return option
 }
 
-function widthOf(box: HTMLElement): number {
-  return Math.max(240, box.clientWidth)
-}
-
-/** Steps: each edge has the height of the bin that it starts. */
-function dataOf({ edges, base, head }: ComparedDistribution): uPlot.AlignedData {
-  const heights = (shares: number[]): number[] => [...densities({ edgesMs: edges, shares }), 0]
-  return [edges.map(onAxis), heights(base), heights(head)]
-}
-
-function chartOptions({ edges }: ComparedDistribution, width: number): uPlot.Options {
-  const palette = readPalette()
-  const [low, high] = [onAxis(edges[0] ?? 1), (edges.at(-1) ?? 1) * 1.15]
-  return {
-    width,
-    height: HEIGHT,
-    padding: [8, 24, 0, 24],
-    legend: { show: false },
-    scales: {
-      x: { time: false, distr: LOGARITHMIC, range: () => [low * 0.95, high] },
-      y: { range: (_, __, max) => [0, max * 1.1] }
-    },
-    axes: [
-      {
-        ...{ ...axisLook(palette), space: 60, size: 28 },
-        splits: ({ bbox }) => makeSplits(low, high, bbox.width / uPlot.pxRatio),
-        filter: (_, splits) => splits,
-        values: (_, splits) => splits.map((ms) => (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`))
-      },
-      { show: false }
-    ],
-    series: [{}, lineOf(BASE, palette), lineOf(HEAD, palette)],
-    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } }
-  }
-}
-
-function lineOf(name: ColourName, palette: Palette): uPlot.Series {
-  const { stepped } = uPlot.paths
-  return {
-    ...{ stroke: palette[name], width: 2, points: { show: false }, fill: tint(palette[name], 0.18) },
-    ...(stepped && { paths: stepped({ align: 1 }) })
-  }
-}
-
 function describe({ label, edges, base, head }: ComparedDistribution): string {
   const [was, is] = [base, head].map((shares) => formatMs(middleOf(edges, shares)))
-  return `Distribution of response times, ${label ?? 'all samples'}: half of the samples of the base took up to ${was}, half of this run's up to ${is}`
+  return `Distribution of response times, ${nameOf(label)}: half of the samples of the base took up to ${was}, half of this run's up to ${is}`
 }
 
 /** The edge that at least half of the samples are below. */
@@ -156,8 +88,7 @@ function middleOf(edges: readonly number[], shares: readonly number[]): number |
   return edges[index + 1] ?? null
 }
 
-function describeBin({ edges, base, head }: ComparedDistribution, index: number | null | undefined): string {
-  if (index == null || index >= base.length) return ' '
+function describeBin({ edges, base, head }: ComparedDistribution, index: number): string {
   return `Above ${formatMs(edges[index] ?? null)} and up to ${formatMs(edges[index + 1] ?? null)}: ${formatPercent(base[index] ?? null)} of the base, ${formatPercent(head[index] ?? null)} of this run`
 }
 
@@ -173,7 +104,7 @@ function renderShares(shown: ComparedDistribution | undefined): string {
   const { edges, base, head } = shown
   const rows = base.map((share, i) => {
     const cells = [formatMs(edges[i + 1] ?? null), formatPercent(share), formatPercent(head[i] ?? null)]
-    return `<tr><th scope="row">${formatMs(edges[i] ?? null)}</th>${cells.map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`
+    return `<tr><th scope="row">${formatMs(edges[i] ?? null)}</th>${numberCells(cells)}</tr>`
   })
   const headings = ['Above', 'Up to', 'Share of the base', 'Share of this run']
   return renderTable({ name: 'Response times of base and this run', headings, rows })
