@@ -8,7 +8,6 @@ import type { EmbeddedService, ServiceOptions } from '../../../src/service/serve
 import { createSurvivingPlaces, gridsWithNodes } from '../../support/surviving-place.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import {
-  createFolders,
   createRun,
   createServices,
   formOf,
@@ -25,11 +24,7 @@ import {
 } from '../support.js'
 
 const services = createServices()
-const folders = createFolders()
-afterEach(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterEach(() => services.closeAll())
 
 const REAL_TIME = { duration: '3600', override_parameters: '-Jrehearsal.realtime=true' }
 const ENDED = ['finished', 'problem']
@@ -145,7 +140,7 @@ describe('runs on this machine', () => {
 })
 
 test('a repeat of a run that is larger than what the service has by now is refused, and nothing is stored', async () => {
-  const dataDir = folders.create()
+  const dataDir = services.folder()
   const large = await services.start(withQueue(3, { dataDir }))
   const id = await createRun(large, runForm({}, specFields({ instance_quantity: '3' })))
   await waitForStatus(large, `/runs/${id}`, ENDED)
@@ -212,7 +207,7 @@ test.each([
   ['pods', 'east'],
   ['processes', 'us-east-1']
 ])('idle grids on %s count nothing; a run on one waits for nodes like any other', async (_, region) => {
-  const folder = folders.create()
+  const folder = services.folder()
   const places = createSurvivingPlaces({ folder, regions: ['east'] })
   const service = await services.start(withQueue(2, region === 'east' ? { places } : {}))
   const wish = (quantity: string): FormPart[] =>
@@ -245,7 +240,7 @@ test.each([
 
 describe('a restart', () => {
   test('drains: nothing new, those at work go on and end, those that wait stay and go on waiting in their order', async () => {
-    const dataDir = folders.create()
+    const dataDir = services.folder()
     const clock = new ManualClock()
     const service = await services.start(withQueue(undefined, { dataDir, clock }))
     const ids = [
@@ -314,7 +309,7 @@ describe('a restart', () => {
   })
 
   test('that cannot wait any longer ends what is at work, with its results', async () => {
-    const dataDir = folders.create()
+    const dataDir = services.folder()
     const clock = new ManualClock()
     const service = await services.start(withQueue(undefined, { dataDir, clock }))
     const ids = [await createRun(service, long()), await createRun(service, long())]
@@ -334,7 +329,7 @@ describe('a restart', () => {
   })
 
   test('with fewer nodes ends what can never start any more, with the reason, and holds nobody else up', async () => {
-    const [dataDir, folder] = [folders.create(), folders.create()]
+    const [dataDir, folder] = [services.folder(), services.folder()]
     const places = createSurvivingPlaces({ folder, regions: ['local', 'east'] })
     const before = await services.start(withQueue(4, { dataDir, places }))
     const at = (region: string, nodes: number): FormPart[] =>
@@ -359,7 +354,7 @@ describe('a restart', () => {
   })
 
   test('after a crash, those that had not started wait again and those that had do not', async () => {
-    const dataDir = folders.create()
+    const dataDir = services.folder()
     const killed = await services.start(withQueue(undefined, { dataDir }))
     const ids = [
       await createRun(killed, long()),
@@ -368,7 +363,7 @@ describe('a restart', () => {
     ]
     await isRunning(killed, ids[0]!)
     // What a killed service leaves: its store as it was, nothing ended.
-    const left = folders.create()
+    const left = services.folder()
     cpSync(dataDir, left, { recursive: true })
     const next = await services.start(withQueue(undefined, { dataDir: left }))
     expect(await show(next, ids[0]!)).toMatchObject({
