@@ -42,6 +42,11 @@ export class LineSplitter {
   }
 }
 
+/** How a process ended, for messages. */
+export function describeExit({ code, signal }: { code: number | null; signal: string | null }): string {
+  return signal === null ? `exit code ${code}` : `killed by ${signal}`
+}
+
 export function splitLines(stream: Readable, onLine: (line: string) => void): void {
   const splitter = new LineSplitter(onLine)
   stream.on('data', (chunk: Buffer) => splitter.push(chunk))

@@ -75,27 +75,21 @@ type Joined = Pick<ToolLine, 'holds' | 'reason'>
 
 function joinLine(lines: readonly NodeLine[], isComplete: boolean): Joined {
   const judged = lines.filter(({ isEmpty }) => !isEmpty)
-  const [first] = lines
-  if (first === undefined || judged.length === 0) {
+  const [one] = judged
+  if (one === undefined) {
     const isBroken = lines.some(({ holds }) => !holds)
-    return { holds: isBroken ? false : null, ...(first?.reason !== undefined && { reason: first.reason }) }
+    const reason = lines[0]?.reason
+    return { holds: isBroken ? false : null, ...(reason !== undefined && { reason }) }
   }
-  const { joins } = judged[0] ?? {}
+  const broken = judged.filter(({ holds }) => !holds)
+  const isAtLeast = one.joins?.by === 'sum' && one.joins.limit.operator.startsWith('>')
   // What was lost could have been enough.
-  if (
-    !isComplete &&
-    joins?.by === 'sum' &&
-    joins.limit.operator.startsWith('>') &&
-    judged.some(({ holds }) => !holds)
-  )
+  if (!isComplete && isAtLeast && broken.length > 0)
     return { holds: null, reason: 'part of the load was lost, and the rest is not enough' }
-  const broken = judged.find(
-    ({ holds, endsTest, joins }) => !holds && (endsTest === true || joins === undefined)
-  )
-  const [one, ...others] = judged
-  if (broken !== undefined || one === undefined || others.length === 0)
-    return { holds: broken === undefined && one?.holds === true }
-  return one.joins === undefined ? { holds: true } : joinFigures(judged, one.joins)
+  if (broken.some(({ endsTest, joins }) => endsTest === true || joins === undefined)) return { holds: false }
+  return one.joins === undefined || judged.length === 1
+    ? { holds: one.holds }
+    : joinFigures(judged, one.joins)
 }
 
 function joinFigures(lines: readonly NodeLine[], joins: Joins): Joined {

@@ -1,7 +1,7 @@
 import type { KubernetesPlace, Regions } from '../contract/regions/regions.js'
 import type { Clock } from '../contract/clock.js'
 import { readPackageVersion } from './version.js'
-import { messageOf } from '../contract/text.js'
+import { count, messageOf } from '../contract/text.js'
 import type { NodePlace, NodesInUse } from './nodes/load-node.js'
 import type * as clusters from './nodes/clusters.js'
 import type { Cluster, ClusterAddress } from './nodes/kubernetes/cluster.js'
@@ -100,8 +100,8 @@ async function openPods(
   const deleteLeft = async (cluster: Cluster, kept: ReadonlySet<string>): Promise<void> => {
     const selector = `loadgate.dev/marker=${marker}`
     try {
-      const count = await deleteJobs(cluster, selector, { signal, kept })
-      if (count > 0) log(`deleted ${count} ${count === 1 ? 'Job' : 'Jobs'} left behind in ${cluster.name}`)
+      const deleted = await deleteJobs(cluster, selector, { signal, kept })
+      if (deleted > 0) log(`deleted ${count(deleted, 'Job')} left behind in ${cluster.name}`)
     } catch (thrown) {
       log(`could not delete the Jobs left behind in ${cluster.name} (${selector}): ${messageOf(thrown)}`)
     }

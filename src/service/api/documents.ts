@@ -12,7 +12,7 @@ import {
 } from '../../contract/records.js'
 import type { RunFilter, Slice } from '../store/store.js'
 
-const linkTo = (path: string): { href: string } => ({ href: `/api${path}` })
+export const linkTo = (path: string): { href: string } => ({ href: `/api${path}` })
 
 function timestamp(ms: number): string {
   return new Date(ms).toISOString()
@@ -91,7 +91,8 @@ export function runDocument(
   }
 }
 
-function addressOf(run: RunRecord, facts: ServiceFacts): string {
+/** The address of a run, for people and programs. */
+export function addressOf(run: RunRecord, facts: ServiceFacts): string {
   return `${facts.front.baseUrl()}/${facts.words.runs}/${run.id}`
 }
 

@@ -32,6 +32,7 @@ import {
   briefRunDocument,
   gridDocument,
   gridListDocument,
+  linkTo,
   partListDocument,
   projectListDocument,
   runDocument,
@@ -149,7 +150,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
       const run = findEndedRun(request, facts)
       await runs.settle(run)
       if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
-      return { _links: { self: { href: `/api${path}/${run.id}/report` } }, ...run.report }
+      return { _links: { self: linkTo(`${path}/${run.id}/report`) }, ...run.report }
     }),
     route('GET', `${path}/:id/result.csv`, {}, (request, reply) => sendResults(request, reply, service)),
     ...(['results', 'archives'] as const).map((part) =>
@@ -263,7 +264,7 @@ function thresholdDocument(
 ): Reply<'Thresholds'> {
   const { thresholds } = run
   return {
-    _links: { self: { href: `/api/${words.runs}/${run.id}/thresholds` } },
+    _links: { self: linkTo(`/${words.runs}/${run.id}/thresholds`) },
     thresholds: thresholds?.text ?? '',
     warm_up: thresholds?.warmUpSec ?? 0,
     on_stall: thresholds?.onStall ?? 'fail',

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { splitLines } from '../lines.js'
-import type { LoadNode, NodeExit } from '../nodes/load-node.js'
+import type { LoadNode } from '../nodes/load-node.js'
 import type { InstallPorts } from './install/run-to-end.js'
 import type { NodeLine } from '../node-lines.js'
 
@@ -221,11 +221,6 @@ function splitEntries(text: string): string[] {
 /** The effective value: the last one given for the name. */
 export function propertyValue(properties: readonly PropertyOverride[], name: string): string | undefined {
   return properties.findLast((property) => property.name === name)?.value
-}
-
-/** How a tool ended, for messages. */
-export function describeExit({ code, signal }: NodeExit): string {
-  return signal === null ? `exit code ${code}` : `killed by ${signal}`
 }
 
 const LOG_CHUNK_BYTES = 1 << 18

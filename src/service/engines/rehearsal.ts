@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises'
 import type { Clock } from '../../contract/clock.js'
 import { TOOLS } from '../../contract/vocabulary.js'
 import { JMETER_HEADER } from '../../contract/sample-row.js'
+import { normal } from '../demo-shop.js'
 import type { Engine, NodeOrder, NodeOutcome, PlanToPrepare, PreparedPlan } from './engine.js'
 import { propertyValue } from './engine.js'
 import { readSamplerNames } from './jmeter/plan.js'
@@ -134,11 +135,6 @@ function createRandom(text: string): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
-}
-
-/** A normally distributed number from two uniformly distributed ones. */
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
 const JVM_SOURCE = /\.(?:java|scala|kt)$/i

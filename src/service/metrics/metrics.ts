@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { RUN_STATUSES } from '../../contract/records.js'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+// A CommonJS package: its names are on the default export only.
 import client from 'prom-client'
 import { readFile } from 'node:fs/promises'
 import type { Queue } from '../queue/queue.js'
@@ -11,8 +12,6 @@ import { ConfigProblem, type ServiceConfig } from '../config/config.js'
 import { clauseOf, RequestError } from '../errors.js'
 import { isSameSecret } from '../secrets.js'
 import { sizeOfFolder } from '../../contract/files.js'
-
-// A CommonJS package: its names are on the default export only.
 
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 21600]
 const LATENCY_BUCKETS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
@@ -59,11 +58,9 @@ function addRunFigures(registers: Registers, store: SqliteStore): void {
   })
   for (const status of ['finished', 'problem']) ended.inc({ status }, 0)
   const counted = new client.Counter({
-    ...{
-      name: 'loadgate_samples_total',
-      help: 'Samples of the runs that have ended since the start.',
-      registers
-    }
+    name: 'loadgate_samples_total',
+    help: 'Samples of the runs that have ended since the start.',
+    registers
   })
   store.onSettled(({ status, samples }) => {
     ended.inc({ status })

@@ -66,7 +66,6 @@ function nameProject({ project }: KeptRun): string {
 export interface PrunedData {
   readonly database: DatabaseSync
   readonly folder: DataFolder
-  readonly log: (line: string) => void
 }
 
 /** The runs beyond the limits as they are now; nothing is deleted. */
@@ -109,7 +108,8 @@ export async function emptyTrash(data: PrunedData, ids?: readonly string[]): Pro
       await rm(join(place, name), { recursive: true, force: true })
     try {
       // A record whose files have come back is left alone.
-      if (!existsSync(data.folder.runDir(id))) deleteRecord(data, id)
+      if (!existsSync(data.folder.runDir(id)))
+        data.database.prepare('DELETE FROM runs WHERE id = ? AND is_unsettled = 0').run(id)
       await rm(place, { recursive: true, force: true })
     } catch (thrown) {
       failure ??= thrown as Error
@@ -141,10 +141,6 @@ function readRuns(database: DatabaseSync, measured: ReadonlyMap<string, number>)
   }))
 }
 
-function deleteRecord({ database }: PrunedData, id: string): void {
-  database.prepare('DELETE FROM runs WHERE id = ? AND is_unsettled = 0').run(id)
-}
-
 /** A record that somebody else wrote may be anything. */
 const SAFE = "CASE WHEN json_valid(record) THEN record ELSE '{}' END"
 
@@ -172,7 +168,7 @@ export async function pruneBeside(
   const database = openDatabase(dataDir)
   const deleted: Pruning[] = []
   try {
-    const data = { database, folder: new DataFolder(dataDir), log: () => undefined }
+    const data = { database, folder: new DataFolder(dataDir) }
     if (!isDry) await emptyTrash(data)
     const prunings = await findPrunings(data, retention, nowMs)
     if (!isDry) {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Retention } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
-import { messageOf } from '../../contract/text.js'
+import { count, messageOf } from '../../contract/text.js'
 import { attempt } from '../errors.js'
 import type { SqliteStore } from '../store/sqlite-store.js'
 import { Facts, parseRecord } from '../store/tables.js'
@@ -17,10 +17,9 @@ export function startRetention(parts: {
   log: (line: string) => void
 }) {
   const { store, retention, clock, log } = parts
-  const data = { database: store.database, folder: store.folder, log }
+  const data = { database: store.database, folder: store.folder }
   const lookAtClock = watchClock(store.database)
-  const closing = new AbortController()
-  const isClosed = (): boolean => closing.signal.aborted
+  let isClosed = false
   let isWaiting = false
   let work = Promise.resolve()
   let callOff: (() => void) | undefined
@@ -28,20 +27,20 @@ export function startRetention(parts: {
 
   async function pass(): Promise<void> {
     isWaiting = false
-    if (isClosed()) return
+    if (isClosed) return
     await emptyTrash(data)
     const nowMs = clock.now()
     const prunings = await findPrunings(data, limits, nowMs)
     await prune(data, prunings, {
-      isCancelled: isClosed,
+      isCancelled: () => isClosed,
       onDeleted: ({ run, why }) => log(`deleted run ${run.id} with its results: ${why}`)
     })
-    if (!isClosed() && (prunings.length > 0 || limits.days !== undefined))
+    if (!isClosed && (prunings.length > 0 || limits.days !== undefined))
       deleteUnusedGrids(data, nowMs - (limits.days ?? Infinity) * MS_A_DAY)
   }
   /** One at a time; whoever comes while one is waiting is served by that one. */
   function ask(): void {
-    if (isClosed()) return
+    if (isClosed) return
     limits = limitsNow()
     if (isWaiting) return
     isWaiting = true
@@ -68,7 +67,7 @@ export function startRetention(parts: {
     settled: () => work,
     /** Returns when nothing is being deleted any more. */
     close: () => {
-      closing.abort()
+      isClosed = true
       callOff?.()
       return work
     }
@@ -105,7 +104,7 @@ function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boo
     attempt(() => facts.set(KEY, JSON.stringify(last)))
     if (!isJump) return { isTrusted: isOver }
     const day = new Date(nowMs).toISOString().slice(0, 10)
-    const doubt = `the clock says ${day}, ${days} ${days === 1 ? 'day' : 'days'} after the last check: for one day no run is deleted because of its age, in case the clock is wrong`
+    const doubt = `the clock says ${day}, ${count(days, 'day')} after the last check: for one day no run is deleted because of its age, in case the clock is wrong`
     return { isTrusted: false, doubt }
   }
 }

@@ -1,4 +1,4 @@
-import { capitalize, shorten } from '../../contract/text.js'
+import { capitalize, count, shorten } from '../../contract/text.js'
 
 const MAX_LINES = 50
 const MAX_LENGTH = 10_000
@@ -53,7 +53,7 @@ function fit(lines: readonly string[]): string[] {
     room -= line.length + 1
   }
   const left = lines.length - kept.length
-  return left === 0 ? kept : [...kept, `and ${left} more ${left === 1 ? 'line' : 'lines'}`]
+  return left === 0 ? kept : [...kept, `and ${count(left, 'more line')}`]
 }
 
 /** The tool's lines as sentences: one that follows a full stop begins with a capital. */

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.js'
 import { regionName } from '../../contract/regions/regions.js'
 import { messageOf } from '../../contract/text.js'
 import { redactSamples } from '../samples/row-redactor.js'
-import type { GridRecord, RunRecord } from '../../contract/records.js'
+import type { RunRecord } from '../../contract/records.js'
 import { readRunSecrets, findRowSecrets } from './row-secrets.js'
 
 export interface LogRequest {
@@ -93,23 +93,16 @@ export async function keepSamples(store: Store, folder: string): Promise<string[
   for (const run of store.listRuns({ offset: 0, limit: Infinity }).runs) {
     const secrets = await findRowSecrets(run, store)
     for (const grid of store.gridsOf(run)) {
-      const result = { from: store.folder.resultFile(run.id, grid.id), name: nameOf(grid) }
-      const nodes = Array.from({ length: grid.spec.instanceQuantity }, (_, index) => ({
-        from: store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile,
-        name: `${nameOf(grid)}-node-${index + 1}`
-      }))
+      const name = join(folder, `${regionName(grid.spec.region)}-${grid.id}`)
       // Node files that still exist were not merged into a result.
-      for (const { from, name } of [...nodes, result]) {
-        const to = join(folder, `${name}.csv`)
-        if (await move(from, to, from === result.from ? [] : secrets)) kept.push(to)
+      for (const [index, from] of store.folder.samplesFiles(run.id, grid).entries()) {
+        const to = `${name}-node-${index + 1}.csv`
+        if (await move(from, to, secrets)) kept.push(to)
       }
+      if (await move(store.folder.resultFile(run.id, grid.id), `${name}.csv`, [])) kept.push(`${name}.csv`)
     }
   }
   return kept
-}
-
-function nameOf({ id, spec }: GridRecord): string {
-  return `${regionName(spec.region)}-${id}`
 }
 
 /** An empty file has no samples. */

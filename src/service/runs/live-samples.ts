@@ -78,13 +78,10 @@ class LiveGrid {
     const { run } = this
     const secrets = await findRowSecrets(run, this.store)
     this.#hasSecrets = secrets.length > 0
-    const nodes = Array.from({ length: this.grid.spec.instanceQuantity }, (_, index) =>
-      this.store.folder.nodeFiles({ runId: run.id, gridId: this.grid.id, index })
-    )
     // An earlier service may have left one, with the rows in another order.
     await rm(this.store.folder.liveFile(run.id, this.grid.id), { force: true })
-    return nodes.map(({ samplesFile }, index) => ({
-      file: samplesFile,
+    return this.store.folder.samplesFiles(run.id, this.grid).map((file, index) => ({
+      file,
       cutter: new RowCutter(),
       redactor: new RowRedactor(secrets),
       index,

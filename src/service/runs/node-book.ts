@@ -37,7 +37,7 @@ export class NodeBook {
     run.nodes = grids.flatMap(({ grid, set }) =>
       shareThreads(grid.spec, run.request.threads).map((threads, index) => {
         const number = index + 1
-        const known = run.nodes?.find((node) => node.grid === grid.id && node.number === number)
+        const known = findNode(run, grid.id, index)
         const place = set?.factsOf(index).place ?? known?.place ?? 'unknown'
         return { ...(known ?? blankRecord(grid, number, threads)), place }
       })

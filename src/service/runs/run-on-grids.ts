@@ -1,12 +1,9 @@
-import { constants } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import type { NodeOrder, NodeOutcome, PreparedPlan } from '../engines/engine.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
 import { type LoadNode, NodeError, withRun } from '../nodes/load-node.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
 import type { Interruption } from './interruption.js'
 import type { RunPorts } from './make-ready.js'
 import { nameOfNode, type NodeBook, type RunGrid, shareThreads } from './node-book.js'
@@ -139,7 +136,8 @@ async function runNode(ports: RunPorts, work: NodeWork): Promise<NodeOutcome> {
   const files = ports.store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index })
   const { workDir, samplesFile, logFile } = files
   makeFolder(dirname(logFile))
-  await placeFiles(ports.store, run, workDir)
+  // Each node has its own files, which its plan may write to.
+  await ports.store.folder.copyUploads(run, workDir)
   if (signal.aborted) return { problem: null }
   const { rampupSec, durationSec, hosts, properties } = run.request
   const planFile = join(workDir, run.files[0]?.name ?? '')
@@ -191,13 +189,6 @@ function startTogether({ clock }: RunPorts, work: NodeWork & { node: LoadNode })
     start.hasPassed = true
     return exit
   })
-}
-
-/** Each node has its own files, which its plan may write to; with copy-on-write they take no space until then. */
-async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
-  makeFolder(workDir)
-  for (const { name } of run.files)
-    await copyFile(store.folder.uploadedFile(run.id, name), join(workDir, name), constants.COPYFILE_FICLONE)
 }
 
 /** What is gone with a node: `5 of 20 threads, 25% of the load, were lost after 32 s`. */

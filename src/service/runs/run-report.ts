@@ -44,13 +44,10 @@ export async function mergeResults(run: RunRecord, { store, signal }: { store: S
   const nodes: NodeFile[] = []
   for (const grid of grids) {
     const { region, instanceQuantity } = grid.spec
-    const scanners = Array.from({ length: instanceQuantity }, () =>
-      createScanner({ grid: grid.id, region, asideGroups })
-    )
+    const samplesFiles = store.folder.samplesFiles(run.id, grid)
+    const scanners = samplesFiles.map(() => createScanner({ grid: grid.id, region, asideGroups }))
     const files = await mergeSamples({
-      files: scanners.map(
-        (_, index) => store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile
-      ),
+      files: samplesFiles,
       target: store.folder.resultFile(run.id, grid.id),
       sinkOf: (index) => (rows) => scanners[index]?.push(rows),
       offsetsMs: scanners.map((_, index) => findNode(run, grid.id, index)?.clockOffsetMs ?? 0),

@@ -1,6 +1,4 @@
-import { constants } from 'node:fs'
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rename, rm } from 'node:fs/promises'
 import { makeFolder } from '../../contract/files.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { count, formatDuration, messageOf, when } from '../../contract/text.js'
@@ -74,13 +72,9 @@ export class Runs {
       throw new RequestError(410, `run ${previous.id} cannot be repeated: its grids have been deleted`)
     const grids = known.map((grid) => (isOwn(previous, grid) ? { spec: grid.spec } : { uuid: grid.id }))
     const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
-    return this.begin({ request: previous.request, grids, files, user }, async (folder) => {
-      await mkdir(folder)
-      for (const { name } of files) {
-        const source = store.folder.uploadedFile(previous.id, name)
-        await copyFile(source, join(folder, name), constants.COPYFILE_FICLONE)
-      }
-    })
+    return this.begin({ request: previous.request, grids, files, user }, (folder) =>
+      store.folder.copyUploads(previous, folder)
+    )
   }
 
   /** Ends the run's processes and returns when its results are ready. */

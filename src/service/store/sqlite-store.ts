@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import type { Clock } from '../../contract/clock.js'
 import { type GridRecord, isSettled, type RunRecord } from '../../contract/records.js'
-import { messageOf } from '../../contract/text.js'
+import { count, messageOf } from '../../contract/text.js'
 import { attempt } from '../errors.js'
 import { inTransaction, loadSqlite } from './database.js'
 import { explainDatabase, isBusy, refuseWrite } from './database-errors.js'
@@ -149,7 +149,7 @@ export class SqliteStore extends Store {
     const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
     if (lost > 0)
       this.parts.log(
-        `${lost} ${lost === 1 ? 'folder' : 'folders'} in ${join(this.folder.path, 'runs')} with results that the database does not know: was it restored from an older copy, or its -wal file lost? They are left as they are`
+        `${count(lost, 'folder')} in ${join(this.folder.path, 'runs')} with results that the database does not know: was it restored from an older copy, or its -wal file lost? They are left as they are`
       )
   }
 

@@ -1,12 +1,6 @@
 import { delimiter, dirname, join } from 'node:path'
-import {
-  describeExit,
-  type NodeOutcome,
-  type NodeWork,
-  hasSamples,
-  readLogLines,
-  withFinalDots
-} from '../engine.js'
+import { describeExit } from '../../lines.js'
+import { type NodeOutcome, type NodeWork, hasSamples, readLogLines, withFinalDots } from '../engine.js'
 import { hostAgent } from '../host-agent.js'
 import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
-import { describeExit, type NodeOrder, type NodeWork, withFinalDots } from '../engine.js'
+import { describeExit } from '../../lines.js'
+import { type NodeOrder, type NodeWork, withFinalDots } from '../engine.js'
 import { hostAgent } from '../host-agent.js'
 import { packageFile } from '../install/run-to-end.js'
 import { jvmOptions } from '../tool-environment.js'

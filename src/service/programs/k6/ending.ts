@@ -1,4 +1,5 @@
 import { count, formatDuration } from '../../../contract/text.js'
+import { describeExit } from '../../lines.js'
 import type { TestOptions } from './options.js'
 import type { K6Facts } from './order.js'
 import type { Samples } from './samples.js'
@@ -63,7 +64,7 @@ export function describeFailure(words: string): string {
 
 function findProblem({ end, words, samples }: Found): string | null {
   if (samples.failure !== undefined) return describeFailure(samples.failure)
-  const how = end.signal === null ? `exit code ${end.code}` : `killed by ${end.signal}`
+  const how = describeExit(end)
   const said = words.errors.length === 0 ? '' : `: ${words.errors.join('\n')}`
   if (end.limitMs !== undefined)
     return `k6 was stopped, because it was still running after ${formatDuration(end.limitMs)}, which is longer than the script can take with setup() and teardown() (${how})${said}`

@@ -3,7 +3,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { formatDuration } from '../../../contract/text.js'
-import { CUT, splitLines } from '../../lines.js'
+import { CUT, describeExit, splitLines } from '../../lines.js'
 import {
   describeConfig,
   doubtShape,
@@ -139,10 +139,10 @@ async function inspect<T>(
     late.abort()
     k6.kill('SIGKILL')
   }, limitMs)
-  const { code, signal } = await k6.ended.finally(() => clearTimeout(limit))
+  const exit = await k6.ended.finally(() => clearTimeout(limit))
+  const { code } = exit
   const isLate = late.signal.aborted
-  const how = signal === null ? `exit code ${code}` : `killed by ${signal}`
-  const silence = isLate ? `it had not ended after ${formatDuration(limitMs)}` : how
+  const silence = isLate ? `it had not ended after ${formatDuration(limitMs)}` : describeExit(exit)
   if (code !== 0 || isLate) throw new ScriptError(errors.join('\n') || silence, { code, isLate })
   try {
     return JSON.parse(printed()) as T

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { STEPS_HEADER } from '../../../contract/sample-row.js'
-import { splitLines } from '../../lines.js'
+import { describeExit, splitLines } from '../../lines.js'
 import { type StandIns, writeStandIns } from './driver-stand-in.js'
 import { startDriver } from './driver.js'
 import { type Hub, startHub } from './hub.js'
@@ -203,10 +203,11 @@ class User {
       const sessions = this.#sessions
       if (watch.isStopped()) return { sessions, stopped: { user: this.user, silentMs: this.#silentMs() } }
       if (code === 0 || signal.aborted) return { sessions }
-      const how = killedBy === null ? `exit code ${code ?? '?'}` : `killed by ${killedBy}`
       const said = lastLines.length === 0 ? '' : `:\n${lastLines.join('\n')}`
       const thrown = existsSync(this.#thrownFile) ? readFileSync(this.#thrownFile, 'utf8').trim() : ''
-      return this.#failed(thrown || `its process ended with ${how}${said}`)
+      return this.#failed(
+        thrown || `its process ended with ${describeExit({ code, signal: killedBy })}${said}`
+      )
     } finally {
       watch.end()
       rmSync(this.#thrownFile, { force: true })
