@@ -33,7 +33,7 @@ export class LineSplitter {
     this.#isCut = true
   }
 
-  /** What follows a cut has been told already. */
+  /** What follows a cut belongs to a line that was passed on already. */
   #tell(line: string): void {
     const isLong = line.length > MAX_LINE_LENGTH
     if (line !== '' && !this.#isCut)

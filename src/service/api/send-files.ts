@@ -42,7 +42,7 @@ export async function sendResults(
     const shown = only && others.length === 0 ? await live.find(run, only) : undefined
     if (shown === undefined)
       throw new RequestError(404, `run ${run.id} is ${run.status}: there are no samples yet`)
-    // Another version than the results: with several nodes, the order of the rows differs, also if another service continues.
+    // Not the same as the results: with several nodes the rows are in another order, and so they are if another service continues.
     const etag = `"${run.id}-${name}-live-${facts.startedMs}"`
     const content = { type: CSV, fileName: `${name}-live.csv`, etag }
     return sendFile(request, reply, { ...content, ...shown })
@@ -114,7 +114,6 @@ async function measureResult(file: string): Promise<{ size: number }> {
   }
 }
 
-/** The report and the logs of a run that has ended. */
 export async function sendArchive(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -127,7 +126,6 @@ export async function sendArchive(
   )
 }
 
-/** The verdict of a run that has ended, by the thresholds that it has here. */
 export async function sendVerdict(
   request: FastifyRequest,
   reply: FastifyReply,

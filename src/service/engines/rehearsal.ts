@@ -14,7 +14,7 @@ import { readSamplerNames } from './jmeter/plan.js'
 const DEFAULTS = { threads: 5, durationSec: 10, meanMs: 120, errorPercent: 0.5 }
 const THINK_MS = 100
 const MAX_SAMPLES = 200_000
-/** Every sample looks at all users: with more of them the service would compute instead of answering. */
+/** Every sample looks at all users: with more of them the service would be too busy to answer. */
 const MAX_THREADS = 1000
 const REAL_TIME_STEP_MS = 200
 /** The spread of the response times: the 90th percentile is about 1.7 times the mean. */
@@ -68,7 +68,7 @@ async function rehearse(
   return isRealTime ? { problem: null } : { problem: null, span: { startMs, endMs: startMs + durationMs } }
 }
 
-/** Those of the plan, and of the sources that are compiled with it. */
+/** The labels of the plan, and of the sources that are compiled with it. */
 async function labelsOf({ uploadDir, fileNames }: PlanToPrepare): Promise<string[]> {
   const [plan = ''] = fileNames
   const names = isSource(plan) ? fileNames.filter(isSource) : [plan]

@@ -18,7 +18,7 @@ const LATENCY_BUCKETS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
 
 type Registers = InstanceType<(typeof client)['Registry']>[]
 
-/** The figures of a service. The library is loaded here and nowhere else. */
+/** The metrics of a service. The library is loaded here and nowhere else. */
 export function createMetrics({ store, version }: { store: SqliteStore; version: string }) {
   const registry = new client.Registry()
   client.collectDefaultMetrics({ register: registry })
@@ -111,9 +111,9 @@ function watchRequests(registers: Registers, app: FastifyInstance): void {
   countBytes(registers, app.server)
   app.addHook('onRequest', (request, reply, done) => {
     if (isEventStream(request)) streams.inc()
-    // The framework's own hook for the end is not called for whoever hangs up.
+    // The framework's own hook for the end is not called if the caller hangs up.
     reply.raw.once('close', () => {
-      // Templates only: the paths that people send are without end.
+      // Route templates only: there is no end to the paths that people send.
       const route = request.routeOptions.url ?? 'none'
       const status = reply.raw.headersSent ? String(reply.statusCode) : 'none'
       if (isEventStream(request)) streams.dec()
@@ -155,7 +155,7 @@ function countBytes(registers: Registers, server: Server): void {
     })
 }
 
-/** For callers with the token of the file, as it is now, or from the addresses; for nobody if the config file does not say who. */
+/** For callers with the token in the file, or from these addresses; for nobody if the config file does not say who. */
 export function addMetricsRoute(
   app: FastifyInstance,
   metrics: Metrics | undefined,
@@ -166,13 +166,13 @@ export function addMetricsRoute(
     if (metrics === undefined || config === undefined)
       throw new RequestError(
         404,
-        'nobody may read the figures: the config file of the service has no metrics'
+        'the metrics are turned off: the config file of the service has no key metrics'
       )
     if (config.tokenFile === undefined) {
-      if (!isAllowed(request.ip)) throw new RequestError(403, `the figures are not for ${request.ip}`)
+      if (!isAllowed(request.ip)) throw new RequestError(403, `${request.ip} may not read the metrics`)
     } else if (!(await hasToken(request, config.tokenFile))) {
       void reply.header('www-authenticate', 'Bearer realm="loadgate metrics"')
-      throw new RequestError(401, 'send the token of the figures: Authorization: Bearer …')
+      throw new RequestError(401, 'send the token for the metrics: Authorization: Bearer …')
     }
     const { text, type } = await metrics.render()
     return reply.type(type).send(text)
@@ -186,7 +186,7 @@ async function hasToken({ headers }: FastifyRequest, tokenFile: string): Promise
   return token.trim() !== '' && isSameSecret(given, token.trim())
 }
 
-/** At the start: a file that cannot be read would only be noticed when the figures are missed. */
+/** Called at the start: a file that cannot be read would only be noticed when the metrics are missing. */
 export async function requireMetricsToken(tokenFile: string): Promise<void> {
   const token = await readFile(tokenFile, 'utf8').catch((thrown: unknown) => {
     throw new ConfigProblem(`metrics.token-file cannot be read: ${clauseOf(thrown)}`, { cause: thrown })

@@ -26,7 +26,6 @@ export interface KeptRun {
 
 export interface Pruning {
   readonly run: KeptRun
-  /** Which limit it is beyond. */
   readonly why: string
 }
 
@@ -62,7 +61,7 @@ function nameProject({ project }: KeptRun): string {
   return project === null ? 'there are, without a project,' : `project ${JSON.stringify(project)} has`
 }
 
-/** What pruning works on; a command has it open beside the service. */
+/** What pruning works on; a command may use it beside the service. */
 export interface PrunedData {
   readonly database: DatabaseSync
   readonly folder: DataFolder
@@ -122,7 +121,7 @@ async function moveToTrash(folder: DataFolder, id: string): Promise<void> {
   try {
     await rename(folder.runDir(id), join(folder.trashDir(), id))
   } catch {
-    // There was nothing to move, or on a full disk no room for its new name.
+    // There was nothing to move, or a full disk had no room for the new name.
     await rm(folder.runDir(id), { recursive: true, force: true })
   }
 }
@@ -188,7 +187,7 @@ export async function pruneBeside(
   }
 }
 
-/** The sizes of the runs that have ended since the last time; each is noted, for it does not change any more. */
+/** The sizes of the runs that have ended since the last time. Each is recorded, because it no longer changes. */
 async function measureRuns({ database, folder }: PrunedData): Promise<ReadonlyMap<string, number>> {
   const rows = database.prepare('SELECT id FROM runs WHERE is_unsettled = 0 AND bytes IS NULL').all()
   const note = database.prepare('UPDATE runs SET bytes = ? WHERE id = ?')

@@ -24,7 +24,7 @@ export function formatDoubts(doubts: readonly string[]): string[] {
   return listOnce(doubts.map(toSentence))
 }
 
-/** One that begins with the name of a class, a file or a key keeps it. */
+/** A first word that is the name of a class, a file or a key stays as it is. */
 function toSentence(text: string): string {
   return capitalizeWord(joinLines(text))
 }

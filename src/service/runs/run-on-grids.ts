@@ -25,12 +25,10 @@ interface NodeWork extends RunWork {
   readonly start: { hasPassed: boolean }
   readonly node: LoadNode | undefined
   readonly grid: GridRecord
-  /** Among the grids of the run. */
   readonly gridIndex: number
   readonly index: number
   /** Among all nodes of the run. */
   readonly ordinal: number
-  /** Null where the plan decides. */
   readonly threads: number | null
   /** For all nodes with work together. */
   readonly share: { readonly allThreads: number | null; readonly nodeCount: number }
@@ -39,7 +37,7 @@ interface NodeWork extends RunWork {
 export interface NodeEnd {
   readonly grid: GridRecord
   readonly index: number
-  /** There was nothing left for it to do. */
+  /** It had nothing to do. */
   readonly isIdle: boolean
   readonly outcome: NodeOutcome
   readonly interruption: Interruption | undefined
@@ -101,7 +99,7 @@ async function endNode(ports: RunPorts, work: NodeWork): Promise<NodeEnd> {
   return { grid, index, isIdle: threads === 0 || outcome.isIdle === true, outcome, interruption }
 }
 
-/** A lost node is told with its part of the load. */
+/** A lost node is reported with its share of the load. */
 function describeFailure({ clock }: RunPorts, work: NodeWork, thrown: unknown): string {
   const lost = nodeErrorOf(thrown)
   if (lost === undefined) return messageOf(thrown)
@@ -160,7 +158,7 @@ function describeWhole({ spec }: GridRecord, { request }: RunRecord): NodeOrder[
   return { nodes: isShared ? working.length : 1, threads: request.threads }
 }
 
-/** The same node: its command is known by the run, and starts when those of all nodes can. */
+/** The same node; its command has the run's id, and starts when all nodes are ready. */
 function startTogether({ clock }: RunPorts, work: NodeWork & { node: LoadNode }): LoadNode {
   const { run, grid, index, node, gate, start, book } = work
   const watched = work.watch(node)
@@ -185,13 +183,13 @@ function startTogether({ clock }: RunPorts, work: NodeWork & { node: LoadNode })
       },
       signal
     )
-    // One that was started by an earlier service does not ask again.
+    // A command that an earlier service started does not ask again.
     start.hasPassed = true
     return exit
   })
 }
 
-/** What is gone with a node: `5 of 20 threads, 25% of the load, were lost after 32 s`. */
+/** The load that a lost node had: `5 of 20 threads, 25% of the load, were lost after 32 s`. */
 export function describeLostShare(
   loss: Pick<NodeWork, 'threads'> & NodeWork['share'] & { readonly elapsedMs: number | undefined }
 ): string {
@@ -251,13 +249,13 @@ export class StartGate {
     })
   }
 
-  /** A node has ended before it came here, with nothing to start or called off: the others do not wait for it. */
+  /** A node has ended before it got here, because it had nothing to start or was cancelled: the others do not wait for it. */
   leave(): void {
     this.#gone += 1
     this.#openIfComplete()
   }
 
-  /** A node has failed before it came here: none of them starts. */
+  /** A node has failed before it got here: none of them starts. */
   fail(reason: string): void {
     this.#isDecided = true
     this.#refuse(new Error(`no node was started, because ${reason}`))

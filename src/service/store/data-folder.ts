@@ -36,7 +36,7 @@ export class DataFolder {
   readonly resultsDir = (runId: string): string => join(this.runDir(runId), 'results')
   readonly resultFile = (runId: string, gridId: string): string =>
     join(this.resultsDir(runId), `${gridId}.csv`)
-  /** What is about to be removed; nobody looks at it. */
+  /** What is about to be removed. */
   readonly trashDir = (): string => join(this.path, 'trash')
 
   /** Renamed first: a kill during the removal must not leave some of the nodes' samples as if they were all. */

@@ -7,7 +7,6 @@ import { placeVariables } from '../environment-file.js'
 import { packageFile } from '../install/run-to-end.js'
 import { planSecrets, redactLog } from '../redact-log.js'
 
-/** What a node has for scripts: on this machine, or in its image. */
 export interface K6Tool {
   readonly k6: string
   readonly version: string
@@ -54,7 +53,7 @@ export async function runOnNode(
     },
     signal
   )
-  // Whoever stopped it knows that load is missing.
+  // The caller has stopped it and knows that load is missing.
   if (signal.aborted) return { problem: null }
   const { facts } = output
   if (facts === undefined)
@@ -77,20 +76,20 @@ export async function runOnNode(
   }
 }
 
-/** Reads what a node's process prints: what it tells the service, and lines for people. */
+/** Reads the output of a node's process: facts for the service, and lines for people. */
 class NodeOutput {
   readonly lastLines: string[] = []
   readonly #reader = new FactsReader()
-  /** Something that it told cannot be read: then it is not known how k6 ended. */
+  /** Some of the facts cannot be read: then it is unknown how k6 ended. */
   #isBroken = false
 
-  /** The word is in front of what the node itself tells; a script does not know it. */
+  /** The word is in front of the facts; a script does not know it. */
   constructor(
     private readonly word: string,
     private readonly log: (line: string) => void
   ) {}
 
-  /** Undefined if the node has not told all of them. */
+  /** Undefined if some of them are missing. */
   get facts(): K6Facts | undefined {
     return this.#isBroken ? undefined : this.#reader.facts
   }

@@ -56,7 +56,7 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
     },
     signal
   )
-  // Whoever stopped it knows that load is missing, and is waiting.
+  // The caller has stopped it, knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   const problem = explainEnd(output, exit, order.threads ?? 1)
   const losses = problem === null ? await findLosses(order, output, signal) : []
@@ -158,16 +158,16 @@ const KEPT_LINES = 40
 /** Every user may print the same; the tool's log has it all. */
 const SHOWN_LINES = 200
 
-/** Reads what a node's process prints: what it tells the service, and lines for people. */
+/** Reads the output of a node's process: facts for the service, and lines for people. */
 class NodeOutput {
   readonly failures: UserFailure[] = []
   readonly lastLines: string[] = []
   facts: RunFacts | undefined
-  /** Set if the node told something that cannot be read: then it is not known how its users ended. */
+  /** Some of the facts cannot be read: then it is unknown how its users ended. */
   isBroken = false
   #shown = 0
 
-  /** The word is in front of what the node itself tells; a plan does not know it. */
+  /** The word is in front of the facts; a plan does not know it. */
   constructor(
     private readonly word: string,
     private readonly log: (line: string) => void

@@ -26,7 +26,6 @@ interface Found {
 const CROSSED = 99
 const MARKED_FAILED = 110
 
-/** What k6's end means for the run. */
 export function conclude(found: Found): K6Facts {
   const { end, words, samples } = found
   const { problems, losses, notes } = samples.translation.facts
@@ -42,7 +41,7 @@ export function conclude(found: Found): K6Facts {
       ...(words.exceptions > 0
         ? [`k6: an exception ended ${count(words.exceptions, 'iteration')}: ${said}`]
         : []),
-      // After another end k6 may not have written all of it, and whoever was there is interrupted.
+      // If k6 ended otherwise, it may not have written everything, and its iterations are interrupted.
       ...(problem === null ? [...words.describeInterrupted(), ...doubtSamples(found, summary)] : [])
     ],
     doubts: notes,

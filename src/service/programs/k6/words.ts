@@ -3,7 +3,7 @@ import { count } from '../../../contract/text.js'
 
 const MOST_ERRORS = 3
 const MOST_LINES = 100
-/** More than this of the users, or of the iterations, is not an accident of the last moment. */
+/** A larger share of the users or iterations is no coincidence of the last moment. */
 const MOST_INTERRUPTED = 0.05
 /** The first line and the last one of what k6 prints about itself and the test, then a line per scenario. */
 const BANNER = /^ +\/\\ +Grafana /
@@ -36,7 +36,7 @@ function parseLogLine(line: string): LogLine {
     const words = [msg, error, hint].filter((part) => typeof part === 'string' && part !== '').join(': ')
     return { level: String(level), words, source: String(source) }
   } catch {
-    // One that was cut, for its length, has lost what comes after its words.
+    // A line that was cut because of its length has lost what follows its message.
     const [, level = 'info'] = /"level":"(\w+)"/.exec(line) ?? []
     const source = level === 'error' && /\\n\\tat |\\n\s+at /.test(line) ? 'stacktrace' : ''
     return { level, words: line.replaceAll('\\n', '\n').replaceAll('\\t', '\t'), source }
@@ -58,7 +58,7 @@ export class K6Words {
   #users = 0
   #complete = 0
   #interrupted = 0
-  /** By `abortOnFail`: then k6 interrupts whoever is there. */
+  /** By `abortOnFail`: then k6 interrupts all iterations. */
   #isCutShort = false
 
   constructor(

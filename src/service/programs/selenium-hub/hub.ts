@@ -26,7 +26,7 @@ const DOUBT_MS = 200
 const GONE = ['unknown error', 'invalid session id', 'disconnected', 'tab crashed', 'session not created']
 const ABOUT_PAGE = /net::ERR|about:neterror/
 
-/** The drivers of a hub, those that are still starting a browser too. */
+/** The drivers of a hub, including those that are still starting a browser. */
 interface Sessions {
   readonly drivers: Set<Driver>
   readonly byId: Map<string, Driver>

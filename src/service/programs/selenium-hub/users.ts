@@ -58,7 +58,7 @@ function factsOf(ends: readonly UserEnd[]): RunFacts {
   }
 }
 
-/** What the users read now and then: how many are active, and when the test ends. */
+/** What the users read from time to time: how many are active, and when the test ends. */
 class RunState {
   untilMs: number | undefined
   #active = 0
@@ -280,7 +280,7 @@ function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // A browser of the plan's own still writes there; it all goes at the end of the test.
+    // A browser that the plan started itself still writes there; all of it is removed at the end of the test.
   }
 }
 

@@ -59,7 +59,7 @@ export function watchPods(parts: PodsToWatch) {
       await judge(view)
     } catch (error) {
       if (ending.signal.aborted) return
-      // The load goes on without the API; whoever reads its results notices when they stay away for too long.
+      // The load continues without the API; the readers of its results notice if nothing arrives for too long.
       if (!isAway)
         parts.log(
           `The pods in ${cluster.name} could not be listed: ${clauseOf(error)}. The load continues; trying again.`
@@ -90,7 +90,7 @@ export function watchPods(parts: PodsToWatch) {
   }
 }
 
-/** Runs the act; whoever asks while it runs shares the next one, which sees everything that happened before. */
+/** Runs the act. Callers that come while it runs share the next one, which sees everything that happened before. */
 function oneAtATime(act: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
@@ -106,7 +106,7 @@ function oneAtATime(act: () => Promise<void>): () => Promise<void> {
   return start
 }
 
-/** A pod that vanished between two looks leaves nothing but its events. */
+/** A pod that vanishes between two checks leaves nothing but its events. */
 async function explained(cluster: Cluster, loss: Trouble, pod: PodDocument | undefined, signal: AbortSignal) {
   if (loss.reason !== 'Deleted' || pod === undefined) return loss
   const { reason, message } = (await eventsOf(cluster, pod.metadata, signal)).at(-1) ?? {}

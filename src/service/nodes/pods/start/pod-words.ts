@@ -4,7 +4,7 @@ import type { Condition, ContainerState, EventDocument, JobDocument, PodDocument
 import { CONTAINER } from './job-manifest.js'
 import { CANNOT_NOTE } from '../work/supervisor.js'
 
-/** What the cluster says of a pod that does not do what it should. */
+/** What the cluster says about a pod that does not do what it should. */
 export interface Trouble {
   /** The cluster's short name for it; stays the same while nothing changes. */
   readonly reason: string
@@ -39,7 +39,7 @@ export function lossOf(
   return disruptionOf(pod) ?? ended(terminated)
 }
 
-/** Why a pod is not there any more, or will not be in a moment. */
+/** Why a pod is gone, or will be in a moment. */
 export function deletionOf(
   last: PodDocument | undefined,
   job: JobDocument | undefined,
@@ -242,7 +242,7 @@ function pullFailureOf(events: readonly EventDocument[]): string | undefined {
   )?.message
 }
 
-/** Warnings of every pod of a cluster whose DNS is set up in this way; and one that is over, or the pod's own status would say it. */
+/** Warnings that every pod of some clusters has, and one that is over (otherwise the pod's own status would have it). */
 const HARMLESS = ['MissingClusterDNS', 'DNSConfigForming', 'FailedScheduling']
 
 export function lastWarningOf(events: readonly EventDocument[]): string | undefined {

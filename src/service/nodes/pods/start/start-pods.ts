@@ -17,7 +17,7 @@ import { deletionOf, startTroubleOf, type StartTrouble } from './pod-words.js'
 
 /** Long enough for a service account or a secret of a new namespace to appear. */
 const RARELY_HEALS_MS = 5000
-/** Whoever waits longer wants to know for what. */
+/** After this time, people want to know what it is waiting for. */
 const SAY_AFTER_MS = 10_000
 const EVERY_MS = 500
 const LATER_EVERY_MS = 2000
@@ -76,7 +76,7 @@ export async function waitForPods(parts: PodsToStart, signal: AbortSignal): Prom
   }
 }
 
-/** Large grids are asked for less often: each of their pods costs the cluster and this process something. */
+/** Large grids are listed less often, because each pod costs the cluster and this process something. */
 export function pauseFor(quantity: number, leastMs: number): number {
   return Math.max(leastMs, quantity * 5)
 }
@@ -113,7 +113,7 @@ async function troublesOf(parts: PodsToStart, view: GridView, seen: Seen, signal
   return [...(await Promise.all(explained)), ...found.slice(PODS_TO_EXPLAIN)]
 }
 
-/** A pod that was there and is gone does not come back, and none that takes its place is used. */
+/** A pod that is gone does not come back, and its replacement is not used. */
 function replacedPod(
   seen: Seen,
   index: number,

@@ -127,7 +127,7 @@ interface Moment {
   readonly figures: PodFigures
 }
 
-/** How far a turn is, as the pod tells it. `diskTrouble`: why nothing more could be written there; empty if it could. */
+/** How far a turn is, as the pod reports it. `diskTrouble`: why nothing more could be written there; empty if it could. */
 export interface TurnState {
   readonly started: Moment | undefined
   readonly ended: (Moment & { readonly code: number; readonly diskTrouble: string }) | undefined
@@ -155,7 +155,7 @@ export function readFigures(words: readonly string[]): PodFigures {
   return { periods, throttledPeriods, oomKills }
 }
 
-/** Of `date +%s%N`; small images have no `%N`, and a second is all they say. */
+/** Of `date +%s%N`; small images have no `%N` and only give seconds. */
 export function readTimeMs(text: string): { ms: number; isWholeSecond: boolean } {
   const digits = /^\d+/.exec(text)?.[0] ?? ''
   const isWholeSecond = digits.length < 16

@@ -18,7 +18,7 @@ const LAST_STEPS_MS = 60_000
 
 /** One piece of work in a pod, from its files to its results. What the pod says decides where to begin. */
 export class PodTurn {
-  /** For everything after the start: it is not over when the run is stopped, for the last results are still to come. */
+  /** For everything after the start: it continues when the run is stopped, because the last results have not arrived. */
   readonly #bounds = new AbortController()
   /** The files that grow here as they grow in the pod, and the lines of its output. */
   readonly #results: { file: string; copy: LocalCopy }[] = []
@@ -35,20 +35,20 @@ export class PodTurn {
   }
 
   async run(): Promise<NodeExit> {
-    const isTakenUp = !(await this.#bring())
-    await this.#start(isTakenUp)
+    const isContinued = !(await this.#bring())
+    await this.#start(isContinued)
     const over = new AbortController()
-    // When the run is stopped, the tool is, and the work goes on until the last results are here: for a while.
+    // When the run is stopped, the tool is stopped too, and for a while the work continues until the last results are here.
     const onStop = (): void => void this.#limit(over.signal)
     if (this.signal.aborted) onStop()
     else this.signal.addEventListener('abort', onStop, { once: true })
     try {
-      await this.#openResults(isTakenUp)
+      await this.#openResults(isContinued)
       return await this.#finish()
     } finally {
       over.abort()
       this.signal.removeEventListener('abort', onStop)
-      // What arrived is on the disk, and every line told.
+      // What arrived is on the disk, and every line was passed on.
       for (const { copy } of this.#results) await copy.close()
       this.#output.end()
     }
@@ -72,13 +72,13 @@ export class PodTurn {
   }
 
   /** Waits for the others, and starts the tool, unless it runs already or has ended. */
-  async #start(isTakenUp: boolean): Promise<void> {
+  async #start(isContinued: boolean): Promise<void> {
     const desk = await this.#openDesk(this.signal)
     try {
       await this.#untilReady(desk)
-      if (!isTakenUp) await this.#go(desk)
+      if (!isContinued) await this.#go(desk)
     } catch (thrown) {
-      if (isTakenUp) await this.#stop().catch(() => undefined)
+      if (isContinued) await this.#stop().catch(() => undefined)
       throw thrown
     } finally {
       desk.close()
@@ -115,7 +115,7 @@ export class PodTurn {
     await orAborted(ready, AbortSignal.any([this.signal, contact.parts.lost])).finally(() => over.abort())
   }
 
-  /** One small write on the open stream; if that is cut, again on another one, for the pod starts its turn once. */
+  /** One small write on the open stream. If that is cut, again on another one: the pod starts its turn only once. */
   async #go(desk: PodDesk): Promise<void> {
     const { contact, record, turn } = this.parts
     this.signal.throwIfAborted()
@@ -132,10 +132,10 @@ export class PodTurn {
   }
 
   /** If the turn is continued, files continue where an earlier process left them, if they are the pod's. */
-  async #openResults(isTakenUp: boolean): Promise<void> {
+  async #openResults(isContinued: boolean): Promise<void> {
     const { contact } = this.parts
     for (const local of this.command.follows) {
-      const copy = await (isTakenUp ? LocalCopy.continue(local) : LocalCopy.start(local))
+      const copy = await (isContinued ? LocalCopy.continue(local) : LocalCopy.start(local))
       const file = contact.fileOf(local)
       this.#results.push({ file, copy })
       if (copy.size > 0) await verifyCopy(contact, { file, copy, isPart: true }, this.#bounds.signal)
@@ -221,7 +221,6 @@ export class PodTurn {
     this.#bounds.abort(new NodeError(words))
   }
 
-  /** Returns whether the tool had started. */
   #stop(): Promise<boolean> {
     const { contact, turn } = this.parts
     const late = new AbortController()

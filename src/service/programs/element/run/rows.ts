@@ -1,7 +1,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { STEPS_HEADER } from '../../../../contract/sample-row.js'
 
-/** Whoever reads a message redacts the secrets in it and shortens it then: half of a secret would not be found. */
+/** The service redacts messages before it shortens them: half a secret would not be found. */
 const MAX_MESSAGE = 8000
 
 export interface StepRow {
