@@ -42,6 +42,16 @@ export class LineSplitter {
   }
 }
 
+/** Passes on the first lines, and then says where the rest is. */
+export function limitLines(most: number, log: (line: string) => void, rest: string): (line: string) => void {
+  let count = 0
+  return (line) => {
+    count += 1
+    if (count <= most) log(line)
+    if (count === most) log(rest)
+  }
+}
+
 /** How a process ended, for messages. */
 export function describeExit({ code, signal }: { code: number | null; signal: string | null }): string {
   return signal === null ? `exit code ${code}` : `killed by ${signal}`

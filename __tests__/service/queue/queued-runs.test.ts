@@ -43,6 +43,11 @@ function withQueue(
 }
 
 const long = (nodes = 1): FormPart[] => runForm(REAL_TIME, specFields({ instance_quantity: String(nodes) }))
+const createThree = async (service: EmbeddedService): Promise<string[]> => [
+  await createRun(service, long()),
+  await createRun(service, long()),
+  await createRun(service, long())
+]
 const show = async (service: EmbeddedService, id: string): Promise<Doc> =>
   (await get(service, `/runs/${id}`)).json as Doc
 const isRunning = (service: EmbeddedService, id: string): Promise<Reply> =>
@@ -87,11 +92,7 @@ function startUpload(service: EmbeddedService & { dataDir: string }): {
 describe('runs on this machine', () => {
   test('have it for themselves: the others wait as queued, in order, and start one after the other', async () => {
     const service = await services.start(withQueue(undefined))
-    const ids = [
-      await createRun(service, long()),
-      await createRun(service, long()),
-      await createRun(service, long())
-    ]
+    const ids = await createThree(service)
     await isRunning(service, ids[0]!)
     expect(await positionsOf(service, ids)).toEqual([null, 1, 2])
     expect(await show(service, ids[1]!)).toMatchObject({ status: 'queued', started: null })
@@ -157,11 +158,7 @@ test('a repeat of a run that is larger than what the service has by now is refus
 describe('a waiting run', () => {
   test('that is stopped ends at once, and frees its place', async () => {
     const service = await services.start(withQueue(undefined))
-    const ids = [
-      await createRun(service, long()),
-      await createRun(service, long()),
-      await createRun(service, long())
-    ]
+    const ids = await createThree(service)
     await stop(service, ids[1]!)
     expect(await show(service, ids[1]!)).toMatchObject({
       status: 'finished',
@@ -243,11 +240,7 @@ describe('a restart', () => {
     const dataDir = services.folder()
     const clock = new ManualClock()
     const service = await services.start(withQueue(undefined, { dataDir, clock }))
-    const ids = [
-      await createRun(service, long()),
-      await createRun(service, long()),
-      await createRun(service, long())
-    ]
+    const ids = await createThree(service)
     await isRunning(service, ids[0]!)
     const drained = service.drain(600_000)
     const refused = await postForm(service, '/runs', long())
@@ -356,11 +349,7 @@ describe('a restart', () => {
   test('after a crash, those that had not started wait again and those that had do not', async () => {
     const dataDir = services.folder()
     const killed = await services.start(withQueue(undefined, { dataDir }))
-    const ids = [
-      await createRun(killed, long()),
-      await createRun(killed, long()),
-      await createRun(killed, long())
-    ]
+    const ids = await createThree(killed)
     await isRunning(killed, ids[0]!)
     // What a killed service leaves: its store as it was, nothing ended.
     const left = services.folder()
@@ -433,11 +422,7 @@ test.each([
     clock,
     queue: (placeOf) => new Queue({ maxNodes: 1, placeOf, cores: 2, clock, log })
   })
-  const ids = [
-    await createRun(service, long()),
-    await createRun(service, long()),
-    await createRun(service, long())
-  ]
+  const ids = await createThree(service)
   await isRunning(service, ids[0]!)
   await timers.advance(60_000)
   offsetMs = jumpMs

@@ -166,10 +166,11 @@ export function addMetricsRoute(
     if (metrics === undefined || config === undefined)
       throw new RequestError(
         404,
-        'the metrics are turned off: the config file of the service has no key metrics'
+        'the metrics are turned off: the config file of the service has no `metrics`'
       )
     if (config.tokenFile === undefined) {
-      if (!isAllowed(request.ip)) throw new RequestError(403, `${request.ip} may not read the metrics`)
+      if (!isAllowed(request.ip))
+        throw new RequestError(403, `${request.ip} is not in metrics.allow of the config file`)
     } else if (!(await hasToken(request, config.tokenFile))) {
       void reply.header('www-authenticate', 'Bearer realm="loadgate metrics"')
       throw new RequestError(401, 'send the token for the metrics: Authorization: Bearer …')

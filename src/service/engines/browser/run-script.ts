@@ -6,6 +6,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { type Message, readMessage } from '../../programs/element/messages.js'
 import type { CompileOrder, RunOrder } from '../../programs/element/run/run-order.js'
 import type { LoadNode, NodeCommand, NodeExit } from '../../nodes/load-node.js'
+import { limitLines } from '../../lines.js'
 import { type NodeOrder, type NodeOutcome, withFinalDots } from '../engine.js'
 import { placeVariables, planParameters } from '../environment-file.js'
 import { packageFile } from '../install/run-to-end.js'
@@ -45,7 +46,6 @@ export async function runScript(
   const secrets = planSecrets(order.properties, script.variables)
   const redact = (text: string): string => redactLog(text, secrets)
   const note = (text: string): void => ports.log(redact(`${order.nodeName}: ${text}`))
-  let lines = 0
   const { node, samplesFile, logFile, mark } = order
   const folder = dirname(order.planFile)
   const watch = new Watch(ports.blockedAfterMs ?? BLOCKED_AFTER_MS, node.outageMs)
@@ -65,11 +65,7 @@ export async function runScript(
       ...{ node: script.node, tempDir: script.tempDir, mark },
       onStart: () => watch.heard(),
       // A script can print whatever it received, and as much as it likes.
-      onLine: (line) => {
-        lines++
-        if (lines <= MAX_LINES) note(line)
-        if (lines === MAX_LINES) note('… the rest of what the script prints is in its log')
-      },
+      onLine: limitLines(MAX_LINES, note, '… the rest of what the script prints is in its log'),
       onMessage: (message) => {
         watch.heard(message)
         if (message.kind === 'note') note(message.text)

@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import { count } from '../../../contract/text.js'
+import { limitLines } from '../../lines.js'
 
 const MOST_ERRORS = 3
 const MOST_LINES = 100
@@ -50,8 +51,8 @@ export class K6Words {
   firstException = ''
   /** The last ones of k6 itself. */
   readonly errors: string[] = []
-  #shown = 0
-  #logged = 0
+  readonly #showOutput: (line: string) => void
+  readonly #showLog: (line: string) => void
   #isBanner = false
   /** Whether k6 has said how far it is. */
   #hasProgress = false
@@ -62,9 +63,12 @@ export class K6Words {
   #isCutShort = false
 
   constructor(
-    private readonly log: (line: string) => void,
+    log: (line: string) => void,
     private readonly folder: string
-  ) {}
+  ) {
+    this.#showOutput = limitLines(MOST_LINES, log, '… k6 prints a lot; the rest is not shown')
+    this.#showLog = limitLines(MOST_LINES, log, '… k6 logs a lot; the rest is not shown')
+  }
 
   /** The summary, mostly. */
   takeOutput(line: string): void {
@@ -76,10 +80,7 @@ export class K6Words {
         Number(complete),
         Number(interrupted)
       ]
-    if (isProgress !== undefined || PART.test(line) || this.#isOfBanner(line)) return
-    this.#shown++
-    if (this.#shown <= MOST_LINES) this.log(line)
-    if (this.#shown === MOST_LINES) this.log('… k6 prints a lot; the rest is not shown')
+    if (isProgress === undefined && !PART.test(line) && !this.#isOfBanner(line)) this.#showOutput(line)
   }
 
   takeLog(line: string): void {
@@ -94,9 +95,7 @@ export class K6Words {
       this.#isCutShort ||= words.includes('abortOnFail enabled')
       if (this.errors.length > MOST_ERRORS) this.errors.shift()
     }
-    this.#logged++
-    if (this.#logged <= MOST_LINES) this.log(`${level}: ${words}`)
-    if (this.#logged === MOST_LINES) this.log('… k6 logs a lot; the rest is not shown')
+    this.#showLog(`${level}: ${words}`)
   }
 
   /** Iterations that k6 ended, of a test that it ended by itself: a request that they waited for is in no row. */
