@@ -4,12 +4,12 @@ import { LoadRecorder } from '../nodes/machine/load-recorder.js'
 import type { Turn, Sharing } from '../queue/queue.js'
 import type { RunRecord } from '../../contract/records.js'
 import { Interruption, requireWritten } from './interruption.js'
-import { makeReady, type Manner, type ReadyRun, type RunPorts } from './make-ready.js'
+import { makeReady, type RunControl, type ReadyRun, type RunPorts } from './make-ready.js'
 import { NodeBook } from './node-book.js'
 import type { RunEnd, RunEndings } from './run-endings.js'
 import { runOnGrids } from './run-on-grids.js'
 
-export interface Execution extends Manner {
+export interface Execution extends RunControl {
   /** Fulfilled when its nodes may start to work. */
   readonly turn: Promise<Turn>
   readonly endings: RunEndings
@@ -63,7 +63,7 @@ function requireUser({ clock, isRemoved }: RunPorts, { user, startedMs }: RunRec
 async function generateLoad(
   ports: RunPorts,
   run: RunRecord,
-  how: Manner & { watch: (node: LoadNode) => LoadNode }
+  how: RunControl & { watch: (node: LoadNode) => LoadNode }
 ): Promise<Work> {
   const { signal, watch } = how
   try {

@@ -27,8 +27,8 @@ export class PodRecord {
   }
 
   /** Why nothing more could be written in the pod at the end; empty if it could. */
-  get diskTrouble(): string {
-    return this.#state.ended?.diskTrouble ?? ''
+  get diskProblem(): string {
+    return this.#state.ended?.diskProblem ?? ''
   }
 
   /** Processes that were killed since the start because memory ran out. */
@@ -127,10 +127,10 @@ interface Moment {
   readonly figures: PodFigures
 }
 
-/** How far a turn is, as the pod reports it. `diskTrouble`: why nothing more could be written there; empty if it could. */
+/** How far a turn is, as the pod reports it. `diskProblem`: why nothing more could be written there; empty if it could. */
 export interface TurnState {
   readonly started: Moment | undefined
-  readonly ended: (Moment & { readonly code: number; readonly diskTrouble: string }) | undefined
+  readonly ended: (Moment & { readonly code: number; readonly diskProblem: string }) | undefined
 }
 
 /** `<time> <periods> <throttled> <kills>`, with the exit code before it once it has ended, and what is wrong with the disk after it. */
@@ -141,7 +141,7 @@ export function readTurnState(started: string, ended: string): TurnState {
     code: /^\d+$/.test(code) ? Number(code) : NaN,
     atMs: readTimeMs(endTime).ms,
     figures: readFigures(atEnd),
-    diskTrouble: atEnd.slice(3).join(' ').trim()
+    diskProblem: atEnd.slice(3).join(' ').trim()
   }
   return {
     started: started === '' ? undefined : { atMs: readTimeMs(time).ms, figures: readFigures(atStart) },

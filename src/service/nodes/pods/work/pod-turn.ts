@@ -8,7 +8,7 @@ import { followFile, LineSink, LocalCopy } from './follow-file.js'
 import { inspectTurn, stopTool, HASHED_BYTES_PER_MS, verifyCopy } from './inspect-turn.js'
 import { type PodRecord, readPodClock, readTurnState } from './pod-record.js'
 import { type PodContact, RefusedError } from './pod-contact.js'
-import { LATE, PodDesk } from './pod-desk.js'
+import { LATE, PodChannel } from './pod-channel.js'
 import { commandScript } from './supervisor.js'
 
 /** How often something is sent on a stream that waits for `go`, so that no proxy closes it. */
@@ -73,41 +73,41 @@ export class PodTurn {
 
   /** Waits for the others, and starts the tool, unless it runs already or has ended. */
   async #start(isContinued: boolean): Promise<void> {
-    const desk = await this.#openDesk(this.signal)
+    const channel = await this.#openChannel(this.signal)
     try {
-      await this.#untilReady(desk)
-      if (!isContinued) await this.#go(desk)
+      await this.#untilReady(channel)
+      if (!isContinued) await this.#go(channel)
     } catch (thrown) {
       if (isContinued) await this.#stop().catch(() => undefined)
       throw thrown
     } finally {
-      desk.close()
+      channel.close()
     }
   }
 
   /** With the pod's clock read. */
-  #openDesk(signal: AbortSignal): Promise<PodDesk> {
+  #openChannel(signal: AbortSignal): Promise<PodChannel> {
     const { contact, record, turn } = this.parts
     return contact.keepTrying(signal, async (either) => {
-      const desk = await PodDesk.open(contact, turn, either)
+      const channel = await PodChannel.open(contact, turn, either)
       try {
-        record.noteClock(await readPodClock(contact.parts.clock, () => desk.ask('time')))
-        return desk
+        record.noteClock(await readPodClock(contact.parts.clock, () => channel.ask('time')))
+        return channel
       } catch (thrown) {
-        desk.close()
+        channel.close()
         throw thrown
       }
     })
   }
 
-  async #untilReady(desk: PodDesk): Promise<void> {
+  async #untilReady(channel: PodChannel): Promise<void> {
     const { contact } = this.parts
     const over = new AbortController()
     const ping = async (): Promise<void> => {
       for (;;) {
         await contact.pause(PING_MS, over.signal)
-        if (over.signal.aborted || !desk.isOpen) return
-        await desk.ask('time').catch(() => undefined)
+        if (over.signal.aborted || !channel.isOpen) return
+        await channel.ask('time').catch(() => undefined)
       }
     }
     void ping()
@@ -116,12 +116,12 @@ export class PodTurn {
   }
 
   /** One small write on the open stream. If that is cut, again on another one: the pod starts its turn only once. */
-  async #go(desk: PodDesk): Promise<void> {
+  async #go(channel: PodChannel): Promise<void> {
     const { contact, record, turn } = this.parts
     this.signal.throwIfAborted()
     try {
       await contact.keepTrying(this.signal, async (either) => {
-        const open = desk.isOpen ? desk : await PodDesk.open(contact, turn, either)
+        const open = channel.isOpen ? channel : await PodChannel.open(contact, turn, either)
         const started = await open.ask('go').finally(() => open.close())
         if (started === LATE) throw new ClusterError(`The pod ${contact.parts.pod} did not start its work.`)
         record.noteState(readTurnState(started, ''))
@@ -149,8 +149,8 @@ export class PodTurn {
       await this.#follow(signal)
       for (const result of this.#results) await verifyCopy(contact, result, signal)
       for (const local of this.command.collects) await this.#collect(local, signal)
-      const desk = await this.#openDesk(signal)
-      desk.close()
+      const channel = await this.#openChannel(signal)
+      channel.close()
       return await this.#exit()
     } catch (thrown) {
       if (!(thrown instanceof NodeError)) throw thrown
@@ -235,9 +235,9 @@ export class PodTurn {
     const { contact, record } = this.parts
     const { pod, whyLost, home } = contact.parts
     // Tools do not always notice that what they wrote is not there.
-    if (record.diskTrouble !== '')
+    if (record.diskProblem !== '')
       throw new NodeError(
-        `The disk of the pod ${pod} is full (${home}: "${record.diskTrouble}"), so its results may be incomplete; ` +
+        `The disk of the pod ${pod} is full (${home}: "${record.diskProblem}"), so its results may be incomplete; ` +
           'free space on the machine, or let the plan write less.'
       )
     if (record.exitCode === undefined || !Number.isSafeInteger(record.exitCode))
