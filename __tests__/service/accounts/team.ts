@@ -24,14 +24,16 @@ export interface Team {
   audited(): Record<string, unknown>[]
 }
 
-/** Services with several users; one call closes them and removes their folders. */
+/** Services with several users, and folders; one call closes the services and removes all folders. */
 export function createTeams(): {
+  folder(): string
   start(options?: Partial<ServiceOptions>, clock?: Clock): Promise<Team>
   closeAll(): Promise<void>
 } {
   const services = createServices()
   const databases: DatabaseSync[] = []
   return {
+    folder: () => services.folder(),
     start: async (options = {}, clock = systemClock) => {
       const dataDir = services.folder()
       const database = openDatabase(join(dataDir, 'users'))

@@ -196,7 +196,7 @@ function requireProxy(
     // Logged once, for whoever sets up the proxy.
     if (!hasSaid)
       log(
-        `requests from ${peer} have no X-Forwarded-Proto and are taken for https: if the proxy serves plain HTTP too, tokens may cross the network unseen; let it set the header to the protocol of its caller (nginx: proxy_set_header X-Forwarded-Proto $scheme)`
+        `requests from ${peer} have no X-Forwarded-Proto and count as https: if the proxy serves plain HTTP too, tokens may cross the network unencrypted; let it set the header to the protocol of its caller (nginx: proxy_set_header X-Forwarded-Proto $scheme)`
       )
     hasSaid = true
     return undefined
