@@ -67,7 +67,7 @@ export class PodGrids {
         quantity: 1,
         instanceType: 'small',
         stopAfterMin: 5,
-        isTakenUp: false,
+        isContinued: false,
         ...request
       },
       signal

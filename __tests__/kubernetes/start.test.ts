@@ -38,14 +38,14 @@ describeWithCluster('pods that start', () => {
     const grids = await createGrids()
     const gridId = 'abc123'
     const set = await grids.open({}, { gridId, quantity: 2 })
-    const again = await grids.open({}, { gridId, quantity: 2, isTakenUp: true })
+    const again = await grids.open({}, { gridId, quantity: 2, isContinued: true })
     expect([0, 1].map((index) => again.factsOf(index).place)).toEqual(
       [0, 1].map((index) => set.factsOf(index).place)
     )
     expect(await grids.pods()).toHaveLength(2)
     await Promise.all([set.close(), again.close()])
     expect(await grids.countLeftovers()).toBe(0)
-    await expect(grids.open({}, { gridId, isTakenUp: true })).rejects.toThrow(/are gone/)
+    await expect(grids.open({}, { gridId, isContinued: true })).rejects.toThrow(/are gone/)
   })
 
   test("are each run's own, also at the same time and again with the same names", async () => {

@@ -6,21 +6,19 @@ import { ServiceClient } from '../../src/client/client.js'
 import { systemClock } from '../../src/contract/clock.js'
 import type { GridSpecification, RunRequest } from '../../src/client/documents/requests.js'
 import { vocabularyOf } from '../../src/contract/vocabulary.js'
-import { createFolders, createServices, PLAN } from './support.js'
+import { createServices, PLAN } from './support.js'
 
 const services = createServices()
-const folders = createFolders()
 const clients: ServiceClient[] = []
 let dir: string
 beforeAll(() => {
-  dir = folders.create()
+  dir = services.folder()
   writeFileSync(join(dir, 'plän.jmx'), PLAN)
   writeFileSync(join(dir, 'users.csv'), 'a,b\n')
 })
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close()))
   await services.closeAll()
-  folders.remove()
 })
 
 const GRID: GridSpecification = {

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { Store } from '../../src/service/store/store.js'
 import { runEndlessly, writeJMeter } from './stand-in.js'
 import {
-  createFolders,
   createRun,
   createServices,
   finishRun,
@@ -16,19 +15,15 @@ import {
   until
 } from './support.js'
 
-const folders = createFolders()
 const services = createServices()
-afterEach(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterEach(() => services.closeAll())
 
 type Started = Awaited<ReturnType<typeof services.start>>
 
 /** A run in progress with one sample recorded on each node. */
 async function startRun(nodes = '1'): Promise<{ service: Started; id: string }> {
-  const pidFile = join(folders.create(), 'pids')
-  const home = writeJMeter(folders.create(), runEndlessly(`${pidFile}-$$`))
+  const pidFile = join(services.folder(), 'pids')
+  const home = writeJMeter(services.folder(), runEndlessly(`${pidFile}-$$`))
   const env = { PATH: process.env.PATH, JMETER_HOME: home }
   const service = await services.start({ engine: 'real', env })
   const id = await createRun(service, runForm({}, specFields({ instance_quantity: nodes })))
@@ -132,10 +127,10 @@ describe('a service that was killed', () => {
 
 describe('keeping samples', () => {
   test('moves the results, or the nodes’ files if there are none', async () => {
-    const pidFile = join(folders.create(), 'pids')
-    const home = writeJMeter(folders.create(), runEndlessly(`${pidFile}-$$`))
+    const pidFile = join(services.folder(), 'pids')
+    const home = writeJMeter(services.folder(), runEndlessly(`${pidFile}-$$`))
     const env = { PATH: process.env.PATH, JMETER_HOME: home }
-    const dataDir = folders.create()
+    const dataDir = services.folder()
     const service = await services.start({ engine: 'real', env, dataDir, store: new Store(dataDir) })
     const stopped = await createRun(service)
     await until(() => readdirSync(join(pidFile, '..')).length === 1)

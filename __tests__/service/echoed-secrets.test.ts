@@ -4,24 +4,11 @@ import { join } from 'node:path'
 import { HTML, listen, visit, WITH_PAGES } from './pages/page-support.js'
 import { runEndlessly, writeJMeter, writeSample } from './stand-in.js'
 import { Store } from '../../src/service/store/store.js'
-import {
-  createFolders,
-  createRun,
-  createServices,
-  finishRun,
-  get,
-  runForm,
-  specFields,
-  until
-} from './support.js'
+import { createRun, createServices, finishRun, get, runForm, specFields, until } from './support.js'
 
 const SECRET = 's3cr3t-key'
-const folders = createFolders()
 const services = createServices()
-afterAll(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterAll(() => services.closeAll())
 
 const echo = `echo "$(date +%s)000,12,home,500,no ${SECRET},t 1-1,text,false,,1,1,1,1,http://h/?k=${SECRET},12,0,1" >> "$samples"`
 const withSecret = (fields: Record<string, string> = {}, nodes = '1') =>
@@ -34,9 +21,9 @@ const withSecret = (fields: Record<string, string> = {}, nodes = '1') =>
   )
 
 async function start(lines: readonly string[]) {
-  const home = writeJMeter(folders.create(), lines)
+  const home = writeJMeter(services.folder(), lines)
   const env = { PATH: process.env.PATH, JMETER_HOME: home }
-  const dataDir = folders.create()
+  const dataDir = services.folder()
   // As inside a step: only there samples are moved after the end.
   const store = new Store(dataDir)
   return services.start({ engine: 'real', env, dataDir, store, ...WITH_PAGES })
@@ -68,7 +55,7 @@ test('a value that was marked as secret, whatever its name, is in no results, in
   const page = await get(service, `/runs/${run.json.uuid}`, { token: null, headers: { ...HTML, cookie } })
   expect(page.text).toContain('no **********')
   expect(page.text).not.toContain(SECRET)
-  const [log] = await service.keepLogs({ runId: run.json.uuid, folder: folders.create(), secrets: [] })
+  const [log] = await service.keepLogs({ runId: run.json.uuid, folder: services.folder(), secrets: [] })
   expect(readFileSync(log!, 'utf8')).toBe('read *** and ***\n')
 })
 
@@ -80,12 +67,12 @@ test('a secret of an uploaded environment file is in no results and in no log', 
   const { text } = await get(service, `/runs/${run.json.uuid}/result.csv`)
   expect(text).toMatch(/,no \*{10},/)
   expect(text).not.toContain(SECRET)
-  const [log] = await service.keepLogs({ runId: run.json.uuid, folder: folders.create(), secrets: [] })
+  const [log] = await service.keepLogs({ runId: run.json.uuid, folder: services.folder(), secrets: [] })
   expect(readFileSync(log!, 'utf8')).toBe('read ***\n')
 })
 
 test('a secret is redacted on the live page, and in samples that are moved as they are', async () => {
-  const pidFile = join(folders.create(), 'pids')
+  const pidFile = join(services.folder(), 'pids')
   const service = await start([echo, ...runEndlessly(pidFile)])
   const id = await createRun(service, withSecret())
   await until(() => existsSync(pidFile))

@@ -2,24 +2,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { JTL_HEADER, writeJMeter } from './stand-in.js'
-import { createFolders, createRun, createServices, get, runForm, specFields, until } from './support.js'
+import { createRun, createServices, get, runForm, specFields, until } from './support.js'
 
 const SECRET = 's3cr3t-key'
 const HEADER = `${JTL_HEADER}\n`
-const folders = createFolders()
 const services = createServices()
 let service: Awaited<ReturnType<typeof services.start>>
 
 beforeAll(async () => {
   // Writes the header, and then nothing: the test writes the rows.
-  const home = writeJMeter(folders.create(), ['while :; do sleep 0.1; done'])
+  const home = writeJMeter(services.folder(), ['while :; do sleep 0.1; done'])
   service = await services.start({ engine: 'real', env: { PATH: process.env.PATH, JMETER_HOME: home } })
 })
 
-afterAll(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterAll(() => services.closeAll())
 
 function row(label: string, message = 'OK'): string {
   return `1760000000000,12,${label},200,${message},t 1-1,text,true,,1,1,1,1,null,12,0,1\n`

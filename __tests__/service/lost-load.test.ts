@@ -5,7 +5,6 @@ import { findLosses } from '../../src/service/runs/run-endings.js'
 import type { GridRecord } from '../../src/contract/records.js'
 import type { NodeEnd } from '../../src/service/runs/run-on-grids.js'
 import {
-  createFolders,
   createRun,
   createServices,
   finishRun,
@@ -17,12 +16,8 @@ import {
 } from './support.js'
 import { runEndlessly, writeJMeter, writeSample } from './stand-in.js'
 
-const folders = createFolders()
 const services = createServices()
-afterAll(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterAll(() => services.closeAll())
 
 /** Runs a stand-in on two nodes; `lines` may test `$first`, which is true on only one of them. */
 async function runOnTwo(
@@ -30,8 +25,8 @@ async function runOnTwo(
   fields: Record<string, string> = {},
   nodes = '2'
 ): Promise<{ run: Reply; csv: string; lines: string[] }> {
-  const mark = join(folders.create(), 'first')
-  const home = writeJMeter(folders.create(), [
+  const mark = join(services.folder(), 'first')
+  const home = writeJMeter(services.folder(), [
     `if mkdir '${mark}' 2>/dev/null; then first=true; else first=false; fi`,
     ...lines
   ])
@@ -80,8 +75,8 @@ describe('results that end in the middle of a row', () => {
   })
 
   test('are fine if it was ended', async () => {
-    const pidFile = join(folders.create(), 'pids')
-    const home = writeJMeter(folders.create(), [writeSample('home'), UNCLOSED, ...runEndlessly(pidFile)])
+    const pidFile = join(services.folder(), 'pids')
+    const home = writeJMeter(services.folder(), [writeSample('home'), UNCLOSED, ...runEndlessly(pidFile)])
     const service = await services.start({
       engine: 'real',
       env: { PATH: process.env.PATH, JMETER_HOME: home }

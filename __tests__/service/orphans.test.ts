@@ -5,16 +5,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from 'node:path'
 import { readStartTime } from '../../src/service/nodes/machine/processes.js'
 import { ToolRegistry } from '../../src/service/nodes/machine/tool-registry.js'
-import { createFolders, createServices } from './support.js'
+import { createServices } from './support.js'
 
 const services = createServices()
-const folders = createFolders()
 let env: NodeJS.ProcessEnv
 /** A record that a look for orphans removes. */
 let stale: string
 
 beforeEach(() => {
-  env = { XDG_STATE_HOME: folders.create() }
+  env = { XDG_STATE_HOME: services.folder() }
   const dir = join(env.XDG_STATE_HOME!, 'loadgate', 'tools')
   mkdirSync(dir, { recursive: true })
   stale = join(dir, '1-0123456789abcdef.json')
@@ -22,10 +21,7 @@ beforeEach(() => {
   const longAgo = Date.now() / 1000 - 8 * 24 * 3600
   utimesSync(stale, longAgo, longAgo)
 })
-afterEach(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterEach(() => services.closeAll())
 
 test('a service looks for orphaned tools before it starts', async () => {
   await services.start({ env })
@@ -38,7 +34,7 @@ test('it does not look again where the caller has done so', async () => {
 })
 
 test('where its data folder outlives it, a tool that it left is found there, whatever the home folder is now', async () => {
-  const dataDir = folders.create()
+  const dataDir = services.folder()
   const tool = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
   const ended = once(tool, 'exit')
   ToolRegistry.open(env, () => undefined, dataDir).note({

@@ -62,13 +62,13 @@ function ask(
   })
 }
 
-describe('the figures', () => {
+describe('the metrics', () => {
   const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
 
   test('are nobody’s where the config file has no metrics, and the reply says so', async () => {
     const service = await start()
     const { status, body } = await ask(service, '/metrics')
-    expect([status, body]).toEqual([404, expect.stringContaining('has no metrics')])
+    expect([status, body]).toEqual([404, expect.stringContaining('has no `metrics`')])
   })
 
   test('are for the addresses of the config file', async () => {
@@ -76,7 +76,7 @@ describe('the figures', () => {
     expect((await ask(allowed, '/metrics')).body).toContain('loadgate_build_info')
     const refused = await start('metrics: { allow: [192.0.2.1, "fd00::/8"] }')
     const { status, body } = await ask(refused, '/metrics', bearer('any'))
-    expect([status, body]).toEqual([403, expect.stringContaining('not for 127.0.0.1')])
+    expect([status, body]).toEqual([403, expect.stringContaining('127.0.0.1 is not in metrics.allow')])
   })
 
   test('are for the address that the proxy forwards, and only a proxy is believed', async () => {

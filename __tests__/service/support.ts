@@ -98,8 +98,9 @@ export const readRun = (dataDir: string, id: string): RunRecord =>
 export const readGrid = (dataDir: string, id: string): GridRecord =>
   readTables(dataDir, ({ grids }) => grids.find(id)!)
 
-/** Starts services; one call closes them and removes their folders. */
+/** Starts services and creates folders; one call closes the services and removes all folders. */
 export function createServices(): {
+  folder(): string
   start(
     options?: Partial<ServiceOptions>
   ): Promise<EmbeddedService & { lines: string[]; dataDir: string; store: Store }>
@@ -108,6 +109,7 @@ export function createServices(): {
   const folders = createFolders()
   const services: Service[] = []
   return {
+    folder: () => folders.create(),
     start: async (options = {}) => {
       const lines: string[] = []
       const dataDir = options.dataDir ?? folders.create()

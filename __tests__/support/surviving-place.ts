@@ -94,12 +94,12 @@ function createPlace(region: string, { folder, offsetMs = 0 }: SurvivingOptions,
   return {
     name: `nodes that survive in ${region}`,
     outlivesService: true,
-    open: async ({ quantity, isTakenUp, ...whose }) => {
+    open: async ({ quantity, isContinued, ...whose }) => {
       const dir = join(folder, nodesFolder(whose))
       const refusal = join(folder, `${region}.refused`)
       if (existsSync(refusal)) throw new NodeError(readFileSync(refusal, 'utf8'))
-      if (isTakenUp && !existsSync(dir)) throw new NodeError('they are gone')
-      if (!isTakenUp)
+      if (isContinued && !existsSync(dir)) throw new NodeError('they are gone')
+      if (!isContinued)
         for (let number = 1; number <= quantity; number++)
           mkdirSync(join(dir, String(number)), { recursive: true })
       return createSet(dir, { quantity, offsetMs, link })

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { loginPages } from './demo-shop/login.js'
-import { escapeHtml, renderPage, type Page, type Reply, type Visit } from './demo-shop/page.js'
+import { escapeHtml, lastOf, renderPage, type Page, type Reply, type Visit } from './demo-shop/page.js'
 
 interface Product {
   readonly id: string
@@ -90,7 +90,7 @@ interface ShopOptions {
 export type Shop = Awaited<ReturnType<typeof startShop>>
 
 const searchOf = ({ url }: Visit): Reply => ({ text: renderSearch(url.searchParams.get('q') ?? '') })
-const productOf = ({ url }: Visit): Reply => ({ text: renderProduct(url.pathname.split('/').at(-1) ?? '') })
+const productOf = (visit: Visit): Reply => ({ text: renderProduct(lastOf(visit)) })
 const PAGES: readonly Page[] = [
   { name: 'home', asked: /^GET \/$/, delayMs: 3, slowDelayMs: 250, answer: () => ({ text: HOME }) },
   { name: 'search', asked: /^GET \/search$/, delayMs: 8, slowDelayMs: 600, answer: searchOf },
@@ -199,6 +199,6 @@ export function comparedDelayMs(quickMs: number, slowerBy: number, random = Math
 }
 
 /** Standard normal, by Box and Muller. */
-function normal(random: () => number): number {
+export function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }

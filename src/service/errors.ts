@@ -20,7 +20,7 @@ export function refuseAll(problems: readonly string[]): RequestError {
   return new RequestError(422, problems.join('; '))
 }
 
-/** A restart takes less, and a caller that is early asks again. */
+/** A restart takes less time, and a caller that is early tries again. */
 const RETRY_AFTER_SEC = 15
 
 /** The service is about to end, so that nothing new can be created; the next one can. */

@@ -33,13 +33,28 @@ export class LineSplitter {
     this.#isCut = true
   }
 
-  /** What follows a cut has been told already. */
+  /** What follows a cut belongs to a line that was passed on already. */
   #tell(line: string): void {
     const isLong = line.length > MAX_LINE_LENGTH
     if (line !== '' && !this.#isCut)
       this.onLine(isLong ? `${line.slice(0, MAX_LINE_LENGTH - CUT.length)}${CUT}` : line)
     this.#isCut = false
   }
+}
+
+/** Passes on the first lines, and then says where the rest is. */
+export function limitLines(most: number, log: (line: string) => void, rest: string): (line: string) => void {
+  let count = 0
+  return (line) => {
+    count += 1
+    if (count <= most) log(line)
+    if (count === most) log(rest)
+  }
+}
+
+/** How a process ended, for messages. */
+export function describeExit({ code, signal }: { code: number | null; signal: string | null }): string {
+  return signal === null ? `exit code ${code}` : `killed by ${signal}`
 }
 
 export function splitLines(stream: Readable, onLine: (line: string) => void): void {

@@ -4,11 +4,11 @@ import type { ToolLine } from '../analysis/thresholds/judge/tool-lines.js'
 export interface NodeLine {
   readonly text: string
   readonly holds: boolean
-  /** Why it is broken, or nothing is known of it. */
+  /** Why it is broken, or cannot be judged. */
   readonly reason?: string
-  /** The tool had nothing to judge it by, whatever it says of it. */
+  /** The tool had nothing to judge it by, whatever it says. */
   readonly isEmpty?: boolean
-  /** Broken on this node it has ended the test there. */
+  /** If it is broken on this node, it has ended the test there. */
   readonly endsTest?: boolean
   readonly joins?: Joins
 }
@@ -49,7 +49,7 @@ export function joinsOfRange(limit: Limit | undefined): Joins {
   return { by: 'range', isOneSided: /^[<>]/.test(limit.operator) }
 }
 
-/** The same for the largest and the smallest: one that is over the limit on a node is so among all. */
+/** The same for the largest and the smallest: a value that is over the limit on one node is over it in all. */
 export function joinsOfExtreme(figure: 'max' | 'min', limit: Limit | undefined): Joins | undefined {
   const isUpper = limit?.operator.startsWith('<') === true
   const isLower = limit?.operator.startsWith('>') === true
@@ -64,7 +64,7 @@ export function joinNodeLines(nodes: readonly (readonly NodeLine[])[], isComplet
   return [...byText].map(([text, lines]) => ({ text, ...joinLine(lines, isComplete) }))
 }
 
-/** A plan may say the same twice. */
+/** A plan may have the same line twice. */
 function listOnce(lines: readonly NodeLine[]): NodeLine[] {
   const byText = new Map<string, NodeLine>()
   for (const line of lines) if (byText.get(line.text)?.holds !== false) byText.set(line.text, line)
@@ -75,27 +75,21 @@ type Joined = Pick<ToolLine, 'holds' | 'reason'>
 
 function joinLine(lines: readonly NodeLine[], isComplete: boolean): Joined {
   const judged = lines.filter(({ isEmpty }) => !isEmpty)
-  const [first] = lines
-  if (first === undefined || judged.length === 0) {
+  const [one] = judged
+  if (one === undefined) {
     const isBroken = lines.some(({ holds }) => !holds)
-    return { holds: isBroken ? false : null, ...(first?.reason !== undefined && { reason: first.reason }) }
+    const reason = lines[0]?.reason
+    return { holds: isBroken ? false : null, ...(reason !== undefined && { reason }) }
   }
-  const { joins } = judged[0] ?? {}
+  const broken = judged.filter(({ holds }) => !holds)
+  const isAtLeast = one.joins?.by === 'sum' && one.joins.limit.operator.startsWith('>')
   // What was lost could have been enough.
-  if (
-    !isComplete &&
-    joins?.by === 'sum' &&
-    joins.limit.operator.startsWith('>') &&
-    judged.some(({ holds }) => !holds)
-  )
+  if (!isComplete && isAtLeast && broken.length > 0)
     return { holds: null, reason: 'part of the load was lost, and the rest is not enough' }
-  const broken = judged.find(
-    ({ holds, endsTest, joins }) => !holds && (endsTest === true || joins === undefined)
-  )
-  const [one, ...others] = judged
-  if (broken !== undefined || one === undefined || others.length === 0)
-    return { holds: broken === undefined && one?.holds === true }
-  return one.joins === undefined ? { holds: true } : joinFigures(judged, one.joins)
+  if (broken.some(({ endsTest, joins }) => endsTest === true || joins === undefined)) return { holds: false }
+  return one.joins === undefined || judged.length === 1
+    ? { holds: one.holds }
+    : joinFigures(judged, one.joins)
 }
 
 function joinFigures(lines: readonly NodeLine[], joins: Joins): Joined {

@@ -1,17 +1,17 @@
 import type { KubernetesPlace, Regions } from '../contract/regions/regions.js'
 import type { Clock } from '../contract/clock.js'
 import { readPackageVersion } from './version.js'
-import { messageOf } from '../contract/text.js'
+import { count, messageOf } from '../contract/text.js'
 import type { NodePlace, NodesInUse } from './nodes/load-node.js'
 import type * as clusters from './nodes/clusters.js'
 import type { Cluster, ClusterAddress } from './nodes/kubernetes/cluster.js'
 
 export interface Places {
-  /** The regions there are; undefined if every region is this machine. */
+  /** The names of the regions; undefined if every region is this machine. */
   readonly regions: readonly string[] | undefined
-  /** Undefined for a region that there is not. */
+  /** Undefined for an unknown region. */
   placeOf(region: string): NodePlace | undefined
-  /** Deletes what this service, or one before it with the same data, has left there, but for these nodes. Never throws. */
+  /** Deletes what this service, or an earlier one with the same data, has left there, except these nodes. Never throws. */
   clearAway(inUse: readonly NodesInUse[]): Promise<void>
 }
 
@@ -24,14 +24,14 @@ export interface PlaceParts {
   readonly log: (line: string) => void
   /** Called with the addresses of the clusters before anything is created on them; if it throws, nothing is. */
   readonly onClusters?: ((addresses: readonly ClusterAddress[]) => void) | undefined
-  /** Called with what to do where something could not be deleted; without it, that is logged. */
+  /** Called with advice if something could not be deleted; without it, that is logged. */
   readonly onLeft?: ((words: string) => void) | undefined
   /** Ends the start, with its reason: clusters may take their time. */
   readonly signal?: AbortSignal | undefined
   readonly loadKubernetes?: () => Promise<Kubernetes>
 }
 
-/** What is needed for pods; it is loaded only where there is a region on Kubernetes. */
+/** What is needed for pods; loaded only if there is a region on Kubernetes. */
 export type Kubernetes = Pick<
   typeof clusters,
   'openCluster' | 'checkAccess' | 'createPodPlace' | 'deleteJobs' | 'jobName'
@@ -100,8 +100,8 @@ async function openPods(
   const deleteLeft = async (cluster: Cluster, kept: ReadonlySet<string>): Promise<void> => {
     const selector = `loadgate.dev/marker=${marker}`
     try {
-      const count = await deleteJobs(cluster, selector, { signal, kept })
-      if (count > 0) log(`deleted ${count} ${count === 1 ? 'Job' : 'Jobs'} left behind in ${cluster.name}`)
+      const deleted = await deleteJobs(cluster, selector, { signal, kept })
+      if (deleted > 0) log(`deleted ${count(deleted, 'Job')} left behind in ${cluster.name}`)
     } catch (thrown) {
       log(`could not delete the Jobs left behind in ${cluster.name} (${selector}): ${messageOf(thrown)}`)
     }

@@ -30,7 +30,6 @@ export interface ServeRequest extends Pick<ServiceOptions, 'log'> {
 
 export interface SingleUser extends Pick<ServiceConfig, 'dataDir' | 'regions'> {
   readonly port: number
-  /** Random unless given. */
   readonly token: string | undefined
 }
 
@@ -111,7 +110,6 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     ...(team && { listening: front.listening() }),
     /** The one token; undefined where there are users with tokens of their own. */
     token,
-    /** Nobody can use it yet. */
     hasNoUsers: accounts.users().length === 0,
     /** Takes no new runs, waits for those at work as long as the config file says, and ends. */
     close: async () => {
@@ -123,7 +121,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
   }
 }
 
-/** For whatever restarts the service, and whatever sends callers to it. */
+/** For what restarts the service, and what sends callers to it. */
 function addProbes(app: FastifyInstance, whyNotReady: () => string | undefined): void {
   const config = { open: 'probe' } as const
   app.get('/healthz', { config }, () => ({ status: 'ok' }))
@@ -134,7 +132,7 @@ function addProbes(app: FastifyInstance, whyNotReady: () => string | undefined):
   })
 }
 
-/** Why nothing can be written down right now; undefined if it can. */
+/** Why the state cannot be written now; undefined if it can. */
 export function whyNotWritable(store: Pick<SqliteStore, 'flush' | 'database'>): string | undefined {
   try {
     store.flush()
@@ -165,9 +163,9 @@ export function openStore(
   }
 }
 
-/** Anyone may ask; the disk is asked no more often than this. */
+/** Anyone may ask; the disk is probed no more often than this. */
 const PROBE_EVERY_MS = 2000
-/** A disk that is almost full takes a few bytes still. */
+/** A disk that is almost full still takes a few bytes. */
 const PROBE_BYTES = 64 * 1024
 
 /** Whether the service can take new runs: it can keep what it is given, and is not about to end. */
@@ -194,7 +192,6 @@ function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock) {
       probe()
       return failure
     },
-    /** From now on they are not. */
     drain: (): void => {
       isDraining = true
     }
@@ -227,7 +224,7 @@ function logSettings(write: WriteLine, clock: Clock): Pick<FastifyServerOptions,
 /** Who asked for what, from where, and how it went. */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // The framework's own hook for the end is not called for whoever hangs up.
+    // The framework's own hook for the end is not called if the caller hangs up.
     reply.raw.once('close', () => {
       const line = {
         method: request.method,

@@ -62,7 +62,7 @@ export interface ServiceOptions
   readonly serviceName?: string | undefined
   /** Called for every process group as it starts, so that it can be ended if this process is killed. */
   readonly onProcess?: (group: ProcessGroup) => void
-  /** This user's tools, if the caller has ended the orphans among them already. */
+  /** The registry of this user's tools, if the caller has ended the orphans in it already. */
   readonly registry?: Pick<ToolRegistry, 'note' | 'forget'>
   /** Whether the data folder outlives the process: then it records the running tools too, whatever the home folder is at the next start. */
   readonly isLasting?: boolean
@@ -75,7 +75,6 @@ export interface ServiceOptions
   readonly regions?: Regions | undefined
   /** Identifies what this service creates on clusters; by default it is kept in the data folder. */
   readonly marker?: string | undefined
-  /** Instead of those of `regions`. */
   readonly places?: Places | undefined
 }
 

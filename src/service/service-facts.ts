@@ -10,7 +10,7 @@ import type { Queue } from './queue/queue.js'
 import type { Store, RunFilter } from './store/store.js'
 import { RequestError } from './errors.js'
 
-/** What the documents need to know of the service that answers with them. */
+/** What the documents need to know about the service. */
 export interface ServiceFacts {
   readonly words: Vocabulary
   readonly store: Store
@@ -25,7 +25,7 @@ export interface ServiceFacts {
   readonly startedMs: number
 }
 
-/** What is answered at a path, with who may ask for it and what that changes. */
+/** A path, who may use it, what it changes, and the answer. */
 export type Route = readonly [
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
@@ -59,7 +59,7 @@ export class Recent<T> {
 
   constructor(
     private readonly most: number,
-    /** Whether it will be the same next time; otherwise only those who ask meanwhile get it too. */
+    /** Whether it will be the same next time. If not, only those who ask meanwhile share it. */
     private readonly isLasting: (made: T) => boolean = () => true
   ) {}
 

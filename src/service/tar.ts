@@ -3,7 +3,6 @@
 export const BLOCK_BYTES = 512
 const LARGEST_FILE_BYTES = 8 ** 11 - 1
 
-/** The header of one file. */
 export function tarHeader(name: string, sizeBytes: number, changedMs = 0): Buffer {
   if (sizeBytes > LARGEST_FILE_BYTES)
     throw new Error(`A file of ${sizeBytes} bytes is too large to be copied.`)

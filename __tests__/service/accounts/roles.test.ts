@@ -7,18 +7,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import fastify from 'fastify'
 import { requireDeclaredEffects } from '../../../src/service/accounts/permissions.js'
-import {
-  createFolders,
-  createRun,
-  formOf,
-  get,
-  postForm,
-  postJson,
-  runForm,
-  send,
-  SPEC,
-  waitForStatus
-} from '../support.js'
+import { createRun, formOf, get, postForm, postJson, runForm, send, SPEC, waitForStatus } from '../support.js'
 import { createLoopbackFront } from '../../../src/service/http/front.js'
 import type { ServiceOptions } from '../../../src/service/server.js'
 import { openStore } from '../../../src/service/serve.js'
@@ -28,11 +17,7 @@ import { HTML } from '../pages/page-support.js'
 import { createTeams, type Member, type Team } from './team.js'
 
 const teams = createTeams()
-const folders = createFolders()
-afterAll(async () => {
-  await teams.closeAll()
-  folders.remove()
-})
+afterAll(() => teams.closeAll())
 
 const REAL_TIME = { duration: '60', override_parameters: '-Jrehearsal.realtime=true' }
 const GRID = Object.fromEntries(SPEC)
@@ -117,7 +102,7 @@ async function startWatched(
   prepare?: (app: FastifyInstance, store: () => SqliteStore) => void
 ): Promise<Watched> {
   const clock = new ManualClock()
-  const store = openStore(folders.create(), { log: () => undefined, clock })
+  const store = openStore(teams.folder(), { log: () => undefined, clock })
   const front = {
     ...(await createLoopbackFront()),
     prepare: (app: FastifyInstance) => prepare?.(app, () => store)

@@ -8,7 +8,7 @@ import type { EmbeddedService, ServiceOptions } from '../../../src/service/serve
 import { openDatabase } from '../../../src/service/store/database.js'
 import { type Role, ROLES } from '../../../src/service/config/config.js'
 import { WITH_PAGES } from '../pages/page-support.js'
-import { type Address, createFolders, createServices } from '../support.js'
+import { type Address, createServices } from '../support.js'
 
 /** One of each role, and a second member. */
 export type Member = Role | 'other'
@@ -24,17 +24,18 @@ export interface Team {
   audited(): Record<string, unknown>[]
 }
 
-/** Services with several users; one call closes them and removes their folders. */
+/** Services with several users, and folders; one call closes the services and removes all folders. */
 export function createTeams(): {
+  folder(): string
   start(options?: Partial<ServiceOptions>, clock?: Clock): Promise<Team>
   closeAll(): Promise<void>
 } {
-  const folders = createFolders()
   const services = createServices()
   const databases: DatabaseSync[] = []
   return {
+    folder: () => services.folder(),
     start: async (options = {}, clock = systemClock) => {
-      const dataDir = folders.create()
+      const dataDir = services.folder()
       const database = openDatabase(join(dataDir, 'users'))
       databases.push(database)
       const users = new TeamAccounts(database, clock)
@@ -56,7 +57,6 @@ export function createTeams(): {
     closeAll: async () => {
       await services.closeAll()
       for (const database of databases) database.close()
-      folders.remove()
     }
   }
 }

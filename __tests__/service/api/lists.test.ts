@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { Store } from '../../../src/service/store/store.js'
 import { WITH_PAGES } from '../pages/page-support.js'
 import {
-  createFolders,
   createRun,
   createServices,
   finishRun,
@@ -18,11 +17,7 @@ import {
 } from '../support.js'
 
 const services = createServices()
-const folders = createFolders()
-afterAll(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterAll(() => services.closeAll())
 
 type Listed = Readonly<Record<string, unknown>>
 interface List {
@@ -35,7 +30,7 @@ const listOf = async (service: Running, path: string): Promise<List> =>
   (await get(service, path)).json as unknown as List
 
 const STORES = [
-  ['in memory', () => new Store(folders.create())],
+  ['in memory', () => new Store(services.folder())],
   ['in a database', () => undefined]
 ] as const
 
@@ -121,7 +116,7 @@ describe('what there is of a run', () => {
     const authorization = `Basic ${Buffer.from(`${service.token}:x`).toString('base64')}`
     const reply = await fetch(String(archive!.href), { headers: { authorization } })
     expect(reply.headers.get('content-disposition')).toBe(`attachment; filename="${id}.tar.gz"`)
-    const folder = folders.create()
+    const folder = services.folder()
     const file = join(folder, 'archive.tar.gz')
     writeFileSync(file, Buffer.from(await reply.arrayBuffer()))
     execFileSync('tar', ['-xzf', file, '-C', folder])

@@ -425,12 +425,12 @@ describe('behind a proxy', () => {
     }
   )
 
-  test('a proxy that says nothing of the protocol is taken for https, and told of once', async () => {
+  test('a proxy that does not send the protocol counts as https, and is logged once', async () => {
     const { port, logged } = await start({ trustedProxies: ['127.0.0.1'] })
     for (let times = 0; times < 2; times++)
       expect((await ask(port, '/where', { 'x-forwarded-for': '203.0.113.9' })).status).toBe(200)
     expect(logged).toEqual([
-      expect.stringMatching(/^requests from 127.0.0.1 have no X-Forwarded-Proto and are taken for https: /)
+      expect.stringMatching(/^requests from 127.0.0.1 have no X-Forwarded-Proto and count as https: /)
     ])
   })
 

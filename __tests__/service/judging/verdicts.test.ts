@@ -3,17 +3,13 @@ import { renameSync } from 'node:fs'
 import { Verdicts } from '../../../src/service/judging/verdicts.js'
 import { Store } from '../../../src/service/store/store.js'
 import { ManualClock } from '../../support/manual-clock.js'
-import { createFolders, createServices, finishRun, runForm } from '../support.js'
+import { createServices, finishRun, runForm } from '../support.js'
 
 const services = createServices()
-const folders = createFolders()
-afterAll(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterAll(() => services.closeAll())
 
 test('a list that stays open looks rarely for results that are not there, and finds them when they are back', async () => {
-  const dataDir = folders.create()
+  const dataDir = services.folder()
   const store = new Store(dataDir)
   const service = await services.start({ dataDir, store })
   const run = store.run((await finishRun(service, runForm({ duration: '5' }))).json.uuid)!

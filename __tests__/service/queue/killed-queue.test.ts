@@ -5,31 +5,20 @@ import type { Places } from '../../../src/service/places.js'
 import { createSurvivingPlaces } from '../../support/surviving-place.js'
 import { createKillable } from '../killable-service.js'
 import { createWorld, optionsOf } from '../runs/surviving-world.js'
-import {
-  createFolders,
-  createRun,
-  createServices,
-  get,
-  runForm,
-  specFields,
-  until,
-  waitForStatus
-} from '../support.js'
+import { createRun, createServices, get, runForm, specFields, until, waitForStatus } from '../support.js'
 
-const folders = createFolders()
 const services = createServices()
 const killable = createKillable()
 afterEach(async () => {
   killable.killAll()
   await services.closeAll()
-  folders.remove()
 })
 
 const ENDED = ['finished', 'problem']
 
 test('a killed service: no tool is started twice, runs that had not started wait again in their order, and none is lost', async () => {
-  const world = createWorld(folders.create())
-  const dataDir = folders.create()
+  const world = createWorld(services.folder())
+  const dataDir = services.folder()
   const first = await killable.start(dataDir, world.home, undefined, 1)
   const ids: string[] = []
   for (let count = 0; count < 3; count++) ids.push(await createRun(first))
@@ -55,8 +44,8 @@ test('a killed service: no tool is started twice, runs that had not started wait
 })
 
 test('before any tool starts, it is on the disk that the run has started', async () => {
-  const world = createWorld(folders.create())
-  const dataDir = folders.create()
+  const world = createWorld(services.folder())
+  const dataDir = services.folder()
   const seen: unknown[] = []
   const service = await services.start({
     ...optionsOf(world),

@@ -8,7 +8,6 @@ import type { EmbeddedService, ServiceOptions } from '../../../src/service/serve
 import { createSurvivingPlaces, gridsWithNodes } from '../../support/surviving-place.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import {
-  createFolders,
   createRun,
   createServices,
   formOf,
@@ -25,11 +24,7 @@ import {
 } from '../support.js'
 
 const services = createServices()
-const folders = createFolders()
-afterEach(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterEach(() => services.closeAll())
 
 const REAL_TIME = { duration: '3600', override_parameters: '-Jrehearsal.realtime=true' }
 const ENDED = ['finished', 'problem']
@@ -48,6 +43,11 @@ function withQueue(
 }
 
 const long = (nodes = 1): FormPart[] => runForm(REAL_TIME, specFields({ instance_quantity: String(nodes) }))
+const createThree = async (service: EmbeddedService): Promise<string[]> => [
+  await createRun(service, long()),
+  await createRun(service, long()),
+  await createRun(service, long())
+]
 const show = async (service: EmbeddedService, id: string): Promise<Doc> =>
   (await get(service, `/runs/${id}`)).json as Doc
 const isRunning = (service: EmbeddedService, id: string): Promise<Reply> =>
@@ -92,11 +92,7 @@ function startUpload(service: EmbeddedService & { dataDir: string }): {
 describe('runs on this machine', () => {
   test('have it for themselves: the others wait as queued, in order, and start one after the other', async () => {
     const service = await services.start(withQueue(undefined))
-    const ids = [
-      await createRun(service, long()),
-      await createRun(service, long()),
-      await createRun(service, long())
-    ]
+    const ids = await createThree(service)
     await isRunning(service, ids[0]!)
     expect(await positionsOf(service, ids)).toEqual([null, 1, 2])
     expect(await show(service, ids[1]!)).toMatchObject({ status: 'queued', started: null })
@@ -145,7 +141,7 @@ describe('runs on this machine', () => {
 })
 
 test('a repeat of a run that is larger than what the service has by now is refused, and nothing is stored', async () => {
-  const dataDir = folders.create()
+  const dataDir = services.folder()
   const large = await services.start(withQueue(3, { dataDir }))
   const id = await createRun(large, runForm({}, specFields({ instance_quantity: '3' })))
   await waitForStatus(large, `/runs/${id}`, ENDED)
@@ -162,11 +158,7 @@ test('a repeat of a run that is larger than what the service has by now is refus
 describe('a waiting run', () => {
   test('that is stopped ends at once, and frees its place', async () => {
     const service = await services.start(withQueue(undefined))
-    const ids = [
-      await createRun(service, long()),
-      await createRun(service, long()),
-      await createRun(service, long())
-    ]
+    const ids = await createThree(service)
     await stop(service, ids[1]!)
     expect(await show(service, ids[1]!)).toMatchObject({
       status: 'finished',
@@ -212,7 +204,7 @@ test.each([
   ['pods', 'east'],
   ['processes', 'us-east-1']
 ])('idle grids on %s count nothing; a run on one waits for nodes like any other', async (_, region) => {
-  const folder = folders.create()
+  const folder = services.folder()
   const places = createSurvivingPlaces({ folder, regions: ['east'] })
   const service = await services.start(withQueue(2, region === 'east' ? { places } : {}))
   const wish = (quantity: string): FormPart[] =>
@@ -245,14 +237,10 @@ test.each([
 
 describe('a restart', () => {
   test('drains: nothing new, those at work go on and end, those that wait stay and go on waiting in their order', async () => {
-    const dataDir = folders.create()
+    const dataDir = services.folder()
     const clock = new ManualClock()
     const service = await services.start(withQueue(undefined, { dataDir, clock }))
-    const ids = [
-      await createRun(service, long()),
-      await createRun(service, long()),
-      await createRun(service, long())
-    ]
+    const ids = await createThree(service)
     await isRunning(service, ids[0]!)
     const drained = service.drain(600_000)
     const refused = await postForm(service, '/runs', long())
@@ -314,7 +302,7 @@ describe('a restart', () => {
   })
 
   test('that cannot wait any longer ends what is at work, with its results', async () => {
-    const dataDir = folders.create()
+    const dataDir = services.folder()
     const clock = new ManualClock()
     const service = await services.start(withQueue(undefined, { dataDir, clock }))
     const ids = [await createRun(service, long()), await createRun(service, long())]
@@ -334,7 +322,7 @@ describe('a restart', () => {
   })
 
   test('with fewer nodes ends what can never start any more, with the reason, and holds nobody else up', async () => {
-    const [dataDir, folder] = [folders.create(), folders.create()]
+    const [dataDir, folder] = [services.folder(), services.folder()]
     const places = createSurvivingPlaces({ folder, regions: ['local', 'east'] })
     const before = await services.start(withQueue(4, { dataDir, places }))
     const at = (region: string, nodes: number): FormPart[] =>
@@ -359,16 +347,12 @@ describe('a restart', () => {
   })
 
   test('after a crash, those that had not started wait again and those that had do not', async () => {
-    const dataDir = folders.create()
+    const dataDir = services.folder()
     const killed = await services.start(withQueue(undefined, { dataDir }))
-    const ids = [
-      await createRun(killed, long()),
-      await createRun(killed, long()),
-      await createRun(killed, long())
-    ]
+    const ids = await createThree(killed)
     await isRunning(killed, ids[0]!)
     // What a killed service leaves: its store as it was, nothing ended.
-    const left = folders.create()
+    const left = services.folder()
     cpSync(dataDir, left, { recursive: true })
     const next = await services.start(withQueue(undefined, { dataDir: left }))
     expect(await show(next, ids[0]!)).toMatchObject({
@@ -438,11 +422,7 @@ test.each([
     clock,
     queue: (placeOf) => new Queue({ maxNodes: 1, placeOf, cores: 2, clock, log })
   })
-  const ids = [
-    await createRun(service, long()),
-    await createRun(service, long()),
-    await createRun(service, long())
-  ]
+  const ids = await createThree(service)
   await isRunning(service, ids[0]!)
   await timers.advance(60_000)
   offsetMs = jumpMs

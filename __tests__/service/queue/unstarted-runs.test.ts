@@ -8,7 +8,6 @@ import { ManualClock } from '../../support/manual-clock.js'
 import { createSurvivingPlaces, gridsWithNodes } from '../../support/surviving-place.js'
 import { createWorld, optionsOf } from '../runs/surviving-world.js'
 import {
-  createFolders,
   createRun,
   createServices,
   get,
@@ -19,12 +18,8 @@ import {
   waitForStatus
 } from '../support.js'
 
-const folders = createFolders()
 const services = createServices()
-afterEach(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterEach(() => services.closeAll())
 
 const ENDED = ['finished', 'problem']
 const FORM = runForm({}, specFields({ region: 'east', instance_quantity: '2' }))
@@ -60,8 +55,8 @@ describe.each([
   ['processes', false]
 ])('a service that closes while the nodes of a run start, on %s', (_, outlivesService) => {
   test('puts the run back into the queue before those that wait: the next service starts each of them once', async () => {
-    const world = createWorld(folders.create())
-    const dataDir = folders.create()
+    const world = createWorld(services.folder())
+    const dataDir = services.folder()
     const rest = { outlivesService }
     const places = createSurvivingPlaces(world.world)
     let opening = 0
@@ -111,8 +106,8 @@ describe('a start that cannot be written down', () => {
   const openQuietly = (dataDir: string) => openStore(dataDir, { log: () => undefined })
 
   test('does not happen: no tool runs, and the run says why', async () => {
-    const world = createWorld(folders.create())
-    const dataDir = folders.create()
+    const world = createWorld(services.folder())
+    const dataDir = services.folder()
     const store = openQuietly(dataDir)
     const lock = async (open: () => Promise<NodeSet>): Promise<NodeSet> => {
       const set = await open()
@@ -135,8 +130,8 @@ describe('a start that cannot be written down', () => {
   })
 
   test('is not even tried while others could not be written either: the queue waits, and goes on by itself', async () => {
-    const world = createWorld(folders.create())
-    const dataDir = folders.create()
+    const world = createWorld(services.folder())
+    const dataDir = services.folder()
     const store = openQuietly(dataDir)
     const clock = new ManualClock()
     const lines: string[] = []

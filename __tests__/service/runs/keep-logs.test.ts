@@ -10,22 +10,18 @@ import {
   writeFileSync
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { createFolders, createServices, finishRun, runForm, specFields } from '../support.js'
+import { createServices, finishRun, runForm, specFields } from '../support.js'
 import { writeJMeter, writeSample } from '../stand-in.js'
 
-const folders = createFolders()
 const services = createServices()
-afterAll(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterAll(() => services.closeAll())
 
 /** A service after a run on two nodes, whose tool has written these lines into its log. */
 async function runWithLog(
   lines: readonly string[],
   parameters: Record<string, string> = {}
 ): Promise<{ service: Awaited<ReturnType<typeof services.start>>; runId: string }> {
-  const home = writeJMeter(folders.create(), [
+  const home = writeJMeter(services.folder(), [
     writeSample('home'),
     ...lines.map((line) => `echo "${line}" >> "$log"`)
   ])
@@ -48,7 +44,7 @@ describe('the logs of a run', () => {
       ],
       { override_parameters: '-Jshop.password=correct-horse' }
     )
-    const folder = join(folders.create(), 'logs')
+    const folder = join(services.folder(), 'logs')
     const copies = await service.keepLogs({ runId, folder, secrets: ['handed-in'] })
     expect(copies.map((path) => basename(path))).toEqual([
       expect.stringMatching(/^[0-9a-f]{24}-1\.log$/),
@@ -67,7 +63,7 @@ describe('the logs of a run', () => {
     symlinkSync('/etc/hostname', join(logs, 'link.log'))
     const long = `first\n${'x'.repeat(2_000_000)}correct-horse${'y'.repeat(4_000_000)}`
     writeFileSync(join(logs, 'long.log'), long)
-    const copies = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    const copies = await service.keepLogs({ runId, folder: services.folder(), secrets: [] })
     expect(copies.map((path) => basename(path))).toEqual([expect.anything(), expect.anything(), 'long.log'])
     const kept = readFileSync(copies[2]!, 'utf8')
     expect(kept.length).toBeLessThan(100)
@@ -76,20 +72,20 @@ describe('the logs of a run', () => {
 
   test('never have the token of the service', async () => {
     const { service, runId } = await runWithLog(['nothing'])
-    const [log] = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    const [log] = await service.keepLogs({ runId, folder: services.folder(), secrets: [] })
     const original = join(service.dataDir, 'runs', runId, 'logs', basename(log!))
     appendFileSync(original, `GET /x with ${service.token}\n`)
-    const [again] = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    const [again] = await service.keepLogs({ runId, folder: services.folder(), secrets: [] })
     expect(readFileSync(again!, 'utf8')).toBe('nothing\nGET /x with ***\n')
   })
 
   test('are cut in the middle where they are long, at line ends', async () => {
     const { service, runId } = await runWithLog(['the first line'])
-    const [log] = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    const [log] = await service.keepLogs({ runId, folder: services.folder(), secrets: [] })
     const original = join(service.dataDir, 'runs', runId, 'logs', basename(log!))
     truncateSync(original, 300 * 1024 ** 2)
     appendFileSync(original, '\nthe last line\n')
-    const [cut] = await service.keepLogs({ runId, folder: folders.create(), secrets: [] })
+    const [cut] = await service.keepLogs({ runId, folder: services.folder(), secrets: [] })
     expect(statSync(cut!).size).toBeLessThanOrEqual(5 * 1024 ** 2)
     expect(readFileSync(cut!, 'utf8')).toMatch(
       /^the first line\n… \d+ bytes or slightly more omitted …\nthe last line\n$/
@@ -98,7 +94,7 @@ describe('the logs of a run', () => {
 
   test('of an unknown run are none, and no folder is created', async () => {
     const service = await services.start()
-    const folder = join(folders.create(), 'logs')
+    const folder = join(services.folder(), 'logs')
     expect(await service.keepLogs({ runId: '../..', folder, secrets: [] })).toEqual([])
     expect(existsSync(folder)).toBe(false)
   })

@@ -6,23 +6,13 @@ import { openStore } from '../../../src/service/serve.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import { createTeams } from '../accounts/team.js'
 import { HTML } from '../pages/page-support.js'
-import {
-  type Address,
-  createFolders,
-  createRun,
-  createServices,
-  get,
-  runForm,
-  waitForStatus
-} from '../support.js'
+import { type Address, createRun, createServices, get, runForm, waitForStatus } from '../support.js'
 
 const teams = createTeams()
 const services = createServices()
-const folders = createFolders()
 afterAll(async () => {
   await teams.closeAll()
   await services.closeAll()
-  folders.remove()
 })
 
 const LONG = runForm({ duration: '3600', override_parameters: '-Jrehearsal.realtime=true' })
@@ -68,7 +58,7 @@ test('the waiting runs of a removed user end when their turn comes; those at wor
 test('a user who is removed while the run gets ready', async () => {
   const clock = new ManualClock()
   const accounts = new TeamAccounts(
-    openStore(folders.create(), { log: () => undefined, clock }).database,
+    openStore(services.folder(), { log: () => undefined, clock }).database,
     clock
   )
   const { token } = accounts.add('member', 'member')
@@ -82,7 +72,7 @@ test('a user who is removed while the run gets ready', async () => {
 })
 
 test('a service that starts later does not start them either', async () => {
-  const dataDir = folders.create()
+  const dataDir = services.folder()
   const clock = new ManualClock()
   const open = async () => {
     const store = openStore(dataDir, { log: () => undefined, clock })

@@ -7,7 +7,6 @@ import { createKillable } from '../killable-service.js'
 import { createWorld, optionsOf, type World, type WorldOptions } from './surviving-world.js'
 import {
   type Address,
-  createFolders,
   createRun,
   createServices,
   type Doc,
@@ -23,14 +22,12 @@ import {
   waitForStatus
 } from '../support.js'
 
-const folders = createFolders()
-const prepareWorld = (options?: WorldOptions): World => createWorld(folders.create(), options)
+const prepareWorld = (options?: WorldOptions): World => createWorld(services.folder(), options)
 const services = createServices()
 const killable = createKillable()
 afterEach(() => services.closeAll())
 afterAll(() => {
   killable.killAll()
-  folders.remove()
 })
 
 interface NodeDoc {
@@ -262,7 +259,7 @@ describe('regions', () => {
 describe('after a kill of the service', () => {
   test('runs and grids go on as if nothing had happened, and nothing starts twice', async () => {
     const world = prepareWorld()
-    const dataDir = folders.create()
+    const dataDir = services.folder()
     const first = await killable.start(dataDir, world.home, world.world)
     const standalone = (await postForm(first, '/grids', gridForm('west'))).json.uuid
     await waitForStatus(first, `/grids/${standalone}`, ['started'])

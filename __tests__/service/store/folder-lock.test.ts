@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -7,18 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { openUsers } from '../../../src/service/accounts/open-users.js'
 import { pruneBeside } from '../../../src/service/retention/prune.js'
 import { openStore } from '../../../src/service/serve.js'
-import {
-  createFolders,
-  createRun,
-  createServices,
-  get,
-  postForm,
-  send,
-  SPEC,
-  waitForStatus
-} from '../support.js'
+import { createRun, createServices, get, postForm, send, SPEC, waitForStatus } from '../support.js'
 
-const folders = createFolders()
 const services = createServices()
 const children: ChildProcess[] = []
 afterEach(async () => {
@@ -28,7 +18,6 @@ afterEach(async () => {
   }
   await services.closeAll()
 })
-afterAll(() => folders.remove())
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 const NODE = [
@@ -60,7 +49,7 @@ describe('a folder that another service has', () => {
   ]
 
   test.each(places)('%s is refused with its process id, and nothing in it is touched', async (_, by) => {
-    const dataDir = folders.create()
+    const dataDir = services.folder()
     const pid = await startBeside('service', dataDir, by)
     const upload = join(dataDir, 'uploads', 'of-the-other')
     mkdirSync(upload)

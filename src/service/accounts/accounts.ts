@@ -10,7 +10,7 @@ import { AccountError, type Accounts, type NewToken, type User, type UserDetails
 
 /** Harmless in logs, pages, addresses and on a command line. */
 const NAME = /^[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}$/
-/** Requests within it count as one sign-in: a read must not cause a write. */
+/** Requests within this time count as one sign-in: a read must not cause a write. */
 const SIGN_IN_MS = 3_600_000
 /** Compared with a token whose id nobody has: a guess takes the same work whether its id exists or not. */
 const NOBODYS_HASH = hashSecret('')
@@ -22,11 +22,11 @@ interface Row extends Omit<UserDetails, 'token'> {
 const DETAILS = `id, name, role, created_ms AS createdMs, sign_ins AS signIns,
   current_sign_in_ms AS currentSignInMs, last_sign_in_ms AS lastSignInMs`
 
-/** The users in the database. Every look at them reads it, so what another process changes holds at once. */
+/** The users in the database. It is read for every request, so that changes of another process apply at once. */
 export class TeamAccounts implements Accounts {
   readonly takesTokenInAddress = false
   readonly #sessions: Sessions
-  /** The last try to count a sign-in of each user, so that a database that cannot be written is not asked per request. */
+  /** When a sign-in of each user was last counted, so that a database that cannot be written is not tried for every request. */
   readonly #counted = new Map<number, number>()
 
   constructor(
@@ -159,7 +159,7 @@ export function createToken() {
   return { text, id, hash: hashSecret(text) }
 }
 
-/** The id in a token; an empty text, which is the id of none, if it is not one. */
+/** The id in a token; empty, which is the id of none, if it is not a token. */
 export function readTokenId(text: string): string {
   return SHAPE.exec(text)?.[1] ?? ''
 }

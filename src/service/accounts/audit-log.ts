@@ -54,7 +54,7 @@ export function openAuditLog(
   }
 }
 
-/** Who types a command beside the service. */
+/** The person who runs a command beside the service. */
 export function findOperator(): NonNullable<AuditEntry['user']> {
   // A container may run under a number that has no name.
   const name = attempt(() => userInfo().username) ?? `uid ${process.getuid?.() ?? 'unknown'}`
@@ -104,7 +104,7 @@ export function auditRequests(app: FastifyInstance, { audit, clock }: { audit: A
     request.audited = {}
     done()
   })
-  // Before the reply is sent: after it, whoever has hung up would have done it unseen.
+  // Before the reply is sent: otherwise a caller that hangs up would not be recorded.
   app.addHook('onSend', (request, reply, _payload, done) => {
     const status = reply.statusCode
     const described = describe(request, status)
@@ -117,10 +117,10 @@ export function auditRequests(app: FastifyInstance, { audit, clock }: { audit: A
   })
 }
 
-/** Undefined if it is not worth a line. Neither address nor headers are in it: they may have a token. */
+/** Undefined if it is not worth a line. Without address and headers, which may contain a token. */
 function describe(request: FastifyRequest, status: number) {
   const { effect } = request.routeOptions.config
-  // Absent if the request was turned away before any guard saw it.
+  // Absent if the request was refused before any guard saw it.
   const { login, created } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}
   const user = request.user as FastifyRequest['user'] | undefined
   const { id } = (request.params ?? {}) as { id?: string }
@@ -136,7 +136,7 @@ function describeTarget({ method, routeOptions }: FastifyRequest, id: string | u
   return id === undefined ? what : `${what} ${id}`
 }
 
-/** In which a caller has so many lines at most, and then one with the number of the others. */
+/** In a minute, a caller gets at most this many lines, and then one with the number of the others. */
 const MINUTE_MS = 60_000
 const MOST_LINES_OF_A_USER = 60
 const MOST_LINES_OF_NOBODY = 5
@@ -163,7 +163,7 @@ export class FrequentLines {
     const key = isKnown ? wanted : ''
     const lines = this.#lines.get(key) ?? 0
     this.#cancel ??= this.clock.after(MINUTE_MS, () => this.close())
-    // Guesses that were turned away have been answered by what was said of those before.
+    // Guesses that were turned away are covered by the lines before them.
     if (status !== 429 && lines < (user ? MOST_LINES_OF_A_USER : MOST_LINES_OF_NOBODY)) {
       this.#lines.set(key, lines + 1)
       this.audit.write(entry)
@@ -174,7 +174,7 @@ export class FrequentLines {
     this.#others.set(kind, { action, status, ...(isKnown && { user, address }), more })
   }
 
-  /** Nothing is left untold. */
+  /** Writes what has no line yet. */
   close(): void {
     this.#cancel?.()
     this.#cancel = undefined

@@ -26,7 +26,7 @@ export function openUsers(dataDir: string, log: (line: string) => void) {
     audit.write({ action, user: findOperator(), target: changed.name })
     return changed
   }
-  /** A full disk, for example, in words that name the folder and say what to do. */
+  /** A full disk, for example: the message names the folder and says what to do. */
   const explain = <T>(act: () => T): T => {
     try {
       return act()
@@ -34,7 +34,7 @@ export function openUsers(dataDir: string, log: (line: string) => void) {
       throw explainDatabase(thrown, dataDir)
     }
   }
-  /** It is done by then, whatever comes of this. */
+  /** The change is made by then, whatever happens here. */
   const withRuns = <T extends User>(changed: T): T & Unfinished => {
     try {
       return { ...changed, ...unfinishedOf(database, changed.id, log) }

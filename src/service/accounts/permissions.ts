@@ -73,7 +73,7 @@ export function mayChange(user: User, { user: owner }: Owned): boolean {
   return user.role === 'admin' || (user.role === 'member' && owner?.id === user.id)
 }
 
-/** What has no owner is from before there were users: it is the admins'. */
+/** What has no owner is from before there were users: it belongs to the admins. */
 function requireOwner(user: User, owned: Owned, what: string, accounts: Known['accounts']): void {
   requireMember(user)
   if (!mayChange(user, owned))

@@ -56,7 +56,7 @@ const LONGEST_MS = 7 * 24 * 3_600_000
 /** A session in use is prolonged when this much of its time has passed: a read is rarely a write. */
 const PROLONG_AFTER_MS = 10 * 60_000
 
-/** The visits of browsers. A cookie is random; only its hash is kept. */
+/** The sessions of browsers. A cookie is random; only its hash is kept. */
 export class Sessions {
   constructor(
     private readonly clock: Clock,
@@ -77,7 +77,7 @@ export class Sessions {
     return cookie
   }
 
-  /** Whose it is, and the token it was opened with: whoever asks compares it with the one that the user has now. */
+  /** Whose it is, and the token it was opened with: the caller compares it with the user's current one. */
   find(cookie: string): Pick<SessionRow, 'userId' | 'tokenHash'> | undefined {
     const nowMs = this.clock.now()
     const row = this.rows.get(keyOf(cookie))

@@ -10,7 +10,6 @@ export interface User {
   readonly role: Role
 }
 
-/** A user as the account shows one. */
 export interface UserDetails extends User {
   readonly createdMs: number
   /** How many hours had a login or a request to the API. */
@@ -21,7 +20,6 @@ export interface UserDetails extends User {
   readonly token: string | undefined
 }
 
-/** Who may use the service. */
 export interface Accounts {
   /** Whether a browser may bring the token in an address; with several users it would be in the logs of proxies. */
   readonly takesTokenInAddress: boolean
@@ -29,7 +27,7 @@ export interface Accounts {
   users(): readonly UserDetails[]
   /** Whether there is no such user any more. What a command beside the service does holds at once. */
   isRemoved(id: number): boolean
-  /** A new session of a user in a browser: the value of its cookie. It is good as long as this is the user's token. */
+  /** Opens a session in a browser and returns its cookie. It is valid as long as this is the user's token. */
   openSession(user: User, token: string): string
   findBySession(cookie: string): User | undefined
   closeSession(cookie: string): void
@@ -38,14 +36,14 @@ export interface Accounts {
 /** A user whose token was just made; it is shown this one time. */
 export type NewToken = Pick<User, 'name' | 'role'> & { readonly token: string }
 
-/** Something that cannot be done to the users; the message says why. */
+/** A change of the users that is not possible; the message says why. */
 export class AccountError extends Error {
   override name = 'AccountError'
 }
 
 const USER: User = { id: 1, name: 'user@localhost', role: 'admin' }
 
-/** For one person who brings none. */
+/** For a single user who has given no token. */
 export function createSingleToken(): string {
   return randomBytes(24).toString('base64url')
 }
@@ -71,7 +69,7 @@ export function createSingleUser(
         lastSignInMs: startedMs
       }
     ],
-    // Whatever is in the data folder is theirs.
+    // Everything in the data folder belongs to this user.
     isRemoved: () => false,
     openSession: ({ id }, verified) => sessions.open(id, verified),
     // A restarted service with the same token recognizes its visitors; with another one it does not.

@@ -31,7 +31,7 @@ export function createApp(front: Front): FastifyInstance {
     rewriteUrl: (request) => (request.url ?? '/').replace(/^\/api(?=\/)/, ''),
     routerOptions: { ignoreTrailingSlash: true }
   })
-  // Also for replies that no route gives.
+  // Also for replies that come from no route.
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const given = request.headers[REQUEST_ID]
     const id = typeof given === 'string' && HARMLESS.test(given) ? given : randomUUID()

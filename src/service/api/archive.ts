@@ -13,7 +13,7 @@ interface Parts {
 
 /** What people want to keep of an ended run, as `tar.gz`: its report, its page as a file if there are pages, and the tools' logs. */
 export function packRun(run: RunRecord, parts: Parts): Readable {
-  // Whoever reads it notices if it fails.
+  // The reader notices if it fails.
   return pipeline(Readable.from(tarOf(run, parts)), createGzip(), () => undefined)
 }
 

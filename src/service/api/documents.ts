@@ -12,7 +12,7 @@ import {
 } from '../../contract/records.js'
 import type { RunFilter, Slice } from '../store/store.js'
 
-const linkTo = (path: string): { href: string } => ({ href: `/api${path}` })
+export const linkTo = (path: string): { href: string } => ({ href: `/api${path}` })
 
 function timestamp(ms: number): string {
   return new Date(ms).toISOString()
@@ -58,7 +58,7 @@ function nodeDocuments(grid: GridRecord, facts: ServiceFacts): NodeReply[] {
   const here = { ip: '127.0.0.1', url, private_ip: '127.0.0.1', port: Number(new URL(url).port) }
   return Array.from({ length: grid.spec.instanceQuantity }, (_, index) => {
     return {
-      // Nobody speaks to a node elsewhere but through its place.
+      // A node elsewhere is only reached through its place.
       ...(isElsewhere ? { ip: null, url: null, private_ip: null, port: null } : here),
       instance_id: grid.nodeNames?.[index] ?? `${grid.id}-${index + 1}`,
       chef: 'complete',
@@ -91,7 +91,8 @@ export function runDocument(
   }
 }
 
-function addressOf(run: RunRecord, facts: ServiceFacts): string {
+/** The address of a run, for people and programs. */
+export function addressOf(run: RunRecord, facts: ServiceFacts): string {
   return `${facts.front.baseUrl()}/${facts.words.runs}/${run.id}`
 }
 
@@ -107,7 +108,7 @@ function partsOf(run: RunRecord, facts: ServiceFacts) {
   }
 }
 
-/** An addition of this service to the API: where a part of the load came from, and what is to be known of it. */
+/** An addition of this service to the API: where a part of the load came from, and what happened there. */
 function nodeOfRunDocument(node: NodeRecord): RunNodeReply {
   const { grid, region, number, place, rows, threads, restarts, throttled, lost } = node
   return {
@@ -183,7 +184,6 @@ export function gridListDocument(page: number, facts: ServiceFacts): Reply<'Grid
   )
 }
 
-/** The names that runs have as their project. */
 export function projectListDocument(page: number, facts: ServiceFacts): Reply<'ProjectList'> {
   const { projects, total } = facts.store.listProjects(sliceOf(page))
   return listDocument(
@@ -197,7 +197,6 @@ export function projectListDocument(page: number, facts: ServiceFacts): Reply<'P
   )
 }
 
-/** The results or the archives of a run by themselves. */
 export function partListDocument(
   page: number,
   { run, part }: { run: RunRecord; part: 'results' | 'archives' },

@@ -18,7 +18,7 @@ import {
 declare module 'fastify' {
   interface FastifyRequest {
     user: User
-    /** Throws if the caller may not do this any more: until a body is there, hours may pass. */
+    /** Throws if the caller may not do this any more: an upload may take hours. */
     checkAgain(): void
   }
   interface FastifyContextConfig {
@@ -27,7 +27,7 @@ declare module 'fastify' {
   }
 }
 
-/** Wrong tokens of a network in a minute; a right one is never refused, for many runners share an address. */
+/** Wrong tokens per network and minute. A correct one is never refused, because many runners share an address. */
 const MOST_GUESSES = 20
 
 /** Refuses callers without a token, or without a session for the pages, and whatever the role does not allow. */
@@ -47,7 +47,7 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     const { loadPages } = guarded
     const isPage = loadPages !== undefined && isPageRequest(request)
     if (isPage && open === 'page') return undefined
-    // Whoever is logged in is known by that: what a proxy writes beside it is no guess.
+    // A session says who it is: credentials that a proxy adds are not a guess.
     const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request, { isPage })
     const user = token === undefined ? undefined : guarded.accounts.findByToken(token)
     if (user) request.user = user
@@ -62,7 +62,7 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
       // A browser that once got the token would send it with requests from any page; it also says which site the page is from.
       if (['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))) throw foreignPage()
       if (!user) throw missingToken(reply)
-      // Links carry a prefix under which there are no pages.
+      // Links have a prefix under which there are no pages.
       if (page === 'always') throw cannotFind()
     }
     const { id } = request.params as { id?: string }
@@ -79,7 +79,7 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     checkVersion(request, guarded.words.vendor)
     return undefined
   })
-  // Where the body was read before the route is called.
+  // For routes whose body was read before they are called.
   app.addHook('preHandler', (request, _reply, done) => {
     if (request.routeOptions.config.effect !== undefined && request.body !== undefined) request.checkAgain()
     done()

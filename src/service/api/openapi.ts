@@ -22,7 +22,6 @@ interface Operation {
   readonly status?: number
   /** A document, or the media type of a file. */
   readonly reply: ReplyName | { readonly file: string }
-  /** Errors that are particular to it. */
   readonly errors?: readonly number[]
 }
 
@@ -39,7 +38,7 @@ const ERRORS: Readonly<Record<number, string>> = {
 }
 const ALWAYS = [401, 406]
 
-/** Without a value of its own in the description: a key as it is read, whatever the form sent. */
+/** Describes the keys as they are read, whatever form they were sent in. */
 const CONVERSION: ConversionConfig = { target: 'draft-2020-12', typeMode: 'output', errorMode: 'ignore' }
 const MULTIPART = 'multipart/form-data'
 const FORM = 'application/x-www-form-urlencoded'
@@ -133,7 +132,6 @@ function bothWays(path: string, operation: Operation): Record<string, Operation>
   return { [`GET ${path}`]: operation, [`POST ${path}`]: operation }
 }
 
-/** The OpenAPI description of a service with these words. */
 export function describeApi(words: Vocabulary, { url, version }: { url: string; version: string }) {
   const schemas = toJsonSchemaDefs(replySchemas(words), {
     ...CONVERSION,

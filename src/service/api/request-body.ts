@@ -10,7 +10,7 @@ import { createId } from '../store/data-folder.js'
 import { messageOf } from '../../contract/text.js'
 import { nestParams, paramsFromJson, type Params } from './nested-params.js'
 
-/** A form's fields in order; the content type parser stores them as the request's body. */
+/** A form's fields in order, as the content type parser leaves them in the request. */
 export class FormFields {
   constructor(readonly fields: readonly (readonly [string, string])[]) {}
 }

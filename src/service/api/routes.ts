@@ -32,6 +32,7 @@ import {
   briefRunDocument,
   gridDocument,
   gridListDocument,
+  linkTo,
   partListDocument,
   projectListDocument,
   runDocument,
@@ -53,7 +54,7 @@ export interface ServicePorts extends Omit<PageParts, 'pages'> {
   readonly live: LiveSamples
 }
 
-/** Of pages that were open before; a second click comes at once. */
+/** A second click follows the first one at once, so a few are enough. */
 const KEPT_REPEATS = 100
 
 /** Every operation of the API, and the pages; each GET without side effects also answers HEAD. */
@@ -93,7 +94,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
     const isOfPage = isPageRequest(request)
     const repeat = (): Promise<RunRecord> => runs.repeat(run, ownerOf(request))
     const once = isOfPage ? (readForm(request, 'Repeat a run').get('once') ?? '') : ''
-    // Whoever clicks twice wants one run.
+    // Two clicks are for one run.
     const repeating = once === '' ? repeat() : repeats.get(`${request.user.id} ${run.id} ${once}`, repeat)
     const repeated = await repeating.catch((thrown: unknown) => {
       throw refuseCreation(thrown)
@@ -149,7 +150,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
       const run = findEndedRun(request, facts)
       await runs.settle(run)
       if (run.report === null) throw new RequestError(404, `run ${run.id} has no report`)
-      return { _links: { self: { href: `/api${path}/${run.id}/report` } }, ...run.report }
+      return { _links: { self: linkTo(`${path}/${run.id}/report`) }, ...run.report }
     }),
     route('GET', `${path}/:id/result.csv`, {}, (request, reply) => sendResults(request, reply, service)),
     ...(['results', 'archives'] as const).map((part) =>
@@ -175,14 +176,14 @@ export function apiRoutes(service: ServicePorts): Route[] {
   ]
 }
 
-/** What this service does not have, with what to do instead; also without a token, which its callers may not have. */
+/** What this service does not have, and what to do instead. Needs no token, because its callers may have none. */
 function refuse(method: 'POST' | 'PATCH', url: string, words: string): Route {
   return route(method, url, { open: 'probe' }, () => {
     throw new RequestError(404, words)
   })
 }
 
-/** Somebody wants something new; a drain waits until they are told. */
+/** Somebody is creating a run or a grid; a drain waits until they have a reply. */
 function noteCaller({ raw }: FastifyReply, runs: Runs): void {
   runs.noteCaller(new Promise((resolve) => (raw.closed ? resolve() : raw.once('close', resolve))))
 }
@@ -221,7 +222,7 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
   }
 }
 
-/** Whoever sent the files must know that no run was made of them. */
+/** The caller must know that no run was created. */
 function refuseCreation(thrown: unknown): unknown {
   return explainStorage(thrown) === undefined ? thrown : refuseWrite(thrown, 'the run was not created')
 }
@@ -237,7 +238,7 @@ function thresholdRoutes(path: string, html: Route[2], { facts, verdicts }: Serv
   return [
     route('GET', path, html, async (request, reply) => {
       const run = findRun(request, facts)
-      // Where a browser is after its thresholds were refused.
+      // A browser comes here after its thresholds were refused.
       if (isPageRequest(request))
         return reply.headers(PAGE_HEADERS).redirect(`/${facts.words.runs}/${run.id}`, 303)
       const { thresholds } = run
@@ -263,7 +264,7 @@ function thresholdDocument(
 ): Reply<'Thresholds'> {
   const { thresholds } = run
   return {
-    _links: { self: { href: `/api/${words.runs}/${run.id}/thresholds` } },
+    _links: { self: linkTo(`/${words.runs}/${run.id}/thresholds`) },
     thresholds: thresholds?.text ?? '',
     warm_up: thresholds?.warmUpSec ?? 0,
     on_stall: thresholds?.onStall ?? 'fail',

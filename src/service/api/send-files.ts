@@ -14,6 +14,7 @@ import type { LiveSamples } from '../runs/live-samples.js'
 import type { Runs } from '../runs/runs.js'
 import { cannotFind, findRun, type ServiceFacts } from '../service-facts.js'
 import { packRun } from './archive.js'
+import { addressOf } from './documents.js'
 
 export interface FileParts {
   readonly facts: ServiceFacts
@@ -41,7 +42,7 @@ export async function sendResults(
     const shown = only && others.length === 0 ? await live.find(run, only) : undefined
     if (shown === undefined)
       throw new RequestError(404, `run ${run.id} is ${run.status}: there are no samples yet`)
-    // Another version than the results: with several nodes, the order of the rows differs, also if another service continues.
+    // Not the same as the results: with several nodes the rows are in another order, and so they are if another service continues.
     const etag = `"${run.id}-${name}-live-${facts.startedMs}"`
     const content = { type: CSV, fileName: `${name}-live.csv`, etag }
     return sendFile(request, reply, { ...content, ...shown })
@@ -113,7 +114,6 @@ async function measureResult(file: string): Promise<{ size: number }> {
   }
 }
 
-/** The report and the logs of a run that has ended. */
 export async function sendArchive(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -121,28 +121,20 @@ export async function sendArchive(
 ): Promise<FastifyReply> {
   const run = findEndedRun(request, facts)
   await runs.settle(run)
-  const disposition = `attachment; filename="${run.id}.tar.gz"`
-  reply.headers({ 'content-type': 'application/gzip', 'content-disposition': disposition })
-  return reply.send(
+  return describeFile(reply, { type: 'application/gzip', fileName: `${run.id}.tar.gz` }).send(
     request.method === 'HEAD' ? Readable.from([]) : packRun(run, { store: facts.store, pages })
   )
 }
 
-/** The verdict of a run that has ended, by the thresholds that it has here. */
 export async function sendVerdict(
   request: FastifyRequest,
   reply: FastifyReply,
   { facts, verdicts }: Pick<FileParts, 'facts' | 'verdicts'>
 ): Promise<FastifyReply> {
   const run = findEndedRun(request, facts)
-  const url = `${facts.front.baseUrl()}/${facts.words.runs}/${run.id}`
-  const text = await writeVerdict(run, { facts, verdicts, url })
-  return reply
-    .headers({
-      'content-type': 'application/json; charset=utf-8',
-      'content-disposition': `attachment; filename="verdict-${run.id}.json"`
-    })
-    .send(text)
+  const text = await writeVerdict(run, { facts, verdicts, url: addressOf(run, facts) })
+  const content = { type: 'application/json; charset=utf-8', fileName: `verdict-${run.id}.json` }
+  return describeFile(reply, content).send(text)
 }
 
 /** The log of a node's tool, redacted, and cut in the middle if it is long. */
@@ -151,12 +143,7 @@ export async function sendLog(request: FastifyRequest, reply: FastifyReply, fact
   const { log: name } = request.params as { log: string }
   const text = await readLog(facts.store, run, name)
   if (text === undefined) throw cannotFind()
-  return reply
-    .headers({
-      'content-type': 'text/plain; charset=utf-8',
-      'content-disposition': `attachment; filename="${plainName(name)}"`
-    })
-    .send(text)
+  return describeFile(reply, { type: 'text/plain; charset=utf-8', fileName: plainName(name) }).send(text)
 }
 
 /** Safe in a header. */
@@ -174,7 +161,7 @@ export function findEndedRun(request: FastifyRequest, facts: ServiceFacts): RunR
 interface Content {
   readonly type: string
   readonly fileName: string
-  readonly etag: string
+  readonly etag?: string
 }
 
 /** Streams the first bytes of a file, or the requested range of them, so that a download can resume. */
@@ -183,7 +170,7 @@ function sendFile(
   reply: FastifyReply,
   { file, bytes: total, ...content }: Content & { file: string; bytes: number }
 ): FastifyReply {
-  const range = readRange(request, { total, etag: content.etag })
+  const range = readRange(request, total, content.etag)
   void describeFile(reply, content).header('accept-ranges', 'bytes')
   if (range === 'unsatisfiable')
     return reply
@@ -204,18 +191,18 @@ function describeFile(reply: FastifyReply, { type, fileName, etag }: Content): F
   return reply.headers({
     'content-type': type,
     'content-disposition': `attachment; filename="${fileName}"`,
-    etag
+    ...(etag !== undefined && { etag })
   })
 }
 
 /** Supports a single range; anything else gets the whole file, as the standard allows. */
-function readRange(request: FastifyRequest, whole: { total: number; etag: string }) {
+function readRange(request: FastifyRequest, total: number, etag: string | undefined) {
   const { range, 'if-range': ifRange } = request.headers
   const match = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
-  if (!match || range === 'bytes=-' || (ifRange !== undefined && ifRange !== whole.etag)) return undefined
+  if (!match || range === 'bytes=-' || (ifRange !== undefined && ifRange !== etag)) return undefined
   const [, first = '', last = ''] = match
-  const start = first === '' ? Math.max(0, whole.total - Number(last)) : Number(first)
-  const end = first === '' || last === '' ? whole.total : Math.min(whole.total, Number(last) + 1)
-  if (start >= whole.total) return 'unsatisfiable'
+  const start = first === '' ? Math.max(0, total - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? total : Math.min(total, Number(last) + 1)
+  if (start >= total) return 'unsatisfiable'
   return start < end ? { start, end } : undefined
 }

@@ -111,7 +111,7 @@ function readGridWishes(param: Param | undefined, { place, ...rest }: Reading): 
   return wishes
 }
 
-/** A form whose keys are in another order makes other grids than were meant, and defaults would hide that. */
+/** A form with its keys in another order describes other grids than intended, and defaults would hide that. */
 function findMixedKeys(list: readonly (Param | undefined)[]): string[] {
   const keysOf = (element: Params): string =>
     REQUIRED_GRID_KEYS.filter((key) => (element[key] ?? '') !== '').join(', ')

@@ -40,7 +40,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** What shows only when the service starts, such as a port in use; the message begins with the key of the config file. */
+/** A problem that shows only when the service starts, such as a port in use; the message begins with the key in the config file. */
 export class ConfigProblem extends Error {
   override name = 'ConfigProblem'
 }

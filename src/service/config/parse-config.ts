@@ -130,7 +130,7 @@ function readMetrics(value: unknown, note: Note, readPath: Read<string>): Servic
   const tokenFile = keys.take('token-file', readPath)
   const allow = keys.take('allow', readRanges)
   if (keys.has('token-file') === keys.has('allow'))
-    note('must have either token-file or allow: who may read the figures')
+    note('must have either token-file or allow: who may read the metrics')
   return { ...(tokenFile !== undefined && { tokenFile }), ...(allow !== undefined && { allow }) }
 }
 
@@ -175,7 +175,7 @@ export const SIZE_UNITS: Readonly<Record<string, number>> = {
   TiB: 1024 ** 4
 }
 
-/** Such as `50GB` or `1.5TiB`, in bytes. */
+/** The bytes of `50GB` or `1.5TiB`. */
 function parseSize(text: string): Parsed<number> {
   const [, digits = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([A-Za-z]*)$/.exec(text) ?? []
   const bytes = Math.round(Number(digits) * (SIZE_UNITS[unit] ?? NaN))

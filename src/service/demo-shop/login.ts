@@ -1,5 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { escapeHtml, renderPage, type Page, type Reply, type Visit } from './page.js'
+import { createHmac, randomBytes } from 'node:crypto'
+import { isSameSecret } from '../secrets.js'
+import { escapeHtml, lastOf, renderPage, type Page, type Reply, type Visit } from './page.js'
 
 /** Any name is let in with it, so that a plan can use data of its own; it protects nothing. */
 export const DEMO_PASSWORD = 'open-sesame'
@@ -15,19 +16,32 @@ export function loginPages(): Page[] {
   const page = (name: string, asked: RegExp, answer: Page['answer']): Page => ({
     ...{ name, asked, answer, delayMs: 5, slowDelayMs: 400 }
   })
+  const formPage = (name: string, asked: RegExp, answer: Answer<Session>): Page =>
+    page(name, asked, (visit) => {
+      const session = sessionOf(visit, signer)
+      return session?.user ? answer(visit, session, signer) : refusal(401, 'Log in first')
+    })
+  const apiPage = (name: string, asked: RegExp, answer: Answer<string>): Page =>
+    page(name, asked, (visit) => {
+      const [, token = ''] = /^Bearer (\S+)$/i.exec(visit.headers.authorization ?? '') ?? []
+      const user = signer.read('token', token)
+      return user === undefined ? UNAUTHORIZED : answer(visit, user, signer)
+    })
   return [
     page('login form', /^GET \/login$/, () => showForm(signer)),
     page('login', /^POST \/login$/, (visit) => logIn(visit, signer)),
-    page('account', /^GET \/account$/, (visit) => showAccount(visit, signer)),
-    page('order', /^POST \/account\/orders$/, (visit) => orderByForm(visit, signer)),
-    page('ordered', /^GET \/account\/orders\/[\w-]+$/, (visit) => showOrder(visit, signer)),
+    formPage('account', /^GET \/account$/, showAccount),
+    formPage('order', /^POST \/account\/orders$/, orderByForm),
+    formPage('ordered', /^GET \/account\/orders\/[\w-]+$/, showOrder),
     page('app', /^GET \/app$/, () => ({ text: APP })),
     page('token', /^POST \/api\/login$/, (visit) => giveToken(visit, signer)),
-    page('orders', /^GET \/api\/orders$/, (visit) => listOrders(visit, signer)),
-    page('new order', /^POST \/api\/orders$/, (visit) => orderByApi(visit, signer)),
-    page('one order', /^GET \/api\/orders\/[\w-]+$/, (visit) => readOrder(visit, signer))
+    apiPage('orders', /^GET \/api\/orders$/, (_visit, name) => json(200, { orders: [], user: { name } })),
+    apiPage('new order', /^POST \/api\/orders$/, orderByApi),
+    apiPage('one order', /^GET \/api\/orders\/[\w-]+$/, readOrder)
   ]
 }
+
+type Answer<User> = (visit: Visit, user: User, signer: Signer) => Reply
 
 /** Who is here, by a cookie that the form's login has set; a guest has no name. */
 interface Session {
@@ -48,17 +62,13 @@ class Signer {
   /** The user that it was issued to; undefined if it was not. */
   read(purpose: string, issued: string): string | undefined {
     const [, text = '', name = '', seal = ''] = /^(([\w-]*)-[0-9a-f]{18})-([0-9a-f]{32})$/.exec(issued) ?? []
-    if (!isSame(seal, this.seal(purpose, text))) return undefined
+    if (!isSameSecret(seal, this.seal(purpose, text))) return undefined
     return Buffer.from(name, 'base64url').toString()
   }
 
   seal(purpose: string, text: string): string {
     return createHmac('sha256', this.#key).update(`${purpose}:${text}`).digest('hex').slice(0, 32)
   }
-}
-
-function isSame(guess: string, known: string): boolean {
-  return guess.length === known.length && timingSafeEqual(Buffer.from(guess), Buffer.from(known))
 }
 
 function sessionOf({ headers }: Visit, signer: Signer): Session | undefined {
@@ -78,14 +88,16 @@ function csrfField(signer: Signer, session: string): string {
 }
 
 function hasCsrf(form: URLSearchParams, session: Session, signer: Signer): boolean {
-  return isSame(form.get('csrf') ?? '', signer.seal('csrf', session.text))
+  return isSameSecret(form.get('csrf') ?? '', signer.seal('csrf', session.text))
 }
+
+const CREDENTIALS = `<input id="user" name="user" aria-label="Your name" placeholder="Your name" required>
+<input id="password" name="password" type="password" aria-label="Password" placeholder="Password" required> <button id="enter">Log in</button></form>`
 
 function showForm(signer: Signer): Reply {
   const { session, headers } = openSession(signer, '')
   const form = `<form action="/login" method="post">${csrfField(signer, session)}
-<input id="user" name="user" aria-label="Your name" placeholder="Your name" required>
-<input id="password" name="password" type="password" aria-label="Password" placeholder="Password" required> <button id="enter">Log in</button></form>`
+${CREDENTIALS}`
   const hint = `<p>Any name will do; the password is <code>${DEMO_PASSWORD}</code>. The same <a href="/app">with a token</a>.</p>`
   return { headers, text: renderPage('Log in: the demo shop', `<h1>Log in</h1>\n${form}\n${hint}`) }
 }
@@ -101,27 +113,21 @@ function logIn(visit: Visit, signer: Signer): Reply {
   return { status: 303, headers: { location: '/account', ...openSession(signer, user).headers }, text: '' }
 }
 
-function showAccount(visit: Visit, signer: Signer): Reply {
-  const session = sessionOf(visit, signer)
-  if (session === undefined || session.user === '') return refusal(401, 'Log in first')
+function showAccount(_visit: Visit, session: Session, signer: Signer): Reply {
   const form = `<form action="/account/orders" method="post">${csrfField(signer, session.text)}
 <input type="hidden" name="product" value="teapot"> <button id="order">Order a teapot</button></form>`
   const title = `Welcome back, ${escapeHtml(session.user)}`
   return { text: renderPage('Your account: the demo shop', `<h1>${title}</h1>\n${form}`) }
 }
 
-function orderByForm(visit: Visit, signer: Signer): Reply {
-  const session = sessionOf(visit, signer)
-  if (session === undefined || session.user === '') return refusal(401, 'Log in first')
+function orderByForm(visit: Visit, session: Session, signer: Signer): Reply {
   if (!hasCsrf(new URLSearchParams(visit.body), session, signer))
     return refusal(403, 'The form does not belong to this session')
   const location = `/account/orders/${signer.issue('order', session.user)}`
   return { status: 303, headers: { location }, text: '' }
 }
 
-function showOrder(visit: Visit, signer: Signer): Reply {
-  const session = sessionOf(visit, signer)
-  if (session === undefined || session.user === '') return refusal(401, 'Log in first')
+function showOrder(visit: Visit, session: Session, signer: Signer): Reply {
   if (signer.read('order', lastOf(visit)) !== session.user) return refusal(404, 'No such order')
   return { text: renderPage('Your order: the demo shop', '<h1>Your order is on its way</h1>') }
 }
@@ -138,31 +144,17 @@ function giveToken({ body }: Visit, signer: Signer): Reply {
   return json(200, { token: signer.issue('token', user), user: { name: user } })
 }
 
-function listOrders(visit: Visit, signer: Signer): Reply {
-  const user = bearerOf(visit, signer)
-  return user === undefined ? UNAUTHORIZED : json(200, { orders: [], user: { name: user } })
-}
-
-function orderByApi(visit: Visit, signer: Signer): Reply {
-  const user = bearerOf(visit, signer)
-  if (user === undefined) return UNAUTHORIZED
+function orderByApi(visit: Visit, user: string, signer: Signer): Reply {
   const { product } = readJson(visit.body)
   if (typeof product !== 'string') return json(400, { error: 'product is missing' })
   return json(201, { id: signer.issue('order', user), product })
 }
 
-function readOrder(visit: Visit, signer: Signer): Reply {
-  const user = bearerOf(visit, signer)
-  if (user === undefined) return UNAUTHORIZED
+function readOrder(visit: Visit, user: string, signer: Signer): Reply {
   const id = lastOf(visit)
   return signer.read('order', id) === user
     ? json(200, { id, status: 'on its way' })
     : json(404, { error: 'no such order' })
-}
-
-function bearerOf({ headers }: Visit, signer: Signer): string | undefined {
-  const [, token = ''] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? []
-  return signer.read('token', token)
 }
 
 function json(status: number, value: object, headers: Record<string, string> = {}): Reply {
@@ -174,10 +166,6 @@ const UNAUTHORIZED = json(
   { error: 'send the token of POST /api/login as Authorization: Bearer' },
   { 'www-authenticate': 'Bearer' }
 )
-
-function lastOf({ url }: Visit): string {
-  return url.pathname.split('/').at(-1) ?? ''
-}
 
 function readJson(body: string): Record<string, unknown> {
   try {
@@ -191,8 +179,7 @@ function readJson(body: string): Record<string, unknown> {
 const APP = renderPage(
   'With a token: the demo shop',
   `<h1>Log in</h1>
-<form id="login"><input id="user" name="user" aria-label="Your name" placeholder="Your name" required>
-<input id="password" name="password" type="password" aria-label="Password" placeholder="Password" required> <button id="enter">Log in</button></form>
+<form id="login">${CREDENTIALS}
 <p id="state" role="status"></p> <button id="order" hidden>Order a teapot</button>
 <script>
 const at = (id) => document.getElementById(id)

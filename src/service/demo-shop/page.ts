@@ -42,6 +42,11 @@ export interface Visit {
   readonly body: string
 }
 
+/** The last part of the path, such as an id. */
+export function lastOf({ url }: Visit): string {
+  return url.pathname.split('/').at(-1) ?? ''
+}
+
 export interface Reply {
   /** 200 without one. */
   readonly status?: number

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { splitLines } from '../lines.js'
-import type { LoadNode, NodeExit } from '../nodes/load-node.js'
+import type { LoadNode } from '../nodes/load-node.js'
 import type { InstallPorts } from './install/run-to-end.js'
 import type { NodeLine } from '../node-lines.js'
 
@@ -19,13 +19,13 @@ export interface PlanRequest {
   readonly properties: readonly PropertyOverride[]
 }
 
-/** A plan to make ready, once per run. */
+/** A plan to prepare, once per run. */
 export interface PlanToPrepare extends PlanRequest {
   /** The folder of the uploaded files. They are not to be changed: a repeat of the run needs them. */
   readonly uploadDir: string
-  /** For whatever is compiled; it does not exist yet, and lives as long as the run's other files. */
+  /** For what is compiled. It does not exist yet, and is kept as long as the run's other files. */
   readonly buildDir: string
-  /** One node of each grid, when they run; where nodes have to be started first, this takes a while. */
+  /** One node of each grid, once they run; starting them may take a while. */
   readonly nodes: () => Promise<readonly LoadNode[]>
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal
@@ -52,7 +52,6 @@ export interface NodeOrder extends Omit<PlanRequest, 'tool' | 'fileNames'> {
   readonly planFile: string
   /** Where the samples go: CSV in JMeter's columns, with a header. */
   readonly samplesFile: string
-  /** The tool's own. */
   readonly logFile: string
   /** Identifies the node's lines in the log. */
   readonly nodeName: string
@@ -60,7 +59,6 @@ export interface NodeOrder extends Omit<PlanRequest, 'tool' | 'fileNames'> {
   readonly mark: string
 }
 
-/** An order in progress. */
 export interface NodeWork {
   readonly order: NodeOrder
   readonly signal: AbortSignal
@@ -132,7 +130,7 @@ export class Engines {
   }
 }
 
-/** The different ones among the versions of several nodes: `5.6.3 and 5.5`. */
+/** The versions of several nodes, each once: `5.6.3 and 5.5`. */
 export function joinVersions(versions: readonly string[]): string {
   const [last = '', ...others] = [...new Set(versions)].reverse()
   return others.length === 0 ? last : `${others.reverse().join(', ')} and ${last}`
@@ -144,7 +142,7 @@ export interface HostOverride {
 }
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*$/i
-/** What ends in a number is read as an address, such as 127.2 and 0x7f.1. */
+/** Names that end in a number are read as addresses, such as 127.2 and 0x7f.1. */
 const NUMBER_AT_END = /(?:^|\.)(?:\d+|0x[\da-f]*)$/i
 
 /** Reads `example.com/10.0.0.1, other.example/10.0.0.2`; entries are separated by commas or spaces. All tools apply them alike. */
@@ -193,7 +191,7 @@ export interface PropertyOverride {
   readonly kind: 'J' | 'D'
   readonly name: string
   readonly value: string
-  /** Whoever gave it said that its value is secret, whatever its name. */
+  /** The caller said that its value is secret, whatever its name. */
   readonly isSecret?: boolean
 }
 
@@ -223,11 +221,6 @@ export function propertyValue(properties: readonly PropertyOverride[], name: str
   return properties.findLast((property) => property.name === name)?.value
 }
 
-/** How a tool ended, for messages. */
-export function describeExit({ code, signal }: NodeExit): string {
-  return signal === null ? `exit code ${code}` : `killed by ${signal}`
-}
-
 const LOG_CHUNK_BYTES = 1 << 18
 
 /** Reads a tool's log of any size line by line, as far as time allows; there may be none. */
@@ -240,7 +233,6 @@ export async function readLogLines(file: string, onLine: (line: string) => void,
   })
 }
 
-/** More than any header has. */
 const HEADER_BYTES = 1 << 16
 
 export async function hasSamples(samplesFile: string): Promise<boolean> {

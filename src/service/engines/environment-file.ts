@@ -6,7 +6,7 @@ import type { NodeOrder, NodePosition } from './engine.js'
 /** An uploaded file of this name has variables for the plan, one `NAME=value` per line. */
 export const ENVIRONMENT_FILE = 'environment'
 
-/** A process can be given about 128 KiB in one variable, and this must never be why it does not start. */
+/** A variable of a process may have about 128 KiB; a longer one would keep it from starting. */
 const MAX_LENGTH = 65_536
 const ASSIGNMENT = /^(?:export\s+)?([^\s=]+)\s*=\s*(.*)$/s
 const NAME = /^[A-Za-z_]\w*$/
@@ -102,7 +102,7 @@ export function planParameters(
   return parameters
 }
 
-/** They decide which programs run and how, so they are the machine's, not the plan's. */
+/** They decide which programs run and how, so they belong to the machine, not to the plan. */
 const MACHINES = new Set([
   ...['PATH', 'HOME', 'SHELL', 'TMPDIR', 'IFS', 'BASH_ENV'],
   ...['JAVA_HOME', 'JDK_HOME', 'JRE_HOME', 'CLASSPATH', 'JVM_ARGS', 'HEAP', 'JAVA_OPTS', 'JMETER_HOME'],

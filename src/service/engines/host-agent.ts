@@ -1,11 +1,11 @@
 import type { NodeOrder } from './engine.js'
 import { packageFile } from './install/run-to-end.js'
 
-/** Printed by a JVM that runs a program, and has the addresses, if it is asked to. */
+/** What a JVM with the addresses prints, if it is asked to. */
 export const SIGN = 'loadgate-hosts'
 
 /**
- * What gives host names other addresses in a whole JVM, whatever looks them up: an option, and the file that it names. Nothing if there
+ * The option, and the file that it names, that give host names other addresses in a whole JVM, whatever looks them up. Nothing if there
  * are none. A JVM that cannot do it does not start, so that nothing is sent to a host that was overridden.
  */
 export function hostAgent(

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path'
 import { flatten, isJmx, readPlan } from '../../analysis/plans/jmx/plan-tree.js'
 import { joinWords } from '../../contract/text.js'
 
-/** The files that can be a tool's plan; what comes first is preferred, for a jar is a library where there are sources. */
+/** The files that can be a tool's plan, in order of preference: next to sources, a jar is a library. */
 const JAVA = [/\.java$/]
 const PLANS: Readonly<Record<string, readonly RegExp[]>> = {
   jmeter: [/\.jmx$/i],
@@ -13,7 +13,7 @@ const PLANS: Readonly<Record<string, readonly RegExp[]>> = {
   'service-chrome': [/(?<!\.d)\.(ts|js)$/i],
   k6: [/(?<!\.d)\.[cm]?[tj]s$/i, /\.tar$/i]
 }
-/** They find the plan among its parts: by what JMeter's include, and by the class to run where all sources are compiled together. */
+/** These find the plan among its parts: by what JMeter's plans include, or by the class to run if all sources are compiled together. */
 const WITH_PARTS: readonly string[] = ['jmeter', 'gatling', 'java-selenium-chrome', 'java-selenium-firefox']
 
 /** The plan by its name: the first of the kind that is preferred. If there are several for JMeter, their content decides later. */

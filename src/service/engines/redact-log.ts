@@ -3,7 +3,7 @@ import { CUT } from '../lines.js'
 import type { PropertyOverride } from './engine.js'
 
 const STRUCK = '***'
-/** Shorter values, such as `true`, are in every log for other reasons; where they are set they are struck out too. */
+/** Shorter values, such as `true`, are in every log for other reasons; where they are set they are redacted too. */
 const LEAST_LENGTH = 6
 
 /** Secrets where tools and plans usually log them, whatever they are called. */

@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises'
 import type { Clock } from '../../contract/clock.js'
 import { TOOLS } from '../../contract/vocabulary.js'
 import { JMETER_HEADER } from '../../contract/sample-row.js'
+import { normal } from '../demo-shop.js'
 import type { Engine, NodeOrder, NodeOutcome, PlanToPrepare, PreparedPlan } from './engine.js'
 import { propertyValue } from './engine.js'
 import { readSamplerNames } from './jmeter/plan.js'
@@ -13,7 +14,7 @@ import { readSamplerNames } from './jmeter/plan.js'
 const DEFAULTS = { threads: 5, durationSec: 10, meanMs: 120, errorPercent: 0.5 }
 const THINK_MS = 100
 const MAX_SAMPLES = 200_000
-/** Every sample looks at all users: with more of them the service would compute instead of answering. */
+/** Every sample looks at all users: with more of them the service would be too busy to answer. */
 const MAX_THREADS = 1000
 const REAL_TIME_STEP_MS = 200
 /** The spread of the response times: the 90th percentile is about 1.7 times the mean. */
@@ -67,7 +68,7 @@ async function rehearse(
   return isRealTime ? { problem: null } : { problem: null, span: { startMs, endMs: startMs + durationMs } }
 }
 
-/** Those of the plan, and of the sources that are compiled with it. */
+/** The labels of the plan, and of the sources that are compiled with it. */
 async function labelsOf({ uploadDir, fileNames }: PlanToPrepare): Promise<string[]> {
   const [plan = ''] = fileNames
   const names = isSource(plan) ? fileNames.filter(isSource) : [plan]
@@ -134,11 +135,6 @@ function createRandom(text: string): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
-}
-
-/** A normally distributed number from two uniformly distributed ones. */
-function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
 const JVM_SOURCE = /\.(?:java|scala|kt)$/i

@@ -11,7 +11,7 @@ const PROXIES = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_P
 /** Maven also needs access to its repositories; it runs no plan. */
 const ALLOWED_FOR_MAVEN = new Set(['MAVEN_OPTS', 'MAVEN_ARGS', 'M2_HOME', 'JAVA_TOOL_OPTIONS', ...PROXIES])
 
-/** So does npm; its settings may refer to a token by one of these names. It runs no script of a package. */
+/** So does npm, whose settings may refer to a token by one of these names. It runs no script of a package. */
 const ALLOWED_FOR_NPM = new Set([...PROXIES, 'NODE_EXTRA_CA_CERTS', 'NODE_AUTH_TOKEN', 'NPM_TOKEN'])
 
 export function toolEnvironment(

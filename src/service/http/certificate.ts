@@ -69,7 +69,7 @@ export function followCertificate(
       say(warnOfDates(used.cert, files.certificate, clock.now()))
     } catch (thrown) {
       const words = `the changed certificate is not used, the one before stays: ${clauseOf(thrown)}`
-      // The files are replaced one after the other: only what is still so at the next look is wrong.
+      // The files are replaced one after the other: only what is still wrong at the next check counts.
       if (words === failure) say(words)
       failure = words
     }
@@ -83,10 +83,10 @@ export function followCertificate(
   server.once('close', () => cancel())
 }
 
-/** Time enough to renew it, and too little for those who renew by themselves to be bothered. */
+/** Enough time to renew it; certificates that renew themselves do so earlier. */
 const SOON_MS = 14 * 24 * 3_600_000
 
-/** What an operator has to know of the service's own certificate, the first of its file; others may have a successor. */
+/** What an operator must know about the service's own certificate, which is the first one in its file. */
 function warnOfDates(pem: Buffer, file: string, nowMs: number): string | undefined {
   const { validFrom, validTo } = new X509Certificate(pem)
   const [fromMs, untilMs] = [Date.parse(validFrom), Date.parse(validTo)]

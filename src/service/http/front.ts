@@ -12,7 +12,7 @@ import { createLimitedServer, DEFAULT_LIMITS, type Limits, redirectTo } from './
 
 export interface Front {
   readonly settings: FastifyServerOptions
-  /** Before there is any route. */
+  /** Called before there is any route. */
   prepare(app: FastifyInstance): void
   listen(app: FastifyInstance): Promise<void>
   /** Where callers reach the service, without a slash at the end; known once it listens. */
@@ -30,7 +30,7 @@ type Reach = Pick<ServiceConfig, 'listen'> &
 interface FrontParts {
   readonly clock?: Clock
   readonly log: (line: string) => void
-  /** In replies that no route gives. */
+  /** In replies that come from no route. */
   readonly headers?: Readonly<Record<string, string>>
   readonly limits?: Limits
 }
@@ -72,7 +72,7 @@ export async function createFront(config: Reach, parts: FrontParts): Promise<Fro
           pair,
           redirect: (request: IncomingMessage, response: ServerResponse) => {
             const location = redirectTo(baseUrl(), request.url ?? '/')
-            // The body is not read: it is not for us.
+            // The body is not read.
             response.writeHead(308, { ...headers, location, connection: 'close', 'content-length': 0 }).end()
           }
         }
@@ -134,7 +134,7 @@ const FORBIDDEN =
   'may not be used by this user; choose a port from 1024 on, or give the process the permission (CAP_NET_BIND_SERVICE)'
 const UNRESOLVED = 'is a name that this machine cannot resolve; choose an address of its own'
 
-/** Why nobody can be served there, and what to do, to follow the name of the address. */
+/** Why the service cannot listen there, and what to do; follows the address in a message. */
 const LISTEN_ERRORS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use by another process; end that one (`ss -ltnp` shows it), or choose another port',
   EACCES: FORBIDDEN,
@@ -157,7 +157,7 @@ function bracket(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Some proxies add a port. An entry that is not an address says nothing, nor does anything before it: the proxy that wrote it counts as the caller. */
+/** Some proxies add a port. An entry that is not an address is ignored with everything before it: the proxy that wrote it counts as the caller. */
 function tidyForwardedFor(server: Server): void {
   server.prependListener('request', ({ headers }: IncomingMessage) => {
     const given = String(headers['x-forwarded-for'] ?? '')
@@ -170,7 +170,7 @@ function tidyForwardedFor(server: Server): void {
   })
 }
 
-/** Past the proxy, tokens would be in plain text and any address could be claimed. No protocol counts as https, as the config file says. */
+/** Without the proxy, tokens would be in plain text and any address could be claimed. A missing protocol header counts as https, as the config file says. */
 function requireProxy(
   app: FastifyInstance,
   isTrusted: (address: string) => boolean,
@@ -193,10 +193,10 @@ function requireProxy(
         403,
         `this service is only reached by https, and the proxy does not say that it was used: it must set X-Forwarded-Proto to https or http; use ${baseUrl()}`
       )
-    // Once: whoever sets up a proxy looks here.
+    // Logged once, for whoever sets up the proxy.
     if (!hasSaid)
       log(
-        `requests from ${peer} have no X-Forwarded-Proto and are taken for https: if the proxy serves plain HTTP too, tokens may cross the network unseen; let it set the header to the protocol of its caller (nginx: proxy_set_header X-Forwarded-Proto $scheme)`
+        `requests from ${peer} have no X-Forwarded-Proto and count as https: if the proxy serves plain HTTP too, tokens may cross the network unencrypted; let it set the header to the protocol of its caller (nginx: proxy_set_header X-Forwarded-Proto $scheme)`
       )
     hasSaid = true
     return undefined

@@ -81,7 +81,7 @@ export function createLimitedServer(handler: RequestListener, { limits, isExempt
 /** The first byte of a TLS connection: a record of the handshake. */
 const HANDSHAKE = 0x16
 
-/** Whoever does not begin with a handshake is handed over to the other server. */
+/** Connections that do not begin with a handshake are handed over to the other server. */
 function answerPlainHttp(server: Server, plain: Server, headersMs: number): void {
   // Nothing can be said to a caller without a shared secret.
   server.removeAllListeners('tlsClientError')
@@ -91,7 +91,7 @@ function answerPlainHttp(server: Server, plain: Server, headersMs: number): void
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     open.add(socket)
-    // Whoever says nothing, or little: a redirect takes no longer, and a handshake has its own limit.
+    // For callers that send nothing, or little: a redirect takes no longer, and a handshake has its own limit.
     const timer = setTimeout(() => socket.destroy(), headersMs)
     socket.once('close', () => {
       clearTimeout(timer)
@@ -105,7 +105,7 @@ function answerPlainHttp(server: Server, plain: Server, headersMs: number): void
         clearTimeout(timer)
         startTls?.call(server, socket)
       } else plain.emit('connection', socket)
-      // Whoever takes over has its listeners now.
+      // The new owner has its listeners now.
       process.nextTick(() => socket.resume())
     })
   })
@@ -117,11 +117,11 @@ function answerPlainHttp(server: Server, plain: Server, headersMs: number): void
   }
 }
 
-/** Where a request is sent on to, with 308, which keeps method and body: never to a host that the request names. */
+/** Where a request is redirected to, with 308, which keeps method and body; never to a host that the request names. */
 export function redirectTo(baseUrl: string, url: string): string {
   // A request to a proxy has the whole address.
   const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
-  // A token belongs into no address: histories and logs would keep it.
+  // A token does not belong in an address: histories and logs would keep it.
   const safe = /[?&]token=/i.test(path) ? path.slice(0, path.indexOf('?')) : path
   return `${baseUrl}${safe.startsWith('/') ? '' : '/'}${safe}`
 }

@@ -88,7 +88,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
       ...describeNoOverTime(own, { measurements: results.measurements, onStall })
     ],
     problems,
-    // By the results that the run had at its end: no later look can lead to anything else.
+    // By the results that the run had at its end: judging it again cannot lead to anything else.
     isFinal: missing.length === 0
   }
 }
@@ -116,7 +116,7 @@ function apdexToJudge(run: RunRecord, { warmUpSec = 0 }: RunThresholds, results:
     : apdexOf({ apdex: run.apdex }, results)
 }
 
-/** A gate stops a run once a line cannot hold any more: what is inconclusive here has failed there. */
+/** A gate stops a run as soon as a line cannot hold any more: what is inconclusive here has failed there. */
 function admitStop(decided: Decided, remoteErrors: readonly string[]): Decided {
   if (decided.verdict !== 'inconclusive' || !wasStopped(remoteErrors)) return decided
   const words = quoteLines(lostLoad(remoteErrors))

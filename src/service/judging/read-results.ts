@@ -10,15 +10,14 @@ const NEWLINE = 0x0a
 
 /** Why results cannot be used now. They may be back later: a backup is being restored, a disk mounted, a permission corrected. */
 export interface ResultsProblem {
-  /** Undefined if it is not known which of them. */
+  /** Undefined if it is unknown which one. */
   readonly gridId: string | undefined
-  /** For anyone. */
   readonly words: string
   /** For the operator, with the file's name. */
   readonly detail: string
 }
 
-/** Reads the results of a run; undefined if the disk failed within, which it may at any byte. */
+/** Reads the results of a run; `found` is undefined if the disk failed meanwhile, which can happen at any byte. */
 export async function readResults<T>(
   run: RunRecord,
   store: Store,
@@ -76,7 +75,7 @@ export function describeUnreadable({ id }: RunRecord, detail: string): string {
 export async function lookAt(path: string): Promise<{ size: number; endsWithRow: boolean }> {
   const found = await stat(path)
   const { size } = found
-  // One that is a pipe would never open.
+  // A pipe would never open.
   if (!found.isFile()) throw new Error(`${path} is not a file`)
   const handle = await open(path)
   try {

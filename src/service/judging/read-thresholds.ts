@@ -6,12 +6,10 @@ import { readParameters, thresholdsRequest } from '../../contract/api/requests.j
 const MOST_BYTES = 16 * 1024
 const MOST_LINES = 200
 
-/** The thresholds of a request, undefined if they are to be removed; or everything that is wrong with them. */
-export type ReadThresholds =
-  { readonly thresholds: RunThresholds | undefined } | { readonly problems: readonly string[] }
-
-/** Reads `{ "thresholds": <text or list of lines>, "warm_up": 30, "on_stall": "warn" }`. Without a threshold there is nothing to judge. */
-export function readThresholds(body: unknown): ReadThresholds {
+/** Reads `{ "thresholds": <text or list of lines>, "warm_up": 30, "on_stall": "warn" }`; undefined if there is nothing to judge. */
+export function readThresholds(
+  body: unknown
+): { readonly thresholds: RunThresholds | undefined } | { readonly problems: readonly string[] } {
   if (!isObject(body))
     return { problems: ['send a JSON object such as { "thresholds": "p95 < 800ms", "warm_up": 30 }'] }
   const unknown = Object.keys(body).filter((key) => !Object.hasOwn(thresholdsRequest.entries, key))

@@ -31,7 +31,7 @@ function outcomeOf(run: RunRecord, judged: Judged): Omit<Outcome, 'grids' | 'run
   const targetMs = apdexTargetMs(run.request.properties)
   const score = targetMs === undefined ? undefined : measurements?.figures({})?.apdex(targetMs)
   return {
-    // The contract has no word for a verdict that is somebody else's: what is not judged here has not passed.
+    // The contract has no word for a verdict that is left to somebody else: what is not judged here has not passed.
     verdict: judged.verdict === 'left to the gate' ? 'inconclusive' : judged.verdict,
     reason: judged.reason,
     apdex: score === undefined || targetMs === undefined ? undefined : { score, targetMs },

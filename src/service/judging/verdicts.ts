@@ -8,7 +8,7 @@ import { type Judged, judgeRun } from './judge-run.js'
 
 /** Results may take seconds to read; what was read may be large. */
 const KEPT = 8
-/** How soon the list looks again for results that were not there: at first, and then twice as long after each time. */
+/** How soon the list looks again for missing results: this long at first, and then twice as long each time. */
 const FIRST_WAIT_MS = 30_000
 const LONGEST_WAIT_MS = 3_600_000
 const KEPT_TRIES = 1000
@@ -20,7 +20,6 @@ interface Ports extends Pick<ServiceFacts, 'store' | 'clock' | 'log'> {
 
 /** A run that could not be judged for good. */
 interface Try {
-  /** How it looked; undefined if it could not be judged at all. */
   readonly verdict: RunThresholds['verdict']
   readonly waitMs: number
   readonly againMs: number
@@ -52,7 +51,7 @@ export class Verdicts {
     return judged
   }
 
-  /** For the list: the stored verdict; otherwise it is there a moment later. */
+  /** For the list: the stored verdict. If there is none, it is computed and there a moment later. */
   glance(run: RunRecord): RunThresholds['verdict'] {
     const { thresholds } = run
     if (thresholds === undefined || !hasEnded(run) || thresholds.verdict) return thresholds?.verdict
@@ -114,7 +113,7 @@ export class Verdicts {
   }
 }
 
-/** The same as long as these thresholds stand: everything that was judged by them is known by it. */
+/** The same as long as these thresholds do not change: the key of everything that was judged by them. */
 export function keyOfJudged({ id }: RunRecord, thresholds: RunThresholds | undefined): string {
   const { mark, text, warmUpSec, onStall } = thresholds ?? {}
   return JSON.stringify([id, mark, text, warmUpSec, onStall])

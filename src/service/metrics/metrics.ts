@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { RUN_STATUSES } from '../../contract/records.js'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+// A CommonJS package: its names are on the default export only.
 import client from 'prom-client'
 import { readFile } from 'node:fs/promises'
 import type { Queue } from '../queue/queue.js'
@@ -12,14 +13,12 @@ import { clauseOf, RequestError } from '../errors.js'
 import { isSameSecret } from '../secrets.js'
 import { sizeOfFolder } from '../../contract/files.js'
 
-// A CommonJS package: its names are on the default export only.
-
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 900, 1800, 3600, 7200, 21600]
 const LATENCY_BUCKETS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120]
 
 type Registers = InstanceType<(typeof client)['Registry']>[]
 
-/** The figures of a service. The library is loaded here and nowhere else. */
+/** The metrics of a service. The library is loaded here and nowhere else. */
 export function createMetrics({ store, version }: { store: SqliteStore; version: string }) {
   const registry = new client.Registry()
   client.collectDefaultMetrics({ register: registry })
@@ -59,11 +58,9 @@ function addRunFigures(registers: Registers, store: SqliteStore): void {
   })
   for (const status of ['finished', 'problem']) ended.inc({ status }, 0)
   const counted = new client.Counter({
-    ...{
-      name: 'loadgate_samples_total',
-      help: 'Samples of the runs that have ended since the start.',
-      registers
-    }
+    name: 'loadgate_samples_total',
+    help: 'Samples of the runs that have ended since the start.',
+    registers
   })
   store.onSettled(({ status, samples }) => {
     ended.inc({ status })
@@ -114,9 +111,9 @@ function watchRequests(registers: Registers, app: FastifyInstance): void {
   countBytes(registers, app.server)
   app.addHook('onRequest', (request, reply, done) => {
     if (isEventStream(request)) streams.inc()
-    // The framework's own hook for the end is not called for whoever hangs up.
+    // The framework's own hook for the end is not called if the caller hangs up.
     reply.raw.once('close', () => {
-      // Templates only: the paths that people send are without end.
+      // Route templates only: there is no end to the paths that people send.
       const route = request.routeOptions.url ?? 'none'
       const status = reply.raw.headersSent ? String(reply.statusCode) : 'none'
       if (isEventStream(request)) streams.dec()
@@ -158,7 +155,7 @@ function countBytes(registers: Registers, server: Server): void {
     })
 }
 
-/** For callers with the token of the file, as it is now, or from the addresses; for nobody if the config file does not say who. */
+/** For callers with the token in the file, or from these addresses; for nobody if the config file does not say who. */
 export function addMetricsRoute(
   app: FastifyInstance,
   metrics: Metrics | undefined,
@@ -169,13 +166,14 @@ export function addMetricsRoute(
     if (metrics === undefined || config === undefined)
       throw new RequestError(
         404,
-        'nobody may read the figures: the config file of the service has no metrics'
+        'the metrics are turned off: the config file of the service has no `metrics`'
       )
     if (config.tokenFile === undefined) {
-      if (!isAllowed(request.ip)) throw new RequestError(403, `the figures are not for ${request.ip}`)
+      if (!isAllowed(request.ip))
+        throw new RequestError(403, `${request.ip} is not in metrics.allow of the config file`)
     } else if (!(await hasToken(request, config.tokenFile))) {
       void reply.header('www-authenticate', 'Bearer realm="loadgate metrics"')
-      throw new RequestError(401, 'send the token of the figures: Authorization: Bearer …')
+      throw new RequestError(401, 'send the token for the metrics: Authorization: Bearer …')
     }
     const { text, type } = await metrics.render()
     return reply.type(type).send(text)
@@ -189,7 +187,7 @@ async function hasToken({ headers }: FastifyRequest, tokenFile: string): Promise
   return token.trim() !== '' && isSameSecret(given, token.trim())
 }
 
-/** At the start: a file that cannot be read would only be noticed when the figures are missed. */
+/** Called at the start: a file that cannot be read would only be noticed when the metrics are missing. */
 export async function requireMetricsToken(tokenFile: string): Promise<void> {
   const token = await readFile(tokenFile, 'utf8').catch((thrown: unknown) => {
     throw new ConfigProblem(`metrics.token-file cannot be read: ${clauseOf(thrown)}`, { cause: thrown })

@@ -51,7 +51,7 @@ export interface LoadNode {
   /** What every tool gets from its environment there; a tool's own variables are added to it. */
   readonly env: NodeJS.ProcessEnv
   readonly memoryBytes: number | undefined
-  /** For how long its files may stop growing here although its command goes on, because it cannot be reached; never, if undefined. */
+  /** How long its files may stop growing here while its command runs, because it cannot be reached; undefined if that cannot happen. */
   readonly outageMs?: number
   /** Where a file or folder of this machine is on the node. */
   pathOf(file: string): string
@@ -69,8 +69,8 @@ export function withRun(node: LoadNode, run: LoadNode['run']): LoadNode {
 type Known = 'place' | 'startedMs' | 'cpuLimit' | 'restarts' | 'throttled' | 'clockOffsetMs'
 
 /**
- * What is known of a node; it stays with the run. `throttled` is the part of the run, from 0 to 1, in which its CPU was; `clockOffsetMs`
- * its clock minus this machine's, to be subtracted from its samples' times, and 0 within the error of the measurement.
+ * What is known about a node; it stays with the run. `throttled` is the share of the run in which its CPU was throttled. `clockOffsetMs` is
+ * its clock minus this machine's, to be subtracted from the times of its samples; 0 within the error of the measurement.
  */
 export interface NodeFacts extends Readonly<Pick<NodeRecord, Known>> {
   /** What the place calls it, if it has a name there: the pod's. */
@@ -82,9 +82,9 @@ export interface NodeFacts extends Readonly<Pick<NodeRecord, Known>> {
 export interface NodeSet {
   readonly nodes: readonly LoadNode[]
   factsOf(index: number): NodeFacts
-  /** What people should know of the nodes as a whole, one sentence each: a clock that is off, starts far apart. */
+  /** What is worth reporting about the nodes as a whole, one sentence each: a clock that is off, starts far apart. */
   doubts(): readonly string[]
-  /** Ends everything that runs on them and gives them back; never throws. */
+  /** Ends everything that runs on them and closes them; never throws. */
   close(): Promise<void>
 }
 
@@ -96,11 +96,10 @@ export interface NodesInUse {
 
 export interface NodeSetRequest
   extends NodesInUse, Pick<GridSpec, 'region' | 'instanceType' | 'stopAfterMin'> {
-  /** What will run on them. */
   readonly tool: string
   readonly quantity: number
   /** Take the nodes that an earlier service started, with what runs on them; if there are none any more, that is a `NodeError`. */
-  readonly isTakenUp: boolean
+  readonly isContinued: boolean
 }
 
 /** Where the nodes of a region's grids run. */

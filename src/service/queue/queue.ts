@@ -11,7 +11,7 @@ export interface Entry {
   readonly user: UserReference | undefined
   readonly grids: readonly GridSpec[]
   /** It has its nodes already, from before this service started: it does not wait. */
-  readonly isTakenUp: boolean
+  readonly isContinued: boolean
 }
 
 /** Another run that had work on this machine at the same time. */
@@ -29,10 +29,9 @@ export interface Turn {
 }
 
 interface Parts {
-  /** At work at a time, in all places together; undefined leaves it to the places; with Infinity, runs share this machine without limit. */
+  /** The most nodes at work at a time, in all places together. Undefined leaves it to the places; with Infinity, runs share this machine without limit. */
   readonly maxNodes: number | undefined
   readonly placeOf: (region: string) => NodePlace | undefined
-  /** The cores of this machine. */
   readonly cores: number
   /** Why no run may start right now although there are nodes: a start that cannot be recorded. */
   readonly whyNotNow?: () => string | undefined
@@ -40,14 +39,14 @@ interface Parts {
   readonly log: (line: string) => void
 }
 
-/** How soon to look again whether somebody may start. */
+/** How soon to check again whether a run may start. */
 const LOOK_AGAIN_MS = 5000
 
 /** The most processes of one run on a machine without a queue. */
 const MOST_PROCESSES = 64
 
 interface Limited extends Resource {
-  /** The most nodes that one run or grid may need, whoever else is at work: it would never fit. */
+  /** A run or grid that needs more nodes than this can never start. */
   readonly largest: number | undefined
   /** `on this machine`: where they fit. */
   readonly where: string
@@ -92,7 +91,7 @@ export class Queue {
     return this.#all.most
   }
 
-  /** Why a run on these grids, or on this grid alone, could never start, if so. */
+  /** Why a run on these grids, or this grid alone, could never start; empty if it can. */
   check(kind: 'run' | 'grid', grids: readonly GridSpec[]): string[] {
     return [...this.#needsOf(grids)].flatMap(([{ largest, where }, nodes]) =>
       largest === undefined || nodes <= largest
@@ -105,11 +104,11 @@ export class Queue {
   enter(entry: Entry, signal: AbortSignal): Promise<Turn> {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
     const job = { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry.grids) }
-    if (entry.isTakenUp) {
+    if (entry.isContinued) {
       this.#line.hold(job)
       return Promise.resolve(this.#begin(entry))
     }
-    // It may have waited for a service that had more: a run that can never start must not hold up others.
+    // It may have been queued by a service with more nodes: a run that can never start must not hold up others.
     const problems = this.check('run', entry.grids)
     if (problems.length > 0) return Promise.reject(new Error(problems.join('; ')))
     return new Promise((resolve, reject) => {
@@ -127,12 +126,11 @@ export class Queue {
       this.#line.join({ ...job, entry, enteredMs: steadyNow(this.parts.clock), start })
       // Nothing has become free for the others.
       if (mayStart) this.#admit()
-      // A service that starts again may have thousands: their positions are found once for all of them.
+      // A restarted service may have thousands of runs: their positions are computed once for all of them.
       if (this.isWaiting(entry.id)) setImmediate(() => this.#tell(entry))
     })
   }
 
-  /** Whether it has not had its turn yet. */
   isWaiting(id: string): boolean {
     return this.#line.isWaiting(id)
   }
@@ -172,7 +170,7 @@ export class Queue {
     for (const waiting of this.#line.admit()) this.#call(waiting)
   }
 
-  /** Those that wait lose nothing by waiting longer, and would end as problems. */
+  /** Waiting runs lose nothing by waiting longer; if they started now, they would fail. */
   #isHindered(): boolean {
     const { whyNotNow, clock, log } = this.parts
     const before = this.#obstacle
@@ -211,7 +209,7 @@ export class Queue {
     }
   }
 
-  /** Returns the others, whether they started before or after, ended or are still at it. */
+  /** Returns the runs that shared the machine with it. */
   #endLoad(runId: string): Sharing[] {
     const load = this.#loads.get(runId)
     if (!load) return []

@@ -4,7 +4,7 @@ export interface Resource {
   readonly most: number | undefined
   /** Whether one job has it for itself. */
   readonly isExclusive: boolean
-  /** For nobody overtakes another at the same place; what all places have in common holds nobody up while there is enough of it. */
+  /** At a place nobody overtakes another; the total of all places holds nobody up while there is enough of it. */
   readonly isPlace: boolean
 }
 
@@ -71,7 +71,7 @@ export class WaitingLine<J extends Job = Job> {
     return admitted
   }
 
-  /** The line as it is, first come first served but for fairness. */
+  /** First come, first served, but users take turns. */
   order(): readonly J[] {
     return this.#inOrder().line
   }
@@ -90,7 +90,6 @@ export class WaitingLine<J extends Job = Job> {
     return this.#waiting.has(id) ? (this.#inOrder().positions.get(id) ?? null) : null
   }
 
-  /** How much of it is used. */
   useOf(resource: Resource): number {
     return [...this.#atWork.values()].reduce((sum, { needs }) => sum + (needs.get(resource) ?? 0), 0)
   }

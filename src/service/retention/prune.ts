@@ -26,7 +26,6 @@ export interface KeptRun {
 
 export interface Pruning {
   readonly run: KeptRun
-  /** Which limit it is beyond. */
   readonly why: string
 }
 
@@ -62,11 +61,10 @@ function nameProject({ project }: KeptRun): string {
   return project === null ? 'there are, without a project,' : `project ${JSON.stringify(project)} has`
 }
 
-/** What pruning works on; a command has it open beside the service. */
+/** What pruning works on; a command may use it beside the service. */
 export interface PrunedData {
   readonly database: DatabaseSync
   readonly folder: DataFolder
-  readonly log: (line: string) => void
 }
 
 /** The runs beyond the limits as they are now; nothing is deleted. */
@@ -109,7 +107,8 @@ export async function emptyTrash(data: PrunedData, ids?: readonly string[]): Pro
       await rm(join(place, name), { recursive: true, force: true })
     try {
       // A record whose files have come back is left alone.
-      if (!existsSync(data.folder.runDir(id))) deleteRecord(data, id)
+      if (!existsSync(data.folder.runDir(id)))
+        data.database.prepare('DELETE FROM runs WHERE id = ? AND is_unsettled = 0').run(id)
       await rm(place, { recursive: true, force: true })
     } catch (thrown) {
       failure ??= thrown as Error
@@ -122,7 +121,7 @@ async function moveToTrash(folder: DataFolder, id: string): Promise<void> {
   try {
     await rename(folder.runDir(id), join(folder.trashDir(), id))
   } catch {
-    // There was nothing to move, or on a full disk no room for its new name.
+    // There was nothing to move, or a full disk had no room for the new name.
     await rm(folder.runDir(id), { recursive: true, force: true })
   }
 }
@@ -139,10 +138,6 @@ function readRuns(database: DatabaseSync, measured: ReadonlyMap<string, number>)
     bytes: Number(row.bytes ?? measured.get(String(row.id)) ?? 0),
     isSettled: row.is_unsettled === 0
   }))
-}
-
-function deleteRecord({ database }: PrunedData, id: string): void {
-  database.prepare('DELETE FROM runs WHERE id = ? AND is_unsettled = 0').run(id)
 }
 
 /** A record that somebody else wrote may be anything. */
@@ -172,7 +167,7 @@ export async function pruneBeside(
   const database = openDatabase(dataDir)
   const deleted: Pruning[] = []
   try {
-    const data = { database, folder: new DataFolder(dataDir), log: () => undefined }
+    const data = { database, folder: new DataFolder(dataDir) }
     if (!isDry) await emptyTrash(data)
     const prunings = await findPrunings(data, retention, nowMs)
     if (!isDry) {
@@ -192,7 +187,7 @@ export async function pruneBeside(
   }
 }
 
-/** The sizes of the runs that have ended since the last time; each is noted, for it does not change any more. */
+/** The sizes of the runs that have ended since the last time. Each is recorded, because it no longer changes. */
 async function measureRuns({ database, folder }: PrunedData): Promise<ReadonlyMap<string, number>> {
   const rows = database.prepare('SELECT id FROM runs WHERE is_unsettled = 0 AND bytes IS NULL').all()
   const note = database.prepare('UPDATE runs SET bytes = ? WHERE id = ?')

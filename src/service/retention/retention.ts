@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Retention } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
-import { messageOf } from '../../contract/text.js'
+import { count, messageOf } from '../../contract/text.js'
 import { attempt } from '../errors.js'
 import type { SqliteStore } from '../store/sqlite-store.js'
 import { Facts, parseRecord } from '../store/tables.js'
@@ -17,7 +17,7 @@ export function startRetention(parts: {
   log: (line: string) => void
 }) {
   const { store, retention, clock, log } = parts
-  const data = { database: store.database, folder: store.folder, log }
+  const data = { database: store.database, folder: store.folder }
   const lookAtClock = watchClock(store.database)
   const closing = new AbortController()
   const isClosed = (): boolean => closing.signal.aborted
@@ -49,7 +49,7 @@ export function startRetention(parts: {
       .then(pass)
       .catch((thrown: unknown) => log(`results beyond the limits could not be deleted: ${messageOf(thrown)}`))
   }
-  /** Without the age where the clock may be wrong. */
+  /** Without the age limit while the clock may be wrong. */
   function limitsNow(): Retention {
     const { isTrusted, doubt } = lookAtClock(clock.now())
     if (doubt !== undefined && retention.days !== undefined) log(doubt)
@@ -78,19 +78,19 @@ export function startRetention(parts: {
 const KEY = 'clock'
 
 interface Look {
-  /** When the clock was last looked at. */
+  /** When the clock was last checked. */
   readonly seenMs: number
   /** When it was first found to be far ahead of that. */
   readonly doubtedMs?: number | undefined
 }
 
 /**
- * Whether the clock tells the age of runs. There is a look every hour: a clock more than a day ahead of the last look was set wrong, or
- * nobody looked. It is doubted for a day, in which nothing is deleted by age: time to set it right.
+ * Whether the clock tells the age of runs. It is checked every hour: a clock more than a day ahead of the last check was set
+ * wrong, or no service was running. It is doubted for a day, in which nothing is deleted by age: time to set it right.
  */
 function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boolean; doubt?: string } {
   const facts = new Facts(database)
-  // Before anybody has looked, the newest run is what is known; a folder without runs has nothing to lose.
+  // Before the first check, the newest run is all that is known; a folder without runs has nothing to lose.
   const newest = database.prepare('SELECT max(created_ms) AS newest FROM runs').get()?.newest
   const known = parseRecord(facts.get(KEY) ?? 'null') as Partial<Look> | null | undefined
   let last: Look =
@@ -101,11 +101,11 @@ function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boo
     const isJump = nowMs - seenMs > MS_A_DAY
     const isOver = doubtedMs === undefined || nowMs - doubtedMs >= MS_A_DAY || nowMs < doubtedMs
     last = { seenMs: nowMs, doubtedMs: isJump ? nowMs : isOver ? undefined : doubtedMs }
-    // On a full disk it is known in memory.
+    // On a full disk it stays in memory.
     attempt(() => facts.set(KEY, JSON.stringify(last)))
     if (!isJump) return { isTrusted: isOver }
     const day = new Date(nowMs).toISOString().slice(0, 10)
-    const doubt = `the clock says ${day}, ${days} ${days === 1 ? 'day' : 'days'} after the last check: for one day no run is deleted because of its age, in case the clock is wrong`
+    const doubt = `the clock says ${day}, ${count(days, 'day')} after the last check: for one day no run is deleted because of its age, in case the clock is wrong`
     return { isTrusted: false, doubt }
   }
 }

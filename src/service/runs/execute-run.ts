@@ -4,21 +4,20 @@ import { LoadRecorder } from '../nodes/machine/load-recorder.js'
 import type { Turn, Sharing } from '../queue/queue.js'
 import type { RunRecord } from '../../contract/records.js'
 import { Interruption, requireWritten } from './interruption.js'
-import { makeReady, type Manner, type ReadyRun, type RunPorts } from './make-ready.js'
+import { makeReady, type RunControl, type ReadyRun, type RunPorts } from './make-ready.js'
 import { NodeBook } from './node-book.js'
 import type { RunEnd, RunEndings } from './run-endings.js'
 import { runOnGrids } from './run-on-grids.js'
 
-export interface Execution extends Manner {
+export interface Execution extends RunControl {
   /** Fulfilled when its nodes may start to work. */
   readonly turn: Promise<Turn>
   readonly endings: RunEndings
 }
 
-/** The work of a run, with its end. */
 type Work = Partial<RunEnd> & { readonly reason?: Interruption }
 
-/** The service ends before the run has started: it stays in the queue for the next start. */
+/** The service ends before the run has started, so that it stays in the queue for the next start. */
 export class Postponed extends Error {
   override name = 'Postponed'
 }
@@ -46,7 +45,7 @@ export async function executeRun(ports: RunPorts, run: RunRecord, how: Execution
   }
 }
 
-/** What was made ready for it is made again when its turn comes again: nothing ran on it. */
+/** Its nodes are started again when its turn comes: nothing has run on them. */
 async function postpone({ store, grids, log }: RunPorts, run: RunRecord): Promise<void> {
   const all = store.gridsOf(run)
   await Promise.all(all.map((grid) => grids.closeNodes(grid, run)))
@@ -64,12 +63,12 @@ function requireUser({ clock, isRemoved }: RunPorts, { user, startedMs }: RunRec
 async function generateLoad(
   ports: RunPorts,
   run: RunRecord,
-  how: Manner & { watch: (node: LoadNode) => LoadNode }
+  how: RunControl & { watch: (node: LoadNode) => LoadNode }
 ): Promise<Work> {
   const { signal, watch } = how
   try {
     // The nodes of a continued run may be there: they are opened first, so that they can be closed.
-    if (!how.isTakenUp) requireUser(ports, run)
+    if (!how.isContinued) requireUser(ports, run)
     for (const grid of ports.store.gridsOf(run)) ports.grids.prepare(grid)
     const ready = await makeReady(ports, run, how)
     if (ready === undefined || signal.aborted) return {}
@@ -89,7 +88,7 @@ function describeFailure({ log }: RunPorts, run: RunRecord, thrown: unknown): Wo
   return { problems: [messageOf(thrown)] }
 }
 
-/** The minutes of its grids begin, unless they have been going on. From here on the run is never started again: its tools may run. */
+/** Starts the minutes of its grids, unless they are running already. From here on the run is never started again, because its tools may be running. */
 function begin(ports: RunPorts, run: RunRecord, { plan, grids }: ReadyRun): NodeBook {
   const isStarted = run.startedMs !== null
   run.toolVersion = plan.version
@@ -116,7 +115,6 @@ async function endRun(ports: RunPorts, run: RunRecord, how: Execution, work: Wor
   const reasons = [...nodes.map(({ interruption }) => interruption), reason]
   if (run.startedMs === null && signal.reason instanceof Interruption) reasons.push(signal.reason)
   const findings = { problems: [...problems], losses: [...losses] }
-  // Each reason once.
   for (const interruption of new Set(reasons))
     if (interruption)
       findings[interruption.isAllowed ? 'losses' : 'problems'].push(interruption.describe(run.startedMs))
@@ -127,7 +125,7 @@ async function endRun(ports: RunPorts, run: RunRecord, how: Execution, work: Wor
   await Promise.all(all.map((grid) => grids.closeNodes(grid, run)))
 }
 
-/** What people should know of the nodes as a whole. */
+/** What is worth reporting about the nodes as a whole. */
 function judgeNodes({ log }: RunPorts, run: RunRecord, { grids }: ReadyRun, { spread }: NodeBook): Work {
   if (spread) log(`run ${run.id}: ${spread.words}`)
   const told = spread?.effect ? [`${spread.words}; ${spread.effect.words}`] : []
@@ -135,7 +133,7 @@ function judgeNodes({ log }: RunPorts, run: RunRecord, { grids }: ReadyRun, { sp
   return spread?.effect?.isLoss ? { doubts, losses: told } : { doubts: [...doubts, ...told], losses: [] }
 }
 
-/** For the warnings of a run: two runs on the same cores slow each other down. */
+/** Warnings: two runs on the same cores slow each other down. */
 function describeSharing(shared: readonly Sharing[]): string[] {
   return shared.map(({ runId, sharedMs }) => {
     const howLong = sharedMs < 1000 ? 'less than a second' : formatDuration(sharedMs)

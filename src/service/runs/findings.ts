@@ -1,4 +1,4 @@
-import { capitalize, shorten } from '../../contract/text.js'
+import { capitalize, count, shorten } from '../../contract/text.js'
 
 const MAX_LINES = 50
 const MAX_LENGTH = 10_000
@@ -24,7 +24,7 @@ export function formatDoubts(doubts: readonly string[]): string[] {
   return listOnce(doubts.map(toSentence))
 }
 
-/** One that begins with the name of a class, a file or a key keeps it. */
+/** A first word that is the name of a class, a file or a key stays as it is. */
 function toSentence(text: string): string {
   return capitalizeWord(joinLines(text))
 }
@@ -53,7 +53,7 @@ function fit(lines: readonly string[]): string[] {
     room -= line.length + 1
   }
   const left = lines.length - kept.length
-  return left === 0 ? kept : [...kept, `and ${left} more ${left === 1 ? 'line' : 'lines'}`]
+  return left === 0 ? kept : [...kept, `and ${count(left, 'more line')}`]
 }
 
 /** The tool's lines as sentences: one that follows a full stop begins with a capital. */

@@ -9,10 +9,10 @@ import type { Store } from '../store/store.js'
 /** More than the header and the first rows need. */
 const HEAD_BYTES = 64 * 1024
 
-/** Of runs in progress: their records are the same objects for everyone. */
+/** For runs in progress, whose records are the same objects for everyone. */
 const known = new WeakMap<RunRecord, number>()
 
-/** When the first sample of a run started, which is when its load began; undefined until there is one, and where nobody knows. */
+/** When the first sample of a run started, which is when its load began; undefined until there is one, or if it is unknown. */
 export async function findFirstSample(run: RunRecord, store: Store): Promise<number | undefined> {
   const nodes = run.nodes ?? []
   if (hasEnded(run)) return earliest(nodes.map(({ firstSampleMs }) => firstSampleMs))

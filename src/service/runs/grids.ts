@@ -17,7 +17,7 @@ interface Opened extends NodesInUse {
 
 /**
  * Grids and their life cycle: `queued → starting → started → stopped`. A grid is `started` until its minutes are up or somebody deletes
- * it. It has nodes only while runs are at work on it, and each run has its own: an idle grid takes nothing.
+ * it. It has nodes only while runs are at work on it, and each run has its own: an idle grid uses nothing.
  */
 export class Grids {
   private readonly opened = new Set<Opened>()
@@ -47,13 +47,13 @@ export class Grids {
     return grid
   }
 
-  /** Continues with a grid of an earlier service; its minutes have been going on. */
+  /** Continues with a grid of an earlier service, whose minutes are running already. */
   resume(grid: GridRecord): void {
     if (grid.status === 'started') this.limit(grid)
     else this.start(grid)
   }
 
-  /** A new record; that of a grid for a run, which starts it, is added to the store together with the run. */
+  /** A new record. A grid for a run is added to the store together with the run, which starts it. */
   describe(
     spec: GridSpec,
     owner: Pick<GridRecord, 'batchId'> & { user: UserReference | undefined }
@@ -78,17 +78,17 @@ export class Grids {
     return this.parts.placeOf(spec.region)?.outlivesService ?? false
   }
 
-  /** Starts nodes for a run; they are closed by `closeNodes` alone, even if the signal aborts. */
+  /** Starts nodes for a run. Only `closeNodes` closes them, even if the signal aborts. */
   async openNodes(
     grid: GridRecord,
-    { run, isTakenUp }: { run: RunRecord; isTakenUp: boolean },
+    { run, isContinued }: { run: RunRecord; isContinued: boolean },
     signal: AbortSignal
   ): Promise<NodeSet> {
     // The next service must know of nodes that outlive this one.
-    if (!isTakenUp) requireWritten(this.parts.store, 'the nodes were not started')
+    if (!isContinued) requireWritten(this.parts.store, 'the nodes were not started')
     const controller = new AbortController()
     const either = AbortSignal.any([signal, this.endSignal(grid), controller.signal])
-    const opening = this.startNodes(grid, { run, isTakenUp }, either)
+    const opening = this.startNodes(grid, { run, isContinued }, either)
     this.opened.add({ runId: run.id, gridId: grid.id, set: opening, controller })
     const set = await opening
     const names = set.nodes.flatMap((_, index) => set.factsOf(index).name ?? [])
@@ -97,14 +97,14 @@ export class Grids {
     return set
   }
 
-  /** Gives the nodes of a run back, or of all runs on the grid, also if they are only just starting. */
+  /** Closes the nodes of a run, or of all runs on the grid, even if they are still starting. */
   async closeNodes(grid: GridRecord, run?: RunRecord): Promise<void> {
     const all = [...this.opened].filter(({ gridId }) => gridId === grid.id)
     const closing = all.filter(({ runId }) => run === undefined || runId === run.id)
     await Promise.all(closing.map((opened) => this.closeSet(opened)))
   }
 
-  /** Its minutes begin: at once, or with the first run of those that were created with one, when its tool is ready. */
+  /** Starts its minutes: at once, or for a grid that was created with a run, when the run's tool is ready. */
   start(grid: GridRecord): void {
     if (grid.status === 'stopped' || grid.status === 'started') return
     grid.startedMs = this.parts.clock.now()
@@ -134,13 +134,13 @@ export class Grids {
 
   /** Aborted when the grid ends. */
   endSignal(grid: GridRecord): AbortSignal {
-    // What has ended is forgotten.
+    // The controllers of ended grids are forgotten.
     return grid.status === 'stopped' && !this.ends.has(grid.id)
       ? AbortSignal.abort(this.describeEnd(grid, grid.ended?.by ?? 'deleted'))
       : this.endOf(grid).signal
   }
 
-  /** The grid's end waits for its work. */
+  /** The end of the grid waits for this work. */
   async follow<T>(grid: GridRecord, work: Promise<T>): Promise<T> {
     const all = this.work.get(grid.id) ?? new Set()
     this.work.set(grid.id, all.add(work))
@@ -152,7 +152,7 @@ export class Grids {
     }
   }
 
-  /** Gives all nodes back; what runs on them was ended before. The grids go on with the next service, if there is one. */
+  /** Closes all nodes; what ran on them has been ended before. The grids continue with the next service, if there is one. */
   async close(): Promise<void> {
     for (const callOff of this.timers.values()) callOff()
     await Promise.all([...this.opened].map((opened) => this.closeSet(opened)))
@@ -167,13 +167,13 @@ export class Grids {
 
   private async startNodes(
     { id, spec }: GridRecord,
-    { run, isTakenUp }: { run: RunRecord; isTakenUp: boolean },
+    { run, isContinued }: { run: RunRecord; isContinued: boolean },
     signal: AbortSignal
   ): Promise<NodeSet> {
     const place = this.parts.placeOf(spec.region)
     if (place === undefined) throw new NodeError(`there is no region ${spec.region} any more`)
     const { region, instanceQuantity: quantity, instanceType, stopAfterMin } = spec
-    const wish = { runId: run.id, tool: run.request.tool, isTakenUp }
+    const wish = { runId: run.id, tool: run.request.tool, isContinued }
     try {
       return await place.open({ gridId: id, region, quantity, instanceType, stopAfterMin, ...wish }, signal)
     } catch (thrown) {

@@ -10,7 +10,6 @@ export class Interruption extends Error {
     private readonly words: {
       /** What happened, as in `stopped by a caller`; a full sentence is used as it is, without the time. */
       readonly what: string
-      /** Added after the time, if anything. */
       readonly why?: string
       readonly atMs: number
       /** Allowed by the API, so that the run counts as finished; the load that was not generated is still lost. */
@@ -33,7 +32,7 @@ export class Interruption extends Error {
   }
 }
 
-/** Before what must not happen twice: after a crash it would be unknown. Throws with what was not done, and why. */
+/** For what must not happen twice: after a crash nobody would know that it happened. Throws with what was not done, and why. */
 export function requireWritten(store: Pick<Store, 'flush'>, what: string): void {
   try {
     store.flush()

@@ -6,12 +6,11 @@ import type { Store } from '../store/store.js'
 import { regionName } from '../../contract/regions/regions.js'
 import { messageOf } from '../../contract/text.js'
 import { redactSamples } from '../samples/row-redactor.js'
-import type { GridRecord, RunRecord } from '../../contract/records.js'
+import type { RunRecord } from '../../contract/records.js'
 import { readRunSecrets, findRowSecrets } from './row-secrets.js'
 
 export interface LogRequest {
   readonly runId: string
-  /** Where to put the copies. */
   readonly folder: string
   /** Secrets to redact, besides those known here. */
   readonly secrets: readonly string[]
@@ -48,7 +47,6 @@ export async function* readLogs(store: Store, run: RunRecord, known: readonly st
     yield { name, text: redactLog(await readEnds(join(logsDir, name), maxBytes), secrets) }
 }
 
-/** The names of a run's logs. */
 export async function listLogs(store: Store, { id }: RunRecord): Promise<string[]> {
   const entries = await readdir(store.folder.logsDir(id), { withFileTypes: true }).catch(() => [])
   // A plan may have put something else there: a pipe would never end, and a link may lead anywhere.
@@ -58,7 +56,7 @@ export async function listLogs(store: Store, { id }: RunRecord): Promise<string[
     .sort()
 }
 
-/** One of them, as above; undefined if there is none of that name. */
+/** One of these logs; undefined if there is none of that name. */
 export async function readLog(store: Store, run: RunRecord, name: string): Promise<string | undefined> {
   if (!(await listLogs(store, run)).includes(name)) return undefined
   const text = await readEnds(join(store.folder.logsDir(run.id), name), MAX_BYTES)
@@ -87,29 +85,22 @@ async function readEnds(file: string, maxBytes: number): Promise<string> {
   }
 }
 
-/** Moves all runs' results, or their nodes' samples, into a folder of the same disk: takes no space. Unread samples are redacted first. */
+/** Moves all runs' results, or their nodes' samples, into a folder on the same disk, which takes no space. Samples that were not merged are redacted first. */
 export async function keepSamples(store: Store, folder: string): Promise<string[]> {
   const kept: string[] = []
   for (const run of store.listRuns({ offset: 0, limit: Infinity }).runs) {
     const secrets = await findRowSecrets(run, store)
     for (const grid of store.gridsOf(run)) {
-      const result = { from: store.folder.resultFile(run.id, grid.id), name: nameOf(grid) }
-      const nodes = Array.from({ length: grid.spec.instanceQuantity }, (_, index) => ({
-        from: store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile,
-        name: `${nameOf(grid)}-node-${index + 1}`
-      }))
+      const name = join(folder, `${regionName(grid.spec.region)}-${grid.id}`)
       // Node files that still exist were not merged into a result.
-      for (const { from, name } of [...nodes, result]) {
-        const to = join(folder, `${name}.csv`)
-        if (await move(from, to, from === result.from ? [] : secrets)) kept.push(to)
+      for (const [index, from] of store.folder.samplesFiles(run.id, grid).entries()) {
+        const to = `${name}-node-${index + 1}.csv`
+        if (await move(from, to, secrets)) kept.push(to)
       }
+      if (await move(store.folder.resultFile(run.id, grid.id), `${name}.csv`, [])) kept.push(`${name}.csv`)
     }
   }
   return kept
-}
-
-function nameOf({ id, spec }: GridRecord): string {
-  return `${regionName(spec.region)}-${id}`
 }
 
 /** An empty file has no samples. */

@@ -15,19 +15,18 @@ interface ShownFile {
   readonly bytes: number
 }
 
-/** One node's file, as far as it was read. */
+/** The file of a node, and how far it was read. */
 interface Source extends GrowingFile {
   readonly cutter: RowCutter
   readonly redactor: RowRedactor
-  /** The node's, from 0. */
   readonly index: number
   /** Known when its first rows come. */
   rewriter: RowRewriter | undefined
 }
 
 /**
- * The samples of grids whose run has not ended, as one growing CSV per grid: one header, complete rows only, and what was once at
- * an offset stays there, so that a reader can continue where it was. The nodes' rows follow each other as they are found; with several
+ * The samples of grids whose run has not ended, as one growing CSV per grid: one header, complete rows only, and bytes
+ * never move, so that a reader can continue where it was. The nodes' rows follow each other as they are found; with several
  * nodes, thread names begin with the node, as in the results.
  */
 export class LiveSamples {
@@ -48,7 +47,7 @@ export class LiveSamples {
 class LiveGrid {
   #sources: readonly Source[] | undefined
   #bytes = 0
-  /** The file of the only node, if its rows are shown as they are: a copy would take as much disk space again. Otherwise our own file. */
+  /** The only node's own file, if its rows are shown as they are: a copy would take as much disk space again. Otherwise our file. */
   #file = ''
   #hasSecrets = false
   #header: Buffer | undefined
@@ -78,13 +77,10 @@ class LiveGrid {
     const { run } = this
     const secrets = await findRowSecrets(run, this.store)
     this.#hasSecrets = secrets.length > 0
-    const nodes = Array.from({ length: this.grid.spec.instanceQuantity }, (_, index) =>
-      this.store.folder.nodeFiles({ runId: run.id, gridId: this.grid.id, index })
-    )
     // An earlier service may have left one, with the rows in another order.
     await rm(this.store.folder.liveFile(run.id, this.grid.id), { force: true })
-    return nodes.map(({ samplesFile }, index) => ({
-      file: samplesFile,
+    return this.store.folder.samplesFiles(run.id, this.grid).map((file, index) => ({
+      file,
       cutter: new RowCutter(),
       redactor: new RowRedactor(secrets),
       index,
@@ -114,7 +110,7 @@ class LiveGrid {
     // The header does not change.
     const shown = source.rewriter.push(rows).subarray(skipped)
     await appendFile(this.#file, shown).catch((thrown: unknown) => {
-      // Some of it may have been written, on a disk that is full: it is unknown at which offset the next rows would be.
+      // On a full disk, some of it may have been written: the offset of the next rows is unknown.
       this.#isBroken = true
       throw thrown
     })

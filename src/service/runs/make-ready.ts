@@ -19,9 +19,9 @@ export interface RunPorts {
   readonly log: (line: string) => void
 }
 
-export interface Manner {
+export interface RunControl {
   /** Its nodes may be at work already, started by an earlier service. */
-  readonly isTakenUp: boolean
+  readonly isContinued: boolean
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal
 }
@@ -31,8 +31,12 @@ export interface ReadyRun {
   readonly grids: readonly RunGrid[]
 }
 
-/** Starts the run's nodes while preparing its plan; a failure ends both. Undefined if stopped. The caller returns the nodes in any case. */
-export async function makeReady(ports: RunPorts, run: RunRecord, how: Manner): Promise<ReadyRun | undefined> {
+/** Starts the run's nodes while preparing its plan; a failure ends both. Undefined if stopped. The caller closes the nodes in any case. */
+export async function makeReady(
+  ports: RunPorts,
+  run: RunRecord,
+  how: RunControl
+): Promise<ReadyRun | undefined> {
   const failed = new AbortController()
   const signal = AbortSignal.any([how.signal, failed.signal])
   try {
@@ -58,10 +62,10 @@ export function isOwn(run: RunRecord, grid: GridRecord): boolean {
 /** A grid that has ended needs no nodes: its part of the run is over. */
 async function openGrid(
   { grids }: RunPorts,
-  { run, grid, isTakenUp, signal }: Manner & { run: RunRecord; grid: GridRecord }
+  { run, grid, isContinued, signal }: RunControl & { run: RunRecord; grid: GridRecord }
 ): Promise<RunGrid> {
   if (grids.endSignal(grid).aborted) return { grid, set: undefined }
-  return { grid, set: await grids.openNodes(grid, { run, isTakenUp }, signal) }
+  return { grid, set: await grids.openNodes(grid, { run, isContinued }, signal) }
 }
 
 async function prepare(

@@ -15,7 +15,7 @@ const SHORTEST_LOSS_MS = 2000
 
 export interface Spread {
   readonly words: string
-  /** What it did to the load; undefined if nothing worth telling. */
+  /** What it did to the load; undefined if that is not worth reporting. */
   readonly effect: { readonly isLoss: boolean; readonly words: string } | undefined
 }
 
@@ -25,11 +25,11 @@ interface Work {
   readonly endMs: number | undefined
 }
 
-/** What is known of the nodes of a run, in its record. */
+/** Keeps what is known about a run's nodes in its record. */
 export class NodeBook {
   readonly #endsMs = new Map<NodeRecord, number>()
 
-  /** What an earlier service wrote down stays. */
+  /** Keeps what an earlier service recorded. */
   constructor(
     private readonly run: RunRecord,
     private readonly grids: readonly RunGrid[]
@@ -37,7 +37,7 @@ export class NodeBook {
     run.nodes = grids.flatMap(({ grid, set }) =>
       shareThreads(grid.spec, run.request.threads).map((threads, index) => {
         const number = index + 1
-        const known = run.nodes?.find((node) => node.grid === grid.id && node.number === number)
+        const known = findNode(run, grid.id, index)
         const place = set?.factsOf(index).place ?? known?.place ?? 'unknown'
         return { ...(known ?? blankRecord(grid, number, threads)), place }
       })
@@ -48,7 +48,7 @@ export class NodeBook {
     return findNode(this.run, grid.id, index)
   }
 
-  /** Takes over what a node's place knows of it. */
+  /** Copies what the node's place knows about it. */
   update(grid: GridRecord, index: number): void {
     const record = this.of(grid, index)
     const facts = this.#factsOf(grid, index)
@@ -62,7 +62,7 @@ export class NodeBook {
     return this.grids.find((other) => other.grid === grid)?.set?.factsOf(index)
   }
 
-  /** The nodes were told to start: from here on their rows come, and need their clocks. */
+  /** The nodes were told to start: from here on their rows arrive, which need their clocks. */
   noteGo(atMs: number): void {
     for (const { grid } of this.grids)
       for (let index = 0; index < grid.spec.instanceQuantity; index++) {
@@ -72,14 +72,13 @@ export class NodeBook {
       }
   }
 
-  /** A node has ended: when, its place knows best. */
+  /** A node has ended; its place knows best when. */
   noteEnd(grid: GridRecord, index: number, atMs: number): void {
     this.update(grid, index)
     const record = this.of(grid, index)
     if (record) this.#endsMs.set(record, this.#factsOf(grid, index)?.endedMs ?? atMs)
   }
 
-  /** Undefined if there are not two of them. */
   get spread(): Spread | undefined {
     const works = (this.run.nodes ?? []).flatMap((node): Work[] =>
       node.startedMs === null || node.threads === 0
@@ -102,7 +101,7 @@ export class NodeBook {
     if (lastStartMs >= Math.min(...endsMs))
       return { isLoss: true, words: 'by then, others had ended: the nodes never ran all at the same time' }
     const { durationSec } = this.run.request
-    // Where the plan decides, as long as it took.
+    // If the plan decides, the time that it took.
     const durationMs =
       durationSec === null ? Math.max(...endsMs) - (lastStartMs - spreadMs) : durationSec * 1000
     const isLoss = spreadMs > Math.max(SHORTEST_LOSS_MS, SHARE_OF_DURATION_LOST * durationMs)

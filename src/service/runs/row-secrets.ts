@@ -17,7 +17,7 @@ const SYSTEM_PROPERTIES = 'system.properties'
 const COMMON_WORDS =
   /^(?:passwords?|passwd|secrets?|tokens?|api-?key|sessions?|cookies?|bearer|basic|digest|oauth2?|openid|default|enabled|disabled|required|optional|session-?id|authorization|localhost|anonymous|unknown|undefined)$/i
 
-/** What must not appear in a run's samples, in every form; but a value in one of the plan's names is public, and needed to find figures. */
+/** What must not appear in a run's samples, in every form; but a value that is part of a name in the plan is public, and needed to find figures. */
 export async function findRowSecrets(run: RunRecord, store: Store): Promise<string[]> {
   const given = await readRunSecrets(run, store)
   const values = given.filter((value) => !COMMON_WORDS.test(value))

@@ -12,7 +12,6 @@ export interface RunEnd extends Findings {
   /** What may be a mistake or intended. */
   readonly doubts?: readonly string[]
   readonly nodes: readonly NodeEnd[]
-  /** Undefined if it ended unobserved. */
   readonly endedMs: number | undefined
 }
 

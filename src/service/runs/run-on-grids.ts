@@ -1,12 +1,9 @@
-import { constants } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import type { NodeOrder, NodeOutcome, PreparedPlan } from '../engines/engine.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
 import { type LoadNode, NodeError, withRun } from '../nodes/load-node.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
 import type { Interruption } from './interruption.js'
 import type { RunPorts } from './make-ready.js'
 import { nameOfNode, type NodeBook, type RunGrid, shareThreads } from './node-book.js'
@@ -28,12 +25,10 @@ interface NodeWork extends RunWork {
   readonly start: { hasPassed: boolean }
   readonly node: LoadNode | undefined
   readonly grid: GridRecord
-  /** Among the grids of the run. */
   readonly gridIndex: number
   readonly index: number
   /** Among all nodes of the run. */
   readonly ordinal: number
-  /** Null where the plan decides. */
   readonly threads: number | null
   /** For all nodes with work together. */
   readonly share: { readonly allThreads: number | null; readonly nodeCount: number }
@@ -42,7 +37,7 @@ interface NodeWork extends RunWork {
 export interface NodeEnd {
   readonly grid: GridRecord
   readonly index: number
-  /** There was nothing left for it to do. */
+  /** It had nothing to do. */
   readonly isIdle: boolean
   readonly outcome: NodeOutcome
   readonly interruption: Interruption | undefined
@@ -104,7 +99,7 @@ async function endNode(ports: RunPorts, work: NodeWork): Promise<NodeEnd> {
   return { grid, index, isIdle: threads === 0 || outcome.isIdle === true, outcome, interruption }
 }
 
-/** A lost node is told with its part of the load. */
+/** A lost node is reported with its share of the load. */
 function describeFailure({ clock }: RunPorts, work: NodeWork, thrown: unknown): string {
   const lost = nodeErrorOf(thrown)
   if (lost === undefined) return messageOf(thrown)
@@ -139,7 +134,8 @@ async function runNode(ports: RunPorts, work: NodeWork): Promise<NodeOutcome> {
   const files = ports.store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index })
   const { workDir, samplesFile, logFile } = files
   makeFolder(dirname(logFile))
-  await placeFiles(ports.store, run, workDir)
+  // Each node has its own files, which its plan may write to.
+  await ports.store.folder.copyUploads(run, workDir)
   if (signal.aborted) return { problem: null }
   const { rampupSec, durationSec, hosts, properties } = run.request
   const planFile = join(workDir, run.files[0]?.name ?? '')
@@ -162,7 +158,7 @@ function describeWhole({ spec }: GridRecord, { request }: RunRecord): NodeOrder[
   return { nodes: isShared ? working.length : 1, threads: request.threads }
 }
 
-/** The same node: its command is known by the run, and starts when those of all nodes can. */
+/** The same node; its command has the run's id, and starts when all nodes are ready. */
 function startTogether({ clock }: RunPorts, work: NodeWork & { node: LoadNode }): LoadNode {
   const { run, grid, index, node, gate, start, book } = work
   const watched = work.watch(node)
@@ -187,20 +183,13 @@ function startTogether({ clock }: RunPorts, work: NodeWork & { node: LoadNode })
       },
       signal
     )
-    // One that was started by an earlier service does not ask again.
+    // A command that an earlier service started does not ask again.
     start.hasPassed = true
     return exit
   })
 }
 
-/** Each node has its own files, which its plan may write to; with copy-on-write they take no space until then. */
-async function placeFiles(store: Store, run: RunRecord, workDir: string): Promise<void> {
-  makeFolder(workDir)
-  for (const { name } of run.files)
-    await copyFile(store.folder.uploadedFile(run.id, name), join(workDir, name), constants.COPYFILE_FICLONE)
-}
-
-/** What is gone with a node: `5 of 20 threads, 25% of the load, were lost after 32 s`. */
+/** The load that a lost node had: `5 of 20 threads, 25% of the load, were lost after 32 s`. */
 export function describeLostShare(
   loss: Pick<NodeWork, 'threads'> & NodeWork['share'] & { readonly elapsedMs: number | undefined }
 ): string {
@@ -260,13 +249,13 @@ export class StartGate {
     })
   }
 
-  /** A node has ended before it came here, with nothing to start or called off: the others do not wait for it. */
+  /** A node has ended before it got here, because it had nothing to start or was cancelled: the others do not wait for it. */
   leave(): void {
     this.#gone += 1
     this.#openIfComplete()
   }
 
-  /** A node has failed before it came here: none of them starts. */
+  /** A node has failed before it got here: none of them starts. */
   fail(reason: string): void {
     this.#isDecided = true
     this.#refuse(new Error(`no node was started, because ${reason}`))

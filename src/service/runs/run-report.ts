@@ -19,14 +19,13 @@ const MAX_WORDS = 1000
 const LAST_TIME_MS = 8.64e15
 const STOPPED = /^load lost: stopped by a caller(?= (?:after|before) )/gm
 
-/** The label for everything that shows synthetic samples. */
 const REHEARSAL_WORDS = 'rehearsal, synthetic samples'
 
 /** A node of the run, and what its file contains. */
 export interface NodeFile extends NodeSamples {
   readonly grid: GridRecord
   readonly index: number
-  /** Without the header; undefined if a merge before this one has put them together. */
+  /** Without the header; undefined if an earlier merge has put them together. */
   readonly rows?: number | undefined
   /** From the start of its first sample to the end of its last one; undefined where that is not known. */
   readonly span?: { readonly startMs: number; readonly endMs: number } | undefined
@@ -44,13 +43,10 @@ export async function mergeResults(run: RunRecord, { store, signal }: { store: S
   const nodes: NodeFile[] = []
   for (const grid of grids) {
     const { region, instanceQuantity } = grid.spec
-    const scanners = Array.from({ length: instanceQuantity }, () =>
-      createScanner({ grid: grid.id, region, asideGroups })
-    )
+    const samplesFiles = store.folder.samplesFiles(run.id, grid)
+    const scanners = samplesFiles.map(() => createScanner({ grid: grid.id, region, asideGroups }))
     const files = await mergeSamples({
-      files: scanners.map(
-        (_, index) => store.folder.nodeFiles({ runId: run.id, gridId: grid.id, index }).samplesFile
-      ),
+      files: samplesFiles,
       target: store.folder.resultFile(run.id, grid.id),
       sinkOf: (index) => (rows) => scanners[index]?.push(rows),
       offsetsMs: scanners.map((_, index) => findNode(run, grid.id, index)?.clockOffsetMs ?? 0),
@@ -71,7 +67,7 @@ export async function mergeResults(run: RunRecord, { store, signal }: { store: S
   return { grids, nodes, measurements: mergeScans(scans), users, notes: describeAside(scans) }
 }
 
-/** Times that no clock shows are those of a plan that writes its own rows. */
+/** Impossible times come from a plan that writes its own rows. */
 function spanOf(scan: ScanResult): NodeFile['span'] {
   const span = scan.shape === 'samples' ? spanOfRows(scan) : undefined
   if (span === undefined) return undefined
@@ -79,7 +75,6 @@ function spanOf(scan: ScanResult): NodeFile['span'] {
   return startMs >= 0 && startMs <= endMs && endMs <= LAST_TIME_MS ? { startMs, endMs } : undefined
 }
 
-/** Summarizes the results in figures and words. */
 export function describeResults(
   run: RunRecord,
   results: Results,
@@ -115,7 +110,7 @@ export function describeResults(
 
 function describeFindings({ remoteErrors }: RunRecord, hasProblem: boolean): string[] {
   if (remoteErrors === null) return []
-  // A stop is told as a fact: whoever reads this may have asked for it.
+  // A stop is reported as a fact: the reader may have asked for it.
   const found = shorten(joinLines(remoteErrors.replace(STOPPED, 'stopped')), MAX_WORDS)
   // A loss says so itself.
   const text = hasProblem ? `The run failed: ${found}` : capitalize(found)

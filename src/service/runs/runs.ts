@@ -1,6 +1,4 @@
-import { constants } from 'node:fs'
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rename, rm } from 'node:fs/promises'
 import { makeFolder } from '../../contract/files.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { count, formatDuration, joinWords, messageOf, when } from '../../contract/text.js'
@@ -29,7 +27,7 @@ interface Execution {
 
 interface Ports extends RunPorts {
   readonly queue: Queue
-  /** Refuses regions that there are not. */
+  /** What is wrong with a region, if anything. */
   readonly checkRegion: (region: string) => string[]
 }
 
@@ -51,7 +49,7 @@ const CLOSE_WITHIN_MS = 4500
 export class Runs {
   private readonly executions = new Map<string, Execution>()
   private readonly endings: RunEndings
-  /** Callers who want something new and have no reply yet. */
+  /** Callers who are creating something and have no reply yet. */
   private readonly callers = new Set<Promise<void>>()
 
   constructor(private readonly ports: Ports) {
@@ -69,18 +67,14 @@ export class Runs {
     queue.requireOpen()
     if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
     const known = store.gridsOf(previous)
-    // With fewer grids it would be another test.
+    // With fewer grids it would be a different test.
     if (known.length < previous.gridIds.length)
       throw new RequestError(410, `run ${previous.id} cannot be repeated: its grids have been deleted`)
     const grids = known.map((grid) => (isOwn(previous, grid) ? { spec: grid.spec } : { uuid: grid.id }))
     const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
-    return this.begin({ request: previous.request, grids, files, user }, async (folder) => {
-      await mkdir(folder)
-      for (const { name } of files) {
-        const source = store.folder.uploadedFile(previous.id, name)
-        await copyFile(source, join(folder, name), constants.COPYFILE_FICLONE)
-      }
-    })
+    return this.begin({ request: previous.request, grids, files, user }, (folder) =>
+      store.folder.copyUploads(previous, folder)
+    )
   }
 
   /** Ends the run's processes and returns when its results are ready. */
@@ -96,7 +90,7 @@ export class Runs {
     await execution.done
   }
 
-  /** Continues runs whose nodes outlived their service; unstarted runs wait again; others end; grids go on. Returns which nodes are in use. */
+  /** Continues runs whose nodes outlived their service; unstarted runs wait again; others end; grids continue. Returns which nodes are in use. */
   async adoptLeftovers(): Promise<NodesInUse[]> {
     const { store, grids, log } = this.ports
     const inUse: NodesInUse[] = []
@@ -107,11 +101,11 @@ export class Runs {
       const fate = this.decideFate(run)
       if (fate === 'end') await this.endings.conclude(run, ENDED_UNOBSERVED)
       if (fate === 'wait') unstarted.push(run)
-      if (fate !== 'take up') continue
+      if (fate !== 'continue') continue
       const active = store.gridsOf(run).filter(isActive)
       inUse.push(...active.map((grid) => ({ runId: run.id, gridId: grid.id })))
       log(`continuing with run ${run.id}, which a service that ended left behind`)
-      this.launch(run, { isTakenUp: true })
+      this.launch(run, { isContinued: true })
     }
     // After those that have their nodes already, in their order.
     for (const run of unstarted) this.waitAgain(run)
@@ -128,7 +122,7 @@ export class Runs {
     return this.endings.settle(run)
   }
 
-  /** Somebody wants something new; a drain waits until they are told. */
+  /** Somebody is creating a run or a grid; a drain waits until they have a reply. */
   noteCaller(told: Promise<void>): void {
     this.callers.add(told)
     void told.then(() => this.callers.delete(told))
@@ -149,7 +143,7 @@ export class Runs {
     let callOff = (): void => undefined
     const timeUp = new Promise<void>((resolve) => (callOff = clock.after(forMs, resolve)))
     const ended = Promise.all(atWork.map(([, { done }]) => done))
-    // Those who come while the last ones are told do not prolong it: their gates come again by themselves.
+    // Callers who arrive while the last ones get their replies do not prolong it: their gates try again.
     await Promise.race([ended.then(() => Promise.all(this.callers)), timeUp])
     callOff()
   }
@@ -166,7 +160,7 @@ export class Runs {
         controller.abort(new Postponed('the service was closed'))
         continue
       }
-      // One that has ended may still be giving its nodes back.
+      // A run that has ended may still be closing its nodes.
       if (!hasEnded(run)) log(`ending run ${id} because the service is closing; its results so far are kept`)
       const what = 'The service was closed during this run.'
       controller.abort(new Interruption({ what, atMs: clock.now() }))
@@ -192,20 +186,20 @@ export class Runs {
   }
 
   /** A run whose tools may have been started is never started again. */
-  private decideFate(run: RunRecord): 'wait' | 'take up' | 'end' {
+  private decideFate(run: RunRecord): 'wait' | 'continue' | 'end' {
     const { store, grids } = this.ports
     const all = store.gridsOf(run)
     if (run.status === 'stopping' || all.length !== run.gridIds.length) return 'end'
-    // Should it have nodes already, nothing ran on them yet: they are cleared away, and it gets others.
+    // If it has nodes already, nothing has run on them: they are deleted, and it gets new ones.
     if (isUnstarted(run) && run.goMs === undefined) return 'wait'
-    return all.every((grid) => grids.outlives(grid)) ? 'take up' : 'end'
+    return all.every((grid) => grids.outlives(grid)) ? 'continue' : 'end'
   }
 
   private waitAgain(run: RunRecord): void {
     const { store, grids, log } = this.ports
     log(`run ${run.id} waits again: it had not started when the service ended`)
     for (const grid of store.gridsOf(run)) grids.postpone(grid)
-    this.launch(run, { isTakenUp: false })
+    this.launch(run, { isContinued: false })
   }
 
   private async begin(wish: RunWish, placeFiles: (folder: string) => Promise<unknown>): Promise<RunRecord> {
@@ -217,7 +211,7 @@ export class Runs {
       makeFolder(folder)
       await placeFiles(store.folder.uploadDir(id))
       await store.secure(store.folder.uploadDir(id))
-      // Another run may have come while the files were put into place.
+      // Another run may have been created while the files were moved.
       this.requirePossible(wish.grids)
       return this.record(id, wish)
     } catch (thrown) {
@@ -246,26 +240,26 @@ export class Runs {
       mark: createId()
     }
     store.create({ run, grids: own })
-    this.launch(run, { isTakenUp: false })
+    this.launch(run, { isContinued: false })
     return run
   }
 
-  private launch(run: RunRecord, { isTakenUp }: { isTakenUp: boolean }): void {
+  private launch(run: RunRecord, { isContinued }: { isContinued: boolean }): void {
     const { queue, grids, store, log } = this.ports
     const controller = new AbortController()
     const { signal } = controller
     const all = store.gridsOf(run)
-    // At once, so that runs wait in the order in which they were created. A waiting run that has lost one of its grids does not go on.
-    const ends = isTakenUp ? [] : all.map((grid) => grids.endSignal(grid))
+    // At once, so that runs wait in the order in which they were created. A waiting run that loses one of its grids ends.
+    const ends = isContinued ? [] : all.map((grid) => grids.endSignal(grid))
     const specs = all.map(({ spec }) => spec)
     const turn = queue.enter(
-      { id: run.id, user: run.user, grids: specs, isTakenUp },
+      { id: run.id, user: run.user, grids: specs, isContinued },
       AbortSignal.any([signal, ...ends])
     )
-    // Whoever executes the run is told a moment later.
+    // `executeRun` gets it a moment later.
     turn.catch(() => undefined)
     if (!queue.isWaiting(run.id)) for (const grid of all) grids.prepare(grid)
-    const done = executeRun(this.ports, run, { isTakenUp, signal, turn, endings: this.endings })
+    const done = executeRun(this.ports, run, { isContinued, signal, turn, endings: this.endings })
       .catch((thrown: unknown) => log(`run ${run.id} could not be saved: ${messageOf(thrown)}`))
       .finally(() => this.executions.delete(run.id))
     this.executions.set(run.id, { run, controller, done })

@@ -16,7 +16,7 @@ export interface NodeSamples {
   readonly isBroken: boolean
   /** The rows could not be merged with the other nodes' because the header differs. */
   readonly hasOtherColumns: boolean
-  /** Only the result was there, so which rows are this node's is not known. */
+  /** Only the result was there, so that it is unknown which rows are this node's. */
   readonly isMerged?: boolean
 }
 
@@ -27,7 +27,7 @@ interface Merge {
   readonly sinkOf: (index: number) => (rows: Uint8Array) => void
   /** Secrets to redact in the files before anyone reads them, in every form. */
   readonly secrets?: readonly string[]
-  /** What each node's clock is ahead of this machine's: its times are corrected on the way, its file is not. */
+  /** How far each node's clock is ahead of this machine's: its times are corrected on the way, its file is not. */
   readonly offsetsMs?: readonly number[]
   /** Stops the work when time is up; the nodes' files stay as they were. */
   readonly signal?: AbortSignal

@@ -53,7 +53,7 @@ export interface GrowingFile {
   position: number
 }
 
-/** Hands on what was added since the last time, block by block. False if there is no file: not yet, or no longer. */
+/** Passes on what was added since the last time, block by block. False if there is no file yet, or no longer. */
 export async function readOn(
   source: GrowingFile,
   buffer: Buffer,
@@ -78,7 +78,7 @@ const MOST_ADDED_BYTES = 16
 
 /** How the rows of a node become those of its grid. */
 export interface RowChanges {
-  /** What its clock is ahead: its times are corrected by that. */
+  /** How far its clock is ahead: its times are corrected by that. */
   readonly offsetMs?: number
   /** The node's index from 0: in one CSV, thread names begin with the node, as with JMeter's remote hosts. An empty name stays empty. */
   readonly node?: number | undefined

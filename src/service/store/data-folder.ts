@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { constants, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
+import type { GridRecord, RunRecord } from '../../contract/records.js'
 
 /** A new identifier, in an alphabet that is safe in paths and URLs. */
 export function createId(): string {
@@ -35,7 +36,7 @@ export class DataFolder {
   readonly resultsDir = (runId: string): string => join(this.runDir(runId), 'results')
   readonly resultFile = (runId: string, gridId: string): string =>
     join(this.resultsDir(runId), `${gridId}.csv`)
-  /** What is about to be removed; nobody looks at it. */
+  /** What is about to be removed. */
   readonly trashDir = (): string => join(this.path, 'trash')
 
   /** Renamed first: a kill during the removal must not leave some of the nodes' samples as if they were all. */
@@ -43,6 +44,19 @@ export class DataFolder {
     const gone = `${this.nodesDir(runId)}.gone`
     await rename(this.nodesDir(runId), gone).catch(() => undefined)
     await rm(gone, { recursive: true, force: true })
+  }
+
+  /** Copies the uploaded files of a run; with copy-on-write they take no space until somebody writes to them. */
+  async copyUploads({ id, files }: RunRecord, to: string): Promise<void> {
+    makeFolder(to)
+    for (const { name } of files)
+      await copyFile(this.uploadedFile(id, name), join(to, name), constants.COPYFILE_FICLONE)
+  }
+
+  /** The samples of each node of a grid that works for a run. */
+  samplesFiles(runId: string, { id: gridId, spec }: GridRecord): string[] {
+    const indexes = Array.from({ length: spec.instanceQuantity }, (_, index) => index)
+    return indexes.map((index) => this.nodeFiles({ runId, gridId, index }).samplesFile)
   }
 
   /** The files of one node of a grid that works for a run. */

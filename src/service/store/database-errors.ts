@@ -73,7 +73,7 @@ export function refuseWrite(thrown: unknown, what: string): RequestError {
   return new RequestError(statusCode, `${what}: ${message}`, { cause: thrown })
 }
 
-/** What a caller is told whose request failed because of the disk or the database; undefined if something else has failed. */
+/** The error for a caller whose request failed because of the disk or the database; undefined if something else has failed. */
 export function explainStorage(thrown: unknown): RequestError | undefined {
   if (typeof thrown !== 'object' || thrown === null || thrown instanceof RequestError) return undefined
   const failure = failureOf(thrown)
@@ -89,7 +89,7 @@ function unusable(why: string): RequestError {
 
 /** Why a data folder cannot be used, and what to do. Nothing was changed in it. */
 export function explainDatabase(thrown: unknown, dataDir: string): unknown {
-  // One that says what to do already.
+  // It says what to do already.
   const advice = thrown instanceof FolderError ? undefined : failureOf(thrown)?.advice
   if (advice === undefined) return thrown
   return new Error(

@@ -16,7 +16,7 @@ export function openDatabase(dataDir: string, by: 'service' | 'command' = 'comma
   const file = databaseFile(dataDir)
   let database: DatabaseSync | undefined
   try {
-    // A service may have its folder where it likes; a command that comes before it must not take it away.
+    // A service may create its folder anywhere; a command that runs before it must not take it over.
     if (by === 'service') makeFolder(dataDir, { mode: 0o700 })
     requireOwnFolder(dataDir, file)
     makeFolder(dataDir, { mode: 0o700 })
@@ -33,7 +33,7 @@ export function openDatabase(dataDir: string, by: 'service' | 'command' = 'comma
   }
 }
 
-/** Runs it in a transaction: all of it is done, or nothing. */
+/** All of it is done, or nothing. */
 export function inTransaction<T>(database: DatabaseSync, act: () => T): T {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -62,7 +62,7 @@ function migrate(database: DatabaseSync): void {
   })
 }
 
-/** Node has it from 22.13 on; it is not looked for before it is needed. */
+/** Node has it from 22.13 on; it is loaded only when needed. */
 export function loadSqlite(): typeof Sqlite {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 22 || (major === 22 && minor < 13))

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import type { Clock } from '../../contract/clock.js'
 import { type GridRecord, isSettled, type RunRecord } from '../../contract/records.js'
-import { messageOf } from '../../contract/text.js'
+import { count, messageOf } from '../../contract/text.js'
 import { attempt } from '../errors.js'
 import { inTransaction, loadSqlite } from './database.js'
 import { explainDatabase, isBusy, refuseWrite } from './database-errors.js'
@@ -34,7 +34,7 @@ export class SqliteStore extends Store {
   readonly #runTable: RunTable
   readonly #gridTable: GridTable
   readonly #facts: Facts
-  /** What has happened and is not in the database yet: the newest change of each thing, by its kind and id. */
+  /** Changes that are not in the database yet: the newest one of each thing, by its kind and id. */
   readonly #changes = new Map<string, Change>()
   readonly #onSettled: ((run: RunRecord) => void)[] = []
   #highestSequence: number
@@ -113,7 +113,7 @@ export class SqliteStore extends Store {
   }
 
   override saveRun(run: RunRecord): void {
-    // One that is not in memory has settled before: it has got other thresholds.
+    // A run that is not in memory has settled before: only its thresholds have changed.
     const isNews = this.runs.has(run.id)
     super.saveRun(run)
     this.#change(`run ${run.id}`, {
@@ -149,7 +149,7 @@ export class SqliteStore extends Store {
     const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
     if (lost > 0)
       this.parts.log(
-        `${lost} ${lost === 1 ? 'folder' : 'folders'} in ${join(this.folder.path, 'runs')} with results that the database does not know: was it restored from an older copy, or its -wal file lost? They are left as they are`
+        `${count(lost, 'folder')} in ${join(this.folder.path, 'runs')} with results that the database does not know: was it restored from an older copy, or its -wal file lost? They are left as they are`
       )
   }
 
@@ -189,7 +189,7 @@ export class SqliteStore extends Store {
       this.#noteWritten()
       return undefined
     } catch (failure) {
-      // Once when writing starts to fail: a full disk fails at every change.
+      // Logged once: a full disk fails at every change.
       if (!this.#isFailing)
         log(
           `the service's state cannot be written (${messageOf(failure)}); it stays in memory and is written as soon as possible`

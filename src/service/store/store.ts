@@ -50,9 +50,8 @@ export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
 const PROBE_BYTES = 20
 
 /**
- * Runs and grids. A record that can still change (an unsettled run, its
- * grids, an active grid) is the same object for everyone who asks: it is changed in place, and then saved. This one is for a service
- * that ends with the step it is in: no later process could use what it wrote.
+ * Runs and grids. A record that can still change (an unsettled run, its grids, an active grid) is the same object for everyone: it is
+ * changed in place and then saved. This store is for a service that ends with its step: no later process could use what it wrote.
  */
 export class Store {
   readonly folder: DataFolder
@@ -106,7 +105,7 @@ export class Store {
       .slice(0, limit)
   }
 
-  /** Those that have not ended, or whose results have yet to be merged; oldest first. */
+  /** Runs that have not ended, or whose results are not merged; oldest first. */
   unsettledRuns(): RunRecord[] {
     return [...this.runs.values()].filter((run) => !isSettled(run)).sort((a, b) => a.sequence - b.sequence)
   }
@@ -134,12 +133,12 @@ export class Store {
     this.grids.set(grid.id, grid)
   }
 
-  /** Writes what could not be written yet; throws if there is still something left. Before a reply that claims a change. */
+  /** Writes what could not be written before; throws if something is left. Called before a reply that claims a change. */
   flush(): void {
     return
   }
 
-  /** Returns when a folder of a run would survive a power failure. Before the run's record claims that it is there. */
+  /** Returns when a folder of a run would survive a power failure. Called before the run's record claims that it is there. */
   secure(folder: string): Promise<void>
   secure(): Promise<void> {
     return Promise.resolve()
@@ -150,7 +149,7 @@ export class Store {
     return this.#marker
   }
 
-  /** Before the start: better none than a plan that finds no space. */
+  /** Called before the start: a service without disk space must not start. */
   claim(): void {
     const { path } = this.folder
     try {

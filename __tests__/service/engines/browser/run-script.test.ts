@@ -210,7 +210,7 @@ describe('a script that blocks its process', () => {
     const processes = new Processes({ onStart: () => undefined, onEnd: () => undefined })
     const outcome = await run(nodeOf(processes), { blockedAfterMs: 2000 })
     expect(outcome.problem).toBe(
-      'the script blocked its process for 2 s; does it have a loop without an end that never waits?'
+      'the script blocked its process for 2 s; does it have an endless loop that never waits?'
     )
   })
 })

@@ -1,30 +1,18 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  createFolders,
-  createServices,
-  finishRun,
-  type FormPart,
-  get,
-  postForm,
-  runForm
-} from '../../support.js'
+import { createServices, finishRun, type FormPart, get, postForm, runForm } from '../../support.js'
 import { writeJMeter, writeSample } from '../../stand-in.js'
 
-const folders = createFolders()
 const services = createServices()
-afterAll(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterAll(() => services.closeAll())
 
 const file = (fileName: string, content: string): FormPart => ({ name: 'run_files[]', fileName, content })
 
 /** Runs with a stand-in for JMeter that writes down its arguments, and then runs these lines. */
 async function run(form: readonly FormPart[], lines: readonly string[] = [writeSample('home')]) {
-  const dir = folders.create()
-  const home = writeJMeter(folders.create(), [
+  const dir = services.folder()
+  const home = writeJMeter(services.folder(), [
     `pwd > '${dir}/folder'; for argument in "$@"; do printf "%s\\n" "$argument"; done > '${dir}/arguments'`,
     ...lines
   ])

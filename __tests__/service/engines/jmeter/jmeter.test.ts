@@ -6,7 +6,6 @@ import { explain } from '../../../../src/service/engines/jmeter/jmeter.js'
 import { readSamplerNames } from '../../../../src/service/engines/jmeter/plan.js'
 import { readSubPaths } from '../../../../src/analysis/plans/jmx/plan-tree.js'
 import {
-  createFolders,
   createRun,
   createServices,
   finishRun,
@@ -22,12 +21,8 @@ import {
 } from '../../support.js'
 import { HALT, writeJMeter, writeSample, writeScript } from '../../stand-in.js'
 
-const folders = createFolders()
 const services = createServices()
-afterAll(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterAll(() => services.closeAll())
 
 /** Runs a plan with a stand-in that writes down its arguments, its folder, its plan and its environment. */
 async function runStandIn(
@@ -38,8 +33,8 @@ async function runStandIn(
   run: Awaited<ReturnType<typeof finishRun>>
   service: Awaited<ReturnType<typeof services.start>>
 }> {
-  const dir = folders.create()
-  const home = writeJMeter(folders.create(), [
+  const dir = services.folder()
+  const home = writeJMeter(services.folder(), [
     `for argument in "$@"; do printf "%s\\n" "$argument"; done >> '${dir}/arguments'`,
     `env > '${dir}/environment'`,
     `cp "$plan" '${dir}/plan'; ls > '${dir}/folder'`,
@@ -56,7 +51,7 @@ async function runStandIn(
 
 /** A service whose tool is a stand-in that runs these lines. */
 function startStandIn(lines: readonly string[]): ReturnType<typeof services.start> {
-  const home = writeJMeter(folders.create(), lines)
+  const home = writeJMeter(services.folder(), lines)
   return services.start({ engine: 'real', env: { PATH: process.env.PATH, JMETER_HOME: home } })
 }
 
@@ -167,8 +162,8 @@ describe('what JMeter is given', () => {
     ],
     ['fails', 'echo no such Java; exit 4;', 'no such Java']
   ])('no load if there are hosts, and a start script that %s', async (_, command, words) => {
-    const [dir, bin] = [folders.create(), folders.create()]
-    const home = writeJMeter(folders.create(), [`touch '${dir}/started'`, writeSample('home')])
+    const [dir, bin] = [services.folder(), services.folder()]
+    const home = writeJMeter(services.folder(), [`touch '${dir}/started'`, writeSample('home')])
     const given = `case "$JAVA_TOOL_OPTIONS" in *hosts.jar*) ${command} '${home}/bin/jmeter' "$@" ;; esac`
     writeScript(join(bin, 'jmeter'), [given, `exec '${home}/bin/jmeter' "$@"`])
     const env = { PATH: `${bin}:${process.env.PATH}` }
@@ -212,7 +207,7 @@ describe('what JMeter is given', () => {
   })
 
   test('where it runs', async () => {
-    const dir = folders.create()
+    const dir = services.folder()
     const service = await startStandIn([`env | grep ^FLOOD_ | sort > '${dir}/'$$`, writeSample('home')])
     await finishRun(service, runForm({}, specFields({ instance_quantity: '2', region: 'oslo' })))
     const nodes = readdirSync(dir).map((name) => readFileSync(join(dir, name), 'utf8'))
@@ -221,8 +216,8 @@ describe('what JMeter is given', () => {
   })
 
   test('paths that lead to the same place from its own folder', async () => {
-    const dir = folders.create()
-    const home = writeJMeter(folders.create(), [`env > '${dir}/environment'`, writeSample('home')])
+    const dir = services.folder()
+    const home = writeJMeter(services.folder(), [`env > '${dir}/environment'`, writeSample('home')])
     const [PATH, JMETER_HOME, JAVA_HOME] = ['/usr/bin:/bin', home, dir].map((paths) =>
       paths
         .split(':')
@@ -261,7 +256,7 @@ describe('how JMeter ends', () => {
   })
 
   test('no samples on one of two nodes: the load of that one is lost, with what its log says', async () => {
-    const dir = folders.create()
+    const dir = services.folder()
     const service = await startStandIn([
       `if mkdir '${dir}/first' 2>/dev/null; then ${logLine('ERROR o.a.j.e.RegexExtractor: Error in pattern')}; exit 0; fi`,
       writeSample('home')
@@ -393,8 +388,8 @@ describe('how JMeter ends', () => {
   })
 
   test("with an error on one of two nodes: problem, with its message and the other one's samples", async () => {
-    const dir = folders.create()
-    const home = writeJMeter(folders.create(), [
+    const dir = services.folder()
+    const home = writeJMeter(services.folder(), [
       writeSample('home'),
       `if mkdir '${dir}/first' 2>/dev/null; then echo "An error occurred: out of luck"; exit 3; fi`
     ])
@@ -438,7 +433,7 @@ describe('how JMeter ends', () => {
   })
 
   test('it cannot be found: problem, with what to do', async () => {
-    const env = { PATH: process.env.PATH, JMETER_HOME: folders.create() }
+    const env = { PATH: process.env.PATH, JMETER_HOME: services.folder() }
     const service = await services.start({ engine: 'real', env })
     const run = await finishRun(service)
     expect(run.json.status).toBe('problem')
@@ -565,7 +560,7 @@ describe('the names of samplers', () => {
 describe('while JMeter is being looked for', () => {
   /** A stand-in that is slow to print its version, like an installation. */
   const startSlow = async (): Promise<Awaited<ReturnType<typeof services.start>>> => {
-    const home = folders.create()
+    const home = services.folder()
     writeScript(join(home, 'bin', 'jmeter'), ['sleep 600'])
     return services.start({ engine: 'real', env: { PATH: process.env.PATH, JMETER_HOME: home } })
   }

@@ -8,16 +8,12 @@ import {
   readLoad
 } from '../../../../src/service/nodes/machine/load-sample.js'
 import { Processes, type ToolCommand } from '../../../../src/service/nodes/machine/processes.js'
-import { createFolders, createServices, finishRun, get, runForm, specFields, until } from '../../support.js'
+import { createServices, finishRun, get, runForm, specFields, until } from '../../support.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import { writeJMeter, writeSample } from '../../stand-in.js'
 
-const folders = createFolders()
 const services = createServices()
-afterAll(async () => {
-  await services.closeAll()
-  folders.remove()
-})
+afterAll(() => services.closeAll())
 
 const never = new AbortController().signal
 const BURN = 'for (;;);'
@@ -157,7 +153,7 @@ describe('a recorder of the load', () => {
 
 describe('a run on a machine without CPU to spare', () => {
   test('has results, and says so', async () => {
-    const home = writeJMeter(folders.create(), [writeSample('home')])
+    const home = writeJMeter(services.folder(), [writeSample('home')])
     const machine = createMachine(2)
     // One tool is over between two looks, which must be long enough to judge.
     const readSlowly: typeof readLoad = (groupIds) => {

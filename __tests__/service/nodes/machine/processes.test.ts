@@ -7,25 +7,15 @@ import {
   type ProcessGroup,
   readStartTime
 } from '../../../../src/service/nodes/machine/processes.js'
-import {
-  createFolders,
-  createRun,
-  createServices,
-  get,
-  runForm,
-  until,
-  waitForStatus
-} from '../../support.js'
+import { createRun, createServices, get, runForm, until, waitForStatus } from '../../support.js'
 import { runEndlessly, writeJMeter, writeSample, writeScript } from '../../stand-in.js'
 import { createKillable } from '../../killable-service.js'
 
-const folders = createFolders()
 const services = createServices()
 const killable = createKillable()
 afterAll(async () => {
   killable.killAll()
   await services.closeAll()
-  folders.remove()
 })
 
 function isAlive(pid: number): boolean {
@@ -39,8 +29,8 @@ async function readPids(pidFile: string): Promise<number[]> {
 
 describe('a tool and what it started', () => {
   test('stopping the run leaves nothing behind, and keeps what was measured', async () => {
-    const pidFile = join(folders.create(), 'pids')
-    const home = writeJMeter(folders.create(), runEndlessly(pidFile, 'deaf'))
+    const pidFile = join(services.folder(), 'pids')
+    const home = writeJMeter(services.folder(), runEndlessly(pidFile, 'deaf'))
     const service = await services.start({ engine: 'real', env: { ...process.env, JMETER_HOME: home } })
     const id = await createRun(service)
     const pids = await readPids(pidFile)
@@ -52,8 +42,8 @@ describe('a tool and what it started', () => {
   })
 
   test('closing the service leaves nothing behind', async () => {
-    const pidFile = join(folders.create(), 'pids')
-    const home = writeJMeter(folders.create(), runEndlessly(pidFile))
+    const pidFile = join(services.folder(), 'pids')
+    const home = writeJMeter(services.folder(), runEndlessly(pidFile))
     const service = await services.start({ engine: 'real', env: { ...process.env, JMETER_HOME: home } })
     await createRun(service)
     const pids = await readPids(pidFile)
@@ -62,8 +52,8 @@ describe('a tool and what it started', () => {
   })
 
   test('a child that outlives its tool is ended too', async () => {
-    const pidFile = join(folders.create(), 'pids')
-    const home = writeJMeter(folders.create(), [
+    const pidFile = join(services.folder(), 'pids')
+    const home = writeJMeter(services.folder(), [
       writeSample('done'),
       `sleep 600 & echo "$$ $!" > "${pidFile}"`,
       'exit 0'
@@ -77,10 +67,10 @@ describe('a tool and what it started', () => {
 
 describe('after a SIGKILL of the service', () => {
   test('a tool that has just been started is ended too', async () => {
-    const pidFile = join(folders.create(), 'pid')
+    const pidFile = join(services.folder(), 'pid')
     // The tool kills its own parent before anything else but leaving its id, for it may be ended right after that.
-    const home = writeJMeter(folders.create(), [`echo $$ > "${pidFile}"; kill -9 $PPID; exec sleep 600`])
-    const service = await killable.start(folders.create(), home)
+    const home = writeJMeter(services.folder(), [`echo $$ > "${pidFile}"; kill -9 $PPID; exec sleep 600`])
+    const service = await killable.start(services.folder(), home)
     await createRun(service)
     await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8').endsWith('\n'))
     const pid = Number(readFileSync(pidFile, 'utf8'))
@@ -88,9 +78,9 @@ describe('after a SIGKILL of the service', () => {
   })
 
   test('a restart ends its tools, and the run in progress is a problem with its results', async () => {
-    const dataDir = folders.create()
-    const pidFile = join(folders.create(), 'pids')
-    const home = writeJMeter(folders.create(), [
+    const dataDir = services.folder()
+    const pidFile = join(services.folder(), 'pids')
+    const home = writeJMeter(services.folder(), [
       `case "$*" in *-Jquick=yes*) ${writeSample('quick')}; exit 0;; esac`,
       ...runEndlessly(pidFile)
     ])
@@ -125,8 +115,8 @@ describe('after a SIGKILL of the service', () => {
   })
 
   test('two services do not share a folder', async () => {
-    const dataDir = folders.create()
-    const other = await killable.start(dataDir, folders.create())
+    const dataDir = services.folder()
+    const other = await killable.start(dataDir, services.folder())
     await expect(services.start({ dataDir })).rejects.toThrow('is in use by the service with process id')
     await other.kill()
     await expect(services.start({ dataDir })).resolves.toMatchObject({ dataDir })
@@ -135,7 +125,7 @@ describe('after a SIGKILL of the service', () => {
 
 describe('a group that was left behind', () => {
   const startGroup = async (script: readonly string[]): Promise<{ group: ProcessGroup; pids: number[] }> => {
-    const dir = folders.create()
+    const dir = services.folder()
     const file = writeScript(join(dir, 'tool'), [...script])
     let group: ProcessGroup | undefined
     const processes = new Processes({ onStart: (started) => (group = started), onEnd: () => undefined })
@@ -169,7 +159,7 @@ describe('a group that was left behind', () => {
 
 describe('lines of a tool', () => {
   test('come one by one, split at CR and LF, including the last one', async () => {
-    const dir = folders.create()
+    const dir = services.folder()
     const file = writeScript(join(dir, 'tool'), [
       `printf 'one\\r\\ntwo\\rthr'; sleep 0.1; printf 'ee\\n\\n::error::x' >&2`
     ])
@@ -193,7 +183,7 @@ describe('lines of a tool', () => {
       '$HOME "x"'
     ]
     const exit = await processes.run(
-      { file: process.execPath, args, cwd: folders.create(), env, onLine: (line) => lines.push(line) },
+      { file: process.execPath, args, cwd: services.folder(), env, onLine: (line) => lines.push(line) },
       new AbortController().signal
     )
     expect(exit).toEqual({ code: 0, signal: null })

@@ -15,16 +15,15 @@ import { readStartTime } from '../../../../src/service/nodes/machine/processes.j
 import { stateFolder, ToolRegistry } from '../../../../src/service/nodes/machine/tool-registry.js'
 import { createKillable, type KillableService } from '../../killable-service.js'
 import { runEndlessly, writeJMeter, writeSample } from '../../stand-in.js'
-import { createFolders, createRun, createServices, finishRun, until } from '../../support.js'
+import { createRun, createServices, finishRun, until } from '../../support.js'
 
-const folders = createFolders()
 const services = createServices()
 const killable = createKillable()
 let stateHome: string
 let pids: number[]
 
 beforeEach(() => {
-  stateHome = folders.create()
+  stateHome = services.folder()
   process.env.XDG_STATE_HOME = stateHome
   pids = []
 })
@@ -32,7 +31,6 @@ afterEach(async () => {
   killable.killAll()
   for (const pid of pids.filter(isAlive)) process.kill(pid, 'SIGKILL')
   await services.closeAll()
-  folders.remove()
 })
 
 const registryDir = (): string => join(stateHome, 'loadgate', 'tools')
@@ -43,9 +41,9 @@ function isAlive(pid: number): boolean {
 
 /** A service with a running tool, and the tool's process ids. */
 async function startTool(): Promise<KillableService> {
-  const pidFile = join(folders.create(), 'pids')
-  const home = writeJMeter(folders.create(), runEndlessly(pidFile, 'deaf'))
-  const owner = await killable.start(folders.create(), home)
+  const pidFile = join(services.folder(), 'pids')
+  const home = writeJMeter(services.folder(), runEndlessly(pidFile, 'deaf'))
+  const owner = await killable.start(services.folder(), home)
   await createRun(owner)
   // The tool may be running before its owner has noted it.
   await until(() => existsSync(pidFile) && readdirSync(registryDir()).some((name) => name.endsWith('.json')))
@@ -96,7 +94,7 @@ describe('the next service, with another data folder', () => {
 
 describe('a broken folder', () => {
   const runOneTool = async (): Promise<void> => {
-    const home = writeJMeter(folders.create(), [writeSample('home')])
+    const home = writeJMeter(services.folder(), [writeSample('home')])
     const service = await services.start({ engine: 'real', env: { ...process.env, JMETER_HOME: home } })
     expect((await finishRun(service)).json.status).toBe('finished')
   }

@@ -71,7 +71,7 @@ describe('how far a turn is', () => {
     const begun = await inspect({ stdout: 'turn;1794778655 - - -;;7\n' })
     expect(begun).toMatchObject({ started: { atMs: 1794778655000 }, ended: undefined, lastCopy: 7 })
     const ended = await inspect({ stdout: 'turn;1794778655 - - -;143 1794778660 1 0 0 disk full;8\n' })
-    expect(ended.ended).toMatchObject({ code: 143, atMs: 1794778660000, diskTrouble: 'disk full' })
+    expect(ended.ended).toMatchObject({ code: 143, atMs: 1794778660000, diskProblem: 'disk full' })
   })
 
   test('an older pod does not tell the number of its last copy', async () => {
@@ -198,7 +198,7 @@ describe('what is learned of a pod', () => {
   test('nothing yet', () => {
     const empty = record()
     expect(empty.facts()).toEqual({ startedMs: null, endedMs: null, throttled: null, clockOffsetMs: 0 })
-    expect(empty).toMatchObject({ exitCode: undefined, diskTrouble: '', oomKills: 0 })
+    expect(empty).toMatchObject({ exitCode: undefined, diskProblem: '', oomKills: 0 })
     expect(empty.doubts()).toEqual([])
   })
 
@@ -209,7 +209,7 @@ describe('what is learned of a pod', () => {
     expect(ended.facts()).toEqual({
       ...{ startedMs: 1794778653000, endedMs: 1794778663000, throttled: 0.25, clockOffsetMs: 2000 }
     })
-    expect(ended).toMatchObject({ exitCode: 0, diskTrouble: 'no space left', oomKills: 0 })
+    expect(ended).toMatchObject({ exitCode: 0, diskProblem: 'no space left', oomKills: 0 })
     expect(ended.doubts()).toEqual([expect.stringContaining('node-0 is 2000 ms ahead')])
   })
 

@@ -27,7 +27,7 @@ function manifestOf(
     quantity: 3,
     instanceType,
     stopAfterMin: 30,
-    isTakenUp: false
+    isContinued: false
   }
   return jobManifest({
     place: makePlace(place),

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Cluster, ExecStreams } from '../../../../src/service/nodes/kubernetes/cluster.js'
 import { followFile, LineSink } from '../../../../src/service/nodes/pods/work/follow-file.js'
-import { PodDesk } from '../../../../src/service/nodes/pods/work/pod-desk.js'
+import { PodChannel } from '../../../../src/service/nodes/pods/work/pod-channel.js'
 import { POD_TIMINGS, PodContact } from '../../../../src/service/nodes/pods/work/pod-contact.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 
@@ -34,7 +34,7 @@ const kinds: [name: string, begin: (contact: PodContact) => Promise<unknown>, li
   [
     'a stream of questions',
     (contact) =>
-      contact.keepTrying(NEVER, async (either) => (await PodDesk.open(contact, '/t', either)).ask('time')),
+      contact.keepTrying(NEVER, async (either) => (await PodChannel.open(contact, '/t', either)).ask('time')),
     POD_TIMINGS.silenceMs
   ],
   [

@@ -57,7 +57,7 @@ test('times and figures as the pod writes them', () => {
     code: 137,
     atMs: 1794778665155.258,
     figures: { periods: 300, throttledPeriods: 105, oomKills: 1 },
-    diskTrouble: ''
+    diskProblem: ''
   })
   expect(throttledShare(state.started!.figures, state.ended!.figures)).toBe(0.5)
   const unknown = readTurnState('1794778655 - - -', '').started!.figures

@@ -15,12 +15,12 @@ class Stage {
   open(
     wish: {
       quantity?: number
-      isTakenUp?: boolean
+      isContinued?: boolean
       tool?: string | undefined
       image?: string | undefined
     } = {}
   ): Promise<NodeSet> {
-    const { quantity = 1, isTakenUp = false, tool = 'jmeter', image } = wish
+    const { quantity = 1, isContinued = false, tool = 'jmeter', image } = wish
     const opening = createPodPlace({
       place: { ...makePlace(), image },
       cluster: this.cluster,
@@ -36,7 +36,7 @@ class Stage {
         quantity,
         instanceType: 'small',
         stopAfterMin: 5,
-        isTakenUp
+        isContinued
       },
       this.cancel.signal
     )
@@ -319,7 +319,7 @@ describe('pods of somebody else with the same labels', () => {
       makeJob()
     ]
     stage.change(makePod(0), pod)
-    const set = await stage.clock.run(stage.open({ isTakenUp: true }))
+    const set = await stage.clock.run(stage.open({ isContinued: true }))
     expect(set.factsOf(0).name).toBe('loadgate-beef-abc123-0-x')
   })
 })
@@ -329,7 +329,7 @@ describe('pods of an earlier service', () => {
     const stage = new Stage()
     stage.cluster.jobs = [makeJob()]
     stage.change(makePod(0), makePod(1))
-    const set = await stage.clock.run(stage.open({ quantity: 2, isTakenUp: true }))
+    const set = await stage.clock.run(stage.open({ quantity: 2, isContinued: true }))
     expect(set.factsOf(1).place).toContain('pod loadgate-beef-abc123-1-x')
     expect(stage.countOf('POST')).toBe(0)
   })
@@ -339,7 +339,7 @@ describe('pods of an earlier service', () => {
     stage.cluster.jobs = [makeJob()]
     const failures = { 'batch.kubernetes.io/job-index-failure-count': '1' }
     stage.change(makePod(0), makePod(2, {}, { annotations: failures }))
-    const set = await stage.clock.run(stage.open({ quantity: 3, isTakenUp: true }))
+    const set = await stage.clock.run(stage.open({ quantity: 3, isContinued: true }))
     await expect(workOn(set, 1)).rejects.toThrow(/^Node 2 of 3 of the grid in eu was lost: the pod is gone/)
     await expect(workOn(set, 2)).rejects.toThrow(/^Node 3 of 3 of the grid in eu was lost: the pod is gone/)
     expect(set.factsOf(0).place).toContain('pod loadgate-beef-abc123-0-x')
@@ -347,7 +347,7 @@ describe('pods of an earlier service', () => {
 
   test('are an error when none is left', async () => {
     const stage = new Stage()
-    await expect(stage.clock.run(stage.open({ isTakenUp: true }))).rejects.toThrow(
+    await expect(stage.clock.run(stage.open({ isContinued: true }))).rejects.toThrow(
       /^The pods of the grid in eu are gone/
     )
     expect(stage.countOf('POST')).toBe(0)

@@ -3,7 +3,7 @@ import type { JobDocument, PodDocument } from '../../../../src/service/nodes/pod
 import {
   isReady,
   lossOf,
-  startTroubleOf,
+  startProblemOf,
   type StartingPod
 } from '../../../../src/service/nodes/pods/start/pod-words.js'
 import { makePlace } from '../../../support/kubernetes/make-place.js'
@@ -230,17 +230,17 @@ describe('a pod that does not start', () => {
     ['no Job', { job: undefined }, 'never', 'its Job was deleted']
   ]
   test.each(cases)('%s', (_name, starting, heals, words) => {
-    const trouble = startTroubleOf(
+    const problem = startProblemOf(
       { pod: undefined, job: makeJob(), events: [], ...starting },
       { ...makePlace(), image: 'x' }
     )
-    expect(trouble).toMatchObject({ heals, words, advice: expect.stringMatching(/\.$/) as unknown })
+    expect(problem).toMatchObject({ heals, words, advice: expect.stringMatching(/\.$/) as unknown })
   })
 
   test('is none that runs and is ready', () => {
     const place = { ...makePlace(), image: 'x' }
-    expect(startTroubleOf({ pod: makePod(0), job: makeJob(), events: [] }, place)).toBeUndefined()
+    expect(startProblemOf({ pod: makePod(0), job: makeJob(), events: [] }, place)).toBeUndefined()
     const unready = makePod(0, { conditions: [{ type: 'Ready', status: 'False' }] })
-    expect(startTroubleOf({ pod: unready, job: makeJob(), events: [] }, place)).toBeDefined()
+    expect(startProblemOf({ pod: unready, job: makeJob(), events: [] }, place)).toBeDefined()
   })
 })

@@ -32,7 +32,7 @@ function refuse({ fileNames, properties }: PlanRequest): string[] {
   return isScript ? wrongNames : [wrongFile, ...wrongNames]
 }
 
-/** A browser has sockets in its temporary folder, whose paths must be short. */
+/** A browser puts sockets into its temporary folder, whose path must be short. */
 const IMAGE_TEMP = '/tmp'
 
 function prepareWith(ports: InstallPorts, packageNames: readonly string[]): Engine['prepare'] {
@@ -108,7 +108,6 @@ async function compileScript(
   return outFile
 }
 
-/** What a node has for scripts: on this machine, or in its image. */
 interface BrowserTool {
   readonly image?: string
   readonly browser: Awaited<ReturnType<typeof findBrowser>>

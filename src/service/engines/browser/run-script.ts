@@ -6,6 +6,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { type Message, readMessage } from '../../programs/element/messages.js'
 import type { CompileOrder, RunOrder } from '../../programs/element/run/run-order.js'
 import type { LoadNode, NodeCommand, NodeExit } from '../../nodes/load-node.js'
+import { limitLines } from '../../lines.js'
 import { type NodeOrder, type NodeOutcome, withFinalDots } from '../engine.js'
 import { placeVariables, planParameters } from '../environment-file.js'
 import { packageFile } from '../install/run-to-end.js'
@@ -45,7 +46,6 @@ export async function runScript(
   const secrets = planSecrets(order.properties, script.variables)
   const redact = (text: string): string => redactLog(text, secrets)
   const note = (text: string): void => ports.log(redact(`${order.nodeName}: ${text}`))
-  let lines = 0
   const { node, samplesFile, logFile, mark } = order
   const folder = dirname(order.planFile)
   const watch = new Watch(ports.blockedAfterMs ?? BLOCKED_AFTER_MS, node.outageMs)
@@ -65,11 +65,7 @@ export async function runScript(
       ...{ node: script.node, tempDir: script.tempDir, mark },
       onStart: () => watch.heard(),
       // A script can print whatever it received, and as much as it likes.
-      onLine: (line) => {
-        lines++
-        if (lines <= MAX_LINES) note(line)
-        if (lines === MAX_LINES) note('… the rest of what the script prints is in its log')
-      },
+      onLine: limitLines(MAX_LINES, note, '… the rest of what the script prints is in its log'),
       onMessage: (message) => {
         watch.heard(message)
         if (message.kind === 'note') note(message.text)
@@ -79,7 +75,7 @@ export async function runScript(
     node,
     AbortSignal.any([signal, watch.signal])
   ).finally(() => watch.end())
-  // Whoever stopped it knows that load is missing.
+  // The caller has stopped it and knows that load is missing.
   if (signal.aborted) return { problem: null }
   return judge(told, { exit, overdue: watch.overdue, scriptName: basename(order.planFile), redact })
 }
@@ -119,7 +115,7 @@ function judge(
   return { problem: problems.length === 0 ? null : problems.slice(0, MAX_PROBLEMS).join('\n'), losses }
 }
 
-/** Notices a process that does nothing any more: a loop without an end that never waits blocks all of it. */
+/** Notices a process that does nothing any more: an endless loop that never waits blocks all of it. */
 class Watch {
   readonly #abort = new AbortController()
   readonly signal = this.#abort.signal
@@ -129,17 +125,17 @@ class Watch {
 
   constructor(
     private readonly blockedAfterMs: number,
-    /** What a process says may be late by this. */
+    /** How late messages may be. */
     private readonly outageMs = 0
   ) {}
 
-  /** Begins with the start or the first message: before it, files are copied, and nodes wait for each other. */
+  /** Starts with the process or its first message: before that, files are copied and nodes wait for each other. */
   heard(message?: Message): void {
     clearTimeout(this.#silence)
     const ms = this.blockedAfterMs + this.outageMs
     this.#silence = this.#endAfter(
       ms,
-      `the script blocked its process for ${ms / 1000} s; does it have a loop without an end that never waits?`
+      `the script blocked its process for ${ms / 1000} s; does it have an endless loop that never waits?`
     )
     if (message?.kind === 'limit')
       this.#limit = this.#endAfter(
@@ -209,7 +205,6 @@ export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSi
   }
 }
 
-/** Nobody else knows the mark. */
 async function makeWorkFolder(mark: string | undefined): Promise<string> {
   const prefix = join(tmpdir(), 'loadgate-browser-')
   if (mark === undefined) return mkdtemp(prefix)

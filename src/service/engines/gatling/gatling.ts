@@ -56,7 +56,7 @@ async function findGatling(ports: InstallPorts): Promise<Gatling> {
   return { java, jars: jarPaths(await installJars(GATLING_JARS, ports), GATLING_JARS) }
 }
 
-/** Its own words would be about class files. */
+/** Java's own message would be about class files. */
 async function refuseOldJava(java: string, ports: InstallPorts): Promise<void> {
   const { lines } = await runToEnd({ file: java, args: ['-version'] }, ports)
   const [, version, first, second] = /version "((?:1\.(\d+)|(\d+))[^"]*)"/.exec(lines.join('\n')) ?? []

@@ -134,7 +134,7 @@ function explainBroken(reason: string): string {
     : `needs ${missing}, which is in none of the uploaded files: upload the jar that has it as well`
 }
 
-/** The simulation to run: the one that was asked for, the one named after the plan, or the only one. What it leaves out is doubted. */
+/** The simulation to run: the one that was asked for, the one named after the plan, or the only one. What it leaves out becomes a warning. */
 export function chooseSimulation(
   facts: PlanFacts,
   { plan, wanted }: { plan: string; wanted: string | undefined }
@@ -175,7 +175,7 @@ function advice({ hidden }: PlanFacts, unusable: Unusable): string {
   return hidden.includes(unusable) ? `; ${WANTED}` : ''
 }
 
-/** A jar may have very many. */
+/** A jar may have thousands. */
 function tell(classes: readonly Unusable[]): string[] {
   const words = classes.slice(0, SHOWN).map(({ name, why }) => `${name} ${why}`)
   return classes.length > SHOWN ? [...words, `${classes.length - SHOWN} more cannot be run`] : words

@@ -1,12 +1,6 @@
 import { delimiter, dirname, join } from 'node:path'
-import {
-  describeExit,
-  type NodeOutcome,
-  type NodeWork,
-  hasSamples,
-  readLogLines,
-  withFinalDots
-} from '../engine.js'
+import { describeExit } from '../../lines.js'
+import { type NodeOutcome, type NodeWork, hasSamples, readLogLines, withFinalDots } from '../engine.js'
 import { hostAgent } from '../host-agent.js'
 import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
@@ -20,7 +14,6 @@ export interface Simulation {
   readonly java: string
   /** `HEAP` and `JVM_ARGS` there, if it is not this machine. */
   readonly jvm?: NodeJS.ProcessEnv
-  /** The version of Gatling. */
   readonly version: string
   /** Files and folders of this machine, or of the node's image. */
   readonly classPath: readonly (string | { readonly inImage: string })[]
@@ -30,7 +23,7 @@ export interface Simulation {
   /** Where it looks for its files, below its folder. */
   readonly subPaths: readonly string[]
   readonly variables: Readonly<Record<string, string>>
-  /** What may be wrong with its files, one sentence each. */
+  /** Possible mistakes in its files, one sentence each. */
   readonly doubts: readonly string[]
 }
 
@@ -78,7 +71,7 @@ export async function runSimulation(plan: Simulation, work: NodeWork): Promise<N
     },
     signal
   )
-  // Whoever stopped it knows that load is missing, and is waiting.
+  // The caller has stopped it, knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   const errors = await readLogErrors(order.logFile, { redact, signal })
   const { version } = plan
@@ -145,7 +138,7 @@ const LOST =
   /^\S+: (?:'.*' (?:failed to execute:|crashed with ')|Condition evaluation .*crashed with message|Failed to build request name:)/
 const MAX_TEXT = 500
 
-/** Which errors Gatling logged: a simulation goes on after most. `lost` are steps of the plan that were not executed, and left no row. */
+/** The errors that Gatling logged. After most of them a simulation continues. `lost` are steps that were not executed and left no row. */
 export async function readLogErrors(
   logFile: string,
   { redact, signal }: { redact: (text: string) => string; signal: AbortSignal }
@@ -158,7 +151,7 @@ export async function readLogErrors(
     if (text === undefined) return
     const kind = LOST.test(text) ? lost : other
     kind.count += 1
-    // Redacted as a whole: half a secret is not found.
+    // Redacted before it is cut: half a secret is not found.
     if (kind.count === 1) kind.first = redact(text).slice(0, MAX_TEXT)
     if (first === '') first = kind.first
   }
@@ -275,7 +268,7 @@ export class Console {
     this.isEnded ||= raw === `${own}${END}`
     if (raw.startsWith(own)) return
     if (raw.trim() === '' || RULE.test(raw)) return
-    // Before anything is left out of the line: a secret is found as a whole only.
+    // Before the line is shortened: only a whole secret is found.
     const line = this.ports.redact(raw)
     const assertion = readAssertion(line)
     if (assertion !== undefined && this.assertions.length < MOST_ASSERTIONS) this.assertions.push(assertion)

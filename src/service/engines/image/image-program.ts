@@ -9,7 +9,7 @@ interface Runtime {
   readonly name: 'java' | 'node'
   readonly home: string
   readonly versionFlag: string
-  /** Its groups: the version, and twice its major number, of which one counts. */
+  /** Its groups: the version, and two for its major number, one of which matches. */
   readonly version: RegExp
   readonly wanted: string
 }
@@ -169,13 +169,12 @@ exit 0`
 
 /** The files of a folder with names of this kind, such as `*.jar`; none if there is no such folder. */
 export async function listFiles(image: ImageShell, folder: string, pattern: string): Promise<string[]> {
-  // The pattern is a word of the code, never of a user.
+  // The pattern is always a constant of this program.
   const script = `for file in "$1"/${pattern}; do [ -f "$file" ] && printf '%s\\n' "$file"; done; exit 0`
   const { lines } = await image.ask(script, [folder])
   return lines.filter((line) => line.startsWith('/'))
 }
 
-/** Where a link leads to. */
 async function realPath(image: ImageShell, file: string): Promise<string> {
   const { code, lines } = await image.ask('readlink -f -- "$1"', [file])
   const [real] = lines
@@ -184,7 +183,7 @@ async function realPath(image: ImageShell, file: string): Promise<string> {
 
 /** Runs a program to its end, or kills it: it may be a different one than expected, and wait forever. */
 export async function runInImage(image: ImageShell, command: readonly string[]) {
-  // What waits has no part in the output, which would not end before it.
+  // The waiting shell must not hold the output open.
   const script = `
 limit=$1; shift
 "$@" </dev/null & tool=$!

@@ -115,7 +115,7 @@ async function removeAbandonedDrafts(cache: string): Promise<void> {
 }
 
 const LOOK_EVERY_MS = 200
-/** A lock without an owner in it: its process was killed between creating and writing it, or is about to write. */
+/** For a lock without an owner: its process was killed between creating and writing it, or is about to write. */
 const UNREADABLE_LOOKS = 10
 
 /** Waits until no running process holds this lock, and takes it. It only saves work: two that find a left-over lock may both go on. */
@@ -143,7 +143,7 @@ async function tryCreate(file: string, owner: ProcessGroup): Promise<boolean> {
     return true
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false
-    // On a full disk it is there, without an owner.
+    // On a full disk the file exists, without an owner.
     await rm(file, { force: true })
     throw thrown
   }
@@ -173,7 +173,7 @@ async function markComplete(home: string): Promise<void> {
   await writeFile(join(home, MARKER), `${lines.join('')}${endOf(lines)}`)
 }
 
-/** Its last line: a marker that was cut off has none. */
+/** The last line: a truncated marker has none. */
 const endOf = (lines: readonly unknown[]): string => `end ${lines.length}\n`
 
 /** What is wrong with an installation, if anything: a cache may be incomplete, damaged or altered. `pinned`: the jars it must have. */
@@ -189,7 +189,7 @@ async function findDamage(home: string, pinned?: FileHashes): Promise<string | u
   return missing === undefined ? findAltered(home, expected) : `${missing} is missing`
 }
 
-/** Verified files, by path and time: what was not written since need not be read again. */
+/** Verified files, by path and time: a file that was not written since is not read again. */
 const verified = new Map<string, string>()
 
 async function findAltered(home: string, expected: FileHashes): Promise<string | undefined> {
@@ -217,7 +217,7 @@ function sameJars(marked: FileHashes, pinned: FileHashes): boolean {
   return jars.length === pinned.size && jars.every(([path, sha256]) => pinned.get(path) === sha256)
 }
 
-/** Links too: a tool follows them. */
+/** Including links, which a tool follows. */
 async function listCode(home: string): Promise<string[]> {
   const entries = await readdir(home, { recursive: true, withFileTypes: true })
   return entries

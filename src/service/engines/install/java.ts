@@ -9,7 +9,7 @@ export interface Jdk {
   readonly javac: string
 }
 
-/** On macOS, `brew`; on a hosted runner, the action; anywhere else, the package of Debian and its kin. */
+/** For macOS, hosted runners, and Debian and its relatives. */
 const INSTALL =
   'install a JDK (17 is a good choice: `apt-get install openjdk-17-jdk-headless` on Debian and Ubuntu, `brew install openjdk@17` on macOS, actions/setup-java in a workflow)'
 const ADVICE = `${INSTALL}, or set JAVA_HOME`

@@ -27,7 +27,7 @@ export function asSentence(text: string): string {
 function environmentSecrets(env: NodeJS.ProcessEnv): string[] {
   const variables = Object.entries(env).map(([name, value = '']) => ({ name, value }))
   const options = OPTION_VARIABLES.flatMap((name) => readOptions(env[name] ?? ''))
-  // With its name even a value is struck out that is too short to be struck out anywhere.
+  // With its name, even a value that is too short to be redacted elsewhere is redacted.
   const assignments = options.map(({ name, value }) => ({ name, value: `${name}=${value}` }))
   return secretValues([...variables, ...options, ...assignments])
 }
@@ -42,7 +42,7 @@ function readOptions(text: string): { name: string; value: string }[] {
 
 /** On a terminal, where a line replaces the one before. */
 const REDRAW_EVERY_MS = 500
-/** Elsewhere a line stays: only whoever waits unusually long needs one. */
+/** Elsewhere a line stays, so it is only written after an unusually long time. */
 const LOG_EVERY_MS = 60_000
 
 export function reportProgress(ports: InstallPorts, describe: (seconds: number) => string): () => void {
@@ -54,7 +54,7 @@ export function reportProgress(ports: InstallPorts, describe: (seconds: number) 
     progressEveryMs ?? (progress === undefined ? LOG_EVERY_MS : REDRAW_EVERY_MS)
   )
   const stopped = new AbortController()
-  // At once: the tool may take seconds to end, in which others write their last lines.
+  // Stops at once: the tool may take seconds to end, while others write their last lines.
   const end = AbortSignal.any([signal, stopped.signal])
   const stop = (): void => {
     clearInterval(timer)

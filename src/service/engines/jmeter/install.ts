@@ -85,7 +85,6 @@ function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
   return { file: java, args, version: JMETER_VERSION, origin: home }
 }
 
-/** What a JVM should know of the node that it runs on. */
 export interface JvmPlace {
   readonly memoryBytes?: number | undefined
   readonly home?: string | undefined

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, posix } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome, NodeWork, PlanRequest } from '../engine.js'
-import { describeExit, findOnce, hasSamples, joinVersions } from '../engine.js'
+import { describeExit } from '../../lines.js'
+import { findOnce, hasSamples, joinVersions } from '../engine.js'
 import { hostAgent, SIGN } from '../host-agent.js'
 import { type InstallPorts, runToEnd } from '../install/run-to-end.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
@@ -103,7 +104,7 @@ export function createJMeterEngine(ports: InstallPorts): Engine {
   }
 }
 
-/** It is not started as a Java program, with options for its JVM. */
+/** Not started as a Java program, with options for its JVM. */
 function isScript({ args }: JMeter): boolean {
   return args.length === 0
 }
@@ -138,7 +139,7 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   const texts = flatten(elements).map(({ text }) => text)
   await linkIntoFolders(dirname(order.planFile), readSubPaths(texts, files))
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work, { secrets, given })
-  // Whoever stopped it knows that load is missing, and is waiting.
+  // The caller has stopped it, knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   // The tool's output goes into the report, which anyone may read.
   const redact = (text: string): string => redactLog(text, secrets)
@@ -247,7 +248,7 @@ function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise
   )
 }
 
-/** JMeter has read these: what it does in them is not known. Other plans only run if one is included. */
+/** JMeter has read these files, and it is unknown what it did with them. Other plans only run if one is included. */
 function unreadPlans(plans: readonly RunFile[], trees: readonly ReadPlan[]): string[] {
   const all = trees.flatMap(({ elements = [] }) => flatten(elements))
   const isIncluding = all.some(({ kind, isEnabled }) => isEnabled && kind === 'IncludeController')

@@ -46,7 +46,7 @@ const LISTENER = /^(?:o\.a\.j|org\.apache\.jmeter)\.(?:r|v|reporters|visualizers
 const OWN_LOGGER =
   /^(?:\[[^\]]*\]\s+)?(?:o\.a\.j|org\.apache\.(?:jmeter|jorphan)|k\.a\.j|kg\.apc|c\.b\.j|com\.blazemeter)\./
 
-/** Loggers of a plan's scripts: what they log is up to the plan. A JSR223 script's has the class, perhaps abbreviated, and its own name. */
+/** Loggers of a plan's scripts, which may log anything. That of a JSR223 script has the class, perhaps abbreviated, and the script's name. */
 const SCRIPT_LOGGER =
   /^(?:\[[^\]]*\]\s+)?[\w.]+\.(?:(?:J|JSR223\w*)\.|(?:BeanShellTestElement|LogFunction2?|(?:Groovy|BeanShell|JavaScript|Jexl\d?Function)): (?!Error running (?:groovy|BSH) script$|Error processing Javascript: |An error occurred while evaluating ))/
 
@@ -240,7 +240,7 @@ function quote(words = ''): string {
   return `"${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line}"`
 }
 
-/** Words with numbers in them may be as many as there are samples. */
+/** Messages with numbers in them may be as many as there are samples. */
 function add(counts: Map<string, number>, sentence: string): void {
   const known = counts.get(sentence)
   if (known !== undefined || counts.size < MAX_DISTINCT) counts.set(sentence, (known ?? 0) + 1)

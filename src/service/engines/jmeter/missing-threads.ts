@@ -10,7 +10,7 @@ const ROWLESS = /\bsetIgnore\b/
 const UNKNOWN = '${'
 /** How often a thread group's requests are made. */
 const COUNTS = ['ThreadGroup.num_threads', 'LoopController.loops']
-/** What is in these is done by every user who arrives. */
+/** Every user who arrives does what is in these. */
 const ALWAYS = /^(?:GenericController|TransactionController)$/
 /** Below this share of the users who should arrive, the load is not the one that was asked for. */
 const LEAST_SHARE = 0.95
@@ -18,7 +18,7 @@ const LEAST_SHARE = 0.95
 interface ThreadGroup extends Pick<PlanElement, 'name' | 'kind'> {
   /** Its requests must have rows. */
   readonly isExpected: boolean
-  /** The variable that says how much the group does, where nothing defines it: JMeter takes it for 0. */
+  /** The variable that says how much the group does, if nothing defines it: JMeter uses 0. */
   readonly undefinedVariable: string | undefined
   /** How many users arrive by its schedule; NaN if it has none, or some of them may have nothing to do. */
   readonly arrivals: number
@@ -168,7 +168,7 @@ function makesRows({ kind, properties }: PlanElement): boolean {
   )
 }
 
-/** A bit each: there may be millions of users. */
+/** One bit each: there may be millions of users. */
 class NumberSet {
   #bits = new Uint8Array(128)
   size = 0

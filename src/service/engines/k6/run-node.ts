@@ -1,12 +1,13 @@
 import { variableOf } from '../../../analysis/plans/check/source-plan.js'
 import { dirname } from 'node:path'
-import { FactsReader, ORDER_VARIABLE, type K6Facts, type K6Order } from '../../programs/k6/order.js'
-import { describeExit, type NodeOrder, type NodeOutcome, type NodeWork } from '../engine.js'
+import { FactsReader, ORDER_VARIABLE, type K6Order } from '../../programs/k6/order.js'
+import { describeExit } from '../../lines.js'
+import type { NodeOrder, NodeOutcome, NodeWork } from '../engine.js'
 import { placeVariables } from '../environment-file.js'
 import { packageFile } from '../install/run-to-end.js'
+import { NodeOutput } from '../node-output.js'
 import { planSecrets, redactLog } from '../redact-log.js'
 
-/** What a node has for scripts: on this machine, or in its image. */
 export interface K6Tool {
   readonly k6: string
   readonly version: string
@@ -21,7 +22,6 @@ interface K6Plan {
 }
 
 const PROGRAM = 'dist/tools/k6.mjs'
-const SHOWN_LINES = 10
 
 /** Runs the script on one node, in a process that starts k6 and reads its samples there. */
 export async function runOnNode(
@@ -33,7 +33,12 @@ export async function runOnNode(
   const { node } = order
   const folder = dirname(order.planFile)
   const program = packageFile(PROGRAM)
-  const output = new NodeOutput(order.mark, (line) => ports.log(`${order.nodeName}: ${redact(line)}`))
+  const reader = new FactsReader()
+  const output = new NodeOutput({
+    word: order.mark,
+    take: (fact) => reader.take(fact),
+    log: (line) => ports.log(`${order.nodeName}: ${redact(line)}`)
+  })
   const exit = await node.run(
     {
       file: tool.node,
@@ -49,14 +54,14 @@ export async function runOnNode(
         ...placeVariables(order.place),
         [ORDER_VARIABLE]: JSON.stringify(describeOrder(tool, order))
       },
-      onLine: (line) => output.take(line)
+      onLine: (line) => output.push(line)
     },
     signal
   )
-  // Whoever stopped it knows that load is missing.
+  // The caller has stopped it and knows that load is missing.
   if (signal.aborted) return { problem: null }
-  const { facts } = output
-  if (facts === undefined)
+  const { facts } = reader
+  if (facts === undefined || output.isBroken)
     return {
       problem: redact(
         `The process that runs k6 ended too early (${describeExit(exit)}): ${output.lastLines.join('\n')}`
@@ -73,42 +78,6 @@ export async function runOnNode(
     doubts: facts.doubts.map(redact),
     lines: facts.lines.map((line) => ({ ...line, text: redact(`k6: ${line.text}`) })),
     isIdle: facts.isIdle
-  }
-}
-
-/** Reads what a node's process prints: what it tells the service, and lines for people. */
-class NodeOutput {
-  readonly lastLines: string[] = []
-  readonly #reader = new FactsReader()
-  /** Something that it told cannot be read: then it is not known how k6 ended. */
-  #isBroken = false
-
-  /** The word is in front of what the node itself tells; a script does not know it. */
-  constructor(
-    private readonly word: string,
-    private readonly log: (line: string) => void
-  ) {}
-
-  /** Undefined if the node has not told all of them. */
-  get facts(): K6Facts | undefined {
-    return this.#isBroken ? undefined : this.#reader.facts
-  }
-
-  take(line: string): void {
-    if (!line.startsWith(`${this.word} `)) this.#show(line)
-    else
-      try {
-        this.#reader.take(line.slice(this.word.length + 1))
-      } catch {
-        this.#isBroken = true
-        this.#show(line)
-      }
-  }
-
-  #show(line: string): void {
-    this.lastLines.push(line)
-    if (this.lastLines.length > SHOWN_LINES) this.lastLines.shift()
-    this.log(line)
   }
 }
 

@@ -108,7 +108,7 @@ export function describeBrowser({ program, driver }: Browser): string {
   return `${program.name} (${program.file}) and ${driver.name} (${driver.file})`
 }
 
-/** A variable decides alone: whoever sets it wants that program and no other. */
+/** A variable decides alone: it names the only program that is wanted. */
 async function findAll(place: Place, source: ProgramSource): Promise<string[]> {
   const { variable, folderVariable, names, files, title } = place
   const { image } = source

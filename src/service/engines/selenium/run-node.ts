@@ -1,8 +1,10 @@
 import { dirname } from 'node:path'
 import { joinWords } from '../../../contract/text.js'
-import { describeExit, type NodeOrder, type NodeWork, withFinalDots } from '../engine.js'
+import { describeExit, limitLines } from '../../lines.js'
+import { type NodeOrder, type NodeWork, withFinalDots } from '../engine.js'
 import { hostAgent } from '../host-agent.js'
 import { packageFile } from '../install/run-to-end.js'
+import { NodeOutput } from '../node-output.js'
 import { jvmOptions } from '../tool-environment.js'
 import { placeVariables, planParameters } from '../environment-file.js'
 import { planSecrets, redactLog } from '../redact-log.js'
@@ -30,6 +32,8 @@ const JVM_OPTIONS = [
   ...['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Djava.awt.headless=true']
 ]
 const SHOWN_USERS = 5
+/** Every user may print the same; the tool's log has it all. */
+const SHOWN_LINES = 200
 /** A user who reports nothing for this share of the duration, and this long (closing and opening a browser takes a while), is stuck. */
 const STUCK_SHARE = 0.5
 const STUCK_MS = 5000
@@ -42,7 +46,13 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
   const { classPath, classesDir } = plan.compiled
   const folder = dirname(order.planFile)
   const hub = packageFile('dist/tools/selenium-hub.mjs')
-  const output = new NodeOutput(order.mark, (line) => ports.log(`${order.nodeName}: ${redact(line)}`))
+  const reported = new Reported()
+  const log = (line: string): void => ports.log(`${order.nodeName}: ${redact(line)}`)
+  const output = new NodeOutput({
+    word: order.mark,
+    take: (fact) => reported.take(fact),
+    log: limitLines(SHOWN_LINES, log, 'the plan prints a lot; the rest is in the log of the tool')
+  })
   const exit = await node.run(
     {
       file: plan.node,
@@ -52,14 +62,14 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
       collects: [order.logFile],
       cwd: node.pathOf(folder),
       env: { ...node.env, [ORDER_VARIABLE]: JSON.stringify(toolOrder(plan, order, ports.env)) },
-      onLine: (line) => output.take(line)
+      onLine: (line) => output.push(line)
     },
     signal
   )
-  // Whoever stopped it knows that load is missing, and is waiting.
+  // The caller has stopped it, knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
-  const problem = explainEnd(output, exit, order.threads ?? 1)
-  const losses = problem === null ? await findLosses(order, output, signal) : []
+  const problem = explainEnd(reported, { exit, output, users: order.threads ?? 1 })
+  const losses = problem === null ? await findLosses(order, reported, signal) : []
   return { problem: problem === null ? null : redact(problem), losses: losses.map(redact) }
 }
 
@@ -93,15 +103,17 @@ function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv)
 }
 
 /** The node could not run the plan: its program failed, or every user did. */
-function explainEnd(output: NodeOutput, exit: NodeExit, users: number): string | null {
-  const { failures, lastLines, facts, isBroken } = output
+function explainEnd(
+  { failures, facts }: Reported,
+  { exit, output, users }: { exit: NodeExit; output: NodeOutput; users: number }
+): string | null {
   const [first] = failures
   if (first !== undefined && failures.length >= users) {
     const all = `All ${users} users ended with an error; user ${first.user}`
     return `${users === 1 ? 'The plan ended with an error' : all}: ${first.words}${adviceFor(first.words)}`
   }
-  if (exit.code === 0 && facts !== undefined && !isBroken) return null
-  return `The users' process ended too early (${describeExit(exit)}): ${lastLines.slice(-10).join('\n').slice(0, 2000)}`
+  if (exit.code === 0 && facts !== undefined && !output.isBroken) return null
+  return `The users' process ended too early (${describeExit(exit)}): ${output.lastLines.join('\n').slice(0, 2000)}`
 }
 
 function adviceFor(words: string): string {
@@ -110,9 +122,9 @@ function adviceFor(words: string): string {
     : ''
 }
 
-async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSignal): Promise<string[]> {
+async function findLosses(order: NodeOrder, reported: Reported, signal: AbortSignal): Promise<string[]> {
   const users = order.threads ?? 1
-  const { failures } = output
+  const { failures, facts } = reported
   const [first] = failures
   const losses: string[] = []
   const lose = (words: string): void => void losses.push(`Selenium: ${words}`)
@@ -120,12 +132,12 @@ async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSig
   await readThreadNames(order.samplesFile, (thread) => seen.add(thread).size < users, signal)
   const all = Array.from({ length: users }, (_, index) => index + 1)
   const silent = all.filter((user) => !seen.has(`user ${order.place.ordinal + 1}-${user}`))
-  const withoutBrowser = output.facts?.withoutBrowser ?? []
+  const withoutBrowser = facts?.withoutBrowser ?? []
   const past = withoutBrowser.filter((user) => all.includes(user) && !silent.includes(user))
   const stuckMs = Math.max(STUCK_MS, STUCK_SHARE * 1000 * (order.durationSec ?? 0))
   if (first !== undefined)
     lose(`${failures.length} of ${users} users ended with an error; user ${first.user}: ${first.words}`)
-  if (seen.size === 0) losses.push(`${order.nodeName} recorded no samples; ${explainSilence(output)}`)
+  if (seen.size === 0) losses.push(`${order.nodeName} recorded no samples; ${explainSilence(facts)}`)
   else if (silent.length > 0)
     lose(
       `${silent.length} of ${users} users recorded no samples (${listUsers(silent)}); is there a step that does not end, or were the users started too late for the duration?`
@@ -134,7 +146,7 @@ async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSig
     lose(
       `${past.length} of ${users} users recorded samples without a browser of the run (${listUsers(past)}): the plan opened none, or it used a browser of its own, past the hub; use new ChromeDriver() or new FirefoxDriver() as the tool says, without a path to a driver, or a RemoteWebDriver at WEBDRIVER_HOST and WEBDRIVER_PORT`
     )
-  for (const { user, silentMs } of output.facts?.stopped ?? [])
+  for (const { user, silentMs } of facts?.stopped ?? [])
     if (silentMs >= stuckMs && !silent.includes(user))
       lose(
         `user ${user} reported nothing in the last ${Math.round(silentMs / 1000)} s; a page did not load, or a step did not end`
@@ -142,7 +154,7 @@ async function findLosses(order: NodeOrder, output: NodeOutput, signal: AbortSig
   return losses
 }
 
-function explainSilence({ facts }: NodeOutput): string {
+function explainSilence(facts: RunFacts | undefined): string {
   if (facts?.sessions === 0) return 'the plan opened no browser'
   return facts?.stopped.length
     ? 'the plan was still busy with its first transaction when the time was up: a page that does not load, or a step that does not end'
@@ -156,43 +168,14 @@ function listUsers(users: readonly number[]): string {
   )
 }
 
-const KEPT_LINES = 40
-/** Every user may print the same; the tool's log has it all. */
-const SHOWN_LINES = 200
-
-/** Reads what a node's process prints: what it tells the service, and lines for people. */
-class NodeOutput {
+/** What the node's process reported. */
+class Reported {
   readonly failures: UserFailure[] = []
-  readonly lastLines: string[] = []
   facts: RunFacts | undefined
-  /** Set if the node told something that cannot be read: then it is not known how its users ended. */
-  isBroken = false
-  #shown = 0
 
-  /** The word is in front of what the node itself tells; a plan does not know it. */
-  constructor(
-    private readonly word: string,
-    private readonly log: (line: string) => void
-  ) {}
-
-  take(line: string): void {
-    const told = line.startsWith(`${this.word} `) ? line.slice(this.word.length + 1) : undefined
-    try {
-      if (told?.startsWith(FAILURE_LINE))
-        this.failures.push(JSON.parse(told.slice(FAILURE_LINE.length)) as UserFailure)
-      else if (told !== undefined) this.facts = JSON.parse(told.slice(FACTS_LINE.length)) as RunFacts
-      else this.#show(line)
-    } catch {
-      this.isBroken = true
-      this.#show(line)
-    }
-  }
-
-  #show(line: string): void {
-    this.lastLines.push(line)
-    if (this.lastLines.length > KEPT_LINES) this.lastLines.shift()
-    this.#shown += 1
-    if (this.#shown <= SHOWN_LINES) this.log(line)
-    if (this.#shown === SHOWN_LINES) this.log('the plan prints a lot; the rest is in the log of the tool')
+  take(fact: string): void {
+    if (fact.startsWith(FAILURE_LINE))
+      this.failures.push(JSON.parse(fact.slice(FAILURE_LINE.length)) as UserFailure)
+    else this.facts = JSON.parse(fact.slice(FACTS_LINE.length)) as RunFacts
   }
 }

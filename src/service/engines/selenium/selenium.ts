@@ -38,7 +38,6 @@ function refuse({ tool, fileNames, hosts }: PlanRequest): string[] {
   return problems
 }
 
-/** What a node has for a run: on this machine, or in its image. */
 type SeleniumTool = Pick<SeleniumImage, 'browser' | 'java' | 'node'> & Partial<SeleniumImage>
 
 function prepareWith(engine: InstallPorts): Engine['prepare'] {

@@ -15,7 +15,7 @@ type Ask = <T>(method: 'GET' | 'POST', path: string, body?: object) => Promise<T
 /** The first version whose Jobs can lose one pod and keep the others. */
 const OLDEST_MINOR = 29
 
-/** All that stands in the way of runs in this namespace. Nothing is created. */
+/** Everything that prevents runs in this namespace. Nothing is created. */
 export async function checkAccess(
   cluster: Cluster,
   signal?: AbortSignal,
@@ -102,7 +102,7 @@ async function checkPermissions({ address, name }: Cluster, ask: Ask): Promise<A
   }
 }
 
-/** Undefined where the cluster does not say; since 1.28 it does. */
+/** Undefined if the cluster does not say, as before 1.28. */
 async function whoAmI(ask: Ask): Promise<string | undefined> {
   const review = await ask<{ status?: { userInfo?: { username?: string } } }>(
     'POST',
@@ -112,7 +112,7 @@ async function whoAmI(ask: Ask): Promise<string | undefined> {
   return review?.status?.userInfo?.username
 }
 
-/** How long a busy cluster is asked again. */
+/** How long requests to a busy cluster are repeated. */
 const LIMIT_MS = 20_000
 const FIRST_RETRY_MS = 500
 const LAST_RETRY_MS = 5_000
@@ -139,7 +139,6 @@ function askPatiently(cluster: Cluster, signal: AbortSignal | undefined, clock: 
   }
 }
 
-/** One kind of object, and what is done with it. */
 interface Rule {
   readonly group: string
   readonly resource: string

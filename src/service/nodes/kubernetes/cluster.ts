@@ -58,7 +58,7 @@ export class ClusterError extends Error {
   }
 }
 
-/** Whether a request that failed may have been served all the same, or may be when it is repeated: all but a refusal. */
+/** Whether a failed request may have been served nevertheless, or may be when it is repeated: true for all but a refusal. */
 export function isUnclear(error: unknown): boolean {
   if (!(error instanceof ClusterError)) return false
   const { status } = error
@@ -69,17 +69,16 @@ export function hasStatus(error: unknown, ...statuses: number[]): boolean {
   return error instanceof ClusterError && error.status !== undefined && statuses.includes(error.status)
 }
 
-/** Whether the cluster is too busy: whatever it would answer, it has not yet. */
+/** Whether the cluster is too busy to answer. */
 export function isBusy(error: unknown): error is ClusterError {
   return error instanceof ClusterError && (error.status === 429 || (error.status ?? 0) >= 500)
 }
 
-/** Whether the cluster does not accept the credentials, or does not allow it: waiting longer seldom helps. */
+/** Whether the cluster refuses the credentials or the request: waiting longer rarely helps. */
 export function isRefusal(error: unknown): error is ClusterError {
   return hasStatus(error, 401, 403)
 }
 
-/** What the API answers instead of an object. */
 export interface Status {
   readonly status?: string
   readonly message?: string

@@ -12,16 +12,16 @@ import { loadKubeconfig } from './kubeconfig.js'
 
 export interface Access {
   readonly headers: Readonly<Record<string, string>>
-  /** For requests and streams, each on a connection of its own: none of them meets one that is about to close. */
+  /** For requests and streams, each on a connection of its own, so that none gets one that is about to close. */
   readonly agent: http.Agent
 }
 
 /** Tokens of plugins live for minutes; reading files and asking plugins for each of a thousand requests is too slow. */
 const KEPT_MS = 20_000
-/** A plugin that asks somebody else may hang; the step must not. */
+/** A plugin may hang; the step must not. */
 const ASK_WITHIN_MS = 30_000
 
-/** The credentials of a context: tokens expire and files are replaced during a run, so they are asked for again and again. */
+/** The credentials of a context. They are read again and again, because tokens expire and files are replaced during a run. */
 export class Credentials {
   #access: Promise<Access> | undefined
   #askedAtMs = 0
@@ -82,7 +82,7 @@ export class Credentials {
     return { headers: headersOf(options), agent: this.#agentFor(options, cluster.server, proxyUrl) }
   }
 
-  /** A new one only for new certificates: else every connection reads them again and keeps 100 KB. */
+  /** A new one only for new certificates: otherwise every connection would read them again and keep 100 KB. */
   #agentFor(options: RequestOptions, server: string, proxyUrl: string | undefined): http.Agent {
     const { ca, cert, key, rejectUnauthorized, servername, agent } = options
     const parts = [ca, cert, key, rejectUnauthorized, servername].map(String)

@@ -78,13 +78,13 @@ async function connect(parts: ExecParts, access: Access): Promise<{ code: number
   }
 }
 
-/** The command has ended, and the server is not waited for any longer. */
+/** The command has ended; the server need not close the connection. */
 const OVER = new Error('over')
 
 /**
  * One command over one WebSocket: the first byte of each message is its channel. Reading stops while a receiver is busy, and the
- * standard input is read only as fast as it is sent. When it is over, no receiver runs any more, so that nobody writes to a file that
- * somebody else continues.
+ * standard input is read only as fast as it is sent. When it returns, no receiver is running any more, so that nobody writes to a file
+ * that somebody else continues.
  */
 async function converse(parts: ExecParts, access: Access, onOpened: () => void): Promise<{ code: number }> {
   const { server, streams, pod, limits = LIMITS } = parts
@@ -106,7 +106,7 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
     const refuse = (body: string): void => failed.abort(new UpgradeRefused(response.statusCode ?? 0, body))
     text(response).then(refuse, () => refuse(''))
   })
-  // With the status, all is known; the connection may end as it likes.
+  // Once the status is here, it does not matter how the connection ends.
   socket.on('error', (error) => failed.abort(status === undefined ? unreachable(server, error) : OVER))
   socket.once('close', (code) => (closeCode = code))
   const messages = on(socket, 'message', { signal, close: ['close'], highWaterMark: MOST_WAITING })
@@ -212,7 +212,7 @@ export class Openings {
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
-  /** The one that waits longest takes the place. */
+  /** The one that has waited longest is next. */
   leave(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.free++

@@ -80,7 +80,7 @@ function readDocument(file: string): { file: string; document: Record<string, un
   throw new ClusterError(`The kubeconfig ${file} is empty or not a map.`)
 }
 
-/** What kubectl understands and the package does not: `tokenFile`, paths relative to the file, and what a plugin is told of its caller. */
+/** What kubectl understands and the package does not: `tokenFile`, paths relative to the file, and what a plugin is told about its caller. */
 function complete(users: unknown, folder: string, env: NodeJS.ProcessEnv): void {
   for (const { user } of Array.isArray(users) ? (users as { user?: RawUser }[]) : []) {
     // It is read again every minute.

@@ -15,7 +15,7 @@ import { type Access, Credentials } from './credentials.js'
 import { execInPod, Openings } from './exec.js'
 import { findKubeconfig, loadKubeconfig } from './kubeconfig.js'
 
-/** Finds the cluster in the kubeconfig. Nothing is asked of it yet; a promise, so that what is wrong with the file rejects. */
+/** Finds the cluster in the kubeconfig, and sends nothing to it. Problems with the file reject the promise. */
 export async function openCluster(choice: ClusterChoice, env: NodeJS.ProcessEnv): Promise<Cluster> {
   return Promise.resolve(open(findKubeconfig(env), choice, env))
 }
@@ -79,7 +79,7 @@ interface RequestParts {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Asks once; again only where the credentials were not accepted. */
+/** Sends the request once, and a second time only if the credentials were not accepted. */
 async function requestJson(parts: RequestParts): Promise<unknown> {
   const { credentials, method, path, server, signal } = parts
   signal?.throwIfAborted()
@@ -139,7 +139,7 @@ function send({ server, method, path, body, signal }: RequestParts, { agent, hea
   })
 }
 
-/** Kubernetes says seconds; a date is a proxy's, and not worth it. */
+/** Kubernetes sends seconds; a date, which a proxy may send, is ignored. */
 function readSeconds(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined
 }

@@ -8,7 +8,7 @@ const UNUSED: GroupUsage = { cpuTicks: 0, memoryBytes: 0, threads: new Map() }
 /** Watches, over a run, whether this machine has enough CPU and memory for the tools of all its nodes. */
 export class LoadRecorder {
   private readonly samples: LoadSample[] = []
-  /** The tools that are running, with what they had used at the last look. */
+  /** The running tools, with what they had used at the last reading. */
   private readonly running = new Map<number, GroupUsage>()
   private generatorTicks = 0
   private waits: ThreadWaits | undefined
@@ -61,10 +61,11 @@ export class LoadRecorder {
       const { generatorTicks, waits: generatorWaits } = this
       this.samples.push({ ...rest, generatorTicks, generatorBytes, generatorWaits })
     } catch {
-      // A process may end between two looks, and a container may hide what it likes.
+      // A process may end between two readings, and a container may hide anything.
     }
   }
-  /** The time of what has just ended is gone: it counts as idle since the last look. */
+
+  /** The CPU time of a process that has just ended is gone: it counts as idle since the last reading. */
   private count(groupId: number, usage: GroupUsage): void {
     const { cpuTicks, threads } = this.running.get(groupId) ?? UNUSED
     this.running.set(groupId, usage)
@@ -85,14 +86,14 @@ const LEAST_MS = 10_000
 /** A shortage of CPU counts if it lasted for most of the run; one of memory does harm sooner. */
 const MOST_OF_THE_RUN = 0.5
 const PART_OF_THE_RUN = 0.2
-/** From here on there is nothing left for a thread that becomes ready. */
+/** From here on, nothing is left for a thread that becomes ready. */
 const FULL = 0.95
 const BUSY = 0.8
 /** A response is noticed this much later, on average, and a request is sent this much later. */
 const LONG_WAIT_MS = 20
 /** Fewer waits are not enough for an average. */
 const LEAST_RUNS = 20
-/** Where the kernel does not say how long a process waits: those who use less of a busy machine are hardly held up. */
+/** If the kernel does not say how long a process waits: processes that use less of a busy machine are hardly held up. */
 const LEAST_SHARE = 0.25
 const MUCH_STOLEN = 0.1
 const THROTTLED = 0.5

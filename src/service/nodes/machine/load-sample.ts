@@ -7,10 +7,10 @@ import { type ProcStat, readAllProcStats, withDescendants } from '../../proc-sta
 /** Linux counts CPU time in hundredths of a second, whatever its own clock does. */
 export const TICK_MS = 10
 const PAGE_BYTES = 4096
-/** A browser has dozens of threads; this many tell enough, and looking must not cost what it measures. */
+/** A browser has dozens of threads; this many are enough, and measuring must not cost what it measures. */
 const MAX_THREADS = 400
 
-/** How busy a machine is at one moment; what counts up starts anywhere. */
+/** How busy a machine is at one moment; counters may start anywhere. */
 export interface LoadSample {
   readonly atMs: number
   /** Cores that processes started here may use. */
@@ -186,7 +186,6 @@ function readLimit(folder: string): Memory | undefined {
   return { totalBytes, availableBytes: Math.max(0, totalBytes - usedBytes + cacheBytes) }
 }
 
-/** Lines of a name and a number. */
 function readCounts(file: string): Map<string, number> {
   const lines = read(file).split('\n')
   return new Map(
@@ -197,7 +196,6 @@ function readCounts(file: string): Map<string, number> {
   )
 }
 
-/** Empty if there is no such file. */
 function read(file: string): string {
   return attempt(() => readFileSync(file, 'latin1')) ?? ''
 }

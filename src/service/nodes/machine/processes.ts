@@ -17,7 +17,6 @@ import { type ProcStat, readAllProcStats, readProcStat } from '../../proc-stat.j
 
 export type { ProcessGroup }
 
-/** What a process on this machine needs of a command. */
 export type ToolCommand = Pick<
   NodeCommand,
   'file' | 'args' | 'cwd' | 'env' | 'onLine' | 'tempDir' | 'onStart' | 'whenReady'

@@ -29,7 +29,7 @@ interface Note {
 const NOTE = /^\d+-[0-9a-f]{16}\.json(\.new)?$/
 const FORGOTTEN_AFTER_MS = 7 * 24 * 3600 * 1000
 
-/** The user's running tools, a file each, to find later what a killed command and its watchdog left. Its own failures stop nothing. */
+/** The user's running tools, one file each, to find what a killed command and its watchdog left behind. Its own failures stop nothing. */
 export class ToolRegistry {
   private readonly files = new Map<number, string>()
   private readonly owner = { pid: process.pid, startTime: attempt(() => readStartTime(process.pid)) ?? '' }
@@ -51,7 +51,7 @@ export class ToolRegistry {
 
   note(group: ProcessGroup): void {
     const { dir, owner, place } = this
-    // An owner that cannot be told apart from another process would look dead.
+    // An owner that cannot be identified would look dead.
     if (dir === undefined || owner.startTime === '' || group.startTime === '') return
     const file = join(dir, `${group.pid}-${randomBytes(8).toString('hex')}.json`)
     attempt(() => {
@@ -118,7 +118,7 @@ function claimFolder(dir: string): string | undefined {
 }
 
 function readNote(file: string): Note | undefined {
-  // To read a pipe would wait for whoever writes to it.
+  // Reading a pipe would wait for a writer.
   if (!lstatSync(file).isFile()) return undefined
   const { group, owner, place } = (JSON.parse(readFileSync(file, 'utf8')) ?? {}) as Partial<Note>
   const isWhole = isProcessGroup(group) && isProcessGroup(owner) && typeof place === 'string'

@@ -27,7 +27,7 @@ export interface PodPlaceParts extends Omit<JobParts, 'request'> {
   readonly cluster: Cluster
   readonly clock: Clock
   readonly log: (line: string) => void
-  /** Called with what to do where pods could not be deleted; without it, that is logged. */
+  /** Called with advice if pods could not be deleted; without it, that is logged. */
   readonly onLeft?: (words: string) => void
 }
 
@@ -58,8 +58,8 @@ async function openGrid(parts: PodPlaceParts, request: NodeSetRequest, signal: A
   }
   try {
     const manifest = jobManifest({ place, request, marker, defaultImage })
-    if (!request.isTakenUp) await createJob(grid, manifest, signal)
-    const started = await (request.isTakenUp ? findPods(grid, signal) : waitForPods(grid, signal))
+    if (!request.isContinued) await createJob(grid, manifest, signal)
+    const started = await (request.isContinued ? findPods(grid, signal) : waitForPods(grid, signal))
     return createPodSet({ ...grid, ...started, jobName: jobName(request) })
   } catch (error) {
     await removeJobs({ ...grid, isUnclear: true })
@@ -68,7 +68,7 @@ async function openGrid(parts: PodPlaceParts, request: NodeSetRequest, signal: A
 }
 
 const RETRY_EVERY_MS = 2000
-/** How often a node failed before this pod was created: whatever this one is, it is not the first. */
+/** How often a node failed before this pod was created: if it did, this pod is a replacement. */
 const FAILURE_COUNTS = ['failure', 'ignored-failure'].map(
   (what) => `batch.kubernetes.io/job-index-${what}-count`
 )
@@ -104,7 +104,7 @@ function isReplacement(pod: PodDocument): boolean {
   return FAILURE_COUNTS.some((name) => Number(pod.metadata.annotations?.[name] ?? '0') > 0)
 }
 
-/** The pods of a grid as its nodes, watched until they are given back. */
+/** The pods of a grid as its nodes, watched until they are closed. */
 function createPodSet(
   parts: PodsToStart & StartedPods & { jobName: string; onLeft: (words: string) => void }
 ): NodeSet {
@@ -167,7 +167,7 @@ export interface PodNode extends LoadNode {
   doubts(): readonly string[]
 }
 
-/** The folder and the timings are other ones in tests. */
+/** Tests change the folder and the timings. */
 export interface PodNodeParts
   extends Omit<ContactParts, 'home' | 'timings'>, Partial<Pick<ContactParts, 'home' | 'timings'>> {
   readonly nodeName: string
@@ -202,7 +202,7 @@ export function createPodNode(parts: PodNodeParts): PodNode {
   }
 }
 
-/** Ids are plain; any other becomes so. */
+/** Ids are plain; anything else is hashed. */
 function turnName(id: string): string {
   return /^[\w-]{1,100}$/.test(id) ? id : createHash('sha256').update(id).digest('hex')
 }

@@ -46,7 +46,7 @@ function guardProcess(
   // So that a script cannot call it either.
   process.exit = (code) => fail(`the script called process.exit(${code ?? ''})`)
   const onStray = (how: string) => (thrown: unknown) => {
-    // A stop closes pages under calls that nobody waits for any more.
+    // A stop closes pages while calls that nobody waits for are in progress.
     if (schedule.isOver) return
     fail(`${how}: ${oneLine(toError(thrown).message)}`, thrown)
   }
@@ -60,8 +60,7 @@ function guardProcess(
       onSignal(signal)
       schedule.stop()
     })
-  // A loop without an end that never waits blocks everything here, this too: whoever started the process sees it.
-  // The first one says that there is something to watch.
+  // An endless loop that never waits blocks this timer too, which the service notices. The first beat says that there is something to watch.
   tell({ kind: 'beat' })
   setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref()
 }

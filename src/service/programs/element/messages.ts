@@ -1,6 +1,6 @@
 import { openSync, writeSync } from 'node:fs'
 
-/** What the process tells whoever started it, one JSON object per line of a file of their own, apart from what a script prints. */
+/** What the process reports, one JSON object per line, in a file of its own apart from what a script prints. */
 export type Message =
   /** It is alive: nothing blocks it. */
   | { readonly kind: 'beat' }

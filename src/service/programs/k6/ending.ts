@@ -1,4 +1,5 @@
 import { count, formatDuration } from '../../../contract/text.js'
+import { describeExit } from '../../lines.js'
 import type { TestOptions } from './options.js'
 import type { K6Facts } from './order.js'
 import type { Samples } from './samples.js'
@@ -25,7 +26,6 @@ interface Found {
 const CROSSED = 99
 const MARKED_FAILED = 110
 
-/** What k6's end means for the run. */
 export function conclude(found: Found): K6Facts {
   const { end, words, samples } = found
   const { problems, losses, notes } = samples.translation.facts
@@ -41,7 +41,7 @@ export function conclude(found: Found): K6Facts {
       ...(words.exceptions > 0
         ? [`k6: an exception ended ${count(words.exceptions, 'iteration')}: ${said}`]
         : []),
-      // After another end k6 may not have written all of it, and whoever was there is interrupted.
+      // If k6 ended otherwise, it may not have written everything, and its iterations are interrupted.
       ...(problem === null ? [...words.describeInterrupted(), ...doubtSamples(found, summary)] : [])
     ],
     doubts: notes,
@@ -63,7 +63,7 @@ export function describeFailure(words: string): string {
 
 function findProblem({ end, words, samples }: Found): string | null {
   if (samples.failure !== undefined) return describeFailure(samples.failure)
-  const how = end.signal === null ? `exit code ${end.code}` : `killed by ${end.signal}`
+  const how = describeExit(end)
   const said = words.errors.length === 0 ? '' : `: ${words.errors.join('\n')}`
   if (end.limitMs !== undefined)
     return `k6 was stopped, because it was still running after ${formatDuration(end.limitMs)}, which is longer than the script can take with setup() and teardown() (${how})${said}`

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { K6Order, ScriptOrder } from './order.js'
 
-/** What of a script's options decides how it is started; as `k6 inspect` prints them. */
+/** The options of a script that decide how it is started, as `k6 inspect` prints them. */
 export interface ScriptOptions {
   readonly vus?: number | null
   readonly duration?: string | null
@@ -28,7 +28,7 @@ export interface TestOptions {
 const NEEDED_TAGS = [
   ...['check', 'error', 'error_code', 'expected_response', 'group', 'method', 'name', 'scenario'],
   ...['service', 'status', 'url'],
-  // Not used by a metric: it only says whose request a row is.
+  // No metric uses it: it only says whose request a row is.
   'vu'
 ]
 
@@ -62,7 +62,7 @@ export function findDottedHost(text: string, hosts: K6Order['hosts']): string | 
   return hosts.map(({ host }) => `${host}.`).find((dotted) => holdsHost(lower, dotted.toLowerCase()))
 }
 
-/** `//shop.example.` before a port, a path or the end of a line; nothing is known of what would follow the text. */
+/** `//shop.example.` before a port, a path or the end of a line; what follows the text is unknown. */
 function holdsHost(text: string, dotted: string): boolean {
   for (let at = text.indexOf(`//${dotted}`); at >= 0; at = text.indexOf(`//${dotted}`, at + 1))
     if (/[^\w-]/.test(text[at + 2 + dotted.length] ?? '')) return true
@@ -107,7 +107,7 @@ export function shapeOf(own: ScriptOptions, order: ScriptOrder): Shape {
   }
 }
 
-/** What of the settings or of the script has no effect, one sentence each. */
+/** Settings, and options of the script, that have no effect, one sentence each. */
 export function doubtShape(own: ScriptOptions, { stage }: Shape, order: ScriptOrder): string[] {
   if (hasScenarios(own)) return []
   const { vus, rampupSec, durationSec } = order

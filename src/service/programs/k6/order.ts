@@ -3,7 +3,7 @@ import type { NodeLine } from '../../node-lines.js'
 
 /** What the service asks of a node; JSON in the environment variable ORDER_VARIABLE. */
 export interface K6Order {
-  /** Random, before what the node tells the service: nothing that a script prints can be taken for it. */
+  /** Random, in front of the facts for the service: nothing that a script prints can be mistaken for them. */
   readonly word: string
   readonly k6: string
   readonly script: string
@@ -21,7 +21,6 @@ export interface K6Order {
   readonly hosts: readonly { readonly host: string; readonly address: string }[]
 }
 
-/** What reading a script needs of it. */
 export type ScriptOrder = Pick<
   K6Order,
   'k6' | 'script' | 'vus' | 'rampupSec' | 'durationSec' | 'part' | 'parts' | 'hosts'
@@ -40,7 +39,7 @@ export interface K6Facts {
   readonly isIdle: boolean
 }
 
-/** One line of output each, for a line has some thousand characters at most; the last one says that nothing is missing. */
+/** One line of output each, because a line has a few thousand characters at most; the last one says that nothing is missing. */
 type Told =
   | { readonly problem: string }
   | { readonly loss: string }
@@ -51,7 +50,7 @@ type Told =
 /** Even if each character is written as \u0000 it fits into a line. */
 const MAX_WORDS = 1200
 
-/** With a mark where it is cut: the last word before it may be half a secret, and whoever redacts it must know. */
+/** With a mark where it is cut, for the redaction: the last word before it may be half a secret. */
 function cutWords(text: string): string {
   return text.length <= MAX_WORDS ? text : `${text.slice(0, MAX_WORDS)}${CUT}`
 }
@@ -73,7 +72,7 @@ export class FactsReader {
   readonly #losses: string[] = []
   readonly #doubts: string[] = []
   readonly #lines: NodeLine[] = []
-  /** Undefined until all of them were told. */
+  /** Undefined until all of them are here. */
   facts: K6Facts | undefined
 
   /** Throws if it is none of the lines above. */

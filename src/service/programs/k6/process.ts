@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 
-/** For the last words in the pipes: a process that k6 has started, and left behind, may hold them open forever. */
+/** For the last output in the pipes: a process that k6 has started and left behind may hold them open forever. */
 const LAST_WORDS_MS = 3000
 
 interface K6Exit {
@@ -40,7 +40,7 @@ export function startK6(
       if (isGroup && pid !== undefined) process.kill(-pid, signal)
       else k6.kill(signal)
     } catch {
-      // Nothing is left of it.
+      // It has ended.
     }
   }
   const ended = new Promise<K6Exit>((resolve, reject) => {

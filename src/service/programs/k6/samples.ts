@@ -68,7 +68,7 @@ export class Samples {
     try {
       ftruncateSync(this.#file, this.#bytes)
     } catch {
-      // Whoever reads the rows leaves it out too.
+      // The reader of the rows leaves it out too.
     }
   }
 

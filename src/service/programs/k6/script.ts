@@ -3,7 +3,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { formatDuration } from '../../../contract/text.js'
-import { CUT, splitLines } from '../../lines.js'
+import { CUT, describeExit, splitLines } from '../../lines.js'
 import {
   describeConfig,
   doubtShape,
@@ -43,14 +43,14 @@ interface ReadPorts {
   readonly onStart?: (k6: K6Process) => void
 }
 
-/** A script that can be run as it is asked for. */
+/** A script that can be run as requested. */
 interface Script {
   readonly own: ScriptOptions
   /** With the settings of the run. */
   readonly options: TestOptions
   /** For `k6 run`. */
   readonly args: readonly string[]
-  /** What of the settings or of the script has no effect, one sentence each. */
+  /** Settings, and options of the script, that have no effect, one sentence each. */
   readonly doubts: readonly string[]
 }
 
@@ -64,7 +64,7 @@ export class ScriptError extends Error {
   }
 }
 
-/** What the script says of itself. Throws if it cannot be read, or cannot be run as it is asked for. */
+/** Reads the script's options. Throws if it cannot be read, or not be run as requested. */
 export async function readScript(order: ScriptOrder, ports: ReadPorts): Promise<Script> {
   const config = join(ports.tempDir, 'config.json')
   await writeFile(config, JSON.stringify(describeConfig(order)))
@@ -100,7 +100,7 @@ async function refuseHosts(order: ScriptOrder, env: NodeJS.ProcessEnv): Promise<
 /** Longer than a host can be. */
 const OVERLAP = 300
 
-/** In all that is uploaded: the script may import it or read it. The files in an archive are in it as they are. */
+/** In all uploaded files, which the script may import or read. An archive contains its files uncompressed. */
 async function findInFiles({ script, hosts }: ScriptOrder): Promise<string | undefined> {
   const folder = dirname(script)
   for (const name of await readdir(folder)) {
@@ -139,10 +139,10 @@ async function inspect<T>(
     late.abort()
     k6.kill('SIGKILL')
   }, limitMs)
-  const { code, signal } = await k6.ended.finally(() => clearTimeout(limit))
+  const exit = await k6.ended.finally(() => clearTimeout(limit))
+  const { code } = exit
   const isLate = late.signal.aborted
-  const how = signal === null ? `exit code ${code}` : `killed by ${signal}`
-  const silence = isLate ? `it had not ended after ${formatDuration(limitMs)}` : how
+  const silence = isLate ? `it had not ended after ${formatDuration(limitMs)}` : describeExit(exit)
   if (code !== 0 || isLate) throw new ScriptError(errors.join('\n') || silence, { code, isLate })
   try {
     return JSON.parse(printed()) as T

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { joinsOfExtreme, joinsOfRange, type Joins, type Limit, type NodeLine } from '../../node-lines.js'
 import type { TestOptions } from './options.js'
 
-/** What k6's summary says of a metric: its figures, and whether the thresholds on it hold. */
+/** What k6's summary says about a metric: its figures, and whether the thresholds on it hold. */
 interface Metric {
   readonly thresholds?: Readonly<Record<string, unknown>>
   readonly [figure: string]: unknown
@@ -49,7 +49,6 @@ interface ScriptThreshold {
   readonly endsTest: boolean
 }
 
-/** Those of the script. */
 export function listThresholds({ thresholds }: TestOptions): ScriptThreshold[] {
   return Object.entries(thresholds ?? {}).flatMap(([metric, expressions]) =>
     expressions.map((each) => {
@@ -107,7 +106,7 @@ function joinsOfSum(figure: unknown, limit: Limit | undefined): Joins {
 
 const EXPRESSION = /^\s*(\w+|p\([^)]*\))\s*(<=|>=|===?|!=|<|>)\s*(\S+)\s*$/
 
-/** `p(95) < 200`; without a limit if it is in a form of which k6's documentation says nothing. */
+/** `p(95) < 200`; without a limit if the form is not in k6's documentation. */
 function readExpression(text: string): { figure: string; limit?: Limit } {
   const [, figure = '', operator = '', number = ''] = EXPRESSION.exec(text) ?? []
   if (number === '' || !Number.isFinite(Number(number))) return { figure }

@@ -1,9 +1,10 @@
 import { pathToFileURL } from 'node:url'
 import { count } from '../../../contract/text.js'
+import { limitLines } from '../../lines.js'
 
 const MOST_ERRORS = 3
 const MOST_LINES = 100
-/** More than this of the users, or of the iterations, is not an accident of the last moment. */
+/** A larger share of the users or iterations is no coincidence of the last moment. */
 const MOST_INTERRUPTED = 0.05
 /** The first line and the last one of what k6 prints about itself and the test, then a line per scenario. */
 const BANNER = /^ +\/\\ +Grafana /
@@ -36,7 +37,7 @@ function parseLogLine(line: string): LogLine {
     const words = [msg, error, hint].filter((part) => typeof part === 'string' && part !== '').join(': ')
     return { level: String(level), words, source: String(source) }
   } catch {
-    // One that was cut, for its length, has lost what comes after its words.
+    // A line that was cut because of its length has lost what follows its message.
     const [, level = 'info'] = /"level":"(\w+)"/.exec(line) ?? []
     const source = level === 'error' && /\\n\\tat |\\n\s+at /.test(line) ? 'stacktrace' : ''
     return { level, words: line.replaceAll('\\n', '\n').replaceAll('\\t', '\t'), source }
@@ -50,21 +51,24 @@ export class K6Words {
   firstException = ''
   /** The last ones of k6 itself. */
   readonly errors: string[] = []
-  #shown = 0
-  #logged = 0
+  readonly #showOutput: (line: string) => void
+  readonly #showLog: (line: string) => void
   #isBanner = false
   /** Whether k6 has said how far it is. */
   #hasProgress = false
   #users = 0
   #complete = 0
   #interrupted = 0
-  /** By `abortOnFail`: then k6 interrupts whoever is there. */
+  /** By `abortOnFail`: then k6 interrupts all iterations. */
   #isCutShort = false
 
   constructor(
-    private readonly log: (line: string) => void,
+    log: (line: string) => void,
     private readonly folder: string
-  ) {}
+  ) {
+    this.#showOutput = limitLines(MOST_LINES, log, '… k6 prints a lot; the rest is not shown')
+    this.#showLog = limitLines(MOST_LINES, log, '… k6 logs a lot; the rest is not shown')
+  }
 
   /** The summary, mostly. */
   takeOutput(line: string): void {
@@ -76,10 +80,7 @@ export class K6Words {
         Number(complete),
         Number(interrupted)
       ]
-    if (isProgress !== undefined || PART.test(line) || this.#isOfBanner(line)) return
-    this.#shown++
-    if (this.#shown <= MOST_LINES) this.log(line)
-    if (this.#shown === MOST_LINES) this.log('… k6 prints a lot; the rest is not shown')
+    if (isProgress === undefined && !PART.test(line) && !this.#isOfBanner(line)) this.#showOutput(line)
   }
 
   takeLog(line: string): void {
@@ -94,9 +95,7 @@ export class K6Words {
       this.#isCutShort ||= words.includes('abortOnFail enabled')
       if (this.errors.length > MOST_ERRORS) this.errors.shift()
     }
-    this.#logged++
-    if (this.#logged <= MOST_LINES) this.log(`${level}: ${words}`)
-    if (this.#logged === MOST_LINES) this.log('… k6 logs a lot; the rest is not shown')
+    this.#showLog(`${level}: ${words}`)
   }
 
   /** Iterations that k6 ended, of a test that it ended by itself: a request that they waited for is in no row. */

@@ -47,7 +47,7 @@ export function standInForDriver(args: readonly string[], { hubPort, browser, wa
       response.end()
       end(server)
     } else if (wanted !== browser && asked.url === '/session') {
-      // Another browser than the tool's would give figures of another browser.
+      // A browser other than the tool's would give the figures of that browser.
       const message = `the script starts a driver for ${wanted}, and this run is for ${browser}: choose the tool for the browser, or the browser for the tool`
       asked.resume()
       send(response, failed(500, 'session not created', message))
@@ -80,7 +80,7 @@ function passOn(
   { port, hubPort }: { port: number; hubPort: number }
 ): void {
   const { method, url: path, headers } = asked
-  // Whoever does not speak to this program does not speak to the hub.
+  // A request that is not for this program is not for the hub.
   const isOwn = [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`].includes(headers.host ?? '')
   const host = isOwn ? `127.0.0.1:${hubPort}` : (headers.host ?? '')
   const call = request(

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
+import { describeExit } from '../../lines.js'
 import { readAllProcStats, withDescendants } from '../../proc-stat.js'
 import type { BrowserKind } from './order.js'
 
@@ -110,7 +111,7 @@ function awaitPort(child: ChildProcess, find: (chunk: string) => string | undefi
 }
 
 function describeEnd({ exitCode, signalCode }: ChildProcess): string {
-  return signalCode === null ? `exit code ${exitCode ?? '?'}` : `killed by ${signalCode}`
+  return describeExit({ code: exitCode, signal: signalCode })
 }
 
 /** A process, distinguishable from a later one with the same id. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../../contract/text.js'
+import { hostRules } from '../element/run/run-order.js'
 import type { Driver } from './driver.js'
 import type { BrowserKind, SeleniumOrder } from './order.js'
 
@@ -25,7 +26,7 @@ const DOUBT_MS = 200
 const GONE = ['unknown error', 'invalid session id', 'disconnected', 'tab crashed', 'session not created']
 const ABOUT_PAGE = /net::ERR|about:neterror/
 
-/** The drivers of a hub, those that are still starting a browser too. */
+/** The drivers of a hub, including those that are still starting a browser. */
 interface Sessions {
   readonly drivers: Set<Driver>
   readonly byId: Map<string, Driver>
@@ -267,13 +268,10 @@ function readWanted(body: unknown): Json {
 function adaptChrome(wanted: Json, { browserFile, hosts }: BrowserChoice): Json {
   const options = asObject(wanted['goog:chromeOptions'] ?? wanted.chromeOptions)
   const given = asStrings(options.args).map((arg) => arg.replace(/^-*/, '--'))
-  const rules = hosts.map(
-    ({ host, address }) => `MAP ${host} ${address.includes(':') ? `[${address}]` : address}`
-  )
   const args = new Set([
     ...given.filter((arg) => !NOT_OURS.test(arg) && !STARTS_PROGRAM.test(arg)),
     ...CHROME_ARGUMENTS,
-    ...(rules.length === 0 ? [] : [`--host-resolver-rules=${rules.join(', ')}`])
+    ...hostRules(hosts, [])
   ])
   const adapted = { ...options, binary: browserFile, args: [...args] }
   // A browser that outlives its driver, or that is not started by it, cannot be ended with it.

@@ -1,6 +1,6 @@
 /** What the service asks of a node; JSON in the environment variable ORDER_VARIABLE. */
 export interface SeleniumOrder {
-  /** Random, before what the node tells the service: nothing that a plan prints can be taken for it. */
+  /** Random, in front of the facts for the service: nothing that a plan prints can be mistaken for them. */
   readonly word: string
   readonly browser: BrowserKind
   readonly browserFile: string

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { STEPS_HEADER } from '../../../contract/sample-row.js'
-import { splitLines } from '../../lines.js'
+import { describeExit, splitLines } from '../../lines.js'
 import { type StandIns, writeStandIns } from './driver-stand-in.js'
 import { startDriver } from './driver.js'
 import { type Hub, startHub } from './hub.js'
@@ -58,7 +58,7 @@ function factsOf(ends: readonly UserEnd[]): RunFacts {
   }
 }
 
-/** What the users read now and then: how many are active, and when the test ends. */
+/** What the users read from time to time: how many are active, and when the test ends. */
 class RunState {
   untilMs: number | undefined
   #active = 0
@@ -203,10 +203,11 @@ class User {
       const sessions = this.#sessions
       if (watch.isStopped()) return { sessions, stopped: { user: this.user, silentMs: this.#silentMs() } }
       if (code === 0 || signal.aborted) return { sessions }
-      const how = killedBy === null ? `exit code ${code ?? '?'}` : `killed by ${killedBy}`
       const said = lastLines.length === 0 ? '' : `:\n${lastLines.join('\n')}`
       const thrown = existsSync(this.#thrownFile) ? readFileSync(this.#thrownFile, 'utf8').trim() : ''
-      return this.#failed(thrown || `its process ended with ${how}${said}`)
+      return this.#failed(
+        thrown || `its process ended with ${describeExit({ code, signal: killedBy })}${said}`
+      )
     } finally {
       watch.end()
       rmSync(this.#thrownFile, { force: true })
@@ -279,7 +280,7 @@ function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // A browser of the plan's own still writes there; it all goes at the end of the test.
+    // A browser that the plan started itself still writes there; all of it is removed at the end of the test.
   }
 }
 

@@ -27,7 +27,7 @@ export async function fetchJars(request: JarRequest, ports: InstallPorts): Promi
   await fetchByMaven({ ...request, coordinates: jars.map(({ coordinates }) => coordinates) }, ports)
   const broken = await findBroken(request.to, jars)
   if (broken.length === 0) return
-  // Maven uses what its local repository has without another look, so a broken file would stay there forever.
+  // Maven does not check what its local repository has, so a broken file would stay there forever.
   ports.log(`Downloading again, past Maven's local repository, because ${describe(broken)}`)
   const localRepository = await mkdtemp(join(request.work, 'repository-'))
   const coordinates = broken.map(({ jar }) => jar.coordinates)
@@ -58,10 +58,9 @@ function describe([first, ...others]: readonly BrokenJar[]): string {
   return others.length === 0 ? example : `${example}, and ${others.length} more are missing or wrong`
 }
 
-/** The folder with all installed lists and packages. */
 export const TOOLS_CACHE = 'loadgate-tools'
 
-/** How a tool's jars become its installation, where they do not just lie side by side. */
+/** How a tool's jars become its installation, if they are not just side by side in one folder. */
 interface Layout {
   readonly what: string
   readonly cache: string
@@ -141,7 +140,7 @@ interface MavenRequest {
   readonly localRepository?: string
 }
 
-/** The extension runs in a project and needs nothing of it. */
+/** The extension needs a project to run in, and nothing from it. */
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>loadgate</groupId>
@@ -204,7 +203,7 @@ function mavenArguments({ to, localRepository }: MavenRequest, project: string):
     ...(localRepository === undefined ? {} : { 'maven.repo.local': localRepository })
   }
   const options = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`)
-  // -U: what Maven once did not find, it would not look for again until tomorrow.
+  // -U: otherwise Maven would not look again before tomorrow for what it once did not find.
   return ['-B', '-U', ...options, 'validate']
 }
 

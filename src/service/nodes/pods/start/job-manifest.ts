@@ -7,11 +7,11 @@ export const CONTAINER = 'node'
 
 /** Beyond the time in which the service ends the load itself. */
 const DEADLINE_SLACK_SEC = 600
-/** A Job that ended stays this long, so that people can look at it, should nobody delete it. */
+/** How long an ended Job stays if nobody deletes it, so that people can look at it. */
 const KEEP_AFTER_END_SEC = 600
-/** A pod that someone deletes stays for so long, in which the cluster says why: afterwards nobody knows. */
+/** How long a deleted pod stays: only in this time the cluster says why it was deleted. */
 const LINGER_SEC = 4
-/** Whatever is worth keeping was copied before a pod is deleted. */
+/** Everything worth keeping has been copied before a pod is deleted. */
 const GRACE_SEC = LINGER_SEC + 2
 /** `nobody`, by its number: a kubelet cannot tell whether a named user is root. */
 const USER_ID = 65_534
@@ -30,7 +30,7 @@ export interface JobManifest {
   readonly [key: string]: unknown
 }
 
-/** The same for every attempt, so that a Job whose reply was lost is found again and not created twice. With its number a name of 63 letters at most. */
+/** The same for every attempt, so that a Job whose reply was lost is found again and not created twice. At most 63 characters with the number of a pod. */
 export function jobName({ runId, gridId }: NodesInUse): string {
   return `loadgate-${runId}-${gridId}`
 }
@@ -127,7 +127,7 @@ function labelsOf(marker: string, { gridId, runId }: NodesInUse): Record<string,
 
 const VALUE = /^[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/
 
-/** As the API takes it: objects that have all of these labels. Whatever it finds may be deleted, so no value is taken on trust. */
+/** Selects the objects that have all of these labels. What it selects may be deleted, so every value is checked. */
 export function selectorOf(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map(([name, value]) => {

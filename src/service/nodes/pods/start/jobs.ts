@@ -10,7 +10,7 @@ import { GRID_LABEL, type JobManifest, MARKER_LABEL, selectorOf } from './job-ma
 const CREATE_EVERY_MS = 1000
 const DELETE_EVERY_MS = 2000
 const GIVE_UP_AFTER_MS = 60_000
-/** The post step has a minute; the cluster's last words should be told before it is over. */
+/** The post step has a minute; the cluster's error should be reported before it is over. */
 const POST_STEP_MS = 50_000
 
 /** Creates a Job once: each attempt has the same name; the cluster is asked if unsure. A sent request is not aborted: it may be served. */
@@ -48,7 +48,7 @@ async function isThere(cluster: Cluster, { metadata }: JobManifest): Promise<boo
   return job !== undefined
 }
 
-/** Deletes the Jobs, but for the kept ones, with their pods, and returns how many. One by one: deleting a whole collection takes a permission of its own. */
+/** Deletes the Jobs with their pods, except the kept ones, and returns how many. One by one, because deleting a collection needs a permission of its own. */
 export async function deleteJobs(
   cluster: Cluster,
   selector: string,
@@ -67,14 +67,14 @@ export async function deleteJobs(
       apiVersion: 'v1',
       kind: 'DeleteOptions',
       propagationPolicy: 'Background',
-      // Should another one have the name by now, it is not ours.
+      // Another Job may have the name by now, which is not ours.
       preconditions: { uid: metadata.uid }
     }
     await cluster
       .request('DELETE', `${jobsPath(cluster)}/${metadata.name}`, { body, ...options })
       .catch((error: unknown) => hasStatus(error, 404, 409) || failures.push(error))
   }
-  // After the others: one that cannot be deleted must not keep them.
+  // Thrown after the others are deleted.
   if (failures.length > 0) throw failures[0]
   return items.length
 }
@@ -88,7 +88,7 @@ export interface JobsToDelete {
   readonly signal?: AbortSignal
 }
 
-/** Deletes the Jobs, and tries for a minute where the cluster does not answer. Never throws: `onLeft` is called with what to do instead. */
+/** Deletes the Jobs, and retries for a minute if the cluster does not answer. Never throws: `onLeft` is called with what to do instead. */
 export async function removeJobs(jobs: JobsToDelete & { onLeft: (words: string) => void }): Promise<void> {
   const { cluster, selector, onLeft } = jobs
   await deleteSurely(jobs, GIVE_UP_AFTER_MS).catch((error: unknown) =>
@@ -104,7 +104,7 @@ export function deleteMarked(marker: string, jobs: Omit<JobsToDelete, 'selector'
   return deleteSurely({ ...jobs, selector: selectorOf({ [MARKER_LABEL]: marker }) }, POST_STEP_MS)
 }
 
-/** A temporary failure must not leave pods running: it is retried. Throws the last one. */
+/** Retries after a temporary failure, which must not leave pods running. Throws the last one. */
 async function deleteSurely(jobs: JobsToDelete, giveUpAfterMs: number): Promise<number> {
   const { cluster, selector, clock, signal } = jobs
   const untilMs = clock.now() + giveUpAfterMs

@@ -89,14 +89,14 @@ export async function viewGrid(cluster: Cluster, selector: string, signal: Abort
   return { job, pods: pods.items }
 }
 
-/** Those that the grid's Job created: others with the same labels are somebody else's. */
+/** The pods that the grid's Job created: others with the same labels belong to somebody else. */
 export function ownPods({ job, pods }: GridView): readonly PodDocument[] {
   return pods.filter(
     ({ metadata }) => job && metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid)
   )
 }
 
-/** What happened to an object, the latest last. Nothing if the cluster does not say: events explain, they decide nothing. */
+/** What happened to an object, the latest last; empty if the cluster does not say. Events only explain; they decide nothing. */
 export async function eventsOf(
   cluster: Cluster,
   { name, uid }: { name: string; uid: string },

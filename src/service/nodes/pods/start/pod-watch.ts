@@ -2,7 +2,7 @@ import { clauseOf } from '../../../errors.js'
 import type { Cluster } from '../../kubernetes/cluster.js'
 import { NodeError } from '../../load-node.js'
 import { eventsOf, type GridView, type PodDocument, viewGrid } from './pod-view.js'
-import { isReady, lastWarningOf, lossOf, machineOf, quoted, type Trouble } from './pod-words.js'
+import { isReady, lastWarningOf, lossOf, machineOf, quoted, type PodProblem } from './pod-words.js'
 import { pauseFor, type PodsToStart, type StartedPods } from './start-pods.js'
 import { capitalize } from '../../../../contract/text.js'
 
@@ -34,7 +34,7 @@ export function watchPods(parts: PodsToWatch) {
   let isAway = false
   let callOff = (): void => undefined
 
-  const lose = (one: Watched, trouble: Trouble): void => one.lost.abort(lossError(parts, one, trouble))
+  const lose = (one: Watched, problem: PodProblem): void => one.lost.abort(lossError(parts, one, problem))
   for (const one of watched) {
     const loss = lossOf(one.pod, parts.view.job)
     if (loss !== undefined) lose(one, loss)
@@ -59,7 +59,7 @@ export function watchPods(parts: PodsToWatch) {
       await judge(view)
     } catch (error) {
       if (ending.signal.aborted) return
-      // The load goes on without the API; whoever reads its results notices when they stay away for too long.
+      // The load continues without the API; the readers of its results notice if nothing arrives for too long.
       if (!isAway)
         parts.log(
           `The pods in ${cluster.name} could not be listed: ${clauseOf(error)}. The load continues; trying again.`
@@ -90,7 +90,7 @@ export function watchPods(parts: PodsToWatch) {
   }
 }
 
-/** Runs the act; whoever asks while it runs shares the next one, which sees everything that happened before. */
+/** Runs the act. Callers that come while it runs share the next one, which sees everything that happened before. */
 function oneAtATime(act: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
@@ -106,8 +106,13 @@ function oneAtATime(act: () => Promise<void>): () => Promise<void> {
   return start
 }
 
-/** A pod that vanished between two looks leaves nothing but its events. */
-async function explained(cluster: Cluster, loss: Trouble, pod: PodDocument | undefined, signal: AbortSignal) {
+/** A pod that vanishes between two checks leaves nothing but its events. */
+async function explained(
+  cluster: Cluster,
+  loss: PodProblem,
+  pod: PodDocument | undefined,
+  signal: AbortSignal
+) {
   if (loss.reason !== 'Deleted' || pod === undefined) return loss
   const { reason, message } = (await eventsOf(cluster, pod.metadata, signal)).at(-1) ?? {}
   if (reason === undefined) return loss
@@ -115,7 +120,7 @@ async function explained(cluster: Cluster, loss: Trouble, pod: PodDocument | und
 }
 
 /** The pod's phase does not change when its machine is lost; the cluster only stops calling it ready. */
-async function silence(cluster: Cluster, pod: PodDocument, signal: AbortSignal): Promise<Trouble> {
+async function silence(cluster: Cluster, pod: PodDocument, signal: AbortSignal): Promise<PodProblem> {
   const warning = lastWarningOf(await eventsOf(cluster, pod.metadata, signal))
   return {
     reason: 'NotReady',
@@ -125,9 +130,9 @@ async function silence(cluster: Cluster, pod: PodDocument, signal: AbortSignal):
 }
 
 /** The message of every loss: which node, where it ran, the cluster's words, what to do. */
-function lossError({ region, pods }: PodsToWatch, { index, pod }: Watched, trouble: Trouble): NodeError {
+function lossError({ region, pods }: PodsToWatch, { index, pod }: Watched, problem: PodProblem): NodeError {
   const where = pod === undefined ? '' : ` (pod ${pod.metadata.name} on the machine ${machineOf(pod)})`
   return new NodeError(
-    `Node ${index + 1} of ${pods.length} of the grid in ${region}${where} was lost: ${trouble.words}. ${trouble.advice}`
+    `Node ${index + 1} of ${pods.length} of the grid in ${region}${where} was lost: ${problem.words}. ${problem.advice}`
   )
 }

@@ -4,8 +4,8 @@ import type { Condition, ContainerState, EventDocument, JobDocument, PodDocument
 import { CONTAINER } from './job-manifest.js'
 import { CANNOT_NOTE } from '../work/supervisor.js'
 
-/** What the cluster says of a pod that does not do what it should. */
-export interface Trouble {
+/** What the cluster says about a pod that does not do what it should. */
+export interface PodProblem {
   /** The cluster's short name for it; stays the same while nothing changes. */
   readonly reason: string
   /** For people, with the cluster's own words. */
@@ -25,7 +25,7 @@ export function lossOf(
   pod: PodDocument | undefined,
   job: JobDocument | undefined,
   last: PodDocument | undefined = pod
-): Trouble | undefined {
+): PodProblem | undefined {
   const isDeleted = pod?.metadata.deletionTimestamp !== undefined
   if (pod === undefined || isDeleted) return deletionOf(pod ?? last, job, isDeleted)
   const { terminated } = containerState(pod)
@@ -39,12 +39,12 @@ export function lossOf(
   return disruptionOf(pod) ?? ended(terminated)
 }
 
-/** Why a pod is not there any more, or will not be in a moment. */
+/** Why a pod is gone, or will be in a moment. */
 export function deletionOf(
   last: PodDocument | undefined,
   job: JobDocument | undefined,
   isStillThere: boolean
-): Trouble {
+): PodProblem {
   const failure = failureOf(job)
   if (failure?.reason === 'DeadlineExceeded')
     return told(
@@ -92,11 +92,11 @@ export function quoted(reason: string, message: string | undefined): string {
   return text === '' ? reason : `${reason}: "${text}"`
 }
 
-function told(reason: string, message: string | undefined, advice: string, terminated?: Ended): Trouble {
+function told(reason: string, message: string | undefined, advice: string, terminated?: Ended): PodProblem {
   return { reason, words: `${quoted(reason, message)}${exitCodeOf(terminated)}`, advice }
 }
 
-function outOfMemory(pod: PodDocument): Trouble | undefined {
+function outOfMemory(pod: PodDocument): PodProblem | undefined {
   const { terminated } = containerState(pod)
   if (terminated?.reason !== 'OOMKilled') return undefined
   const limit = limitOf(pod, 'memory')
@@ -114,13 +114,13 @@ export function limitOf(pod: PodDocument, resource: 'cpu' | 'memory'): string | 
   return (containers.find(({ name }) => name === CONTAINER) ?? containers[0])?.resources?.limits?.[resource]
 }
 
-function disruptionOf(pod: PodDocument): Trouble | undefined {
+function disruptionOf(pod: PodDocument): PodProblem | undefined {
   const found = conditionOf(pod.status?.conditions, 'DisruptionTarget')
   if (found?.status !== 'True') return undefined
   return told(found.reason ?? found.type, found.message, DELETED_BY_CLUSTER, containerState(pod).terminated)
 }
 
-function ended(terminated: Ended): Trouble {
+function ended(terminated: Ended): PodProblem {
   const reason = terminated?.reason ?? 'Failed'
   const advice =
     reason === 'StartError' || reason === 'ContainerCannotRun'
@@ -140,7 +140,7 @@ function exitCodeOf(terminated: Ended): string {
 }
 
 /** Why a pod does not run yet, and whether waiting can help. */
-export interface StartTrouble extends Trouble {
+export interface StartProblem extends PodProblem {
   /** `rarely`: only in its first seconds, while the cluster is still setting things up. */
   readonly heals: 'never' | 'rarely' | 'perhaps'
 }
@@ -154,12 +154,12 @@ export interface StartingPod {
 
 type Place = Pick<KubernetesPlace, 'hostNetwork' | 'imagePullPolicy'> & { readonly image: string }
 
-function starting(heals: StartTrouble['heals'], ...said: Parameters<typeof told>): StartTrouble {
+function starting(heals: StartProblem['heals'], ...said: Parameters<typeof told>): StartProblem {
   return { ...told(...said), heals }
 }
 
 /** Undefined for a pod that is ready. */
-export function startTroubleOf({ pod, job, events }: StartingPod, place: Place): StartTrouble | undefined {
+export function startProblemOf({ pod, job, events }: StartingPod, place: Place): StartProblem | undefined {
   if (pod === undefined) return missingPod(job, events, place)
   const loss = lossOf(pod, job)
   if (loss !== undefined) return { ...loss, heals: 'never' }
@@ -172,7 +172,7 @@ export function startTroubleOf({ pod, job, events }: StartingPod, place: Place):
   return waiting(pod, events, place)
 }
 
-function missingPod(job: StartingPod['job'], events: StartingPod['events'], place: Place): StartTrouble {
+function missingPod(job: StartingPod['job'], events: StartingPod['events'], place: Place): StartProblem {
   if (job === undefined || job.metadata.deletionTimestamp !== undefined || failureOf(job) !== undefined)
     return { ...deletionOf(undefined, job, false), heals: 'never' }
   const refused = events.findLast(({ reason }) => reason === 'FailedCreate')
@@ -196,7 +196,7 @@ const RESTRICTED =
 const OTHER_RULE = 'See which rule of the cluster refuses the pod.'
 
 /** Why a Job was not allowed to create a pod, and what to do. A quota may become free; rules do not change while we wait. */
-const REFUSALS: readonly (readonly [says: RegExp, heals: StartTrouble['heals'], advice: string])[] = [
+const REFUSALS: readonly (readonly [says: RegExp, heals: StartProblem['heals'], advice: string])[] = [
   [
     /exceeded quota/,
     'perhaps',
@@ -214,7 +214,7 @@ const REFUSALS: readonly (readonly [says: RegExp, heals: StartTrouble['heals'], 
 
 const IMAGE_REASONS = ['ErrImagePull', 'ImagePullBackOff', 'ImageInspectError', 'RegistryUnavailable']
 
-function waiting(pod: PodDocument, events: readonly EventDocument[], place: Place): StartTrouble {
+function waiting(pod: PodDocument, events: readonly EventDocument[], place: Place): StartProblem {
   const { reason = 'Pending', message } = containerState(pod).waiting ?? {}
   if (IMAGE_REASONS.includes(reason)) {
     const advice = `Check \`image\` (${place.image}) and \`image-pull-secrets\`, and that the machine reaches the registry.`
@@ -242,7 +242,7 @@ function pullFailureOf(events: readonly EventDocument[]): string | undefined {
   )?.message
 }
 
-/** Warnings of every pod of a cluster whose DNS is set up in this way; and one that is over, or the pod's own status would say it. */
+/** Warnings that every pod of some clusters has, and one that is over (otherwise the pod's own status would have it). */
 const HARMLESS = ['MissingClusterDNS', 'DNSConfigForming', 'FailedScheduling']
 
 export function lastWarningOf(events: readonly EventDocument[]): string | undefined {

@@ -13,11 +13,11 @@ import {
   viewGrid
 } from './pod-view.js'
 import { capitalize } from '../../../../contract/text.js'
-import { deletionOf, startTroubleOf, type StartTrouble } from './pod-words.js'
+import { deletionOf, startProblemOf, type StartProblem } from './pod-words.js'
 
 /** Long enough for a service account or a secret of a new namespace to appear. */
 const RARELY_HEALS_MS = 5000
-/** Whoever waits longer wants to know for what. */
+/** After this time, people want to know what it is waiting for. */
 const SAY_AFTER_MS = 10_000
 const EVERY_MS = 500
 const LATER_EVERY_MS = 2000
@@ -42,7 +42,7 @@ export interface StartedPods {
   readonly pods: readonly (PodDocument | undefined)[]
 }
 
-interface Waiting extends StartTrouble {
+interface Waiting extends StartProblem {
   readonly index: number
 }
 
@@ -64,9 +64,9 @@ export async function waitForPods(parts: PodsToStart, signal: AbortSignal): Prom
     let waiting: readonly Waiting[] = []
     if (view !== undefined) {
       unreachable = undefined
-      waiting = await troublesOf(parts, view, seen, signal)
+      waiting = await problemsOf(parts, view, seen, signal)
       if (waiting.length === 0) return { view, pods: podsOf(view, quantity) }
-      const hopeless = waiting.filter((trouble) => isHopeless(trouble, since, nowMs))
+      const hopeless = waiting.filter((problem) => isHopeless(problem, since, nowMs))
       if (hopeless.length > 0) throw notStarted(parts, hopeless, undefined)
     }
     say(waiting, unreachable)
@@ -76,7 +76,7 @@ export async function waitForPods(parts: PodsToStart, signal: AbortSignal): Prom
   }
 }
 
-/** Large grids are asked for less often: each of their pods costs the cluster and this process something. */
+/** Large grids are listed less often, because each pod costs the cluster and this process something. */
 export function pauseFor(quantity: number, leastMs: number): number {
   return Math.max(leastMs, quantity * 5)
 }
@@ -93,7 +93,7 @@ export function podsOf(view: GridView, quantity: number): (PodDocument | undefin
 
 type Seen = Map<number, PodDocument>
 
-async function troublesOf(parts: PodsToStart, view: GridView, seen: Seen, signal: AbortSignal) {
+async function problemsOf(parts: PodsToStart, view: GridView, seen: Seen, signal: AbortSignal) {
   const { cluster, quantity, image } = parts
   const place = { ...parts.place, image }
   const { job } = view
@@ -101,36 +101,36 @@ async function troublesOf(parts: PodsToStart, view: GridView, seen: Seen, signal
   const events = isIncomplete ? await eventsOf(cluster, job.metadata, signal) : []
   const found: (Waiting & { pod: PodDocument | undefined })[] = []
   for (const [index, pod] of podsOf(view, quantity).entries()) {
-    const trouble = replacedPod(seen, index, pod, job) ?? startTroubleOf({ pod, job, events }, place)
-    if (trouble !== undefined) found.push({ ...trouble, index, pod })
+    const problem = replacedPod(seen, index, pod, job) ?? startProblemOf({ pod, job, events }, place)
+    if (problem !== undefined) found.push({ ...problem, index, pod })
   }
-  const explained = found.slice(0, PODS_TO_EXPLAIN).map(async (trouble) => {
-    const { pod, heals } = trouble
-    if (pod === undefined || heals === 'never') return trouble
+  const explained = found.slice(0, PODS_TO_EXPLAIN).map(async (problem) => {
+    const { pod, heals } = problem
+    if (pod === undefined || heals === 'never') return problem
     const events = await eventsOf(cluster, pod.metadata, signal)
-    return { ...trouble, ...startTroubleOf({ pod, job, events }, place) }
+    return { ...problem, ...startProblemOf({ pod, job, events }, place) }
   })
   return [...(await Promise.all(explained)), ...found.slice(PODS_TO_EXPLAIN)]
 }
 
-/** A pod that was there and is gone does not come back, and none that takes its place is used. */
+/** A pod that is gone does not come back, and its replacement is not used. */
 function replacedPod(
   seen: Seen,
   index: number,
   pod: PodDocument | undefined,
   job: JobDocument | undefined
-): StartTrouble | undefined {
+): StartProblem | undefined {
   const before = seen.get(index)
   if (pod !== undefined && before === undefined) seen.set(index, pod)
   if (before === undefined || before.metadata.uid === pod?.metadata.uid) return undefined
   return { ...deletionOf(before, job, false), heals: 'never' }
 }
 
-function isHopeless(trouble: Waiting, since: Map<string, number>, nowMs: number): boolean {
-  const key = `${trouble.index} ${trouble.reason}`
+function isHopeless(problem: Waiting, since: Map<string, number>, nowMs: number): boolean {
+  const key = `${problem.index} ${problem.reason}`
   const firstMs = since.get(key) ?? nowMs
   since.set(key, firstMs)
-  return trouble.heals === 'never' || (trouble.heals === 'rarely' && nowMs - firstMs >= RARELY_HEALS_MS)
+  return problem.heals === 'never' || (problem.heals === 'rarely' && nowMs - firstMs >= RARELY_HEALS_MS)
 }
 
 /** Says what is being waited for, when it takes long and whenever it changes. */

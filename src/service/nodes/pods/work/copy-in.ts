@@ -81,7 +81,6 @@ echo copied
 `
 
 const READ_BYTES = 256 * 1024
-/** The slowest connection that is waited for. */
 const SENT_BYTES_PER_MS = 200
 
 export interface CopyRequest {
@@ -95,7 +94,7 @@ export interface CopyRequest {
 }
 
 interface Entry {
-  /** In the archive: plain, so that neither tar nor sha256sum stumbles over it. */
+  /** In the archive: plain, so that tar and sha256sum can handle it. */
   readonly name: string
   readonly sizeBytes: number
   /** In the pod; empty for what is not put anywhere. */

@@ -13,7 +13,7 @@ import { type PodFigures, readFigures, readTurnState, type TurnState } from './p
 
 /**
  * Sends a file from a byte on, as it grows, until the standard input is closed: a plain tail would outlive its stream. On the other
- * channel it tells the state of the turn when it changes, and every 5 s that it is alive: nothing else shows that the machine is.
+ * channel it reports the state of the turn when it changes, and every 5 s that it is alive: nothing else shows that the machine is.
  *
  * Tools write row by row, and a tail that is woken by each row sends each as a message of its own, through the machine's agent and the
  * API server. Tails of coreutils are not woken for their standard input, they look four times a second; those that know no part of a
@@ -59,7 +59,7 @@ kill $tail $beat
 
 export interface Sink {
   readonly size: number
-  /** Whether it takes them more slowly than they come, at the moment. */
+  /** Whether it is behind with writing at the moment. */
   readonly isBusy: boolean
   /** Fulfilled when more can be taken. */
   add(bytes: Uint8Array): Promise<void> | undefined

@@ -52,7 +52,7 @@ done
 echo stopped
 `
 
-/** Returns whether the tool had started. Whoever stops it has no time to wait for permissions. */
+/** Returns whether the tool had started. A stop has no time to wait for permissions. */
 export async function stopTool(
   contact: PodContact,
   { turn, canBeKilled }: { turn: string; canBeKilled: boolean },
@@ -71,7 +71,7 @@ if [ -n "$2" ]; then hash=$(head -c "$2" "$1" | sha256sum); else hash=$(sha256su
 echo $size $hash
 `
 
-/** The slowest pod that is waited for: a tenth of a core. */
+/** The slowest supported pod: a tenth of a core. */
 export const HASHED_BYTES_PER_MS = 5_000
 
 /** Compares what arrived with what the pod has. With `isPart`, the pod's file may go on. */

@@ -6,15 +6,15 @@ import { NodeError } from '../../load-node.js'
 
 /** How long things may take; tests shorten them. */
 export const POD_TIMINGS = {
-  /** An open stream without a sign of life for so long is dead; the pod sends one every 5 s. */
+  /** An open stream is dead after this long without a sign of life; the pod sends one every 5 s. */
   silenceMs: 15_000,
   /** How long the cluster may be out of reach while the load goes on. */
   giveUpMs: 5 * 60_000,
-  /** How long it may say no to everything: tokens are renewed, permissions are not. */
+  /** How long it may refuse everything: tokens are renewed, permissions are not. */
   refusedMs: 30_000,
   firstRetryMs: 250,
   lastRetryMs: 5_000,
-  /** For a short question, once its stream is open: a thousand others may be opened before it. */
+  /** For a short question, counted once its stream is open: a thousand others may be opened before it. */
   askMs: 30_000,
   /** After a stop, how long the last bytes may take without any arriving. */
   lastBytesMs: 10_000
@@ -50,7 +50,7 @@ export class PodContact {
     return `${this.parts.home}/files${resolve(file)}`
   }
 
-  /** Whatever is tried must be harmless if it is done twice. An attempt calls `alive` when the cluster was reached. */
+  /** What is tried must be harmless if it is done twice. An attempt calls `alive` when it has reached the cluster. */
   async keepTrying<T>(
     signal: AbortSignal | undefined,
     attempt: (signal: AbortSignal, alive: () => void) => Promise<T>,

@@ -27,8 +27,8 @@ export class PodRecord {
   }
 
   /** Why nothing more could be written in the pod at the end; empty if it could. */
-  get diskTrouble(): string {
-    return this.#state.ended?.diskTrouble ?? ''
+  get diskProblem(): string {
+    return this.#state.ended?.diskProblem ?? ''
   }
 
   /** Processes that were killed since the start because memory ran out. */
@@ -127,10 +127,10 @@ interface Moment {
   readonly figures: PodFigures
 }
 
-/** How far a turn is, as the pod tells it. `diskTrouble`: why nothing more could be written there; empty if it could. */
+/** How far a turn is, as the pod reports it. `diskProblem`: why nothing more could be written there; empty if it could. */
 export interface TurnState {
   readonly started: Moment | undefined
-  readonly ended: (Moment & { readonly code: number; readonly diskTrouble: string }) | undefined
+  readonly ended: (Moment & { readonly code: number; readonly diskProblem: string }) | undefined
 }
 
 /** `<time> <periods> <throttled> <kills>`, with the exit code before it once it has ended, and what is wrong with the disk after it. */
@@ -141,7 +141,7 @@ export function readTurnState(started: string, ended: string): TurnState {
     code: /^\d+$/.test(code) ? Number(code) : NaN,
     atMs: readTimeMs(endTime).ms,
     figures: readFigures(atEnd),
-    diskTrouble: atEnd.slice(3).join(' ').trim()
+    diskProblem: atEnd.slice(3).join(' ').trim()
   }
   return {
     started: started === '' ? undefined : { atMs: readTimeMs(time).ms, figures: readFigures(atStart) },
@@ -155,7 +155,7 @@ export function readFigures(words: readonly string[]): PodFigures {
   return { periods, throttledPeriods, oomKills }
 }
 
-/** Of `date +%s%N`; small images have no `%N`, and a second is all they say. */
+/** Of `date +%s%N`; small images have no `%N` and only give seconds. */
 export function readTimeMs(text: string): { ms: number; isWholeSecond: boolean } {
   const digits = /^\d+/.exec(text)?.[0] ?? ''
   const isWholeSecond = digits.length < 16

@@ -8,7 +8,7 @@ import { followFile, LineSink, LocalCopy } from './follow-file.js'
 import { inspectTurn, stopTool, HASHED_BYTES_PER_MS, verifyCopy } from './inspect-turn.js'
 import { type PodRecord, readPodClock, readTurnState } from './pod-record.js'
 import { type PodContact, RefusedError } from './pod-contact.js'
-import { LATE, PodDesk } from './pod-desk.js'
+import { LATE, PodChannel } from './pod-channel.js'
 import { commandScript } from './supervisor.js'
 
 /** How often something is sent on a stream that waits for `go`, so that no proxy closes it. */
@@ -18,7 +18,7 @@ const LAST_STEPS_MS = 60_000
 
 /** One piece of work in a pod, from its files to its results. What the pod says decides where to begin. */
 export class PodTurn {
-  /** For everything after the start: it is not over when the run is stopped, for the last results are still to come. */
+  /** For everything after the start: it continues when the run is stopped, because the last results have not arrived. */
   readonly #bounds = new AbortController()
   /** The files that grow here as they grow in the pod, and the lines of its output. */
   readonly #results: { file: string; copy: LocalCopy }[] = []
@@ -35,20 +35,20 @@ export class PodTurn {
   }
 
   async run(): Promise<NodeExit> {
-    const isTakenUp = !(await this.#bring())
-    await this.#start(isTakenUp)
+    const isContinued = !(await this.#bring())
+    await this.#start(isContinued)
     const over = new AbortController()
-    // When the run is stopped, the tool is, and the work goes on until the last results are here: for a while.
+    // When the run is stopped, the tool is stopped too, and for a while the work continues until the last results are here.
     const onStop = (): void => void this.#limit(over.signal)
     if (this.signal.aborted) onStop()
     else this.signal.addEventListener('abort', onStop, { once: true })
     try {
-      await this.#openResults(isTakenUp)
+      await this.#openResults(isContinued)
       return await this.#finish()
     } finally {
       over.abort()
       this.signal.removeEventListener('abort', onStop)
-      // What arrived is on the disk, and every line told.
+      // What arrived is on the disk, and every line was passed on.
       for (const { copy } of this.#results) await copy.close()
       this.#output.end()
     }
@@ -72,42 +72,42 @@ export class PodTurn {
   }
 
   /** Waits for the others, and starts the tool, unless it runs already or has ended. */
-  async #start(isTakenUp: boolean): Promise<void> {
-    const desk = await this.#openDesk(this.signal)
+  async #start(isContinued: boolean): Promise<void> {
+    const channel = await this.#openChannel(this.signal)
     try {
-      await this.#untilReady(desk)
-      if (!isTakenUp) await this.#go(desk)
+      await this.#untilReady(channel)
+      if (!isContinued) await this.#go(channel)
     } catch (thrown) {
-      if (isTakenUp) await this.#stop().catch(() => undefined)
+      if (isContinued) await this.#stop().catch(() => undefined)
       throw thrown
     } finally {
-      desk.close()
+      channel.close()
     }
   }
 
   /** With the pod's clock read. */
-  #openDesk(signal: AbortSignal): Promise<PodDesk> {
+  #openChannel(signal: AbortSignal): Promise<PodChannel> {
     const { contact, record, turn } = this.parts
     return contact.keepTrying(signal, async (either) => {
-      const desk = await PodDesk.open(contact, turn, either)
+      const channel = await PodChannel.open(contact, turn, either)
       try {
-        record.noteClock(await readPodClock(contact.parts.clock, () => desk.ask('time')))
-        return desk
+        record.noteClock(await readPodClock(contact.parts.clock, () => channel.ask('time')))
+        return channel
       } catch (thrown) {
-        desk.close()
+        channel.close()
         throw thrown
       }
     })
   }
 
-  async #untilReady(desk: PodDesk): Promise<void> {
+  async #untilReady(channel: PodChannel): Promise<void> {
     const { contact } = this.parts
     const over = new AbortController()
     const ping = async (): Promise<void> => {
       for (;;) {
         await contact.pause(PING_MS, over.signal)
-        if (over.signal.aborted || !desk.isOpen) return
-        await desk.ask('time').catch(() => undefined)
+        if (over.signal.aborted || !channel.isOpen) return
+        await channel.ask('time').catch(() => undefined)
       }
     }
     void ping()
@@ -115,13 +115,13 @@ export class PodTurn {
     await orAborted(ready, AbortSignal.any([this.signal, contact.parts.lost])).finally(() => over.abort())
   }
 
-  /** One small write on the open stream; if that is cut, again on another one, for the pod starts its turn once. */
-  async #go(desk: PodDesk): Promise<void> {
+  /** One small write on the open stream. If that is cut, again on another one: the pod starts its turn only once. */
+  async #go(channel: PodChannel): Promise<void> {
     const { contact, record, turn } = this.parts
     this.signal.throwIfAborted()
     try {
       await contact.keepTrying(this.signal, async (either) => {
-        const open = desk.isOpen ? desk : await PodDesk.open(contact, turn, either)
+        const open = channel.isOpen ? channel : await PodChannel.open(contact, turn, either)
         const started = await open.ask('go').finally(() => open.close())
         if (started === LATE) throw new ClusterError(`The pod ${contact.parts.pod} did not start its work.`)
         record.noteState(readTurnState(started, ''))
@@ -132,10 +132,10 @@ export class PodTurn {
   }
 
   /** If the turn is continued, files continue where an earlier process left them, if they are the pod's. */
-  async #openResults(isTakenUp: boolean): Promise<void> {
+  async #openResults(isContinued: boolean): Promise<void> {
     const { contact } = this.parts
     for (const local of this.command.follows) {
-      const copy = await (isTakenUp ? LocalCopy.continue(local) : LocalCopy.start(local))
+      const copy = await (isContinued ? LocalCopy.continue(local) : LocalCopy.start(local))
       const file = contact.fileOf(local)
       this.#results.push({ file, copy })
       if (copy.size > 0) await verifyCopy(contact, { file, copy, isPart: true }, this.#bounds.signal)
@@ -149,8 +149,8 @@ export class PodTurn {
       await this.#follow(signal)
       for (const result of this.#results) await verifyCopy(contact, result, signal)
       for (const local of this.command.collects) await this.#collect(local, signal)
-      const desk = await this.#openDesk(signal)
-      desk.close()
+      const channel = await this.#openChannel(signal)
+      channel.close()
       return await this.#exit()
     } catch (thrown) {
       if (!(thrown instanceof NodeError)) throw thrown
@@ -221,7 +221,6 @@ export class PodTurn {
     this.#bounds.abort(new NodeError(words))
   }
 
-  /** Returns whether the tool had started. */
   #stop(): Promise<boolean> {
     const { contact, turn } = this.parts
     const late = new AbortController()
@@ -236,9 +235,9 @@ export class PodTurn {
     const { contact, record } = this.parts
     const { pod, whyLost, home } = contact.parts
     // Tools do not always notice that what they wrote is not there.
-    if (record.diskTrouble !== '')
+    if (record.diskProblem !== '')
       throw new NodeError(
-        `The disk of the pod ${pod} is full (${home}: "${record.diskTrouble}"), so its results may be incomplete; ` +
+        `The disk of the pod ${pod} is full (${home}: "${record.diskProblem}"), so its results may be incomplete; ` +
           'free space on the machine, or let the plan write less.'
       )
     if (record.exitCode === undefined || !Number.isSafeInteger(record.exitCode))

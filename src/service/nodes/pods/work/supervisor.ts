@@ -3,7 +3,7 @@ import type { NodeCommand } from '../../load-node.js'
 
 /**
  * Sets `figures`: the control group's CPU periods, those in which it was throttled, and the processes killed because memory ran out; `-`
- * where nobody says. The files are those of both versions of Linux's control groups, as a container sees them.
+ * if unknown. The files are those of both versions of Linux's control groups, as a container sees them.
  */
 export const READ_FIGURES = `
 read_figures() {

@@ -31,7 +31,6 @@ const EDGES = ['top', 'bottom', 'left', 'right']
 const IN_TRANSITION = /context was destroyed|navigat|detached|not attached|cannot find context/i
 const SCREENSHOTS = 'takeScreenshot has no effect: no screenshots are taken in a load test'
 
-/** The browser as a step gets it; one per user and loop. */
 export class Browser {
   hasShownAlert = false
   stepSettings: StepSettings
@@ -51,7 +50,7 @@ export class Browser {
     ports.context.on('page', this.#watchNew)
   }
 
-  /** The context goes on to the next loop without it. */
+  /** The next loop uses the context without it. */
   dispose(): void {
     this.ports.context.off('page', this.#watchNew)
     this.navigations.dispose()
@@ -302,7 +301,6 @@ export class Browser {
     })
   }
 
-  /** A method of elements on the one that is found. */
   #onElement<K extends 'click' | 'doubleClick' | 'type' | 'clear' | 'focus' | 'blur'>(method: K) {
     return async (target: unknown, ...args: Parameters<ElementHandle[K]>): Promise<void> => {
       const element = await this.findElement(target)
@@ -378,7 +376,7 @@ async function isTrueNow(condition: WaitCondition, browser: Browser): Promise<bo
 
 const LOAD_EVENTS = ['networkidle', 'load', 'domcontentloaded', 'commit'] as const
 
-/** Scripts use the names of another library, and may give several: the last one to come decides. */
+/** Scripts use the names of another library, and may give several: the latest event decides. */
 function toLoadEvent(given: unknown): (typeof LOAD_EVENTS)[number] {
   const names = [given ?? 'load'].flat().map(String)
   // There is `networkidle0` and `networkidle2`.

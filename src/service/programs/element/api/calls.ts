@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const POLL_MS = 10
 const parts = new AsyncLocalStorage<Calls>()
 
-/** Those of the part of the script (a step, a hook) that makes this call, however late it does. */
+/** The calls of the part of the script (a step, a hook) that this call belongs to, however late it is. */
 export function currentCalls(): Calls | undefined {
   return parts.getStore()
 }
@@ -44,7 +44,7 @@ export class Calls {
       if (!(result instanceof Promise)) end()
     }
     if (!(result instanceof Promise)) return result
-    // The script gets this promise: one that nobody waits for has to fail aloud.
+    // The script gets this promise: if nobody waits for it, a failure must be noticed.
     const told: Promise<unknown> = result.finally(() => {
       this.#pending.delete(told)
       end()
@@ -81,7 +81,7 @@ export class Calls {
     this.#isClosed = true
   }
 
-  /** Whether any call is still going on; nobody waits for those any more. */
+  /** Whether any call is still in progress; nobody waits for those any more. */
   async abandon(): Promise<boolean> {
     // Calls that had nothing to wait for end now.
     if (this.#pending.size > 0) await new Promise((resolve) => setImmediate(resolve))
@@ -94,7 +94,7 @@ export class Calls {
     change()
   }
 
-  /** Time counts as thought only while every call that is going on rests. */
+  /** Time counts as think time only while every call in progress rests. */
   #advance(): void {
     const nowMs = this.now()
     if (!this.#isClosed && this.#thinking > 0 && this.#going <= this.#thinking)

@@ -57,7 +57,7 @@ const ASKED_BY_OTHERS = new Set(['then', 'toJSON'])
 const missing = new Map<string, string>()
 let onMissing: (words: string) => void = () => undefined
 
-/** The script uses something that this implementation does not have: no matter of the target. */
+/** The script uses something that this implementation does not have, which is not the target's fault. */
 export class UnsupportedError extends Error {
   override readonly name = 'UnsupportedError'
 }
@@ -67,7 +67,7 @@ export function watchMissing(say: (words: string) => void): void {
   onMissing = say
 }
 
-/** Remembers that a script asked for it; it may just have been a test whether it exists. */
+/** Remembers that a script asked for it, perhaps only to test whether it exists. */
 export function recordMissing(owner: string, member: string | symbol): void {
   if (typeof member === 'symbol' || ASKED_BY_OTHERS.has(member) || missing.has(member)) return
   missing.set(member, `${owner}.${member}`)

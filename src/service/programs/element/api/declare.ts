@@ -58,7 +58,7 @@ function readArguments(given: readonly unknown[]) {
   return { name, options: (options ?? {}) as TestSettings, run: run as StepFunction }
 }
 
-/** Each decides whether or how often the step runs, so a run without it is another test. */
+/** Each decides whether or how often the step runs, so a run without it would be a different test. */
 const REFUSED = { predicate: 'use step.if or step.unless', stepWhile: 'use step.while' }
 const KNOWN = new Set([
   ...['once', 'skip', 'pending', 'repeat', 'stepDelay', 'actionDelay', 'waitTimeout', 'waitUntil'],

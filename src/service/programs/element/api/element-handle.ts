@@ -6,7 +6,6 @@ import * as inPage from './page-scripts.js'
 
 type Point = readonly [x: number, y: number]
 
-/** What an element needs of the browser that it is in. */
 interface ElementHost {
   readonly page: Page
   readonly timeoutMs: number

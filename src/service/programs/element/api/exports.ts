@@ -13,7 +13,7 @@ interface UserPlace {
   readonly folder: string
 }
 
-/** Only names of types in the original; a script in JavaScript may import them nevertheless. */
+/** These are only types in the original; a script in JavaScript may import them nevertheless. */
 const TYPES = [
   ...['TestSettings', 'StepOptions', 'StepFunction', 'Locatable', 'NullableLocatable', 'TestDataSource'],
   ...['TestDataFactory', 'FloodProcessEnv', 'NavigationOptions', 'ClickOptions', 'ScreenshotOptions'],

@@ -31,7 +31,7 @@ const DEFAULTS = { actionDelayMs: 2000, stepDelayMs: 6000, waitTimeoutMs: 30_000
 
 /** Checks what a script sets; throws for what cannot be honoured. */
 export function readSettings(given: TestSettings) {
-  // It would change what the numbers are about: a run without it is another test.
+  // It changes what is measured: a run without it would be a different test.
   if (isSet(given.stages))
     throw new Error(
       'the setting stages is not supported: set threads, rampup and duration of the run instead'
@@ -137,7 +137,7 @@ function readDuration(given: TestSettings): number | undefined {
   return durationMs > 0 ? durationMs : undefined
 }
 
-/** Timers do not count further; more than three weeks. */
+/** The longest timer: more than three weeks. */
 export const MAX_MS = 2 ** 31 - 1
 
 const UNITS: readonly (readonly [RegExp, number])[] = [

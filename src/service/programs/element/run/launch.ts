@@ -34,7 +34,7 @@ export async function launch({ chromium }: Library, { browser, workDir }: RunOrd
       headless: true,
       timeout: LAUNCH_MS,
       args: [...FLAGS, ...more],
-      // Whoever ends this process ends the browser with it, see below.
+      // A kill of this process group ends the browser too, see below.
       ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
       env: browserEnvironment(process.env, workDir)
     })
@@ -43,7 +43,7 @@ export async function launch({ chromium }: Library, { browser, workDir }: RunOrd
   }
 }
 
-/** What is for the script, which may be secret or steer a browser, is not for the browser. */
+/** The script's variables, which may be secret or change a browser, are not for the browser. */
 export function browserEnvironment(env: NodeJS.ProcessEnv, workDir: string): Record<string, string> {
   const allowed = Object.entries(env).filter(([name]) => BROWSER_VARIABLES.test(name))
   return {
@@ -53,7 +53,7 @@ export function browserEnvironment(env: NodeJS.ProcessEnv, workDir: string): Rec
   }
 }
 
-/** The library says what it tried; the browser's own words come after it. */
+/** The library says what it tried, followed by the browser's own output. */
 function explain(thrown: unknown): string {
   const text = messageOf(thrown)
   const own = [...text.matchAll(/\[(?:err|pid=\d+\]\[err)\] (.+)/g)].map(([, words = '']) => oneLine(words))

@@ -1,7 +1,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { STEPS_HEADER } from '../../../../contract/sample-row.js'
 
-/** Whoever reads a message redacts the secrets in it and shortens it then: half of a secret would not be found. */
+/** The service redacts messages before it shortens them: half a secret would not be found. */
 const MAX_MESSAGE = 8000
 
 export interface StepRow {
@@ -27,7 +27,7 @@ export class Rows {
 
   constructor(path: string) {
     this.#file = openSync(path, 'w')
-    this.#write(STEPS_HEADER)
+    writeSync(this.#file, STEPS_HEADER)
   }
 
   addStep(row: StepRow): void {
@@ -50,11 +50,7 @@ export class Rows {
 
   #add(...fields: (string | number | boolean)[]): void {
     const texts = fields.map((field) => quote(String(typeof field === 'number' ? Math.round(field) : field)))
-    this.#write(`${texts.join(',')}\n`)
-  }
-
-  #write(text: string): void {
-    writeSync(this.#file, text)
+    writeSync(this.#file, `${texts.join(',')}\n`)
   }
 }
 

@@ -5,13 +5,13 @@ import type { Tell } from '../messages.js'
 /** The work of one process: a compiled script, its users and where their rows go. */
 export interface RunOrder {
   readonly mode: 'run'
-  /** Where it writes what is meant for whoever started this process. */
+  /** Where it writes its messages to the service. */
   readonly messagesFile: string
   readonly plan: string
   /** As the script is called in messages. */
   readonly scriptName: string
   readonly folder: string
-  /** For the browser's profile; whoever started this process removes it. */
+  /** For the browser's profile; the service removes it. */
   readonly workDir: string
   readonly samplesFile: string
   readonly logFile: string

@@ -12,7 +12,7 @@ import { runUser, type UserPorts } from './user-run.js'
 const LOAD_MS = 60_000
 const NO_STEPS =
   'no step was run: are all of them skipped, do their conditions never hold, or was the time too short?'
-/** Whoever hears of the limit adds to it, and timers count no further than MAX_MS. */
+/** The service adds to the limit, and no timer is longer than MAX_MS. */
 const MAX_LIMIT_MS = MAX_MS - 3_600_000
 /** The browser library needs these itself. */
 const FORBIDDEN_ARGS = /^--(remote-debugging|user-data-dir|host-resolver-rules)/
@@ -29,7 +29,7 @@ export async function run(order: RunOrder, ports: RunPorts): Promise<void> {
     `${order.scriptName} has not declared its steps after ${LOAD_MS / 1000} s; does its default export ever end?`
   )
   for (const warning of first.settings.warnings) ports.tell({ kind: 'note', text: warning })
-  // As long as a step may wait for one thing.
+  // As long as a step may wait.
   const graceMs = Math.max(order.graceMs, first.settings.waitTimeoutMs)
   const library = loadLibrary(order.modules)
   const browser = await launch(library, order, browserArguments(order, first))
@@ -77,7 +77,7 @@ async function runUsers(order: RunOrder, ports: UsersPorts): Promise<void> {
     failures.push(new Error('the browser ended while the plan was running'))
     schedule.stop()
   })
-  // It fails for every user, in every loop.
+  // It would fail for every user, in every loop.
   const refuse = (thrown: unknown): void => {
     if (!(thrown instanceof UnsupportedError)) throw thrown
     if (!schedule.isStopped) failures.push(thrown)

@@ -69,7 +69,7 @@ async function runLoop(
   if (settings.disableCache) await browser.setCacheDisabled(true)
   await new LoopRun(plan, { browser, data, isFirst }, ports).run()
   browser.dispose()
-  // Those of a stopped run are closed with the browser.
+  // The pages of a stopped run are closed with the browser.
   if (!schedule.isStopped) for (const open of context.pages()) await close(open)
 }
 
@@ -103,7 +103,7 @@ const PENDING = 'a call is still going on; is an await missing?'
 
 /** One pass of a user through the steps of the script. */
 class LoopRun {
-  /** How often each step was recovered from since it last passed. */
+  /** How often each step was recovered since it last passed. */
   readonly #recovered = new Map<Step, number>()
   /** The browser as the script gets it. */
   readonly #scripted: Browser
@@ -287,7 +287,7 @@ const CLOCK_MS = 20
 
 /** The timing of the page that was loaded since then, if one was. */
 async function readPageTiming(page: Page, sinceMs: number): Promise<PageTiming | undefined> {
-  // A page that is gone or busy has no timing to tell.
+  // A page that is gone or busy has no timing.
   const timing = await answered('page timing', PATIENCE_MS, page.evaluate(readTiming)).catch(() => null)
   return timing !== null && timing.startMs >= sinceMs - CLOCK_MS ? timing : undefined
 }

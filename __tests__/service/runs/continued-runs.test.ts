@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSingleUser } from '../../../src/service/accounts/users.js'
@@ -12,7 +12,6 @@ import {
   type SurvivingPlaces
 } from '../../support/surviving-place.js'
 import {
-  createFolders,
   createRun,
   createServices,
   get,
@@ -25,10 +24,8 @@ import {
 } from '../support.js'
 import { createWorld, optionsOf, type World } from './surviving-world.js'
 
-const folders = createFolders()
 const services = createServices()
 afterEach(() => services.closeAll())
-afterAll(() => folders.remove())
 
 interface Crashed {
   readonly world: World
@@ -40,7 +37,7 @@ interface Crashed {
 
 /** A service with a run at work, killed: its data and the nodes are as they were at that moment. */
 async function crash(quantity = 1): Promise<Crashed> {
-  const world = createWorld(folders.create())
+  const world = createWorld(services.folder())
   const places = createSurvivingPlaces(world.world)
   const first = await services.start({ ...optionsOf(world), places })
   const id = await createRun(
@@ -49,7 +46,7 @@ async function crash(quantity = 1): Promise<Crashed> {
   )
   await until(() => world.starts() === quantity)
   const { json } = await waitForStatus(first, `/runs/${id}`, ['running'])
-  const copy = join(folders.create(), 'data')
+  const copy = join(services.folder(), 'data')
   cpSync(first.dataDir, copy, { recursive: true })
   places.detach()
   await first.close()

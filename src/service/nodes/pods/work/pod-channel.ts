@@ -28,7 +28,7 @@ done
 `
 
 /** An open stream to a pod, on which a question is one small write. */
-export class PodDesk {
+export class PodChannel {
   readonly #input = new PassThrough()
   readonly #questions: ((answer: string | Error) => void)[] = []
   readonly #closed = new AbortController()
@@ -36,17 +36,17 @@ export class PodDesk {
 
   private constructor(private readonly contact: PodContact) {}
 
-  static async open(contact: PodContact, turn: string, signal: AbortSignal): Promise<PodDesk> {
-    const desk = new PodDesk(contact)
-    const answers = new LineSplitter((line) => desk.#questions.shift()?.(line))
+  static async open(contact: PodContact, turn: string, signal: AbortSignal): Promise<PodChannel> {
+    const channel = new PodChannel(contact)
+    const answers = new LineSplitter((line) => channel.#questions.shift()?.(line))
     await new Promise<void>((onOpen, reject) => {
       const onStdout = (bytes: Uint8Array): void => answers.push(bytes)
-      const either = AbortSignal.any([signal, desk.#closed.signal])
+      const either = AbortSignal.any([signal, channel.#closed.signal])
       contact
         .exec(
           ANSWER,
           [contact.parts.home, turn],
-          { stdin: desk.#input, onOpen, onStdout },
+          { stdin: channel.#input, onOpen, onStdout },
           { signal: either }
         )
         .then(({ code }) => {
@@ -54,11 +54,11 @@ export class PodDesk {
         })
         .catch((thrown: unknown) => {
           const failure = thrown as Error
-          desk.#fail(failure)
+          channel.#fail(failure)
           reject(failure)
         })
     })
-    return desk
+    return channel
   }
 
   get isOpen(): boolean {
