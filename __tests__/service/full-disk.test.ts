@@ -12,6 +12,7 @@ import { ToolRegistry } from '../../src/service/nodes/machine/tool-registry.js'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.js'
 import { runEndlessly, writeJMeter, writeSample } from './stand-in.js'
 import {
+  createFolders,
   createRun,
   createServices,
   type FormPart,
@@ -31,8 +32,12 @@ import { ManualClock } from '../support/manual-clock.js'
 
 type Started = Awaited<ReturnType<ReturnType<typeof createServices>['start']>>
 
+const folders = createFolders()
 const services = createServices()
-afterEach(() => services.closeAll())
+afterEach(async () => {
+  await services.closeAll()
+  folders.remove()
+})
 
 const isAlive = (pid: number): boolean => readStartTime(pid) !== undefined
 const MINUTE_MS = 60_000
@@ -40,10 +45,10 @@ const CANNOT_WRITE = "the service's state cannot be written ("
 
 async function startTool(
   lines: readonly string[],
-  dataDir = services.folder()
+  dataDir = folders.create()
 ): Promise<{ service: Started; clock: ManualClock }> {
   const clock = new ManualClock()
-  const home = writeJMeter(services.folder(), lines)
+  const home = writeJMeter(folders.create(), lines)
   const env = { PATH: process.env.PATH, JMETER_HOME: home }
   return { clock, service: await services.start({ engine: 'real', env, clock, dataDir }) }
 }
@@ -62,7 +67,7 @@ function block(store: Store): { free(): void } {
 
 describe('state that cannot be written', () => {
   test('still changes when stop_after is reached, and is written when that works again', async () => {
-    const pidFile = join(services.folder(), 'pids')
+    const pidFile = join(folders.create(), 'pids')
     const { service, clock } = await startTool(runEndlessly(pidFile))
     const id = await createRun(service, runForm({}, specFields({ stop_after: '2' })))
     const pids = await readPids(pidFile)
@@ -105,7 +110,7 @@ describe('state that cannot be written', () => {
   })
 
   test('is not claimed by a reply: what was done is done, and the reply says that it may be forgotten', async () => {
-    const pidFile = join(services.folder(), 'pids')
+    const pidFile = join(folders.create(), 'pids')
     const { service } = await startTool(runEndlessly(pidFile))
     const grid = await startGrid(service)
     const id = await createRun(service)
@@ -135,11 +140,11 @@ describe('state that cannot be written', () => {
   })
 
   test('keeps a service from its start, but not from ending the tools of the last one', async () => {
-    const dataDir = services.folder()
+    const dataDir = folders.create()
     const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
     const pid = child.pid!
     const store = openStore(dataDir, { log: () => undefined })
-    const env = { XDG_STATE_HOME: services.folder() }
+    const env = { XDG_STATE_HOME: folders.create() }
     ToolRegistry.open(env, () => undefined).note({ pid, startTime: readStartTime(pid)! })
     const tools = join(env.XDG_STATE_HOME, 'loadgate', 'tools')
     const note = join(tools, readdirSync(tools)[0]!)
@@ -154,7 +159,7 @@ describe('state that cannot be written', () => {
   })
 
   test('does not keep a tool from being ended', async () => {
-    const pidFile = join(services.folder(), 'pids')
+    const pidFile = join(folders.create(), 'pids')
     const { service } = await startTool(runEndlessly(pidFile))
     const id = await createRun(service)
     const pids = await readPids(pidFile)
@@ -172,7 +177,7 @@ describe('results that cannot be written', () => {
 
   /** A run of two nodes whose result finds a full disk. */
   async function finishWithoutRoom(): Promise<{ service: Started; id: string; grid: string }> {
-    const goOn = join(services.folder(), 'go-on')
+    const goOn = join(folders.create(), 'go-on')
     const { service } = await startTool([
       writeSample('home'),
       `while [ ! -e '${goOn}' ]; do sleep 0.05; done`
@@ -221,7 +226,7 @@ describe('samples that cannot be written', () => {
   const testOnLinux = process.platform === 'linux' ? test : test.skip
   testOnLinux.each(['true', 'false'])('end a rehearsal with a problem, real time: %s', async (value) => {
     const clock = new ManualClock()
-    const planFile = join(services.folder(), 'plan.jmx')
+    const planFile = join(folders.create(), 'plan.jmx')
     writeFileSync(planFile, PLAN)
     const order = {
       ...{ planFile, samplesFile: '/dev/full', logFile: '', nodeName: 'node', mark: '00', hosts: [] },
@@ -245,7 +250,7 @@ describe('samples that cannot be written', () => {
   })
 })
 
-const probe = services.folder()
+const probe = folders.create()
 const probed = mountSmallDisk(probe)
 probed?.unmount()
 /** Where it is required, a test that cannot mount a disk fails instead. */
@@ -257,7 +262,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
   let disk: SmallDisk
   let dataDir: string
   beforeEach(() => {
-    dataDir = services.folder()
+    dataDir = folders.create()
     const mounted = mountSmallDisk(dataDir)
     if (mounted === undefined) throw new Error('no disk can be mounted here; it needs root')
     disk = mounted
@@ -268,7 +273,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
   })
 
   test('when stop_after is reached: the tool ends, the service answers, and its state is written later', async () => {
-    const pidFile = join(services.folder(), 'pids')
+    const pidFile = join(folders.create(), 'pids')
     const { service, clock } = await startTool(runEndlessly(pidFile), dataDir)
     const id = await createRun(service, runForm({}, specFields({ stop_after: '1' })))
     const pids = await readPids(pidFile)
@@ -287,7 +292,7 @@ describeOnDisk(`a disk that is really full${note}`, () => {
   })
 
   test("at a run's end: it does not stay running, and nothing that was measured is lost", async () => {
-    const goOn = join(services.folder(), 'go-on')
+    const goOn = join(folders.create(), 'go-on')
     const rows = `i=0; while [ $i -lt 400 ]; do ${writeSample('home')}; i=$((i+1)); done`
     const { service } = await startTool([rows, `while [ ! -e '${goOn}' ]; do sleep 0.05; done`], dataDir)
     const id = await createRun(service, runForm({}, specFields({ instance_quantity: '2' })))
@@ -320,7 +325,7 @@ const NO_ROOM = /^(.*: )?the service's disk is full; free up space there and try
 
 describeOnDisk(`every route on a full disk${note}`, () => {
   test('does what it is asked to, or says in plain words that there is no room', async () => {
-    const dataDir = services.folder()
+    const dataDir = folders.create()
     const disk = mountSmallDisk(dataDir)!
     try {
       const { service } = await startTool([writeSample('home')], dataDir)
