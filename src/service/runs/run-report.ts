@@ -1,6 +1,6 @@
 import { asSentence, capitalize, shorten } from '../../contract/text.js'
 import type { Figures, Measurements } from '../../analysis/results/figures/measurements.js'
-import { createScanner } from '../../analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'
 import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
 import { describeAside } from '../../analysis/evidence/aside-samples.js'
@@ -44,8 +44,9 @@ export async function mergeResults(run: RunRecord, { store, signal }: { store: S
   const nodes: NodeFile[] = []
   for (const grid of grids) {
     const { region, instanceQuantity } = grid.spec
-    const scanners = Array.from({ length: instanceQuantity }, () =>
-      createScanner({ grid: grid.id, region, asideGroups })
+    const scanners = Array.from(
+      { length: instanceQuantity },
+      () => new ByteScanner({ grid: grid.id, region, asideGroups })
     )
     const files = await mergeSamples({
       files: scanners.map(
