@@ -17,9 +17,9 @@ const SUBJECTS = {
 
   /** As while downloading: one thread, chunks as they arrive. */
   async 'loadgate-stream'(path, named) {
-    const { createScanner } = await import(new URL('scanner.js', BUILD))
+    const { ByteScanner } = await import(new URL('byte-scanner.js', BUILD))
     const { mergeScans } = await import(new URL('merge.js', BUILD))
-    const scanner = createScanner({ grid: 'g', region: 'r', stallLabels: pieces(named) })
+    const scanner = new ByteScanner({ grid: 'g', region: 'r', stallLabels: pieces(named) })
     for await (const chunk of createReadStream(path)) scanner.push(chunk)
     return readMeasurements(mergeScans([scanner.end()]), named)
   },

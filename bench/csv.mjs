@@ -63,7 +63,7 @@ function compile() {
   const out = join(DATA_DIR, 'build')
   const entries = [
     'analysis/results/parallel/scan-files',
-    'analysis/results/scan/scanner',
+    'analysis/results/scan/byte-scanner',
     'analysis/results/figures/merge',
     'analysis/results/parallel/scan-worker',
     'gate/results/translate-file'

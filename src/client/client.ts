@@ -38,7 +38,7 @@ export interface ClientOptions extends Omit<HttpOptions, 'mediaType' | 'origin'>
   readonly clock: Clock
   /**
    * Told where the API was found, before the operation that needed to know is sent; what it throws ends the operation. With a `doubt`, it
-   * was found nowhere, which is told once, and the address as written is used.
+   * was not found, which is reported once, and the address is used as written.
    */
   readonly onAddress?: ((api: string, doubt?: string) => void) | undefined
 }

@@ -37,7 +37,7 @@ const configSchema = v.looseObject(
 
 type Structured = 'grids' | 'regions' | 'results'
 
-export interface ConfigFile {
+interface ConfigFile {
   /** As text, and `grids`, `regions` and `results` also as a list or a map. */
   readonly values: Readonly<
     Partial<Record<Exclude<InputName, Structured>, string> & Record<Structured, unknown>>

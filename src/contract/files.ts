@@ -108,6 +108,22 @@ export async function readStart(path: string, mostBytes: number): Promise<Uint8A
   }
 }
 
+/** The first bytes of a stream, at most so many; the rest is not read. */
+export async function readUpTo(
+  source: AsyncIterable<Uint8Array>,
+  mostBytes: number
+): Promise<{ readonly bytes: Buffer; readonly hasMore: boolean }> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // Leaving the loop ends the stream.
+  for await (const chunk of source) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > mostBytes) break
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, mostBytes), hasMore: length > mostBytes }
+}
+
 /** The bytes of all files below a folder, one after the other; what disappears meanwhile has none. */
 export async function sizeOfFolder(folder: string): Promise<number> {
   let bytes = 0

@@ -22,7 +22,7 @@ export const INPUT_GROUPS = [
   'Output'
 ] as const
 
-export type InputGroup = (typeof INPUT_GROUPS)[number]
+type InputGroup = (typeof INPUT_GROUPS)[number]
 
 /** What an input can be. */
 export interface Kind<T> {

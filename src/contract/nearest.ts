@@ -64,10 +64,10 @@ export function editDistance(from: string, to: string): number {
     for (let column = 1; column < width; column++) {
       const isSame = from.charCodeAt(row - 1) === to.charCodeAt(column - 1)
       const replaced = costAt(row - 1, column - 1) + (isSame ? 0 : 1)
-      const resized = 1 + smaller(costAt(row - 1, column), costAt(row, column - 1))
+      const resized = 1 + Math.min(costAt(row - 1, column), costAt(row, column - 1))
       const isSwap = row > 1 && column > 1 && isSwapped(from, row, to, column)
       const swapped = isSwap ? costAt(row - 2, column - 2) + 1 : replaced
-      costs[row * width + column] = smaller(smaller(replaced, resized), swapped)
+      costs[row * width + column] = Math.min(replaced, resized, swapped)
     }
   }
   return costAt(from.length, to.length)
@@ -78,8 +78,4 @@ function isSwapped(from: string, row: number, to: string, column: number): boole
     from.charCodeAt(row - 1) === to.charCodeAt(column - 2) &&
     from.charCodeAt(row - 2) === to.charCodeAt(column - 1)
   )
-}
-
-function smaller(a: number, b: number): number {
-  return a < b ? a : b
 }

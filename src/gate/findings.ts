@@ -23,7 +23,7 @@ export interface ConfirmingRun {
   readonly findings: Findings
 }
 
-/** What is known of the run so far; each part may be missing. */
+/** What is known about the run so far; each part may be missing. */
 export interface Findings {
   readonly run?: Run
   readonly watched?: Omit<Watched, 'waitedUntilMs'>

@@ -6,7 +6,7 @@ import { decodeProperties, parseProperties } from '../analysis/plans/jmx/user-pr
 
 /** Files that give values to the plan, a name and a value per line. */
 const GIVES = /\.properties$|^environment$/i
-/** Shells want it before a variable. */
+/** As in a shell, before a variable. */
 const EXPORT = /^[ \t]*export[ \t]+/gm
 const LARGEST_BYTES = 1 << 20
 

@@ -32,7 +32,7 @@ const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$
 /** A step can have ten annotations, and the verdict needs some. */
 const MOST_WARNINGS = 5
 
-export interface Preflight {
+interface Preflight {
   readonly findings: readonly Finding[]
   readonly target?: Target | undefined
 }

@@ -100,7 +100,7 @@ describe('what people are told', () => {
   test('how many there were, and what failed', async () => {
     const { scans } = await read([...SET_UP, ...load(30_000, 31_000), ...TEAR_DOWN])
     expect(describeAside(scans)).toEqual([
-      '4 samples of setUp and tearDown thread groups count for their labels only, not overall. 2 of them failed: "login" (500 Server Error), "cart" (404 Server Error).'
+      '4 samples of setUp and tearDown thread groups count for their labels only, not overall. 2 of them failed: "login" (500 Server Error) and "cart" (404 Server Error).'
     ])
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { slice } from '../../support/slice.js'
 import { decisiveLines, findBreach, findOutOfReach } from '../../../src/gate/live/breaches.js'
 import { gatherEvidence, type LiveEvidence, type LiveTimes } from '../../../src/gate/live/live-evidence.js'
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import type { Measurements } from '../../../src/analysis/results/figures/measurements.js'
 import type { AbsoluteThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
@@ -305,7 +305,7 @@ function judgeWhole(lines: string, samples: readonly TimedSample[]): string | un
 }
 
 function judgeAll(lines: string, samples: readonly TimedSample[]): string[] {
-  const scanner = createScanner({ grid: 'grid1', region: 'us-east-1' })
+  const scanner = new ByteScanner({ grid: 'grid1', region: 'us-east-1' })
   scanner.push(Buffer.from(csvAt(samples, Infinity)))
   return judgeMeasured(parseAbsolute(lines).thresholds, mergeScans([scanner.end()]))
 }

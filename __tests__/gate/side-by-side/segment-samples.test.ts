@@ -3,7 +3,7 @@ import type { Collection } from '../../../src/gate/collect/collect.js'
 import { pausesOf } from '../../../src/analysis/evidence/grid-times.js'
 import { describeUnequalSpans } from '../../../src/gate/side-by-side/rounds.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { CSV_HEADER } from '../../support/gate/gate-service.js'
 
 const START_MS = 1_760_000_000_000
@@ -34,7 +34,7 @@ function collect({
   const lines = rows.map(
     ([atMs, took]) => `${START_MS + atMs},${took},checkout,200,OK,t-1,true,512,${users}\n`
   )
-  const scanner = createScanner({ grid: 'g1', region: 'r' })
+  const scanner = new ByteScanner({ grid: 'g1', region: 'r' })
   scanner.push(Buffer.from(`${CSV_HEADER}\n${lines.join('')}`))
   const scan = scanner.end()
   const ends = rows.map(([atMs, took]) => atMs + took)

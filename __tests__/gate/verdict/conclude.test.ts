@@ -3,7 +3,7 @@ import type { Collection } from '../../../src/gate/collect/collect.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import type { Run, RunNode } from '../../../src/contract/api.js'
 import { makeGrid, makeRun, makeSettings, makeSpecification } from '../../support/gate/gate-ports.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
@@ -31,7 +31,7 @@ function makeGridResult(changes: Partial<GridResult> = {}): GridResult {
 function measure(...csvs: string[]): Collection['measurements'] {
   return mergeScans(
     csvs.map((csv, index) => {
-      const scanner = createScanner({ grid: `g${index + 1}`, region: 'us-east-1' })
+      const scanner = new ByteScanner({ grid: `g${index + 1}`, region: 'us-east-1' })
       scanner.push(Buffer.from(csv))
       return scanner.end()
     })

@@ -3,7 +3,7 @@ import { pausesOf } from '../../../src/analysis/evidence/grid-times.js'
 import { conclude } from '../../../src/gate/verdict/conclude.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import type { Outcome } from '../../../src/analysis/outcome.js'
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 import { makeRun, makeSettings } from '../../support/gate/gate-ports.js'
@@ -17,7 +17,7 @@ interface Sample {
 const HEADER = 'timeStamp,elapsed,label,success,allThreads'
 
 function scan(grid: string, samples: readonly Sample[]) {
-  const scanner = createScanner({ grid, region: 'us-east-1' })
+  const scanner = new ByteScanner({ grid, region: 'us-east-1' })
   const rows = samples.map(({ atMs, elapsedMs }) => `${1_760_000_000_137 + atMs},${elapsedMs},x,true,1`)
   scanner.push(Buffer.from(`${[HEADER, ...rows].join('\n')}\n`))
   return scanner.end()

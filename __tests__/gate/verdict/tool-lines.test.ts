@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { joinToolLines, type ToolLine } from '../../../src/analysis/thresholds/judge/tool-lines.js'
 import type { Outcome } from '../../../src/analysis/outcome.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { conclude, withoutBaselineLines } from '../../../src/gate/verdict/conclude.js'
 import type { Findings } from '../../../src/gate/findings.js'
 import { annotate } from '../../../src/report/annotations.js'
@@ -19,7 +19,7 @@ const UNKNOWN: ToolLine = { ...HELD, holds: null, reason: 'k6 has no samples for
 const CROSSED: ToolLine = { text: 'k6: http_req_failed rate<0.01', holds: false }
 
 function makeFindings(toolLines: readonly ToolLine[], changes: Parameters<typeof makeRun>[0] = {}): Findings {
-  const scanner = createScanner({ grid: 'g1', region: 'us-east-1' })
+  const scanner = new ByteScanner({ grid: 'g1', region: 'us-east-1' })
   scanner.push(Buffer.from(makeCsv()))
   const run = makeRun({ ...changes, toolLines: [...toolLines] })
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import { describeResults } from '../../../src/service/runs/run-report.js'
 import type { GridRecord, RunRecord } from '../../../src/contract/records.js'
@@ -12,7 +12,7 @@ function summaryOf(
   remoteErrors: string | null = null,
   hasProblem = false
 ): string {
-  const scanner = createScanner({ grid: 'g', region: 'local' })
+  const scanner = new ByteScanner({ grid: 'g', region: 'local' })
   const rows = timesMs.map((atMs) => `${START_MS + atMs},10,x,true,1`)
   scanner.push(Buffer.from(`${['timeStamp,elapsed,label,success,allThreads', ...rows].join('\n')}\n`))
   const results = {

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mergeSamples, type NodeSamples } from '../../../src/service/samples/merge-samples.js'
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 import { writeStalled } from '../../support/stalls/stalled-run.js'
@@ -194,7 +194,7 @@ describe('active threads of several nodes', () => {
         )
         return HEADER + rows.join('')
       })
-      const scanner = createScanner({ grid: 'g', region: 'r' })
+      const scanner = new ByteScanner({ grid: 'g', region: 'r' })
       scanner.push(Buffer.from((await merge(...files)).merged))
       const { series, sources } = mergeScans([scanner.end()])
       expect(sources[0]).toMatchObject({ rows: 40 * peaks.length, problems: [] })
@@ -252,7 +252,7 @@ describe('threads of several nodes that have the same names', () => {
   test('are as many users: a stall in which one of each node waits is found', async () => {
     const node = writeStalled({ users: 1 })
     const { merged } = await merge(node, node, node)
-    const scanner = createScanner({ grid: 'g', region: 'r' })
+    const scanner = new ByteScanner({ grid: 'g', region: 'r' })
     scanner.push(Buffer.from(merged))
     const overTime = mergeScans([scanner.end()]).figures({})?.overTime()
     expect(overTime).toMatchObject({ threads: 3, stalls: [{ waiting: 3 }] })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { secretForms } from '../../../src/service/engines/redact-log.js'
 import { RowRedactor } from '../../../src/service/samples/row-redactor.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
@@ -48,7 +48,7 @@ describe('a secret in a row', () => {
     expect(Buffer.byteLength(covered)).toBe(Buffer.byteLength(rows))
     for (const form of ['p"q', 'p""q', 'q,r', '%22q', 'q%2C', basic('adam').slice(8, 20)])
       expect(covered).not.toContain(form)
-    const scanner = createScanner({ grid: 'g', region: 'r' })
+    const scanner = new ByteScanner({ grid: 'g', region: 'r' })
     scanner.push(Buffer.from(`${JTL_HEADER}\n${covered}${row({})}`))
     expect(scanner.end()).toMatchObject({ rows: 2 })
   })
@@ -88,7 +88,7 @@ describe('a secret in a row', () => {
         Array.from({ length }, () => 'ab",\n'[Math.floor(random() * 5)]).join('')
       const secret = letters(6)
       const rows = row({ message: letters(3) + secret + letters(3), label: letters(4) + secret })
-      const scanner = createScanner({ grid: 'g', region: 'r' })
+      const scanner = new ByteScanner({ grid: 'g', region: 'r' })
       scanner.push(Buffer.from(`${JTL_HEADER}\n${cover([secret], rows)}${row({})}`))
       expect({ seed, rows: scanner.end().rows }).toEqual({ seed, rows: 2 })
     }

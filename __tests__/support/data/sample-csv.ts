@@ -1,4 +1,4 @@
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import { makeRandom } from './seeded-random.js'
 import type { Measurements } from '../../../src/analysis/results/figures/measurements.js'
@@ -101,7 +101,7 @@ export function quoteField(text: string, delimiter: string): string {
 /** Scans text in pieces of `step` bytes. */
 export function scanText(text: string | Uint8Array, step = Infinity, grid = 'g', region = 'r') {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
-  const scanner = createScanner({ grid, region })
+  const scanner = new ByteScanner({ grid, region })
   for (let at = 0; at < bytes.length; at += step)
     scanner.push(bytes.subarray(at, Math.min(bytes.length, at + step)))
   return scanner.end()

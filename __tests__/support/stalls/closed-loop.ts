@@ -1,4 +1,4 @@
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import type { Measurements } from '../../../src/analysis/results/figures/measurements.js'
 import { writeRows, type SentSample } from './write-rows.js'
@@ -39,7 +39,7 @@ export function csvOf(load: ClosedLoop = {}): string {
 }
 
 export function measure(csv: string, stallLabels: readonly (readonly string[])[] = []): Measurements {
-  const scanner = createScanner({ grid: 'g', region: 'r', stallLabels })
+  const scanner = new ByteScanner({ grid: 'g', region: 'r', stallLabels })
   scanner.push(Buffer.from(csv))
   return mergeScans([scanner.end()])
 }

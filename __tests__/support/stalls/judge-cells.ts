@@ -1,4 +1,4 @@
-import { createScanner } from '../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
 import { Random } from '../baseline/random.js'
 import { drawScenario, percentileOf, runClosed, runOpen, type Scenario } from './simulate.js'
@@ -60,7 +60,7 @@ function judgeRun(random: Random): Cell[] {
     const scans = closed.grids
       .filter(({ samples }) => samples.length > 0)
       .map(({ samples, threads }, grid) => {
-        const scanner = createScanner({ grid: `grid-${grid}`, region: 'r' })
+        const scanner = new ByteScanner({ grid: `grid-${grid}`, region: 'r' })
         scanner.push(Buffer.from(writeRows(samples, threads)))
         return scanner.end()
       })

@@ -25,7 +25,7 @@ export function mergeDetails(scans: readonly ScanResult[], wanted: Wanted): Deta
     parts.flatMap(({ counts, details }) => (details ? [{ counts, details }] : []))
   const parts = scans.flatMap(partsOf)
   const counting = parts.filter(({ counts }) => counts)
-  // A CSV that says nothing of it would make the traffic of all look smaller than it was.
+  // With a CSV that does not have it, the total traffic would look smaller than it was.
   const hasAll = (name: 'received' | 'sent'): boolean =>
     scans.every(
       (scan) =>
@@ -107,7 +107,7 @@ function sumCodes(lines: readonly DetailLineScan[], buckets: number): DetailSeri
   const named = [...known].flatMap(([code, counts]) =>
     code === undefined ? [] : [{ code, counts, total: counts.reduce((all, one) => all + one, 0) }]
   )
-  // By code where equally frequent.
+  // Equally frequent ones are sorted by code.
   named.sort((one, other) => other.total - one.total || (one.code < other.code ? -1 : 1))
   const others = [...named.slice(MOST_CODES).map(({ counts }) => counts), ...(rest ? [rest] : [])]
   const shown = named.slice(0, MOST_CODES).map(({ code, counts }) => ({ code, counts }))

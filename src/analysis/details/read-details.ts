@@ -14,7 +14,7 @@ import { mergeDetails } from './merge-details.js'
 const MOST_BYTES = 1024 ** 3
 
 interface DetailsOptions extends ScanFilesOptions {
-  /** Of what counts, from the first reading. */
+  /** From the first reading. */
   readonly measurements: Measurements | undefined
   readonly thresholds: readonly Pick<Threshold, 'selector'>[]
 }
@@ -33,7 +33,7 @@ async function read(
 ): Promise<Details | string> {
   const all = measurements?.figures({})
   if (measurements === undefined || all === undefined) return 'there are no samples'
-  // One without rows, or with nothing that counts, has nothing to add.
+  // A CSV without rows that count has nothing to add.
   const files = runs.map((run) => run.filter(({ scan }) => scan.parts.length + scan.buckets.length > 0))
   if (files.flat().some(({ scan }) => scan.shape !== 'samples'))
     return 'the results do not have a row for each sample'

@@ -1,4 +1,4 @@
-export interface LookedGrid {
+interface LookedGrid {
   readonly id: string
   readonly status: string
   /** As many as it should have. */

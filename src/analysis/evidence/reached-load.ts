@@ -56,7 +56,7 @@ export function spansOfGrids({ spansMs, pausesMs }: Results): Span[] {
 /** The same of each node: what the others did must not hide that one of them did a part of its share only. */
 export function spansOfNodes(nodes: readonly NodeFacts[], { pausesMs }: Results): Span[] {
   const spans = nodes.flatMap(({ grid, number, threads, rows, firstSampleMs, lastSampleMs, lost }) => {
-    // One without threads is idle, and what was lost with a node has been told.
+    // A node without threads is idle, and a lost node has been reported already.
     if (threads === 0 || lost !== null || firstSampleMs === undefined || lastSampleMs === undefined) return []
     const ms = lastSampleMs - firstSampleMs
     // The pauses of a node are those of its grid if all take turns, and shorter otherwise.
@@ -154,7 +154,7 @@ function count(threads: number): string {
     : `${threads.toLocaleString('en-US', { maximumFractionDigits: 1 })} threads`
 }
 
-/** A longer pause is told, if it is not one of many. */
+/** A longer pause is reported, unless it is one of many. */
 const TOLD_SHARE = 0.1
 const LEAST_TIMES_OTHERS = 10
 /** A longer one leaves too little of the run. */

@@ -129,7 +129,7 @@ export function isGapOfSettings(reason: string): boolean {
 function gapIn(measurements: Measurements, warmUp: WarmUpFacts): string | undefined {
   const { ms, whole } = warmUp
   const all = whole.figures({})
-  // Then there are no samples at all, which is told without the warm-up.
+  // Then there are no samples at all, which is reported without mentioning the warm-up.
   if (all === undefined) return undefined
   const [first] = measurements.sources.filter(({ problems }) => problems[0] === allEarly(ms))
   if (first === undefined) return undefined

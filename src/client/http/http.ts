@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { Readable, pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { readUpTo } from '../../contract/files.js'
 import { MalformedReplyError, RedirectError, RefusedError, ServiceError } from '../errors.js'
 import { isConfidential, isLoopback, readContentRange } from './address.js'
 import { describeErrorBody } from './error-body.js'
@@ -226,15 +227,10 @@ function bytesToEnd(contentRange: string | undefined, total = Infinity): number 
 }
 
 async function readText(call: Call, body: Readable): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > LARGEST_JSON_BYTES)
-      throw new MalformedReplyError(call.operation, `the reply is larger than ${LARGEST_JSON_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const { bytes, hasMore } = await readUpTo(body, LARGEST_JSON_BYTES)
+  if (hasMore)
+    throw new MalformedReplyError(call.operation, `the reply is larger than ${LARGEST_JSON_BYTES} bytes`)
+  return bytes.toString()
 }
 
 /** As much of an error's body as anyone would read; of a truncated one, what arrived. */

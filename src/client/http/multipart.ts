@@ -9,7 +9,7 @@ export interface Field {
   readonly value: string
 }
 
-export interface FileField {
+interface FileField {
   readonly name: string
   readonly path: string
 }

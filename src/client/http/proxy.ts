@@ -79,7 +79,7 @@ export type ProbeResult =
   | { readonly status: number }
   | { readonly failure: string; readonly kind: 'no-server' | 'unknown-host' | 'certificate' | 'other' }
 
-export interface ProbeOptions {
+interface ProbeOptions {
   readonly signal: AbortSignal
   /** As the load tools do; on loopback this is always so, since nothing leaves the machine. */
   readonly acceptsAnyCertificate?: boolean

@@ -16,7 +16,7 @@ import type { Settings } from '../settings/settings.js'
 import { findBaseline, isSearched, type Search } from './find-baseline.js'
 import { ignoredBy, withFactsOf } from './run-fingerprint.js'
 
-type Comparing = Pick<Gate, 'ports' | 'settings'>
+type Comparing = Pick<Gate, 'ports' | 'settings' | 'asideGroups'>
 type Compared = Pick<Findings, 'comparison' | 'baseline' | 'trend' | 'isOnBaselineBranch'>
 type Evidence = Extract<ComparisonEvidence, { readonly kind: 'none' }>
 

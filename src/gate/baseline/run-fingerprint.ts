@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { arch, availableParallelism, cpus, platform } from 'node:os'
 import {
   dataFileKey,
+  hash,
   isAddress,
   parameterKey,
   type Fingerprint
@@ -129,10 +130,6 @@ async function hashFile(path: string): Promise<string> {
   const hashing = createHash('sha256')
   await pipeline(createReadStream(path), hashing)
   return hashing.digest('hex').slice(0, HASH_LENGTH)
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH)
 }
 
 type Machine = ReturnType<typeof readMachine>

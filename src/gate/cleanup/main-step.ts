@@ -58,7 +58,7 @@ export async function cleanUpRun(gate: Gate, findings: Findings): Promise<Findin
   const warnings = new Set<string>()
   const onTwin = ({ run, runId }: Twin): void => {
     const words = `The run was created twice (${run.id} has the same tag), and both may have generated load for a time, so the load was not the requested one.`
-    // Those of earlier runs of the step were told with these.
+    // Duplicates of earlier runs of the step were reported with those runs.
     if (runId !== undefined && runId === findings.run?.id) warnings.add(words)
   }
   const error = new Error('there was no time left')
@@ -85,8 +85,6 @@ async function endTwinsOf({ saved, local }: Gate, options: CleanUpOptions): Prom
 const LONGEST_CLOSE_MS = 150_000
 /** What a service may take beyond the time it was given. */
 const GRACE_MS = 1_000
-/** The runner sends its second signal, which ends the process at once, 7.5 s after the first one. */
-const CANCEL_LIMIT_MS = 5_000
 /** What the embedded service needs to save its state once its tools have ended. */
 const LEAST_CLOSE_MS = 500
 const RESULTS = 'results'
@@ -187,7 +185,7 @@ export function isCutOff({ local }: Gate, { failure }: Findings): boolean {
 
 export function leftMs({ ports }: Gate, { endedMs }: Findings): number {
   const nowMs = ports.clock.now()
-  return CANCEL_LIMIT_MS - (nowMs - (endedMs ?? nowMs))
+  return STOP_ON_CANCEL_MS - (nowMs - (endedMs ?? nowMs))
 }
 
 function isComplete({ collection }: Findings): boolean {

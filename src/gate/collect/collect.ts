@@ -1,13 +1,9 @@
 import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
-import type { Measurements } from '../../analysis/results/figures/measurements.js'
-import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
-import type { ScannedFile } from '../../analysis/evidence/warm-up.js'
-import type { WarmUpFacts } from '../../analysis/outcome.js'
 import type { Report, Run, ResultLink } from '../../contract/api.js'
 import { RETRY, retry, pauseBetweenLooks, type RetryPolicy } from '../../client/retry.js'
 import type { Gate } from '../gate.js'
-import { countResults } from '../../analysis/evidence/count-results.js'
+import { countResults, type CountedRun } from '../../analysis/evidence/count-results.js'
 import { toCompare } from '../../analysis/evidence/own-rows.js'
 import { GridHealth } from '../../analysis/evidence/grid-health.js'
 import { messageOf, formatDuration } from '../../contract/text.js'
@@ -26,7 +22,10 @@ import {
 import type { GridResult } from './fetch-results.js'
 import { GridFetches, sourcesIn, isCompleteAtEnd } from './grid-fetches.js'
 
-export interface Collection {
+type Counts = Pick<CountedRun, 'measurements' | 'spansMs'>
+
+/** What was downloaded, and what was counted in it. */
+export interface Collection extends Counts, Partial<Omit<CountedRun, keyof Counts>> {
   readonly run: Run
   readonly report: Report | undefined
   readonly reportProblem: string | undefined
@@ -34,28 +33,8 @@ export interface Collection {
   readonly grids: readonly GridResult[]
   /** Descriptions of the grids that were requested and have no results. */
   readonly missingGrids: readonly string[]
-  /** Why results or rows are not this run's, in clauses: no line can be judged by them. */
-  readonly foreign?: readonly string[]
-  /** What else makes the results incomplete evidence, in sentences. */
-  readonly gaps?: readonly string[]
-  /** Signs of a problem that do not prove that something is missing. */
-  readonly doubts?: readonly string[]
   /** Notes on the figures, in sentences. */
   readonly notes?: readonly string[]
-  /** From the first start to the last end of each grid's samples, by its id, if the CSV has times; for tidy CSVs with a bucket of slack. */
-  readonly spansMs: ReadonlyMap<string, number>
-  /** The typical pauses between each grid's samples, by its id; 0 where they are dense. */
-  readonly pausesMs?: ReadonlyMap<string, number>
-  /** What the CSVs were read into, with the samples of a warm-up. */
-  readonly scans?: readonly ScanResult[]
-  /** The same without them, if there is a warm-up. */
-  readonly countedScans?: readonly ScanResult[]
-  /** The CSVs with what counts of each, to be read once more; a list for each run. */
-  readonly countedFiles?: readonly (readonly ScannedFile[])[]
-  /** What is judged: without the samples of a warm-up. */
-  readonly measurements: Measurements | undefined
-  /** Set if a warm-up was left out of the measurements. */
-  readonly warmUp?: WarmUpFacts
   /** Every CSV on disk, if there are more than one per grid. */
   readonly files?: readonly string[]
 }

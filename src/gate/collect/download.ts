@@ -9,7 +9,7 @@ import { messageOf, shorten } from '../../contract/text.js'
 import { cutHeader, readHeader } from '../../analysis/results/csv/header.js'
 import { describeErrorBody } from '../../client/http/error-body.js'
 
-export interface DownloadOptions {
+interface DownloadOptions {
   readonly open: (range: ResultRange | undefined) => Promise<Reply>
   readonly path: string
   readonly clock: Clock

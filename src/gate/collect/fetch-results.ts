@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { regionName } from '../../contract/regions/regions.js'
 import type { ScannerOptions, ScanResult } from '../../analysis/results/counts/scan-result.js'
-import { createScanner } from '../../analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../analysis/results/scan/byte-scanner.js'
 import type { ServiceClient } from '../../client/client.js'
 import type { Run } from '../../contract/api.js'
 import { pauseBetweenLooks } from '../../client/retry.js'
@@ -136,7 +136,7 @@ export async function fetchGrid(services: Services, source: Source, options: Opt
   const sinceMs = clock.now()
   try {
     for (let looks = 1; ; looks++) {
-      let scanner = createScanner(scanning)
+      let scanner = new ByteScanner(scanning)
       let retries = 0
       let { href } = source
       const bytes = await downloadCsv({
@@ -146,7 +146,7 @@ export async function fetchGrid(services: Services, source: Source, options: Opt
         },
         ...{ path, clock, signal, isFinal },
         tap: {
-          restart: () => void (scanner = createScanner(scanning)),
+          restart: () => void (scanner = new ByteScanner(scanning)),
           push: (chunk) => scanner.push(chunk)
         },
         onRetry: (reason) => {

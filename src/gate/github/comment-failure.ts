@@ -2,7 +2,7 @@ import { readRetryAfter } from '../../client/http/http.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 import type { CommentRequest, Ports } from '../ports.js'
 
-export type FailureKind =
+type FailureKind =
   'rate-limit' | 'server' | 'network' | 'odd-reply' | 'token' | 'locked' | 'archived' | 'refused' | 'other'
 
 export interface Failure {

@@ -12,11 +12,8 @@ export function defuse(text: string): string {
     .join('\n')
 }
 
+/** Whether the step itself is writing. */
 let isOwn = false
-
-export function isSpeaking(): boolean {
-  return isOwn
-}
 
 /** Runs code whose output to the runner is the step's own. */
 export function speak<T>(say: () => T): T {
@@ -57,7 +54,7 @@ export function takeOverOutput(log: Log): void {
 function takeOver(stream: NodeJS.WriteStream, log: Log): void {
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean
   stream.write = (...args: unknown[]): boolean => {
-    if (isSpeaking()) return write(...args)
+    if (isOwn) return write(...args)
     const [chunk] = args
     relay(typeof chunk === 'string' ? chunk : Buffer.from(chunk as Uint8Array).toString(), log)
     const done = args.at(-1)

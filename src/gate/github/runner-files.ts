@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path'
 import { messageOf } from '../../contract/text.js'
 import type { FindFiles } from '../settings/plan-files.js'
 
-export interface RunnerPlace {
+interface RunnerPlace {
   readonly name: string
   readonly path: string | undefined
 }

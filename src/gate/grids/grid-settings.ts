@@ -7,7 +7,7 @@ import { parseServiceAddress, tokenProblem } from '../settings/target-settings.j
 export type GridStartSettings = Readonly<ReturnType<typeof readGridStartSettings>>
 export type GridStopSettings = Readonly<NonNullable<ReturnType<typeof readGridStopSettings>>>
 
-export type ReadGridInput = (name: GridInputName) => string
+type ReadGridInput = (name: GridInputName) => string
 
 /** Collects every problem, so that a workflow can be fixed in one push. */
 export function readGridStartSettings(read: ReadGridInput) {

@@ -145,7 +145,7 @@ async function terminateAll(
   if (isClean) saved.noteDone({ madeGrids: [], cleanupDue: false })
 }
 
-export type GridStopPorts = Pick<Ports, 'openClient' | 'log' | 'clock' | 'cancelled'>
+type GridStopPorts = Pick<Ports, 'openClient' | 'log' | 'clock' | 'cancelled'>
 
 /** Terminates the grids and waits until they have ended. Throws if one may still be running, once all have been tried. */
 export async function stopGrids(ports: GridStopPorts, settings: GridStopSettings | undefined): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ServiceClient } from '../../client/client.js'
 import { readContentRange } from '../../client/http/address.js'
+import { readUpTo } from '../../contract/files.js'
 import type { Reply } from '../../client/http/http.js'
 
 const MIB = 1024 * 1024
@@ -32,14 +33,15 @@ export class LiveCsv {
     const reply = await this.client.openResult(href, { range, signal })
     try {
       const known = this.#checkReply(reply) + this.#last.bytes.length
-      const { bytes, isCut } = await readBytes(reply, known + (this.limits.mostNewBytes ?? MOST_NEW_BYTES))
+      const mostBytes = known + (this.limits.mostNewBytes ?? MOST_NEW_BYTES)
+      const { bytes, hasMore } = await readUpTo(reply.body, mostBytes)
       const before = bytes.subarray(known - this.#last.bytes.length, known)
       if (!before.equals(this.#last.bytes)) throw new LiveReadingError('what was read before has changed')
       const fresh = bytes.subarray(known)
       const used = take(fresh)
-      if (isCut && used === 0) throw new LiveReadingError('a row is too long')
+      if (hasMore && used === 0) throw new LiveReadingError('a row is too long')
       if (used > 0) this.#remember(fresh.subarray(0, used))
-      return { isAll: !isCut && !isPart(reply) }
+      return { isAll: !hasMore && !isPart(reply) }
     } finally {
       reply.body.destroy()
     }
@@ -76,15 +78,4 @@ export class LiveCsv {
 function isPart(reply: Reply): boolean {
   const part = reply.status === 206 ? readContentRange(reply.header('content-range')) : undefined
   return part?.total !== undefined && part.toByte + 1 < part.total
-}
-
-async function readBytes(reply: Reply, most: number): Promise<{ bytes: Buffer; isCut: boolean }> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of reply.body) {
-    chunks.push(chunk)
-    length += chunk.length
-    if (length >= most) break
-  }
-  return { bytes: Buffer.concat(chunks).subarray(0, most), isCut: length >= most }
 }

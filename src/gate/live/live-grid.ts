@@ -3,7 +3,7 @@ import {
   type ScannerOptions,
   type ScanResult
 } from '../../analysis/results/counts/scan-result.js'
-import { createScanner, type Scanner } from '../../analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../analysis/results/scan/byte-scanner.js'
 import { TimedRows, type TimedRow } from '../../analysis/results/scan/timed-rows.js'
 import { LiveReadingError } from './live-csv.js'
 
@@ -26,15 +26,15 @@ export interface LiveWarmUp {
 /** The samples of one CSV so far: all of them, and those of each 10-second window by the time at which they ended. */
 export class LiveGrid {
   readonly #rows = new TimedRows()
-  readonly #total: Scanner
-  readonly #windows = new Map<number, Scanner>()
+  readonly #total: ByteScanner
+  readonly #windows = new Map<number, ByteScanner>()
   readonly #windowsWithRows = new Set<number>()
   newestMs = -Infinity
   /** How late a row has come, at most: after the one look that should have had it. */
   #latenessMs = 0
   #forgottenBefore = -Infinity
   /** The samples after the warm-up; undefined before there is one. */
-  #counted: Scanner | undefined
+  #counted: ByteScanner | undefined
   /** When the last sample of the warm-up ended. */
   lastEarlyEndMs = -Infinity
 
@@ -42,7 +42,7 @@ export class LiveGrid {
     private readonly place: Pick<ScannerOptions, 'grid' | 'region' | 'asideGroups'>,
     private readonly warmUp?: LiveWarmUp
   ) {
-    this.#total = createScanner(place)
+    this.#total = new ByteScanner(place)
   }
 
   /** Up to here all rows are there, as far as one can tell: rows may come a little late, and more so if some already have. */
@@ -101,7 +101,7 @@ export class LiveGrid {
     for (const { bytes, startMs, endMs } of rows)
       if (startMs < warmUp.firstMs + warmUp.ms) this.lastEarlyEndMs = Math.max(this.lastEarlyEndMs, endMs)
       else if (this.#rows.header !== undefined) {
-        this.#counted ??= createScanner({ ...this.place, header: this.#rows.header })
+        this.#counted ??= new ByteScanner({ ...this.place, header: this.#rows.header })
         this.#counted.push(bytes)
       }
   }
@@ -110,7 +110,7 @@ export class LiveGrid {
     const { header } = this.#rows
     if (window < this.#forgottenBefore || header === undefined) return
     const countEndsFromMs = window * WINDOW_MS
-    const scanner = this.#windows.get(window) ?? createScanner({ ...this.place, header, countEndsFromMs })
+    const scanner = this.#windows.get(window) ?? new ByteScanner({ ...this.place, header, countEndsFromMs })
     this.#windows.set(window, scanner)
     scanner.push(row)
   }

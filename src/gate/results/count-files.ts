@@ -20,7 +20,7 @@ import type { TranslatedFile } from './translate-file.js'
 /** When the workflow run began, or why that is not known. */
 export type Begin = { readonly ms: number } | { readonly reason: string }
 
-export interface CountingOptions {
+interface CountingOptions {
   readonly settings: Pick<Settings, 'thresholds' | 'warmUpMs' | 'threads' | 'durationSeconds'>
   /** Undefined where there is no workflow. */
   readonly begin?: Begin | undefined

@@ -75,7 +75,7 @@ async function readVerdict(path: string): Promise<Told | undefined> {
       asideGroups: asideGroupsIn(document)
     }
   } catch {
-    // It was being written when the disk was full or the run was killed, or it is much too large.
+    // The disk was full or the step was killed while it was written, or it is much too large.
     return {
       isOurs: false,
       rehearsal: false,

@@ -16,12 +16,12 @@ import { readEarlierVerdict, type EarlierVerdict } from './earlier-verdict.js'
 import type { ResultSource } from './result-sources.js'
 import { hasChanged, translateFile, type TranslatedFile } from './translate-file.js'
 
-export interface ReadingOptions {
+interface ReadingOptions {
   readonly settings: Pick<Settings, 'thresholds' | 'warmUpMs' | 'apdexTargetMs' | 'toolExitCode' | 'name'> &
     Pick<Settings, 'threads' | 'durationSeconds'>
   /** Where to write CSVs. */
   readonly folder: string
-  /** Also of files that could be read where they are. */
+  /** Whether files that can be read where they are are copied too. */
   readonly isCopied: boolean
   readonly signal: AbortSignal
   /** What a verdict.json beside the files says, if it was read before. */
@@ -63,7 +63,7 @@ export async function readResultFiles(
       missingGrids: [],
       ...counted,
       gaps: [...[earlier.gap ?? []].flat(), ...ended.gaps, ...gapsOfFiles, ...counted.gaps],
-      notes: [...found.notes, ...files.flatMap(({ translated }) => translated.facts.notes)].filter(isFirst)
+      notes: [...new Set([...found.notes, ...files.flatMap(({ translated }) => translated.facts.notes)])]
     }
   }
 }
@@ -233,8 +233,4 @@ function judgeExitCode(
       `The tool that wrote the results ended with exit code ${code} (tool-exit-code)${words}. Its log says why.`
     ]
   }
-}
-
-function isFirst(words: string, index: number, all: readonly string[]): boolean {
-  return all.indexOf(words) === index
 }

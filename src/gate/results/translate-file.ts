@@ -168,7 +168,7 @@ interface SourceOptions extends Required<Pick<Options, 'signal' | 'mostUnpackedB
   readonly fileBytes: number
 }
 
-/** The bytes of a file, unpacked if it is a gzip, from the beginning that tells its format. */
+/** The bytes of a file, unpacked if it is a gzip, from the beginning, which shows its format. */
 class Source {
   beginning = Buffer.alloc(0)
   /** Nothing follows the beginning. */

@@ -20,14 +20,14 @@ import type { Settings } from '../settings/settings.js'
 const LONGEST_LOOK_MS = 10_000
 
 /** What creating grids takes: a gate has all of it. */
-export interface GridMaker {
+interface GridMaker {
   readonly client: ServiceClient
   readonly saved: SavedState
   readonly ports: Pick<Ports, 'log' | 'clock'>
   readonly settings: Pick<Settings, 'pollIntervalMs'>
 }
 
-export interface SettleOptions {
+interface SettleOptions {
   readonly areShared?: boolean
   /** Ends a request that creates a grid; by default the signal that ends everything else. */
   readonly createSignal?: AbortSignal

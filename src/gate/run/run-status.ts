@@ -3,7 +3,7 @@ import type { Settings } from '../settings/settings.js'
 import type { Progress } from '../ports.js'
 
 /** What a run's status means. Unknown statuses may appear at any time. */
-export type Phase = 'waiting' | 'running' | 'ended well' | 'ended abnormally' | 'unknown'
+type Phase = 'waiting' | 'running' | 'ended well' | 'ended abnormally' | 'unknown'
 
 const PHASES: readonly (readonly [Phase, statuses: readonly string[]])[] = [
   ['waiting', ['queued', 'starting']],
@@ -24,7 +24,7 @@ export function hasEnded(status: string): boolean {
 }
 
 /** What a grid's status means. Unknown statuses may appear at any time. */
-export type GridPhase = 'usable' | 'ended' | 'waiting'
+type GridPhase = 'usable' | 'ended' | 'waiting'
 
 export function gridPhaseOf(status: string): GridPhase {
   const word = status.trim().toLowerCase()

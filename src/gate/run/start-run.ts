@@ -57,7 +57,7 @@ async function createRun(
   return run
 }
 
-/** The runs of a repository belong together. Another service may want projects to exist, so it is told of none. */
+/** The runs of a repository belong together. Another service may want projects to exist, so it gets none. */
 function defaultProject({ client, ports: { occasion } }: Gate): string | undefined {
   return client.isLoadgate && occasion.repository !== '' ? occasion.repository : undefined
 }

@@ -12,10 +12,10 @@ import { describeUnknownKeys } from '../../contract/nearest.js'
 import { parseChoice, parseInteger, parsePattern, type Parsed } from '../../contract/setting-values.js'
 import { readYaml } from '../../contract/yaml-text.js'
 
-export interface GridListRules {
+interface GridListRules {
   /** The embedded service has a default for every key. */
   readonly defaults: Readonly<Partial<Record<RequiredGridKey, string>>>
-  /** Keys may be left out, for the service may have defaults for them: who it is, is not known yet. */
+  /** Keys may be left out: the service may have defaults for them, which is not known yet. */
   readonly mayLeaveOut?: boolean
   /** Where grids can run; undefined if that is not checked here. */
   readonly regions?: readonly string[] | undefined

@@ -88,11 +88,8 @@ export class Inputs<T extends Facts> {
     return this.text(name) || undefined
   }
 
-  lines(name: keyof T & string, separator = /\r?\n/): string[] {
-    return this.text(name)
-      .split(separator)
-      .map((line) => line.trim())
-      .filter((line) => line !== '')
+  lines(name: keyof T & string, separator?: RegExp): string[] {
+    return splitLines(this.text(name), separator)
   }
 
   /** Text, or the value in the config file; empty if it was not given. */
@@ -124,6 +121,14 @@ export class Inputs<T extends Facts> {
     if (this.problems.length > 0) throw new SettingsError(this.problems)
     return settings
   }
+}
+
+/** Without empty lines and the spaces around them. */
+export function splitLines(text: string, separator = /\r?\n/): string[] {
+  return text
+    .split(separator)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 }
 
 export type GateInputs = Inputs<typeof INPUTS>

@@ -55,7 +55,7 @@ export function findNoParameter(text: string): number {
   return splitParameters(text).findIndex((entry) => readParameter(entry) === undefined) + 1
 }
 
-/** Entries that are no parameters. */
+/** Entries that are not parameters. */
 export function oddEntries(text: string): string[] {
   return splitParameters(text).filter((entry) => readParameter(entry) === undefined)
 }

@@ -20,8 +20,7 @@ export async function resolvePlanFiles(
 ): Promise<PlanFiles> {
   const problems: string[] = []
   const root = await realpath(options.workspace)
-  const excluded = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1).trim())
-  const wanted = lines.filter((line) => !line.startsWith('!'))
+  const { wanted, excluded } = sortLines(lines)
   const paths: string[] = []
   for (const [index, line] of wanted.entries()) {
     const matches = await findMatches(line, excluded, options)
@@ -46,6 +45,12 @@ export async function resolvePlanFiles(
     }
   }
   return { paths, problems: [...problems, ...sameNames(paths, options.workspace)] }
+}
+
+/** What is wanted, and the patterns of the lines that exclude files. */
+export function sortLines(lines: readonly string[]): { wanted: string[]; excluded: string[] } {
+  const excluded = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1).trim())
+  return { wanted: lines.filter((line) => !line.startsWith('!')), excluded }
 }
 
 /** A line that is the exact path of a file is used literally, even if it contains glob characters. */
@@ -78,8 +83,8 @@ function isPatternFor(segment: string, name: string): boolean {
 async function problemWith(path: string, line: string, root: string): Promise<string | undefined> {
   try {
     const real = await realpath(path)
+    if (leadsOut(root, real)) return `"${line}" is outside the workspace`
     const way = relative(root, real)
-    if (way.startsWith('..') || isAbsolute(way)) return `"${line}" is outside the workspace`
     // A symbolic link does not make a hidden file visible: `.git/config` may contain the job's token.
     if (!isNamedIfHidden(way, line))
       return `"${line}" points to the hidden file ${way}; name it explicitly to send it`

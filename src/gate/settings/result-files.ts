@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 import { messageOf } from '../../contract/text.js'
-import { findMatches, isNamedIfHidden, leadsOut, type FindFiles } from './plan-files.js'
+import { findMatches, isNamedIfHidden, leadsOut, sortLines, type FindFiles } from './plan-files.js'
 
 export interface FoundResults {
   readonly files: readonly { readonly path: string; readonly shown: string }[]
@@ -18,10 +18,10 @@ interface Places {
 /** Resolves lines of `results`: regular files, hidden ones only if named explicitly, and no links that lead out of the folders. */
 export async function resolveResultFiles(lines: readonly string[], places: Places): Promise<FoundResults> {
   const { workspace } = places
-  const excluded = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1).trim())
+  const { wanted, excluded } = sortLines(lines)
   const problems: string[] = []
   const found = new Map<string, { path: string; shown: string }>()
-  for (const line of lines.filter((each) => !each.startsWith('!'))) {
+  for (const line of wanted) {
     const matches = (await findMatches(line, excluded, places)).filter((path) =>
       isNamedIfHidden(relative(workspace, path), line)
     )

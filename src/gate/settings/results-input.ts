@@ -2,7 +2,7 @@ import { isObject } from '../../contract/decode.js'
 import { ID } from '../../contract/vocabulary.js'
 import { readYaml } from '../../contract/yaml-text.js'
 import { nameSources, type ResultSource } from '../results/result-sources.js'
-import type { GateInputs, SettingsSources } from './inputs.js'
+import { splitLines, type GateInputs, type SettingsSources } from './inputs.js'
 
 const EXPECTED =
   'paths or globs, one per line, or a map from names to paths such as { eu: eu.csv, us: us.csv }'
@@ -46,24 +46,17 @@ const MAP = /^\s*(?:\{|[\w-]+:\s+\S[^\n]*(?:\n\s*[\w-]+:\s+\S[^\n]*)*\s*$)/
 
 function parseGiven(given: unknown): Given {
   if (typeof given !== 'string') return readStructure(given)
-  if (!MAP.test(given)) return { lines: linesOf(given) }
+  if (!MAP.test(given)) return { lines: splitLines(given) }
   const { value, problems } = readYaml(given)
   return problems.length > 0 ? { problem: `is not YAML: ${problems.join('; ')}` } : readStructure(value)
 }
 
 function readStructure(value: unknown): Given {
   const isText = (each: unknown): each is string => typeof each === 'string' && each.trim() !== ''
-  if (Array.isArray(value) && value.every(isText)) return { lines: value.flatMap(linesOf) }
+  if (Array.isArray(value) && value.every(isText)) return { lines: value.flatMap((text) => splitLines(text)) }
   const entries = isObject(value) && !Array.isArray(value) ? Object.entries(value) : []
   const names = entries.flatMap(([name, path]) => (isText(path) ? [[name, path.trim()] as const] : []))
   return names.length > 0 && names.length === entries.length
     ? { names }
     : { problem: `is neither text nor a map of texts; give ${EXPECTED}` }
-}
-
-function linesOf(text: string): string[] {
-  return text
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 }

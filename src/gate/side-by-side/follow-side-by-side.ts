@@ -35,10 +35,10 @@ interface Progress extends Done {
   readonly rounds: Done['rounds'][number][]
   /** More, once they are to be confirmed. */
   planned: number
-  /** How many rounds are in blocks that came to their end with enough pairs. */
+  /** How many rounds are in blocks that ended with enough pairs. */
   finished: number
   readonly segments: Segment[]
-  /** What is known of the latest segment, which alone may still be running. */
+  /** What is known about the latest segment, the only one that may still be running. */
   latest: Findings
 }
 
@@ -54,7 +54,7 @@ interface Runner {
   readonly endMs: number
 }
 
-/** Runs base and head in turns, each segment a run of its own, cleans up, and returns what is known of the head and of its comparison. */
+/** Runs base and head in turns, each segment a run of its own, cleans up, and returns what is known about the head and its comparison. */
 export async function followSideBySide(gate: Gate): Promise<Findings> {
   const { ports, settings } = gate
   const { origin, timeoutMs } = settings
@@ -180,7 +180,7 @@ async function followSegment(
   const { saved, settings } = gate
   signal.throwIfAborted()
   saved.beginAnotherRun({ leaveIfKilled: !settings.stopOnCancel })
-  // Until its run is known, nothing is: the state alone says what to look for.
+  // Until its run is known, only the state says what to look for.
   done.latest = {}
   const own = settingsOf(settings, side)
   const findings = await followRun(

@@ -33,7 +33,7 @@ import { requestedLoad, requestedSeconds, describeDifference, type LoadSettings 
 import { describeEarlyLabels } from './early-labels.js'
 
 /** The settings that a verdict depends on. */
-export type VerdictSettings = LoadSettings &
+type VerdictSettings = LoadSettings &
   Pick<
     Settings,
     'thresholds' | 'baseline' | 'warmUpMs' | 'onStall' | 'regions' | 'wait' | 'stopEarly' | 'unused'
@@ -231,7 +231,7 @@ function decide(settings: VerdictSettings, findings: Findings, judgements: reado
   return decideRun(judgements, evidenceOf(settings, findings))
 }
 
-/** What is known of the run; without one, nothing of it is missing but its results. */
+/** What is known about the run; without a run, only results can be missing. */
 function evidenceOf(settings: VerdictSettings, findings: Findings): RunEvidence {
   const { run, collection, watched } = findings
   return {
@@ -321,7 +321,7 @@ function isAllHere({ target, regions }: VerdictSettings, { run, collection }: Fi
 }
 
 /** The lines of one run that have limits of their own. */
-export interface JudgedRun {
+interface JudgedRun {
   /** `confirming run 1 (c0ffee)` */
   readonly name: string
   readonly judgements: readonly Judgement[]
@@ -369,7 +369,7 @@ function isWorse(one: Judgement, other: Judgement): boolean {
   return (one.margin ?? -Infinity) < (other.margin ?? -Infinity)
 }
 
-/** The lower, the worse: what is said beside a line that holds must not get lost. */
+/** The lower, the worse: a warning about a line that holds must not get lost. */
 function rankOf({ verdict, warning, doubt }: Judgement): number {
   return 2 * VERDICTS.indexOf(verdict) + (warning === undefined && doubt === undefined ? 1 : 0)
 }

@@ -1,6 +1,6 @@
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import type { ScannerOptions } from '../../analysis/results/counts/scan-result.js'
-import { createScanner, type Scanner } from '../../analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'
 import { readOn, RowRewriter, type GrowingFile } from '../samples/sample-rows.js'
 import { RowCutter } from '../samples/row-cutter.js'
@@ -9,7 +9,7 @@ import { RowRedactor } from '../samples/row-redactor.js'
 const CHUNK_BYTES = 1 << 20
 
 interface Source extends GrowingFile {
-  readonly scanner: Scanner
+  readonly scanner: ByteScanner
   readonly cutter: RowCutter
   readonly redactor: RowRedactor
   readonly offsetMs: () => number
@@ -39,7 +39,7 @@ export class SampleFollower {
   ) {
     this.#sources = files.map(({ file, grid, region, asideGroups, offsetMs = () => 0 }) => ({
       file,
-      scanner: createScanner({ grid, region, stallLabels, asideGroups }),
+      scanner: new ByteScanner({ grid, region, stallLabels, asideGroups }),
       cutter: new RowCutter(),
       redactor: new RowRedactor(secrets),
       offsetMs,

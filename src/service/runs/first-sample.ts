@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { createScanner } from '../../analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'
 import { hasEnded, type NodeRecord, type RunRecord } from '../../contract/records.js'
 import { RowCutter } from '../samples/row-cutter.js'
@@ -28,7 +28,7 @@ async function readFirst(run: RunRecord, node: NodeRecord, store: Store): Promis
   const { samplesFile } = store.folder.nodeFiles({ runId: run.id, gridId, index: number - 1 })
   const rows = new RowCutter().push(await readHead(samplesFile))
   if (rows.length === 0) return undefined
-  const scanner = createScanner({ grid: gridId, region })
+  const scanner = new ByteScanner({ grid: gridId, region })
   scanner.push(new RowRewriter({ offsetMs }).push(rows))
   return mergeScans([scanner.end()]).startMs
 }

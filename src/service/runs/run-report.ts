@@ -1,6 +1,6 @@
 import { asSentence, capitalize, shorten } from '../../contract/text.js'
 import type { Figures, Measurements } from '../../analysis/results/figures/measurements.js'
-import { createScanner } from '../../analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'
 import type { ScanResult } from '../../analysis/results/counts/scan-result.js'
 import { describeAside } from '../../analysis/evidence/aside-samples.js'
@@ -44,7 +44,7 @@ export async function mergeResults(run: RunRecord, { store, signal }: { store: S
   for (const grid of grids) {
     const { region, instanceQuantity } = grid.spec
     const samplesFiles = store.folder.samplesFiles(run.id, grid)
-    const scanners = samplesFiles.map(() => createScanner({ grid: grid.id, region, asideGroups }))
+    const scanners = samplesFiles.map(() => new ByteScanner({ grid: grid.id, region, asideGroups }))
     const files = await mergeSamples({
       files: samplesFiles,
       target: store.folder.resultFile(run.id, grid.id),

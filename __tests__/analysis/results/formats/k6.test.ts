@@ -235,14 +235,14 @@ describe('what counts for its own label only', () => {
   })
 })
 
-test('metrics of the script are told, most points first', () => {
+test('metrics of the script are listed, most points first', () => {
   const { facts } = read(
     row('my_trend', END, 1),
     row('my_trend', END, 2),
     row('my_counter', END, 1),
     row('vus', END, 1)
   )
-  expect(facts.notes).toEqual([expect.stringContaining('my_trend (2 points), my_counter (1 point)')])
+  expect(facts.notes).toEqual([expect.stringContaining('my_trend (2 points) and my_counter (1 point)')])
 })
 
 test.each([

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
-import { createScanner } from '../../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../../src/analysis/results/scan/byte-scanner.js'
 import { makeSampleCsv, measure, scanText, snapshot } from '../../../support/data/sample-csv.js'
 import { mutateBytes } from '../../../support/data/mutate-bytes.js'
 import { makeRandom } from '../../../support/data/seeded-random.js'
@@ -26,7 +26,7 @@ describe('chunks', () => {
     const whole = scanText(bytes)
     const wrongAt: number[] = []
     for (let at = 0; at <= bytes.length; at++) {
-      const scanner = createScanner({ grid: 'g', region: 'r' })
+      const scanner = new ByteScanner({ grid: 'g', region: 'r' })
       scanner.push(bytes.subarray(0, at))
       scanner.push(bytes.subarray(at))
       if (!isDeepStrictEqual(scanner.end(), whole)) wrongAt.push(at)
@@ -50,7 +50,7 @@ describe('chunks', () => {
       (_, i) => `${1000 + i * 7},${i % 900},page ${i % 30},${i % 11 > 0}\n`
     )
     const bytes = new TextEncoder().encode(`${HEADER}\n${rows.join('')}`)
-    const scanner = createScanner({ grid: 'g', region: 'r' })
+    const scanner = new ByteScanner({ grid: 'g', region: 'r' })
     for (let from = 0, step = 10; from < bytes.length; step = step * 3 + 1) {
       const to = bytes.lastIndexOf(10, from + step) + 1 || bytes.length
       scanner.push(bytes.subarray(from, Math.max(from, to)))

@@ -11,7 +11,7 @@ import type { ScanResult } from '../../../../src/analysis/results/counts/scan-re
 import { scanEach } from '../../../../src/analysis/results/parallel/scan-files.js'
 import { joinScans, scanStretch } from '../../../../src/analysis/results/parallel/scan-stretch.js'
 import type { OverTime } from '../../../../src/analysis/results/stalls/over-time.js'
-import { createScanner } from '../../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../../src/analysis/results/scan/byte-scanner.js'
 import { compileWorker } from '../../../support/data/compile-worker.js'
 import { Choice } from '../../../support/data/seeded-choice.js'
 import { makeRun, type MadeCsv, type MadeRow, type MadeRun } from '../../../support/stalls/made-run.js'
@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 function scanPieces(csv: MadeCsv, step: number): ScanResult {
   const bytes = Buffer.from(csv.text)
-  const scanner = createScanner({ grid: csv.grid, region: csv.region, stallLabels: STALL_LABELS })
+  const scanner = new ByteScanner({ grid: csv.grid, region: csv.region, stallLabels: STALL_LABELS })
   for (let at = 0; at < bytes.length; at += step) scanner.push(bytes.subarray(at, at + step))
   return scanner.end()
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createScanner } from '../../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
 import { OverTime } from '../../../../src/analysis/results/stalls/over-time.js'
 import { Random } from '../../../support/baseline/random.js'
@@ -31,7 +31,7 @@ function overTimeOf(csv: string): OverTime {
 }
 
 function askFor(csv: string, label?: string): OverTime | string | undefined {
-  const scanner = createScanner({ grid: 'g', region: 'r' })
+  const scanner = new ByteScanner({ grid: 'g', region: 'r' })
   scanner.push(Buffer.from(csv))
   return mergeScans([scanner.end()])
     .figures(label === undefined ? {} : { label })
@@ -114,7 +114,7 @@ describe('figures over time', () => {
 
   test('are unknown where one grid has times in whole seconds', () => {
     const scans = [STALLED, STALLED.replaceAll(/^(\d+)\d{3},/gm, '$1000,')].map((csv, index) => {
-      const scanner = createScanner({ grid: `g${index}`, region: 'r' })
+      const scanner = new ByteScanner({ grid: `g${index}`, region: 'r' })
       scanner.push(Buffer.from(csv))
       return scanner.end()
     })
@@ -128,7 +128,7 @@ describe('figures over time', () => {
       .join('\n')
       .replace(/^(\d+)\d{3},/m, '$1000,')
     const scans = [STALLED, one].map((csv, index) => {
-      const scanner = createScanner({ grid: `g${index}`, region: 'r' })
+      const scanner = new ByteScanner({ grid: `g${index}`, region: 'r' })
       scanner.push(Buffer.from(csv))
       return scanner.end()
     })
@@ -152,7 +152,7 @@ describe('a label', () => {
   }))
 
   function overTimeIn(all: readonly SentSample[], label: string, stallLabels = [['', '']]) {
-    const scanner = createScanner({ grid: 'g', region: 'r', stallLabels })
+    const scanner = new ByteScanner({ grid: 'g', region: 'r', stallLabels })
     scanner.push(Buffer.from(writeRows([...all], 3)))
     return mergeScans([scanner.end()]).figures({ label })?.overTime()
   }
@@ -256,7 +256,7 @@ describe('hours with many labels', () => {
     ['no label', [], 'no threshold names the label'],
     ['all of them', [['', '']], 'the run is too long']
   ])('find the one stall where lines name %s', (_, stallLabels, lack) => {
-    const scanner = createScanner({ grid: 'g', region: 'r', stallLabels })
+    const scanner = new ByteScanner({ grid: 'g', region: 'r', stallLabels })
     scanner.push(Buffer.from(makeHours()))
     const measured = mergeScans([scanner.end()])
     expect(measured.figures({})?.overTime()).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createScanner } from '../../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
 import { Random } from '../../../support/baseline/random.js'
 import { judgeRuns, PROMISED, tallyCells } from '../../../support/stalls/judge-cells.js'
@@ -39,7 +39,7 @@ const STANDSTILL: Scenario = {
 
 describe('a server that stands still for 5 of 25 s', () => {
   const closed = runClosed(STANDSTILL, new Random(1))
-  const scanner = createScanner({ grid: 'g', region: 'r' })
+  const scanner = new ByteScanner({ grid: 'g', region: 'r' })
   scanner.push(Buffer.from(writeRows(closed.grids[0]!.samples, 12)))
   const figures = mergeScans([scanner.end()]).figures({})!
   const overTime = figures.overTime()

@@ -16,7 +16,7 @@ import { makeRandom } from '../../../support/data/seeded-random.js'
 import { slice } from '../../../support/slice.js'
 import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
 import { planStretches, scanFiles } from '../../../../src/analysis/results/parallel/scan-files.js'
-import { createScanner } from '../../../../src/analysis/results/scan/scanner.js'
+import { ByteScanner } from '../../../../src/analysis/results/scan/byte-scanner.js'
 import type { Measurements } from '../../../../src/analysis/results/figures/measurements.js'
 
 function expectTruth(measured: Measurements, rows: PlanCsv['rows']): void {
@@ -407,7 +407,7 @@ describe('transactions in a large CSV', () => {
   })
 
   test('are seen while it grows', () => {
-    const scanner = createScanner({ grid: 'g', region: 'r' })
+    const scanner = new ByteScanner({ grid: 'g', region: 'r' })
     const counts = text.split(/(?<=\n)/).flatMap((line, row) => {
       scanner.push(new TextEncoder().encode(line))
       return row > 9000 && row < 9010 ? [mergeScans([scanner.end()]).figures({})?.samples] : []

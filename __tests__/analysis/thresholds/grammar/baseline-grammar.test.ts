@@ -5,21 +5,7 @@ import {
   isBaselineThreshold
 } from '../../../../src/analysis/thresholds/grammar/threshold.js'
 import type { Allowance, Threshold } from '../../../../src/analysis/thresholds/grammar/threshold.js'
-
-/** The only threshold of a text without problems. */
-function parseOne(line: string): Threshold {
-  const { thresholds, problems } = parseThresholds(line)
-  expect(problems).toEqual([])
-  expect(thresholds).toHaveLength(1)
-  return thresholds[0]!
-}
-
-/** The problems' first lines without the line number: `column 11: …`. */
-function problemsOf(line: string): string[] {
-  const { thresholds, problems } = parseThresholds(line)
-  expect(thresholds).toEqual([])
-  return problems.map((problem) => problem.split('\n')[0]!.replace(/^line 1, /u, ''))
-}
+import { parseOne, problemsOf } from '../../../support/evidence/parse-line.js'
 
 describe('lines of the contract', () => {
   test.each<[string, Partial<Threshold> & { allowance: Allowance }]>([

@@ -46,10 +46,10 @@ export function withoutParameters(
 const SHOWN_DIFFERENCES = 4
 const SHOWN_LENGTH = 60
 
-/** How a difference is told: by both values, or by a phrase; else only that there is one, as the values are hashes. */
+/** How a difference is described: by both values, by a phrase, or only as a change, where the values are hashes. */
 type Telling = 'values' | 'change' | { readonly phrase: string }
 
-/** The parts in the order in which differences are told: the plan explains most others. A name follows those that end with a space. */
+/** The parts in the order in which differences are listed: the plan explains most others. A name follows those that end with a space. */
 const PARTS: ReadonlyMap<string, Telling> = new Map(
   Object.entries<Telling>({
     plan: 'change',
@@ -72,7 +72,7 @@ const PARTS: ReadonlyMap<string, Telling> = new Map(
 
 const ORDER: readonly string[] = [...PARTS.keys()]
 
-export interface Difference {
+interface Difference {
   /** In one phrase: "the plan changed; threads: 10, was 5". */
   readonly words: string
   /** Whether a parameter is part of it. */
@@ -120,7 +120,7 @@ function boundText(text: string): string {
   return `${text.slice(0, LONGEST_FINGERPRINT_TEXT / 2)}… ${hash(text)}`
 }
 
-function hash(text: string): string {
+export function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
@@ -137,7 +137,7 @@ function describePart(key: string, was: string | undefined, is: string | undefin
   const telling = PARTS.get(key)
   const isReadable = [was, is].every((value) => value === undefined || !isHash(value))
   if (telling === 'values' && isReadable) return `${key}: ${show(is)}, was ${show(was)}`
-  // A service tells it or does not; nobody sets it.
+  // The service may report it; nobody sets it.
   const missing = key === 'tool version' ? 'unknown' : 'not set'
   if (typeof telling === 'object')
     return isReadable ? `${telling.phrase} (${show(is, missing)}, was ${show(was, missing)})` : telling.phrase

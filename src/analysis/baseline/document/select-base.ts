@@ -16,7 +16,7 @@ export interface BaseQuery {
   readonly excludeRunId?: string | undefined
 }
 
-export interface SelectedBase {
+interface SelectedBase {
   /** Usable and comparable, oldest first. */
   readonly runs: readonly RecordedRun[]
   /** The base commit, or the one that was used instead of it. */

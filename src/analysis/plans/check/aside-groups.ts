@@ -3,9 +3,9 @@ import { BEFORE_OR_AFTER, JmxPlan, MOST_ELEMENTS, THREAD_GROUP } from './jmx-pla
 import { flatten, readPlanTree, type PlanElement } from '../jmx/plan-tree.js'
 
 interface AsideGroups {
-  /** The setUp and tearDown groups whose rows the names of their threads tell from those of the load. */
+  /** The setUp and tearDown groups whose rows can be recognized by the names of their threads. */
   readonly names: readonly string[]
-  /** The other ones: their rows count overall. */
+  /** Warnings about the others, whose rows count overall. */
   readonly findings: readonly Finding[]
 }
 

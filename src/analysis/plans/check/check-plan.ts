@@ -11,7 +11,7 @@ import { checkMissing } from './jmx-properties.js'
 import { targetOf, type Target } from './jmx-target.js'
 import { callsIn, checkSource, literalsIn, refuseKind, sourcesOf } from './source-plan.js'
 
-export interface PlanCheck {
+interface PlanCheck {
   readonly findings: readonly Finding[]
   /** Undefined if the plan cannot be read. */
   readonly labels?: Labels

@@ -119,7 +119,7 @@ function tellGroup(
 
 function isEndless(group: PlanElement, plan: JmxPlan): boolean {
   const loops = plan.evaluate(group.properties.get(LOOPS) ?? '')?.trim()
-  // JMeter takes a missing word for true.
+  // Without it, JMeter assumes true.
   const goesOn = group.properties.get('LoopController.continue_forever')?.trim() ?? 'true'
   const scheduler = group.properties.get(SCHEDULER) ?? 'false'
   const hasLoops = group.properties.has(LOOPS)
@@ -131,7 +131,7 @@ function hasNoTime({ properties }: PlanElement, plan: JmxPlan): boolean {
   return /^0*$/.test(plan.evaluate(properties.get('ThreadGroup.duration') ?? '')?.trim() ?? '1')
 }
 
-/** Something may stop a thread or the test: what it does is not known from here. */
+/** Whether something in the plan may stop a thread or the test. */
 function mayEndItself(plan: JmxPlan): boolean {
   return (
     plan.isOpaque ||

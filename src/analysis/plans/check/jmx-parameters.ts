@@ -61,7 +61,7 @@ function adviseOn(name: string, plan: JmxPlan): string {
     : `Did you mean -J${meant}, which ${describeElement(element)} reads?`
 }
 
-/** The same for a plan of which nothing but its text is known. */
+/** The same for a plan that could not be read: only its text is searched. */
 export function searchParameters(request: PlanRequest): Finding[] {
   return checkBaselineParameters(request, {
     reads: (name) => request.plan.text.includes(name),
@@ -77,7 +77,7 @@ function exampleOf(name: string): string {
 interface Sight {
   /** Whether the part of the plan that can be seen may read the parameter. */
   readonly reads: (name: string) => boolean
-  /** Nothing of the plan is hidden, so that nothing else may read it either. */
+  /** Whether all of the plan can be seen, so that nothing else may read it either. */
   readonly isWhole: (parameter: Parameter) => boolean
   readonly example: (name: string) => string
   /** Those of the tool itself, which no plan has to read. */
@@ -102,12 +102,12 @@ export function checkBaselineParameters(
       const unread = `${plan.name} does not read ${example(parameter.name)}`
       const same = 'base and head would be the same server, and every comparison would hold'
       const surely = `baseline-parameters: ${flag} has no effect: ${unread}, so ${same}. Is the name spelled as in the plan?`
-      const maybe = `baseline-parameters: ${flag} may have no effect: as far as it can be looked into, ${unread}. If nothing else reads it, ${same}.`
+      const maybe = `baseline-parameters: ${flag} may have no effect: as far as it can be read here, ${unread}. If nothing else reads it, ${same}.`
       return isWhole(parameter) ? { ...error(surely), isInput: true } : warning(maybe)
     })
 }
 
-/** Code that cannot be looked into. */
+/** Code that cannot be read here. */
 export function hasJars({ plan, others }: PlanRequest): boolean {
   return [plan, ...others].some(({ name }) => /\.jar$/i.test(name))
 }

@@ -15,7 +15,7 @@ export const SCRIPT = /^(?:JSR223|BeanShell|BSF)/
 const SCRIPT_FILE = /^(?:filename|BeanShell\w*\.filename|BSF\w*\.filename)$/
 export const READS_PROPERTIES = /\bprops\b|\bgetPropert|\bJMeterUtils\b/
 const SCRIPT_FUNCTION = /\$\{__(?:groovy|BeanShell|javaScript|jexl[23]?)\(/
-/** A plan of more elements is not looked into: it would take seconds. */
+/** A plan with more elements is not read: it would take seconds. */
 export const MOST_ELEMENTS = 20_000
 const MOST_MODULES = 500
 const FRAGMENT = 'TestFragmentController'
@@ -27,15 +27,15 @@ const INNERMOST = /\$\{([^${}]*)\}/g
 const DEEPEST = 10
 /** Variables that contain each other several times grow without end. */
 const LONGEST = 10_000
-/** What all values together may take, in characters; from then on they are only known at run time. */
+/** In characters, for all values together; beyond it, values count as only known at run time. */
 const MOST_WORK = 5_000_000
 
-/** A JMeter plan with the parts that it includes, as far as its text tells what it does. */
+/** A JMeter plan with the parts that it includes, as far as its text shows what it does. */
 export class JmxPlan {
   readonly enabled: readonly Placed[]
-  /** The same, and those that a module controller may run although they are disabled. */
+  /** The same, and the disabled ones that a module controller may run. */
   readonly reachable: readonly PlanElement[]
-  /** Something runs that cannot be looked into: a script or a part in a file that is not there, or code in Java. */
+  /** Whether something runs that cannot be read: a script or a part in a missing file, or Java code. */
   readonly isOpaque: boolean
   readonly hasScripts: boolean
   readonly properties: ReadonlyMap<string, string>
@@ -152,7 +152,7 @@ export class JmxPlan {
     return this.isOpaque || this.mentions(name)
   }
 
-  /** Whether anything that can be looked into reads it. */
+  /** Whether anything that can be read here reads it. */
   mentions(name: string): boolean {
     const word = literal(name)
     const direct = new RegExp(

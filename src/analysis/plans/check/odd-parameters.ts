@@ -1,6 +1,6 @@
 import { error, warning, type Finding } from './request.js'
 
-/** What a run is given instead of an option of the tool. */
+/** What to write instead of an option of the tool. */
 const INSTEAD: Readonly<Record<string, string>> = {
   q: 'a file of properties; list it under files as user.properties, or write each of them as -Jname=value',
   p: 'a file of properties; list it under files as user.properties, or write each of them as -Jname=value',
@@ -21,8 +21,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
 const EXPECTED = 'is not -Jname=value or -Dname=value'
 
 /**
- * Entries of override-parameters that are no parameters: the embedded service refuses a run with one, and any other service may. They
- * may hold a secret, and are never shown whole.
+ * Entries of override-parameters that are not parameters: the embedded service refuses a run with one, and other services may. They may
+ * contain a secret, so they are never shown completely.
  */
 export function checkOddParameters(
   entries: readonly string[],

@@ -2,7 +2,13 @@ import { extname } from 'node:path'
 import { checkBaselineParameters, hasJars } from './jmx-parameters.js'
 import { hasWord, settingsOf, shorten, warning } from './request.js'
 import type { Finding, PlanInputs, PlanRequest } from './request.js'
-import { checkMissingValues, JAVA_ENVIRONMENT, OWN_VARIABLES, type ValueReader } from './source-values.js'
+import {
+  blankComments,
+  checkMissingValues,
+  JAVA_ENVIRONMENT,
+  OWN_VARIABLES,
+  type ValueReader
+} from './source-values.js'
 
 interface SourceTool {
   readonly extensions: readonly string[]
@@ -149,7 +155,7 @@ export function variableOf(name: string): string {
 }
 
 function hasScenarios(text: string): boolean {
-  return /\bscenarios\s*:/.test(withoutComments(text))
+  return /\bscenarios\s*:/.test(blankComments(text))
 }
 
 /** If a script has scenarios of its own, these alone decide how many users there are, and for how long. */
@@ -168,7 +174,7 @@ function isArchive({ name }: { name: string }): boolean {
   return /\.tar$/i.test(name)
 }
 
-/** Code that cannot be looked into, or a file with variables of its own. */
+/** Code that cannot be read here, or a file with variables of its own. */
 function isUnread({ name, text }: { name: string; text: string | undefined }): boolean {
   return (
     text === undefined &&
@@ -206,20 +212,11 @@ function checkParameters(
 function checkFiles(request: PlanRequest, texts: readonly string[], readsFile: RegExp): Finding[] {
   const names = [request.plan, ...request.others].map(({ name }) => name)
   const paths = texts
-    .map(withoutComments)
+    .map(blankComments)
     .flatMap((text) => [...text.matchAll(readsFile)].map(([, , path = '']) => path))
   return [...new Set(paths)]
     .filter((path) => !/^(?:[a-z]+:|\/)/i.test(path) && !names.includes(path.split('/').at(-1) ?? ''))
     .map((path) =>
       warning(`The plan reads ${shorten(path)}, which is not listed under files; add its path to files.`)
     )
-}
-
-/** Without regular expressions over several lines: one that is never closed would be searched for again and again. */
-function withoutComments(text: string): string {
-  const [start = '', ...pieces] = text.split('/*')
-  const code = pieces.map((piece) =>
-    piece.slice(piece.includes('*/') ? piece.indexOf('*/') + 2 : piece.length)
-  )
-  return [start, ...code].join(' ').replace(/\/\/.*/g, '')
 }

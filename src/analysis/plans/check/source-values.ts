@@ -4,9 +4,9 @@ import { hasWord, literal, SETTINGS, shorten, warning, type Finding, type RunFil
 export interface ValueReader {
   /** A call without a default; the name is the first group that matched. */
   readonly calls: RegExp
-  /** What a value is that nobody gives. */
+  /** What a value is if nothing gives it. */
   readonly missing: string
-  /** The names under which a value arrives that was given by this one. */
+  /** The names under which the source finds a value that was given by this name. */
   names(name: string): readonly string[]
   /** Names that every plan of the tool gets. */
   readonly own?: RegExp
@@ -29,7 +29,7 @@ export const JAVA_ENVIRONMENT: ValueReader = {
   fallback: (written) => `${written.replace('getenv(', 'getenv().getOrDefault(').slice(0, -1)}, …)`
 }
 
-/** Of a text: where a value is read. */
+/** A place where the source reads a value. */
 interface Reading {
   readonly file: string
   readonly line: number
@@ -41,7 +41,7 @@ interface Reading {
 const MOST_READINGS = 200
 const LOOKED_AT = 500
 const EMPTY = /^\s*(?:""|''|``)\s*(?:[)}\];,\n]|$)/
-/** On the same statement, after the value: an operator that deals with a missing one. */
+/** An operator after the value, in the same statement, that handles a missing one. */
 const AFTER = /^(?:[^;\n`},?|&=!:.]|,\s*\d+\s*\))*\s*(\|\||\?\?|\?:?(?!\.)|&&|[!=]==?|\.(?:or|getOrElse)\w*)/
 const BEFORE =
   /(?:\bif\s*\([^;]*|!\s*|\btypeof\s+|(?:&&|\|\||\?\?|[!=]==?)\s*|\?\s+|\b(?:Option|Optional\.\w+|Objects\.\w+|requireNonNull\w*)\(\s*)$/
@@ -56,7 +56,7 @@ export function checkMissingValues(
 ): Finding[] {
   const found = new Map<string, Reading[]>()
   let left = MOST_READINGS
-  const files = sources.map((file) => ({ ...file, text: blankComments(file) }))
+  const files = sources.map((file) => ({ ...file, text: blankComments(file.text ?? '') }))
   for (const { name: file, text } of files)
     for (const match of text.matchAll(reader.calls)) {
       const name = match.slice(1).find(Boolean) ?? ''
@@ -102,12 +102,15 @@ function isVariableHandled(text: string, variable: string): boolean {
   return hasWord(text, variable) && handled.test(text)
 }
 
-/** The text with its lines where they were. An address has two slashes too. */
-function blankComments({ text = '' }: RunFile): string {
+/**
+ * The text without comments, and with its lines where they were. An address has two slashes too. Not by a regular expression over
+ * several lines: a comment that is never closed would be searched for again and again.
+ */
+export function blankComments(text: string): string {
   const [start = '', ...pieces] = text.split('/*')
   const code = pieces.map((piece) => {
     const end = piece.includes('*/') ? piece.indexOf('*/') + 2 : piece.length
     return piece.slice(0, end).replace(/[^\n]/g, '') + piece.slice(end)
   })
-  return [start, ...code].join(' ').replace(/(^|\s)\/\/.*/g, '$1')
+  return [start, ...code].join(' ').replace(/(^|[\s;,(){}])\/\/.*/g, '$1')
 }

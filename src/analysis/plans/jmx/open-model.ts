@@ -53,7 +53,7 @@ function readSteps(schedule: string): Step[] | undefined {
 }
 
 /** The value of a property, or of the default that the function has for it; undefined if it is only known at run time. */
-export type PropertyLookup = (name: string, fallback: string) => string | undefined
+type PropertyLookup = (name: string, fallback: string) => string | undefined
 
 /** The value of a function call without its `${…}`, as far as it depends on properties alone. */
 export function callFunction(expression: string, property: PropertyLookup): string | undefined {

@@ -20,7 +20,7 @@ export interface PlanPart {
   readonly properties: ReadonlyMap<string, string>
 }
 
-export interface XmlError {
+interface XmlError {
   /** From 1. */
   readonly line: number
   readonly reason: string

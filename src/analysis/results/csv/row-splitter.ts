@@ -5,7 +5,7 @@ const CR = 13
 const QUOTE = 34
 
 /** What can be wrong with a row before its fields are read. */
-export type RowFault = 'unclosed-quote' | 'text-after-quote' | 'nul-byte'
+type RowFault = 'unclosed-quote' | 'text-after-quote' | 'nul-byte'
 
 /** The positions of one row's fields in the buffer, without quotes around them. */
 export interface RowFields {

@@ -5,6 +5,7 @@ import type { SampleColumns } from '../csv/header.js'
 import type { RowFields } from '../csv/row-splitter.js'
 import { readDigits } from '../csv/timestamp.js'
 import { plainAddress } from '../formats/translation.js'
+import { grow } from '../typed-arrays.js'
 import type { DetailOptions, FailedSample } from './detail-scan.js'
 import { DetailTally, type DetailNames, type KeptDetails, type RowDetails } from './detail-tally.js'
 
@@ -79,11 +80,12 @@ export class DetailReader implements DetailNames {
   }
 
   labelIndex(label: number): number {
-    if (label >= this.#labelIndexes.length) {
-      const grown = new Int16Array(Math.max(label + 1, this.#labelIndexes.length * 2)).fill(UNKNOWN)
-      grown.set(this.#labelIndexes)
-      this.#labelIndexes = grown
-    }
+    const { length } = this.#labelIndexes
+    if (label >= length)
+      this.#labelIndexes = grow(
+        this.#labelIndexes,
+        new Int16Array(Math.max(label + 1, length * 2)).fill(UNKNOWN)
+      )
     const known = this.#labelIndexes[label]!
     if (known !== UNKNOWN) return known
     return (this.#labelIndexes[label] = this.#indexes.get(this.#nameOf(label)) ?? -1)

@@ -282,7 +282,7 @@ const LF = 10
 const MOST_ROWS = 20
 
 /** Digests of the rows with which a CSV begins, after its header. */
-export class FirstRows {
+class FirstRows {
   readonly #hash = createHash('sha256')
   readonly #digests: string[] = []
   #isInHeader = true

@@ -28,7 +28,7 @@ export interface ScopeRows {
   readonly source: number
 }
 
-export interface StallOptions {
+interface StallOptions {
   readonly threads: number | undefined
   readonly medianMsOf: (label: string) => number | undefined
   readonly fromMs: number

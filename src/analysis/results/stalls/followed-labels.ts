@@ -1,4 +1,5 @@
 import { matchesPieces } from '../../../contract/text.js'
+import { grow } from '../typed-arrays.js'
 
 /** Each takes 4 KB per half a minute of the run. */
 export const MOST_LABELS = 100
@@ -19,11 +20,9 @@ export class FollowedLabels {
   /** Numbered from 1 as they are met; 0 for a label without. */
   scopeOf(label: number): number {
     if (this.#patterns.length === 0) return 0
-    if (label >= this.#scopes.length) {
-      const grown = new Int8Array(Math.max(label + 1, this.#scopes.length * 2)).fill(UNKNOWN)
-      grown.set(this.#scopes)
-      this.#scopes = grown
-    }
+    const { length } = this.#scopes
+    if (label >= length)
+      this.#scopes = grow(this.#scopes, new Int8Array(Math.max(label + 1, length * 2)).fill(UNKNOWN))
     const known = this.#scopes[label] ?? UNKNOWN
     if (known !== UNKNOWN) return known
     return (this.#scopes[label] = this.#isNamed(label) ? ++this.#size : 0)

@@ -30,7 +30,7 @@ export function readControllerMessage(row: Row, at: SampleColumns): ControllerMe
   return { samples, failing: hasFailing ? readNumber(row, column, rest + FAILING_MESSAGE.length) : 0 }
 }
 
-export type ControllerKind = 'plain' | 'parent'
+type ControllerKind = 'plain' | 'parent'
 
 /** JMeter gives a parent sample no latency, and the code of a failed request; other controllers add up latencies and have no code. */
 export function readControllerKind(

@@ -76,7 +76,7 @@ interface Sorted extends SortedTransaction {
   readonly isBlind: boolean
 }
 
-/** What is known of the transactions of one controller. */
+/** What is known about the transactions of one controller. */
 class Controller {
   /** Of those that are sure. */
   counting = 0

@@ -5,7 +5,7 @@ import { factsOf, type AllowanceUnit, type BaselineRule, type NamedMetric } from
 import type { Allowance, BaselineThreshold } from './threshold.js'
 import { quote } from '../quoting.js'
 
-/** What is known of the line; without a rule only numbers are looked for. */
+/** What is known about the line; without a rule only numbers are looked for. */
 interface Subject {
   readonly metric: NamedMetric | undefined
   readonly rule: BaselineRule | undefined

@@ -7,7 +7,7 @@ import { matchesPieces } from '../../../contract/text.js'
 const SUGGESTED_VALUES = 3
 
 /** A scope with its figures; undefined if it has no samples. */
-export interface ScopeFigures {
+interface ScopeFigures {
   readonly scope: Scope
   readonly figures: Figures | undefined
 }

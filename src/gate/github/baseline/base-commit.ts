@@ -68,7 +68,7 @@ const PAGE = 100
 const MOST_PAGES = 5
 
 /** The commit and those before it, newest first. */
-export interface Ancestors {
+interface Ancestors {
   readonly commits: readonly string[]
   /** There are more. */
   readonly isCut: boolean

@@ -1,6 +1,7 @@
 import type { BaselineRequest, Ports } from '../../ports.js'
 import { TRANSIENT, retryWithin, type Failure } from '../comment-failure.js'
 import { readRepository, type Octokit } from '../pull-request.js'
+import { readUpTo } from '../../../contract/files.js'
 import { messageOf } from '../../../contract/text.js'
 import { replaceControls } from '../../../report/escape.js'
 
@@ -54,7 +55,7 @@ export class Calls {
   }
 }
 
-const PERMISSIONS =
+export const PERMISSIONS =
   'add "permissions: { actions: read, contents: read }" to the job, beside the permissions that it has'
 
 /** Why the recorded runs could not be read, in GitHub's words, and what to do about it. */
@@ -96,15 +97,9 @@ export async function readAtMost(
   most: number,
   tooLarge: () => Error
 ): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  // Leaving the loop ends the stream.
-  for await (const chunk of source) {
-    bytes += chunk.length
-    if (bytes > most) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  const { bytes, hasMore } = await readUpTo(source, most)
+  if (hasMore) throw tooLarge()
+  return bytes
 }
 
 /** What others wrote, on one line and without control characters. */

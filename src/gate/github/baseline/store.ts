@@ -5,7 +5,7 @@ import {
   MOST_BYTES,
   mergeBaselines
 } from '../../../analysis/baseline/document/baseline-document.js'
-import { messageOf } from '../../../contract/text.js'
+import { joinWords, messageOf } from '../../../contract/text.js'
 import type {
   BaselineRequest,
   BaselineStore,
@@ -18,7 +18,16 @@ import { keyOf, positionOf } from '../comment-place.js'
 import { connect } from '../pull-request.js'
 import { DOCUMENT_FILE } from '../../baseline/baseline-file.js'
 import { findBase, listAncestors, listFurther, compareCommits } from './base-commit.js'
-import { CallError, Calls, RefusedDownloadError, explain, isOutage, plain, readAtMost } from './calls.js'
+import {
+  CallError,
+  Calls,
+  PERMISSIONS,
+  RefusedDownloadError,
+  explain,
+  isOutage,
+  plain,
+  readAtMost
+} from './calls.js'
 import { listCandidates, type Candidate } from './candidates.js'
 import { downloadArtifact } from './download-artifact.js'
 import { locate, readCheckedOut, readTrigger, shaOf } from './trigger.js'
@@ -219,7 +228,7 @@ async function readDocuments(
 
 function describeForeign(branch: string, foreign: readonly Candidate[]): string {
   const commits = [...new Set(foreign.map(({ commit }) => commit.slice(0, 7) || 'unknown'))]
-  const named = `${commits.slice(0, MOST_NAMED).join(', ')}${commits.length > MOST_NAMED ? ', …' : ''}`
+  const named = joinWords(commits, MOST_NAMED)
   return `${foreign.length === 1 ? 'A recorded run is' : `${foreign.length} recorded runs are`} not used: by the repository's history, what was measured (${named}) is not on the branch ${plain(branch)}.`
 }
 
@@ -279,10 +288,9 @@ async function readBranch(calls: Calls, branch: string) {
     .make(`read the branch ${branch}`, () => calls.octokit.rest.git.getRef({ ...calls.repository, ref }))
     .catch((thrown: unknown) => {
       if (!isNotFound(thrown)) throw thrown
-      throw new Error(
-        `GitHub knows no branch ${branch} (404); if there is one, add "permissions: { actions: read, contents: read }" to the job, beside the permissions that it has`,
-        { cause: thrown }
-      )
+      throw new Error(`GitHub knows no branch ${branch} (404); if there is one, ${PERMISSIONS}`, {
+        cause: thrown
+      })
     })
   const tip = shaOf((data as { object?: { sha?: unknown } }).object?.sha)
   if (tip === '') throw new Error(`GitHub did not say which commit the branch ${branch} is at`)

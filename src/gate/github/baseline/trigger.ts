@@ -59,7 +59,7 @@ export function locate(trigger: Trigger, branch: string | undefined): BaselinePl
   }
 }
 
-/** The commit in the workspace; undefined if that cannot be told. */
+/** The commit in the workspace; undefined if that is unknown. */
 export async function readCheckedOut(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const workspace = env.GITHUB_WORKSPACE
   if (!workspace) return undefined
