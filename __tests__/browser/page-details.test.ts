@@ -333,7 +333,7 @@ describeInBrowser('a page with details in a browser', () => {
       const { page, complaints } = await openAt(service.url + CHECKOUT)
       await service.connected
       expect(await page.locator('#label-note').textContent()).toBe(
-        'Charts over time by label are there when the run has ended.'
+        'Charts over time by label appear when the run has ended.'
       )
       expect(await page.locator('#label-figures tbody tr').count()).toBe(5)
       service.send(whole)

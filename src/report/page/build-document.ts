@@ -107,7 +107,7 @@ export function buildPageDocument(outcome: Shown) {
     trend: boundTrend(outcome.trend) ?? null,
     stoppedEarly: outcome.stoppedEarly ?? null,
     errors: errorRows(measurements, MOST_ERRORS),
-    /** What a second reading of the CSVs found, of what counts; null if there is none. */
+    /** From a second reading of the CSVs, without the warm-up; null if there was none. */
     details: describeDetails(outcome),
     ...describeTimes(outcome),
     /** First all samples, then each region and each grid if there are several. */

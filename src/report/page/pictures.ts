@@ -1,7 +1,13 @@
-import type { ThresholdRow } from './build-document.js'
-
 /** The tone of a word; the colour never appears without the word. */
 export type Tone = 'good' | 'bad' | 'doubtful' | 'neutral'
+
+/** In per cent; the limit is the change that a threshold allows. */
+interface Change {
+  readonly pct: number
+  readonly low: number
+  readonly high: number
+  readonly limitPct: number | null
+}
 
 const GAUGE_WIDTH = 120
 /** The picture of a change reaches this much further than what it shows. */
@@ -22,7 +28,7 @@ function sign(path: string): string {
   return `<svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/>${path}</svg>`
 }
 
-export function gaugePicture({ ratio }: ThresholdRow, tone: string): string {
+export function gaugePicture({ ratio }: { readonly ratio: number | null }, tone: string): string {
   if (ratio === null) return ''
   const limit = GAUGE_WIDTH * LIMIT_AT
   const width = Math.max(2, Math.min(GAUGE_WIDTH, limit * ratio)).toFixed(1)
@@ -30,7 +36,7 @@ export function gaugePicture({ ratio }: ThresholdRow, tone: string): string {
 }
 
 /** The change as a dot within its interval, from less on the left to more on the right; no change and the limit as marks. */
-export function changePicture({ change }: ThresholdRow, tone: string): string {
+export function changePicture({ change }: { readonly change: Change | null }, tone: string): string {
   if (change === null) return ''
   const { pct, low, high, limitPct } = change
   // An interval that reaches far beyond everything else only has to be seen to do so.
@@ -40,11 +46,7 @@ export function changePicture({ change }: ThresholdRow, tone: string): string {
 }
 
 /** On a scale that reaches as far to both sides. */
-export function intervalPicture(
-  { pct, low, high, limitPct }: NonNullable<ThresholdRow['change']>,
-  tone: string,
-  reach: number
-): string {
+export function intervalPicture({ pct, low, high, limitPct }: Change, tone: string, reach: number): string {
   const at = (value: number): string =>
     (((Math.max(-reach, Math.min(reach, value)) / reach + 1) * GAUGE_WIDTH) / 2).toFixed(1)
   const limit = limitPct === null ? '' : `<path class="limit" d="M${at(limitPct)} 1v14"/>`

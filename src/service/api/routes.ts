@@ -47,6 +47,7 @@ import { findEndedRun, sendArchive, sendResults, sendUploaded, sendVerdict } fro
 import { readGridSpec, readRunRequest } from './validation.js'
 
 export interface ServicePorts extends Omit<PageParts, 'pages'> {
+  readonly runs: Runs
   readonly grids: Grids
   readonly engines: Engines
   readonly maxUploadBytes: number

@@ -22,7 +22,7 @@ export interface FollowedFile {
   readonly grid: string
   readonly region: string
   readonly asideGroups?: readonly string[]
-  /** What the node's clock is ahead; asked for when there are rows. */
+  /** How far the node's clock is ahead; asked for when there are rows. */
   readonly offsetMs?: () => number
 }
 

@@ -5,17 +5,15 @@ import { EventStream, PAGE_HEADERS, sendPage, readForm } from './send-page.js'
 import { readThresholds } from '../judging/read-thresholds.js'
 import type { Verdicts } from '../judging/verdicts.js'
 import type { ListPlace, RunPages } from './run-pages.js'
-import type { Runs } from '../runs/runs.js'
 
 export interface PageParts {
   readonly facts: ServiceFacts
-  readonly runs: Runs
   readonly verdicts: Verdicts
   readonly pages: RunPages
 }
 
 /** The list of runs, the events for open pages, the box for thresholds and the comparison of two runs. A run's own page is at its permalink. */
-export function pageRoutes({ facts, verdicts, pages }: Omit<PageParts, 'runs'>): Route[] {
+export function pageRoutes({ facts, verdicts, pages }: PageParts): Route[] {
   const path = `/${facts.words.runs}/:id`
   const config = { page: 'always' } as const
   return [
@@ -45,7 +43,7 @@ export function pageRoutes({ facts, verdicts, pages }: Omit<PageParts, 'runs'>):
 async function changeThresholds(
   request: FastifyRequest,
   reply: FastifyReply,
-  { facts, verdicts, pages }: Omit<PageParts, 'runs'>
+  { facts, verdicts, pages }: PageParts
 ): Promise<FastifyReply> {
   const form = readForm(request, 'Change thresholds')
   const run = findRun(request, facts)

@@ -104,7 +104,7 @@ export function nameOf({ id, request }: RunRecord): string {
   return name === '' ? id : name
 }
 
-/** What to know of a run beside its figures, by name: the same names for every run. */
+/** Facts besides the figures: the same names for every run. */
 export function factsToCompare(run: RunRecord, facts: ServiceFacts): [string, string][] {
   const { request, thresholds, startedMs, createdMs } = run
   const seconds = (given: number | null): string => (given === null ? '–' : formatDuration(given * 1000))

@@ -7,7 +7,7 @@ import { listLogs } from '../runs/keep-logs.js'
 import { readNotes } from '../runs/row-secrets.js'
 import { LONGEST_FILTER, queryOf, type ServiceFacts } from '../service-facts.js'
 
-/** By which a gate finds its own runs; it says nothing to people. */
+/** A tag by which a gate finds its own runs; it means nothing to people. */
 const MARKER = /^loadgate-[0-9a-f-]{36}$/
 /** A page with more would be slow, and nobody reads them. */
 const MOST_FILES = 300
@@ -72,7 +72,7 @@ async function listResults(run: RunRecord, { store }: Facts, path: string): Prom
   const files = await Promise.all(
     grids.map(async ({ id, spec: { region } }) => {
       const bytes = await sizeOf(store.folder.resultFile(run.id, id))
-      // What has yet to be merged is merged for whoever asks for it.
+      // Results that are not merged yet are merged when they are downloaded.
       const isThere = bytes !== null || run.unmerged === true
       const href = isThere ? `${path}/result.csv?grid_id=${id}` : null
       return { name: `${region}-${id}.csv`, about: `The samples of the grid in ${region}`, href, bytes }

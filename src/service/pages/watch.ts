@@ -16,7 +16,7 @@ interface Options {
 }
 
 const PACE_MS = 1000
-/** A page that shows an end later than this is taken for a run that goes on. */
+/** A page that shows the end of a run later than this looks like a run that goes on. */
 const LONGEST_PACE_MS = 30_000
 const BEAT_MS = 15_000
 /** Watching everything together should not take more than this share of a processor from the load under test. */
@@ -77,7 +77,7 @@ export class Watch {
     if (this.#streams.size > 0) this.#wait(this.#paceMs(performance.now() - began))
   }
 
-  /** The less of the last two looks counts: the first one may have hours to catch up with, and any one may have to wait itself. */
+  /** By the shorter of the last two looks: the first may have hours of samples to read, and any may have had to wait. */
   #paceMs(tookMs: number): number {
     const usualMs = Math.min(tookMs, this.#tookMs)
     this.#tookMs = tookMs

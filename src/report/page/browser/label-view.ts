@@ -104,7 +104,7 @@ function explain({ details, live, views }: PageDocument, { detailed, row }: Foun
     return (views[0]?.labelsLeftOut ?? 0) > 0
       ? 'This page has no figures of this label: it shows those with the most samples, and verdict.json has all of them.'
       : 'This run has no such label.'
-  if (live !== undefined) return 'Charts over time by label are there when the run has ended.'
+  if (live !== undefined) return 'Charts over time by label appear when the run has ended.'
   if (details === null) return 'There are no charts over time by label for this run.'
   const count = details.labels.length === 1 ? 'one label' : `${formatNumber(details.labels.length)} labels`
   return `Charts over time are kept for ${count}: those that thresholds name, the slowest, those that failed most and those with the most samples. This is not one of them.`
@@ -117,7 +117,7 @@ function renderErrors(page: PageDocument, { label, detailed, row }: Found): stri
   if (errors.length === 0)
     return failures === 0
       ? ''
-      : `<h3>Errors</h3><p class="note">${formatNumber(failures)} failed; why is not among the most frequent errors of the run.</p>`
+      : `<h3>Errors</h3><p class="note">${formatNumber(failures)} failed; their errors are not among the most frequent ones of the run.</p>`
   const samples = (page.details?.failures ?? []).filter((sample) => sample.label === label)
   return `<h3>Errors</h3>${renderErrorTable(errors, { samples, startMs: page.startMs, isOfLabel: true })}`
 }

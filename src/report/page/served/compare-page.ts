@@ -13,7 +13,7 @@ import { renderHead, renderTop, type RenderedPage, type Visitor } from './served
 export interface ComparedRun {
   readonly name: string
   readonly path: string
-  /** What to know of it, by name; both runs have the same names. What neither run has is not shown. */
+  /** The same names for both runs; a fact that neither run has is not shown. */
   readonly facts: readonly (readonly [name: string, value: string])[]
   readonly page: PageDocument
 }
@@ -37,7 +37,7 @@ const MOST_LABELS = 500
 const TITLE = 'Compare two runs'
 const NONE = '–'
 const CHANCE =
-  'The change is that of the figures. Two runs of the same thing differ by chance as well: whether a change is more than that, a gate with a baseline says.'
+  'Two runs of the same test also differ by chance. A gate with a baseline tells whether a change is more than that.'
 
 /** Two runs side by side: A is the other one, B the one whose page leads here. It has no script. */
 export function renderComparePage(view: ComparisonView): RenderedPage {

@@ -178,13 +178,13 @@ function describeNow(
   }
 }
 
-/** How far back a pause is still a usual one. */
+/** Pauses this recent tell what is usual. */
 const USUAL_WINDOW_MS = 120_000
 const LEAST_MS = 2_000
 /** At the start of a run it is unknown what is usual. */
 const LEAST_AT_FIRST_MS = 30_000
 const FIRST_POINTS = 5
-/** Requests that arrive at random are this many mean distances apart once in twenty thousand times. */
+/** Random arrivals are this many mean gaps apart once in twenty thousand times. */
 const MEAN_GAPS = 10
 const LONGEST_PAUSES = 3
 
@@ -201,7 +201,7 @@ function findQuiet(measurements: Measurements | undefined, nowMs: number) {
   }
 }
 
-/** By the pauses of the last minutes, stalls left out: a second one is to be told as well. */
+/** By the pauses of the last minutes without stalls: a second stall must be reported too. */
 function usualQuietMs(measurements: Measurements): number {
   const { series } = measurements
   const originMs = findOrigin(measurements)

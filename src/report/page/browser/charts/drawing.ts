@@ -49,7 +49,7 @@ export function setFont(ctx: CanvasRenderingContext2D): void {
   ctx.font = `${12 * uPlot.pxRatio}px ${FONT}`
 }
 
-/** The same colour, which lets others through. */
+/** The same colour, partly transparent. */
 export function tint(colour: string, opacity: number): string {
   return colour.replace(/^rgb\((.*)\)$/, `rgba($1, ${opacity})`)
 }
@@ -58,17 +58,11 @@ export function makeFigure({ title, unit }: { title: string; unit: string }, wor
   const figure = make('figure', { className: 'chart' })
   const caption = make('figcaption')
   caption.append(make('strong', { text: title }), make('span', { className: 'unit', text: unit }))
-  const canvas = makePlot(words)
+  const canvas = make('div', { className: 'plot' })
+  canvas.setAttribute('role', 'img')
+  canvas.setAttribute('aria-label', words)
   figure.append(caption, canvas)
   return { figure, caption, canvas }
-}
-
-/** What a chart is drawn in, with what it shows in words. */
-function makePlot(words: string): HTMLDivElement {
-  const plot = make('div', { className: 'plot' })
-  plot.setAttribute('role', 'img')
-  plot.setAttribute('aria-label', words)
-  return plot
 }
 
 /** A colour of a chart, and what it stands for. */

@@ -33,7 +33,7 @@ export interface StepPlan {
 
 // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- an enum of declarations alone has no value at run time
 const LOGARITHMIC: uPlot.Scale.Distr = 3
-/** From how many pixels of a power of ten on its splits do not touch each other. */
+/** By the least width of a power of ten, in pixels, at which they do not touch each other. */
 const SPLITS = [
   { least: 560, digits: [1, 1.5, 2, 3, 4, 5, 7] },
   { least: 180, digits: [1, 2, 5] },
@@ -133,7 +133,7 @@ function chartOptions(plan: StepPlan, palette: Palette): Omit<uPlot.Options, 'wi
   }
 }
 
-/** So many of each power of ten as have space beside each other. */
+/** As many per power of ten as fit beside each other. */
 function makeSplits(low: number, high: number, width: number): number[] {
   const decades = Math.log10(high / low)
   const decadeWidth = width / decades

@@ -37,7 +37,6 @@ export interface TimePlan extends Pick<PageDocument, 'startMs' | 'stalls' | 'war
 
 type Series = NonNullable<PageDocument['series']>
 type SeriesName = Exclude<keyof Series, 'bucketMs' | 'atMs'>
-type Timed = PageDocument & { readonly series: Series }
 export type DetailedLabel = PageDetails['labels'][number]
 
 /** The unit of a chart whose values are written as kB, MB and so on. */
@@ -54,13 +53,13 @@ const CODE_SHADES: Readonly<Record<string, readonly ColourName[]>> = {
 }
 
 export function planRun(page: PageDocument): TimePlan | undefined {
-  if (!hasSeries(page)) return undefined
-  const { series, details, startMs, stalls, warmUp } = page
+  const { series, details, startMs, stalls, warmUp, views } = page
+  if (series === null) return undefined
   const inDetail = details && placeDetails(details.overall, details.offsetMs, series)
   const line = (of: SeriesName, colour: ColourName, name: string = colour): Line =>
-    planLine(page, { whole: series[of], counted: warmUp?.counted?.[of], colour, name })
+    planLine({ series, warmUp }, { whole: series[of], counted: warmUp?.counted?.[of], colour, name })
   const charts: ChartPlan[] = [
-    responseChart([line('p50Ms', 'p50'), line('p95Ms', 'p95'), line('p99Ms', 'p99')], limitsOf(page)),
+    responseChart([line('p50Ms', 'p50'), line('p95Ms', 'p95'), line('p99Ms', 'p99')], views[0]?.limits ?? []),
     throughputChart(line('throughput', 'throughput', 'Throughput')),
     failuresChart(line('failures', 'failures', 'Failures'), series.bucketMs),
     ...(inDetail == null ? [] : detailCharts(inDetail)),
@@ -94,18 +93,9 @@ export function planLabel(page: PageDocument, { series, limits }: DetailedLabel)
   return { startMs, stalls, warmUp: null, series: axis, charts: charts.filter(hasValues) }
 }
 
-function hasSeries(page: PageDocument): page is Timed {
-  return page.series !== null
-}
-
 /** What the CSVs do not contain gets no empty chart. */
 function hasValues({ lines }: ChartPlan): boolean {
   return lines.some(({ said }) => said.some((value) => value !== null))
-}
-
-/** The first one is that of all samples. */
-function limitsOf({ views }: PageDocument): readonly Limit[] {
-  return views[0]?.limits ?? []
 }
 
 function responseChart(lines: readonly Line[], limits: readonly Limit[]): ChartPlan {
@@ -181,7 +171,7 @@ class CodeColours {
   }
 }
 
-/** On the page's axis: each of its points has the value of the bucket that it is in. All lists are rates and means, so width does not matter. */
+/** On the page's axis: each point has the value of the bucket that it is in. All lists are rates and means, so the width of buckets does not matter. */
 function placeDetails(details: DetailSeries, offsetMs: number, { atMs }: Series): Detailed {
   const place = (values: Values): Values =>
     atMs.map((at) => values[Math.floor((at - offsetMs) / details.bucketMs)] ?? null)
@@ -202,11 +192,11 @@ function plainLine(name: string, colour: ColourName, values: Values): Line {
 }
 
 function planLine(
-  page: Timed,
+  times: Pick<TimePlan, 'series' | 'warmUp'>,
   line: { whole: Values; counted: Values | undefined; colour: ColourName; name: string }
 ): Line {
   const { whole, counted, colour, name } = line
   if (counted === undefined) return plainLine(name, colour, whole)
-  const said = whole.map((value, i) => (isInWarmUp(page, i) ? value : (counted[i] ?? null)))
+  const said = whole.map((value, i) => (isInWarmUp(times, i) ? value : (counted[i] ?? null)))
   return { name, colour, values: counted, grey: greyPart(whole, counted), said }
 }
