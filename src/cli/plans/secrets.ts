@@ -2,7 +2,7 @@ import { isConfidentialName } from '../../contract/secret-names.js'
 import { isObject } from '../../contract/decode.js'
 import { encodePath, propertyName, type PlanPart, type PlanProperty, type PlanText } from './request.js'
 
-/** A JSON Web Token or a credential of a well-known shape. Bounded, for a recording may contain megabytes of anything. */
+/** A JSON Web Token or a credential of a well-known shape. Bounded, because a recording may contain megabytes of anything. */
 const SECRET_VALUE =
   /eyJ[\w-]{8,400}|\b(?:Bearer|Basic)\s+\S{6,}|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk[-_]live|sk-|AKIA|AIza)[\w-]{10,}/i
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

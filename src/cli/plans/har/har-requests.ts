@@ -52,19 +52,9 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   const first = kept.slice(0, MOST_REQUESTS)
   if (kept.length > MOST_REQUESTS) leaveOut(`beyond the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
   const correlation = new Correlation()
-  const made: PlanRequest[] = []
-  for (const [at, recorded] of first.entries()) {
-    const known = { ...removed, find: correlation.finderFor(at, recorded) }
-    const request = toRequest(recorded, first[at - 1], options, known)
-    const lacking = correlation.needsOf(at).find((need) => !made[need.at]?.isEnabled)
-    const isCut = request.isEnabled && lacking !== undefined
-    made.push(isCut ? disable(request, lacking.variable, made[lacking.at]?.name ?? '') : request)
-    correlation.add(at, recorded, request.isEnabled && !isCut)
-  }
-  const plan = made.map((request, at) => {
-    const extracts = correlation.extractsOf(at)
-    return extracts.length === 0 ? request : { ...request, extracts }
-  })
+  const plan = correlate(first, correlation, (recorded, at, find) =>
+    toRequest(recorded, first[at - 1], options, { ...removed, find })
+  )
   if (others > 0) leaveOut(NOT_HTTP, others)
   if (plan.length === 0)
     throw new SourceError(
@@ -83,9 +73,30 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   }
 }
 
-/** A request that needs the reply of a disabled one cannot be sent either. */
-function disable(request: PlanRequest, variable: string, source: string): PlanRequest {
-  const note = `Disabled, because it sends the ${variable} of ${source}, which is disabled.`
+type Find = NonNullable<Removed['find']>
+
+/** The requests with what is taken from their replies; one that needs the reply of a disabled one is disabled too. */
+function correlate(
+  recordings: readonly Recorded[],
+  correlation: Correlation,
+  make: (recorded: Recorded, at: number, find: Find) => PlanRequest
+): PlanRequest[] {
+  const made: PlanRequest[] = []
+  for (const [at, recorded] of recordings.entries()) {
+    const asked = make(recorded, at, correlation.finderFor(at, recorded))
+    const lacking = correlation.needsOf(at).find((need) => !made[need.at]?.isEnabled)
+    const request = asked.isEnabled && lacking ? disable(asked, lacking.variable, made[lacking.at]) : asked
+    made.push(request)
+    correlation.add(at, recorded, request.isEnabled)
+  }
+  return made.map((request, at) => {
+    const extracts = correlation.extractsOf(at)
+    return extracts.length === 0 ? request : { ...request, extracts }
+  })
+}
+
+function disable(request: PlanRequest, variable: string, source: PlanRequest | undefined): PlanRequest {
+  const note = `Disabled, because it sends the ${variable} of ${source?.name ?? ''}, which is disabled.`
   return { ...request, isEnabled: false, note }
 }
 
