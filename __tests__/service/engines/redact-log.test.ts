@@ -24,6 +24,10 @@ describe('a log without secrets', () => {
     expect(redactLog(`at ${href} now`, [secret])).toBe(`at http://shop.example/${start}*** now`)
   })
 
+  test('one in UTF-8 that was read as ISO-8859-1', () => {
+    expect(redactLog('bad pÃ¤ssword now', ['pässword'])).toBe('bad *** now')
+  })
+
   test('one of several lines, each of them', () => {
     expect(redactLog('x first-line y\nsecond-line', ['first-line\nsecond-line'])).toBe('x *** y\n***')
   })

@@ -92,6 +92,8 @@ function formsOf(secret: string): string[] {
   const inRow = Array.from(secret, (character) => (character < ' ' ? ' ' : character)).join('')
   return [
     secret,
+    // UTF-8 that was read as ISO-8859-1, as JMeter reads a status line.
+    Buffer.from(secret).toString('latin1'),
     inRow,
     ...[inAddress, inForm, ...inBrowserAddress(secret)].flatMap((form) => [
       form,
