@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { buildPageDocument, type PageDocument } from '../../src/report/page/build-document.js'
 import { describeInBrowser } from '../support/chromium.js'
 import { HOSTILE, makeOutcome } from '../support/data/make-outcome.js'
+import { detailsOf } from '../support/data/details-of.js'
 import { makeDetailedOutcome, makeDetails } from '../support/data/page-details.js'
 import { makeComparedOutcome, makePageOutcome, measureLoad, SHOP_LOAD } from '../support/data/page-outcome.js'
 import { measure } from '../support/data/sample-csv.js'
@@ -260,6 +261,29 @@ describeInBrowser('a page with details in a browser', () => {
       await until(page, `document.querySelector('#label-title').textContent === 'no such label'`)
       expect(await page.locator('#label-note').textContent()).toBe('This run has no such label.')
       expect(complaints).toEqual([])
+      await page.close()
+    })
+
+    test('of a setUp group says that it is outside of the load, and why it failed', async () => {
+      const row = (ms: number, label: string, thread: string, isOk: boolean) =>
+        `${1_700_000_000_000 + ms},20,${label},${isOk ? 200 : 500},boom,${thread} 1-1,${isOk}`
+      const rows = [
+        ...[0, 500].map((ms) => row(ms, 'log in', 'setUp', false)),
+        ...Array.from({ length: 100 }, (_, i) => row(1000 + i * 100, 'home', 'users', true))
+      ]
+      const header = 'timeStamp,elapsed,label,responseCode,responseMessage,threadName,success'
+      const csv = [header, ...rows, ''].join('\n')
+      const { details, measurements } = await detailsOf([[csv]], { asideGroups: ['setUp'] })
+      const { page } = await openFile(makeOutcome({ measurements, details }), { hash: '#label=log%20in' })
+      expect(await page.locator('#label-note').textContent()).toBe(
+        'Samples of setUp and tearDown thread groups are outside the time of the load: they have no throughput and are not in the charts.'
+      )
+      const errors = page.locator('#label-errors')
+      expect(await errors.locator('tbody tr').first().textContent()).toContain('boom (setUp or tearDown)')
+      expect(await errors.locator('.samples li').allTextContents()).toEqual([
+        expect.stringMatching(/^2023.* · after 20 ms · thread setUp 1-1$/),
+        expect.stringMatching(/^2023/)
+      ])
       await page.close()
     })
 

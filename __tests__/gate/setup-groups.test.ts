@@ -70,6 +70,15 @@ async function gate(changes: Partial<Settings> = {}): Promise<Outcome> {
   return ports.clock.run(runGate(ports, settingsFor(changes)))
 }
 
+async function inService(...others: readonly string[]): Promise<readonly string[]> {
+  const run = {
+    ...{ id: 'run1', files: ['plan.jmx', ...others].map((name) => ({ name })) },
+    request: { tool: 'jmeter', properties: [], threads: null, rampupSec: null, durationSec: null }
+  }
+  const store = { folder: { uploadedFile: (_: string, name: string) => join(folder, name) } }
+  return groupsInService(run as unknown as RunRecord, store as unknown as Store)
+}
+
 describe('the rows of setUp and tearDown groups, from any service', () => {
   test('count for their labels only, where the gate knows the plan', async () => {
     const outcome = await gate()
@@ -77,7 +86,7 @@ describe('the rows of setUp and tearDown groups, from any service', () => {
     expect(outcome.measurements!.figures({})).toMatchObject({ samples: 20, failures: 0 })
     expect(outcome.measurements!.figures({ label: 'login' })).toMatchObject({ samples: 1, failures: 1 })
     expect(outcome.measurements!.startMs).toBe(START_MS + 5_000)
-    expect(outcome.notes).toContainEqual(
+    expect(outcome.warnings).toContainEqual(
       '2 samples of setUp and tearDown thread groups count for their labels only, not overall. 1 of them failed: "login" (503 Busy).'
     )
     expect(outcome.measurements!.sources[0]!.aside_groups).toEqual(['prepare', 'tidy'])
@@ -88,12 +97,35 @@ describe('the rows of setUp and tearDown groups, from any service', () => {
     expect(warmUp).toMatchObject({ startMs: START_MS + 5_000, samples: 5, failures: 0 })
   })
 
-  test('count overall in a run of which the gate has no plan', async () => {
+  test('count overall in a run of which nobody knows the plan', async () => {
     await gate()
     const outcome = await gate({ origin: { kind: 'repeat', runId: service.runs[0]!.id } })
     expect(outcome).toMatchObject({ verdict: 'failed' })
     expect(outcome.measurements!.figures({})).toMatchObject({ samples: 22, failures: 1 })
     expect(outcome.notes.join(' ')).not.toContain('setUp')
+  })
+
+  test.each([
+    ['repeat', ['prepare', 'tidy'], 20],
+    ['existing', ['prepare', 'tidy'], 20],
+    ['existing', [], 22]
+  ] as const)('count as the service says, if it does (%s, %j)', async (kind, groups, samples) => {
+    service.nextDocument = { aside_groups: groups }
+    await gate()
+    const outcome = await gate({ origin: { kind, runId: service.runs[0]!.id } })
+    expect(outcome.measurements!.figures({})!.samples).toBe(samples)
+  })
+
+  test('count overall where the plan is too large to be looked at, with a warning', async () => {
+    await writeFile(plan, `${WITH_GROUPS}<!--${'x'.repeat(4 << 20)}-->`)
+    expect((await gate()).measurements!.figures({})!.samples).toBe(22)
+    const { findings } = await checkBeforeRun(settingsFor(), {})
+    expect(findings).toContainEqual({
+      level: 'warning',
+      message:
+        'plan.jmx is too large to be checked (4 MB). So the samples of its setUp and tearDown groups count in the overall figures.'
+    })
+    expect(await inService()).toEqual([])
   })
 
   test('a run with nothing else is inconclusive', async () => {
@@ -127,12 +159,13 @@ test('a name from user.properties is read as JMeter reads it, in the gate and in
   const names = ['prepare', 'café \x80 €']
   const origin = { kind: 'files' as const, paths: [plan, properties], grids: [] }
   expect(await asideGroupsOf(settingsFor({ origin }))).toEqual(names)
-  const run = {
-    ...{ id: 'run1', files: [{ name: 'plan.jmx' }, { name: 'user.properties' }] },
-    request: { tool: 'jmeter', properties: [], threads: null, rampupSec: null, durationSec: null }
-  }
-  const store = { folder: { uploadedFile: (_: string, name: string) => join(folder, name) } }
-  expect(await groupsInService(run as unknown as RunRecord, store as unknown as Store)).toEqual(names)
+  expect(await inService('user.properties')).toEqual(names)
+})
+
+test('a service does not show a secret that is part of a name', async () => {
+  await writeFile(plan, WITH_GROUPS.replace('"tidy"', '"for ${__P(password)}"'))
+  await writeFile(join(folder, 'user.properties'), 'password = hunter2hunter2\n')
+  expect(await inService('user.properties')).toEqual(['prepare'])
 })
 
 test('a check warns of groups that cannot be told from the load', async () => {

@@ -296,6 +296,7 @@ const runEntries = {
     v.optional(v.nullable(v.pipe(v.string(), v.transform(Date.parse), v.finite()))),
     undefined
   ),
+  aside_groups: lenient(v.array(v.string())),
   nodes: runNodes,
   tool_thresholds: v.optional(v.fallback(v.nullable(v.array(v.fallback(toolThreshold, UNREAD))), [UNREAD]))
 }
@@ -316,6 +317,7 @@ export function runSchemas(words: Vocabulary) {
       queue_position,
       first_sample,
       tool_thresholds,
+      aside_groups,
       ...run
     }: v.InferOutput<typeof withStatus>) => ({
       id: run.uuid,
@@ -348,6 +350,8 @@ export function runSchemas(words: Vocabulary) {
       ...(first_sample !== undefined && { firstSampleMs: first_sample }),
       /** Where its load came from; only the embedded service says so. */
       ...(nodes && { nodes }),
+      /** The thread groups whose rows count for their labels only; only the embedded service says so. */
+      ...(aside_groups && { asideGroups: aside_groups }),
       /** What the plan itself says must hold, as its tool judged it. */
       ...(tool_thresholds && { toolLines: tool_thresholds })
     })

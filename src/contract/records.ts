@@ -171,6 +171,8 @@ const runRecord = v.object({
   nodes: v.exactOptional(v.array(nodeRecord)),
   /** What may be a mistake or intended, one sentence each. */
   warnings: v.exactOptional(texts),
+  /** The setUp and tearDown groups of the plan, by name: their rows count for their labels only. */
+  asideGroups: v.exactOptional(texts),
   thresholds: v.exactOptional(runThresholds),
   toolLines: v.exactOptional(v.array(toolLine)),
   /** Set while the nodes' samples still have to be merged: there was no space or no time. */

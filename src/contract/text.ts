@@ -70,7 +70,7 @@ export function when(isSo: boolean, ...lines: string[]): string[] {
 
 /** `1 run`, `2 runs`. */
 export function count(number: number, unit: string): string {
-  return `${number} ${number === 1 ? unit : `${unit}s`}`
+  return `${number.toLocaleString('en-US')} ${number === 1 ? unit : `${unit}s`}`
 }
 
 /** A part of an address; what is not percent-encoded properly stays as it is. */

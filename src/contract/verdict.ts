@@ -280,7 +280,7 @@ export const verdictSchema = v.strictObject({
   sources: v.array(source),
   errors: about(
     v.array(error),
-    'Why samples failed, the most frequent reason first. The counts add up to the overall failures; there are none where the CSVs do not hold single samples.'
+    'Why samples failed, the most frequent reason first. The counts add up to the overall failures and those of setUp and tearDown groups, whose messages say so; there are none where the CSVs do not hold single samples.'
   ),
   details: v.exactOptional(
     about(

@@ -1,14 +1,17 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { checkPlan } from '../analysis/plans/check/check-plan.js'
 import type { Target } from '../analysis/plans/check/jmx-target.js'
 import {
   decodePlan,
   type Finding,
+  LARGEST_OTHER_BYTES,
+  LARGEST_PLAN_BYTES,
   quote,
   type PlanRequest,
-  type RunFile
+  type RunFile,
+  warning
 } from '../analysis/plans/check/request.js'
 import { checkOddParameters } from '../analysis/plans/check/odd-parameters.js'
 import { formatDuration, joinWords, messageOf } from '../contract/text.js'
@@ -24,9 +27,6 @@ import { oddEntries, readParameters } from './settings/override-parameters.js'
 import { SettingsError } from './errors.js'
 import type { Settings } from './settings/settings.js'
 
-/** What is larger is not looked at: it would take seconds. This is for the plan and all other files together. */
-const LARGEST_PLAN_BYTES = 4 << 20
-const LARGEST_OTHER_BYTES = 1 << 20
 /** Files that belong to the plan itself. */
 const PART_OF_PLAN = /\.(?:jmx|groovy|bsh|beanshell|java|scala|kt|[cm]?[jt]sx?)$|^user\.properties$/i
 /** A step can have ten annotations, and the verdict needs some. */
@@ -134,8 +134,7 @@ function requestFor(
 async function readPlan(path: string): Promise<{ text: string; notes: Finding[] } | { finding: Finding }> {
   const name = basename(path)
   const { bytes, size } = await readIfSmall(path, LARGEST_PLAN_BYTES)
-  const tooLarge = `${name} is too large to be checked (${size >> 20} MB).`
-  if (size > LARGEST_PLAN_BYTES) return { finding: { level: 'note', message: tooLarge } }
+  if (size > LARGEST_PLAN_BYTES) return { finding: await describeLarge(path, size) }
   // A simulation that is compiled already, or an archive of k6.
   if (/\.(?:jar|tar)$/i.test(name)) return { text: '', notes: [] }
   const decoded = decodePlan(bytes)
@@ -143,6 +142,14 @@ async function readPlan(path: string): Promise<{ text: string; notes: Finding[] 
     return { finding: { level: 'error', message: `The plan ${name} ${decoded.problem}.` } }
   const message = `${name} has bytes that are not UTF-8, so names and data may be garbled; save it as UTF-8.`
   return { text: decoded.text, notes: decoded.hasBadBytes ? [{ level: 'warning', message }] : [] }
+}
+
+async function describeLarge(path: string, size: number): Promise<Finding> {
+  const message = `${basename(path)} is too large to be checked (${size >> 20} MB).`
+  const bytes = await readFile(path)
+  if (!['Setup', 'Post'].some((kind) => bytes.includes(`${kind}ThreadGroup`)))
+    return { level: 'note', message }
+  return warning(`${message} So the samples of its setUp and tearDown groups count in the overall figures.`)
 }
 
 async function readOthers(paths: readonly string[], mostBytes: number): Promise<RunFile[]> {

@@ -234,6 +234,15 @@ describe('threads', () => {
 })
 
 describe('codes', () => {
+  test('have quotes as they were before they were written to a CSV', async () => {
+    const row = (i: number) =>
+      `${START_MS + i * 100},5,a,"code ""X""","message ""Y""",t,text,false,,0,0,1,1,,0,0,0\n`
+    const { details, measurements } = await detailsOf([[HEADER + [0, 1, 2].map(row).join('')]])
+    expect(measurements.errors({})).toMatchObject([{ code: 'code "X"', message: 'message "Y"', count: 3 }])
+    expect(details.overall.codes).toMatchObject([{ code: 'code "X"' }])
+    expect(details.failures).toHaveLength(3)
+  })
+
   test('are at most eight and the others together', async () => {
     const rows = makeRows(8, 600).map((row, i) => ({ ...row, code: `4${String(i % 40).padStart(2, '0')}` }))
     const { details } = await detailsOf([[write(rows)]])
@@ -365,6 +374,29 @@ describe('failed samples', () => {
         thread: `${'t'.repeat(199)}…`
       }
     ])
+  })
+
+  test.each([
+    ['https://ci:hunter2@Sup3r@shop.example/p?x=1', 'https://shop.example/p'],
+    ['jdbc:postgresql://ci:Sup3r@db.example/shop', 'jdbc:postgresql://db.example/shop'],
+    ['https://shop.example/cart;jsessionid=5E55/items;v=1?x=1', 'https://shop.example/cart/items'],
+    ['https://shop.example/@me', 'https://shop.example/@me']
+  ])('show %s as %s', async (address, url) => {
+    const row = `${START_MS},5,a,500,No,t,text,false,,0,0,1,1,${address},0,0,0\n`
+    const { details } = await detailsOf([[HEADER + row]])
+    expect(details.failures).toEqual([expect.objectContaining({ url })])
+  })
+
+  test('of setUp groups are among them, and in no series', async () => {
+    const row = (ms: number, label: string, thread: string, isOk: boolean) =>
+      `${START_MS + ms},5,${label},${isOk ? 200 : 500},No,${thread} 1-1,text,${isOk},,0,0,1,1,,0,0,0\n`
+    const load = Array.from({ length: 30 }, (_, i) => row(1000 + i * 100, 'home', 'users', true))
+    // On another node the load had begun.
+    const rows = [row(0, 'login', 'setUp', false), ...load, row(2001, 'login', 'setUp', false)]
+    const { details } = await detailsOf([[HEADER + rows.join('')]], { asideGroups: ['setUp'] })
+    const shown = { label: 'login', code: '500', message: 'No (setUp or tearDown)', thread: 'setUp 1-1' }
+    expect(details.failures).toEqual([0, 2001].map((ms) => ({ ...shown, atMs: START_MS + ms, elapsedMs: 5 })))
+    expect(details.labels.map(({ label }) => label)).toEqual(['home'])
   })
 
   test('of transactions that stand for their requests', async () => {

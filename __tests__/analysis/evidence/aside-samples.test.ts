@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { describeAside } from '../../../src/analysis/evidence/aside-samples.js'
 import { readResults, type CountOptions } from '../../../src/analysis/evidence/count-results.js'
 import { decideRun } from '../../../src/analysis/evidence/decide-run.js'
+import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
+import { isAbsoluteThreshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
+import { judgeThresholds } from '../../../src/analysis/thresholds/judge/judge.js'
 
 const START_MS = 1_760_000_000_000
 const HEADER = 'timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,allThreads\n'
@@ -99,22 +102,56 @@ test('a grid whose load did not start has the time of its setUp', async () => {
 describe('what people are told', () => {
   test('how many there were, and what failed', async () => {
     const { scans } = await read([...SET_UP, ...load(30_000, 31_000), ...TEAR_DOWN])
-    expect(describeAside(scans)).toEqual([
-      '4 samples of setUp and tearDown thread groups count for their labels only, not overall. 2 of them failed: "login" (500 Server Error) and "cart" (404 Server Error).'
-    ])
+    expect(describeAside(scans)).toEqual({
+      warnings: [
+        '4 samples of setUp and tearDown thread groups count for their labels only, not overall. 2 of them failed: "login" (500 Server Error) and "cart" (404 Server Error).'
+      ],
+      notes: []
+    })
+  })
+
+  test('in large numbers and with many labels', async () => {
+    const many = Array.from({ length: 1000 }, (_, i) => row(i, `step ${i % 4}`, 'setUp 1-1', '500'))
+    const { scans } = await read([...many, ...load(30_000, 31_000)])
+    const [told] = describeAside(scans).warnings
+    expect(told).toMatch(/^1,000 samples .* 1,000 of them failed: .* \(500 Server Error\),? and 1 more label\.$/)
   })
 
   test.each([
-    [TEAR_DOWN, ['1 sample of setUp and tearDown thread groups counts for its label only, not overall.']],
+    [TEAR_DOWN, [], ['1 sample of setUp and tearDown thread groups counts for its label only, not overall.']],
     [
       SET_UP.slice(0, 1),
       [
         '1 sample of setUp and tearDown thread groups counts for its label only, not overall. It failed: "login" (500 Server Error).'
-      ]
+      ],
+      []
     ],
-    [[], []]
-  ])('one of them, or none', async (aside, told) => {
+    [[], [], []]
+  ])('one of them, or none', async (aside, warnings, notes) => {
     const { scans } = await read([...aside, ...load(30_000, 31_000)])
-    expect(describeAside(scans)).toEqual(told)
+    expect(describeAside(scans)).toEqual({ warnings, notes })
   })
+
+  test('why they failed is among the errors, marked', async () => {
+    const { measurements } = await read([...SET_UP, ...load(30_000, 31_000)])
+    const message = 'Server Error (setUp or tearDown)'
+    const login = { label: 'login', code: '500', message, count: 1 }
+    expect(measurements!.errors({})).toEqual([{ ...login, label: 'cart', code: '404' }, login])
+    expect(measurements!.errors({ label: 'login' })).toEqual([login])
+  })
+})
+
+test('there is no throughput of a label with samples outside of the load', async () => {
+  const shared = row(30_500, 'login', 'users 1-1')
+  const { measurements } = await read([...SET_UP, ...load(30_000, 40_000), shared])
+  const line = (text: string) =>
+    judgeThresholds(parseThresholds(text).thresholds.filter(isAbsoluteThreshold), {
+      ...{ measurements, apdex: undefined, missing: [] }
+    })[0]
+  for (const label of ['login', 'cart'])
+    expect(line(`throughput{label="${label}"} > 0.01/s`)).toMatchObject({
+      verdict: 'inconclusive',
+      reason: `throughput of ${label} is unknown: samples of setUp and tearDown thread groups are outside the time of the load`
+    })
+  expect(line('throughput{label="home"} > 9/s')).toMatchObject({ verdict: 'passed' })
 })

@@ -36,6 +36,14 @@ describe('the groups whose samples count for their labels only', () => {
     expect(readAsideGroups(text, NOTHING)).toEqual(['log in', 'log out'])
   })
 
+  test('by the class that JMeter takes, which need not be the tag', () => {
+    const text = `<jmeterTestPlan><hashTree><TestPlan testname="plan"/><hashTree>
+      <SetupThreadGroup class="ThreadGroup" testclass="SetupThreadGroup" testname="users"/><hashTree/>
+      <ThreadGroup class="PostThreadGroup" testclass="ThreadGroup" testname="tidy"/><hashTree/>
+    </hashTree></hashTree></jmeterTestPlan>`
+    expect(find(text).names).toEqual(['tidy'])
+  })
+
   test('by the name that they have in the run', () => {
     const text = plan(['SetupThreadGroup', '${__P(name,log in)}'], ['ThreadGroup', 'users'])
     expect(find(text).names).toEqual(['log in'])

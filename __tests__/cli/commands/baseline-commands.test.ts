@@ -14,6 +14,7 @@ import { makeCommandPorts } from '../command-ports.js'
 
 const COMMIT = 'a514cef'.padEnd(40, '1')
 const VERDICT = {
+  schema: 1,
   verdict: 'passed',
   reason: 'All held.',
   rehearsal: false,

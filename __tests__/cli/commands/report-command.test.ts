@@ -285,7 +285,13 @@ describe('a report of local CSVs', () => {
     const csv = [`${header},threadName`, ...named, ''].join('\n')
     await writeFile(join(workspace, 'artifact/results/local-abc.csv'), csv)
     const sources = [{ grid: 'abc', aside_groups: ['log in', 7, ''] }]
-    await writeFile(join(workspace, 'artifact/verdict.json'), JSON.stringify({ verdict: 'passed', sources }))
+    const put = (verdict: object): Promise<void> =>
+      writeFile(join(workspace, 'artifact/verdict.json'), JSON.stringify({ ...verdict, sources }))
+    // One that loadgate did not write decides nothing.
+    await put({ verdict: 'passed' })
+    await type('artifact', '--output', 'other')
+    expect(await readVerdict('other')).toMatchObject({ metrics: { overall: { samples: 100 } } })
+    await put({ verdict: 'passed', schema: 1 })
     await type('artifact', '--output', 'out')
     expect(await readVerdict('out')).toMatchObject({
       metrics: {

@@ -86,14 +86,11 @@ describe('parameters', () => {
     )
   })
 
-  test.each(['host_count', 'report', 'apiToken', 'API_KEY', 'mySecret', 'db_password', 'pwd'])(
-    '%s by name only',
-    async (name) => {
-      const one = { overrideParameters: `-J${name}=hunter2` }
-      expect(await differenceAfter({ overrideParameters: `-J${name}=other` }, one)).toBeUndefined()
-      expect(await differenceAfter(one)).toBe(`the parameter \`${name}\` is new`)
-    }
-  )
+  test.each(['apiToken', 'API_KEY', 'mySecret', 'db_password', 'pwd'])('%s by name only', async (name) => {
+    const one = { overrideParameters: `-J${name}=hunter2` }
+    expect(await differenceAfter({ overrideParameters: `-J${name}=other` }, one)).toBeUndefined()
+    expect(await differenceAfter(one)).toBe(`the parameter \`${name}\` is new`)
+  })
 
   test.each([
     ...[
@@ -110,28 +107,44 @@ describe('parameters', () => {
     ],
     ...['target_host', 'server', 'protocol', 'scheme', 'domain', 'ip_address', 'endpoint', 'hostname']
   ])('%s says where the target is: it may be new, gone or another one', async (name) => {
-    const one = { overrideParameters: `-Jusers=5, -J${name}=a` }
+    const one = { overrideParameters: `-Jusers=5, -J${name}=http://a:80/` }
     const none = { overrideParameters: '-Jusers=5' }
     expect(await differenceAfter(one, none)).toBeUndefined()
     expect(await differenceAfter(none, one)).toBeUndefined()
-    expect(await differenceAfter({ overrideParameters: `-Jusers=5, -J${name}=b` }, one)).toBeUndefined()
+    expect(
+      await differenceAfter({ overrideParameters: `-Jusers=5, -J${name}=b.test:8080` }, one)
+    ).toBeUndefined()
     // As earlier versions recorded it.
     const recorded = { ...(await print(none)), [`parameter ${name}`]: 'any' }
     expect(describeDifference(recorded, await print(one))).toBeUndefined()
     expect(describeDifference(recorded, await print(none))).toBeUndefined()
-    expect(describeDifference(recorded, await print({ overrideParameters: `-Jusers=6, -J${name}=a` }))).toBe(
-      'the parameter `users` changed'
+    expect(
+      describeDifference(recorded, await print({ overrideParameters: `-Jusers=6, -J${name}=//a` }))
+    ).toBe('the parameter `users` changed')
+  })
+
+  test.each([
+    ...['server_threads', 'url_count', 'ports', 'target', 'transport', 'hosting', 'portal', 'host_count'],
+    ...['users_per_host', 'usersPerHost', 'import_users']
+  ])('%s says more than that', async (name) => {
+    const five = { overrideParameters: `-J${name}=5` }
+    expect(await differenceAfter(five)).toBe(`the parameter \`${name}\` is new`)
+    expect(await differenceAfter({ overrideParameters: `-J${name}=6` }, five)).toBe(
+      `the parameter \`${name}\` changed`
     )
   })
 
-  test.each(['server_threads', 'url_count', 'ports', 'target', 'transport', 'hosting', 'portal'])(
-    '%s says more than that',
-    async (name) => {
-      expect(await differenceAfter({ overrideParameters: `-J${name}=5` })).toBe(
-        `the parameter \`${name}\` is new`
-      )
-    }
-  )
+  test.each([
+    ['url', 'http://a.test/search?size=9', 'http://b.test:8080/search?size=9', 'http://a.test/ping'],
+    ['endpoint', '/search?ms=100', '/search?ms=100', '/search?ms=1'],
+    ['endpoint', 'search', 'search', 'ping'],
+    ['base-uri', 'a.test:80/v1', 'b.test:81/v1', 'a.test:80/v2'],
+    ['server', 'http://a.test/v1', 'https://b.test/v1', 'http://a.test/v2']
+  ])('path and query of %s count: %s is as %s, not as %s', async (name, one, same, other) => {
+    const given = (value: string): Partial<Settings> => ({ overrideParameters: `-J${name}=${value}` })
+    expect(await differenceAfter(given(same), given(one))).toBeUndefined()
+    expect(await differenceAfter(given(other), given(one))).toBe(`the parameter \`${name} (path)\` changed`)
+  })
 
   test('that are listed in ignore-parameters do not count, in any case of letters', async () => {
     const baseline = { ...makeSettings().baseline, ignoredParameters: ['Build', 'tenant'] }

@@ -244,6 +244,17 @@ describe('evidence', () => {
     expect((await judge(['a.csv'], { settings: LINE })).outcome.verdict).toBe('inconclusive')
   })
 
+  test('no verdict.json of the repository takes a thread group out of the figures', async () => {
+    put('jmeter.csv', makeJtl().replaceAll('true', 'false'))
+    put(
+      'verdict.json',
+      JSON.stringify({ schema: 1, verdict: 'passed', sources: [{ aside_groups: ['users'] }] })
+    )
+    const { outcome } = await judge(['jmeter.csv'], { settings: { thresholdLines: 'error_rate < 1%' } })
+    expect(outcome).toMatchObject({ verdict: 'failed' })
+    expect(outcome.measurements!.figures({})).toMatchObject({ samples: 100, failures: 100 })
+  })
+
   test('a signal during the counting cancels', async () => {
     put('a.csv', makeJtl())
     const cancellation = new AbortController()

@@ -22,18 +22,19 @@ export async function readTwice(
     readonly warmUpMs?: number
     readonly times?: RunTimes
     readonly lines?: string
+    readonly asideGroups?: readonly string[]
     /** What happens between the two. */
     readonly meanwhile?: (paths: readonly string[]) => void
   } = {}
 ): Promise<Read> {
-  const { warmUpMs = 0, lines = '', times, meanwhile, ...scanning } = options
+  const { warmUpMs = 0, lines = '', times, asideGroups, meanwhile, ...scanning } = options
   const folder = mkdtempSync(join(tmpdir(), 'loadgate-details-'))
   try {
     const files = runs.map((texts, run) =>
       texts.map((text, grid) => {
         const path = join(folder, `${run}-${grid}.csv`)
         writeFileSync(path, text)
-        return { path, grid: `grid-${grid + 1}`, region: 'here' }
+        return { path, grid: `grid-${grid + 1}`, region: 'here', asideGroups }
       })
     )
     const counted = []

@@ -22,7 +22,7 @@ type Sum = Exclude<keyof DetailLineScan, 'times' | 'codes'>
 /** Adds up what second readings of the CSVs of one or several runs have found: all have the same axis. */
 export function mergeDetails(scans: readonly ScanResult[], wanted: Wanted): Details {
   const partsOf = ({ parts }: ScanResult) =>
-    parts.flatMap(({ counts, details }) => (details ? [{ counts, details }] : []))
+    parts.flatMap(({ counts, isAside, details }) => (details ? [{ counts, isAside, details }] : []))
   const parts = scans.flatMap(partsOf)
   const counting = parts.filter(({ counts }) => counts)
   // With a CSV that does not have it, the total traffic would look smaller than it was.
@@ -46,12 +46,13 @@ export function mergeDetails(scans: readonly ScanResult[], wanted: Wanted): Deta
       { bucketMs, buckets, ...traffic }
     ),
     labels: wanted.labels.flatMap(({ label, why }, i) => {
-      const lines = parts.flatMap(({ details }) => details.labels[i] ?? [])
+      const lines = parts.flatMap(({ isAside, details }) => (isAside ? [] : (details.labels[i] ?? [])))
       return lines.length === 0 ? [] : [{ label, why, series: drawLines(lines, { ...wide, ...traffic }) }]
     }),
     failures: wanted.errors
       .flatMap(({ label, code, message }, i) =>
-        counting
+        parts
+          .filter(({ counts, isAside }) => counts || isAside)
           .flatMap(({ details }) => details.failures[i] ?? [])
           .sort((one, other) => one.atMs - other.atMs)
           .slice(0, MOST_SAMPLES_AN_ERROR)

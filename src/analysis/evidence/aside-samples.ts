@@ -1,4 +1,5 @@
 import { count, joinWords } from '../../contract/text.js'
+import { OF_ASIDE } from '../results/counts/error-table.js'
 import { sumSamples } from '../results/figures/sample-figures.js'
 import { partsOfLoad, type SamplePart, type ScanResult } from '../results/counts/scan-result.js'
 import { groupByGrid } from './grid-times.js'
@@ -6,15 +7,15 @@ import { quote } from '../thresholds/quoting.js'
 
 const SHOWN = 3
 
-/** What the rows of setUp and tearDown groups were, in a sentence: no overall figure shows that they failed. */
-export function describeAside(scans: readonly ScanResult[]): string[] {
+/** What the rows of setUp and tearDown groups were, in a sentence: a warning if any failed, as no overall figure shows that. */
+export function describeAside(scans: readonly ScanResult[]): Record<'warnings' | 'notes', string[]> {
   const parts = scans.flatMap(listAside)
   const { samples, failures } = sumParts(parts)
-  if (samples === 0) return []
+  if (samples === 0) return { warnings: [], notes: [] }
   const counted = `${count(samples, 'sample')} of setUp and tearDown thread groups ${samples === 1 ? 'counts' : 'count'} for ${samples === 1 ? 'its label' : 'their labels'} only, not overall`
-  if (failures === 0) return [`${counted}.`]
+  if (failures === 0) return { warnings: [], notes: [`${counted}.`] }
   const failed = samples === 1 ? 'It failed' : `${failures.toLocaleString('en-US')} of them failed`
-  return [`${counted}. ${failed}: ${describeErrors(parts)}.`]
+  return { warnings: [`${counted}. ${failed}: ${describeErrors(parts)}.`], notes: [] }
 }
 
 /** Grids that prepared a load and did not generate it, in sentences: the others' figures are not those of the requested load. */
@@ -45,10 +46,10 @@ function describeErrors(parts: readonly SamplePart[]): string {
   }
   for (const { errors } of parts) {
     for (const { label, code, message, count: times } of errors.counts)
-      add(label, times, [code, message].filter((words) => words !== '').join(' '))
+      add(label, times, `${code} ${message}`.replace(OF_ASIDE.trimStart(), '').trim())
     for (const { label, count: times } of errors.rest) add(label, times, '')
   }
   const sorted = [...failures].sort(([, one], [, other]) => other.count - one.count)
   const words = sorted.map(([label, { why }]) => `${quote(label)}${why && ` (${why})`}`)
-  return joinWords(words, SHOWN, 'more labels')
+  return joinWords(words, SHOWN, words.length === SHOWN + 1 ? 'more label' : 'more labels')
 }

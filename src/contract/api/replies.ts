@@ -92,6 +92,12 @@ const runFields = {
       'What the plan itself says must hold, as its tool judged it: thresholds of k6, assertions of Gatling. `holds` is null where that is not known, and `reason` says why; an addition of this service.'
     )
   ),
+  aside_groups: v.optional(
+    about(
+      v.array(text),
+      'The setUp and tearDown thread groups of a JMeter plan, by name: their samples count for their labels only; an addition of this service.'
+    )
+  ),
   started: v.nullable(timestamp),
   stopped: v.nullable(timestamp)
 }

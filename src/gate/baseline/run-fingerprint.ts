@@ -8,6 +8,7 @@ import {
   hash,
   isAddress,
   parameterKey,
+  pathOf,
   type Fingerprint
 } from '../../analysis/baseline/document/fingerprint.js'
 import type { Run } from '../../contract/api.js'
@@ -19,8 +20,8 @@ import { isSecret } from '../settings/secret-parameters.js'
 import type { Settings } from '../settings/settings.js'
 import type { Place, Regions } from '../../contract/regions/regions.js'
 
-/** The values of such names differ from run to run, even where the name says more than an address. */
-const ADDRESS = /host|port|url/i
+/** After the name of an address: what counts of it. */
+const OF_PATH = ' (path)'
 /** Stands for a value that does not count. */
 const ANY = 'any'
 const HASH_LENGTH = 32
@@ -43,7 +44,7 @@ export async function fingerprintOf(
     ['duration', durationSeconds === undefined ? undefined : `${durationSeconds} s`],
     ['warm-up', warmUpMs === 0 ? undefined : `${warmUpMs / 1000} s`],
     // Where there are any: earlier versions counted them in the overall figures.
-    ['setUp and tearDown samples', asideGroups.length > 0 ? 'count for their labels only' : undefined],
+    ...Object.entries(asidePart(asideGroups)),
     // The others have the target that the service had before there was an input for it.
     ['apdex target', apdexTargetMs === DEFAULT_APDEX_TARGET_MS ? undefined : `${apdexTargetMs} ms`],
     // Undefined without `regions`, so that runs recorded before are still comparable.
@@ -63,7 +64,7 @@ export async function fingerprintOf(
 
 /** Adds what is only known from the run itself: the version of its tool, and grids that are referenced. */
 export function withFactsOf(
-  run: Pick<Run, 'tool' | 'grids'>,
+  run: Pick<Run, 'tool' | 'grids' | 'asideGroups'>,
   fingerprint: Fingerprint,
   { serviceName, origin }: Pick<Settings, 'serviceName' | 'origin'>
 ): Fingerprint {
@@ -71,9 +72,14 @@ export function withFactsOf(
   return {
     grids: describeGrids(run.grids),
     ...fingerprint,
+    ...asidePart(run.asideGroups ?? []),
     ...(origin.kind === 'results' && { tool: run.tool ?? 'unknown' }),
     ...(version !== undefined && { 'tool version': version })
   }
+}
+
+function asidePart({ length }: readonly string[]): Fingerprint {
+  return length === 0 ? {} : { 'setUp and tearDown samples': 'count for their labels only' }
 }
 
 /** A run's `tool` may have a version after its name, as in `jmeter-5.6.3`. The names contain hyphens too. */
@@ -108,11 +114,14 @@ function parameterParts(text: string, baseline: Settings['baseline']): [string, 
   const others = oddEntries(text)
   const isIgnored = ignoredBy(baseline)
   const parts = readParameters(text)
-    .filter(({ name }) => !isAddress(name) && !isIgnored(name))
-    .map((parameter): [string, string] => {
+    .filter(({ name }) => !isIgnored(name))
+    .flatMap((parameter): [string, string][] => {
       const { name, value } = parameter
+      const path = isAddress(name) ? pathOf(name, value) : undefined
+      if (path === '') return []
+      const key = parameterKey(path === undefined ? name : name + OF_PATH)
       // A secret must not be guessed from its hash.
-      return [parameterKey(name), ADDRESS.test(name) || isSecret(parameter) ? ANY : hash(value)]
+      return [[key, isSecret(parameter) ? ANY : hash(path ?? value)]]
     })
   return others.length === 0 ? parts : [...parts, ['other parameters', hash(others.sort().join('\n'))]]
 }
@@ -122,7 +131,7 @@ export function ignoredBy({
   ignoredParameters
 }: Pick<Settings['baseline'], 'ignoredParameters'>): (name: string) => boolean {
   const names = new Set(ignoredParameters.map((name) => name.toLowerCase()))
-  return (name) => names.has(name.toLowerCase())
+  return (name) => names.has(name.toLowerCase().replace(OF_PATH, ''))
 }
 
 /** Data files may be large. */

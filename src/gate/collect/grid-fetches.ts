@@ -111,7 +111,8 @@ export class GridFetches {
     return fetchGrid({ client, clock: ports.clock, log: ports.log }, source, {
       ...this.place,
       stallLabels: listStallLabels(settings.thresholds),
-      asideGroups,
+      // A service of our own knows the plan of any run.
+      asideGroups: run.asideGroups ?? asideGroups,
       emptyPatienceMs: isFinal ? 0 : EMPTY_PATIENCE_MS,
       // Nothing is in front of the embedded service that could answer in its place.
       isFinal: settings.target.kind === 'local',

@@ -86,7 +86,7 @@ export class EarlyStopper {
     const others = [this.options.signal]
     const isWhole = await withDeadline(clock, LONGEST_LOOK_MS, { error, others }, async (signal) => {
       // All of them to the end: the next look must not meet one of this.
-      const reads = await Promise.allSettled(sources.map((source) => this.#readOn(source, signal)))
+      const reads = await Promise.allSettled(sources.map((source) => this.#readOn(run, source, signal)))
       const failed = reads.find((read) => read.status === 'rejected')
       if (failed !== undefined) throw signal.aborted ? signal.reason : failed.reason
       return reads.every((read) => read.status === 'fulfilled' && read.value)
@@ -106,11 +106,12 @@ export class EarlyStopper {
   }
 
   /** Whether that was all that the service has of this CSV. */
-  async #readOn(source: Source, signal: AbortSignal): Promise<boolean> {
+  async #readOn(run: Run, source: Source, signal: AbortSignal): Promise<boolean> {
     const { gridId, region, href } = source
+    const { asideGroups = this.gate.asideGroups } = run
     const { csv, grid } = this.#sources.get(nameOf(source)) ?? {
       csv: new LiveCsv(this.gate.client),
-      grid: new LiveGrid({ grid: gridId, region, asideGroups: this.gate.asideGroups }, this.#warmUp)
+      grid: new LiveGrid({ grid: gridId, region, asideGroups }, this.#warmUp)
     }
     this.#sources.set(nameOf(source), { csv, grid })
     const { isAll } = await csv.readOn(href, signal, (bytes) => grid.take(bytes))

@@ -66,13 +66,14 @@ async function readVerdict(path: string): Promise<Told | undefined> {
   try {
     const document = fieldsOf(JSON.parse(text))
     const gap = gapIn(document)
+    const isOurs = document.schema !== undefined && typeof document.verdict === 'string'
     return {
-      isOurs: document.schema !== undefined && typeof document.verdict === 'string',
+      isOurs,
       rehearsal: document.rehearsal === true,
       gap: gap === undefined ? undefined : `The run of these CSVs ${gap} (${path}).`,
       warmUps: [{ ms: warmUpMsIn(document), path }],
       times: timesIn(document),
-      asideGroups: asideGroupsIn(document)
+      asideGroups: isOurs ? asideGroupsIn(document) : []
     }
   } catch {
     // The disk was full or the step was killed while it was written, or it is much too large.

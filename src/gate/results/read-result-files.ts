@@ -39,7 +39,7 @@ export async function readResultFiles(
   const { settings, folder, begin, clock, signal } = options
   makeFolder(folder)
   const files = await translateAll(sources, options)
-  const earlier = options.earlier ?? (await readEarlierVerdict(sources.map(({ path }) => path)))
+  const earlier = options.earlier ?? (await readVerdictOfGate(sources))
   const found = await countFiles(files, { settings, begin, earlier, nowMs: clock.now() })
   const growing = await findGrowing(files, { ...options, earlier })
   await checkCancelled(signal)
@@ -66,6 +66,12 @@ export async function readResultFiles(
       notes: [...new Set([...found.notes, ...files.flatMap(({ translated }) => translated.facts.notes)])]
     }
   }
+}
+
+/** In a gate a file of the repository must not decide which samples count. */
+async function readVerdictOfGate(sources: readonly ResultSource[]): Promise<EarlierVerdict> {
+  const earlier = await readEarlierVerdict(sources.map(({ path }) => path))
+  return { ...earlier, asideGroups: new Map() }
 }
 
 /** Node hears of signals between turns of its loop, and counting may take a while without any: the first of these ends the turn that counted. */

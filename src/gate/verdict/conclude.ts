@@ -77,7 +77,8 @@ export function conclude(settings: VerdictSettings, findings: Findings): Outcome
       ...describeStarved(nodes),
       ...describeEarlyLabels(settings.thresholds, collection),
       ...[findLongPause(collection, settings.onStall).warning ?? []].flat(),
-      ...judgements.flatMap(({ warning }) => warning ?? [])
+      ...judgements.flatMap(({ warning }) => warning ?? []),
+      ...asideOf(findings).warnings
     ],
     remoteErrors: remoteErrorsOf(findings),
     notes: notesOf(settings, findings),
@@ -285,13 +286,18 @@ function describeRefused({ grids }: Collection): string | undefined {
   return first && `Not every result file can be judged: ${first}${more}.`
 }
 
-function notesOf(settings: VerdictSettings, { collection, isDetached }: Findings): string[] {
+function asideOf({ collection, isDetached }: Findings): ReturnType<typeof describeAside> {
+  return describeAside(isDetached ? [] : (collection?.scans ?? []))
+}
+
+function notesOf(settings: VerdictSettings, findings: Findings): string[] {
   const { thresholds, onStall } = settings
+  const { collection, isDetached } = findings
   const measurements = isDetached ? undefined : collection?.measurements
   return [
     ...[describeUnused(settings) ?? []].flat(),
     ...(collection?.notes ?? []),
-    ...describeAside(isDetached ? [] : (collection?.scans ?? [])),
+    ...asideOf(findings).notes,
     ...describeNoOverTime(thresholds, { measurements, onStall })
   ]
 }

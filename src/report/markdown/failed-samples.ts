@@ -13,7 +13,8 @@ export function renderFailedSamples({ details, measurements, warmUp }: Outcome):
   const startMs = warmUp?.startMs ?? measurements?.startMs
   if (details === undefined || startMs === undefined) return ''
   const rows = chooseSamples(details.failures).map(({ atMs, label, code, message, thread }) => [
-    formatMoment(atMs - startMs),
+    // That of a setUp group.
+    atMs < startMs ? 'before the load' : formatMoment(atMs - startMs),
     foreign(nameLabel(label), MOST_LABEL_BYTES),
     foreign(code, MOST_CODE_BYTES),
     foreign(message || NO_MESSAGE),

@@ -278,7 +278,9 @@ function makeView(
     const found = measurements.figures({ ...scope, label })
     if (found === undefined) return []
     const documented = shorten(figuresDocument(found, apdex?.targetMs))
-    return [{ label, ...documented, spark: makeSpark(found, [minMs, maxMs]) }]
+    // Some samples are of setUp and tearDown groups, and not in the charts.
+    const isAside = found.isAside ? 1 : null
+    return [{ label, ...documented, isAside, spark: makeSpark(found, [minMs, maxMs]) }]
   })
   return {
     kind,

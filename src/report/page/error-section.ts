@@ -60,7 +60,7 @@ function isOfError(sample: FailedSample, { label, code, message }: ErrorRow): bo
 function renderFirst(samples: readonly FailedSample[], startMs: number | null, isOpen: boolean): string {
   const items = samples.map(({ atMs, elapsedMs, thread, url }) => {
     const parts = [
-      ...(startMs === null ? [] : [`at ${formatElapsed((atMs - startMs) / 1000)}`]),
+      ...(startMs === null || atMs < startMs ? [] : [`at ${formatElapsed((atMs - startMs) / 1000)}`]),
       formatTime(atMs),
       `after ${formatMs(elapsedMs)}`,
       ...(thread === '' ? [] : [`thread ${escapeHtml(thread)}`]),

@@ -143,6 +143,7 @@ function runFields(run: RunRecord, facts: ServiceFacts): RunFieldsReply {
     ...(run.user && { user: run.user.name }),
     remote_errors: run.remoteErrors,
     ...(run.toolLines && { tool_thresholds: run.toolLines.map((line) => ({ ...line })) }),
+    ...(run.asideGroups && { aside_groups: [...run.asideGroups] }),
     started: timestampOrNull(run.startedMs),
     stopped: timestampOrNull(run.stoppedMs)
   }

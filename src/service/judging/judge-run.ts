@@ -71,6 +71,7 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
     gaps: [...changes.map((clause) => `${capitalize(clause)}.`), ...results.gaps],
     onStall
   })
+  const aside = describeAside(results.scans)
   return {
     ...leaveToGate(admitStop(decision as Decided, remoteErrors), { own, left }),
     ...{ judgements, left, lines: [...own, ...left] },
@@ -81,12 +82,10 @@ export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store:
       ...shortfalls,
       ...results.doubts,
       ...[findLongPause(results, onStall).warning ?? []].flat(),
-      ...judgements.flatMap(({ warning }) => warning ?? [])
+      ...judgements.flatMap(({ warning }) => warning ?? []),
+      ...aside.warnings
     ],
-    notes: [
-      ...describeAside(results.scans),
-      ...describeNoOverTime(own, { measurements: results.measurements, onStall })
-    ],
+    notes: [...aside.notes, ...describeNoOverTime(own, { measurements: results.measurements, onStall })],
     problems,
     // By the results that the run had at its end: judging it again cannot lead to anything else.
     isFinal: missing.length === 0

@@ -4,7 +4,6 @@ import type { ResultFile } from '../../analysis/results/parallel/scan-stretch.js
 import { messageOf } from '../../contract/text.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
-import { asideGroupsOf } from '../runs/aside-groups.js'
 
 const NEWLINE = 0x0a
 
@@ -26,7 +25,7 @@ export async function readResults<T>(
   const files: ResultFile[] = []
   const problems: ResultsProblem[] = []
   const grids = store.gridsOf(run)
-  const asideGroups = await asideGroupsOf(run, store)
+  const { asideGroups } = run
   for (const id of run.gridIds)
     if (!grids.some((grid) => grid.id === id))
       problems.push(describeFailure(new Error('it has no record'), id))

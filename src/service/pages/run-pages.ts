@@ -36,7 +36,6 @@ import type {
   ThresholdEditor,
   Visitor
 } from '../../report/page/served/served-pages.js'
-import { asideGroupsOf } from '../runs/aside-groups.js'
 import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, RUN_STATUSES, type RunRecord, type RunThresholds } from '../../contract/records.js'
 import type { RunFilter } from '../store/store.js'
@@ -182,7 +181,7 @@ export class RunPages {
   async #follow(run: RunRecord): Promise<Followed> {
     const { facts } = this.ports
     const secrets = await findRowSecrets(run, facts.store)
-    const asideGroups = await asideGroupsOf(run, facts.store)
+    const { asideGroups = [] } = run
     const files = this.#filesOf(run).map((file) => ({ ...file, asideGroups }))
     const labels = run.thresholds && labelsToFollow(run.thresholds)
     return { samples: new SampleFollower(files, secrets, labels), links: await describeLinks(run, facts) }

@@ -42,7 +42,10 @@ export async function readNotes(run: RunRecord, store: Store): Promise<string> {
 }
 
 /** The secrets that a run's plan was given: properties and variables whose names say so. */
-export async function readRunSecrets({ id, files, request }: RunRecord, store: Store): Promise<string[]> {
+export async function readRunSecrets(
+  { id, files, request }: Pick<RunRecord, 'id' | 'files' | 'request'>,
+  store: Store
+): Promise<string[]> {
   const read = async (file: string): Promise<Buffer> =>
     files.some(({ name }) => name === file)
       ? readFile(store.folder.uploadedFile(id, file)).catch(() => Buffer.alloc(0))

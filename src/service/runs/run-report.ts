@@ -11,7 +11,6 @@ import type { Store } from '../store/store.js'
 import { type PropertyOverride, propertyValue } from '../engines/engine.js'
 import { joinLines } from './findings.js'
 import { findNode } from './node-book.js'
-import { asideGroupsOf } from './aside-groups.js'
 import { findRowSecrets } from './row-secrets.js'
 
 const MAX_WORDS = 1000
@@ -38,7 +37,7 @@ export type Results = Awaited<ReturnType<typeof mergeResults>>
 export async function mergeResults(run: RunRecord, { store, signal }: { store: Store; signal: AbortSignal }) {
   const grids = store.gridsOf(run)
   const secrets = await findRowSecrets(run, store)
-  const asideGroups = await asideGroupsOf(run, store)
+  const { asideGroups } = run
   const scans: ScanResult[] = []
   const nodes: NodeFile[] = []
   for (const grid of grids) {
@@ -64,7 +63,8 @@ export async function mergeResults(run: RunRecord, { store, signal }: { store: S
     scans.push(...found)
   }
   const users = sumUsers(scans.map((scan) => mergeScans([scan])))
-  return { grids, nodes, measurements: mergeScans(scans), users, notes: describeAside(scans) }
+  const { warnings, notes } = describeAside(scans)
+  return { grids, nodes, measurements: mergeScans(scans), users, notes: [...warnings, ...notes] }
 }
 
 /** Impossible times come from a plan that writes its own rows. */

@@ -3,6 +3,7 @@ import { makeFolder } from '../../contract/files.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { count, formatDuration, joinWords, messageOf, when } from '../../contract/text.js'
 import type { Queue } from '../queue/queue.js'
+import { asideGroupsOf } from './aside-groups.js'
 import { executeRun, Postponed } from './execute-run.js'
 import { Interruption } from './interruption.js'
 import { isOwn, type RunPorts } from './make-ready.js'
@@ -211,16 +212,21 @@ export class Runs {
       makeFolder(folder)
       await placeFiles(store.folder.uploadDir(id))
       await store.secure(store.folder.uploadDir(id))
+      const asideGroups = await asideGroupsOf({ ...wish, id }, store)
       // Another run may have been created while the files were moved.
       this.requirePossible(wish.grids)
-      return this.record(id, wish)
+      return this.record(id, wish, asideGroups)
     } catch (thrown) {
       await rm(folder, { recursive: true, force: true })
       throw thrown
     }
   }
 
-  private record(id: string, { request, grids, files, user }: RunWish): RunRecord {
+  private record(
+    id: string,
+    { request, grids, files, user }: RunWish,
+    asideGroups: readonly string[]
+  ): RunRecord {
     const { store, clock } = this.ports
     const batchId = createId()
     const own: GridRecord[] = []
@@ -236,7 +242,7 @@ export class Runs {
       createdMs: clock.now(),
       sequence: store.nextSequence(),
       ...{ toolVersion: null, apdex: null, samples: null, remoteErrors: null, report: null },
-      ...{ startedMs: null, stoppedMs: null },
+      ...{ startedMs: null, stoppedMs: null, asideGroups },
       mark: createId()
     }
     store.create({ run, grids: own })

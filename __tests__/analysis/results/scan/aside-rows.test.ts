@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { OF_ASIDE } from '../../../../src/analysis/results/counts/error-table.js'
 import { readHeader } from '../../../../src/analysis/results/csv/header.js'
 import { RowSplitter } from '../../../../src/analysis/results/csv/row-splitter.js'
 import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
@@ -69,7 +70,7 @@ function overallOf(found: Measurements) {
     percentiles: [1, 50, 95, 99.9].map((percent) => figures!.percentileMs(percent)),
     apdex: figures!.apdex(100),
     overTime: figures!.overTime(),
-    errors: found.errors({}),
+    errors: found.errors({}).filter(({ message }) => !message.endsWith(OF_ASIDE)),
     series: found.series
   }
 }
@@ -77,7 +78,11 @@ function overallOf(found: Measurements) {
 function labelOf(found: Measurements, label: string) {
   const figures = found.figures({ label })
   const { samples, failures, meanMs, minMs, maxMs } = figures!
-  const errors = found.errors({ label })
+  const errors = new Map<string, number>()
+  for (const { message, count } of found.errors({ label })) {
+    const plain = message.replace(OF_ASIDE, '')
+    errors.set(plain, count + (errors.get(plain) ?? 0))
+  }
   return { samples, failures, meanMs, minMs, maxMs, p90: figures!.percentileMs(90), errors }
 }
 

@@ -22,13 +22,23 @@ const ADDRESS_WORDS = new Set([
   ...['protocol', 'scheme']
 ])
 
-/** Whether a parameter only says where the target is: it makes no difference between two runs. */
+/** Whether a parameter only says where the target is: it makes no difference between two runs. `users_per_host` is a load. */
 export function isAddress(name: string): boolean {
   const words = name
     .replace(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, '_')
     .toLowerCase()
     .split(/[^a-z]+/)
-  return ADDRESS_WORDS.has(words.findLast((word) => word !== '') ?? '')
+  return ADDRESS_WORDS.has(words.findLast((word) => word !== '') ?? '') && !words.includes('per')
+}
+
+/** Names whose values may be a path alone. */
+const MAY_BE_PATH = /(?:ur[il]|endpoint)[^a-z]*$/i
+const PLACE = /^(?:(?:[a-z][\w+.-]*:)?\/\/[^/?#]*|[\w.-]+:\d+(?![^/?#]))/i
+
+/** What an address says besides where the target is: its path and its query. */
+export function pathOf(name: string, value: string): string {
+  const rest = value.replace(PLACE, '').replace(/^\/$/, '')
+  return MAY_BE_PATH.test(name) || /[/?]/.test(rest) ? rest : ''
 }
 
 /** Without the parameters that do not count. */

@@ -2,6 +2,10 @@ import { extname } from 'node:path'
 import { shorten as shortenTo } from '../../../contract/text.js'
 import { isJmx } from '../jmx/plan-tree.js'
 
+/** What is larger is not looked at: it would take seconds. The gate takes the first for the plan and all other files together. */
+export const LARGEST_PLAN_BYTES = 4 << 20
+export const LARGEST_OTHER_BYTES = 1 << 20
+
 export interface RunFile {
   /** Without its folder, which a service drops. */
   readonly name: string

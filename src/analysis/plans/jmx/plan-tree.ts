@@ -116,7 +116,8 @@ export function readPlan(text: string): ReadPlan {
     } else if (name === TREE) {
       enter({ siblings: around.siblings.at(-1)?.children ?? around.siblings })
     } else {
-      element = startElement(name, attributes)
+      // As JMeter does, whatever `testclass` says.
+      element = startElement(attributes.class ?? name, attributes)
       around.siblings.push(element)
       enter({})
     }

@@ -9,7 +9,8 @@ export interface ErrorFields {
   codeEnd: number
   messageStart: number
   messageEnd: number
-  hasEscapes: boolean
+  /** 1 for doubled quotes in the code, 2 for those in the message, 3 for both. */
+  escapes: number
 }
 
 const MAX_LENGTH = 200
@@ -24,6 +25,9 @@ const MAX_TEXTS = 8192
 
 type Reasons = Map<string, number>
 
+/** After the message of a sample of a setUp or tearDown group: no overall figure counts it. */
+export const OF_ASIDE = ' (setUp or tearDown)'
+
 /** Counts failed rows by label, response code and message. If there are too many different ones, the rare ones are combined. */
 export class ErrorTable {
   /** By label, and by code and message, one below the other. */
@@ -33,6 +37,9 @@ export class ErrorTable {
   #texts = new LabelTable()
   /** By the numbers of their texts. */
   #reasons = new Map<number, string>()
+
+  /** `mark` is put after each message. */
+  constructor(private readonly mark = '') {}
 
   /** Returns code and message, one below the other. */
   add(label: number, fields: ErrorFields): string {
@@ -44,11 +51,16 @@ export class ErrorTable {
     const code = this.#texts.numberOf(bytes, codeStart, Math.min(codeEnd, codeStart + MAX_BYTES))
     const message = this.#texts.numberOf(bytes, messageStart, Math.min(messageEnd, messageStart + MAX_BYTES))
     // The same bytes mean different texts with and without doubled quotes.
-    const key = (code * MAX_TEXTS + message) * 2 + Number(fields.hasEscapes)
-    const reason = this.#reasons.get(key) ?? readError(fields).join('\n')
+    const key = (code * MAX_TEXTS + message) * 4 + fields.escapes
+    const reason = this.#reasons.get(key) ?? this.#read(fields)
     this.#reasons.set(key, reason)
     this.#count(label, reason)
     return reason
+  }
+
+  #read(fields: ErrorFields): string {
+    const [code, message] = readError(fields)
+    return `${code}\n${(message + this.mark).trimStart()}`
   }
 
   addText(label: number, code: string, message: string): void {
@@ -96,14 +108,13 @@ const decoder = new TextDecoder()
 
 /** Code and message for display: on one line, and short. */
 export function readError(fields: ErrorFields): [code: string, message: string] {
-  const { bytes, codeStart, codeEnd, messageStart, messageEnd, hasEscapes } = fields
-  const message = decode(bytes, messageStart, messageEnd)
+  const { bytes, codeStart, codeEnd, messageStart, messageEnd, escapes } = fields
+  const decode = (start: number, end: number, isEscaped: boolean): string => {
+    const text = decoder.decode(bytes.subarray(start, Math.min(end, start + MAX_BYTES)))
+    return shorten(isEscaped ? text.replaceAll('""', '"') : text, MAX_LENGTH)
+  }
   return [
-    shorten(decode(bytes, codeStart, codeEnd), MAX_LENGTH),
-    shorten(hasEscapes ? message.replaceAll('""', '"') : message, MAX_LENGTH)
+    decode(codeStart, codeEnd, (escapes & 1) !== 0),
+    decode(messageStart, messageEnd, (escapes & 2) !== 0)
   ]
-}
-
-function decode(bytes: Uint8Array, start: number, end: number): string {
-  return decoder.decode(bytes.subarray(start, Math.min(end, start + MAX_BYTES)))
 }

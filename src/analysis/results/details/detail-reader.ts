@@ -100,8 +100,12 @@ export class DetailReader implements DetailNames {
     return code < MOST_CODES ? shorten(this.#codes.textOf(code), MAX_LENGTH) : undefined
   }
 
-  #codeIn({ buffer, starts, ends }: RowFields, column: number): number {
-    const [start, end] = [starts[column]!, ends[column]!]
+  #codeIn(fields: RowFields, column: number): number {
+    const isEscaped = fields.hasEscapes && fields.escapes[column] === 1
+    const plain = isEscaped ? new TextEncoder().encode(textIn(fields, column)) : undefined
+    const [buffer, start, end] = plain
+      ? [plain, 0, plain.length]
+      : [fields.buffer, fields.starts[column]!, fields.ends[column]!]
     const code = this.#codes.numberOf(buffer, start, Math.min(end, start + MAX_BYTES))
     return code < 0 ? MOST_CODES : Math.min(code, MOST_CODES)
   }

@@ -18,6 +18,8 @@ export interface Figures {
   readonly failures: number
   /** 0 to 1. */
   readonly errorRate: number | undefined
+  /** Some samples are of setUp and tearDown groups, and so outside the time of the load: there is no throughput of them. */
+  readonly isAside?: boolean
   /** Samples per second over the whole run, in every scope. */
   readonly throughput: number | undefined
   readonly meanMs: number | undefined
@@ -72,7 +74,7 @@ export interface Measurements {
   readonly areClocksApart?: boolean
   /** Undefined if the scope has no samples. */
   figures(scope: Scope): Figures | undefined
-  /** Most frequent first, at most 20 per label, then the rest as one, adding up to the failures. Empty for tidy CSVs: they do not say. */
+  /** Most frequent first, at most 20 per label, then the rest as one, adding up to the failures and those of setUp and tearDown groups. Empty for tidy CSVs: they do not say. */
   errors(scope: Scope): readonly ErrorCount[]
 }
 

@@ -82,7 +82,9 @@ function sumScope(
   overTime: Figures['overTime']
 ): Figures | undefined {
   const chosen = chooseSources(sources, scope)
-  const samples = sumSamples(chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? []))
+  const places = chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? [])
+  const isAside = places.some(({ part }) => part.isAside)
+  const samples = sumSamples(places)
   const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
   const count = samples.samples + tidy.samples
   if (count === 0) return undefined
@@ -96,7 +98,8 @@ function sumScope(
     samples: count,
     failures,
     errorRate: failures / count,
-    throughput: seconds > 0 ? count / seconds : undefined,
+    isAside,
+    throughput: seconds > 0 && !isAside ? count / seconds : undefined,
     meanMs: sampleMs === undefined || tidy.sumMs === undefined ? undefined : (sampleMs + tidy.sumMs) / count,
     minMs: times?.minMs,
     maxMs: times?.maxMs,
@@ -234,8 +237,10 @@ function listOf(names: readonly string[]): string[] {
 const SHOWN_PER_LABEL = 20
 
 function sumErrors(parts: readonly SamplePart[], label: string | undefined): ErrorCount[] {
-  // Rows that do not count overall count for their label.
-  const counting = parts.filter((part) => (label === undefined ? part.counts : part.hasLabels))
+  // Rows that do not count overall count for their label; why a setUp or tearDown failed is worth knowing in any case.
+  const counting = parts.filter(({ counts, isAside, hasLabels }) =>
+    label === undefined ? counts || isAside : hasLabels
+  )
   const isWanted = (error: { label: string }) => label === undefined || error.label === label
   const byLabel = new Map<string, Map<string, ErrorCount>>()
   for (const error of counting.flatMap(({ errors }) => errors.counts).filter(isWanted)) {

@@ -64,11 +64,10 @@ export function formatRow(row: SampleRow): string {
   )
 }
 
-/** An address without its query and its password, in which anything may be. */
+/** An address without its query, its parameters of the path and its password, in which anything may be. */
 export function plainAddress(address: string): string {
-  const end = address.search(/[?#]/)
-  const path = end < 0 ? address : address.slice(0, end)
-  return path.replace(/^([a-z][\w+.-]*:\/\/)[^/@]*@/i, '$1')
+  const [path = ''] = address.split(/[?#]/, 1)
+  return path.replace(/(:\/\/)[^/]*@/, '$1').replace(/;[^/]*/g, '')
 }
 
 const SPECIAL = /[",\r\n\t\0]/

@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-import { readError, type ErrorFields } from '../counts/error-table.js'
+import { ErrorTable, OF_ASIDE, readError, type ErrorFields } from '../counts/error-table.js'
 import { LabelTable } from '../counts/label-table.js'
 import { TimeLine } from '../counts/time-line.js'
 import { lacksZone, readDigits, readTimestamp } from '../csv/timestamp.js'
@@ -65,7 +65,7 @@ export class SampleReader {
   readonly #values = { elapsedMs: -1, startMs: -1, outcome: 0, threads: -1 }
   readonly #error: ErrorFields = {
     ...{ bytes: new Uint8Array(0), codeStart: 0, codeEnd: 0, messageStart: 0, messageEnd: 0 },
-    hasEscapes: false
+    escapes: 0
   }
   #scratch = new Uint8Array(256)
   #kernel: RowKernel | undefined
@@ -89,14 +89,18 @@ export class SampleReader {
     this.#details =
       options.details && new DetailReader(at, options.details, (label) => this.#labels.textOf(label))
     const scopeOf = (label: number) => this.scopeOf(label)
-    const createTally = () => new SampleTally(scopeOf, this.#details?.createTally())
+    const createTally = (errors?: ErrorTable) =>
+      new SampleTally(scopeOf, this.#details?.createTally(), errors)
     this.#requests = createTally()
     this.#parts = createTally()
     const { asideGroups = [], asideFromMs = this.#countFromMs } = options
-    if (asideGroups.length > 0)
-      this.#aside = { threads: new AsideThreads(asideGroups), tally: createTally(), fromMs: asideFromMs }
-    this.#transactions = new TransactionTally(createTally, (startMs, elapsedMs) =>
-      this.#isEarly(startMs, elapsedMs, this.#countFromMs)
+    if (asideGroups.length > 0) {
+      const tally = createTally(new ErrorTable(OF_ASIDE))
+      this.#aside = { threads: new AsideThreads(asideGroups), tally, fromMs: asideFromMs }
+    }
+    this.#transactions = new TransactionTally(
+      () => createTally(),
+      (startMs, elapsedMs) => this.#isEarly(startMs, elapsedMs, this.#countFromMs)
     )
   }
 
@@ -395,7 +399,7 @@ function findError(row: RowFields, at: SampleColumns, fields: ErrorFields): Erro
   fields.codeEnd = at.responseCode < 0 ? 0 : ends[at.responseCode]!
   fields.messageStart = column < 0 ? 0 : starts[column]!
   fields.messageEnd = column < 0 ? 0 : ends[column]!
-  fields.hasEscapes = row.hasEscapes && row.escapes[column] === 1
+  fields.escapes = row.hasEscapes ? (row.escapes[at.responseCode] ?? 0) + (row.escapes[column] ?? 0) * 2 : 0
   return fields
 }
 

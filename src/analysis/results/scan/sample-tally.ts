@@ -19,7 +19,7 @@ type CountedElsewhere = Pick<RowKernel, 'toRuns'> &
   Partial<Pick<RowKernel, 'line' | 'stallsOf' | 'hasFineTimes'>>
 
 export class SampleTally {
-  readonly errors = new ErrorTable()
+  readonly errors: ErrorTable
   readonly line = new TimeLine()
   /** Only of a second reading. */
   readonly details: DetailTally | undefined
@@ -37,8 +37,9 @@ export class SampleTally {
   #hasFineTimes = false
 
   /** `scopeOf` numbers the labels that have figures over time of their own, from 1; 0 for the others. */
-  constructor(scopeOf: (label: number) => number, details?: DetailTally) {
+  constructor(scopeOf: (label: number) => number, details?: DetailTally, errors = new ErrorTable()) {
     this.#scopeOf = scopeOf
+    this.errors = errors
     this.details = details
   }
 

@@ -1,5 +1,6 @@
 import { isAbsoluteThreshold } from '../grammar/threshold.js'
-import type { Figures, Measurements, Source, Scope } from '../../results/figures/measurements.js'
+import { OF_ASIDE } from '../../results/counts/error-table.js'
+import type { ErrorCount, Figures, Measurements, Source, Scope } from '../../results/figures/measurements.js'
 import { factsOf, type Metric, type NamedMetric } from '../metrics.js'
 import { formatValue } from '../format.js'
 import { shorten } from '../../../contract/text.js'
@@ -93,16 +94,20 @@ export function readFigure(
     return { missing: "the target is unknown: it is the number in brackets in the service's apdex" }
   const { percentile } = threshold
   const actual = factsOf(threshold).read(figures, { percentile, targetMs: evidence.apdex?.targetMs })
-  if (actual === undefined)
-    return {
-      missing:
-        threshold.metric === 'throughput' && evidence.measurements?.areClocksApart
-          ? 'the clocks of the grids differ, so the time that all of them took together is unknown'
-          : 'not available in this CSV'
-    }
+  if (actual === undefined) {
+    const why = threshold.metric === 'throughput' ? explainNoRate(figures, evidence) : undefined
+    return { missing: why ?? 'not available in this CSV' }
+  }
   return isPossible(threshold.metric, actual)
     ? { actual }
     : { missing: `the result is ${actual}, which is impossible` }
+}
+
+function explainNoRate({ isAside }: Figures, { measurements }: Evidence): string | undefined {
+  if (isAside) return 'samples of setUp and tearDown thread groups are outside the time of the load'
+  return measurements?.areClocksApart
+    ? 'the clocks of the grids differ, so the time that all of them took together is unknown'
+    : undefined
 }
 
 function isPossible(metric: Metric, actual: number): boolean {
@@ -138,7 +143,9 @@ export function failsForFailures(judgements: readonly Judgement[]): boolean {
 export function doubtFailed(line: NamedMetric, measurements: Measurements, scope: Scope): string | undefined {
   const figures = measurements.figures(scope)
   if (!factsOf(line).needsSuccess || figures === undefined || !mostlyFailed(figures)) return undefined
-  const [first] = measurements.errors(scope)
+  const isOfFigures = ({ message }: ErrorCount): boolean =>
+    figures.isAside === true || !message.endsWith(OF_ASIDE)
+  const first = measurements.errors(scope).find(isOfFigures)
   const words = first && [first.code, first.message].filter((text) => text.trim() !== '').map(quote)
   const most = words === undefined || words.length === 0 ? '' : `, most often with ${words.join(' ')}`
   return `${figures.failures} of ${figures.samples} samples failed${most}, so ${sayLittle(line)}`

@@ -1,9 +1,10 @@
+import { count } from '../../../contract/text.js'
 import type { LabelRow, View } from '../build-document.js'
 import { formatNumber, labelAddress } from '../numbers.js'
 import { FIGURE_COLUMNS, renderLabel } from '../sections.js'
 import { find, make } from './elements.js'
 
-type Key = Exclude<keyof LabelRow, 'spark'>
+type Key = Exclude<keyof LabelRow, 'spark' | 'isAside'>
 
 interface Column {
   readonly name: string
@@ -109,8 +110,8 @@ function compare(a: string | number | null, b: string | number | null, isAscendi
 }
 
 function describeCount(shown: number, found: number, all: number, labelsLeftOut: number): string {
-  const matches =
-    found === all ? `${formatNumber(all)} labels` : `${formatNumber(found)} of ${formatNumber(all)} labels`
+  const labels = count(all, 'label')
+  const matches = found === all ? labels : `${formatNumber(found)} of ${labels}`
   const cut = shown < found ? `, the first ${formatNumber(shown)} shown` : ''
   const rest =
     labelsLeftOut > 0 ? `; ${formatNumber(labelsLeftOut)} with fewer samples are in verdict.json alone` : ''

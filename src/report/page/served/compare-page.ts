@@ -1,5 +1,5 @@
 import { REHEARSAL } from '../../../analysis/outcome.js'
-import { joinWords } from '../../../contract/text.js'
+import { count, joinWords } from '../../../contract/text.js'
 import type { FiguresDocument } from '../../../contract/verdict.js'
 import { escapeHtml } from '../../escape.js'
 import { PAGE_STYLE_HASH } from '../assets.js'
@@ -118,7 +118,10 @@ function renderLabels(run: ComparedRun, other: ComparedRun): string {
     })
   ]
   const hidden = pairs.length - shown.length
-  const more = hidden === 0 ? '' : ` ${formatNumber(hidden)} labels with fewer samples are not shown.`
+  const more =
+    hidden === 0
+      ? ''
+      : ` ${count(hidden, 'label')} with fewer samples ${hidden === 1 ? 'is' : 'are'} not shown.`
   return renderSection(
     'compared-labels',
     `<h2 id="compared-labels-title">By label</h2><p class="hint">The label whose p95 grew the most comes first.${more}</p>${renderTable({ name: 'By label', headings, rows: shown.map(renderPair) })}`
