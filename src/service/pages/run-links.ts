@@ -2,13 +2,11 @@ import { stat } from 'node:fs/promises'
 import { safeLink } from '../../report/escape.js'
 import type { RunLinks, RunFile } from '../../report/page/served/served-pages.js'
 import { hasEnded, type RunRecord } from '../../contract/records.js'
-import { readSource } from '../../contract/api/run-source.js'
+import { MARKER, readSource } from '../../contract/api/run-source.js'
 import { listLogs } from '../runs/keep-logs.js'
 import { readNotes } from '../runs/row-secrets.js'
 import { LONGEST_FILTER, queryOf, type ServiceFacts } from '../service-facts.js'
 
-/** By which a gate finds its own runs; it says nothing to people. */
-const MARKER = /^loadgate-[0-9a-f-]{36}$/
 /** A page with more would be slow, and nobody reads them. */
 const MOST_FILES = 300
 
@@ -28,9 +26,7 @@ export async function describeLinks(run: RunRecord, facts: Facts): Promise<RunLi
     notes: rest,
     files: files.slice(0, MOST_FILES),
     filesLeftOut: Math.max(0, files.length - MOST_FILES),
-    filesToCome: hasEnded(run)
-      ? null
-      : 'The results, the logs and verdict.json are here once the run has ended.'
+    filesToCome: hasEnded(run) ? null : 'The results and the logs are here once the run has ended.'
   }
 }
 
@@ -53,11 +49,10 @@ async function listFiles(run: RunRecord, facts: Facts): Promise<RunFile[]> {
     ...{ name, href: `${path}/logs/${encodeURIComponent(name)}`, bytes: null },
     about: "A tool's log, without secrets"
   }))
+  const verdict = { name: 'verdict.json', href: `${path}/verdict.json`, bytes: null }
   const own = [
-    {
-      ...{ name: 'verdict.json', href: `${path}/verdict.json`, bytes: null },
-      about: run.thresholds ? 'The verdict by the thresholds above' : 'The figures; there are no thresholds'
-    },
+    // Without thresholds there is no verdict.
+    ...(run.thresholds ? [{ ...verdict, about: 'The verdict by the thresholds above' }] : []),
     {
       ...{ name: `${run.id}.tar.gz`, href: `${path}/archive.tar.gz`, bytes: null },
       about: 'This page as a file, the report and the logs'
