@@ -102,15 +102,20 @@ describe('the source of a run', () => {
   })
 
   test('has no secret of the plan, and not the tag by which a gate finds its run', async () => {
+    const marker = 'loadgate-0b7e3c1a-9f1d-4c55-8a0e-1d2c3b4a5f60'
     const id = await finish({
-      notes: 'logs in with hunter2-secret',
-      tag_list: 'loadgate-0b7e3c1a-9f1d-4c55-8a0e-1d2c3b4a5f60',
-      override_parameters: '-Jshop.password=hunter2-secret'
+      ...{ name: 'n hunter2-secret', project: 'p-hunter2-secret', notes: 'logs in with hunter2-secret' },
+      tag_list: `t-hunter2-secret,${marker}`,
+      override_parameters: '-Jshop.password=hunter2-secret -Jdb.token=0b7e3c1a'
     })
     const page = await browse(`/runs/${id}`)
     expect(sectionOf(page)).toContain('logs in with ***')
-    expect(page.text).not.toContain('hunter2')
+    expect(sectionOf(page)).toContain('>p-***</a>')
     expect(sectionOf(page)).not.toContain('loadgate-0b7e3c1a')
+    const run = await get(team.as('viewer'), `/runs/${id}`)
+    expect(run.json).toMatchObject({ name: 'n ***', tag_list: ['t-***', marker] })
+    const others = await Promise.all(['/', `/runs/${id}/compare?with=${id}`].map((path) => browse(path)))
+    for (const { text } of [page, run, ...others]) expect(text).not.toContain('hunter2')
   })
 })
 
@@ -172,6 +177,26 @@ describe('the files of a run', () => {
       const prefixed = await browse(`/api${link}`)
       expect(prefixed.status).toBe(401)
     }
+  })
+
+  test.each(['environment', 'user.properties'])('%s is for the owner and admins', async (name) => {
+    const form = runForm({ duration: '2' })
+    const part = { name: 'run_files[]', fileName: name, content: 'API_TOKEN=hunter2-secret\n' }
+    const run = (await finishRun(team.as('member'), [...form, part])).json
+    const page = await browse(`/runs/${run.uuid}`)
+    expect(sectionOf(page)).toMatch(
+      new RegExp(`<th scope="row">${name}</th><td class="words">It may have secrets.*?25 B`)
+    )
+    const href = new URL(run._embedded.files.find((file) => file.name === name)!.href).pathname
+    const read = async (member: Member): Promise<number[]> => {
+      const download = href.replace('/files/', '/download/files/')
+      const replies = [await get(team.as(member), href), await browse(download, member)]
+      return replies.map(({ status }) => status)
+    }
+    expect(await read('member')).toEqual([200, 200])
+    expect(await read('admin')).toEqual([200, 200])
+    expect(await read('viewer')).toEqual([403, 403])
+    expect(await read('other')).toEqual([403, 403])
   })
 
   test('logs have no secrets, and are logs', async () => {

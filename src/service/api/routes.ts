@@ -14,6 +14,7 @@ import { requireOwnGrids } from '../accounts/permissions.js'
 import { createId, idFor } from '../store/data-folder.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
+import { redactRequest } from '../runs/row-secrets.js'
 import type { PageParts } from '../pages/page-routes.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
@@ -209,7 +210,10 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
     const planFirst = files.toSorted(
       (one, other) => fileNames.indexOf(one.name) - fileNames.indexOf(other.name)
     )
-    const run = await runs.create({ ...wish, files: planFirst, uploadDir, user: ownerOf(request) })
+    const kept = await redactRequest(wish.request, { files, folder: uploadDir })
+    const run = await runs.create({
+      ...{ ...wish, request: kept, files: planFirst, uploadDir, user: ownerOf(request) }
+    })
     request.audited.created = run.id
     return runDocument(run, facts, { isCreated: true })
   } catch (thrown) {

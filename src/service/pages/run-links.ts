@@ -4,9 +4,10 @@ import type { RunLinks, RunFile } from '../../report/page/served/served-pages.js
 import { hasEnded, type RunRecord } from '../../contract/records.js'
 import { MARKER, readSource } from '../../contract/api/run-source.js'
 import { listLogs } from '../runs/keep-logs.js'
-import { readNotes } from '../runs/row-secrets.js'
+import { SECRET_FILES } from '../runs/row-secrets.js'
 import { LONGEST_FILTER, queryOf, type ServiceFacts } from '../service-facts.js'
 
+const DATA_FILE = 'A data file of the plan'
 /** A page with more would be slow, and nobody reads them. */
 const MOST_FILES = 300
 
@@ -15,7 +16,7 @@ type Facts = Pick<ServiceFacts, 'store' | 'words'>
 /** What a run is for and the files it has, as links for whoever may read its page. */
 export async function describeLinks(run: RunRecord, facts: Facts): Promise<RunLinks> {
   const { project, tags } = run.request
-  const { parts, rest } = readSource(await readNotes(run, facts.store))
+  const { parts, rest } = readSource(run.request.notes ?? '')
   const files = await listFiles(run, facts)
   return {
     source: parts.map(({ name, word, address }) => ({
@@ -87,8 +88,11 @@ async function listUploaded({ id, files }: RunRecord, { store }: Facts, path: st
   return Promise.all(
     files.map(async ({ uuid, name }, index) => {
       const bytes = await sizeOf(store.folder.uploadedFile(id, name))
-      const href = bytes === null ? null : `${path}/files/${uuid}`
-      return { name, about: index === 0 ? 'The plan' : 'A data file of the plan', href, bytes }
+      // The same page is for everyone who watches it.
+      const isSecret = SECRET_FILES.includes(name)
+      const about = isSecret ? "It may have secrets: the run's owner and admins get it by the API" : DATA_FILE
+      const href = bytes === null || isSecret ? null : `${path}/files/${uuid}`
+      return { name, about: index === 0 ? 'The plan' : about, href, bytes }
     })
   )
 }
