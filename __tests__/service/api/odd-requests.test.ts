@@ -205,6 +205,11 @@ test.each<[string, string, string]>([
     '-Ja=b '.repeat(12_000),
     'run: override_parameters must be at most 65,536 characters long'
   ],
+  [
+    'override_parameters',
+    '-Ja=b '.repeat(1001),
+    'override_parameters and override_hosts must have at most 1000 entries each'
+  ],
   ['tag_list', 't'.repeat(51), 'tag_list must have at most 50 tags of at most 50 characters each'],
   ['tag_list', 't,'.repeat(52), 'tag_list must have at most 50 tags of at most 50 characters each']
 ])('%s has a limit', async (key, value, error) => {

@@ -66,6 +66,10 @@ export function readRunRequest(
   const problems = [
     ...odd.map((problem) => `${words.run}: ${problem}`),
     ...checkTags(request.tags),
+    ...when(
+      Math.max(request.properties.length, request.hosts.length) > MOST_OVERRIDES,
+      `override_parameters and override_hosts must have at most ${MOST_OVERRIDES} entries each`
+    ),
     ...[...hosts.problems, ...overrides.problems, ...checkApdexTarget(overrides.properties)]
   ]
   const plan = findPlan(request.tool, options.fileNames)
@@ -80,6 +84,8 @@ export function readRunRequest(
   return { request, grids, fileNames }
 }
 
+/** The page of a run reads those of a hundred others. */
+const MOST_OVERRIDES = 1000
 const MOST_TAGS = 50
 const LONGEST_TAG = 50
 
