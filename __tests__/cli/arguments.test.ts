@@ -80,9 +80,15 @@ describe('help is recognized where a flag may be', () => {
     { args: ['--', '-h'], asks: false },
     { args: ['--json', '--', '--help'], asks: false },
     { args: ['help'], asks: false },
+    { args: ['-Jhost=localhost'], asks: false },
+    { args: ['--files', 'a', '-Jthreads=9'], asks: false },
     { args: [], asks: false }
   ])('$args: $asks', ({ args, asks }) => {
     expect(asksForHelp(args, FLAGS)).toBe(asks)
+  })
+
+  test('a flag that does not exist is refused before help, which exits with 0', () => {
+    expect(() => asksForHelp(['--file', '-h'], FLAGS)).toThrow('there is no flag --file here')
   })
 
   test('-h as a value with an equals sign is that value', () => {

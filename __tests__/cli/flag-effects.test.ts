@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { encodeBaseline } from '../../src/analysis/baseline/document/baseline-document.js'
 import { messageOf } from '../../src/contract/text.js'
 import type { Clock } from '../../src/contract/clock.js'
@@ -149,6 +149,7 @@ async function observe(args: readonly string[]): Promise<unknown> {
     text
       .replaceAll(service.url, URL_HERE)
       .replaceAll(workspace, 'WORKSPACE')
+      .replaceAll(basename(workspace), 'FOLDER')
       .replace(/loadgate-[0-9a-f-]{36}/g, 'MARKER')
       .replace(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+/g, 'NOW')
   )

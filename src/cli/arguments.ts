@@ -38,7 +38,7 @@ export function readArguments(args: readonly string[], flags: readonly Flag[]) {
   for (const token of split(args, flags)) {
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
-    const flag = findFlag((args[token.index] ?? '').replace(/=.*$/s, ''), flags)
+    const flag = findFlag(nameOf(args[token.index] ?? ''), flags)
     const values = given.get(flag.name) ?? []
     given.set(flag.name, flag.value === undefined ? [] : [...values, takeValue(flag, token, flags)])
     if (flag.value === undefined && token.value !== undefined)
@@ -67,9 +67,19 @@ export function valueOf<T>(args: Arguments, name: string, parse: (text: string) 
   throw new UsageError(`--${name}: "${text}" is invalid; expected ${parsed.accepted}`)
 }
 
-/** Whether help is requested where a flag may be: not as the value of one, and not after `--`. */
+/** Whether help is requested where a flag may be: not as the value of one, and not after `--`. A mistake beside it is refused: help exits with 0. */
 export function asksForHelp(args: readonly string[], flags: readonly Flag[]): boolean {
-  return split(args, flags).some((token) => token.kind === 'option' && HELP.includes(token.rawName))
+  // As typed: parseArgs finds an -h in `-Jhost=x`.
+  const given = split(args, flags).flatMap(({ kind, index }) =>
+    kind === 'option' ? (args[index] ?? '') : []
+  )
+  if (!given.some((arg) => HELP.includes(arg))) return false
+  for (const arg of given) if (!HELP.includes(arg)) findFlag(nameOf(arg), flags)
+  return true
+}
+
+function nameOf(arg: string): string {
+  return arg.replace(/=.*$/s, '')
 }
 
 type Tokens = NonNullable<ReturnType<typeof parseArgs<{ tokens: true; strict: false }>>['tokens']>

@@ -108,7 +108,8 @@ export async function runCommandLine(args: readonly string[], ports: CommandPort
     return 2
   } else if (command === undefined && isOverviewAsked(isHelp, rest)) out.write(renderOverview(COMMANDS))
   else if (command === undefined) return orNoteInJUnit(args, ports, () => refuseCommand(rest[0] ?? ''))
-  else if (isHelp || asksForHelp(rest, command.flags)) out.write(renderHelp(command))
+  else if (isHelp || (await orNoteInJUnit(args, ports, () => asksForHelp(rest, command.flags))))
+    out.write(renderHelp(command))
   else return runCommand(command, args.slice(command.name.split(' ').length), ports)
   return 0
 }

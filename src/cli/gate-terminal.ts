@@ -3,6 +3,7 @@ import { maskToken } from '../gate/settings/target-settings.js'
 import type { Ports } from '../gate/ports.js'
 import { systemClock } from '../contract/clock.js'
 import type { Arguments } from './arguments.js'
+import { nameRepository } from './git-head.js'
 import type { CommandPorts } from './ports.js'
 import { ProgressBar, ProgressLines } from './progress-bar.js'
 import { plain, widthOf } from './screen.js'
@@ -10,10 +11,14 @@ import { createTerminalLog } from './terminal-log.js'
 
 /** What a workflow's runner provides, and a terminal does not. */
 const NO_RUNNER = {
-  occasion: { repository: '', ref: '', commit: '', url: undefined },
   ...{ saveState: () => undefined, setOutput: () => undefined, annotate: () => undefined },
   ...{ writeSummary: () => Promise.resolve(), uploadArtifact: undefined }
 } satisfies Partial<Ports>
+
+/** What the runs belong to: the repository that is checked out, or the folder. */
+export function occasionIn({ workspace }: CommandPorts): Ports['occasion'] {
+  return { repository: nameRepository(workspace), ref: '', commit: '', url: undefined }
+}
 
 export function openGateTerminal(args: Arguments, ports: CommandPorts) {
   const isJson = args.has('json')
@@ -35,6 +40,7 @@ export function openGateTerminal(args: Arguments, ports: CommandPorts) {
     end: () => progress.end(),
     portsIn: (scratchDir: string): Ports => ({
       ...NO_RUNNER,
+      occasion: occasionIn(ports),
       clock,
       log,
       mask,

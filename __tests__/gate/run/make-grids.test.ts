@@ -42,6 +42,14 @@ describe('a list of one kind goes into the run as it is', () => {
 })
 
 describe('a mixed list', () => {
+  test.each([{ region: '' }, { instanceType: '' }])(
+    'has specifications with other keys: %j',
+    async (part) => {
+      const grids = [makeSpecification(part), makeSpecification()]
+      expect(await settle(grids)).toEqual([{ id: 'made1' }, { id: 'made2' }])
+    }
+  )
+
   test('becomes grids first, then references only, in the order of the list', async () => {
     expect(await settle(mixed())).toEqual([{ id: 'made1' }, { id: 'theirs' }, { id: 'made2' }])
     expect(service.count('createGrid')).toBe(2)

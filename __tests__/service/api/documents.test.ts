@@ -219,10 +219,11 @@ describe('runs, field by field', () => {
     const repeated = await get(service, `/runs/${uuid}/repeat`)
     const again = repeated.json.uuid
     const _embedded = { run_files: [{ uuid: TEXT, name: 'plan.jmx' }] }
-    expect(repeated.json).toEqual({ ...runFields(again, service), _embedded })
+    const notes = `Repeat of ${uuid}\na note`
+    expect(repeated.json).toEqual({ ...runFields(again, service), notes, _embedded })
     await waitForStatus(service, `/runs/${again}`, ['finished'])
     const stopped = await get(service, `/runs/${again}/stop`)
-    expect(stopped.json).toEqual({ ...runFields(again, service), ...ended, _embedded })
+    expect(stopped.json).toEqual({ ...runFields(again, service), notes, ...ended, _embedded })
   })
 
   test('what was not given is null', async () => {

@@ -195,3 +195,24 @@ describe('whatever comes', () => {
     expect((await finishRun(service)).json.status).toBe('finished')
   })
 })
+
+test.each<[string, string, string]>([
+  ['name', 'n'.repeat(256), 'run: name must be at most 255 characters long'],
+  ['project', 'p'.repeat(256), 'run: project must be at most 255 characters long'],
+  ['notes', 'n'.repeat(10_001), 'run: notes must be at most 10,000 characters long'],
+  [
+    'override_parameters',
+    '-Ja=b '.repeat(12_000),
+    'run: override_parameters must be at most 65,536 characters long'
+  ],
+  [
+    'override_parameters',
+    '-Ja=b '.repeat(1001),
+    'override_parameters and override_hosts must have at most 1000 entries each'
+  ],
+  ['tag_list', 't'.repeat(51), 'tag_list must have at most 50 tags of at most 50 characters each'],
+  ['tag_list', 't,'.repeat(52), 'tag_list must have at most 50 tags of at most 50 characters each']
+])('%s has a limit', async (key, value, error) => {
+  const reply = await postForm(service, '/runs', runForm({ [key]: value }))
+  expect([reply.status, reply.json.error]).toEqual([422, error])
+})

@@ -35,6 +35,16 @@ describe('the lines of an environment file', () => {
   })
 
   test.each([
+    ['spaces', `A=x${' '.repeat(65_000)}y`],
+    ['comments and a line separator', `A=x${' #'.repeat(32_000)}\u2028y`]
+  ])('many %s take no time', (_, text) => {
+    const started = performance.now()
+    expect(parseEnvironment(text).problems).toEqual([])
+    // It took seconds when each of them was a new start.
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+
+  test.each([
     { text: 'A=1\nnonsense', problem: 'environment, line 2: this is not NAME=value' },
     { text: '=1', problem: 'environment, line 1: this is not NAME=value' },
     { text: 'a-b=1', problem: 'environment, line 1: a name has letters, digits and underscores only' },

@@ -4,8 +4,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { createTeams, type Member, type Team } from '../accounts/team.js'
+import type { Service } from '../../../src/service/server.js'
 import {
   createRun,
+  createServices,
   finishRun,
   type FormPart,
   get,
@@ -15,7 +17,7 @@ import {
   specFields,
   waitForStatus
 } from '../support.js'
-import { HTML, listen, logIn, nextWhere, readDocument, submit } from './page-support.js'
+import { HTML, listen, logIn, nextWhere, readDocument, submit, visit, WITH_PAGES } from './page-support.js'
 
 const SHA = '0123456789abcdef0123456789abcdef01234567'
 const PLACE = 'https://github.com/acme/shop'
@@ -49,6 +51,12 @@ async function finish(
   const run = await finishRun(team.as('member'), runForm({ duration: '2', ...fields }, grids))
   return run.json.uuid
 }
+
+const put = (id: string, thresholds: string, more: object = {}): Promise<Reply> =>
+  send(team.as('member'), 'PUT', `/runs/${id}/thresholds`, {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ thresholds, ...more })
+  })
 
 /** The part of the page that is made of the run's details. */
 const sectionOf = ({ text }: Reply): string => /<section id="links".*?<\/section>/s.exec(text)?.[0] ?? ''
@@ -94,15 +102,20 @@ describe('the source of a run', () => {
   })
 
   test('has no secret of the plan, and not the tag by which a gate finds its run', async () => {
+    const marker = 'loadgate-0b7e3c1a-9f1d-4c55-8a0e-1d2c3b4a5f60'
     const id = await finish({
-      notes: 'logs in with hunter2-secret',
-      tag_list: 'loadgate-0b7e3c1a-9f1d-4c55-8a0e-1d2c3b4a5f60',
-      override_parameters: '-Jshop.password=hunter2-secret'
+      ...{ name: 'n hunter2-secret', project: 'p-hunter2-secret', notes: 'logs in with hunter2-secret' },
+      tag_list: `t-hunter2-secret,${marker}`,
+      override_parameters: '-Jshop.password=hunter2-secret -Jdb.token=0b7e3c1a'
     })
     const page = await browse(`/runs/${id}`)
     expect(sectionOf(page)).toContain('logs in with ***')
-    expect(page.text).not.toContain('hunter2')
+    expect(sectionOf(page)).toContain('>p-***</a>')
     expect(sectionOf(page)).not.toContain('loadgate-0b7e3c1a')
+    const run = await get(team.as('viewer'), `/runs/${id}`)
+    expect(run.json).toMatchObject({ name: 'n ***', tag_list: ['t-***', marker] })
+    const others = await Promise.all(['/', `/runs/${id}/compare?with=${id}`].map((path) => browse(path)))
+    for (const { text } of [page, run, ...others]) expect(text).not.toContain('hunter2')
   })
 })
 
@@ -113,6 +126,7 @@ describe('the files of a run', () => {
       ...specFields(),
       ...specFields({ region: 'eu-west-1' })
     ])
+    await put(id, 'p95 < 10s')
     const logs = join(team.service.dataDir, 'runs', id, 'logs')
     mkdirSync(logs, { recursive: true })
     writeFileSync(
@@ -165,6 +179,26 @@ describe('the files of a run', () => {
     }
   })
 
+  test.each(['environment', 'user.properties'])('%s is for the owner and admins', async (name) => {
+    const form = runForm({ duration: '2' })
+    const part = { name: 'run_files[]', fileName: name, content: 'API_TOKEN=hunter2-secret\n' }
+    const run = (await finishRun(team.as('member'), [...form, part])).json
+    const page = await browse(`/runs/${run.uuid}`)
+    expect(sectionOf(page)).toMatch(
+      new RegExp(`<th scope="row">${name}</th><td class="words">It may have secrets.*?25 B`)
+    )
+    const href = new URL(run._embedded.files.find((file) => file.name === name)!.href).pathname
+    const read = async (member: Member): Promise<number[]> => {
+      const download = href.replace('/files/', '/download/files/')
+      const replies = [await get(team.as(member), href), await browse(download, member)]
+      return replies.map(({ status }) => status)
+    }
+    expect(await read('member')).toEqual([200, 200])
+    expect(await read('admin')).toEqual([200, 200])
+    expect(await read('viewer')).toEqual([403, 403])
+    expect(await read('other')).toEqual([403, 403])
+  })
+
   test('logs have no secrets, and are logs', async () => {
     const log = await browse(`/runs/${id}/download/logs/node%201.log`)
     expect(log.text).toBe('started\nshop.password=***\nAuthorization: ***\n')
@@ -175,6 +209,7 @@ describe('the files of a run', () => {
 
   test('that were deleted are missing, and the page is still there', async () => {
     const gone = await finish()
+    await put(gone, 'p95 < 10s')
     for (const part of ['results', 'files', 'logs'])
       rmSync(join(team.service.dataDir, 'runs', gone, part), { recursive: true, force: true })
     const page = await browse(`/runs/${gone}`)
@@ -182,6 +217,13 @@ describe('the files of a run', () => {
     expect(linksOf(page).map((link) => link.replace(/^.*\//, ''))).toEqual(['verdict.json', 'archive.tar.gz'])
     expect(sectionOf(page).match(/missing/g)).toHaveLength(2)
     expect((await browse(`/runs/${gone}/download/result.csv`)).status).toBe(404)
+    expect(page.text).not.toContain('Repeat this run')
+    const cookie = cookies.get('member')!
+    const repeat = await submit(team.service, `/runs/${gone}/repeat`, { once: 'a1' }, { cookie })
+    expect([repeat.status, repeat.text]).toEqual([
+      410,
+      `run ${gone} cannot be repeated: its files have been deleted`
+    ])
     const verdict = await browse(`/runs/${gone}/download/verdict.json`)
     expect(JSON.parse(verdict.text)).toMatchObject({ verdict: 'inconclusive' })
     const other = await finish()
@@ -192,6 +234,7 @@ describe('the files of a run', () => {
 
   test('of a run without samples', async () => {
     const id = await finish({ override_parameters: '-Jrehearsal.problem=no-such-class' })
+    await put(id, 'p95 < 10s')
     const page = await browse(`/runs/${id}`)
     expect(page.text).toContain('no-such-class')
     for (const link of linksOf(page)) expect((await browse(link)).status).toBe(200)
@@ -213,32 +256,30 @@ test('verdict.json is what its schema says, with lines that only the gate can ju
     expect([validate(document), validate.errors]).toEqual([true, null])
     return document
   }
+  expect((await put(id, 'p95 < 10s\nwarn: p99 < 1ms')).status).toBe(200)
   expect(await read()).toMatchObject({
-    ...{ verdict: 'passed', thresholds: [], rehearsal: true, 'run-id': id },
+    ...{ verdict: 'passed', rehearsal: true, 'run-id': id },
     'run-url': `${team.service.url}/runs/${id}`,
-    notes: [expect.stringContaining('without thresholds')]
-  })
-  const put = (thresholds: string): Promise<Reply> =>
-    send(team.as('member'), 'PUT', `/runs/${id}/thresholds`, {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ thresholds })
-    })
-  expect((await put('p95 < 10s\nwarn: p99 < 1ms')).status).toBe(200)
-  expect(await read()).toMatchObject({
-    verdict: 'passed',
     thresholds: [
       { text: 'p95 < 10s', verdict: 'passed' },
       { text: 'p99 < 1ms', level: 'warn', verdict: 'failed' }
     ]
   })
-  await put('p95 < 10s\np95 <= baseline + 10%')
+  await put(id, 'p95 < 10s\np95 <= baseline + 10%')
   expect(await read()).toMatchObject({
     verdict: 'inconclusive',
     reason: expect.stringContaining('only the gate knows'),
     thresholds: [{ verdict: 'passed' }, { verdict: 'inconclusive', outcome: 'no baseline', limit: null }]
   })
-  await put('p95 < 1ms\np95 <= baseline + 10%')
+  await put(id, 'p95 < 1ms\np95 <= baseline + 10%')
   expect(await read()).toMatchObject({ verdict: 'failed' })
+})
+
+test('a run without thresholds has no verdict: nothing says that it passed', async () => {
+  const id = await finish({ override_parameters: '-Jrehearsal.errors=100' })
+  const reply = await get(team.as('viewer'), `/runs/${id}/verdict.json`)
+  expect([reply.status, reply.json.error]).toEqual([409, expect.stringContaining('has no thresholds')])
+  expect(linksOf(await browse(`/runs/${id}`)).join()).not.toContain('verdict.json')
 })
 
 describe('a run is repeated', () => {
@@ -275,6 +316,40 @@ describe('a run is repeated', () => {
     expect(team.audited()).toContainEqual(
       expect.objectContaining({ action: 'run.repeat', user: 'admin', target: id, status: 303 })
     )
+  })
+
+  test('with its thresholds, and neither its verdict, its source nor the tag of its gate', async () => {
+    const marker = 'loadgate-0b7e3c1a-9f1d-4c55-8a0e-1d2c3b4a5f60'
+    const judged = await finish({ notes: NOTES, tag_list: `nightly,${marker}` })
+    await put(judged, 'p95 < 1ms', { warm_up: 1, on_stall: 'warn' })
+    expect((await get(team.as('member'), `/runs/${judged}/verdict.json`)).text).toContain('"failed"')
+    const again = (await send(team.as('member'), 'POST', `/runs/${judged}/repeat`)).json.uuid
+    const thresholds = (await get(team.as('viewer'), `/runs/${again}/thresholds`)).json
+    expect(thresholds).toMatchObject({ thresholds: 'p95 < 1ms', warm_up: 1, on_stall: 'warn' })
+    expect(thresholds).not.toHaveProperty('verdict')
+    const { json } = await waitForStatus(team.as('viewer'), `/runs/${again}`, ['finished'])
+    expect(json).toMatchObject({
+      notes: `Repeat of ${judged}\nof the <b>night</b>`,
+      tag_list: ['nightly']
+    })
+  })
+
+  test('once, also if the reply was lost with the service', async () => {
+    const services = createServices()
+    const first = await services.start(WITH_PAGES)
+    const { dataDir } = first
+    const { uuid } = (await finishRun(first)).json
+    const repeat = async (service: Service): Promise<unknown> => {
+      const cookie = await visit(service)
+      return (await submit(service, `/runs/${uuid}/repeat`, { once: 'a1' }, { cookie })).headers.location
+    }
+    const location = await repeat(first)
+    await first.close()
+    const second = await services.start({ dataDir, ...WITH_PAGES })
+    expect(location).toMatch(/^\/runs\/[0-9a-f]{24}$/)
+    expect(await repeat(second)).toBe(location)
+    expect((await get(second, '/runs')).json.total).toBe(2)
+    await services.closeAll()
   })
 
   test.each<[string, Member, Record<string, string>, number]>([
@@ -324,7 +399,7 @@ describe('a run in progress', () => {
     expect(Date.parse(first)).toBeGreaterThanOrEqual(Date.parse(json.started))
     await send(team.as('member'), 'POST', `/runs/${id}/stop`)
     const last = await nextWhere(events, ({ live }) => live === undefined)
-    expect(last.links?.files.map(({ name }) => name)).toContain('verdict.json')
+    expect(last.links?.files.map(({ name }) => name)).toContain(`${id}.tar.gz`)
     expect(last.links?.filesToCome).toBeNull()
     events.close()
   })

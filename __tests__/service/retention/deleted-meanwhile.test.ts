@@ -25,7 +25,7 @@ test('what is asked of a run whose files have just gone says so', async () => {
     [`${path}/repeat`, file, `${path}/result.csv`].map((each) => get(service, each))
   )
   expect(replies.map(({ status, json }) => [status, json.error])).toEqual([
-    [410, 'this run has been deleted with its files'],
+    [410, `run ${run.uuid} cannot be repeated: its files have been deleted`],
     [410, 'this run has been deleted with its files'],
     [404, 'there are no results for this run and grid']
   ])

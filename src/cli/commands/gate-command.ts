@@ -14,7 +14,7 @@ import { isBranchWord } from '../../gate/settings/baseline-settings.js'
 import { flagsOf, UsageError, type Arguments, type Flag } from '../arguments.js'
 import { ABOUT_CONFIG, findConfig } from '../config-path.js'
 import { ABOUT_REGIONS, readRegionsFlag, checkOutputFolder, OUTPUT_FOLDER } from '../output-folder.js'
-import { openGateTerminal, type GateTerminal } from '../gate-terminal.js'
+import { occasionIn, openGateTerminal, type GateTerminal } from '../gate-terminal.js'
 import { ABOUT_JUNIT, withJUnit, type WriteJUnit } from '../junit-file.js'
 import { describeOutcome } from '../outcome-text.js'
 import type { CommandPorts } from '../ports.js'
@@ -28,9 +28,10 @@ const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
     'Path or glob, relative to the current directory. The first must match exactly one file, the plan; repeat the flag for its data files. One that starts with `!` excludes files. Two files with the same base name are an error. Required unless `results`, `run-id` or `repeat` is given.',
   results:
     "Judge these files, which a load-test tool has written, instead of a run: a path or glob, relative to the current directory; repeat the flag for more, or give a YAML map from names to paths. They are recognized by their content: JMeter's CSV and XML, k6's CSV and JSON, vegeta's and hey's CSV, each also as gzip. Default: none.",
-  name: 'Name of the run. Default: `loadgate`.',
+  name: 'Name of the run. Default: `owner/repo` of the git remote `origin`, or the name of the folder.',
   notes: 'Notes kept with the run. Default: none.',
-  project: 'Project of the service that the run belongs to. Default: none.',
+  project:
+    'Project of the service that the run belongs to. Default: with a service of loadgate the same as that of `name`, otherwise none.',
   regions: ABOUT_REGIONS,
   'on-missing-token':
     'What to do if LOADGATE_TOKEN is not set and the service needs it: `fail`, or `skip`, which ends with the verdict `skipped` and exit code 0. Default: `fail`.',
@@ -142,7 +143,7 @@ export async function readGateSettings(
     resolveResults: (lines) =>
       resolveResultFiles(lines, { workspace: ports.workspace, find: ports.findFiles(ports.workspace) }),
     resolveBaseline: (text) => resolveTypedBaseline(text, ports.workspace),
-    defaultName: defaultName({ repository: 'loadgate', ref: '', commit: '', url: undefined }),
+    defaultName: defaultName(occasionIn(ports)),
     platform: ports.platform,
     // A rehearsal runs nowhere else, whatever is exported for the other commands.
     environment: { baseUrl: args.has('rehearse') ? 'local' : ports.baseUrl },

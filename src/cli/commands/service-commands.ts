@@ -7,7 +7,7 @@ import { JSON_FLAG } from './baseline-commands.js'
 import { count } from '../../contract/text.js'
 import { formatBytes } from '../../report/escape.js'
 import type { CommandPorts, Pruned, Runnable, Users } from '../ports.js'
-import { say, table } from '../screen.js'
+import { plain, say, table } from '../screen.js'
 
 const USER_FLAGS = flagsOf({
   'config <file>': 'Config file of the service (service.yml), which says where its data is. Required.',
@@ -23,12 +23,15 @@ function readConfig(args: Arguments, { workspace }: CommandPorts): ReturnType<ty
   throw new UsageError('give the config file of the service with --config <file>: it says where the data is')
 }
 
-function userCommand(act: (users: Users, name: string) => { json: unknown; text: string }): Runnable {
+function userCommand(
+  act: (users: Users, name: string) => { json: unknown; text: string; notes?: string[] }
+): Runnable {
   const run: Runnable['run'] = async (args, ports) => {
     const { dataDir } = await readConfig(args, ports)
     const users = await ports.openUsers(dataDir)
     try {
-      const { json, text } = act(users, args.words[0] ?? '')
+      const { json, text, notes = [] } = act(users, args.words[0] ?? '')
+      if (!args.has('json')) for (const note of notes) ports.screen.err.write(`${plain(note)}\n`)
       say(ports, args, json, () => text)
       return 0
     } finally {
@@ -85,9 +88,10 @@ export const list = userCommand((users) => {
   return { json: listed, text }
 })
 
+/** Only the token is on standard output, for `TOKEN=$(loadgate user add …)`. */
 function tellToken({ name, role, token }: ReturnType<Users['add']>, done: string, notes: string[] = []) {
-  const text = [done, `Token: ${token}`, 'Save it now: it is not shown again.', ...notes].join('\n')
-  return { json: { name, role, token }, text }
+  const save = 'Save the token now: it is not shown again.'
+  return { json: { name, role, token }, text: token, notes: [done, ...notes, save] }
 }
 
 /** By the service, if it runs. */

@@ -14,6 +14,10 @@ import {
 // the API's description, so what follows the last schema of a pipe must be something that JSON schema can express.
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
+/** In characters. A page shows up to hundreds of runs, and reads what they say. */
+const LONGEST_TEXT = 65_536
+export const LONGEST_NAME = 255
+const LONGEST_NOTES = 10_000
 const LARGEST = 2_147_483_647
 /** `6.0` is what some clients make of 6. */
 const WHOLE = /^\s*\d{1,10}(\.0*)?\s*$/
@@ -23,7 +27,15 @@ const single = v.string('a single string')
 const quoted = (wanted: string) => (issue: v.BaseIssue<unknown>) =>
   `${wanted}, not "${shorten(String(issue.input))}"`
 
-const text = (description: string) => v.pipe(single, v.description(description))
+const text = (description: string, most?: number) =>
+  v.pipe(
+    single,
+    v.maxLength(
+      most ?? LONGEST_TEXT,
+      `at most ${(most ?? LONGEST_TEXT).toLocaleString('en')} characters long`
+    ),
+    v.description(description)
+  )
 
 const name = (description: string) =>
   v.pipe(single, v.regex(NAME, quoted('letters, digits, ".", "_" and "-"')), v.description(description))
@@ -108,10 +120,10 @@ export function runRequest({ tools }: Vocabulary) {
       v.minLength(1),
       v.description('Where the plan runs: specifications of new grids, or uuids of existing grids.')
     ),
-    name: v.optional(text('What the run is called.')),
-    notes: v.optional(text('Anything to remember about the run.')),
-    project: v.optional(text('The project that the run belongs to.')),
-    tag_list: v.optional(text('Tags, separated by commas.')),
+    name: v.optional(text('What the run is called.', LONGEST_NAME)),
+    notes: v.optional(text('Anything to remember about the run.', LONGEST_NOTES)),
+    project: v.optional(text('The project that the run belongs to.', LONGEST_NAME)),
+    tag_list: v.optional(text('Tags, separated by commas: up to 50 of 50 characters each.')),
     privacy_flag: v.optional(
       choice(PRIVACY, 'Kept with the run; who may see it does not depend on it here.')
     ),

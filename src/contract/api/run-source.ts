@@ -1,3 +1,4 @@
+import type { RunRequest } from '../records.js'
 import { when } from '../text.js'
 
 // What a run was started for. The API has no place for it but the notes, so it is lines of them: `Commit: https://…`.
@@ -74,4 +75,18 @@ export function withoutCommit(notes: string | undefined): string | undefined {
   if (notes === undefined) return undefined
   const kept = notes.split('\n').filter((line) => readPart(line)?.key !== 'commit')
   return kept.length === 0 ? undefined : kept.join('\n')
+}
+
+/** The tag by which a gate finds its own runs; it says nothing to people. */
+export const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/i
+
+/** What describes a repeat, which somebody started later: not what the run was for, nor the tag of the gate that started it. */
+export function describeRepeat(id: string, { notes, tags }: Pick<RunRequest, 'notes' | 'tags'>) {
+  const kept = (notes ?? '')
+    .split(/\r\n|\n|\r/)
+    .filter((line) => readPart(line.trim()) === undefined && !/^Repeat of \w+$/.test(line))
+  return {
+    notes: [`Repeat of ${id}`, ...kept].join('\n').trim(),
+    tags: tags.filter((tag) => !MARKER.test(tag))
+  }
 }

@@ -1,6 +1,7 @@
 import type { ServiceClient } from '../../client/client.js'
 import type { Clock } from '../../contract/clock.js'
 import type { Run, RunPage } from '../../contract/api.js'
+import { MARKER } from '../../contract/api/run-source.js'
 import { readRunList, readRunPages } from '../../client/run-list.js'
 import { RETRY, retry, upTo } from '../../client/retry.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
@@ -24,9 +25,6 @@ export const VERY_PATIENT_MS = [...PATIENT_MS, 15_000, 15_000]
 
 /** Allowed difference between this machine's clock and the service's. */
 const CLOCKS_DIFFER_MS = 5 * 60_000
-
-/** The tag of any gate. */
-const MARKER = /loadgate-[0-9a-f]{8}-[0-9a-f]{4}-/i
 
 /** Added when a search finds nothing: that does not prove that nothing was created. */
 export const MAY_BE_RUNNING = 'One may still be running: check the service.'

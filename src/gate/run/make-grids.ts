@@ -36,8 +36,8 @@ interface SettleOptions {
 }
 
 /**
- * A run's body can contain references or specifications, not both: for a mixed list, the specified grids are created first, so that only
- * references remain. The same if several runs share the grids. Each created grid is noted in the saved state, so that it is terminated
+ * A run's body can contain references or specifications, not both, and specifications with the same keys: for a mixed list, the specified
+ * grids are created first, so that only references remain. The same if several runs share the grids. Each created grid is noted in the saved state, so that it is terminated
  * whatever happens next.
  */
 export async function settleGrids(
@@ -48,7 +48,7 @@ export async function settleGrids(
 ): Promise<readonly GridChoice[]> {
   const findApi = (): Promise<void> => gate.client.findApi('reading the account', signal)
   await requireKeys(gate.client, grids, () => createSafely(gate, findApi, signal))
-  const isMixed = grids.some(isReference) && !grids.every(isReference)
+  const isMixed = new Set(grids.map(formOf)).size > 1
   if (!isMixed && !options.areShared) return grids
   const { createSignal = signal, onStatus } = options
   const given = grids.filter(isReference).map(({ id }) => id)
@@ -69,6 +69,11 @@ export async function settleGrids(
       .map(({ id }) => awaitStart(gate, id, signal, options))
   )
   return settled
+}
+
+/** By which keys it is sent. */
+function formOf(grid: GridChoice): string {
+  return isReference(grid) ? 'uuid' : `${grid.region === ''} ${grid.instanceType === ''}`
 }
 
 /** Asks who the service is only where keys were left out. Throws before anything is created. */

@@ -1,6 +1,8 @@
 import type { GridChoice } from '../../client/documents/requests.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
+import { LONGEST_NAME } from '../../contract/api/requests.js'
+import { shorten } from '../../contract/text.js'
 import type { Regions } from '../../contract/regions/regions.js'
 import { readBaseline, totalSeconds, type RunRules } from './baseline-settings.js'
 import { readGridList, SERVICE_RULES } from './grid-list.js'
@@ -119,7 +121,9 @@ async function readAll(inputs: GateInputs, sources: SettingsSources) {
 
 /** Repository, ref and short commit: enough to find the run on the service. */
 export function defaultName({ repository, ref, commit }: Occasion): string {
-  return [repository, ref, commit.slice(0, 7)].filter((part) => part !== '').join(' ') || 'loadgate'
+  const parts = [repository, ref, commit.slice(0, 7)].filter((part) => part !== '')
+  // A branch may have a name of any length.
+  return shorten(parts.join(' '), LONGEST_NAME) || 'loadgate'
 }
 
 interface OriginRules extends RunRules {

@@ -32,6 +32,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   404: 'It does not exist, or not yet.',
   406: 'Another version of the API was requested.',
   409: 'It cannot be done in the state that it is in.',
+  410: 'What it needs has been deleted.',
   413: 'The body is too large.',
   416: 'The range is outside the file.',
   422: 'Something is missing or wrong in the request; the text has every problem.'
@@ -85,8 +86,8 @@ export function operationsOf(words: Vocabulary): Readonly<Record<string, Operati
       ...{ reply: 'BriefRun', errors: [403, 404] }
     }),
     ...bothWays(`${run}/repeat`, {
-      summary: 'Creates a run with the same files, settings and grids.',
-      ...{ reply: 'BriefRun', errors: [403, 404, 422] }
+      summary: 'Creates a run with the same files, settings, thresholds and grids.',
+      ...{ reply: 'BriefRun', errors: [403, 404, 410, 422] }
     }),
     [`GET ${run}/report`]: { summary: 'The report of a run that has ended.', reply: 'Report', errors: [404] },
     [`GET ${run}/result.csv`]: {
@@ -109,11 +110,11 @@ export function operationsOf(words: Vocabulary): Readonly<Record<string, Operati
     [`GET ${run}/verdict.json`]: {
       summary:
         "The verdict of a run that has ended, by the thresholds that it has here, as the gate's verdict.json has it.",
-      ...{ reply: { file: JSON_TYPE }, errors: [404] }
+      ...{ reply: { file: JSON_TYPE }, errors: [404, 409] }
     },
     [`GET ${run}/files/:file`]: {
       summary: 'An uploaded file.',
-      ...{ reply: { file: 'application/octet-stream' }, errors: [404, 416] }
+      ...{ reply: { file: 'application/octet-stream' }, errors: [403, 404, 416] }
     },
     [`GET ${run}/thresholds`]: {
       summary: 'What must hold in the run, and once it has ended, whether it does.',

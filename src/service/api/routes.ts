@@ -1,14 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import {
-  route,
-  type Route,
-  type ServiceFacts,
-  cannotFind,
-  findRun,
-  readRunFilter,
-  Recent
-} from '../service-facts.js'
+import { route, type Route, type ServiceFacts, cannotFind, findRun, readRunFilter } from '../service-facts.js'
 import type { Engines } from '../engines/engine.js'
 import { findIncludingPlan } from '../engines/plan-file.js'
 import { refuseAll, RequestError, readPageNumber } from '../errors.js'
@@ -19,8 +11,10 @@ import type { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { readForm, sendPage, PAGE_HEADERS } from '../pages/send-page.js'
 import { requireOwnGrids } from '../accounts/permissions.js'
+import { createId, idFor } from '../store/data-folder.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
+import { redactRequest } from '../runs/row-secrets.js'
 import type { PageParts } from '../pages/page-routes.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
@@ -55,9 +49,6 @@ export interface ServicePorts extends Omit<PageParts, 'pages'> {
   readonly live: LiveSamples
 }
 
-/** A second click follows the first one at once, so a few are enough. */
-const KEPT_REPEATS = 100
-
 /** Every operation of the API, and the pages; each GET without side effects also answers HEAD. */
 export function addRoutes(app: FastifyInstance, service: ServicePorts, others: readonly Route[]): void {
   for (const [method, url, config, handler] of [...apiRoutes(service), ...others])
@@ -72,7 +63,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
   const path = `/${facts.words.runs}`
   const html = pages ? ({ page: 'html' } as const) : {}
   const button = pages ? ({ page: 'button' } as const) : {}
-  const repeats = new Recent<RunRecord>(KEPT_REPEATS)
+  const repeats = new Map<string, Promise<RunRecord>>()
   const endGrid: Route[3] = async (request) => {
     const grid = findGrid(request, facts)
     await grids.terminate(grid)
@@ -93,13 +84,19 @@ export function apiRoutes(service: ServicePorts): Route[] {
     const lasting = facts.store.gridsOf(run).filter((grid) => !isOwn(run, grid))
     requireOwnGrids(request.user, lasting, facts)
     const isOfPage = isPageRequest(request)
-    const repeat = (): Promise<RunRecord> => runs.repeat(run, ownerOf(request))
     const once = isOfPage ? (readForm(request, 'Repeat a run').get('once') ?? '') : ''
-    // Two clicks are for one run.
-    const repeating = once === '' ? repeat() : repeats.get(`${request.user.id} ${run.id} ${once}`, repeat)
-    const repeated = await repeating.catch((thrown: unknown) => {
-      throw refuseCreation(thrown)
-    })
+    // The same form is for one run, also after a restart: the run's id comes from it.
+    const id = once === '' ? createId() : idFor(`${request.user.id} ${run.id} ${once}`)
+    const repeat = (): Promise<RunRecord> => {
+      const made = runs.repeat(run, { user: ownerOf(request), id }).finally(() => repeats.delete(id))
+      repeats.set(id, made)
+      return made
+    }
+    const repeated = await Promise.resolve(facts.store.run(id) ?? repeats.get(id) ?? repeat()).catch(
+      (thrown: unknown) => {
+        throw refuseCreation(thrown)
+      }
+    )
     request.audited.created = repeated.id
     return isOfPage
       ? reply.headers(PAGE_HEADERS).redirect(`${path}/${repeated.id}`, 303)
@@ -214,7 +211,10 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
     const planFirst = files.toSorted(
       (one, other) => fileNames.indexOf(one.name) - fileNames.indexOf(other.name)
     )
-    const run = await runs.create({ ...wish, files: planFirst, uploadDir, user: ownerOf(request) })
+    const kept = await redactRequest(wish.request, { files, folder: uploadDir })
+    const run = await runs.create({
+      ...{ ...wish, request: kept, files: planFirst, uploadDir, user: ownerOf(request) }
+    })
     request.audited.created = run.id
     return runDocument(run, facts, { isCreated: true })
   } catch (thrown) {

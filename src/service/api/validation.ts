@@ -4,7 +4,7 @@ import {
   REQUIRED_GRID_KEYS,
   type Vocabulary
 } from '../../contract/vocabulary.js'
-import { shorten } from '../../contract/text.js'
+import { shorten, when } from '../../contract/text.js'
 import { listCredentials } from './documents.js'
 import { gridReference, gridRequest, readParameters, runRequest } from '../../contract/api/requests.js'
 import { checkRegion, type Places } from '../places.js'
@@ -65,6 +65,11 @@ export function readRunRequest(
   }
   const problems = [
     ...odd.map((problem) => `${words.run}: ${problem}`),
+    ...checkTags(request.tags),
+    ...when(
+      Math.max(request.properties.length, request.hosts.length) > MOST_OVERRIDES,
+      `override_parameters and override_hosts must have at most ${MOST_OVERRIDES} entries each`
+    ),
     ...[...hosts.problems, ...overrides.problems, ...checkApdexTarget(overrides.properties)]
   ]
   const plan = findPlan(request.tool, options.fileNames)
@@ -77,6 +82,19 @@ export function readRunRequest(
   const grids = readGridWishes(given.grids, { place, problems, places })
   if (problems.length > 0) throw refuseAll(problems)
   return { request, grids, fileNames }
+}
+
+/** The page of a run reads those of a hundred others. */
+const MOST_OVERRIDES = 1000
+const MOST_TAGS = 50
+const LONGEST_TAG = 50
+
+/** A gate adds one, by which it finds its run. */
+function checkTags(tags: readonly string[]): string[] {
+  return when(
+    tags.length > MOST_TAGS + 1 || tags.some((tag) => tag.length > LONGEST_TAG),
+    `tag_list must have at most ${MOST_TAGS} tags of at most ${LONGEST_TAG} characters each`
+  )
 }
 
 function checkPlan(

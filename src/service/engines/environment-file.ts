@@ -48,7 +48,7 @@ function parseLine(line: string): { name: string; value: string } | { problem: s
 }
 
 function parseValue(text: string): string | undefined {
-  if (!/^["']/.test(text)) return text.replace(/(^|\s+)#.*$/, '').trimEnd()
+  if (!/^["']/.test(text)) return text.replace(/(^|\s)#.*$/s, '').trimEnd()
   const [whole, double, single] = QUOTED.exec(text) ?? []
   if (whole === undefined) return undefined
   return double?.replace(/\\(.)/g, (written, letter: string) => ESCAPES[letter] ?? written) ?? single

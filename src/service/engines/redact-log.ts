@@ -2,17 +2,17 @@ import { isSecretName } from '../../contract/secret-names.js'
 import { CUT } from '../lines.js'
 import type { PropertyOverride } from './engine.js'
 
-const STRUCK = '***'
+export const REDACTED = '***'
 /** Shorter values, such as `true`, are in every log for other reasons; where they are set they are redacted too. */
 const LEAST_LENGTH = 6
 
 /** Secrets where tools and plans usually log them, whatever they are called. */
 const PLACES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   // Headers, as a sampler's request data has them.
-  [/((?:authorization|cookie2?|x-api-key|x-auth-token|x-csrf-token)["']?\s*[:=]\s*).+/gi, `$1${STRUCK}`],
-  [/\b(Bearer|Basic|Digest) [\w+/=.~-]{6,}/g, `$1 ${STRUCK}`],
+  [/((?:authorization|cookie2?|x-api-key|x-auth-token|x-csrf-token)["']?\s*[:=]\s*).+/gi, `$1${REDACTED}`],
+  [/\b(Bearer|Basic|Digest) [\w+/=.~-]{6,}/g, `$1 ${REDACTED}`],
   // `https://user:password@host`
-  [/(:\/\/)[^\s/:@]{0,200}:[^\s/@]{1,200}@/g, `$1${STRUCK}@`]
+  [/(:\/\/)[^\s/:@]{0,200}:[^\s/@]{1,200}@/g, `$1${REDACTED}@`]
 ]
 
 /** Where a value follows its name: `Setting JMeter property: shop.password=…`, `?access_token=…`, and `"password": "…"`. */
@@ -45,7 +45,7 @@ export function planSecrets(
 export function redactLog(text: string, secrets: readonly string[]): string {
   const forms = secretForms(secrets)
   let rest = text
-  for (const form of forms) rest = rest.replaceAll(form, STRUCK)
+  for (const form of forms) rest = rest.replaceAll(form, REDACTED)
   rest = strikeCutOnes(rest, forms)
   for (const pattern of NAMED) rest = rest.replace(pattern, strikeNamed)
   for (const [pattern, replacement] of PLACES) rest = rest.replace(pattern, replacement)
@@ -54,7 +54,7 @@ export function redactLog(text: string, secrets: readonly string[]): string {
 
 function strikeNamed(whole: string, start: string, name: string): string {
   if (!isSecretName(name)) return whole
-  return start.endsWith('=') ? `${start}${STRUCK}` : `${start}"${STRUCK}"`
+  return start.endsWith('=') ? `${start}${REDACTED}` : `${start}"${REDACTED}"`
 }
 
 /** Where a line was cut, a secret may have been cut with it. */
@@ -63,7 +63,7 @@ function strikeCutOnes(text: string, forms: readonly string[]): string {
   const strike = (piece: string, index: number): string => {
     const length =
       index + 1 === pieces.length ? 0 : Math.max(0, ...forms.map((form) => startLength(piece, form)))
-    return length === 0 ? piece : `${piece.slice(0, -length)}${STRUCK}`
+    return length === 0 ? piece : `${piece.slice(0, -length)}${REDACTED}`
   }
   return pieces.map(strike).join(CUT)
 }

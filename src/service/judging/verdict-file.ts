@@ -2,16 +2,16 @@ import type { Outcome } from '../../analysis/outcome.js'
 import { isBaselineThreshold } from '../../analysis/thresholds/grammar/threshold.js'
 import { type Judgement, leaveUndecided } from '../../analysis/thresholds/judge/judgement.js'
 import { listRemoteErrors } from '../../analysis/evidence/remote-errors.js'
-import type { RunRecord, RunThresholds } from '../../contract/records.js'
+import type { RunRecord } from '../../contract/records.js'
+import { RequestError } from '../errors.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import { describeTool, type ServiceFacts } from '../service-facts.js'
 import type { Judged } from './judge-run.js'
 import { describeGrids } from './read-results.js'
 import type { Verdicts } from './verdicts.js'
 
-/** Judges whether the run ended well, and nothing else. */
-const NO_THRESHOLDS: RunThresholds = { text: '' }
-
+const BY_THE_SERVICE =
+  "Judged by the service, by the thresholds that the run has there. The verdict of a gate that started the run is in the gate's own artifact."
 const ONLY_THE_GATE = 'It compares with a baseline, which only the gate knows.'
 
 /** `verdict.json` of a run that has ended, as this service judges it. A gate that started it may have more to judge by. */
@@ -19,7 +19,13 @@ export async function writeVerdict(
   run: RunRecord,
   { facts, verdicts, url }: { facts: ServiceFacts; verdicts: Verdicts; url: string }
 ): Promise<string> {
-  const judged = await verdicts.judge(run, run.thresholds ?? NO_THRESHOLDS)
+  // Nor does its page have a verdict.
+  if (run.thresholds === undefined)
+    throw new RequestError(
+      409,
+      `run ${run.id} has no thresholds at this service, so there is no verdict; set them on its page, or with PUT …/thresholds`
+    )
+  const judged = await verdicts.judge(run, run.thresholds)
   // Most services are never asked for one.
   const { printVerdict } = await import('../../report/verdict-document.js')
   const grids = await describeGrids(run, judged.problems, facts.store)
@@ -44,15 +50,8 @@ function outcomeOf(run: RunRecord, judged: Judged): Omit<Outcome, 'grids' | 'run
     ...(warmUp && { warmUp }),
     warnings: [...(run.warnings ?? []), ...judged.warnings],
     remoteErrors: listRemoteErrors(run.remoteErrors ?? undefined),
-    notes: [...judged.notes, explain(run)]
+    notes: [...judged.notes, BY_THE_SERVICE]
   }
-}
-
-function explain({ thresholds }: RunRecord): string {
-  const by = thresholds
-    ? 'by the thresholds that the run has there'
-    : 'without thresholds: the run has none there'
-  return `Judged by the service, ${by}. The verdict of a gate that started the run is in the gate's own artifact.`
 }
 
 function leaveToGate(threshold: Judged['left'][number]): Judgement {

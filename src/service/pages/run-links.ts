@@ -2,13 +2,12 @@ import { stat } from 'node:fs/promises'
 import { safeLink } from '../../report/escape.js'
 import type { RunLinks, RunFile } from '../../report/page/served/served-pages.js'
 import { hasEnded, type RunRecord } from '../../contract/records.js'
-import { readSource } from '../../contract/api/run-source.js'
+import { MARKER, readSource } from '../../contract/api/run-source.js'
 import { listLogs } from '../runs/keep-logs.js'
-import { readNotes } from '../runs/row-secrets.js'
+import { SECRET_FILES } from '../runs/row-secrets.js'
 import { LONGEST_FILTER, queryOf, type ServiceFacts } from '../service-facts.js'
 
-/** A tag by which a gate finds its own runs; it means nothing to people. */
-const MARKER = /^loadgate-[0-9a-f-]{36}$/
+const DATA_FILE = 'A data file of the plan'
 /** A page with more would be slow, and nobody reads them. */
 const MOST_FILES = 300
 
@@ -17,7 +16,7 @@ type Facts = Pick<ServiceFacts, 'store' | 'words'>
 /** What a run is for and the files it has, as links for whoever may read its page. */
 export async function describeLinks(run: RunRecord, facts: Facts): Promise<RunLinks> {
   const { project, tags } = run.request
-  const { parts, rest } = readSource(await readNotes(run, facts.store))
+  const { parts, rest } = readSource(run.request.notes ?? '')
   const files = await listFiles(run, facts)
   return {
     source: parts.map(({ name, word, address }) => ({
@@ -28,9 +27,7 @@ export async function describeLinks(run: RunRecord, facts: Facts): Promise<RunLi
     notes: rest,
     files: files.slice(0, MOST_FILES),
     filesLeftOut: Math.max(0, files.length - MOST_FILES),
-    filesToCome: hasEnded(run)
-      ? null
-      : 'The results, the logs and verdict.json are here once the run has ended.'
+    filesToCome: hasEnded(run) ? null : 'The results and the logs are here once the run has ended.'
   }
 }
 
@@ -53,11 +50,10 @@ async function listFiles(run: RunRecord, facts: Facts): Promise<RunFile[]> {
     ...{ name, href: `${path}/logs/${encodeURIComponent(name)}`, bytes: null },
     about: "A tool's log, without secrets"
   }))
+  const verdict = { name: 'verdict.json', href: `${path}/verdict.json`, bytes: null }
   const own = [
-    {
-      ...{ name: 'verdict.json', href: `${path}/verdict.json`, bytes: null },
-      about: run.thresholds ? 'The verdict by the thresholds above' : 'The figures; there are no thresholds'
-    },
+    // Without thresholds there is no verdict.
+    ...(run.thresholds ? [{ ...verdict, about: 'The verdict by the thresholds above' }] : []),
     {
       ...{ name: `${run.id}.tar.gz`, href: `${path}/archive.tar.gz`, bytes: null },
       about: 'This page as a file, the report and the logs'
@@ -92,8 +88,11 @@ async function listUploaded({ id, files }: RunRecord, { store }: Facts, path: st
   return Promise.all(
     files.map(async ({ uuid, name }, index) => {
       const bytes = await sizeOf(store.folder.uploadedFile(id, name))
-      const href = bytes === null ? null : `${path}/files/${uuid}`
-      return { name, about: index === 0 ? 'The plan' : 'A data file of the plan', href, bytes }
+      // The same page is for everyone who watches it.
+      const isSecret = SECRET_FILES.includes(name)
+      const about = isSecret ? "It may have secrets: the run's owner and admins get it by the API" : DATA_FILE
+      const href = bytes === null || isSecret ? null : `${path}/files/${uuid}`
+      return { name, about: index === 0 ? 'The plan' : about, href, bytes }
     })
   )
 }

@@ -343,7 +343,10 @@ export class RunPages {
       actions: {
         comparePath: `${path}/compare`,
         choices: listChoices(run, related),
-        ...(isAllowed && { repeat: { path: `${path}/repeat`, once: createId() } })
+        ...(isAllowed &&
+          this.ports.facts.store.folder.hasUploads(run) && {
+            repeat: { path: `${path}/repeat`, once: createId() }
+          })
       },
       ...(isAllowed && { stopPath: `${path}/stop`, editor })
     }

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { mayHaveNames, readPlanNames } from '../engines/jmeter/plan.js'
-import { redactLog, secretForms, planSecrets } from '../engines/redact-log.js'
-import type { RunRecord } from '../../contract/records.js'
+import { planSecrets, REDACTED, redactLog, secretForms } from '../engines/redact-log.js'
+import { MARKER } from '../../contract/api/run-source.js'
+import type { FileRecord, RunRecord, RunRequest } from '../../contract/records.js'
 import type { Store } from '../store/store.js'
 import {
   decodeProperties,
@@ -12,6 +14,9 @@ import { ENVIRONMENT_FILE, parseEnvironment } from '../engines/environment-file.
 
 /** JMeter reads it from the folder of the plan, as it does `user.properties`. */
 const SYSTEM_PROPERTIES = 'system.properties'
+
+/** Files that are made for secrets: for the run's owner and admins only. */
+export const SECRET_FILES: readonly string[] = [ENVIRONMENT_FILE, USER_PROPERTIES, SYSTEM_PROPERTIES]
 
 /** Common values of properties whose names suggest a secret; they also appear in labels and messages for other reasons. */
 const COMMON_WORDS =
@@ -35,20 +40,40 @@ async function readNames({ id, files }: RunRecord, store: Store): Promise<string
   return (await Promise.all(names)).flat()
 }
 
-/** The notes of a run for people to read: whoever wrote them may have repeated what the plan was given. */
-export async function readNotes(run: RunRecord, store: Store): Promise<string> {
-  const { notes } = run.request
-  return notes === null ? '' : redactLog(notes, await readRunSecrets(run, store))
+/** The request as it is kept: whoever described the run may have repeated what the plan was given. A gate must find its tag again. */
+export async function redactRequest(request: RunRequest, given: Omit<Given, 'request'>): Promise<RunRequest> {
+  const secrets = await readSecrets({ request, ...given })
+  const forms = secretForms(secrets)
+  const redact = (text: string): string => forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text)
+  const { name, project, notes, tags } = request
+  return {
+    ...request,
+    name: name && redact(name),
+    project: project && redact(project),
+    notes: notes && redactLog(notes, secrets),
+    tags: tags.map((tag) => (MARKER.test(tag) ? tag : redact(tag)))
+  }
 }
 
 /** The secrets that a run's plan was given: properties and variables whose names say so. */
-export async function readRunSecrets(
+export function readRunSecrets(
   { id, files, request }: Pick<RunRecord, 'id' | 'files' | 'request'>,
   store: Store
 ): Promise<string[]> {
+  return readSecrets({ request, files, folder: store.folder.uploadDir(id) })
+}
+
+interface Given {
+  readonly request: RunRequest
+  readonly files: readonly FileRecord[]
+  /** Where the files are. */
+  readonly folder: string
+}
+
+async function readSecrets({ request, files, folder }: Given): Promise<string[]> {
   const read = async (file: string): Promise<Buffer> =>
     files.some(({ name }) => name === file)
-      ? readFile(store.folder.uploadedFile(id, file)).catch(() => Buffer.alloc(0))
+      ? readFile(join(folder, file)).catch(() => Buffer.alloc(0))
       : Buffer.alloc(0)
   const { variables } = parseEnvironment((await read(ENVIRONMENT_FILE)).toString())
   const properties = await Promise.all(

@@ -2,6 +2,7 @@ import { rename, rm } from 'node:fs/promises'
 import { makeFolder } from '../../contract/files.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { count, formatDuration, joinWords, messageOf, when } from '../../contract/text.js'
+import { describeRepeat } from '../../contract/api/run-source.js'
 import type { Queue } from '../queue/queue.js'
 import { asideGroupsOf } from './aside-groups.js'
 import { executeRun, Postponed } from './execute-run.js'
@@ -15,6 +16,7 @@ import {
   hasEnded,
   type RunRecord,
   type RunRequest,
+  type RunThresholds,
   type UserReference
 } from '../../contract/records.js'
 import { type RunEnd, RunEndings } from './run-endings.js'
@@ -37,6 +39,9 @@ interface RunWish {
   readonly grids: readonly GridWish[]
   readonly files: readonly FileRecord[]
   readonly user?: UserReference | undefined
+  readonly thresholds?: RunThresholds | undefined
+  /** A new one, unless it is given. */
+  readonly id?: string | undefined
 }
 
 const ENDED_UNOBSERVED: RunEnd = {
@@ -63,7 +68,7 @@ export class Runs {
   }
 
   /** Repeats the same plan and files as a new run: on new grids like those that were created with it, and on the same others. */
-  async repeat(previous: RunRecord, user?: UserReference): Promise<RunRecord> {
+  async repeat(previous: RunRecord, { user, id }: Pick<RunWish, 'user' | 'id'> = {}): Promise<RunRecord> {
     const { store, queue } = this.ports
     queue.requireOpen()
     if (!hasEnded(previous)) throw new RequestError(422, `run ${previous.id} is still ${previous.status}`)
@@ -71,9 +76,15 @@ export class Runs {
     // With fewer grids it would be a different test.
     if (known.length < previous.gridIds.length)
       throw new RequestError(410, `run ${previous.id} cannot be repeated: its grids have been deleted`)
+    if (!store.folder.hasUploads(previous))
+      throw new RequestError(410, `run ${previous.id} cannot be repeated: its files have been deleted`)
     const grids = known.map((grid) => (isOwn(previous, grid) ? { spec: grid.spec } : { uuid: grid.id }))
     const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
-    return this.begin({ request: previous.request, grids, files, user }, (folder) =>
+    const request = { ...previous.request, ...describeRepeat(previous.id, previous.request) }
+    // Judged by the same lines, and not by the earlier results.
+    const thresholds = previous.thresholds && { ...previous.thresholds }
+    delete thresholds?.verdict
+    return this.begin({ request, grids, files, user, thresholds, id }, (folder) =>
       store.folder.copyUploads(previous, folder)
     )
   }
@@ -206,7 +217,7 @@ export class Runs {
   private async begin(wish: RunWish, placeFiles: (folder: string) => Promise<unknown>): Promise<RunRecord> {
     const { store } = this.ports
     this.requirePossible(wish.grids)
-    const id = createId()
+    const { id = createId() } = wish
     const folder = store.folder.runDir(id)
     try {
       makeFolder(folder)
@@ -224,7 +235,7 @@ export class Runs {
 
   private record(
     id: string,
-    { request, grids, files, user }: RunWish,
+    { request, grids, files, user, thresholds }: RunWish,
     asideGroups: readonly string[]
   ): RunRecord {
     const { store, clock } = this.ports
@@ -239,6 +250,7 @@ export class Runs {
     const run: RunRecord = {
       ...{ id, batchId, request, gridIds, files, status: 'queued' },
       ...(user && { user }),
+      ...(thresholds && { thresholds }),
       createdMs: clock.now(),
       sequence: store.nextSequence(),
       ...{ toolVersion: null, apdex: null, samples: null, remoteErrors: null, report: null },

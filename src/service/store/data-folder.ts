@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { constants, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { constants, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { copyFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
@@ -8,6 +8,11 @@ import type { GridRecord, RunRecord } from '../../contract/records.js'
 /** A new identifier, in an alphabet that is safe in paths and URLs. */
 export function createId(): string {
   return randomBytes(12).toString('hex')
+}
+
+/** The same identifier for the same text, and another one for any other. */
+export function idFor(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 24)
 }
 
 /** SQLite has two more beside it while it is in use. */
@@ -45,6 +50,9 @@ export class DataFolder {
     await rename(this.nodesDir(runId), gone).catch(() => undefined)
     await rm(gone, { recursive: true, force: true })
   }
+
+  readonly hasUploads = ({ id, files }: RunRecord): boolean =>
+    files.every(({ name }) => existsSync(this.uploadedFile(id, name)))
 
   /** Copies the uploaded files of a run; with copy-on-write they take no space until somebody writes to them. */
   async copyUploads({ id, files }: RunRecord, to: string): Promise<void> {

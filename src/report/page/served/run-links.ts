@@ -50,7 +50,7 @@ function renderFiles({ files, filesLeftOut, filesToCome }: RunLinks): string {
     const cells = [
       `<th scope="row">${renderLink({ name, href }, ' download=""')}</th>`,
       `<td class="words">${escapeHtml(about)}</td>`,
-      `<td class="number">${href === null ? 'missing' : bytes === null ? '–' : formatBytes(bytes)}</td>`
+      `<td class="number">${bytes !== null ? formatBytes(bytes) : href === null ? 'missing' : '–'}</td>`
     ]
     return `<tr>${cells.join('')}</tr>`
   })
