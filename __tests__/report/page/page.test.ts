@@ -20,6 +20,7 @@ import {
 } from '../../support/data/make-outcome.js'
 import { makeBrokenOverTime, makeStalledOutcome, measureStalled } from '../../support/stalls/stalled-run.js'
 import { makeMeasurements, makeSamples } from '../../analysis/thresholds/make-evidence.js'
+import { makeSeries } from '../../support/data/make-series.js'
 import { makeDetailedOutcome, makeDetails } from '../../support/data/page-details.js'
 import {
   makeComparedOutcome,
@@ -288,7 +289,7 @@ describe('the page', () => {
 
   test('shows the first failed samples below the error that they belong to', () => {
     const measurements = makeMeasurements(makeSamples([100]), {
-      startMs: 1_000_000,
+      ...{ startMs: 1_000_500, endMs: 1_013_000, series: makeSeries({ points: 20 }) },
       errors: () =>
         makeErrors(
           { count: 3 },

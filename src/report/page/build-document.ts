@@ -128,8 +128,10 @@ function describeTimes(outcome: Shown) {
   const sentence = warmUpSentence(outcome)
   const stalls = describeStalls(outcome)
   return {
-    /** Epoch ms of the first start. */
-    startMs: shown?.startMs ?? null,
+    /** Epoch ms at the start of the axis; null where it has no time of day, as several runs are laid end to end. */
+    startMs: (shown && findOrigin(shown)) ?? null,
+    /** Where each of them but the first begins. */
+    seamsMs: shown?.seamsMs ?? [],
     series: shown?.series ?? null,
     warmUp:
       sentence === undefined
