@@ -137,6 +137,7 @@ function labelPanel(page: PageDocument): string {
   return `<dialog id="label-view" aria-labelledby="label-title">
 <div class="bar label-head"><div><p class="eyebrow">Label</p><h2 id="label-title" tabindex="-1"></h2></div><button type="button" id="label-close">Close</button></div>
 <p id="label-why" class="hint"></p>
+<p id="label-compared" hidden=""></p>
 <div id="label-tiles"></div>
 <p id="label-note" class="note"></p>
 <section id="label-errors" aria-label="Errors of the label"></section>

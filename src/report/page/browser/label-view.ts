@@ -81,6 +81,10 @@ export class LabelView {
     const figures = detailed?.figures ?? found.row
     find('label-title', HTMLElement).textContent = nameLabel(label)
     find('label-why', HTMLElement).textContent = detailed === undefined ? '' : REASONS[detailed.why]
+    const change = page.labelChanges?.rows.find((row) => row.label === nameLabel(label))?.words ?? ''
+    const compared = find('label-compared', HTMLElement)
+    compared.textContent = change
+    compared.hidden = change === ''
     rewrite(find('label-tiles', HTMLElement), figures === undefined ? '' : renderLabelTiles(figures))
     find('label-note', HTMLElement).textContent = explain(page, found)
     rewrite(find('label-errors', HTMLElement), renderErrors(page, found))
