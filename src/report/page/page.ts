@@ -53,10 +53,40 @@ export function pagePolicy({ eventsPath, homePath }: PagePaths, scriptHash = PAG
 
 /** The page of a document; with an `eventsPath` it stays connected for updates. */
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
-  const before = renderBeforeData(page, paths)
-  const data = writeJson(embedDocument(page, MOST_BYTES - bytesOf(before) - bytesOf(AFTER_DATA)))
-  return before + data + AFTER_DATA
+  let html = ''
+  for (const lessen of [(whole: PageDocument) => whole, ...LESS]) {
+    const shown = lessen(page)
+    const before = renderBeforeData(shown, paths)
+    const data = writeJson(embedDocument(shown, MOST_BYTES - bytesOf(before) - bytesOf(AFTER_DATA)))
+    html = before + data + AFTER_DATA
+    if (bytesOf(html) <= MOST_BYTES) break
+  }
+  return html
 }
+
+const LEFT_OUT = 'Names are so long that this page leaves out a part of what verdict.json has.'
+const FEW_ROWS = 5
+
+function withoutDetails(page: PageDocument): PageDocument {
+  const { notes, details } = page
+  return {
+    ...page,
+    notes: [...notes, LEFT_OUT],
+    details: details && { ...details, labels: [], failures: [] }
+  }
+}
+
+/** What a page with very long labels does without until it is small enough: their details, then most rows of its tables. */
+const LESS = [
+  withoutDetails,
+  (page: PageDocument): PageDocument => ({
+    ...withoutDetails(page),
+    errors: page.errors.slice(0, FEW_ROWS),
+    labelChanges: page.labelChanges && {
+      ...{ ...page.labelChanges, rows: page.labelChanges.rows.slice(0, FEW_ROWS), distributions: [] }
+    }
+  })
+]
 
 const AFTER_DATA = `</script>
 <script>${PAGE_SCRIPT}</script>

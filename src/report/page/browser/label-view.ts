@@ -109,7 +109,8 @@ function explain({ details, live, views }: PageDocument, { detailed, row }: Foun
       ? 'This page has no figures of this label: it shows those with the most samples, and verdict.json has all of them.'
       : 'This run has no such label.'
   if (live !== undefined) return 'Charts over time by label are there when the run has ended.'
-  if (details === null) return 'There are no charts over time by label for this run.'
+  if (details === null || details.labels.length === 0)
+    return 'There are no charts over time by label for this run.'
   const count = details.labels.length === 1 ? 'one label' : `${formatNumber(details.labels.length)} labels`
   return `Charts over time are kept for ${count}: those that thresholds name, the slowest, those that failed most and those with the most samples. This is not one of them.`
 }
