@@ -5,7 +5,15 @@ import { describeInBrowser } from '../support/chromium.js'
 import { compareShops, makeLabelChange, makeLabelChanges } from '../support/data/make-label-changes.js'
 import { makeCompared, makeOutcome } from '../support/data/make-outcome.js'
 import { makeComparedOutcome, SHOP_LOAD } from '../support/data/page-outcome.js'
-import { COUNT_PIXELS, DESKTOP, findingsOf, openFolds, PHONE, usePages } from '../support/report-pages.js'
+import {
+  COUNT_PIXELS,
+  DESKTOP,
+  findingsOf,
+  openFolds,
+  PHONE,
+  until,
+  usePages
+} from '../support/report-pages.js'
 
 const changes = compareShops({ 'GET /': 1, 'GET /search': 0.8, 'POST /checkout': 1.6 })
 const failed: Outcome = { ...makeComparedOutcome({ ...SHOP_LOAD, seconds: 30 }), labelChanges: changes }
@@ -41,6 +49,20 @@ describeInBrowser('base and head by label, in a browser', () => {
     },
     20_000
   )
+
+  test('is said again where a label is open', async () => {
+    const { page } = await openFile(failed)
+    await page.locator('#label-changes').getByRole('link', { name: 'POST /checkout' }).click()
+    const words = page.locator('#label-compared')
+    expect(await words.textContent()).toMatch(
+      /^Base \d+ ms → \d+ ms \(p95\), \+\d+(\.\d)? % \(\+\d+ ms\): slower\.$/
+    )
+    expect(await words.isVisible()).toBe(true)
+    await page.evaluate(`location.hash = '#label=POST%20%2Fcart'`)
+    await until(page, `document.querySelector('#label-title').textContent === 'POST /cart'`)
+    expect(await words.isVisible()).toBe(false)
+    await page.close()
+  }, 20_000)
 
   test('comes after the thresholds where nothing failed', async () => {
     const { page } = await openFile(held)
@@ -106,7 +128,7 @@ describeInBrowser('base and head by label, in a browser', () => {
     await page.getByText('30 more', { exact: true }).click()
     expect(await shown.count()).toBe(50)
     expect(
-      await page.getByText('10 more are in verdict.json; 9,940 further labels changed less.').count()
+      await page.getByText('10 more are in verdict.json; 9,940 further labels matter less.').count()
     ).toBe(1)
     expect(await page.locator('#compared-times').count()).toBe(0)
     await page.close()

@@ -44,8 +44,10 @@ test('one run, rounds, and no commit', () => {
   const from = (baseRuns: number, facts: Parameters<typeof makeBaselineFacts>[0]): string | undefined =>
     comparisonCells(makeCompared('holds', { comparison: { baseRuns } }), makeBaselineFacts(facts))?.baseFrom
   expect(from(1, {})).toBe('1 run, 8c5a0f1')
-  expect(from(10, { kind: 'side-by-side', commit: undefined })).toBe('10 rounds')
-  expect(from(1, { kind: 'side-by-side', commit: 'a514cef'.padEnd(40, '0') })).toBe('1 round, a514cef')
+  expect(from(10, { kind: 'side-by-side', commit: undefined })).toBe('mean of 10 rounds')
+  expect(from(2, { kind: 'side-by-side', commit: 'a514cef'.padEnd(40, '0') })).toBe(
+    'mean of 2 rounds, a514cef'
+  )
 })
 
 test('the newest of more runs', () => {

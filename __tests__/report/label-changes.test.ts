@@ -10,7 +10,13 @@ import { buildPageDocument } from '../../src/report/page/build-document.js'
 import { renderPage } from '../../src/report/page/page.js'
 import { verdictDocument } from '../../src/report/verdict-document.js'
 import { compareShops, makeLabelChange, makeLabelChanges } from '../support/data/make-label-changes.js'
-import { HOSTILE, makeBaselineFacts, makeCompared, makeOutcome } from '../support/data/make-outcome.js'
+import {
+  HOSTILE,
+  makeBaselineFacts,
+  makeCompared,
+  makeOutcome,
+  makeTrend
+} from '../support/data/make-outcome.js'
 import { makePageOutcome } from '../support/data/page-outcome.js'
 
 const LINKS = { artifactUrl: undefined, artifactProblem: undefined, workflowUrl: undefined }
@@ -68,11 +74,11 @@ describe('a comparison that failed', () => {
     const countIn = (text: string): number => text.split('🔺 slower').length - 1
     expect(countIn(summaryOf(outcome))).toBe(10)
     expect(summaryOf(outcome)).toContain(
-      '\n\n2 more are in verdict.json; 9,800 further labels changed less.\n'
+      '\n\n2 more are in verdict.json; 9,800 further labels matter less.\n'
     )
     expect(countIn(commentOf(outcome))).toBe(5)
     expect(commentOf(outcome)).toContain(
-      '\n\n7 more are in verdict.json; 9,800 further labels changed less.\n'
+      '\n\n7 more are in verdict.json; 9,800 further labels matter less.\n'
     )
     // Without failures there is no column for them.
     expect(summaryOf(outcome)).toContain('| Label | Base | This run | Change | Finding |\n')
@@ -116,6 +122,19 @@ describe('a comparison that failed', () => {
     expect(text).toContain('<td class="number">0.1 % → 96 %</td><td class="number">5,000 → 1,000</td>')
     expect(text).toContain('<span class="pill good">faster</span>')
     expect(text).not.toContain('id="compared-times"')
+  })
+
+  test('side by side, it says that figures are means of rounds', () => {
+    const baseline = makeBaselineFacts({ kind: 'side-by-side' })
+    expect(summaryOf({ ...failed, baseline })).toContain(
+      'The p95 of each label (mean of 10 rounds), what costs'
+    )
+  })
+
+  test('a change of next to nothing is in ms', () => {
+    const nothing = { base: 0, head: 3, changePct: null, interval: null }
+    const labelChanges = makeLabelChanges({ rows: [makeLabelChange(nothing)] })
+    expect(summaryOf({ ...failed, labelChanges })).toContain('| 0 ms | 3 ms | +3 ms | 🔺 slower |')
   })
 
   test('none may be slower, which is said', () => {
@@ -210,6 +229,28 @@ describe('documents', () => {
       ]
     })
     expect(Object.keys(document.label_changes ?? {})).toEqual(['metric', 'rows', 'leftOut'])
+  })
+
+  test('the page has the change of a label in one sentence, for its own view', () => {
+    const rows = buildPageDocument(failed).labelChanges?.rows ?? []
+    expect(rows.map(({ words }) => words)).toEqual([
+      'Base 310 ms → 465 ms (p95), +50 % (+155 ms): slower.',
+      null,
+      'Base 200 ms → 150 ms (p95), -25 % (-50 ms): faster.',
+      'Base 80 ms → 82 ms (p95), +2.5 % (+2 ms): no clear change.',
+      'Base 90 ms → 140 ms (p95), +55.6 % (+50 ms): no clear change.',
+      null,
+      null
+    ])
+  })
+
+  test('the page has the commits of both sides, if known', () => {
+    const facts = (outcome: Outcome) => buildPageDocument(outcome).run?.facts.slice(-2)
+    expect(facts({ ...failed, trend: makeTrend(3) })).toEqual([
+      ['Commit', 'abe1e02'],
+      ['Base commit', '8c5a0f1']
+    ])
+    expect(facts({ ...failed, baseline: undefined })?.map(([name]) => name)).toEqual(['Started', 'Stopped'])
   })
 
   test('the page has the distributions of both sides between common edges', () => {

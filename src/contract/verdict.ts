@@ -208,10 +208,13 @@ const labelChange = v.strictObject({
   label: text,
   base: about(figure, 'The time of the base, in ms: the mean of its newest runs, or of the rounds.'),
   head: about(figure, 'The same time of this run, in ms.'),
-  changePct: about(figure, 'How much longer it takes, in percent; null where the two cannot be compared.'),
+  changePct: about(
+    figure,
+    'How much longer it takes, in percent; null where the two cannot be compared, or the base is below 1 ms.'
+  ),
   interval: about(
     v.nullable(v.strictTuple([number, number])),
-    'Where the change is, in percent; null where there are too few samples or rounds to tell.'
+    'Where the change is, in percent; that of a line that judges the label by the same time. Null where there are too few samples or rounds to tell.'
   ),
   outcome: about(
     v.picklist(['slower', 'faster', 'no clear change', 'new', 'gone', 'not comparable']),
@@ -223,7 +226,10 @@ const labelChange = v.strictObject({
 const labelChanges = v.strictObject({
   metric: about(v.picklist(['p95', 'median', 'mean']), 'The time that labels are compared by.'),
   rows: about(v.pipe(v.array(labelChange), v.maxLength(200)), 'What costs users most time first.'),
-  leftOut: about(count, 'How many further labels changed less.')
+  leftOut: about(
+    count,
+    'How many further labels are left out: those whose change costs users least time. Up to 20 whose error rate rose are kept in any case.'
+  )
 })
 
 const warmUp = v.strictObject({

@@ -84,8 +84,10 @@ export function comparisonCells(judgement: Judgement, baseline?: BaselineFacts) 
 }
 
 function describeBase({ baseRuns, knownBaseRuns = baseRuns }: Comparison, baseline?: BaselineFacts): string {
-  const unit = baseline?.kind === 'side-by-side' ? 'round' : 'run'
-  const known = count(knownBaseRuns, unit)
+  const known =
+    baseline?.kind === 'side-by-side'
+      ? `mean of ${count(knownBaseRuns, 'round')}`
+      : count(knownBaseRuns, 'run')
   const used = baseRuns === knownBaseRuns ? known : `newest ${baseRuns} of ${known}`
   return baseline?.commit === undefined ? used : `${used}, ${shortenCommit(baseline.commit)}`
 }

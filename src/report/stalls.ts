@@ -110,14 +110,14 @@ function inOrder(stalls: readonly Stall[]): Stall[] {
   return [...stalls].sort((one, other) => one.startMs - other.startMs)
 }
 
-/** Times are from the first sample of the run, its warm-up included, as in the charts of the page. */
+/** Times are from the start of the axis of the page's charts, the warm-up included. */
 function createRows({ measurements, warmUp }: Told) {
   const whole = warmUp?.whole ?? measurements
-  const firstMs = whole && findOrigin(whole) !== undefined ? whole.startMs : undefined
+  const originMs = whole && findOrigin(whole)
   return ({ startMs, ms, waiting }: Stall) => {
     // In UTC, to look for in the logs of the server; so is when it was, if there were several runs.
     const clock = formatTime(startMs)
-    const when = firstMs === undefined ? clock : formatMoment(startMs - firstMs)
+    const when = originMs === undefined ? clock : formatMoment(startMs - originMs)
     return { when, clock, howLong: formatWait(ms), waiting }
   }
 }

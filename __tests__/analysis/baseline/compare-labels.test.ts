@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import { compareLabels, type LabelChange } from '../../../src/analysis/baseline/compare-labels.js'
 import { asComparedRun } from '../../../src/analysis/baseline/document/compared.js'
 import { recordRun } from '../../../src/analysis/baseline/document/record-run.js'
+import { judgeBaselineLines } from '../../../src/analysis/baseline/judge-lines.js'
 import type { ComparedRun, ComparisonEvidence } from '../../../src/analysis/baseline/judge/sides.js'
-import type { Threshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
+import { isBaselineThreshold, type Threshold } from '../../../src/analysis/thresholds/grammar/threshold.js'
 import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
 import { tQuantile, tTail } from '../../../src/analysis/baseline/statistics/evidence-of-change.js'
 import { makeRun, makeScope } from '../../support/baseline/make-recorded.js'
@@ -22,7 +23,7 @@ function settingsOf(lines = ''): { thresholds: readonly Threshold[]; baseline: {
 }
 
 function compare(evidence: ComparisonEvidence, lines = '') {
-  const changes = compareLabels(evidence, settingsOf(lines))
+  const changes = compareLabels(evidence, settingsOf(lines), [])
   if (changes === undefined) throw new Error('nothing was compared')
   return changes
 }
@@ -188,6 +189,17 @@ describe('the order', () => {
     expect(rows[1]?.changePct).toBeCloseTo(300, 6)
   })
 
+  test('of faster ones is by the time that users gain', () => {
+    const base: Labels = { a: {}, b: { percentileMs: 4000 }, c: { percentileMs: 1000 } }
+    const head: Labels = { a: { percentileMs: 200 }, b: { percentileMs: 1000 }, c: { percentileMs: 500 } }
+    const { rows } = compare(recorded([base, base, base], head))
+    expect(rows.map(({ label, outcome }) => `${label} ${outcome}`)).toEqual([
+      'b faster',
+      'c faster',
+      'a faster'
+    ])
+  })
+
   test('has labels of one side at the end, with what is known of them', () => {
     const { rows, leftOut } = compare(
       recorded(
@@ -245,6 +257,22 @@ describe('the order', () => {
 })
 
 describe('failures', () => {
+  test('of very many labels, one that fails now is kept, however quickly it does', () => {
+    const make = (ms: number): Labels =>
+      Object.fromEntries(repeat(250, (i) => [`l${i}`, { percentileMs: ms }]))
+    const base: Labels = { ...make(400), pay: { percentileMs: 30 } }
+    const head: Labels = { ...make(410), pay: { percentileMs: 30, failures: 50_000 } }
+    const { rows, leftOut } = compare(recorded([base, base], head))
+    expect(leftOut).toBe(51)
+    expect(rows[0]).toMatchObject({ label: 'pay', outcome: 'not comparable' })
+  })
+
+  test('few samples of a label that fails now are no clear change either', () => {
+    const few: Labels = { a: { samples: 40 } }
+    const { rows } = compare(recorded([few, few], { a: { samples: 40, failures: 40 } }))
+    expect(rows[0]).toMatchObject({ outcome: 'not comparable', errorRate: { base: 0, head: 1 } })
+  })
+
   test('a label that fails now is no faster one, and comes after those that got slower', () => {
     const base: Labels = { a: {}, b: {}, slow: {}, quick: {} }
     const head: Labels = {
@@ -315,6 +343,13 @@ describe('too little to say', () => {
     expect(rows(3)[0]).toMatchObject({ outcome: 'slower' })
   })
 
+  test('of less than 1 ms there is no percentage', () => {
+    const { rows } = compare(
+      paired(repeat(10, () => [{ a: { percentileMs: 0 } }, { a: { percentileMs: 3 } }]))
+    )
+    expect(rows[0]).toMatchObject({ base: 0, head: 3, outcome: 'slower', changePct: null, interval: null })
+  })
+
   test('a label is faster than one bad run of the branch, which is nothing', () => {
     const base = [...repeat(9, () => ({ a: {} })), { a: { percentileMs: 900 } }]
     expect(compare(recorded(base, { a: {} })).rows[0]).toMatchObject({
@@ -336,9 +371,9 @@ describe('too little to say', () => {
 
   test('nothing was compared', () => {
     const none = { kind: 'none', outcome: 'no baseline', reason: 'nothing is recorded' } as const
-    expect(compareLabels(none, settingsOf())).toBeUndefined()
-    expect(compareLabels(recorded([], { a: {} }), settingsOf())).toBeUndefined()
-    expect(compareLabels(paired([[{ a: {} }, { a: {} }]]), settingsOf())).toBeUndefined()
+    expect(compareLabels(none, settingsOf(), [])).toBeUndefined()
+    expect(compareLabels(recorded([], { a: {} }), settingsOf(), [])).toBeUndefined()
+    expect(compareLabels(paired([[{ a: {} }, { a: {} }]]), settingsOf(), [])).toBeUndefined()
   })
 
   test('a document that was too large lost labels, so that none of them is called new', () => {
@@ -375,6 +410,45 @@ describe('the time that is compared', () => {
     expect(metric).toBe('mean')
     expect(rows[0]).toMatchObject({ base: 120, head: 120, outcome: 'no clear change' })
     expect(times).toEqual([])
+  })
+})
+
+describe('a label that a line judges', () => {
+  /** 25 labels, of which the line sees the worst one. */
+  const evidence = (factor: number) => drawPaired(10, 0.05)(new Random(5), 25, factor)
+
+  test.each([
+    ['p95{label="label 0"} <= baseline + 1%', 1.2, 'slower'],
+    ['p95{label="label 0"} <= baseline + 1%', 1.07, 'slower'],
+    ['p95{label="label 0"} <= baseline + 50%', 1.07, 'no clear change'],
+    ['p95{label="label *"} <= baseline + 50%', 1.2, 'slower']
+  ])('by %j has the interval of the line, %d times as long: %s', (text, factor, outcome) => {
+    const { thresholds } = parseThresholds(text)
+    const judgements = judgeBaselineLines(thresholds.filter(isBaselineThreshold), evidence(factor), {
+      ...{ noise: 0.05, onMissing: 'warn', onUnsure: 'warn' }
+    })
+    const { comparison, scope } = judgements[0]!
+    expect(scope).toEqual({ label: 'label 0' })
+    const alone = compareLabels(evidence(factor), settingsOf(text), [])!.rows.find(
+      ({ label }) => label === 'label 0'
+    )!
+    const row = find(compareLabels(evidence(factor), settingsOf(text), judgements)!.rows, 'label 0')
+    expect(row).toEqual({ ...alone, interval: comparison!.interval, outcome })
+    expect(alone.interval![0]).toBeLessThan(comparison!.interval![0])
+  })
+
+  test.each([
+    'median{label="label 0"} <= baseline + 1%',
+    'p95{label="label 0", region="*"} <= baseline + 1%'
+  ])('by another figure, %j, keeps its own', (text) => {
+    const { thresholds } = parseThresholds(text)
+    const judgements = judgeBaselineLines(thresholds.filter(isBaselineThreshold), evidence(1.2), {
+      ...{ noise: 0.05, onMissing: 'warn', onUnsure: 'warn' }
+    })
+    const settings = settingsOf('p95 <= baseline + 10%')
+    expect(compareLabels(evidence(1.2), settings, judgements)).toEqual(
+      compareLabels(evidence(1.2), settings, [])
+    )
   })
 })
 

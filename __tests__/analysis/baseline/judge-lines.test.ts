@@ -840,7 +840,7 @@ describe('side by side', () => {
     expect(broken.comparison).toMatchObject({ outcome: 'broken', baseRuns: 10 })
     expect(broken.comparison.changePct).toBeCloseTo(20, 0)
     expect(broken.actual! / broken.comparison.base!).toBeCloseTo(1 + broken.comparison.changePct! / 100, 10)
-    expect(broken.reason).toContain('(10 rounds side by side; 98 % interval')
+    expect(broken.reason).toContain('(means of 10 rounds side by side; 98 % interval')
     expect(judgeOne(line, rounds(1)).comparison.outcome).toBe('holds')
   })
 

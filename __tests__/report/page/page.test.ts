@@ -20,6 +20,8 @@ import {
 } from '../../support/data/make-outcome.js'
 import { makeBrokenOverTime, makeStalledOutcome, measureStalled } from '../../support/stalls/stalled-run.js'
 import { makeMeasurements, makeSamples } from '../../analysis/thresholds/make-evidence.js'
+import { makeLabelChange, makeLabelChanges } from '../../support/data/make-label-changes.js'
+import { makeSeries } from '../../support/data/make-series.js'
 import { makeDetailedOutcome, makeDetails } from '../../support/data/page-details.js'
 import {
   makeComparedOutcome,
@@ -288,7 +290,7 @@ describe('the page', () => {
 
   test('shows the first failed samples below the error that they belong to', () => {
     const measurements = makeMeasurements(makeSamples([100]), {
-      startMs: 1_000_000,
+      ...{ startMs: 1_000_500, endMs: 1_013_000, series: makeSeries({ points: 20 }) },
       errors: () =>
         makeErrors(
           { count: 3 },
@@ -332,6 +334,20 @@ describe('the page', () => {
       }))
     })
   })
+
+  test.each(['<', '中', '"'])(
+    'stays below 600 kB with labels of 990 %j, and says what it leaves out',
+    (letter) => {
+      const name = (i: number): string => `${letter.repeat(990)}${i}`
+      const load = { ...SHOP_LOAD, labels: Array.from({ length: 60 }, (_, i) => name(i)), seconds: 60 }
+      const rows = Array.from({ length: 60 }, (_, i) => makeLabelChange({ label: name(i) }))
+      for (const labelChanges of [undefined, makeLabelChanges({ rows })]) {
+        const html = renderPage(makeDetailedOutcome(load, { labelChanges }))
+        expect(Buffer.byteLength(html)).toBeLessThan(600_000)
+        expect(html).toContain('<p class="note">Names are so long that this page leaves out')
+      }
+    }
+  )
 
   test('shows the figures of all samples, of each region and of each grid', () => {
     const { text } = readPage(renderPage(makePageOutcome()))

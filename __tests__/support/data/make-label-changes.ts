@@ -81,7 +81,8 @@ export function compareShops(factors: Readonly<Record<string, number>>): LabelCh
   }))
   const changes = compareLabels(
     { kind: 'side-by-side', pairs },
-    { thresholds: [], baseline: { noise: 0.05 } }
+    { thresholds: [], baseline: { noise: 0.05 } },
+    []
   )
   if (changes === undefined) throw new Error('nothing was compared')
   return changes

@@ -5,6 +5,7 @@ import {
   type BaselineThreshold,
   type Threshold
 } from '../thresholds/grammar/threshold.js'
+import type { Judgement } from '../thresholds/judge/judgement.js'
 import { factsOf } from '../thresholds/metrics.js'
 import { describeMissing } from './judge-lines.js'
 import { compareScope, type ComparedScope } from './judge/compare-scope.js'
@@ -35,6 +36,8 @@ export interface ComparedTimes {
 const MOST_ROWS = 200
 /** Of new and gone labels, where there are more rows than that. */
 const MOST_ONE_SIDED = 20
+/** Of labels that fail more often than before, however little time they cost. */
+const MOST_FAILING = 20
 const MOST_TIMES = 10
 /** One-sided, of all labels together. Where nothing changed, no label is called slower in at least 95 of 100 comparisons. */
 const LEVEL_OF_ALL = 0.02
@@ -50,10 +53,11 @@ const MEDIAN: BaselineThreshold = {
 }
 const MEAN: BaselineThreshold = { ...LINE, text: 'mean <= baseline + 10%', metric: 'mean', name: 'mean' }
 
-/** Undefined where nothing can be compared. */
+/** Undefined where nothing can be compared. The judgements are those of the same evidence. */
 export function compareLabels(
   evidence: ComparisonEvidence,
-  settings: { readonly thresholds: readonly Threshold[]; readonly baseline: { readonly noise: number } }
+  settings: { readonly thresholds: readonly Threshold[]; readonly baseline: { readonly noise: number } },
+  judgements: readonly Judgement[]
 ): LabelChanges | undefined {
   if (evidence.kind === 'none' || describeMissing(evidence) !== undefined) return undefined
   const sides = sidesOf(evidence)
@@ -71,9 +75,9 @@ export function compareLabels(
   })
     .map((tally): ComparedLabel => {
       const finding = compareScope(line, { label: tally.label }, sides, noise)
-      return 'change' in finding
-        ? { row: changeOf(tally, finding, sides, { least, level }), baseRuns: finding.baseRuns }
-        : { row: uncompared(tally, 'not comparable'), baseRuns: 1 }
+      if (!('change' in finding)) return { row: uncompared(tally, 'not comparable'), baseRuns: 1 }
+      const change = changeOf(tally, finding, sides, { least, level })
+      return { row: withoutPercent(asJudged(change, line, judgements)), baseRuns: finding.baseRuns }
     })
     .sort(byWeight)
   const most = MOST_ROWS - compared.length
@@ -102,12 +106,15 @@ interface ComparedLabel {
 
 /** The first of these times that a line names, else p95; the mean where there are no single times. */
 function chooseLine(thresholds: readonly Threshold[], { head }: Sides): BaselineThreshold {
-  const named = thresholds.filter(isBaselineThreshold).flatMap(({ metric, percentile }) => {
-    if (metric === 'mean') return [MEAN]
-    return percentile === 50 ? [MEDIAN] : percentile === 95 ? [P95] : []
-  })
+  const named = thresholds.filter(isBaselineThreshold).flatMap((line) => asCompared(line) ?? [])
   const hasTimes = head.some((run) => run.figures({})?.percentileMs(50) !== undefined)
   return hasTimes ? (named[0] ?? P95) : MEAN
+}
+
+/** The line by whose time labels can be compared, if this one is about the same time. */
+function asCompared({ metric, percentile }: BaselineThreshold): BaselineThreshold | undefined {
+  if (metric === 'mean') return MEAN
+  return percentile === 50 ? MEDIAN : percentile === 95 ? P95 : undefined
 }
 
 /** By whether both sides have them. Labels that older base runs alone have were removed before, by others. */
@@ -152,10 +159,12 @@ const FEW_ROUNDS = 3
 function heaviest(labels: readonly string[], { most, line, sides, weigh }: Choice): Tally[] {
   const sort = (tallies: readonly Tally[]) => tallies.toSorted((a, b) => weigh(b) - weigh(a)).slice(0, most)
   const few = { ...sides, base: sides.base.slice(-FEW_ROUNDS), head: sides.head.slice(-FEW_ROUNDS) }
-  const chosen =
-    labels.length <= most
-      ? labels
-      : sort(labels.map((label) => tallyLabel(label, line, few))).map(({ label }) => label)
+  const choose = (tallies: readonly Tally[]): string[] => {
+    const failing = tallies.filter((tally) => addedFailures(tally) > 0)
+    const worst = failing.sort((a, b) => addedFailures(b) - addedFailures(a)).slice(0, MOST_FAILING)
+    return [...new Set([...worst, ...sort(tallies)].map(({ label }) => label))].slice(0, most)
+  }
+  const chosen = labels.length <= most ? labels : choose(labels.map((label) => tallyLabel(label, line, few)))
   return sort(chosen.map((label) => tallyLabel(label, line, sides)))
 }
 
@@ -188,6 +197,11 @@ function countSamples({ base, head }: Tally): number {
   return base.samples + head.samples
 }
 
+/** More than there would be at the error rate of the base. */
+function addedFailures({ base, head }: Tally): number {
+  return head.failures - (rateOf(base) ?? 0) * head.samples
+}
+
 /** What all users together wait longer. */
 function lostTime({ base, head }: Tally): number {
   return head.figure === undefined || base.figure === undefined
@@ -216,13 +230,14 @@ interface Rule {
 }
 
 function changeOf(tally: Tally, finding: ComparedScope, sides: Sides, { least, level }: Rule): LabelChange {
-  const { change, base, head, baseRuns, samples } = finding
+  const { change, base, head, baseRuns, samples, doubt, unevenFailures } = finding
   // The base is the mean of the newest runs.
   const newest = sides.base.flatMap((run) => run.figures({ label: tally.label }) ?? []).slice(-baseRuns)
   const from = sides.isPaired ? tally.base : addUp(newest)
   const plain = uncompared({ ...tally, base: { ...tally.base, ...from } }, 'not comparable')
   const reach = tQuantile(1 - level, change.dof) * change.se
-  const outcome = samples < least ? 'no clear change' : classify(finding, reach)
+  const unclear = (doubt ?? unevenFailures) === undefined ? 'no clear change' : 'not comparable'
+  const outcome = samples < least ? unclear : classify(finding, reach)
   if (outcome === 'not comparable') return plain
   const [low, high] = [change.delta - reach, change.delta + reach].map((y) => asChangePct(SCALES.time, y))
   const isKnown = samples >= least && low !== undefined && high !== undefined && Number.isFinite(high)
@@ -232,6 +247,23 @@ function changeOf(tally: Tally, finding: ComparedScope, sides: Sides, { least, l
     changePct: asChangePct(SCALES.time, change.delta),
     interval: isKnown ? [low, high] : null
   }
+}
+
+/** Where a line judges the label by the same figure, its interval is shown: nobody should have to choose between two. */
+function asJudged(row: LabelChange, line: BaselineThreshold, judgements: readonly Judgement[]): LabelChange {
+  const judged = judgements.find(({ threshold, scope = {}, comparison }) => {
+    const isSameFigure = isBaselineThreshold(threshold) && asCompared(threshold) === line
+    const isSameScope = scope.label === row.label && Object.keys(scope).length === 1
+    return isSameFigure && isSameScope && comparison?.changePct === row.changePct
+  })
+  const { interval, outcome } = judged?.comparison ?? {}
+  if (interval?.every(Number.isFinite) !== true) return row
+  return { ...row, interval: [...interval], outcome: outcome === 'broken' ? 'slower' : row.outcome }
+}
+
+/** Tools write whole milliseconds: of less than one of them, nobody knows how many times as long a request takes. */
+function withoutPercent(row: LabelChange): LabelChange {
+  return row.base === null || row.base >= 1 ? row : { ...row, changePct: null, interval: null }
 }
 
 /** Requests that fail are no faster ones, and one bad run of the branch makes none faster either. */
@@ -245,7 +277,7 @@ function classify(
   return isMeasurable && delta + reach < 0 && beforeStep === undefined ? 'faster' : 'no clear change'
 }
 
-/** Clear changes first, and among those the ones that cost users most; requests that fail now come after those that got slower. */
+/** Clear changes first, and among those the ones that cost or save users most; requests that fail now come after those that got slower. */
 function byWeight({ row: a }: ComparedLabel, { row: b }: ComparedLabel): number {
   return groupOf(a) - groupOf(b) || weightOf(b) - weightOf(a) || (a.label < b.label ? -1 : 1)
 }
@@ -258,9 +290,9 @@ function groupOf({ outcome, errorRate }: LabelChange): number {
 
 function weightOf(row: LabelChange): number {
   const { outcome, base, head, samples, errorRate } = row
-  return outcome === 'not comparable'
-    ? (errorRate.head ?? 0) * samples.head
-    : ((head ?? 0) - (base ?? 0)) * samples.head
+  if (outcome === 'not comparable') return (errorRate.head ?? 0) * samples.head
+  const lost = ((head ?? 0) - (base ?? 0)) * samples.head
+  return outcome === 'faster' ? -lost : lost
 }
 
 /** How long requests took on both sides; empty unless both have single times. */

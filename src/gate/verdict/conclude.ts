@@ -84,7 +84,7 @@ export function conclude(settings: VerdictSettings, findings: Findings): Outcome
     notes: notesOf(settings, findings),
     baseline: findings.baseline,
     ...shownComparisonsOf(settings, findings),
-    labelChanges: findings.comparison && compareLabels(findings.comparison, settings),
+    labelChanges: findings.comparison && compareLabels(findings.comparison, settings, judgements),
     trend: findings.trend,
     stoppedEarly: factsOfStop(findings.stoppedEarly)
   }

@@ -22,7 +22,7 @@ import {
   nodeRows,
   nodesToShow
 } from '../rows.js'
-import { safeLink } from '../escape.js'
+import { safeLink, shortenCommit } from '../escape.js'
 import type { FiguresDocument } from '../../contract/verdict.js'
 import { figuresDocument } from '../verdict-document.js'
 import { REHEARSAL, type Outcome, type RunFacts, type Verdict } from '../../analysis/outcome.js'
@@ -92,7 +92,7 @@ export function buildPageDocument(outcome: Shown) {
       ...(outcome.stoppedEarly === undefined ? [] : [explainEarlyStop(outcome.stoppedEarly)]),
       ...outcome.notes
     ],
-    run: run === undefined ? null : describeRun(run),
+    run: run === undefined ? null : describeRun(run, outcome),
     apdex: apdex ?? null,
     summary: outcome.summary ?? null,
     thresholds: thresholdRows(outcome.judgements, outcome.baseline),
@@ -128,8 +128,10 @@ function describeTimes(outcome: Shown) {
   const sentence = warmUpSentence(outcome)
   const stalls = describeStalls(outcome)
   return {
-    /** Epoch ms of the first start. */
-    startMs: shown?.startMs ?? null,
+    /** Epoch ms at the start of the axis; null where it has no time of day, as several runs are laid end to end. */
+    startMs: (shown && findOrigin(shown)) ?? null,
+    /** Where each of them but the first begins. */
+    seamsMs: shown?.seamsMs ?? [],
     series: shown?.series ?? null,
     warmUp:
       sentence === undefined
@@ -177,7 +179,8 @@ function countLost(nodes: Shown['nodes'] = [], gridId: string): number {
   return nodes.filter(({ grid, lost }) => grid === gridId && lost !== null).length
 }
 
-function describeRun(run: RunFacts) {
+function describeRun(run: RunFacts, { trend, baseline }: Pick<Shown, 'trend' | 'baseline'>) {
+  const short = (commit = '') => (commit === '' ? undefined : shortenCommit(commit))
   const { startedMs, stoppedMs, durationSeconds } = run
   const facts: [string, string | undefined][] = [
     ['Status', run.status],
@@ -186,7 +189,9 @@ function describeRun(run: RunFacts) {
     ['Requested duration', durationSeconds === undefined ? undefined : formatElapsed(durationSeconds)],
     ['Started by', run.user],
     ['Started', startedMs === undefined ? undefined : formatTime(startedMs)],
-    ['Stopped', stoppedMs === undefined ? undefined : formatTime(stoppedMs)]
+    ['Stopped', stoppedMs === undefined ? undefined : formatTime(stoppedMs)],
+    ['Commit', short(trend?.points.find(({ isHead }) => isHead)?.commit)],
+    ['Base commit', short(baseline?.commit)]
   ]
   return {
     id: run.id,

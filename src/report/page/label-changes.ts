@@ -1,7 +1,7 @@
 import type { ComparedTimes } from '../../analysis/baseline/compare-labels.js'
 import type { Outcome } from '../../analysis/outcome.js'
 import { escapeHtml } from '../escape.js'
-import { LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable } from '../label-changes.js'
+import { describeLabelChange, LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable } from '../label-changes.js'
 import { makeEdges, sharesOf } from './distribution.js'
 import { linkLabel, numberCells, renderTable } from './numbers.js'
 import { intervalPicture } from './pictures.js'
@@ -15,7 +15,7 @@ type Row = LabelChangesPart['rows'][number]
 export type ComparedDistribution = LabelChangesPart['distributions'][number]
 
 /** What the page shows of base and head by label; null where nothing was compared. */
-export function labelChangesPart(outcome: Pick<Outcome, 'labelChanges' | 'judgements'>) {
+export function labelChangesPart(outcome: Pick<Outcome, 'labelChanges' | 'judgements' | 'baseline'>) {
   const { labelChanges } = outcome
   const table = labelChangeTable(outcome)
   if (labelChanges === undefined || table === undefined) return null
@@ -23,7 +23,10 @@ export function labelChangesPart(outcome: Pick<Outcome, 'labelChanges' | 'judgem
   return {
     metric: labelChanges.metric,
     ...{ isFirst, title, sentence },
-    rows: rows.slice(0, MOST_ROWS).map((row, i) => ({ ...row, ...numbersOf(labelChanges.rows[i]) })),
+    rows: rows.slice(0, MOST_ROWS).map((row, i) => ({
+      ...{ ...row, ...numbersOf(labelChanges.rows[i]) },
+      words: describeLabelChange(labelChanges, i)
+    })),
     leftOut: labelChanges.leftOut,
     others: table.describeOthers(MOST_ROWS),
     /** Of all samples (label null) and of the first rows: shares of the samples between common edges, in ms. */

@@ -53,10 +53,40 @@ export function pagePolicy({ eventsPath, homePath }: PagePaths, scriptHash = PAG
 
 /** The page of a document; with an `eventsPath` it stays connected for updates. */
 export function renderPageDocument(page: PageDocument, paths: PagePaths = {}): string {
-  const before = renderBeforeData(page, paths)
-  const data = writeJson(embedDocument(page, MOST_BYTES - bytesOf(before) - bytesOf(AFTER_DATA)))
-  return before + data + AFTER_DATA
+  let html = ''
+  for (const lessen of [(whole: PageDocument) => whole, ...LESS]) {
+    const shown = lessen(page)
+    const before = renderBeforeData(shown, paths)
+    const data = writeJson(embedDocument(shown, MOST_BYTES - bytesOf(before) - bytesOf(AFTER_DATA)))
+    html = before + data + AFTER_DATA
+    if (bytesOf(html) <= MOST_BYTES) break
+  }
+  return html
 }
+
+const LEFT_OUT = 'Names are so long that this page leaves out a part of what verdict.json has.'
+const FEW_ROWS = 5
+
+function withoutDetails(page: PageDocument): PageDocument {
+  const { notes, details } = page
+  return {
+    ...page,
+    notes: [...notes, LEFT_OUT],
+    details: details && { ...details, labels: [], failures: [] }
+  }
+}
+
+/** What a page with very long labels does without until it is small enough: their details, then most rows of its tables. */
+const LESS = [
+  withoutDetails,
+  (page: PageDocument): PageDocument => ({
+    ...withoutDetails(page),
+    errors: page.errors.slice(0, FEW_ROWS),
+    labelChanges: page.labelChanges && {
+      ...{ ...page.labelChanges, rows: page.labelChanges.rows.slice(0, FEW_ROWS), distributions: [] }
+    }
+  })
+]
 
 const AFTER_DATA = `</script>
 <script>${PAGE_SCRIPT}</script>
@@ -85,21 +115,25 @@ ${isFirst ? '' : labelChanges}
 ${TREND_PANEL}
 ${renderSection('stalls', renderStalls(page))}
 ${renderSection('errors', renderErrors(page))}
-${PANELS}
+${panelsOf(page)}
 ${renderSection('places', renderPlaces(page))}
 ${renderSection('run', renderRun(page))}
 ${renderSection('links', renderLinks(page))}
 </main>
-${LABEL_PANEL}
+${labelPanel(page)}
 <script type="application/json" id="data"${events}>`
 }
 
 /** Charts over time; the page's script finds them by ids that begin with the prefix. */
-function timePanel(prefix: string, level: 'h2' | 'h3'): string {
+function timePanel(prefix: string, level: 'h2' | 'h3', { seamsMs }: PageDocument): string {
+  const seams =
+    seamsMs.length === 0
+      ? ''
+      : `<p class="note">The charts show the ${seamsMs.length + 1} segments of this run one after the other, without the time between them: a thin line is where the next one begins.</p>\n`
   return `<div class="bar"><${level} id="${prefix}time-title">Over time</${level}><div class="tools" role="group" aria-label="Zoom">
 <button type="button" id="${prefix}zoom-in">Zoom in</button><button type="button" id="${prefix}zoom-out">Zoom out</button><button type="button" id="${prefix}zoom-reset">Whole run</button></div></div>
 <p class="hint">Drag across a chart to zoom in, double-click for the whole run. The address of this page then leads to what you see.</p>
-<div id="${prefix}time-charts"></div>
+${seams}<div id="${prefix}time-charts"></div>
 <div class="scrubber"><label for="${prefix}moment">Time</label><input type="range" id="${prefix}moment" min="0" max="0" value="0"><span id="${prefix}moment-words" class="moment-words" aria-hidden="true"></span></div>
 <details id="${prefix}time-table"><summary>Show as a table</summary></details>`
 }
@@ -111,8 +145,9 @@ function distributionPanel(prefix: string): string {
 }
 
 /** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until then. */
-const PANELS = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
-${timePanel('', 'h2')}
+function panelsOf(page: PageDocument): string {
+  return `<section id="time" class="card" aria-labelledby="time-title" hidden="">
+${timePanel('', 'h2', page)}
 </section>
 <section id="distribution" class="card" aria-labelledby="distribution-title" hidden="">
 <div class="bar"><h2 id="distribution-title">Response times</h2><div class="tools"><label>Show <select id="distribution-view"></select></label></div></div>
@@ -125,19 +160,23 @@ ${wrapTable('Labels', '<table id="label-table"><thead></thead><tbody></tbody></t
 <button type="button" id="more-labels" hidden="">Show all</button>
 </section>
 <noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`
+}
 
 /** One label by itself, above the page; the page's script opens it. */
-const LABEL_PANEL = `<dialog id="label-view" aria-labelledby="label-title">
+function labelPanel(page: PageDocument): string {
+  return `<dialog id="label-view" aria-labelledby="label-title">
 <div class="bar label-head"><div><p class="eyebrow">Label</p><h2 id="label-title" tabindex="-1"></h2></div><button type="button" id="label-close">Close</button></div>
 <p id="label-why" class="hint"></p>
+<p id="label-compared" hidden=""></p>
 <div id="label-tiles"></div>
 <p id="label-note" class="note"></p>
 <section id="label-errors" aria-label="Errors of the label"></section>
-<section id="label-time" aria-labelledby="label-time-title">${timePanel('label-', 'h3')}</section>
+<section id="label-time" aria-labelledby="label-time-title">${timePanel('label-', 'h3', page)}</section>
 <section id="label-distribution" aria-labelledby="label-distribution-title"><h3 id="label-distribution-title">Response times</h3>
 ${distributionPanel('label-')}</section>
 <section id="label-figures" aria-label="Figures of the label"></section>
 </dialog>`
+}
 
 /** The last runs of the branch, filled by the page's script as well. */
 const TREND_PANEL = `<section id="trend" class="card" aria-labelledby="trend-title" hidden="">

@@ -128,7 +128,7 @@ function describeFigures({ line, finding, comparison }: Judged): string {
 
 function describeBaseRuns({ metric }: BaselineThreshold, finding: ComparedScope): string {
   const { baseRuns, knownBaseRuns, before, isPaired } = finding
-  if (isPaired) return `${baseRuns} rounds side by side`
+  if (isPaired) return `means of ${baseRuns} rounds side by side`
   const known = `${knownBaseRuns} ${knownBaseRuns === 1 ? 'run' : 'runs'}`
   if (baseRuns === knownBaseRuns) return known
   const newest = `the newest ${baseRuns} of ${known}`

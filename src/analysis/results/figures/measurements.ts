@@ -47,7 +47,7 @@ export interface CountedTimes {
 
 export type Source = VerdictDocument['sources'][number]
 
-/** Points of equal width; `atMs` is the start of each, from the run's first start, and every list has its length. */
+/** Points of equal width; `atMs` is the start of each, from that of the first, and every list has its length. */
 export type TimeSeries = NonNullable<VerdictDocument['series']>
 
 export interface ErrorCount {
@@ -70,6 +70,8 @@ export interface Measurements {
   readonly regions: readonly string[]
   readonly grids: readonly string[]
   readonly series: TimeSeries | undefined
+  /** Of several runs end to end: where each of them but the first begins in the series. */
+  readonly seamsMs?: readonly number[]
   /** The clocks of grids differ: there is nothing over time of all of them together. */
   readonly areClocksApart?: boolean
   /** Undefined if the scope has no samples. */

@@ -5,7 +5,7 @@ import { axisOf, drawSamples, drawTidy, type Span } from './series.js'
 import { countTimes, SampleIndex, sumSamples } from './sample-figures.js'
 import { findOverTime, type StallSource } from './find-over-time.js'
 import { isInScope, overTimeOf } from './measurements.js'
-import type { AnyScope, Figures, Measurements, Source, TimeSeries, ErrorCount } from './measurements.js'
+import type { AnyScope, Figures, Measurements, Source, ErrorCount } from './measurements.js'
 import { sumTidy, TidyIndex } from './tidy-figures.js'
 
 interface IndexedRun {
@@ -62,7 +62,7 @@ export function mergeRuns(
     regions: listOf(results.map(({ region }) => region)),
     grids: listOf(results.map(({ grid }) => grid)),
     ...(areApart && { areClocksApart: true }),
-    series: areApart ? undefined : drawSeries(runs),
+    ...(areApart ? { series: undefined } : drawSeries(runs)),
     figures,
     errors(scope) {
       const parts = chooseSources(sources, scope).flatMap(({ scan }) => scan.parts)
@@ -185,18 +185,21 @@ function layOut(runs: readonly IndexedRun[]) {
   return startMs === undefined || endMs === undefined ? undefined : { laid, span: { startMs, endMs } }
 }
 
-function drawSeries(runs: readonly IndexedRun[]): TimeSeries | undefined {
+function drawSeries(runs: readonly IndexedRun[]): Pick<Measurements, 'series' | 'seamsMs'> {
   const layout = layOut(runs)
-  if (layout === undefined) return undefined
+  if (layout === undefined) return { series: undefined }
   const { laid, span } = layout
-  return (
+  const series =
     drawSamples(joinGrids(laid.map(({ lines }) => lines)), span) ??
     drawTidy(
       laid.flatMap(({ tidy }) => tidy.buckets),
       Math.max(...laid.map(({ tidy }) => tidy.bucketMs)),
       { ...span, endMs: span.endMs - 1 }
     )
-  )
+  if (series === undefined || laid.length < 2) return { series }
+  const bucketOf = ({ startMs }: Span): number => Math.floor(startMs / series.bucketMs)
+  const seamsMs = laid.slice(1).map((run) => (bucketOf(run.span) - bucketOf(span)) * series.bucketMs)
+  return { series, seamsMs }
 }
 
 function linesOf(sources: readonly IndexedSource[]): GridLines[] {

@@ -81,6 +81,10 @@ export class LabelView {
     const figures = detailed?.figures ?? found.row
     find('label-title', HTMLElement).textContent = nameLabel(label)
     find('label-why', HTMLElement).textContent = detailed === undefined ? '' : REASONS[detailed.why]
+    const change = page.labelChanges?.rows.find((row) => row.label === nameLabel(label))?.words ?? ''
+    const compared = find('label-compared', HTMLElement)
+    compared.textContent = change
+    compared.hidden = change === ''
     rewrite(find('label-tiles', HTMLElement), figures === undefined ? '' : renderLabelTiles(figures))
     find('label-note', HTMLElement).textContent = explain(page, found)
     rewrite(find('label-errors', HTMLElement), renderErrors(page, found))
@@ -107,7 +111,8 @@ function explain({ details, live, views }: PageDocument, { detailed, row }: Foun
       ? 'This page has no figures of this label: it shows those with the most samples, and verdict.json has all of them.'
       : 'This run has no such label.'
   if (live !== undefined) return 'Charts over time by label appear when the run has ended.'
-  if (details === null) return 'There are no charts over time by label for this run.'
+  if (details === null || details.labels.length === 0)
+    return 'There are no charts over time by label for this run.'
   const count = details.labels.length === 1 ? 'one label' : `${formatNumber(details.labels.length)} labels`
   return `Charts over time are kept for ${count}: those that thresholds name, the slowest, those that failed most and those with the most samples. This is not one of them.`
 }

@@ -54,6 +54,17 @@ export function drawBands(plot: uPlot, bands: readonly StallBand[], palette: Pal
   ctx.restore()
 }
 
+/** Where one of several runs ends and the next one begins. */
+export function drawSeams(plot: uPlot, seamsMs: readonly number[], palette: Palette): void {
+  const { ctx, bbox } = plot
+  for (const atMs of seamsMs) {
+    const x = Math.round(plot.valToPos(atMs / 1000, 'x', true))
+    if (x < bbox.left || x > bbox.left + bbox.width) continue
+    ctx.fillStyle = palette.muted
+    ctx.fillRect(x, bbox.top, uPlot.pxRatio, bbox.height)
+  }
+}
+
 export const NOT_COUNTED = 'warm-up, not counted'
 
 type Times = Pick<PageDocument, 'warmUp'> & { readonly series: Pick<Axis, 'atMs'> }

@@ -13,6 +13,7 @@ import {
   describeBand,
   drawBand,
   drawBands,
+  drawSeams,
   NOTHING_ANSWERED,
   isInWarmUp,
   NOT_COUNTED
@@ -137,6 +138,7 @@ export class TimeCharts {
           if (untilMs !== null) drawBand(plot, untilMs, palette)
           // There may be more of them by now.
           drawBands(plot, bandsOf(this.#plan ?? plan), palette)
+          drawSeams(plot, plan.seamsMs, palette)
         }
       ],
       setCursor: [({ cursor }) => this.#follow(cursor.idx)],
@@ -306,13 +308,14 @@ function listValues(plan: TimePlan, { lines, unit }: ChartPlan): Cell[][] {
   const { startMs, series, warmUp } = plan
   const hasNotes = warmUp?.untilMs != null || bandsOf(plan).length > 0
   const headings = [
-    ...['Seconds', 'Time'],
+    'Seconds',
+    ...(startMs === null ? [] : ['Time']),
     ...lines.map(({ name }) => withUnit(name, unit)),
     ...(hasNotes ? ['Note'] : [])
   ]
   const rows = series.atMs.map((at, i): Cell[] => [
     at / 1000,
-    startMs === null ? null : new Date(startMs + at).toISOString(),
+    ...(startMs === null ? [] : [new Date(startMs + at).toISOString()]),
     ...lines.map(({ said }) => said[i] ?? null),
     ...(hasNotes ? [notesOn(plan, i).join(', ')] : [])
   ])

@@ -1,4 +1,5 @@
 import type { DetailSeries } from '../../../../contract/verdict.js'
+import { roundTo } from '../../../../analysis/thresholds/format.js'
 import { formatBytes } from '../../../escape.js'
 import type { Limit, PageDetails, PageDocument } from '../../build-document.js'
 import { formatMs, formatNumber, formatRate } from '../../numbers.js'
@@ -30,7 +31,7 @@ export interface ChartPlan {
 }
 
 /** What charts over time show, of the run or of one label, on one axis. */
-export interface TimePlan extends Pick<PageDocument, 'startMs' | 'stalls' | 'warmUp'> {
+export interface TimePlan extends Pick<PageDocument, 'startMs' | 'seamsMs' | 'stalls' | 'warmUp'> {
   readonly series: { readonly bucketMs: number; readonly atMs: readonly number[] }
   readonly charts: readonly ChartPlan[]
 }
@@ -53,7 +54,7 @@ const CODE_SHADES: Readonly<Record<string, readonly ColourName[]>> = {
 }
 
 export function planRun(page: PageDocument): TimePlan | undefined {
-  const { series, details, startMs, stalls, warmUp, views } = page
+  const { series, details, startMs, seamsMs, stalls, warmUp, views } = page
   if (series === null) return undefined
   const inDetail = details && placeDetails(details.overall, details.offsetMs, series)
   const line = (of: SeriesName, colour: ColourName, name: string = colour): Line =>
@@ -68,12 +69,12 @@ export function planRun(page: PageDocument): TimePlan | undefined {
       lines: [line('activeThreads', 'threads', 'Active threads')]
     }
   ]
-  return { startMs, stalls, warmUp, series, charts: charts.filter(hasValues) }
+  return { startMs, seamsMs, stalls, warmUp, series, charts: charts.filter(hasValues) }
 }
 
 /** Its series has only what counts, so there is no warm-up to tell apart. */
 export function planLabel(page: PageDocument, { series, limits }: DetailedLabel): TimePlan {
-  const { startMs, stalls, details } = page
+  const { startMs, seamsMs, stalls, details } = page
   const { bucketMs } = series
   const atMs = series.atMs.map((at) => at + (details?.offsetMs ?? 0))
   const axis = { bucketMs, atMs }
@@ -90,7 +91,7 @@ export function planLabel(page: PageDocument, { series, limits }: DetailedLabel)
     failuresChart(plainLine('Failures', 'failures', series.failures), bucketMs),
     ...detailCharts(series)
   ]
-  return { startMs, stalls, warmUp: null, series: axis, charts: charts.filter(hasValues) }
+  return { startMs, seamsMs, stalls, warmUp: null, series: axis, charts: charts.filter(hasValues) }
 }
 
 /** What the CSVs do not contain gets no empty chart. */
@@ -117,11 +118,11 @@ function failuresChart(line: Line, bucketMs: number): ChartPlan {
   }
 }
 
-type Detailed = Pick<DetailSeries, 'bucketMs'> & {
-  readonly codes: readonly { readonly code: string; readonly counts: Values }[]
-} & Readonly<
-    Partial<Record<'connectMs' | 'ttfbMs' | 'downloadMs' | 'receivedPerSecond' | 'sentPerSecond', Values>>
-  >
+type DetailList = 'connectMs' | 'ttfbMs' | 'downloadMs' | 'receivedPerSecond' | 'sentPerSecond'
+type Detailed = Pick<DetailSeries, 'bucketMs'> &
+  Partial<Record<DetailList, Values | undefined>> & {
+    readonly codes: readonly { readonly code: string; readonly counts: Values }[]
+  }
 
 function detailCharts(detailed: Detailed): ChartPlan[] {
   const { bucketMs, codes, connectMs = [], ttfbMs = [], downloadMs = [] } = detailed
@@ -171,19 +172,31 @@ class CodeColours {
   }
 }
 
-/** On the page's axis: each point has the value of the bucket that it is in. All lists are rates and means, so the width of buckets does not matter. */
-function placeDetails(details: DetailSeries, offsetMs: number, { atMs }: Series): Detailed {
-  const place = (values: Values): Values =>
-    atMs.map((at) => values[Math.floor((at - offsetMs) / details.bucketMs)] ?? null)
-  const { connectMs, ttfbMs, downloadMs, receivedPerSecond, sentPerSecond } = details
-  const lists = { connectMs, ttfbMs, downloadMs, receivedPerSecond, sentPerSecond }
-  const placed = Object.entries(lists).flatMap(([name, values]) =>
-    values === undefined ? [] : [[name, place(values)] as const]
-  )
+/** On the page's axis, where a bucket may be as wide as several of theirs: rates are over all of it, times are means of its samples. */
+function placeDetails(details: DetailSeries, offsetMs: number, { atMs, bucketMs }: Series): Detailed {
+  const width = Math.max(1, bucketMs / details.bucketMs)
+  const buckets = atMs.map((at) => {
+    const first = Math.floor((at - offsetMs) / details.bucketMs)
+    return Array.from({ length: width }, (_, i) => first + i).filter((i) => i in details.atMs)
+  })
+  const { throughput, codes, connectMs, ttfbMs, downloadMs, receivedPerSecond, sentPerSecond } = details
+  const add = (values: Values, weigh: (i: number) => number = () => 1) =>
+    buckets.map((within) => within.reduce((sum, i) => sum + (values[i] ?? 0) * weigh(i), 0))
+  const rate = (values: Values): Values =>
+    add(values).map((sum, i) => (buckets[i]?.length === 0 ? null : sum / width))
+  const samples = add(throughput)
+  const mean = (values: Values): Values =>
+    add(values, (i) => throughput[i] ?? 0).map((sum, i) =>
+      samples[i] === 0 ? null : roundTo(sum / (samples[i] ?? 1), 2)
+    )
   return {
     bucketMs: details.bucketMs,
-    codes: details.codes.map(({ code, counts }) => ({ code, counts: place(counts) })),
-    ...Object.fromEntries(placed)
+    codes: codes.map(({ code, counts }) => ({ code, counts: rate(counts) })),
+    connectMs: connectMs && mean(connectMs),
+    ttfbMs: ttfbMs && mean(ttfbMs),
+    downloadMs: downloadMs && mean(downloadMs),
+    receivedPerSecond: receivedPerSecond && rate(receivedPerSecond),
+    sentPerSecond: sentPerSecond && rate(sentPerSecond)
   }
 }
 
