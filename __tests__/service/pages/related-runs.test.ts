@@ -85,11 +85,11 @@ describe('what differs between two runs of a plan', () => {
   const properties = [property('users', '5')]
 
   test.each<[string, Changes, string, boolean]>([
-    ['a parameter', { request: { properties } }, 'the parameter -Jusers (none, 5).', true],
+    ['a parameter', { request: { properties } }, 'the parameter -Jusers (A: none, B: 5).', true],
     [
       'an address',
       { request: { properties: [property('host', 'b.example')] } },
-      'the parameter -Jhost (none, b.example).',
+      'the parameter -Jhost (A: none, B: b.example).',
       false
     ],
     [
@@ -107,7 +107,7 @@ describe('what differs between two runs of a plan', () => {
     [
       'what is secret elsewhere',
       { request: { properties: [property('api-token', 'tok-123456'), property('q', 'a-tok-123456')] } },
-      'the parameter -Japi-token and the parameter -Jq (none, a-***).',
+      'the parameter -Japi-token and the parameter -Jq (A: none, B: a-***).',
       true
     ],
     [

@@ -391,7 +391,7 @@ describe('two runs are compared', () => {
     const label = rows.find(([name]) => name?.includes('onclick'))!
     expect(label[0]).toBe('&#60;i onclick=&#34;x&#34;&#62;&#38;&#39;')
     expect(label).toHaveLength(12)
-    expect(page.text).toMatch(/differ in the parameter -Jrehearsal.mean \(50, 100\)\.</)
+    expect(page.text).toMatch(/differ in the parameter -Jrehearsal.mean \(A: 50, B: 100\)\.</)
     const same = await browse(`/runs/${after}/compare?with=${after}`)
     expect(same.text).toContain('This is one run, compared with itself.')
   })

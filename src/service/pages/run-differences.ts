@@ -142,7 +142,7 @@ async function findDifferences(run: RunRecord, other: RunRecord, store: Store): 
     ...changedKeys(was.parameters, is.parameters, isSameProperty).map((key) => {
       const [before, after] = [was.parameters.get(key), is.parameters.get(key)]
       const isHidden = [before, after].some((each) => each !== undefined && isSecret(each))
-      return `the parameter ${shorten(key, LONGEST_VALUE)}${isHidden ? '' : ` (${show(before)}, ${show(after)})`}`
+      return `the parameter ${shorten(key, LONGEST_VALUE)}${isHidden ? '' : ` (A: ${show(before)}, B: ${show(after)})`}`
     })
   ]
 }

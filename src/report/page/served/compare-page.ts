@@ -178,7 +178,7 @@ function renderChange(
   const metric = metricNamed(key)
   if (old === null || now === null || metric === undefined || !factsOf(metric).isTime) return change
   const isFew = Math.min(before?.samples ?? 0, after?.samples ?? 0) < samplesNeeded(metric)
-  const words = `${signed(now - old)} ms <span class="origin">${change}${isFew ? ', few samples' : ''}</span>`
+  const words = `${signed(now - old, Math.abs(now - old) < 10 ? 2 : 1)} ms <span class="origin">${change}${isFew ? ', few samples' : ''}</span>`
   return isFew ? `<span class="few">${words}</span>` : words
 }
 
