@@ -83,8 +83,9 @@ ${actions === undefined ? '' : renderActions(actions, page.live !== undefined)}
 ${renderSection('comparison', renderInformation(page))}
 ${isFirst ? '' : labelChanges}
 ${TREND_PANEL}
-${renderSection('stalls', renderStalls(page))}
 ${renderSection('errors', renderErrors(page))}
+${TIME_PANEL}
+${renderSection('stalls', renderStalls(page))}
 ${PANELS}
 ${renderSection('places', renderPlaces(page))}
 ${renderSection('run', renderRun(page))}
@@ -111,10 +112,10 @@ function distributionPanel(prefix: string): string {
 }
 
 /** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until then. */
-const PANELS = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
+const TIME_PANEL = `<section id="time" class="card" aria-labelledby="time-title" hidden="">
 ${timePanel('', 'h2')}
-</section>
-<section id="distribution" class="card" aria-labelledby="distribution-title" hidden="">
+</section>`
+const PANELS = `<section id="distribution" class="card" aria-labelledby="distribution-title" hidden="">
 <div class="bar"><h2 id="distribution-title">Response times</h2><div class="tools"><label>Show <select id="distribution-view"></select></label></div></div>
 ${distributionPanel('')}
 </section>
