@@ -9,6 +9,7 @@ import {
   COUNT_PIXELS,
   DESKTOP,
   findingsOf,
+  keepPicture,
   openFolds,
   PHONE,
   until,
@@ -18,6 +19,14 @@ import {
 const changes = compareShops({ 'GET /': 1, 'GET /search': 0.8, 'POST /checkout': 1.6 })
 const failed: Outcome = { ...makeComparedOutcome({ ...SHOP_LOAD, seconds: 30 }), labelChanges: changes }
 const held = { ...failed, judgements: [makeCompared('holds')] }
+
+interface Box {
+  readonly left: number
+  readonly right: number
+  readonly top: number
+  readonly height: number
+  readonly inside?: number
+}
 
 describeInBrowser('base and head by label, in a browser', () => {
   const { openFile } = usePages(COUNT_PIXELS)
@@ -63,6 +72,30 @@ describeInBrowser('base and head by label, in a browser', () => {
     expect(await words.isVisible()).toBe(false)
     await page.close()
   }, 20_000)
+  test('has the outcome, the label and the change of each row within a narrow screen, and nothing beside it', async () => {
+    const { page } = await openFile(failed, { viewport: { width: 400, height: 900 } })
+    await keepPicture(page, 'outcomes-400')
+    const boxes = await page.evaluate<{ widths: number[]; rows: Box[][]; words: Box[] }>(`(() => {
+      const boxOf = (cell) => { const { left, right, top, height } = cell.getBoundingClientRect(); return { left, right, top, height } }
+      const all = (selector, root = document) => [...root.querySelectorAll(selector)]
+      return {
+        widths: all('.outcomes').map((table) => table.parentElement.scrollWidth - table.parentElement.clientWidth),
+        rows: all('#label-changes .outcomes tbody tr').map((row) => all('.pill, th, .change, td:nth-child(3)', row).map(boxOf)),
+        words: all('#thresholds .outcomes tbody tr').map((row) => ({ ...boxOf(row), inside: all('th, td', row).map(boxOf).reduce((sum, { height }) => sum + height, 0) }))
+      }
+    })()`)
+    expect(boxes.widths.length).toBeGreaterThan(1)
+    expect(boxes.widths.every((beside) => beside <= 0)).toBe(true)
+    for (const [pill, label, base, change] of boxes.rows) {
+      for (const box of [pill, label, base, change]) expect(box!.right).toBeLessThanOrEqual(400)
+      expect(label!.top).toBeLessThan(change!.top)
+      expect(change!.top).toBeLessThan(base!.top)
+    }
+    // No row is taller than what it contains.
+    for (const row of boxes.words) expect(row.height).toBeLessThan(row.inside! + 40)
+    expect(await findingsOf(page)).toEqual([])
+    await page.close()
+  })
 
   test('comes after the thresholds where nothing failed', async () => {
     const { page } = await openFile(held)

@@ -86,12 +86,27 @@ describeInBrowser('the page of a run', () => {
     await page.getByRole('button', { name: 'Compare' }).click()
     await page.waitForURL(`**/runs/${ids[2]!}/compare?with=${ids[0]!}`)
     const figures = page.getByRole('region', { name: 'All samples' })
-    expect(await figures.getByRole('row', { name: /^p95/ }).textContent()).toMatch(/\+\d+(\.\d)? %$/)
+    expect(await figures.getByRole('row', { name: /^p95/ }).textContent()).toMatch(
+      /\+[\d.]+ ms \+\d+(\.\d)? %(, few samples)?$/
+    )
+    const [, columnB] = await page
+      .getByRole('region', { name: 'The runs' })
+      .locator('thead th:not(:first-child)')
+      .all()
+    const { x, width } = (await columnB!.boundingBox())!
+    expect(x + width).toBeLessThanOrEqual(page.viewportSize()!.width)
+    const beside = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('#overall .scroll'))`
+    expect(await page.evaluate(beside)).toBe(0)
     const labels = page.getByRole('region', { name: 'By label' })
     expect(await labels.getByRole('rowheader').allTextContents()).toEqual(
       expect.arrayContaining(['home', 'check & out'])
     )
     await expectAccessible(page, `compare-page-${colorScheme}`)
+    await page.getByRole('button', { name: 'Copy as Markdown: By label' }).waitFor()
+    await page.getByRole('button', { name: colorScheme === 'dark' ? 'Light theme' : 'Dark theme' }).click()
+    expect(await page.locator('html').getAttribute('data-theme')).toBe(
+      colorScheme === 'dark' ? 'light' : 'dark'
+    )
     await page.getByRole('link', { name: 'Back to the run' }).click()
     await page.waitForURL(`**/runs/${ids[2]!}`)
     expect(complaints).toEqual([])

@@ -117,9 +117,11 @@ describe('a comparison that failed', () => {
     expect(text).toContain('<h2 id="label-changes-title">Which requests got slower</h2>')
     expect(text).toContain(SENTENCE)
     expect(text).toMatch(
-      /<span class="pill bad">slower<\/span><\/td><th scope="row"><a href="#label=POST%20%2Fcheckout">POST \/checkout<\/a><\/th><td class="number">310 ms<\/td><td class="number">465 ms<\/td><td class="number">\+50 % \(\+38\.2 to \+62\.8\)<svg class="gauge bad"/
+      /<span class="pill bad">slower<\/span><\/td><th scope="row"><a href="#label=POST%20%2Fcheckout">POST \/checkout<\/a><\/th><td class="number" data-name="Base">310 ms<\/td><td class="number" data-name="This run">465 ms<\/td><td class="number change" data-name="Change">\+50 % \(\+38\.2 to \+62\.8\)<svg class="gauge bad"/
     )
-    expect(text).toContain('<td class="number">0.1 % → 96 %</td><td class="number">5,000 → 1,000</td>')
+    expect(text).toContain(
+      '<td class="number" data-name="Errors">0.1 % → 96 %</td><td class="number" data-name="Samples">5,000 → 1,000</td>'
+    )
     expect(text).toContain('<span class="pill good">faster</span>')
     expect(text).not.toContain('id="compared-times"')
   })

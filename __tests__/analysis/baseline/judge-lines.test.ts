@@ -305,7 +305,14 @@ describe('recorded runs', () => {
     )
     const two = judgeOne(makeLine(), recorded([...base, p95Run(208)], p95Run(208)))
     expect(two.comparison.baseRuns).toBe(2)
-    expect(two.reason).toContain('(the newest 2 of 12 runs, as the one before differs: 249 ms; 98 %')
+    expect(two.reason).toContain('(the newest 2 of 12 runs; before: 249 ms; 98 %')
+    const known = [...base, p95Run(208)].map((run, day) => ({
+      ...run,
+      recorded: { commit: String(day % 10).repeat(40), atMs: Date.UTC(2026, 10, day + 1, 11, 19) }
+    }))
+    expect(judgeOne(makeLine(), recorded(known, p95Run(208))).reason).toContain(
+      '(the newest 2 of 12 runs, since 0000000 (2026-11-11 11:19 UTC); before: 249 ms; 98 %'
+    )
   })
 
   test("give the run's own figure", () => {

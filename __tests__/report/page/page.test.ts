@@ -220,7 +220,7 @@ describe('the page', () => {
     const information = makeOutcome({ shownComparisons: [makeCompared('holds'), makeCompared('broken')] })
     const detailed = makeDetailedOutcome({ ...SHOP_LOAD, seconds: 30 })
     for (const outcome of [makeComparedOutcome({ ...SHOP_LOAD, seconds: 5 }), information, detailed]) {
-      const tables = renderPage(outcome).match(/<table><thead>.*?<\/table>/gs) ?? []
+      const tables = renderPage(outcome).match(/<table(?: class="outcomes")?><thead>.*?<\/table>/gs) ?? []
       expect(tables.length).toBeGreaterThan(1)
       for (const table of tables) {
         const [head = 0, ...rows] = (table.match(/<tr[ >].*?<\/tr>/gs) ?? []).map((row) => {
@@ -456,4 +456,20 @@ describe('where the load came from', () => {
     const nodes = Array.from({ length: 700 }, (_, index) => makeNode({ number: index + 1 }))
     expect(readPage(renderPage(makeOutcome({ nodes }))).text).toContain('200 more are in verdict.json.')
   })
+})
+
+test('a long reason is the outcome in one sentence, and below it what led to it', () => {
+  const why = `p95 is 49 ms, −41 % against <the> baseline's 83 ms (${'3 of 4 runs; '.repeat(9)})`
+  const html = renderPage(makeOutcome({ reason: `1 of 3 thresholds holds; 2 lines were not judged: ${why}` }))
+  expect(html).toContain(
+    '<p class="reason">1 of 3 thresholds holds; 2 lines were not judged.</p><p class="note lines">p95 is 49 ms, −41 % against &#60;the&#62; baseline&#39;s'
+  )
+  const short = renderPage(makeOutcome({ reason: '1 threshold is broken: p95 is 90 ms, must be < 60 ms' }))
+  expect(short).toContain('<p class="reason">1 threshold is broken: p95 is 90 ms, must be &#60; 60 ms</p>')
+})
+
+test('times in which nothing was answered are below the charts that show them', () => {
+  const html = renderPage(makeStalledOutcome())
+  expect(html.indexOf('id="stalls"')).toBeGreaterThan(html.indexOf('id="time-charts"'))
+  expect(html.indexOf('id="stalls"')).toBeLessThan(html.indexOf('id="distribution"'))
 })

@@ -8,7 +8,8 @@ import {
   describeTrend,
   planTrend,
   renderTrendTable,
-  startOfBand
+  startOfBand,
+  writeDates
 } from '../../../src/report/page/trend-plan.js'
 import type { TrendPlan } from '../../../src/report/page/trend-plan.js'
 import { HOSTILE, makeTrend, makeTrendPoint } from '../../support/data/make-outcome.js'
@@ -95,9 +96,24 @@ describe('in words', () => {
     expect(describeTrend(makeTrend(1, () => ({}), { bands: {} }))).toBe(
       'This run; there is no earlier one of main yet.'
     )
+    expect(describeTrend(makeTrend(2, () => ({}), { bands: {} }))).toBe(
+      'The run before, of main, and this one (◆).'
+    )
+    expect(describeTrend(makeTrend(1, () => ({ isHead: false }), { bands: {} }))).toBe(
+      'The run before, of main.'
+    )
     const all = describeTrend(points({}, { unusable: 'timed out' }, { isAfterChange: true }))
     expect(all).toContain('Hollow: runs that are not part of the baseline.')
     expect(all).toContain('Dotted line: what was run changed')
+  })
+
+  test('days below a chart, and times where all runs are of one day', () => {
+    const at = (...times: string[]) =>
+      writeDates(times.map((time) => makeTrendPoint(0, { atMs: Date.parse(time) })))
+    expect(at('2026-11-17T23:59Z', '2026-11-18T00:01Z')).toEqual(['Nov 17', 'Nov 18'])
+    expect(at('2026-11-18T00:01Z', '2026-11-18T11:19Z')).toEqual(['00:01', '11:19'])
+    expect(at('2026-11-18T00:01Z')).toEqual(['Nov 18'])
+    expect(writeDates([undefined])).toEqual([''])
   })
 
   test('a run by time and commit, with what sets it apart', () => {

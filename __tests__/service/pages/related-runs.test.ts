@@ -1,8 +1,14 @@
-import { expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import type { RunRecord } from '../../../src/contract/records.js'
 import { buildProjectTrend, findRelated, listChoices } from '../../../src/service/pages/related-runs.js'
+import { warnOfDifferences } from '../../../src/service/pages/run-differences.js'
 import { Store } from '../../../src/service/store/store.js'
 import { makeRun } from '../store/records.js'
+import { createFolders } from '../support.js'
+
+const folders = createFolders()
+afterAll(() => folders.remove())
 
 /** A store that is never written to disk, and counts how often it is asked for the runs of a project. */
 class CountingStore extends Store {
@@ -15,7 +21,7 @@ class CountingStore extends Store {
 }
 
 function fill(count: number): { store: CountingStore; runs: RunRecord[] } {
-  const store = new CountingStore('nowhere')
+  const store = new CountingStore(folders.create())
   const runs = Array.from({ length: count }, (_, i) =>
     makeRun({ sequence: i + 1, status: 'finished', samples: 10, request: { project: 'shop' } })
   )
@@ -23,22 +29,148 @@ function fill(count: number): { store: CountingStore; runs: RunRecord[] } {
   return { store, runs }
 }
 
-test('the runs of a project are loaded once, for the trend and for the choices', () => {
+test('the runs of a project are loaded once, for the trend and for the choices', async () => {
   const { store, runs } = fill(300)
   const run = runs.at(-1)!
   const related = findRelated(run, store)
-  expect(buildProjectTrend(run, related)?.points).toHaveLength(31)
+  expect((await buildProjectTrend(run, related, store))?.points).toHaveLength(31)
   expect(listChoices(run, related)[0]?.id).toBe(runs.at(-2)!.id)
   expect(store.questions).toBe(1)
 })
 
-test.each([130, 350])('a run with %i later ones still has those before it', (later) => {
+test.each([130, 350])('a run with %i later ones still has those before it', async (later) => {
   const { store, runs } = fill(500)
   const index = 499 - later
   const run = runs[index]!
   const related = findRelated(run, store)
   expect(new Set(related).size).toBe(related.length)
-  const ids = buildProjectTrend(run, related)?.points.map(({ runId }) => runId)
+  const ids = (await buildProjectTrend(run, related, store))?.points.map(({ runId }) => runId)
   expect(ids).toEqual(runs.slice(index - 30, index + 1).map(({ id }) => id))
   expect(listChoices(run, related)[0]?.id).toBe(runs[index - 1]!.id)
+})
+
+type Changes = NonNullable<Parameters<typeof makeRun>[0]>
+
+/** A run after an earlier one of the same plan, and what a user sees of both. */
+async function follow(changes: Changes, files: readonly (Record<string, string> | undefined)[] = []) {
+  const store = new Store(folders.create())
+  const report = {
+    ...{ summary: '', mean_response_time: 1, mean_concurrency: 1, mean_throughput: 1, mean_error_rate: 0 },
+    rehearsal: false
+  }
+  const [other, run] = [{}, changes].map((own: Changes, index) => {
+    const names = Object.keys({ ...files[0], ...files[1] }).filter((name) => name !== 'plan.jmx')
+    const made = makeRun({
+      ...{ sequence: index + 1, status: 'finished', samples: 10, report },
+      files: [{ uuid: 'p', name: 'plan.jmx' }, ...names.map((name) => ({ uuid: name, name }))],
+      ...own
+    })
+    mkdirSync(store.folder.uploadDir(made.id), { recursive: true })
+    for (const [name, content] of Object.entries({ 'plan.jmx': 'a plan', ...files[index] }))
+      writeFileSync(store.folder.uploadedFile(made.id, name), content)
+    store.create({ run: made, grids: [] })
+    return made
+  }) as [RunRecord, RunRecord]
+  const trend = await buildProjectTrend(run, findRelated(run, store), store)
+  return { points: trend?.points, warnings: await warnOfDifferences(run, other, store) }
+}
+
+const NOT_SAME = 'These are not runs of the same test: they differ in'
+const property = (name: string, value: string, isSecret = false) => ({
+  ...{ kind: 'J' as const, name, value },
+  ...(isSecret && { isSecret })
+})
+
+describe('what differs between two runs of a plan', () => {
+  const properties = [property('users', '5')]
+
+  test.each<[string, Changes, string, boolean]>([
+    ['a parameter', { request: { properties } }, 'the parameter -Jusers (A: none, B: 5).', true],
+    [
+      'an address',
+      { request: { properties: [property('host', 'b.example')] } },
+      'the parameter -Jhost (A: none, B: b.example).',
+      false
+    ],
+    [
+      'a secret by its name',
+      { request: { properties: [property('api-token', 'tok-123456')] } },
+      'the parameter -Japi-token.',
+      false
+    ],
+    [
+      'a secret that is said to be one',
+      { request: { properties: [property('mail', 'ann-123456', true)] } },
+      'the parameter -Jmail.',
+      false
+    ],
+    [
+      'what is secret elsewhere',
+      { request: { properties: [property('api-token', 'tok-123456'), property('q', 'a-tok-123456')] } },
+      'the parameter -Japi-token and the parameter -Jq (A: none, B: a-***).',
+      true
+    ],
+    [
+      'hosts',
+      { request: { hosts: [{ host: 'a.example', address: '10.0.0.1' }] } },
+      'the addresses of hosts.',
+      false
+    ],
+    ['the duration', { request: { durationSec: 5 } }, 'the duration.', true],
+    ['the warm-up', { thresholds: { text: '', warmUpSec: 5 } }, 'the warm-up.', false]
+  ])('%s is said, and may end the line of the trend', async (_, changes, words, isAfterChange) => {
+    const { points, warnings } = await follow(changes)
+    expect(warnings).toEqual([`${NOT_SAME} ${words}`])
+    expect(points?.map((point) => point.isAfterChange)).toEqual([false, isAfterChange])
+  })
+
+  test('a file is compared by its content, if both runs still have it', async () => {
+    const changed = await follow({}, [
+      { 'data.csv': '1', 'user.properties': 'users=5' },
+      { 'data.csv': '1', 'user.properties': 'users=7' }
+    ])
+    expect(changed.warnings).toEqual([`${NOT_SAME} the file user.properties.`])
+    expect(changed.points?.map(({ isAfterChange }) => isAfterChange)).toEqual([false, true])
+    const plan = await follow({}, [{}, { 'plan.jmx': 'b plan' }])
+    expect(plan.warnings).toEqual([`${NOT_SAME} the plan.`])
+    const deleted = await follow({}, [{ 'data.csv': '1' }, undefined])
+    expect([deleted.warnings, deleted.points?.at(-1)?.isAfterChange]).toEqual([[], false])
+  })
+
+  test('large files are compared by their size', async () => {
+    const large = (end: string): Record<string, string> => ({ 'data.csv': 'x'.repeat(1 << 20) + end })
+    expect((await follow({}, [large('a'), large('b')])).warnings).toEqual([])
+    expect((await follow({}, [large('a'), large('ab')])).warnings).toEqual([`${NOT_SAME} the file data.csv.`])
+  })
+})
+
+test.each<[string, Changes, string]>([
+  [
+    'lost load',
+    { remoteErrors: 'load lost: stopped by a caller after 2 s' },
+    ' (load lost: stopped by a caller after 2 s)'
+  ],
+  ['failed', { status: 'problem', remoteErrors: 'No such class\nmore' }, ' (No such class)'],
+  ['has no samples', { samples: 0 }, '']
+])('a run that %s is no point of a trend, and a comparison with it says so', async (_, changes, reason) => {
+  const { points, warnings } = await follow(changes)
+  expect(points?.map(({ isHead }) => isHead)).toEqual([false])
+  expect(warnings).toEqual([
+    `B is not a complete run${reason}: its figures cannot be compared with those of another one.`
+  ])
+})
+
+test('a rehearsal is no point of the trend of what was measured', async () => {
+  const summary = { summary: '', mean_response_time: 1, mean_concurrency: 1 }
+  const report = { ...summary, mean_throughput: 1, mean_error_rate: 0, rehearsal: true }
+  const { points, warnings } = await follow({ report })
+  expect(points).toBeUndefined()
+  expect(warnings).toEqual([`${NOT_SAME} the kind of run (one is a rehearsal).`])
+})
+
+test('a run that is compared with itself is said to be', async () => {
+  const { store, runs } = fill(1)
+  expect(await warnOfDifferences(runs[0]!, runs[0]!, store)).toEqual([
+    'This is one run, compared with itself.'
+  ])
 })

@@ -3,7 +3,7 @@ import type { Outcome } from '../../analysis/outcome.js'
 import { escapeHtml } from '../escape.js'
 import { describeLabelChange, LABEL_CHANGE_HEADINGS as NAMES, labelChangeTable } from '../label-changes.js'
 import { makeEdges, sharesOf } from './distribution.js'
-import { linkLabel, numberCells, renderTable } from './numbers.js'
+import { linkLabel, namedCells, renderTable } from './numbers.js'
 import { intervalPicture } from './pictures.js'
 
 /** verdict.json has up to 200. */
@@ -69,7 +69,7 @@ export function renderLabelChanges({ labelChanges }: { labelChanges: LabelChange
     ...[NAMES.errors, 'Samples']
   ]
   const tableOf = (name: string, some: readonly string[]): string =>
-    renderTable({ name, headings, rows: some })
+    renderTable({ name, headings, rows: some, hasOutcomes: true })
   const rest = written.slice(MOST_OPEN_ROWS)
   return `<h2 id="label-changes-title">${title}</h2><p class="hint">${escapeHtml(sentence)}</p>
 ${tableOf(title, written.slice(0, MOST_OPEN_ROWS))}
@@ -90,7 +90,13 @@ function renderRow(row: Row, reach: number): string {
   const cells = [
     `<td><span class="pill ${tone}">${row.outcome}</span></td>`,
     `<th scope="row">${row.outcome === 'gone' ? escapeHtml(row.label) : linkLabel(row.label)}</th>`,
-    numberCells([row.base, row.head, row.change + renderChange(row, tone, reach), row.errors, row.samples])
+    namedCells([
+      [NAMES.base, row.base],
+      [NAMES.head, row.head],
+      [NAMES.change, row.change + renderChange(row, tone, reach), 'number change'],
+      [NAMES.errors, row.errors],
+      ['Samples', row.samples]
+    ])
   ]
   return `<tr>${cells.join('')}</tr>`
 }

@@ -48,16 +48,29 @@ export interface TableParts {
   readonly name: string
   readonly headings: readonly string[]
   readonly rows: readonly string[]
+  /** Each row begins with an outcome; on a narrow screen it is a list of cells. */
+  readonly hasOutcomes?: boolean
 }
 
 /** A table in its own scrollable box, also by keyboard, for narrow screens. */
-export function renderTable({ name, headings, rows }: TableParts): string {
+export function renderTable({ name, headings, rows, hasOutcomes = false }: TableParts): string {
   const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('')
-  return wrapTable(name, `<table><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`)
+  const kind = hasOutcomes ? ' class="outcomes"' : ''
+  return wrapTable(
+    name,
+    `<table${kind}><thead><tr>${head}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`
+  )
 }
 
 export function numberCells(cells: readonly string[]): string {
   return cells.map((cell) => `<td class="number">${cell}</td>`).join('')
+}
+
+/** With the names of their columns, for a table with outcomes. */
+export function namedCells(cells: readonly (readonly [name: string, html: string, kind?: string])[]): string {
+  return cells
+    .map(([name, html, kind = 'number']) => `<td class="${kind}" data-name="${name}">${html}</td>`)
+    .join('')
 }
 
 /** Names and values, which are HTML; empty if there are none. */

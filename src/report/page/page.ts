@@ -113,9 +113,12 @@ ${actions === undefined ? '' : renderActions(actions, page.live !== undefined)}
 ${renderSection('comparison', renderInformation(page))}
 ${isFirst ? '' : labelChanges}
 ${TREND_PANEL}
-${renderSection('stalls', renderStalls(page))}
 ${renderSection('errors', renderErrors(page))}
-${panelsOf(page)}
+<section id="time" class="card" aria-labelledby="time-title" hidden="">
+${timePanel('', 'h2', page)}
+</section>
+${renderSection('stalls', renderStalls(page))}
+${PANELS}
 ${renderSection('places', renderPlaces(page))}
 ${renderSection('run', renderRun(page))}
 ${renderSection('links', renderLinks(page))}
@@ -144,12 +147,8 @@ function distributionPanel(prefix: string): string {
 <details id="${prefix}distribution-table"><summary>Show as a table</summary></details>`
 }
 
-/** What the page's script fills: charts over time, the distribution, the table of labels. Hidden until then. */
-function panelsOf(page: PageDocument): string {
-  return `<section id="time" class="card" aria-labelledby="time-title" hidden="">
-${timePanel('', 'h2', page)}
-</section>
-<section id="distribution" class="card" aria-labelledby="distribution-title" hidden="">
+/** What the page's script fills, as the charts over time: the distribution, the table of labels. Hidden until then. */
+const PANELS = `<section id="distribution" class="card" aria-labelledby="distribution-title" hidden="">
 <div class="bar"><h2 id="distribution-title">Response times</h2><div class="tools"><label>Show <select id="distribution-view"></select></label></div></div>
 ${distributionPanel('')}
 </section>
@@ -160,7 +159,6 @@ ${wrapTable('Labels', '<table id="label-table"><thead></thead><tbody></tbody></t
 <button type="button" id="more-labels" hidden="">Show all</button>
 </section>
 <noscript><p class="card">The charts and the table of labels need JavaScript; it is part of this file and loads nothing.</p></noscript>`
-}
 
 /** One label by itself, above the page; the page's script opens it. */
 function labelPanel(page: PageDocument): string {

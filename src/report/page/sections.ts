@@ -36,11 +36,20 @@ export function renderOverview(page: PageDocument): string {
   return `${rehearsal === null ? '' : `<p class="rehearsal"><strong>${escapeHtml(rehearsal)}</strong>: nothing on this page was measured</p>`}
 <header class="headline ${tone}">
 <div class="verdict">${VERDICT_PICTURES[HEADLINE_TONES[page.headline]]}<div><p class="eyebrow">Load gate${run?.name == null ? '' : ` · ${escapeHtml(run.name)}`}</p><h1>${escapeHtml(titleOf(page))}</h1></div></div>
-<p class="reason">${escapeHtml(reason)}</p>
+${renderReason(reason)}
 ${warnings.map((warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning)}</p>`).join('')}
 ${[...(warmUp === null ? [] : [warmUp.sentence]), ...notes].map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('')}
 </header>
 ${renderTiles(page)}`
+}
+
+const OUTCOME = /^(.*? (?:broken|inconclusive|not judged)): (.{100,})$/s
+
+/** The outcome in one sentence, and what led to it below, if that is long. */
+function renderReason(reason: string): string {
+  const [, outcome = '', rest] = OUTCOME.exec(reason) ?? []
+  if (rest === undefined) return `<p class="reason">${escapeHtml(reason)}</p>`
+  return `<p class="reason">${escapeHtml(outcome)}.</p><p class="note lines">${escapeHtml(rest)}</p>`
 }
 
 /** The verdict, and what keeps it from being a plain one. */

@@ -2,7 +2,7 @@ import { escapeHtml } from '../escape.js'
 import { FINDINGS } from '../rows.js'
 import type { Headline, PageDocument, ThresholdRow } from './build-document.js'
 import { changePicture, gaugePicture, type Tone } from './pictures.js'
-import { renderTable } from './numbers.js'
+import { namedCells, renderTable } from './numbers.js'
 
 const RUN_STATUSES: readonly Headline[] = ['queued', 'running', 'stopping', 'finished', 'problem']
 const ROW_TONES: Readonly<Record<string, Tone>> = {
@@ -40,13 +40,18 @@ export function renderInformation(page: PageDocument): string {
   const table =
     rows.length === 0
       ? ''
-      : `<p class="hint">No threshold names <code>baseline</code>, so none of this is part of the verdict.</p>${renderTable({ name: 'Compared with the baseline', headings: ['Finding', ...COMPARED_HEADINGS], rows })}`
+      : `<p class="hint">No threshold names <code>baseline</code>, so none of this is part of the verdict.</p>${renderTable({ name: 'Compared with the baseline', headings: ['Finding', ...COMPARED_HEADINGS], rows, hasOutcomes: true })}`
   return `<h2 id="comparison-title">Compared with the baseline, for information</h2>${table}${renderSentences(page)}`
 }
 
 function renderAbsolute(thresholds: readonly ThresholdRow[]): string {
   const headings = ['Verdict', 'Threshold', 'Actual', 'Share of the limit', 'Margin', 'Explanation']
-  return renderTable({ name: 'Thresholds', headings, rows: thresholds.map(renderThreshold) })
+  return renderTable({
+    name: 'Thresholds',
+    headings,
+    rows: thresholds.map(renderThreshold),
+    hasOutcomes: true
+  })
 }
 
 function renderThreshold(row: ThresholdRow): string {
@@ -54,9 +59,9 @@ function renderThreshold(row: ThresholdRow): string {
   const cells = [
     `<td><span class="pill ${tone}">${escapeHtml(row.verdict)}</span></td>`,
     `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
-    `<td class="number">${renderFigure(row, row.actual)}</td>`,
+    namedCells([['Actual', renderFigure(row, row.actual)]]),
     `<td>${gaugePicture(row, tone)}</td>`,
-    `<td class="number">${escapeHtml(row.margin)}</td>`,
+    namedCells([['Margin', escapeHtml(row.margin)]]),
     `<td class="words">${escapeHtml(row.reason)}</td>`
   ]
   return `<tr>${cells.join('')}</tr>`
@@ -77,7 +82,7 @@ function renderCompared(thresholds: readonly ThresholdRow[], hasOthers: boolean)
     return `<tr>${cells}<td class="words">${escapeHtml(row.reason)}</td></tr>`
   })
   const headings = ['Outcome', ...COMPARED_HEADINGS, 'Explanation']
-  return `${heading}${renderTable({ name: 'Compared with the baseline', headings, rows })}`
+  return `${heading}${renderTable({ name: 'Compared with the baseline', headings, rows, hasOutcomes: true })}`
 }
 
 function comparisonCells(row: ThresholdRow, word: string, tone: Tone): string {
@@ -88,9 +93,11 @@ function comparisonCells(row: ThresholdRow, word: string, tone: Tone): string {
   const cells = [
     `<td><span class="pill ${tone}">${escapeHtml(word)}</span></td>`,
     `<th scope="row"><code>${escapeHtml(row.threshold)}</code></th>`,
-    `<td class="base"><span class="number">${escapeHtml(comparison.base)}</span>${from}</td>`,
-    `<td class="number">${renderFigure(row, comparison.head)}</td>`,
-    `<td class="number">${escapeHtml(comparison.change)}${changePicture(row, tone)}</td>`
+    namedCells([
+      ['Base', `<span class="number">${escapeHtml(comparison.base)}</span>${from}`, 'base'],
+      ['This run', renderFigure(row, comparison.head)],
+      ['Change', `${escapeHtml(comparison.change)}${changePicture(row, tone)}`, 'number change']
+    ])
   ]
   return cells.join('')
 }

@@ -83,14 +83,29 @@ export function startOfBand(points: readonly TrendPoint[]): number {
   return Math.max(0, points.map(({ isAfterChange }) => isAfterChange).lastIndexOf(true))
 }
 
+/** Days, or times where all are of one day. */
+export function writeDates(points: readonly (TrendPoint | undefined)[]): string[] {
+  const dates = points.map((point) => new Date(point?.atMs ?? NaN))
+  const write = (options: Intl.DateTimeFormatOptions): string[] =>
+    dates.map((date) =>
+      Number.isNaN(date.getTime()) ? '' : date.toLocaleString('en-US', { ...options, timeZone: 'UTC' })
+    )
+  const days = write({ month: 'short', day: 'numeric' })
+  const isOneDay = days.length > 1 && new Set(days).size === 1
+  return isOneDay ? write({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }) : days
+}
+
 export function describeTrend({ branch, points, bands }: Trend): string {
   const hasHead = points.some(({ isHead }) => isHead)
   const others = points.length - (hasHead ? 1 : 0)
-  const runs = others === 1 ? 'one run' : `${formatNumber(others)} runs`
+  const ones =
+    others === 1 ? `The run before, of ${branch},` : `The last ${formatNumber(others)} runs of ${branch}`
   const who =
     others === 0
       ? `This run; there is no earlier one of ${branch} yet`
-      : `The last ${runs} of ${branch}${hasHead ? ' and this one (◆)' : ''}`
+      : hasHead
+        ? `${ones} and this one (◆)`
+        : ones.replace(/,$/, '')
   return [
     `${who}.`,
     ...when(Object.keys(bands).length > 0, 'Shaded: where the next run is expected.'),

@@ -1,20 +1,17 @@
-import { readFile, stat } from 'node:fs/promises'
 import type { Trend, TrendPoint } from '../../analysis/baseline/build-trend.js'
 import type { RunChoice } from '../../report/page/served/served-pages.js'
 import { hasEnded, type RunRecord } from '../../contract/records.js'
 import { readSource } from '../../contract/api/run-source.js'
-import { count, formatDuration, formatMinute, shorten, when } from '../../contract/text.js'
-import { saysLoss } from '../runs/findings.js'
+import { formatDuration, formatMinute, shorten } from '../../contract/text.js'
 import { describeTool, type ServiceFacts } from '../service-facts.js'
 import type { Store } from '../store/store.js'
+import { describeNodes, isAfterChange, isUsable, partsOf } from './run-differences.js'
 
 /** Earlier runs in a trend. */
 const MOST_POINTS = 30
 const MOST_CHOICES = 50
 /** A project may have several plans, and runs that failed. */
 const MOST_LOOKED_AT = 200
-/** Larger plans are only compared by their size. */
-const MOST_PLAN_BYTES = 10 * 1024 ** 2
 
 /** The newest runs of the same project, newest first. An old run needs those before it too. */
 export function findRelated(run: RunRecord, store: Store): readonly RunRecord[] {
@@ -24,18 +21,29 @@ export function findRelated(run: RunRecord, store: Store): readonly RunRecord[] 
   return [...later, ...store.runsLike(run, { upTo: run.sequence - 1, limit: MOST_LOOKED_AT })]
 }
 
-/** The runs of the same plan up to this one, by all of their samples; undefined if there is no earlier one. */
-export function buildProjectTrend(run: RunRecord, related: readonly RunRecord[]): Trend | undefined {
+/**
+ * The runs of the same plan up to this one, by all of their samples; undefined if there is no earlier one. A run that failed or lost load is
+ * no point, not even as the last one.
+ */
+export async function buildProjectTrend(
+  run: RunRecord,
+  related: readonly RunRecord[],
+  store: Store
+): Promise<Trend | undefined> {
   const earlier = related
     .filter((other) => other.sequence < run.sequence && isSamePlan(run, other) && isUsable(other))
     .slice(0, MOST_POINTS)
   if (earlier.length === 0) return undefined
-  const runs = [...earlier].reverse().concat(run)
+  const runs = [...earlier].reverse().concat(isUsable(run) ? run : [])
+  const parts = await Promise.all(runs.map((each) => partsOf(each, store)))
   const { project } = run.request
   const plan = planOf(run)
   return {
     branch: project === null ? `${plan} without a project` : `${plan} in ${project}`,
-    points: runs.map((each, index) => pointOf(each, runs[index - 1], each === run)),
+    points: runs.map((each, index) => ({
+      ...pointOf(each, each === run),
+      isAfterChange: isAfterChange(parts[index - 1], parts[index])
+    })),
     bands: {}
   }
 }
@@ -44,16 +52,15 @@ function planOf({ files }: RunRecord): string {
   return files[0]?.name ?? 'no plan'
 }
 
+/** What a rehearsal made up is not the past of what was measured. */
 function isSamePlan(run: RunRecord, other: RunRecord): boolean {
-  return planOf(run) === planOf(other) && run.request.tool === other.request.tool
+  const [one, two] = [run, other].map((each) =>
+    JSON.stringify([planOf(each), each.request.tool, each.report?.rehearsal ?? false])
+  )
+  return one === two
 }
 
-/** A run that failed or lost load says nothing about what was tested. */
-function isUsable({ status, samples, remoteErrors }: RunRecord): boolean {
-  return status === 'finished' && (samples ?? 0) > 0 && !saysLoss(remoteErrors)
-}
-
-function pointOf(run: RunRecord, before: RunRecord | undefined, isHead: boolean): TrendPoint {
+function pointOf(run: RunRecord, isHead: boolean): Omit<TrendPoint, 'isAfterChange'> {
   const { report } = run
   const throughput = report?.mean_throughput
   const errorRate = report?.mean_error_rate
@@ -63,7 +70,6 @@ function pointOf(run: RunRecord, before: RunRecord | undefined, isHead: boolean)
     runId: run.id,
     unusable: undefined,
     isHead,
-    isAfterChange: before !== undefined && loadDifferences(before, run).length > 0,
     p95Ms: run.p95Ms,
     throughput: throughput == null ? undefined : throughput / 60,
     errorRate: errorRate == null ? undefined : errorRate / 100
@@ -72,15 +78,6 @@ function pointOf(run: RunRecord, before: RunRecord | undefined, isHead: boolean)
 
 function commitOf({ request }: RunRecord): string | undefined {
   return readSource(request.notes ?? '').parts.find(({ key }) => key === 'commit')?.word
-}
-
-function loadDifferences({ request: one }: RunRecord, { request: other }: RunRecord): string[] {
-  return [
-    ...when(one.tool !== other.tool, 'the tool'),
-    ...when(one.threads !== other.threads, 'the threads'),
-    ...when(one.rampupSec !== other.rampupSec, 'the ramp-up'),
-    ...when(one.durationSec !== other.durationSec, 'the duration')
-  ]
 }
 
 /** Those that have ended: of the same plan first, and those before this one before later ones. */
@@ -122,33 +119,4 @@ export function factsToCompare(run: RunRecord, facts: ServiceFacts): [string, st
     ['Requested duration', seconds(request.durationSec)],
     ['Nodes', describeNodes(run, facts.store)]
   ]
-}
-
-function describeNodes(run: RunRecord, store: Store): string {
-  const grids = store
-    .gridsOf(run)
-    .map(({ spec }) => `${count(spec.instanceQuantity, 'node')} in ${spec.region}`)
-  return grids.sort().join(', ') || '–'
-}
-
-/** What differs between two runs besides what was measured. */
-export async function findDifferences(run: RunRecord, other: RunRecord, store: Store): Promise<string[]> {
-  return [
-    ...when(run.request.project !== other.request.project, 'the project'),
-    ...when(!(await hasSamePlan(run, other, store)), 'the plan'),
-    ...loadDifferences(run, other),
-    ...when((run.thresholds?.warmUpSec ?? 0) !== (other.thresholds?.warmUpSec ?? 0), 'the warm-up'),
-    ...when(describeNodes(run, store) !== describeNodes(other, store), 'the nodes')
-  ]
-}
-
-/** By its content, if both still have it. */
-async function hasSamePlan(run: RunRecord, other: RunRecord, store: Store): Promise<boolean> {
-  const [one, two] = [run, other].map(({ id, files }) => store.folder.uploadedFile(id, files[0]?.name ?? ''))
-  if (one === undefined || two === undefined) return true
-  const sizes = await Promise.all([one, two].map((file) => stat(file).catch(() => undefined)))
-  const [first, second] = sizes.map((found) => (found?.isFile() ? found.size : undefined))
-  if (first === undefined || second === undefined) return planOf(run) === planOf(other)
-  if (first !== second || first > MOST_PLAN_BYTES) return first === second
-  return (await readFile(one)).equals(await readFile(two))
 }

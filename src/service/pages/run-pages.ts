@@ -40,14 +40,8 @@ import { findRowSecrets } from '../runs/row-secrets.js'
 import { hasEnded, RUN_STATUSES, type RunRecord, type RunThresholds } from '../../contract/records.js'
 import type { RunFilter } from '../store/store.js'
 import { describeLinks } from './run-links.js'
-import {
-  buildProjectTrend,
-  factsToCompare,
-  findDifferences,
-  findRelated,
-  listChoices,
-  nameOf
-} from './related-runs.js'
+import { buildProjectTrend, factsToCompare, findRelated, listChoices, nameOf } from './related-runs.js'
+import { warnOfDifferences } from './run-differences.js'
 import { type Sight, Watch } from './watch.js'
 
 /** Rendered pages of ended runs are cached, because their results may take seconds to read; only a few, because they may be large. */
@@ -129,7 +123,7 @@ export class RunPages {
     return (await loadPages()).renderComparePage({
       run: await this.#compared(run),
       other: other && (await this.#compared(other)),
-      differences: other ? await findDifferences(run, other, store) : [],
+      warnings: other ? await warnOfDifferences(run, other, store) : [],
       ...{ comparePath: `${this.#pathOf(run)}/compare`, choices, chosen },
       ...{ homePath: HOME, visitor: visitorOf(user) }
     })
@@ -144,7 +138,8 @@ export class RunPages {
   async #showEnded(run: RunRecord, related: readonly RunRecord[]): Promise<PageDocument> {
     const { facts } = this.ports
     const [pages, drawing] = [await facts.loadPages(), await this.#drawEnded(run)]
-    return pages.addLinks(drawing, await describeLinks(run, facts), buildProjectTrend(run, related))
+    const trend = await buildProjectTrend(run, related, facts.store)
+    return pages.addLinks(drawing, await describeLinks(run, facts), trend)
   }
 
   /** The page of an ended run as a file: it opens from disk and leads nowhere. */

@@ -25,6 +25,7 @@ export function asComparedRun(run: RecordedRun): ComparedRun {
   }
   return {
     apdex: run.apdex ?? undefined,
+    recorded: { commit: run.commit, atMs: run.atMs },
     labels: listOf(run.scopes.map(({ label }) => label)),
     regions,
     figures(scope) {

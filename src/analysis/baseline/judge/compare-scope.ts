@@ -50,6 +50,8 @@ export interface ComparedScope {
   readonly knownBaseRuns: number
   /** The figure of the run before those that the base is the mean of, if that is where it differs. */
   readonly before: number | undefined
+  /** The first of the runs that the base is the mean of. */
+  readonly since?: Reading['recorded']
   readonly headRuns: number
   readonly isPaired: boolean
   /** The samples of the side that has fewer: of its shortest run, or side by side of all its segments. */
@@ -166,6 +168,7 @@ function compareRuns(
     baseRuns: centreRuns,
     knownBaseRuns: base.length,
     before: centreRuns < MOST_CENTRE_RUNS ? base.at(-centreRuns - 1)?.figure : undefined,
+    since: centre[0]?.recorded,
     headRuns: judged.length,
     isPaired: false,
     samples: Math.min(...[...centre, ...judged].map(({ samples }) => samples)),

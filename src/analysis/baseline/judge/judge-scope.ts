@@ -1,6 +1,6 @@
 import { formatActual, formatValue, formatChange, formatSize } from '../../thresholds/format.js'
 import type { BaselineThreshold } from '../../thresholds/grammar/threshold.js'
-import { shorten } from '../../../contract/text.js'
+import { formatMinute, shorten } from '../../../contract/text.js'
 import { describeScope } from '../../thresholds/quoting.js'
 import { classify, mostResolutionFor, LEAST_SAMPLES_BEYOND, type Doubt } from '../statistics/classify.js'
 import { LEVEL, tQuantile } from '../statistics/evidence-of-change.js'
@@ -127,14 +127,14 @@ function describeFigures({ line, finding, comparison }: Judged): string {
 }
 
 function describeBaseRuns({ metric }: BaselineThreshold, finding: ComparedScope): string {
-  const { baseRuns, knownBaseRuns, before, isPaired } = finding
+  const { baseRuns, knownBaseRuns, before, since, isPaired } = finding
   if (isPaired) return `means of ${baseRuns} rounds side by side`
   const known = `${knownBaseRuns} ${knownBaseRuns === 1 ? 'run' : 'runs'}`
   if (baseRuns === knownBaseRuns) return known
   const newest = `the newest ${baseRuns} of ${known}`
-  return before === undefined || baseRuns === 1
-    ? newest
-    : `${newest}, as the one before differs: ${formatValue(metric, before)}`
+  if (before === undefined || baseRuns === 1) return newest
+  const first = since && `, since ${since.commit.slice(0, 7)} (${formatMinute(since.atMs)})`
+  return `${newest}${first ?? ''}; before: ${formatValue(metric, before)}`
 }
 
 function describeLoneBase({ line, finding, comparison }: Judged): string {

@@ -13,6 +13,7 @@ export interface Reading extends Counted {
   /** In base units. */
   readonly figure: number
   readonly doubt?: string
+  readonly recorded?: ComparedRun['recorded']
 }
 
 /** Undefined if the run cannot give the figure. `targetMs` is that of the apdex. */
@@ -34,7 +35,8 @@ export function readRun(
   const counted = { samples: figures?.samples ?? Infinity, failures: figures?.failures ?? 0 }
   // Only runs whose rows are all there are compared.
   const doubt = isApdex && isOverall(scope) && run.apdex ? doubtServiceApdex(run.apdex, figures) : undefined
-  return { y, figure, ...counted, ...(doubt !== undefined && { doubt }) }
+  const { recorded } = run
+  return { y, figure, ...counted, ...(recorded && { recorded }), ...(doubt !== undefined && { doubt }) }
 }
 
 function readApdex(run: ComparedRun, scope: Scope, targetMs: number | undefined): number | undefined {

@@ -8,6 +8,8 @@ export interface ComparedRun {
   readonly apdex: { readonly score: number; readonly targetMs: number } | undefined
   /** Epoch ms of its first start, if that is known. */
   readonly startMs?: number | undefined
+  /** What it is a run of, if it was recorded. */
+  readonly recorded?: { readonly commit: string; readonly atMs: number }
   readonly labels: readonly string[]
   readonly regions: readonly string[]
   /** Undefined if the scope has no samples, or none were recorded for it. */

@@ -1,10 +1,12 @@
 import { REHEARSAL } from '../../../analysis/outcome.js'
-import { count, joinWords } from '../../../contract/text.js'
 import type { FiguresDocument } from '../../../contract/verdict.js'
 import { escapeHtml } from '../../escape.js'
-import { PAGE_STYLE_HASH } from '../assets.js'
-import type { LabelRow, PageDocument } from '../build-document.js'
+import { samplesNeeded } from '../../../analysis/baseline/statistics/classify.js'
+import { factsOf, metricNamed } from '../../../analysis/thresholds/metrics.js'
+import { LIST_SCRIPT, LIST_SCRIPT_HASH } from '../assets.js'
+import type { LabelRow, PageDocument, View } from '../build-document.js'
 import { formatNumber, nameLabel, numberCells, renderSection, renderTable } from '../numbers.js'
+import { pagePolicy } from '../page.js'
 import { FIGURE_COLUMNS } from '../sections.js'
 import { type RunChoice, renderChoices } from './run-actions.js'
 import { renderHead, renderTop, type RenderedPage, type Visitor } from './served-parts.js'
@@ -23,8 +25,8 @@ interface ComparisonView {
   readonly run: ComparedRun
   /** The one that it is compared with; undefined if there is none. */
   readonly other: ComparedRun | undefined
-  /** What differs between them besides what was measured, as in `threads`. */
-  readonly differences: readonly string[]
+  /** Why their figures may not be comparable, one sentence each. */
+  readonly warnings: readonly string[]
   readonly comparePath: string
   readonly choices: readonly RunChoice[]
   readonly chosen: string | undefined
@@ -37,29 +39,31 @@ const MOST_LABELS = 500
 const TITLE = 'Compare two runs'
 const NONE = '–'
 const CHANCE =
-  'Two runs of the same test also differ by chance. A gate with a baseline tells whether a change is more than that.'
+  'Two runs of the same test also differ by chance. Only a gate with a baseline can tell whether a change is more than that.'
 
-/** Two runs side by side: A is the other one, B the one whose page leads here. It has no script. */
+/** Two runs side by side: A is the other one, B the one whose page leads here. It works without its script. */
 export function renderComparePage(view: ComparisonView): RenderedPage {
-  const policy = `default-src 'none'; style-src '${PAGE_STYLE_HASH}'; base-uri 'none'; form-action 'self'`
+  const policy = pagePolicy({ homePath: view.homePath }, LIST_SCRIPT_HASH)
   const { run, other, homePath, visitor, comparePath, choices, chosen } = view
   const form = renderChoices(comparePath, choices, chosen)
   const html = `${renderHead({ policy, title: TITLE })}
 <body>
+<button type="button" id="theme" hidden="">Dark</button>
 <main>
 ${renderTop(visitor, { path: homePath, isHere: false })}
 <h1>${TITLE}</h1>
 <section class="card" id="actions" aria-label="The runs"><div class="bar">${form}<a href="${escapeHtml(run.path)}">Back to the run</a></div>
-${other === undefined ? '<p>There is no other run of this project that has ended.</p>' : renderRuns(run, other, view.differences)}</section>
+${other === undefined ? '<p>There is no other run of this project that has ended.</p>' : renderRuns(run, other, view.warnings)}</section>
 ${other === undefined ? '' : `${renderOverall(run, other)}\n${renderLabels(run, other)}`}
 </main>
+<script>${LIST_SCRIPT}</script>
 </body>
 </html>
 `
   return { html, policy }
 }
 
-function renderRuns(run: ComparedRun, other: ComparedRun, differences: readonly string[]): string {
+function renderRuns(run: ComparedRun, other: ComparedRun, warnings: readonly string[]): string {
   const valueOf = ({ facts }: ComparedRun, name: string): string =>
     facts.find(([each]) => each === name)?.[1] ?? NONE
   const known = run.facts.filter(([name]) => [other, run].some((each) => valueOf(each, name) !== NONE))
@@ -76,11 +80,10 @@ function renderRuns(run: ComparedRun, other: ComparedRun, differences: readonly 
     headings: ['', 'A', 'B'].map((heading) => heading || '<span class="unseen">What</span>'),
     rows: [`<tr><th scope="row">Run</th>${links.join('')}</tr>`, ...rows]
   })
-  const warning =
-    differences.length === 0
-      ? ''
-      : `<p class="warning"><strong>Warning:</strong> These are not runs of the same test: they differ in ${escapeHtml(joinWords(differences))}.</p>`
-  return `${warning}${table}<p class="hint">${CHANCE}</p>`
+  const warned = warnings.map(
+    (warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning)}</p>`
+  )
+  return `${warned.join('')}${table}<p class="hint">${CHANCE}</p>`
 }
 
 function renderOverall(run: ComparedRun, other: ComparedRun): string {
@@ -90,7 +93,7 @@ function renderOverall(run: ComparedRun, other: ComparedRun): string {
   if (before === undefined || after === undefined)
     return renderSection('overall', `${title}<p>${missing.map(describeMissing).join(' ')}</p>`)
   const rows = FIGURE_COLUMNS.map(({ key, name, write }) => {
-    const cells = [write(before[key]), write(after[key]), formatChange(key, before[key], after[key])]
+    const cells = [write(before[key]), write(after[key]), renderChange(key, before, after)]
     return `<tr><th scope="row">${name}</th>${numberCells(cells)}</tr>`
   })
   return renderSection(
@@ -106,9 +109,10 @@ function describeMissing({ name, page }: ComparedRun): string {
 const LABEL_COLUMNS = ['p95', 'median', 'error_rate', 'samples'] as const
 
 function renderLabels(run: ComparedRun, other: ComparedRun): string {
-  const [before, after] = [other, run].map(({ page }) => page.views[0]?.labels ?? [])
-  const pairs = pairLabels(before ?? [], after ?? [])
-  if (pairs.length === 0 || run.page.views.length === 0 || other.page.views.length === 0) return ''
+  const [before, after] = [other, run].map(({ page }) => page.views[0])
+  if (before === undefined || after === undefined) return ''
+  const pairs = pairLabels(before, after)
+  if (pairs.length === 0) return ''
   const shown = pairs.slice(0, MOST_LABELS).sort((one, two) => growthOf(two) - growthOf(one))
   const headings = [
     'Label',
@@ -117,14 +121,16 @@ function renderLabels(run: ComparedRun, other: ComparedRun): string {
       return [`${shortName} A`, `${shortName} B`, ...(key === 'samples' ? [] : ['Change'])]
     })
   ]
-  const hidden = pairs.length - shown.length
-  const more =
-    hidden === 0
-      ? ''
-      : ` ${count(hidden, 'label')} with fewer samples ${hidden === 1 ? 'is' : 'are'} not shown.`
+  const [countA, countB] = [before, after].map((view) =>
+    formatNumber(view.labels.length + view.labelsLeftOut)
+  )
+  const isCut = pairs.length > shown.length || before.labelsLeftOut + after.labelsLeftOut > 0
+  const more = isCut
+    ? ` A has ${countA} labels, B ${countB}: the ${formatNumber(shown.length)} with the most samples are shown.`
+    : ''
   return renderSection(
     'compared-labels',
-    `<h2 id="compared-labels-title">By label</h2><p class="hint">The label whose p95 grew the most comes first.${more}</p>${renderTable({ name: 'By label', headings, rows: shown.map(renderPair) })}`
+    `<h2 id="compared-labels-title">By label</h2><p class="hint">The label whose p95 grew by the most milliseconds comes first.${more}</p>${renderTable({ name: 'By label', headings, rows: shown.map(renderPair) })}`
   )
 }
 
@@ -134,17 +140,16 @@ interface Pair {
   readonly after: LabelRow | undefined
 }
 
-/** Those with the most samples first. */
-function pairLabels(before: readonly LabelRow[], after: readonly LabelRow[]): Pair[] {
-  const old = new Map(before.map((row) => [row.label, row]))
-  const known = new Set(after.map(({ label }) => label))
+/** Those with the most samples first. A label that is missing in a shortened list may be one of those left out of it. */
+function pairLabels(before: View, after: View): Pair[] {
+  const [old, now] = [before, after].map(({ labels }) => new Map(labels.map((row) => [row.label, row])))
   const samplesOf = (pair: Pair): number => Math.max(pair.before?.samples ?? 0, pair.after?.samples ?? 0)
-  return [
-    ...after.map((row) => ({ label: row.label, before: old.get(row.label), after: row })),
-    ...before
-      .filter(({ label }) => !known.has(label))
-      .map((row) => ({ label: row.label, before: row, after: undefined }))
-  ].sort((one, two) => samplesOf(two) - samplesOf(one))
+  return [...new Set([...after.labels, ...before.labels].map(({ label }) => label))]
+    .map((label) => ({ label, before: old?.get(label), after: now?.get(label) }))
+    .filter(
+      (pair) => (pair.before ?? before.labelsLeftOut === 0) && (pair.after ?? after.labelsLeftOut === 0)
+    )
+    .sort((one, two) => samplesOf(two) - samplesOf(one))
 }
 
 /** In ms; a label of one run alone comes last. */
@@ -156,9 +161,25 @@ function renderPair({ label, before, after }: Pair): string {
   const cells = LABEL_COLUMNS.flatMap((key) => {
     const write = FIGURE_COLUMNS.find((column) => column.key === key)?.write ?? formatNumber
     const [old, now] = [before?.[key] ?? null, after?.[key] ?? null]
-    return [write(old), write(now), ...(key === 'samples' ? [] : [formatChange(key, old, now)])]
+    if (key === 'samples') return [write(old), write(now)]
+    return [write(old), write(now), renderChange(key, before, after)]
   })
   return `<tr><th scope="row">${escapeHtml(nameLabel(label))}</th>${numberCells(cells)}</tr>`
+}
+
+/** Of times also in ms; grey where one of the runs has fewer samples than a gate would judge. */
+function renderChange(
+  key: keyof FiguresDocument,
+  before: FiguresDocument | undefined,
+  after: FiguresDocument | undefined
+): string {
+  const [old, now] = [before?.[key] ?? null, after?.[key] ?? null]
+  const change = formatChange(key, old, now)
+  const metric = metricNamed(key)
+  if (old === null || now === null || metric === undefined || !factsOf(metric).isTime) return change
+  const isFew = Math.min(before?.samples ?? 0, after?.samples ?? 0) < samplesNeeded(metric)
+  const words = `${signed(now - old, Math.abs(now - old) < 10 ? 2 : 1)} ms <span class="origin">${change}${isFew ? ', few samples' : ''}</span>`
+  return isFew ? `<span class="few">${words}</span>` : words
 }
 
 /** In per cent; percentage points for a rate of errors, plain for an apdex; a dash where there is nothing to say. */

@@ -9,6 +9,7 @@ import {
   planTrend,
   renderTrendTable,
   startOfBand,
+  writeDates,
   type TrendPlan
 } from '../../trend-plan.js'
 import { fillWhenOpen, find, make } from '../elements.js'
@@ -221,7 +222,7 @@ function chartOptions(plan: TrendPlan, { points, palette, width }: Look & { widt
         ...{ ...axisLook(palette), grid: { show: false }, size: 28 },
         splits: () => datedRuns(points.length),
         filter: (_, splits) => splits,
-        values: (_, splits) => splits.map((index) => dayOf(points[index]))
+        values: (_, splits) => writeDates(splits.map((index) => points[index]))
       },
       numberAxis(palette, { size: AXIS_WIDTH, space: 36 })
     ],
@@ -235,13 +236,6 @@ function chartOptions(plan: TrendPlan, { points, palette, width }: Look & { widt
 function datedRuns(count: number): number[] {
   const at = Array.from({ length: DATES }, (_, i) => Math.floor((count * (2 * i + 1)) / (2 * DATES)))
   return [...new Set(at)]
-}
-
-function dayOf(point: TrendPoint | undefined): string {
-  const date = new Date(point?.atMs ?? NaN)
-  return Number.isNaN(date.getTime())
-    ? ''
-    : date.toLocaleDateString('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })
 }
 
 type Drawing = Look & { readonly plan: TrendPlan }

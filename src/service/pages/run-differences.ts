@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { isAddress } from '../../analysis/baseline/document/fingerprint.js'
+import type { RunRecord } from '../../contract/records.js'
+import { isSecretName } from '../../contract/secret-names.js'
+import { count, joinWords, shorten, when } from '../../contract/text.js'
+import { redactLog } from '../engines/redact-log.js'
+import { saysLoss } from '../runs/findings.js'
+import { readRunSecrets } from '../runs/row-secrets.js'
+import type { Store } from '../store/store.js'
+
+/** Files of a run are compared by content up to this many bytes in all, the others by size. */
+const MOST_READ_BYTES = 1024 ** 2
+const LONGEST_VALUE = 60
+const MOST_NAMED = 12
+
+type Property = RunRecord['request']['properties'][number]
+
+/** What two runs of the same test have in common, by name. */
+interface Parts {
+  readonly settings: ReadonlyMap<string, string>
+  readonly parameters: ReadonlyMap<string, Property>
+  /** The size and, if it was read, a hash; undefined if it has been deleted. */
+  readonly files: ReadonlyMap<string, string | undefined>
+}
+
+export async function partsOf(run: RunRecord, store: Store): Promise<Parts> {
+  const { request, report } = run
+  const hosts = request.hosts.map(({ host, address }) => `${host}/${address}`)
+  return {
+    settings: new Map([
+      ['the kind of run (one is a rehearsal)', String(report?.rehearsal ?? false)],
+      ['the tool', request.tool],
+      ['the threads', String(request.threads)],
+      ['the ramp-up', String(request.rampupSec)],
+      ['the duration', String(request.durationSec)],
+      ['the nodes', describeNodes(run, store)],
+      [HOSTS, hosts.sort().join(' ')]
+    ]),
+    parameters: new Map(request.properties.map((each) => [`-${each.kind}${each.name}`, each])),
+    files: await readFiles(run, store)
+  }
+}
+
+const HOSTS = 'the addresses of hosts'
+
+export function describeNodes(run: RunRecord, store: Store): string {
+  const grids = store
+    .gridsOf(run)
+    .map(({ spec }) => `${count(spec.instanceQuantity, 'node')} in ${spec.region}`)
+  return grids.sort().join(', ') || '–'
+}
+
+async function readFiles({ id, files }: RunRecord, store: Store): Promise<Parts['files']> {
+  const read = new Map<string, string | undefined>()
+  let room = MOST_READ_BYTES
+  for (const [index, { name }] of files.entries()) {
+    const path = store.folder.uploadedFile(id, name)
+    const size = (await stat(path).catch(() => undefined))?.size
+    const content = size !== undefined && size <= room ? await readFile(path).catch(() => '') : ''
+    room -= content.length
+    const hash = content.length === 0 ? '' : createHash('sha256').update(content).digest('hex')
+    read.set(
+      index === 0 ? 'the plan' : `the file ${name}`,
+      size === undefined ? undefined : `${size} ${hash}`
+    )
+  }
+  return read
+}
+
+/** Where the target is, and secrets that are renewed, make no difference to what was run; a baseline has the same rule. */
+export function isAfterChange(before: Parts | undefined, after: Parts | undefined): boolean {
+  if (before === undefined || after === undefined) return false
+  const parameters = changedKeys(before.parameters, after.parameters, isSameProperty).map(
+    (key) => after.parameters.get(key) ?? before.parameters.get(key)
+  )
+  return (
+    changedKeys(before.settings, after.settings).some((name) => name !== HOSTS) ||
+    parameters.some((each) => each !== undefined && !isAddress(each.name) && !isSecret(each)) ||
+    changedKeys(before.files, after.files, isSameFile).length > 0
+  )
+}
+
+function changedKeys<T>(
+  one: ReadonlyMap<string, T>,
+  other: ReadonlyMap<string, T>,
+  isSame = (a: T, b: T): boolean => a === b
+): string[] {
+  return [...new Set([...one.keys(), ...other.keys()])].filter((key) => {
+    if (!one.has(key) || !other.has(key)) return true
+    return !isSame(one.get(key) as T, other.get(key) as T)
+  })
+}
+
+function isSameProperty(one: Property, other: Property): boolean {
+  return one.value === other.value
+}
+
+/** By what is known of both. */
+function isSameFile(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one.startsWith(other) || other.startsWith(one)
+}
+
+function isSecret({ name, isSecret: isSaid = false }: Property): boolean {
+  return isSaid || isSecretName(name)
+}
+
+/** What to know before the figures of A, the other one, and B are compared. */
+export async function warnOfDifferences(run: RunRecord, other: RunRecord, store: Store): Promise<string[]> {
+  if (run.id === other.id) return ['This is one run, compared with itself.']
+  const differences = await findDifferences(run, other, store)
+  const words = joinWords(differences, MOST_NAMED)
+  return [
+    ...when(differences.length > 0, `These are not runs of the same test: they differ in ${words}.`),
+    ...[other, run].flatMap((each, index) => describeUnusable(each, index === 0 ? 'A' : 'B'))
+  ]
+}
+
+/** A run that failed or lost load says nothing about what was tested. */
+export function isUsable({ status, samples, remoteErrors }: RunRecord): boolean {
+  return status === 'finished' && (samples ?? 0) > 0 && !saysLoss(remoteErrors)
+}
+
+function describeUnusable(run: RunRecord, name: string): string[] {
+  if (isUsable(run)) return []
+  const [reason = ''] = (run.remoteErrors ?? '').split('\n')
+  return [
+    `${name} is not a complete run${reason === '' ? '' : ` (${shorten(reason, 300)})`}: its figures cannot be compared with those of another one.`
+  ]
+}
+
+async function findDifferences(run: RunRecord, other: RunRecord, store: Store): Promise<string[]> {
+  const [was, is] = [await partsOf(other, store), await partsOf(run, store)]
+  const secrets = (await Promise.all([run, other].map((each) => readRunSecrets(each, store)))).flat()
+  const show = (property: Property | undefined): string =>
+    property === undefined ? 'none' : shorten(redactLog(property.value, secrets), LONGEST_VALUE)
+  return [
+    ...when(run.request.project !== other.request.project, 'the project'),
+    ...changedKeys(was.files, is.files, isSameFile),
+    ...changedKeys(was.settings, is.settings),
+    ...when((run.thresholds?.warmUpSec ?? 0) !== (other.thresholds?.warmUpSec ?? 0), 'the warm-up'),
+    ...changedKeys(was.parameters, is.parameters, isSameProperty).map((key) => {
+      const [before, after] = [was.parameters.get(key), is.parameters.get(key)]
+      const isHidden = [before, after].some((each) => each !== undefined && isSecret(each))
+      return `the parameter ${shorten(key, LONGEST_VALUE)}${isHidden ? '' : ` (A: ${show(before)}, B: ${show(after)})`}`
+    })
+  ]
+}
