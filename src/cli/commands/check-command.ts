@@ -26,7 +26,7 @@ import { plain, say, strikeOut } from '../screen.js'
 /** Flags of `loadgate run` that change nothing in what is checked. */
 const NOT_FLAGS = [
   ...['run-id', 'repeat', 'results', 'tool-exit-code'],
-  ...['name', 'notes', 'project', 'tags', 'output', 'junit']
+  ...['name', 'notes', 'project', 'tags', 'output', 'junit', 'summary']
 ]
 
 export const flags = gateFlags(NOT_FLAGS, {
