@@ -11,7 +11,7 @@ import { readParameters } from '../../gate/settings/override-parameters.js'
 import type { Settings, Skip } from '../../gate/settings/settings.js'
 import type { Finding } from '../../analysis/plans/check/request.js'
 import type { Target } from '../../analysis/plans/check/jmx-target.js'
-import { count, messageOf } from '../../contract/text.js'
+import { capitalize, count, messageOf } from '../../contract/text.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
 import { ServiceClient } from '../../client/client.js'
 import { RefusedError } from '../../client/errors.js'
@@ -97,7 +97,7 @@ async function checkService({ target, serviceName }: Settings, ports: CommandPor
     cancelled.throwIfAborted()
     // A run goes on where something else than an account is there.
     const isSure = !(thrown instanceof RefusedError) || thrown.status === 401
-    return [{ level: isSure ? 'error' : 'warning', message: messageOf(thrown) }]
+    return [{ level: isSure ? 'error' : 'warning', message: capitalize(messageOf(thrown)) }]
   } finally {
     await client.close()
   }
