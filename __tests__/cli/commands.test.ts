@@ -94,7 +94,7 @@ describe('help', () => {
       ...['token', 'baseline-branch', 'artifact-name', 'retention-days', 'comment', 'github-token', 'matrix']
     ])
     expect(names.filter((name) => !(INPUT_NAMES as readonly string[]).includes(name))).toEqual([
-      ...['rehearse', 'output', 'junit', 'json']
+      ...['rehearse', 'output', 'junit', 'summary', 'json']
     ])
   })
 })

@@ -274,6 +274,7 @@ const ROWS: readonly Row[] = [
   row('run', LOCAL, ['--rehearse']),
   row('run', ['run', '--files', 'plan.jmx'], ['--output', 'elsewhere']),
   row('run', REMOTE, ['--junit', 'junit.xml']),
+  row('run', REMOTE, ['--summary', 'summary.md']),
   row('run', REMOTE, ['--json']),
 
   row('calibrate', CALIBRATE, ['--runs', '4']),

@@ -449,6 +449,15 @@ describe('the token', () => {
 describe('a parameter that is marked as secret', () => {
   const SECRET = 'v4luable-thing'
 
+  test('that is refused: the request that was refused first, and the variable that has it', async () => {
+    const rows = makeCsv().replaceAll(',200,OK,', ',401,Unauthorized,').replaceAll(',true,', ',false,')
+    service.csvs.set('grid1', rows.replace('checkout', 'POST /login'))
+    const { warnings } = await gate({ parameterVariables: ['LOADGATE_PARAMETER_PASSWORD'] })
+    expect(warnings).toEqual([
+      '"POST /login" was refused (401): the requests are not logged in. Check LOADGATE_PARAMETER_PASSWORD.'
+    ])
+  })
+
   test('reaches the plan, and nothing that is written, though the service echoes it everywhere', async () => {
     service.summary = `up to 5 users with ${SECRET}`
     service.nextDocument = { remote_errors: `node 2: ${SECRET}`, notes: SECRET }

@@ -48,7 +48,7 @@ describe.each(MARKDOWN)('the %s', (_, render) => {
   test('has a row with base, head, change and mark for each line that names a baseline', () => {
     const text = render(compared)
     const line = '<code>p95 &#60;= baseline + 10%</code>'
-    const base = '310 ms (10 runs, 8c5a0f&#8203;1)'
+    const base = '310 ms (10 runs, <code>8c5a0f1</code>)'
     for (const row of [
       '| Threshold | Base | This run | Change | Outcome | In words |',
       `| ${line} | ${base} | 386 ms | +24.4 % (+14.2 to +35.6) | ❌ broken | because broken |`,
@@ -69,7 +69,7 @@ describe.each(MARKDOWN)('the %s', (_, render) => {
 
   test('says what the run was compared with', () => {
     expect(render(compared)).toContain(
-      "> Compared with 10 runs of main, the newest at 8c5a0f&#8203;1.\n>\n> The runner's CPU differs (A, B).\n"
+      "> Compared with 10 runs of main, the newest at <code>8c5a0f1</code>.\n>\n> The runner's CPU differs (A, B).\n"
     )
   })
 

@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { FolderError, makeFolder, readStart, replaceFile } from '../contract/files.js'
 import { messageOf } from '../contract/text.js'
+import type { Ports } from '../gate/ports.js'
 import { renderJUnit, type JUnitOutcome } from '../report/junit.js'
 import { UsageError, type Arguments } from './arguments.js'
 
@@ -18,8 +19,11 @@ interface JUnitPorts {
 }
 
 const NOT_ENDED = 'The gate was started and has not ended: it was killed, or it is still running.'
-/** How the file of an earlier gate starts. */
-const OURS = /^\s*<\?xml [^>]*>\s*<testsuites name="loadgate"/
+/** `ours` is how the file of an earlier gate starts. */
+const JUNIT = {
+  ...{ flag: '--junit', kind: 'JUnit file', ours: /^\s*<\?xml [^>]*>\s*<testsuites name="loadgate"/ }
+}
+const SUMMARY = { flag: '--summary', kind: 'summary', ours: /^## \S+ Load gate: / }
 
 /** Has the file say how the work ended, also if it threw. An earlier gate's file, perhaps a green one, is replaced before the start. */
 export async function withJUnit(
@@ -36,6 +40,20 @@ export async function withJUnit(
     await write({ verdict: 'error', reason: messageOf(thrown) }).catch(() => undefined)
     throw thrown
   })
+}
+
+export const ABOUT_SUMMARY =
+  'Write the summary of the action as Markdown, for a comment or a page of other CI systems. Replaces only a file that loadgate wrote.'
+
+/** For the ports of the gate: the file that the flag names, which is emptied before the start; nothing without the flag. */
+export async function openSummary(
+  args: Arguments,
+  { workspace, redact }: JUnitPorts
+): Promise<Partial<Pick<Ports, 'writeSummary'>>> {
+  if (!args.has('summary')) return {}
+  const path = await findPlace(resolve(workspace, args.text('summary')), SUMMARY)
+  await writeFileAt(path, '', SUMMARY)
+  return { writeSummary: (markdown) => writeFileAt(path, redact(markdown), SUMMARY) }
 }
 
 /** After a mistake that keeps the arguments from being read: the file of an earlier gate must not stay green. */
@@ -66,9 +84,9 @@ function findTyped(typed: readonly string[]): string | undefined {
 }
 
 /** Where to write: behind a link, what it leads to. Only a new file, an empty one or that of an earlier gate is replaced. */
-async function findPlace(path: string): Promise<string> {
+async function findPlace(path: string, { flag, ours, kind } = JUNIT): Promise<string> {
   const refuse = (what: string): never => {
-    throw new UsageError(`--junit: ${path} ${what}; give --junit another file`)
+    throw new UsageError(`${flag}: ${path} ${what}; give ${flag} another file`)
   }
   const facts = await stat(path).catch(() => undefined)
   // Anything else that is wrong with the path shows when it is written.
@@ -78,18 +96,18 @@ async function findPlace(path: string): Promise<string> {
   const start = await readStart(path, 1000).catch((thrown: unknown) =>
     refuse(`exists and cannot be read (${messageOf(thrown)})`)
   )
-  if (start !== undefined && start.length > 0 && !OURS.test(Buffer.from(start).toString()))
-    refuse('exists and is not a JUnit file of loadgate, so it is not replaced')
+  if (start !== undefined && start.length > 0 && !ours.test(Buffer.from(start).toString()))
+    refuse(`exists and is not a ${kind} of loadgate, so it is not replaced`)
   return realpath(path)
 }
 
-async function writeFileAt(path: string, text: string): Promise<void> {
+async function writeFileAt(path: string, text: string, { flag } = JUNIT): Promise<void> {
   try {
     makeFolder(dirname(path))
     await replaceFile(path, Buffer.from(text))
   } catch (thrown) {
     // A folder that could not be made says itself what to do.
     const advice = thrown instanceof FolderError ? '' : '; choose another file, or free up space'
-    throw new Error(`--junit: ${path} could not be written: ${messageOf(thrown)}${advice}`, { cause: thrown })
+    throw new Error(`${flag}: ${path} could not be written: ${messageOf(thrown)}${advice}`, { cause: thrown })
   }
 }

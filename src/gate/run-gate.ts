@@ -18,12 +18,18 @@ export async function runGate(ports: Ports, settings: Settings): Promise<Outcome
     settings.origin.kind === 'results' ? undefined : await open(ports, settings)
   const findings = opened === undefined ? await readFiles(ports, settings) : await follow(opened)
   ports.onProgress?.({ status: 'finishing', elapsedMs: 0, durationMs: undefined })
-  const { conclude, withoutBaselineLines, closeGate, findDetails, publish, recordBaseline } =
+  const { conclude, withoutBaselineLines, closeGate, findDetails, describeRefused, publish, recordBaseline } =
     await loadAfterRun()
   const judged = conclude(settings, findings)
   const { logs, notes } = await closeGate(opened?.gate, findings, judged)
-  const details = await findDetails(ports, settings, findings)
-  const outcome = { ...judged, ...details, notes: [...judged.notes, ...notes] }
+  const found = await findDetails(ports, settings, findings)
+  const refused = describeRefused(judged.measurements, found.details, settings.parameterVariables)
+  const outcome = {
+    ...judged,
+    ...found,
+    warnings: [...judged.warnings, ...refused],
+    notes: [...judged.notes, ...notes]
+  }
   await publish(ports, { settings, outcome, collection: findings.collection, logs })
   const alone = withoutBaselineLines(settings, findings, outcome)
   await recordBaseline(ports, { settings, findings, alone })

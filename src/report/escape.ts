@@ -5,23 +5,25 @@ const MARKDOWN = /[&<>|[\]@#`*_~$\\]|:(?=\/\/)|(?<=www)\./gi
 const BLOCK_START = /^[-+=]|(?<=^\d{1,9})[.)](?=\s|$)/
 /** A reference such as GH-26, up to its number. */
 const NUMBERED_REFERENCE = /\bGH(?:SA)?-(?=[0-9a-z])/gi
-/** What may be a commit, full or abbreviated. Ids of runs and grids are meant to be copied, so UUIDs stay as they are. */
+/** What may be a commit, full or abbreviated. UUIDs are none. */
 const COMMIT_OR_UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=\d*[a-f])[0-9a-f]{7,64}\b/gi
-/** Fewer than a commit has. */
-const SIX_DIGITS = /.{6}(?=.)/g
 /** GitHub looks for mentions and references after resolving entities; only a separator keeps them apart. */
 const ZERO_WIDTH_SPACE = '&#8203;'
 
 /** Text from the service or the plan, made harmless in Markdown and its tables: no markup, mention, reference, link or line break. */
 export function escapeMarkdown(text: string): string {
-  return replaceControls(text)
-    .trim()
-    .replace(MARKDOWN, (character) => entityOf(character) + (/[@#]/.test(character) ? ZERO_WIDTH_SPACE : ''))
-    .replace(NUMBERED_REFERENCE, `$&${ZERO_WIDTH_SPACE}`)
-    .replace(COMMIT_OR_UUID, (id) =>
-      id.includes('-') ? id : id.replace(SIX_DIGITS, `$&${ZERO_WIDTH_SPACE}`)
-    )
-    .replace(BLOCK_START, entityOf)
+  return (
+    replaceControls(text)
+      .trim()
+      .replace(
+        MARKDOWN,
+        (character) => entityOf(character) + (/[@#]/.test(character) ? ZERO_WIDTH_SPACE : '')
+      )
+      .replace(NUMBERED_REFERENCE, `$&${ZERO_WIDTH_SPACE}`)
+      // GitHub links no commit in code, and it can be copied.
+      .replace(COMMIT_OR_UUID, (id) => (id.includes('-') ? id : `<code>${id}</code>`))
+      .replace(BLOCK_START, entityOf)
+  )
 }
 
 export function escapeHtml(text: string): string {

@@ -296,6 +296,16 @@ describe('settings that the plan does not read', () => {
     ])
   })
 
+  test('a loop count that ends a group before its duration', () => {
+    const once = jmx(group(HOME, { loops: '1' }))
+    expect(check(once, { durationSeconds: 60 })).toEqual([
+      'warning: The thread group "users" ends after one loop, even if duration (60 s) is not over. Tick "Infinite" as its loop count (-1 in the file), or remove duration.'
+    ])
+    expect(check(once)).toEqual([])
+    const inner = jmx(group(element('WhileController', 'all day', '', HOME), { loops: '1' }))
+    expect(check(inner, { durationSeconds: 60 })).toEqual([])
+  })
+
   test('a group that ends after its loops has no duration', () => {
     expect(check(jmx(group(HOME, { loops: '2', duration: undefined })), { durationSeconds: 60 })).toEqual([
       expect.stringContaining('the thread group "users" ends after 2 loops. Write ${__P(duration,60)}')

@@ -92,6 +92,20 @@ describe('properties that a JMeter plan reads and nobody gives', () => {
     expect(check(plan(header('${__P(a,${__P(b,)})}')))).toEqual([
       expect.stringContaining('reads ${__P(b,)}, and nothing gives b')
     ])
+    for (const path of [
+      '/documents/${__P(id,)}',
+      '/find?q=${__P(id,)}',
+      '/${__P( id ,)}',
+      '/a/${__P(id,)}/b'
+    ])
+      expect(check(plan(element('HTTPSamplerProxy', 'x', text('HTTPSampler.path', path))))).toEqual([
+        expect.stringContaining(', and nothing gives id: it would be empty.')
+      ])
+    expect(check(plan(header('${__P(shop.token,)}')), { parameters: [J('shop.tokn')] })).toEqual([
+      expect.stringContaining('-Jshop.tokn has no effect: the plan does not read'),
+      expect.stringContaining('reads ${__P(shop.token,)}, and nothing gives shop.token')
+    ])
+    expect(check(plan(header('a')), { parameters: [J('view.results.tree.max_size')] })).toEqual([])
     expect(check(plan(element('HTTPSamplerProxy', 'x', text('HTTPSampler.port', '${__P(port)}'))))).toEqual([
       expect.stringContaining('The request "x" reads ${__P(port)}, and nothing gives port')
     ])

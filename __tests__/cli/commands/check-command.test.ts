@@ -7,7 +7,8 @@ import { dirname, join, resolve } from 'node:path'
 import { createClassFinder } from '../../../src/gate/preflight.js'
 import { checkMachine } from '../../../src/cli/commands/check-command.js'
 import { runCommandLine } from '../../../src/cli/commands.js'
-import { makeCommandPorts } from '../command-ports.js'
+import { EAGER_CLOCK, makeCommandPorts } from '../command-ports.js'
+import { startService } from '../../../src/service/server.js'
 import { isAlive, until } from '../../e2e/cli-command.js'
 import { K6, k6Note, lacksK6 } from '../../support/tools/k6.js'
 
@@ -73,6 +74,37 @@ test('an address in the environment that the config file overrides is noted', as
     words
   )
   expect((await check(...flags)).out).not.toContain(words)
+})
+
+test.each([401, 403])('a target that answers %d needs a login, unless the plan has one', async (refusal) => {
+  status = refusal
+  expect(await shop()).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(
+      `warning  The target http://127.0.0.1:${port}/ answers ${refusal}: it needs a login`
+    )
+  })
+  const { out } = await shop('--override-parameters', '-Jpassword=open-sesame')
+  expect(out).toContain(`The target http://127.0.0.1:${port}/ answers (${refusal}).`)
+})
+
+test('with a service its account is read: a wrong token and a closed port are errors', async () => {
+  const options = { dataDir: join(workspace, 'data'), engine: 'rehearsal', log: () => undefined } as const
+  const service = await startService({ ...options, token: 'the-token-of-this-test' })
+  const files = ['--files', 'plan.jmx', '--files', 'users.csv']
+  const checkService = async (token: string): Promise<string> => {
+    const findFiles = (root: string) => (pattern: string) => Promise.resolve([resolve(root, pattern)])
+    const ports = makeCommandPorts({ workspace, baseUrl: service.url, token, clock: EAGER_CLOCK, findFiles })
+    const code = await runCommandLine(['check', ...files], ports)
+    return `${ports.screen.out.text}${code}`
+  }
+  try {
+    expect(await checkService('the-token-of-this-test')).toMatch(/^No problems found\.\n0$/)
+    expect(await checkService('another-token')).toMatch(/^error +.*401[^]*\n2$/)
+  } finally {
+    await service.close()
+  }
+  expect(await checkService('the-token-of-this-test')).toMatch(/^error +.*ECONNREFUSED[^]*\n2$/)
 })
 
 test('a warning does not fail it, and errors do', async () => {

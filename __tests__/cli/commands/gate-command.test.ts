@@ -362,6 +362,45 @@ describe('what is shown', () => {
   })
 })
 
+test('without k6 nothing is started, and the message says how to install it', async () => {
+  const { K6 } = process.env
+  process.env.K6 = join(workspace, 'no-k6')
+  try {
+    const ports = makeGatePorts({ hasK6: () => Promise.resolve(false) })
+    const refused = runCommandLine(['run', '--tool', 'k6', '--files', 'plan.jmx'], ports)
+    await expect(refused).rejects.toThrow(/tool: K6 is .*no-k6, but there is no program/m)
+    expect(starts).toEqual([])
+    expect(await runGate(ports, '--tool', 'k6', '--files', 'plan.jmx')).toBe(0)
+  } finally {
+    if (K6 === undefined) delete process.env.K6
+    else process.env.K6 = K6
+  }
+})
+
+describe('--summary', () => {
+  const path = (): string => join(workspace, 'reports', 'summary.md')
+  const SUMMARY = ['--files', 'plan.jmx', '--thresholds', 'p95 < 1ms', '--summary', 'reports/summary.md']
+
+  test('is the Markdown of the action, and replaces that of an earlier gate before the start', async () => {
+    expect(await runGate(makeGatePorts(), ...SUMMARY)).toBe(1)
+    expect(readFileSync(path(), 'utf8')).toMatch(/^## ❌ Load gate: failed/)
+    let during = 'nothing'
+    const ports = makeGatePorts({
+      startLocalService: () => {
+        during = readFileSync(path(), 'utf8')
+        return Promise.reject(new Error('no room'))
+      }
+    })
+    expect(await runGate(ports, ...SUMMARY)).toBe(2)
+    expect([during, readFileSync(path(), 'utf8')]).toEqual(['', expect.stringContaining('no room')])
+  })
+
+  test('no other file is replaced', async () => {
+    const refused = runGate(makeGatePorts(), '--files', 'plan.jmx', '--summary', 'plan.jmx')
+    await expect(refused).rejects.toThrow('is not a summary of loadgate, so it is not replaced')
+  })
+})
+
 describe('--junit', () => {
   const read = (): string => readFileSync(join(workspace, 'reports', 'junit.xml'), 'utf8')
   const JUNIT = ['--files', 'plan.jmx', '--junit', 'reports/junit.xml']

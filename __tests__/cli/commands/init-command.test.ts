@@ -136,6 +136,7 @@ describe('without a terminal', () => {
     expect(problems).toEqual([])
     expect(values).toMatchObject({ tool: 'k6', files: SCRIPT, threads: '5', rampup: '6s', duration: '60s' })
     expect(read(CONFIG)).toContain('# override-parameters: -Jbase_url=https://staging.example.com\n')
+    expect(read(CONFIG)).toContain('error_rate{label="check: *"} < 1%')
     const secrets = '-Jvalue_access_token=…, -Jvalue_authorization=…, -Jvalue_x_tenant=…'
     expect(read(CONFIG)).toContain(`# override-parameters: ${secrets}\n`)
     expect(out.replace(/\s+/g, ' ')).toContain(secrets)

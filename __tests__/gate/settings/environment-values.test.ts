@@ -13,6 +13,7 @@ describe('a parameter from the environment', () => {
     const settings = await readGiven(given, { variable })
     expect(settings.overrideParameters).toBe('-Jhost=a, -Jpw=secret:correct, horse')
     expect(markedValues(settings)).toEqual(['correct, horse'])
+    expect(settings.parameterVariables).toEqual([PASSWORD])
   })
 
   test('is read from the config file too, and in baseline-parameters', async () => {
@@ -55,7 +56,7 @@ describe('a parameter from the environment', () => {
 
   test('what only looks like one stays as it is', () => {
     for (const text of [`-Jx=secret:env:${PASSWORD}`, '-Jx=environment', '-n env:A', ''])
-      expect(fillFromEnvironment(text, variable)).toEqual({ text, problems: [] })
+      expect(fillFromEnvironment(text, variable)).toEqual({ text, problems: [], variables: [] })
   })
 })
 

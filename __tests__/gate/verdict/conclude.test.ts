@@ -433,7 +433,7 @@ describe('samples over less than 90 % of the duration', () => {
     expect(conclude({ ...APDEX, durationSeconds: 60 }, spans(60_000, 20_000))).toMatchObject({
       verdict: 'inconclusive',
       reason:
-        'The samples of grid g2 span 20 s of the 60 s requested: the run was stopped early, or the plan does not take its duration from the settings.'
+        'The samples of grid g2 span 20 s of the 60 s requested: the run was stopped early, or the plan ends by itself, by a loop count or a duration of its own.'
     })
   })
 

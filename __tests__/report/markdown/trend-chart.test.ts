@@ -86,7 +86,9 @@ describe('the trend', () => {
     const [diagram, ...others] = diagramsIn(text)
     expect(others).toEqual([])
     expect(diagram).toContain('x-axis ["1", "2", "3", "4", "5"]')
-    expect(text.match(/<[^>]*>/g)).toEqual(['<details>', '<summary>', '</summary>', '</details>'])
+    expect(text.match(/<[^>]*>/g)).toEqual(
+      ['details', 'summary', '/summary', 'code', '/code', '/details'].map((tag) => `<${tag}>`)
+    )
     expect(text).not.toMatch(/@org|(?<!&)#12|\]\(|(?<!-) --> %%/)
   })
 

@@ -118,6 +118,7 @@ export function makeSettings(changes: Partial<Settings> & { thresholdLines?: str
     durationSeconds: undefined,
     overrideHosts: undefined,
     overrideParameters: undefined,
+    parameterVariables: [],
     thresholds: parseThresholds(thresholdLines).thresholds,
     baseline: {
       source: { kind: 'off' },

@@ -105,7 +105,7 @@ function describeEarlyEnd(evidence: RunEvidence): string | undefined {
   const wanted = formatDuration(seconds * 1000)
   const span = results && findCutOff(spansOfGrids(results), seconds)
   if (span !== undefined)
-    return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} requested: the run was stopped early, or the plan does not take its duration from the settings.`
+    return `The samples of grid ${span.gridId} span ${formatDuration(span.ms)} of the ${wanted} requested: the run was stopped early, or the plan ends by itself, by a loop count or a duration of its own.`
   const node = results && findCutOff(spansOfNodes(evidence.nodes ?? [], results), seconds)
   if (node !== undefined)
     return `The samples of node ${node.number ?? ''} of grid ${node.gridId} span ${formatDuration(node.ms)} of the ${wanted} requested: it did only a part of its share of the load. Check what ended the plan there.`

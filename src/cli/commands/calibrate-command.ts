@@ -25,7 +25,7 @@ const MOST_RUNS = 50
 /** Flags of `loadgate run` that mean nothing where nothing is judged, or that are about a single run. */
 const NOT_FLAGS = [
   ...['run-id', 'results', 'tool-exit-code', 'wait', 'fail-on', 'on-missing-token', 'ignore-parameters'],
-  ...['confirm', 'stop-early', 'on-stall', 'on-unsure', 'on-missing-baseline', 'junit'],
+  ...['confirm', 'stop-early', 'on-stall', 'on-unsure', 'on-missing-baseline', 'junit', 'summary'],
   ...['baseline', 'baseline-parameters', 'baseline-rounds']
 ]
 const ABOUT: Readonly<Record<string, string>> = {

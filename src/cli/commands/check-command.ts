@@ -4,13 +4,17 @@ import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { checkBeforeRun } from '../../gate/preflight.js'
 import { SettingsError } from '../../gate/errors.js'
-import { startDeadline } from '../../gate/deadline.js'
+import { startDeadline, withDeadline } from '../../gate/deadline.js'
 import { withoutSecrets } from '../../gate/settings/target-settings.js'
-import { markedValues } from '../../gate/settings/secret-parameters.js'
+import { isSecret, markedValues } from '../../gate/settings/secret-parameters.js'
+import { readParameters } from '../../gate/settings/override-parameters.js'
 import type { Settings, Skip } from '../../gate/settings/settings.js'
 import type { Finding } from '../../analysis/plans/check/request.js'
 import type { Target } from '../../analysis/plans/check/jmx-target.js'
-import { count } from '../../contract/text.js'
+import { capitalize, count, messageOf } from '../../contract/text.js'
+import { vocabularyOf } from '../../contract/vocabulary.js'
+import { ServiceClient } from '../../client/client.js'
+import { RefusedError } from '../../client/errors.js'
 import { systemClock, type Clock } from '../../contract/clock.js'
 import { probe, type ProbeResult } from '../../client/http/proxy.js'
 import { UsageError, type Arguments } from '../arguments.js'
@@ -22,7 +26,7 @@ import { plain, say, strikeOut } from '../screen.js'
 /** Flags of `loadgate run` that change nothing in what is checked. */
 const NOT_FLAGS = [
   ...['run-id', 'repeat', 'results', 'tool-exit-code'],
-  ...['name', 'notes', 'project', 'tags', 'output', 'junit']
+  ...['name', 'notes', 'project', 'tags', 'output', 'junit', 'summary']
 ]
 
 export const flags = gateFlags(NOT_FLAGS, {
@@ -64,6 +68,7 @@ async function checkSettings(settings: Settings, args: Arguments, ports: Command
       ? []
       : await checkScript(settings, { isHere, found, cancelled: ports.cancelled }))
   ]
+  if (settings.target.kind === 'remote') return [...findings, ...(await checkService(settings, ports))]
   if (!isHere || args.has('rehearse')) return findings
   const clock = ports.clock ?? systemClock
   const [machine, answer] = await Promise.all([
@@ -73,6 +78,29 @@ async function checkSettings(settings: Settings, args: Arguments, ports: Command
   // If the plan cannot be read, further findings would not help.
   const isBroken = target === undefined && findings.some(({ level }) => level === 'error')
   return [...findings, ...machine, ...(isBroken ? answer.filter(({ level }) => level !== 'note') : answer)]
+}
+
+/** Reads the account, as a run does before anything is created: a wrong address or token is found. */
+async function checkService({ target, serviceName }: Settings, ports: CommandPorts): Promise<Finding[]> {
+  if (target.kind !== 'remote') return []
+  const { clock = systemClock, cancelled } = ports
+  const words = vocabularyOf(serviceName)
+  const client = new ServiceClient({ address: target.address, token: target.token, words, clock })
+  try {
+    const limit = {
+      error: new Error(`The service did not answer within ${LONGEST_MS / 1000} s`),
+      others: [cancelled]
+    }
+    await withDeadline(clock, LONGEST_MS, limit, (signal) => client.account(signal))
+    return []
+  } catch (thrown) {
+    cancelled.throwIfAborted()
+    // A run goes on where something else than an account is there.
+    const isSure = !(thrown instanceof RefusedError) || thrown.status === 401
+    return [{ level: isSure ? 'error' : 'warning', message: capitalize(messageOf(thrown)) }]
+  } finally {
+    await client.close()
+  }
 }
 
 /** What k6 itself says of its script, if nothing else is wrong with that file. */
@@ -195,7 +223,7 @@ interface Options {
 
 /** Sends the target one request: that of `wait-for`, or the plan's first GET. */
 async function checkTarget(
-  { waitFor, overrideHosts }: Pick<Settings, 'waitFor' | 'overrideHosts'>,
+  { waitFor, overrideHosts, overrideParameters }: Settings,
   { target, clock, cancelled }: Options
 ): Promise<Finding[]> {
   const url = waitFor?.url ?? target?.url
@@ -214,6 +242,11 @@ async function checkTarget(
     // A plan with slow requests may pass.
     return find(result.kind === 'slow' ? 'warning' : 'error', message)
   }
+  if ([401, 403].includes(result.status) && !readParameters(overrideParameters ?? '').some(isSecret))
+    return find(
+      'warning',
+      `The target ${shown} answers ${result.status}: it needs a login, and override-parameters have no secret to log in with. docs/plans.md shows how a plan logs in.`
+    )
   if (result.status < 500) return find('note', `The target ${shown} answers (${result.status}).`)
   // The plan may not request this path.
   const isAsked = waitFor !== undefined || target?.isOfPlan === true

@@ -30,7 +30,7 @@ export const flags = flagsOf({
   slow: 'Make the shop slow, so that the gate fails.',
   stall: 'Let the shop hang for 3 s in the middle: almost every request is fast, and the gate still fails.',
   compare:
-    'Open two shops, base and head, and find out whether the head is slower. Takes about three minutes.',
+    'Open two shops, base and head, and find out whether the head is slower. Takes three to five minutes.',
   'slower <percent>': 'With --compare: how much slower the head is; 0 for no difference. Default: 20.',
   rehearse: 'Generate synthetic samples instead of load.'
 })
@@ -157,7 +157,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 const REHEARSAL = `a rehearsal with synthetic samples: the same for both shops, so it shows the steps, and never a difference.
 `
 const STORY = `JMeter visits them in turns, 5 s at a time: each once to warm up, then ten rounds, base first and head first alternately.
-Then every round is one measurement of the difference. This takes about three minutes.
+Then every round is one measurement of the difference. This takes three to five minutes.
 `
 
 /** What JMeter prints in each of the many short runs says nothing to a newcomer; its errors are in the outcome. */

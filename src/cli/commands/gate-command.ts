@@ -2,7 +2,9 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve, dirname } from 'node:path'
 import { exitCodeOf } from '../../gate/verdict/exit-code.js'
 import { INPUT_GROUPS, INPUTS, INPUT_NAMES, type InputName, describeInput } from '../../contract/inputs.js'
-import { when } from '../../contract/text.js'
+import { messageOf, when } from '../../contract/text.js'
+import { SettingsError } from '../../gate/errors.js'
+import { findK6Here } from '../plans/check-k6.js'
 import { resolvePlanFiles, resolveBaselinePath, type BaselinePath } from '../../gate/settings/plan-files.js'
 import { resolveResultFiles } from '../../gate/settings/result-files.js'
 import { runGate } from '../../gate/run-gate.js'
@@ -15,7 +17,7 @@ import { flagsOf, UsageError, type Arguments, type Flag } from '../arguments.js'
 import { ABOUT_CONFIG, findConfig } from '../config-path.js'
 import { ABOUT_REGIONS, readRegionsFlag, checkOutputFolder, OUTPUT_FOLDER } from '../output-folder.js'
 import { occasionIn, openGateTerminal, type GateTerminal } from '../gate-terminal.js'
-import { ABOUT_JUNIT, withJUnit, type WriteJUnit } from '../junit-file.js'
+import { ABOUT_JUNIT, ABOUT_SUMMARY, openSummary, withJUnit, type WriteJUnit } from '../junit-file.js'
 import { describeOutcome } from '../outcome-text.js'
 import type { CommandPorts } from '../ports.js'
 
@@ -72,6 +74,7 @@ const FLAGS: readonly Flag[] = [
     {
       'output <folder>': `Folder for CSVs, report.html and verdict.json. Default: ${OUTPUT_FOLDER}/<time and process>.`,
       'junit <file>': ABOUT_JUNIT,
+      'summary <file>': ABOUT_SUMMARY,
       json: 'Print verdict.json on standard output, and progress on standard error.'
     },
     'Output'
@@ -108,7 +111,10 @@ async function runAndShow(args: Arguments, ports: CommandPorts, terminal: GateTe
   checkEffect(args, settings)
   const scratchDir = resolve(ports.workspace, args.text('output') || nameOutputFolder())
   if (args.has('output')) await checkOutputFolder(scratchDir)
-  const outcome = await runGate(terminal.portsIn(scratchDir), settings).finally(() => terminal.end())
+  await requireTool(settings, args, ports)
+  const summary = await openSummary(args, { workspace: ports.workspace, redact: terminal.redact })
+  const gatePorts = { ...terminal.portsIn(scratchDir), ...summary }
+  const outcome = await runGate(gatePorts, settings).finally(() => terminal.end())
   if (terminal.isJson) terminal.say(printVerdict(outcome))
   else {
     const place = await describeFiles(outcome, settings, scratchDir)
@@ -116,6 +122,16 @@ async function runAndShow(args: Arguments, ports: CommandPorts, terminal: GateTe
   }
   await write(outcome)
   return exitCodeOf(outcome.verdict, settings.failOn)
+}
+
+/** k6 is not installed by itself: without it there would be a run that fails. */
+async function requireTool(settings: Settings, args: Arguments, ports: CommandPorts): Promise<void> {
+  const { origin, target, tool, regions } = settings
+  const isHere = origin.kind === 'files' && target.kind === 'local' && regions === undefined
+  if (tool !== 'k6' || !isHere || args.has('rehearse') || (await ports.hasK6())) return
+  await findK6Here(process.env, ports.cancelled).catch((thrown: unknown) => {
+    throw new SettingsError([`tool: ${messageOf(thrown)}`])
+  })
 }
 
 /** Without a token, where the settings say to skip then. */

@@ -216,7 +216,7 @@ function nextSteps({ tool, start, credentials }: Pick<Choices, 'tool'> & NextFac
   return [
     ...(credentials.length === 0 ? [] : [describeCredentials(credentials)]),
     `Start the application, and run \`loadgate check\`: it finds mistakes in seconds.`,
-    `\`loadgate run\` gives a first verdict on this machine, with ${NEEDS[tool]}.`,
+    `\`loadgate run --threads 1 --rampup 0 --duration 5s\` tries the ${tool === 'k6' ? 'script' : 'plan'} with one user; \`loadgate run\` gives a first verdict on this machine, with ${NEEDS[tool]}.`,
     `${
       start.kind === 'elsewhere'
         ? 'Commit these files'

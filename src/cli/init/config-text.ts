@@ -75,7 +75,7 @@ ${thresholds.map((line) => `  - ${yamlScalar(line)}`).join('\n')}
   # - apdex >= 0.85
   # - ${yamlScalar(`p95{label="${label.replace(/["\\*]/g, '\\$&')}"} < 500ms`)}
   # - 'warn: p99 < 2s'
-`
+${tool === 'k6' ? `  # If the script has checks, this line makes them count:\n  # - 'error_rate{label="check: *"} < 1%'\n` : ''}`
 }
 
 function credentialLines({ credentials, tool }: ConfigFacts): string {

@@ -44,7 +44,7 @@ export async function checkK6(
   const name = basename(paths[0] ?? '')
   let k6: string
   try {
-    k6 = await find(env, cancelled)
+    k6 = await findK6Here(env, cancelled)
   } catch (thrown) {
     const message = `${name} could not be checked: ${messageOf(thrown)}.`
     return [isHere ? error(message) : { level: 'note', message }]
@@ -66,7 +66,7 @@ export async function checkK6(
 }
 
 /** Throws if there is no k6 to ask. */
-async function find(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
+export async function findK6Here(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
   const processes = new Processes({ onStart: () => undefined, onEnd: () => undefined })
   const { k6 } = await findK6(programsHere({ env, processes, signal, log: () => undefined }))
   return k6

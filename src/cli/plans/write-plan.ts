@@ -217,7 +217,7 @@ function timer(name: string, delay: string): Lines {
 
 /** Otherwise a redirect to a login would count as a success. */
 function statusAssertion(digit: 2 | 3): Lines {
-  const words = `the recording has ${digit}xx here; a redirect may lead to a login`
+  const words = `expected ${digit}xx, as recorded; not logged in?`
   return element(
     'ResponseAssertion',
     { gui: 'AssertionGui', name: `Answered with ${digit}xx, as recorded` },

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import type { BaselineDocument } from '../../contract/baseline.js'
 import { decodeBaseline } from '../../analysis/baseline/document/baseline-document.js'
 import type { Fingerprint } from '../../analysis/baseline/document/fingerprint.js'
@@ -16,7 +17,9 @@ export interface Search {
 }
 
 /** Without a history, any run of the document will do. */
-type Found = FoundBaseline | { document: BaselineDocument; baseCommit: undefined; ancestors: undefined }
+type Found =
+  | FoundBaseline
+  | { document: BaselineDocument; baseCommit: undefined; ancestors: readonly string[] | undefined }
 
 /** With what is recorded afterwards, a gate never takes 90 s longer. */
 const LONGEST_SEARCH_MS = 60_000
@@ -67,10 +70,22 @@ async function findInFile({ clock, log }: Ports, path: string, isRecorded: boole
       const creator = isRecorded ? 'a push, a schedule or a manual start' : '`loadgate baseline record`'
       return { reason: `there is no file ${path} yet; ${creator} creates it` }
     }
-    return { document, baseCommit: undefined, ancestors: undefined }
+    return { document, baseCommit: undefined, ancestors: await readHistory(document) }
   } catch (thrown) {
     return { reason: `${path} cannot be used: ${messageOf(thrown)}` }
   }
+}
+
+const MOST_COMMITS = 1000
+
+/** The commits that are checked out, newest first, by git; undefined if no recorded run is of one of them, as in a shallow clone. */
+export function readHistory({ runs }: BaselineDocument): Promise<readonly string[] | undefined> {
+  return new Promise((done) => {
+    execFile('git', ['rev-list', `--max-count=${MOST_COMMITS}`, 'HEAD'], (_, out) => {
+      const commits = out.split('\n')
+      done(runs.some(({ commit }) => commits.includes(commit)) ? commits : undefined)
+    })
+  })
 }
 
 async function findInStore(

@@ -18,21 +18,23 @@ export function variableFor(parameter: string): string {
 export function fillFromEnvironment(
   text: string,
   variable: (name: string) => string | undefined
-): { readonly text: string; readonly problems: readonly string[] } {
-  if (!text.includes(`=${VARIABLE_MARK}`)) return { text, problems: [] }
+): { readonly text: string; readonly problems: readonly string[]; readonly variables: readonly string[] } {
+  if (!text.includes(`=${VARIABLE_MARK}`)) return { text, problems: [], variables: [] }
   const problems: string[] = []
+  const variables: string[] = []
   const entries = splitParameters(text).map((entry) => {
     const [parameter] = readParameters(entry)
     if (parameter === undefined || parameter.isMarked || !parameter.value.startsWith(VARIABLE_MARK))
       return entry
     const { kind, name } = parameter
     const from = parameter.value.slice(VARIABLE_MARK.length)
+    variables.push(from)
     const value = VARIABLE.test(from) ? (variable(from) ?? '') : ''
     const problem = problemOf(from, value)
     if (problem !== undefined) problems.push(`-${kind}${name} ${problem}`)
     return `-${kind}${name}=${SECRET_MARK}${value}`
   })
-  return { text: entries.join(', '), problems }
+  return { text: entries.join(', '), problems, variables }
 }
 
 function problemOf(from: string, value: string): string | undefined {

@@ -29,8 +29,11 @@ export interface SettingsSources {
 export async function openInputs(sources: SettingsSources): Promise<Inputs<typeof INPUTS>> {
   const inputs = await openSources(sources)
   for (const name of ['override-parameters', 'baseline-parameters'] as const) {
-    const { text, problems } = fillFromEnvironment(inputs.text(name), (of) => sources.variable?.(of))
+    const { text, problems, variables } = fillFromEnvironment(inputs.text(name), (of) =>
+      sources.variable?.(of)
+    )
     inputs.replace(name, text)
+    inputs.variables.push(...variables)
     for (const problem of problems) inputs.complain(name, problem)
   }
   return inputs
@@ -58,6 +61,8 @@ type Facts = Readonly<Record<string, InputFacts>>
 /** Inputs override the config file, which overrides the defaults; also collects the problems found so far. */
 export class Inputs<T extends Facts> {
   readonly problems: string[] = []
+  /** Of the environment, that parameters have their values from. */
+  readonly variables: string[] = []
   readonly #replaced = new Map<string, string>()
 
   constructor(

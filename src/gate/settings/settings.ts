@@ -86,6 +86,7 @@ async function readAll(inputs: GateInputs, sources: SettingsSources) {
     durationSeconds: ['files', 'results'].includes(origin.kind) ? durationSeconds : undefined,
     overrideHosts: inputs.optional('override-hosts'),
     overrideParameters: inputs.optional('override-parameters'),
+    parameterVariables: inputs.variables as readonly string[],
     thresholds,
     baseline,
     /** The response time up to which a user is satisfied, where no service says so. */

@@ -31,6 +31,7 @@ import type { ConfirmingRun, EarlyStop, Findings } from '../findings.js'
 import { describeUnused } from '../settings/unused-inputs.js'
 import { requestedLoad, requestedSeconds, describeDifference, type LoadSettings } from './reached-load.js'
 import { describeEarlyLabels } from './early-labels.js'
+import { describeFailedChecks } from './failed-logins.js'
 
 /** The settings that a verdict depends on. */
 type VerdictSettings = LoadSettings &
@@ -76,6 +77,7 @@ export function conclude(settings: VerdictSettings, findings: Findings): Outcome
       ...(collection?.doubts ?? []),
       ...describeStarved(nodes),
       ...describeEarlyLabels(settings.thresholds, collection),
+      ...describeFailedChecks(collection?.measurements, settings.thresholds, run?.toolLines),
       ...[findLongPause(collection, settings.onStall).warning ?? []].flat(),
       ...judgements.flatMap(({ warning }) => warning ?? []),
       ...asideOf(findings).warnings

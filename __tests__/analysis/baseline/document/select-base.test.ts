@@ -145,7 +145,7 @@ describe('if the base commit has no run', () => {
       runs: ['run0', 'run1', 'run2'],
       commit: commitOf(2),
       notes: [
-        'the history of main is unknown, so its newest comparable runs were used; other changes may be in between'
+        'the history of main is unknown here (no git clone, or one without the commits of its runs), so its newest comparable runs were used; other changes may be in between'
       ]
     })
   })

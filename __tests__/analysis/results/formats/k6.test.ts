@@ -113,7 +113,7 @@ describe('what k6 wrote', () => {
     const failed = rows.filter((fields) => fields[17] === '' && fields[7] === 'false')
     expect(failed.map(([, , label, code, message]) => `${label} ${code} ${message}`).sort()).toEqual(
       [
-        ...Array.from({ length: 4 }, () => 'GET http://127.0.0.1:18999/404 404 error code 1404'),
+        ...Array.from({ length: 4 }, () => 'GET http://127.0.0.1:18999/404 404 Not Found'),
         ...Array.from({ length: 4 }, () => 'GET http://127.0.0.1:1/refused 0 dial: connection refused')
       ].sort()
     )

@@ -51,7 +51,7 @@ function chooseRuns(
 ): SelectedBase {
   if (ancestors === undefined)
     return take(comparable, undefined, [
-      `the history of ${branch} is unknown, so its newest comparable runs were used; other changes may be in between`
+      `the history of ${branch} is unknown here (no git clone, or one without the commits of its runs), so its newest comparable runs were used; other changes may be in between`
     ])
   const related = listRelated(comparable, [...(baseCommit === undefined ? [] : [baseCommit]), ...ancestors])
   const base = baseCommit === undefined ? undefined : lower(baseCommit)

@@ -48,6 +48,7 @@ export function checkLoad(plan: JmxPlan, request: PlanRequest): Finding[] {
   return [
     ...unread,
     ...tellEndless(endless, request),
+    ...tellLoops(main, plan, request),
     ...zero.map(({ name }) => {
       const rest = 'with which JMeter does not start it; write ${__P(duration,60)} as its duration.'
       return error(`The thread group ${quote(name)} has a duration of 0 s, ${rest}`)
@@ -124,6 +125,27 @@ function isEndless(group: PlanElement, plan: JmxPlan): boolean {
   const scheduler = group.properties.get(SCHEDULER) ?? 'false'
   const hasLoops = group.properties.has(LOOPS)
   return hasLoops && (loops === '-1' || goesOn === 'true') && scheduler.trim() === 'false'
+}
+
+/** Groups that end after a number of loops, though they have a lifetime. A ramp-up or a loop within may stretch them. */
+function tellLoops(groups: readonly PlanElement[], plan: JmxPlan, request: PlanRequest): Finding[] {
+  const { durationSeconds = 0, rampupSeconds = 0 } = request
+  const isInnerLoop = /^(?:Loop|While|Foreach|Include|Module)Controller$|^RunTime$/
+  if (
+    rampupSeconds >= 0.9 * durationSeconds ||
+    plan.enabled.some(({ element }) => isInnerLoop.test(element.kind))
+  )
+    return []
+  return groups.flatMap((group) => {
+    const loops = plan.evaluate(group.properties.get(LOOPS) ?? '')?.trim() ?? ''
+    const goesOn = group.properties.get('LoopController.continue_forever')?.trim() ?? 'true'
+    const hasLifetime = group.properties.get(SCHEDULER)?.trim() === 'true'
+    if (!hasLifetime || goesOn === 'true' || !/^\d+$/.test(loops)) return []
+    const end = loops === '1' ? 'one loop' : `${loops} loops`
+    return warning(
+      `The thread group ${quote(group.name)} ends after ${end}, even if duration (${durationSeconds} s) is not over. Tick "Infinite" as its loop count (-1 in the file), or remove duration.`
+    )
+  })
 }
 
 function hasNoTime({ properties }: PlanElement, plan: JmxPlan): boolean {

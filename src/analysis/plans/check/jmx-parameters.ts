@@ -2,9 +2,9 @@ import { suggestWord } from '../../../contract/nearest.js'
 import { capitalize } from '../../../contract/text.js'
 import { error, warning, type Finding, type PlanRequest, type Parameter } from './request.js'
 import { READS_PROPERTIES, type JmxPlan } from './jmx-plan.js'
-import { describeElement, readProperties } from './jmx-properties.js'
+import { describeElement, MAYBE_OWN, OF_THE_TOOL, readProperties } from './jmx-properties.js'
 
-/** JMeter's own properties without a dot in their names; of those with one, only parameters of the base are judged. */
+/** JMeter's own properties without a dot in their names. */
 const OWN = new Set([
   ...['language', 'cookies', 'remote_hosts', 'sample_variables', 'search_paths', 'plugin_dependency_paths'],
   ...['mode', 'num_sample_threshold', 'time_threshold', 'key_on_threadname', 'server_port'],
@@ -18,10 +18,6 @@ const OWN = new Set([
   ...['kerberos_jaas_application', 'post_add_content_type_if_missing', 'upgrade_properties', 'loggerpanel']
 ])
 
-/** Names that begin like these may be JMeter's own too: it has hundreds with a dot. */
-const MAYBE_OWN =
-  /^(?:https?|server|client|user|proxy|time|tcp|system|beanshell|sampleresult|summariser|(?:jdbc|csv|html|Cookie|cache|HTTP)\w*)\./
-
 /** Parameters that the plan does not read, which are mostly misspelt. What reads Java's own properties cannot be seen here. */
 export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] {
   const ofBase = new Set(request.baselineParameters?.map(({ name }) => name))
@@ -31,10 +27,14 @@ export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] 
     !plan.isOpaque && !hasJars(request) && !plan.texts.some((text) => READS_PROPERTIES.test(text))
   return [
     ...[...names]
-      .filter((name) => !ofBase.has(name) && !name.includes('.') && !OWN.has(name) && !plan.reads(name))
-      .map((name) =>
-        warning(`-J${name} has no effect: the plan does not read ${exampleOf(name)}. ${adviseOn(name, plan)}`)
-      ),
+      .filter((name) => !ofBase.has(name) && !OWN.has(name) && !plan.reads(name))
+      .flatMap((name) => {
+        const advice = adviseOn(name, plan)
+        // JMeter itself may read one with a dot.
+        if (advice === undefined && name.includes('.')) return []
+        const unread = `-J${name} has no effect: the plan does not read ${exampleOf(name)}.`
+        return warning(`${unread} ${advice ?? 'Is the name spelled as in the plan?'}`)
+      }),
     ...checkBaselineParameters(request, {
       reads: (name) => plan.mentions(name),
       // Java itself reads some of its properties.
@@ -46,7 +46,7 @@ export function checkParameters(plan: JmxPlan, request: PlanRequest): Finding[] 
 }
 
 /** What was probably meant: a variable of that name, which is no property, or a property of nearly that name. */
-function adviseOn(name: string, plan: JmxPlan): string {
+function adviseOn(name: string, plan: JmxPlan): string | undefined {
   const user = plan.enabled.find(({ element }) => element.text.includes(`\${${name}}`))?.element
   if (user !== undefined)
     return `${capitalize(describeElement(user))} reads the variable \${${name}}, which is no property: write ${exampleOf(name)} there.`
@@ -57,7 +57,7 @@ function adviseOn(name: string, plan: JmxPlan): string {
   )
   const element = meant === undefined ? undefined : read.get(meant)
   return meant === undefined || element === undefined
-    ? 'Is the name spelled as in the plan?'
+    ? undefined
     : `Did you mean -J${meant}, which ${describeElement(element)} reads?`
 }
 
@@ -83,10 +83,6 @@ interface Sight {
   /** Those of the tool itself, which no plan has to read. */
   readonly isOwn?: (name: string) => boolean
 }
-
-/** Properties that JMeter, Gatling, drivers of browsers, Java and a rehearsal read themselves. */
-const OF_THE_TOOL =
-  /^(?:rehearsal|jmeter|httpclient\d?|httpsampler|gatling|webdriver|javax?|jdk|sun|org\.apache)\.|^https?\.(?:proxy|nonProxyHosts)/
 
 /** Side by side, parameters of the base that the plan does not read: base and head would be the same server, and every line would hold. */
 export function checkBaselineParameters(

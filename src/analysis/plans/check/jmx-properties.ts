@@ -23,16 +23,26 @@ interface ReadProperty extends PropertyCall {
 const CALL = /\$\{__(P|property)\(/g
 const LONGEST_CALL = 2_000
 const DEEPEST = 10
-/** Fields that JMeter lets be empty: a request without a port goes to the usual one. */
+/** Fields that JMeter lets be empty, where they hold nothing else: a request without a port goes to the usual one. */
 const MAY_BE_EMPTY =
   /^(?:HTTPSampler\.(?:port|protocol|path|contentEncoding|implementation|ipSource|proxy\w*|\w+_timeout)|ThreadGroup\.delay)$/
 const SHOWN = 3
+/** Names that begin like these may be JMeter's own, or Java's: there are hundreds with a dot. */
+export const MAYBE_OWN =
+  /^(?:https?|server|client|user|os|file|path|line|proxy|time|tcp|system|beanshell|sampleresult|summariser|(?:jdbc|csv|html|Cookie|cache|HTTP)\w*)\./
+/** Properties that JMeter, Gatling, drivers of browsers, Java and a rehearsal read themselves. */
+export const OF_THE_TOOL =
+  /^(?:rehearsal|jmeter|httpclient\d?|httpsampler|gatling|webdriver|javax?|jdk|sun|org\.apache)\.|^https?\.(?:proxy|nonProxyHosts)/
 
 /** Properties that the plan reads without a default and that nothing gives. Names that are put together are not judged. */
 export function checkMissing(plan: JmxPlan, request: PlanRequest): Finding[] {
   if (plan.isOpaque) return []
   const isGiven = (name: string): boolean =>
-    plan.properties.has(name) || request.given?.has(name) === true || plan.sets(name) || name.includes('.')
+    plan.properties.has(name) ||
+    request.given?.has(name) === true ||
+    plan.sets(name) ||
+    MAYBE_OWN.test(name) ||
+    OF_THE_TOOL.test(name)
   const missing = new Map<string, ReadProperty[]>()
   for (const { element } of plan.enabled) {
     const calls = callsIn(withoutEmptyFields(element), isGiven)
@@ -166,7 +176,7 @@ function readArguments(text: string, start: number): { args: string[]; end: numb
 
 function withoutEmptyFields({ text, properties }: PlanElement): string {
   const fields = [...properties].filter(
-    ([name, value]) => MAY_BE_EMPTY.test(name) && /,\s*\)\}\s*$/.test(value)
+    ([name, value]) => MAY_BE_EMPTY.test(name) && /^\s*\$\{[^/?]*,\s*\)\}\s*$/.test(value)
   )
   return fields.reduce((rest, [, value]) => rest.replace(`\n${value}`, ''), text)
 }

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { count, joinWords } from '../../../contract/text.js'
 import { SKIPPED } from './k6-metrics.js'
 import { frameRow, RowWriter, type RowFrame } from './row-writer.js'
@@ -240,10 +241,12 @@ function hasFailed(point: K6Point): boolean | undefined {
 function frameRequest(point: K6Point, isFailed: boolean): RowFrame {
   const error = point.tag('error')
   const errorCode = point.tag('error_code')
+  const code = point.tag('status')
   return frameRow({
     label: nameRequest(point),
-    code: point.tag('status'),
-    message: error === '' && errorCode !== '' ? `error code ${errorCode}` : error,
+    code,
+    // k6 has only a number of its own for a status: 1404 for 404.
+    message: error === '' && errorCode !== '' ? (STATUS_CODES[code] ?? `error code ${errorCode}`) : error,
     isFailed
   })
 }

@@ -63,7 +63,7 @@ const SETTINGS = [
 ]
 
 const NOISE =
-  /StatusConsoleListener The use of package scanning|^(?:NOTE: )?Picked up J\w+_OPTIONS: "-javaagent:/
+  /StatusConsoleListener The use of package scanning|^(?:NOTE: )?Picked up J\w+_OPTIONS: "-javaagent:|^(?:Creating summariser <|Created the tree successfully using |Tidying up \.\.\. )/
 /**
  * `summary = 1513 in 00:00:20 = 75.6/s Avg: 24 Min: 1 Max: 310 Err: 0 (0.00%)`: one node's, so far, with setUp and warm-up and without
  * transactions that stand for their requests, so that it contradicts the figures of the run. JMeter's log has it too.
