@@ -18,8 +18,14 @@ import { recordLogins } from '../support/tools/record-login.js'
 
 const CONFIG = '.github/loadgate.yml'
 const API = resolve('examples/login/openapi.yaml')
+const GENERATED_API = resolve('__tests__/fixtures/init/generated-api.yaml')
 const PASSWORD = 'LOADGATE_PARAMETER_PASSWORD'
-const ENV = { K6, [PASSWORD]: DEMO_PASSWORD, LOADGATE_PARAMETER_USER: 'ada' }
+const ENV = {
+  K6,
+  [PASSWORD]: DEMO_PASSWORD,
+  LOADGATE_PARAMETER_USER: 'ada',
+  LOADGATE_PARAMETER_USERNAME: 'ada'
+}
 /** Long enough for two visits on a busy machine. */
 const LOAD = ['--duration', '8s', '--threads', '2', '--thresholds', 'error_rate < 1%, p95 < 5s']
 
@@ -257,4 +263,77 @@ describe('an API with a login', () => {
     INSTALL_MS
   )
   withK6(`with k6${k6Note}`, () => passes('k6', api, [API, '--target', shop.url, '--all-methods']))
+})
+
+describe('an API whose description a framework generated', () => {
+  let server: Server
+  /** Whose orders are known, by their tokens. */
+  const orders = new Map<string, Set<string>>()
+
+  const answer = (line: string, body: string, authorization = ''): [status: number, reply?: object] => {
+    const [method, path = ''] = line.split(' ')
+    const [, id = ''] = /^\/orders\/(.+)$/.exec(path) ?? []
+    if (line === 'POST /token') {
+      const { grant_type, username, password, ...others } = Object.fromEntries(new URLSearchParams(body))
+      const isRight = grant_type === 'password' && username === 'ada' && password === DEMO_PASSWORD
+      if (!isRight || 'client_id' in others) return [422]
+      const token = randomBytes(12).toString('hex')
+      orders.set(token, new Set())
+      return [200, { access_token: token, token_type: 'bearer' }]
+    }
+    const token = authorization.replace('Bearer ', '')
+    const own = orders.get(token)
+    if (own === undefined) return [path === '/' ? 200 : 401]
+    if (line === 'POST /logout') return [orders.delete(token) ? 204 : 401]
+    if (line === 'POST /orders') own.add(randomBytes(6).toString('hex'))
+    if (path === '/orders') return [200, { id: [...own].at(-1), items: [...own].map((one) => ({ id: one })) }]
+    if (method === 'DELETE') return [own.delete(id) ? 204 : 404]
+    return [own.has(id) ? 200 : 404]
+  }
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      request.on('end', () => {
+        const line = `${request.method ?? ''} ${request.url ?? ''}`
+        const [status, reply] = answer(line, body, request.headers.authorization)
+        answered.push(`${line} ${status} -`)
+        response.writeHead(status, { 'content-type': 'application/json' })
+        response.end(reply === undefined ? undefined : JSON.stringify(reply))
+      })
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const api: Way = {
+    from: '--from-openapi',
+    labels: [
+      'DELETE /orders/{order_id}',
+      'GET /orders',
+      'GET /orders/{order_id}',
+      'POST /logout',
+      'POST /orders',
+      'POST /token'
+    ],
+    correlations: [
+      'token from POST /token → Authorization of 5 requests',
+      'order_id from POST /orders → the path of 2 requests'
+    ]
+  }
+  const args = (): string[] => {
+    const { port } = server.address() as AddressInfo
+    return [GENERATED_API, '--target', `http://127.0.0.1:${port}`, '--all-methods']
+  }
+
+  ;(lacksJMeter ? test.skip : test)(
+    `the plan logs in, orders, deletes and logs out${jmeterNote}`,
+    () => passes('jmeter', api, args()),
+    INSTALL_MS
+  )
+  ;(lacksK6 ? test.skip : test)(`with k6${k6Note}`, () => passes('k6', api, args()))
 })

@@ -273,9 +273,13 @@ describe('without a terminal', () => {
   test('a plan that would send nothing is refused, and --all-methods is the way out', async () => {
     put('api.json', '{"openapi":"3.0.0","paths":{"/a":{"post":{}}}}')
     await expect(init(['--from-openapi', 'api.json'])).rejects.toThrow(
-      'api.json: none of its 1 requests is a GET or HEAD, so the plan would send nothing; --all-methods enables the others'
+      'api.json: none of its 1 requests is a GET or HEAD that can be sent as it is, so the plan would send nothing; --all-methods enables the others'
     )
-    expect((await init(['--from-openapi', 'api.json', '--all-methods'])).code).toBe(0)
+    const all = ['--from-openapi', 'api.json', '--all-methods']
+    const assumed = 'names no server, so the plan has http://localhost:8080. --target gives another address'
+    expect(await init(all)).toMatchObject({ code: 0, out: expect.stringContaining(assumed) })
+    const { out } = await init([...all, '--force', '--target', 'http://localhost:8080'])
+    expect(out).not.toContain('names no server')
     const requestBody = { content: { 'multipart/form-data': {} } }
     put('upload.json', JSON.stringify({ openapi: '3.0.0', paths: { '/a': { post: { requestBody } } } }))
     for (const flags of [[], ['--all-methods']])

@@ -120,6 +120,135 @@ describe('an API with a login', () => {
   })
 })
 
+describe('what a login sends', () => {
+  const bodyOf = (schema: object): unknown => {
+    const requestBody = { content: { 'application/json': { schema } } }
+    const [login] = read(api({ requestBody })).requests
+    return login?.isLogin === true ? JSON.parse(encodeText(login.body!)) : undefined
+  }
+  const text = { type: 'string' }
+  const [password, username] = ['${__P(password,)}', '${__P(username,)}']
+
+  test.each([
+    {
+      what: 'the required fields, and optional ones with a value',
+      schema: {
+        required: ['username', 'password'],
+        properties: {
+          username: text,
+          password: text,
+          note: text,
+          remember: { default: true },
+          otp: { default: null }
+        }
+      },
+      body: { username, password, remember: true }
+    },
+    {
+      what: 'the user, though only the password is required',
+      schema: { required: ['password'], properties: { username: text, password: text } },
+      body: { username, password }
+    },
+    {
+      what: 'no client, unless it is required',
+      schema: { properties: { username: text, password: text, client_id: text, clientSecret: text } },
+      body: { username, password }
+    },
+    {
+      what: 'a client that is required',
+      schema: { required: ['password', 'client_id'], properties: { password: text, client_id: text } },
+      body: { password, client_id: '${__P(client_id,)}' }
+    },
+    {
+      what: 'the grant for a password, whatever comes first',
+      schema: {
+        required: ['username', 'password'],
+        properties: { grant_type: { enum: ['refresh_token', 'password'] }, username: text, password: text }
+      },
+      body: { grant_type: 'password', username, password }
+    },
+    {
+      what: 'the one value that a pattern allows',
+      schema: { properties: { kind: { pattern: '^local login$' }, password: text } },
+      body: { kind: 'local login', password }
+    },
+    {
+      what: 'fields within an object',
+      schema: { properties: { user: { properties: { username: text, password: text } } } },
+      body: { user: { username, password } }
+    }
+  ])('$what', ({ schema, body }) => {
+    expect(bodyOf(schema)).toEqual(body)
+  })
+})
+
+describe('which operation is the login', () => {
+  const document = JSON.parse(api()) as { paths: Record<string, { post: object }> }
+  const post = document.paths['/login']!.post
+  const loginOf = (paths: object, others: object = {}): string | undefined =>
+    read(api({}, { paths, ...others })).requests.find(({ isLogin }) => isLogin)?.name
+
+  test('one that is called so: not the first that takes a password and replies with a token', () => {
+    expect(loginOf({ '/users': { post }, '/users/login': { post } })).toBe('POST /users/login')
+    expect(loginOf({ '/users': { post } })).toBeUndefined()
+    expect(loginOf({ '/authors': { post } })).toBeUndefined()
+    expect(loginOf({ '/a': { post: { ...post, operationId: 'login_create' } } })).toBe('POST /a')
+  })
+
+  test.each(['enter', '/v1/enter', 'https://a.example/v1/enter'])(
+    'the address %s for tokens of OAuth 2, whose token has its name by RFC 6749',
+    (tokenUrl) => {
+      const token = { type: 'oauth2', flows: { password: { tokenUrl } } }
+      const components = { securitySchemes: { token } }
+      const enter = { ...post, responses: { 200: { content: { 'application/json': { schema: {} } } } } }
+      const paths = { '/login': { post }, '/enter': { post: enter }, '/a': { get: {} } }
+      const { requests } = read(api({}, { paths, components }))
+      expect(requests[0]).toMatchObject({ name: 'POST /enter', isLogin: true })
+      expect(requests[0]!.extracts?.[0]?.from).toEqual({ kind: 'json', keys: ['access_token'] })
+      const get = requests.find(({ method }) => method === 'GET')
+      expect(authorizationOf(get!)).toBe('Authorization: Bearer ${token}')
+    }
+  )
+
+  test('one without a description of its token is named', () => {
+    const { notes } = read(api({ responses: { 200: {} } }))
+    expect(notes).toContainEqual(
+      expect.stringMatching(/^POST \/login takes a password, but the description of its reply has no token/)
+    )
+    expect(read(api()).notes.join()).not.toContain('takes a password')
+  })
+
+  test.each([
+    { name: 'Authorization', description: '', sent: 'Authorization: Bearer ${token}' },
+    {
+      name: 'Authorization',
+      description: 'Token-based authentication with required prefix "Token"',
+      sent: 'Authorization: Token ${token}'
+    },
+    {
+      name: 'Authorization',
+      description: 'A JWT token is needed.\nThe format:\n\n    Token xxxx.yyyy',
+      sent: 'Authorization: Token ${token}'
+    },
+    { name: 'X-Auth-Token', description: '', sent: 'X-Auth-Token: ${token}' },
+    { name: 'X-Api-Key', description: '', sent: 'X-Api-Key: ${__P(x-api-key,)}' }
+  ])('its token is an API key: $sent', ({ sent, ...facts }) => {
+    const token = { type: 'apiKey', in: 'header', ...facts }
+    const schemas = { Session: { properties: { key: {} } } }
+    const { requests } = read(api({}, { components: { schemas, securitySchemes: { token } } }))
+    expect(authorizationOf(requests[1]!)).toBe(sent)
+  })
+
+  test.each(['/logout', '/auth/sign-out', '/signout', '/tokens/revoke', '/log_off'])(
+    '%s comes last',
+    (path) => {
+      const get = { get: {} }
+      const { requests } = read(api({}, { paths: { [path]: get, '/login': { post }, '/orders': get } }))
+      expect(requests.map(({ name }) => name)).toEqual(['POST /login', 'GET /orders', `GET ${path}`])
+    }
+  )
+})
+
 describe('an API without one', () => {
   const withScheme = (scheme: object): RequestSet =>
     read(api({ requestBody: {} }, { components: { securitySchemes: { token: scheme } } }))

@@ -1,7 +1,8 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { flatten, readPlanTree, type PlanElement } from '../../../src/analysis/plans/jmx/plan-tree.js'
 import { readHar } from '../../../src/cli/plans/har/har-requests.js'
+import { ApiDocument } from '../../../src/cli/plans/openapi/api-document.js'
 import { readOpenApi } from '../../../src/cli/plans/openapi/openapi-requests.js'
 import {
   encodePath,
@@ -578,7 +579,7 @@ describe('a description of an API', () => {
     const { notes } = readOpenApi(text, { allMethods: false })
     expect([set.notes, notes].map((all) => all.join().includes('-Jpassword=…'))).toEqual([true, false])
     expect(planOf(set) + set.notes.join()).not.toContain('planted')
-    const [first, ...posts] = set.requests
+    const [first, ...posts] = set.requests.toSorted((one, other) => one.method.localeCompare(other.method))
     expect(encodeText(first!.path)).toBe(
       '/a/${__urlencode(${__P(token,)})}?api_token=${__urlencode(${__P(api_token,)})}&state=open'
     )
@@ -624,6 +625,29 @@ components:
       ['POST /a', '{\n  "b": {\n    "n": -3\n  }\n}']
     ])
     expect(set.notes).toContain('References to other files were not followed: other.yaml#/x.')
+  })
+
+  test('schemas that refer to each other many times take no time', () => {
+    const refs = (at: number): object[] =>
+      Array.from({ length: 300 }, (_, more) => ({ $ref: `#/components/schemas/S${(at + 1 + more) % 8}` }))
+    const schemas = Object.fromEntries(
+      Array.from({ length: 8 }, (_, at) => [
+        `S${at}`,
+        { allOf: refs(at), properties: Object.fromEntries(refs(at).entries()), oneOf: refs(at) }
+      ])
+    )
+    const schema = { $ref: '#/components/schemas/S0' }
+    const post = { requestBody: { content: { 'application/json': { schema } } } }
+    const paths = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`/p${at}`, { post }]))
+    // Twice for each operation: once in search of a login.
+    let left = 40 * 2 * 1500
+    const find = ApiDocument.prototype.resolve.bind(ApiDocument.read(api({ components: { schemas } })))
+    const resolve = jest.spyOn(ApiDocument.prototype, 'resolve').mockImplementation((value) => {
+      if (left-- <= 0) throw new Error('too many references were followed')
+      return find(value)
+    })
+    expect(pathsOf(api({ paths, components: { schemas } }))).toHaveLength(40)
+    resolve.mockRestore()
   })
 
   const bomb = Array.from(

@@ -31,8 +31,11 @@ describe('a parameter from the environment', () => {
 
   test('is an error without its variable, which says what to set', async () => {
     const given = { ...LOCAL, 'override-parameters': `-Jpassword=env:${PASSWORD}` }
-    expect(await problemsOf(given, { variable: () => '' })).toEqual([
+    expect(await problemsOf(given, { variable: () => undefined })).toEqual([
       `override-parameters: -Jpassword gets its value from the environment variable ${PASSWORD}, which is not set; set it: in a terminal with \`export\`, in a workflow with \`env\` from a secret`
+    ])
+    expect(await problemsOf(given, { variable: () => '' })).toEqual([
+      expect.stringContaining(', which is empty; ')
     ])
     expect(await problemsOf(given)).toHaveLength(1)
   })

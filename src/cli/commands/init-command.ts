@@ -82,6 +82,10 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
     notes: [
       ...set.notes,
       ...when(
+        set.target === undefined && !args.has('target'),
+        `The source names no server, so the plan has ${addressOf(target)}. --target gives another address.`
+      ),
+      ...when(
         jobMinutes(durationSeconds) > MOST_JOB_MINUTES,
         `GitHub ends jobs on its own runners after 6 hours, and this one may take ${jobMinutes(durationSeconds)} minutes: use a runner of your own, or a shorter duration.`
       ),
@@ -245,7 +249,7 @@ async function readSource(source: Source, options: HarOptions & { workspace: str
   const notes = set.requests.flatMap(({ note }) => note ?? [])
   throw new UsageError(
     notes.some((note) => note.includes('--all-methods'))
-      ? `${source.path}: none of its ${set.requests.length} requests is a GET or HEAD, so the plan would send nothing; --all-methods enables the others`
+      ? `${source.path}: none of its ${set.requests.length} requests is a GET or HEAD that can be sent as it is, so the plan would send nothing; --all-methods enables the others`
       : `${source.path}: none of its ${set.requests.length} requests can be sent as it is, so the plan would send nothing; for the first: ${notes[0] ?? ''}`
   )
 }

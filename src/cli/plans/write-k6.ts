@@ -204,7 +204,8 @@ export function nameVariables(set: RequestSet): RequestSet {
     ...request,
     path: text(request.path),
     headers: request.headers.map(({ name, value }) => ({ name, value: text(value) })),
-    ...(request.body !== undefined && { body: text(request.body) })
+    ...(request.body !== undefined && { body: text(request.body) }),
+    ...(request.note !== undefined && { note: renameIn(request.note, names) })
   }))
   const notes = set.notes.map((note) => renameIn(note, names))
   return { ...set, requests, notes, credentials: set.credentials.map(rename) }

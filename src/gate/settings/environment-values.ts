@@ -29,19 +29,19 @@ export function fillFromEnvironment(
     const { kind, name } = parameter
     const from = parameter.value.slice(VARIABLE_MARK.length)
     variables.push(from)
-    const value = VARIABLE.test(from) ? (variable(from) ?? '') : ''
+    const value = VARIABLE.test(from) ? variable(from) : undefined
     const problem = problemOf(from, value)
     if (problem !== undefined) problems.push(`-${kind}${name} ${problem}`)
-    return `-${kind}${name}=${SECRET_MARK}${value}`
+    return `-${kind}${name}=${SECRET_MARK}${value ?? ''}`
   })
   return { text: entries.join(', '), problems, variables }
 }
 
-function problemOf(from: string, value: string): string | undefined {
+function problemOf(from: string, value: string | undefined): string | undefined {
   if (!VARIABLE.test(from))
     return `names no variable that a parameter can have; expected one in capitals that begins with ${PREFIX}, such as env:${PREFIX}PASSWORD`
-  if (value === '')
-    return `gets its value from the environment variable ${from}, which is not set; set it: in a terminal with \`export\`, in a workflow with \`env\` from a secret`
+  if (value === undefined || value === '')
+    return `gets its value from the environment variable ${from}, which is ${value === '' ? 'empty' : 'not set'}; set it: in a terminal with \`export\`, in a workflow with \`env\` from a secret`
   // These separate parameters.
   if (/[\s,]+-[A-Za-z]|^[\s,]|[\s,]$/.test(value))
     return `gets its value from ${from}, which cannot be passed: it begins or ends with a space or a comma, or has one before a hyphen and a letter`

@@ -28,6 +28,13 @@ export class ApiDocument {
     return fieldIn(this.root, 'openapi') === undefined
   }
 
+  /** By name. */
+  get securitySchemes(): unknown {
+    return this.isSwagger
+      ? fieldIn(this.root, 'securityDefinitions')
+      : fieldIn(fieldIn(this.root, 'components'), 'securitySchemes')
+  }
+
   /** The value itself, or what it refers to; undefined if that is not in this document. */
   resolve(value: unknown): JsonObject | undefined {
     let found = value

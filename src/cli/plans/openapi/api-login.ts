@@ -2,8 +2,10 @@ import { isObject } from '../../../contract/decode.js'
 import { propertyName, type PlanExtract } from '../request.js'
 import { isPasswordName, markProperty } from '../secrets.js'
 import type { ApiDocument } from './api-document.js'
-import { entriesIn, fieldIn, type JsonObject } from '../json-fields.js'
-import { sampleBody, sampleOf } from './sample-value.js'
+import { fieldIn, textIn, type JsonObject } from '../json-fields.js'
+import { listFields, replyOf } from './reply-fields.js'
+import { GRANT_TYPE, sampleBody } from './sample-value.js'
+import { NOWHERE } from './servers.js'
 
 interface Operation {
   readonly path: string
@@ -18,63 +20,79 @@ export interface ApiLogin {
   readonly token?: PlanExtract
 }
 
-const TOKEN_NAME = /^(?:access|auth|bearer|session|id|api)?[-_]?(?:token|jwt)$/i
-const REFRESH_NAME = /refresh/i
+const TOKEN_NAME = /^(?:(?:access|auth|bearer|session|id|api|jwt)?[-_]?(?:token|jwt)|key)$/i
 /** What identifies who logs in; other fields keep their examples. */
 const IDENTITY_NAME = /user|login|mail|account|tenant|client|name|phone|pin$|otp|secret|code$/i
-const OTHER_PURPOSE = /regist|sign-?up|reset|forgot|recover|change|invite/i
-const LOGIN_PATH = /log-?in|sign-?in|session|auth|token/i
-const DEEPEST = 4
+const OTHER_PURPOSE = /regist|sign[-_]?up|reset|forgot|recover|change|invite/i
+const LOGIN_NAME = /log[-_]?[io]n|sign[-_]?in|session|auth(?!or(?!i))|token|jwt/i
+const LOGOUT_NAME = /(?:log|sign)[-_]?(?:out|off)|revoke/i
 
-/** The first operation that takes one password and replies with a token; if the API uses a cookie, one that takes a password. */
+/**
+ * The operation that takes one password, is called a login, and replies with a token; if the API uses a cookie, one without a token. The
+ * address for tokens of OAuth 2 is the login by definition. Without a login: the one that lacks the description of its token.
+ */
 export function findLogin<T extends Operation>(
   api: ApiDocument,
   operations: readonly T[]
-): (ApiLogin & { readonly operation: T }) | undefined {
-  const takers = operations.filter(({ method, path, facts, parameters }) => {
-    if (method !== 'POST' || OTHER_PURPOSE.test(path)) return false
-    const body = sampleBody(api, facts, parameters)
-    return (
-      'value' in body && isObject(body.value) && Object.keys(body.value).filter(isPasswordName).length === 1
-    )
+): { readonly login?: ApiLogin & { readonly operation: T }; readonly unclear?: T } {
+  const takers = operations.filter((operation) => {
+    if (operation.method !== 'POST' || OTHER_PURPOSE.test(namesOf(operation))) return false
+    const body = sampleBody(api, operation, 'login')
+    return 'value' in body && countPasswords(body.value) === 1
   })
-  for (const operation of takers) {
-    const keys = findToken(replyOf(api, operation.facts))
-    if (keys !== undefined) return { operation, token: { variable: 'token', from: { kind: 'json', keys } } }
+  const addresses = tokenAddresses(api)
+  const oauth = takers.find(({ path }) => addresses.some((address) => address.endsWith(path)))
+  const named = takers.filter((operation) => LOGIN_NAME.test(namesOf(operation)))
+  for (const operation of oauth === undefined ? named : [oauth]) {
+    // By RFC 6749, if the document does not say.
+    const keys = findToken(replyOf(api, operation.facts)) ?? (oauth && ['access_token'])
+    if (keys !== undefined)
+      return { login: { operation, token: { variable: 'token', from: { kind: 'json', keys } } } }
   }
-  const first = takers.find(({ path }) => LOGIN_PATH.test(path))
-  return first !== undefined && wantsCookie(api) ? { operation: first } : undefined
+  const [first] = named
+  if (first === undefined) return {}
+  return schemesOf(api).some(isCookie) ? { login: { operation: first } } : { unclear: first }
 }
 
-/** A value that fits the first 2xx reply. */
-function replyOf(api: ApiDocument, facts: JsonObject): unknown {
-  const [, good] = entriesIn(facts, 'responses').find(([status]) => status.startsWith('2')) ?? []
-  const reply = api.resolve(good)
-  if (reply === undefined) return undefined
-  if (api.isSwagger) return sampleOf(api, reply)
-  const [, media] = entriesIn(reply, 'content').find(([type]) => /\bjson\b/i.test(type)) ?? []
-  const resolved = api.resolve(media)
-  return resolved && sampleOf(api, resolved)
+/** After it, nobody is logged in. */
+export function isLogout(operation: Operation): boolean {
+  return LOGOUT_NAME.test(namesOf(operation))
+}
+
+function namesOf({ path, facts }: Operation): string {
+  return `${path} ${textIn(facts, 'operationId')}`
+}
+
+function countPasswords(value: unknown): number {
+  if (!isObject(value)) return 0
+  const counts = Object.entries(value).map(([name, field]) =>
+    isPasswordName(name) ? 1 : countPasswords(field)
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 /** The one nearest to the top. */
-function findToken(value: unknown, keys: readonly string[] = []): string[] | undefined {
-  if (!isObject(value) || keys.length > DEEPEST) return undefined
-  const names = Object.keys(value).filter((name) => TOKEN_NAME.test(name) && !REFRESH_NAME.test(name))
-  const name = names.find((one) => !/^id/i.test(one)) ?? names[0]
-  if (name !== undefined && !isObject(value[name])) return [...keys, name]
-  for (const [key, field] of Object.entries(value)) {
-    const found = findToken(field, [...keys, key])
-    if (found !== undefined) return found
-  }
-  return undefined
+function findToken(reply: unknown): readonly (string | number)[] | undefined {
+  const tokens = listFields(reply).filter((keys) => TOKEN_NAME.test(String(keys.at(-1))))
+  return tokens.find((keys) => !/^id/i.test(String(keys.at(-1)))) ?? tokens[0]
 }
 
-function wantsCookie(api: ApiDocument): boolean {
-  return entriesIn(fieldIn(api.root, 'components'), 'securitySchemes').some(([, scheme]) => {
-    const resolved = api.resolve(scheme)
-    return fieldIn(resolved, 'type') === 'apiKey' && fieldIn(resolved, 'in') === 'cookie'
-  })
+function schemesOf(api: ApiDocument): JsonObject[] {
+  return Object.values(api.securitySchemes ?? {})
+    .map((scheme) => api.resolve(scheme))
+    .filter((scheme) => scheme !== undefined)
+}
+
+function tokenAddresses(api: ApiDocument): string[] {
+  return schemesOf(api)
+    .map((scheme) => (api.isSwagger ? scheme : fieldIn(fieldIn(scheme, 'flows'), 'password')))
+    .map((flow) => textIn(flow, 'tokenUrl'))
+    .filter((address) => address !== '' && URL.canParse(address, NOWHERE))
+    .map((address) => new URL(address, NOWHERE).pathname)
+}
+
+function isCookie(scheme: JsonObject): boolean {
+  return textIn(scheme, 'type') === 'apiKey' && textIn(scheme, 'in') === 'cookie'
 }
 
 /** The body of a login, with properties in place of examples, which are nobody's. */
@@ -82,8 +100,12 @@ export function hideIdentity(value: unknown): unknown {
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => {
-      const isIdentity = typeof field === 'string' && (isPasswordName(name) || IDENTITY_NAME.test(name))
-      return [name, isIdentity ? markProperty(propertyName(name)) : field]
+      if (typeof field !== 'string') return [name, hideIdentity(field)]
+      if (GRANT_TYPE.test(name)) return [name, 'password']
+      return [
+        name,
+        isPasswordName(name) || IDENTITY_NAME.test(name) ? markProperty(propertyName(name)) : field
+      ]
     })
   )
 }

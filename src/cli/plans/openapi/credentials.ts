@@ -11,9 +11,7 @@ export function readCredentials(
   login: ApiLogin | undefined
 ): Credentials {
   const required = fieldIn(operation, 'security') ?? fieldIn(api.root, 'security')
-  const known = api.isSwagger
-    ? fieldIn(api.root, 'securityDefinitions')
-    : fieldIn(fieldIn(api.root, 'components'), 'securitySchemes')
+  const known = api.securitySchemes
   // It has a login, and does not say what for.
   if (required === undefined && known === undefined && login?.token !== undefined)
     return { ...NO_CREDENTIALS, headers: [bearer(login)] }
@@ -22,7 +20,7 @@ export function readCredentials(
       .map((name) => api.resolve(fieldIn(known, name)))
       .filter((scheme) => scheme !== undefined)
   )
-  const schemes = (login?.token && ways.find((way) => way.some(isBearer))) ?? ways[0] ?? []
+  const schemes = (login?.token && ways.find((way) => way.some(takesToken))) ?? ways[0] ?? []
   const keysIn = (place: string): string[] =>
     schemes
       .filter((scheme) => isKey(scheme) && textIn(scheme, 'in') === place)
@@ -50,6 +48,8 @@ function headerOf(scheme: JsonObject, login: ApiLogin | undefined): PlanHeader[]
   if (!isKey(scheme)) return [{ name: 'Authorization', value: [{ property: 'authorization' }] }]
   const name = textIn(scheme, 'name')
   if (textIn(scheme, 'in') !== 'header' || !isHeaderName(name)) return []
+  if (login?.token !== undefined && takesToken(scheme))
+    return [{ name, value: [prefixOf(scheme), { variable: login.token.variable }] }]
   return [{ name, value: [{ property: propertyName(name) }] }]
 }
 
@@ -57,6 +57,21 @@ function headerOf(scheme: JsonObject, login: ApiLogin | undefined): PlanHeader[]
 function bearer(login: ApiLogin | undefined): PlanHeader {
   const token = login?.token === undefined ? { property: 'token' } : { variable: login.token.variable }
   return { name: 'Authorization', value: ['Bearer ', token] }
+}
+
+/** Whether the token of a login is for it. */
+function takesToken(scheme: JsonObject): boolean {
+  const isTokenHeader =
+    textIn(scheme, 'in') === 'header' && /token|^authorization$/i.test(textIn(scheme, 'name'))
+  return isBearer(scheme) || (isKey(scheme) && isTokenHeader)
+}
+
+/** `Authorization` has `Bearer` before its value, or what the description says: `prefix "Token"`, or a line `Token xxxx`. */
+function prefixOf(scheme: JsonObject): string {
+  if (!/^authorization$/i.test(textIn(scheme, 'name'))) return ''
+  const [, named, shown] =
+    /prefix\W{1,3}(Token|JWT)\b|^\s*(Token|JWT) [x<{[.…]/im.exec(textIn(scheme, 'description')) ?? []
+  return `${named ?? shown ?? 'Bearer'} `
 }
 
 function isBearer(scheme: JsonObject): boolean {

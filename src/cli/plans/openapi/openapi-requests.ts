@@ -16,12 +16,17 @@ import {
 } from '../request.js'
 import type { PlanHeader, PlanRequest, PlanText, RequestSet } from '../request.js'
 import { describeProperties, showProperties } from '../secrets.js'
-import { findLogin, hideIdentity, type ApiLogin } from './api-login.js'
+import { findLogin, hideIdentity, isLogout, type ApiLogin } from './api-login.js'
 import { BASIC_PROPERTY, isHeaderName, NO_CREDENTIALS, readCredentials } from './credentials.js'
 import { HERE, readServer, type ApiServer } from './servers.js'
 import { ApiDocument } from './api-document.js'
 import { entriesIn, fieldIn, textIn, type JsonObject } from '../json-fields.js'
-import { plainText, readBody, sampleOf } from './sample-value.js'
+import { ReplyIds, replyOf } from './reply-fields.js'
+import { encodeValue, queryPairs, valueText } from './parameter-values.js'
+import { readBody } from './sample-value.js'
+
+const MOST_SHOWN = 5
+const NOTHING_GIVES = 'Disabled, because nothing gives '
 
 type Operation = ReturnType<typeof listOperations>[number]
 
@@ -29,13 +34,16 @@ type Operation = ReturnType<typeof listOperations>[number]
 export function readOpenApi(text: string, { allMethods }: { allMethods: boolean }): RequestSet {
   const api = ApiDocument.read(text)
   const { all, here, target } = findOperations(api)
-  const login = findLogin(api, here)
-  // The login comes first.
-  const ordered =
-    login === undefined ? here : [login.operation, ...here.filter((one) => one !== login.operation)]
-  const requests = ordered
+  const { login, unclear } = findLogin(api, here)
+  const ids = new ReplyIds()
+  const made = inOrder(here, login)
     .slice(0, MOST_REQUESTS)
-    .map((operation) => toRequest(api, operation, { allMethods, login }))
+    .map((operation) => {
+      const request = toRequest(api, operation, { allMethods, login, ids })
+      ids.add(request, operation.path, replyOf(api, operation.facts))
+      return request
+    })
+  const requests = made.map((request) => ids.complete(request))
   const properties = propertiesOf(requests)
   const opening = propertiesOf(requests.filter(({ isLogin }) => isLogin))
   const keys = new Set(here.flatMap(({ facts }) => keysOf(readCredentials(api, facts, login))))
@@ -55,14 +63,19 @@ export function readOpenApi(text: string, { allMethods }: { allMethods: boolean 
       `It logs in with ${requests[0]?.name ?? ''}, and starts over as a new user each time.`
     ),
     ...when(
+      unclear !== undefined,
+      `${unclear === undefined ? '' : nameOf(unclear)} takes a password, but the description of its reply has no token, so the plan does not log in. Describe the reply, or give what the API asks for.`
+    ),
+    ...when(
       credentials.includes(BASIC_PROPERTY),
       `The value of ${BASIC_PROPERTY} is user:password in base64: \`printf %s 'user:password' | base64\`.`
     ),
     ...describeProperties(new Set([...properties].filter((name) => !credentials.includes(name)))),
     ...describeDisabled(requests),
+    ...describeLacking(requests),
     'The values in paths, queries and bodies are those of the examples, or made up from the schemas: put ones into the plan that the application knows.'
   ]
-  return { target, requests, notes, credentials, correlations: describeToken(requests, login) }
+  return { target, requests, notes, credentials, correlations: describeExtracts(requests) }
 }
 
 /** The properties that security schemes ask for. */
@@ -70,14 +83,37 @@ function keysOf({ headers, query, cookies }: ReturnType<typeof readCredentials>)
   return [...propertiesIn(headers.flatMap(({ value }) => value)), ...[...query, ...cookies].map(propertyName)]
 }
 
-function describeToken(requests: readonly PlanRequest[], login: ApiLogin | undefined): string[] {
-  const to = requests.flatMap(({ headers, name }, at) =>
-    headers
-      .filter(({ value }) => value.some((part) => typeof part !== 'string' && 'variable' in part))
-      .map((header) => ({ at, name: header.name, request: name }))
+/** Ids that neither an example nor a reply contains. */
+function describeLacking(requests: readonly PlanRequest[]): string[] {
+  const lacking = requests.filter(({ note }) => note?.startsWith(NOTHING_GIVES))
+  const shown = lacking.slice(0, MOST_SHOWN).map(({ name, note = '' }) => `${name} is d${note.slice(1)}`)
+  return [...shown, ...when(lacking.length > MOST_SHOWN, `So are ${lacking.length - MOST_SHOWN} more.`)]
+}
+
+function describeExtracts(requests: readonly PlanRequest[]): string[] {
+  const sends = (text: PlanText, variable: string): boolean =>
+    text.some((part) => typeof part !== 'string' && 'variable' in part && part.variable === variable)
+  return requests.flatMap(({ name: from, extracts = [] }) =>
+    extracts.flatMap(({ variable }) => {
+      const to = requests.flatMap(({ headers, path, name: request, isEnabled }, at) =>
+        [...headers, { name: 'the path', value: path }]
+          .filter(({ value }) => isEnabled && sends(value, variable))
+          .map(({ name }) => ({ at, name, request }))
+      )
+      return to.length === 0 ? [] : [describeCorrelation(variable, from, to)]
+    })
   )
-  if (login?.token === undefined || to.length === 0) return []
-  return [describeCorrelation(login.token.variable, requests[0]?.name ?? '', to)]
+}
+
+/** The login comes first. What makes or lists things comes before what needs their ids, what deletes them after it, and a logout last. */
+function inOrder(operations: readonly Operation[], login: ApiLogin | undefined): Operation[] {
+  const rank = (operation: Operation): number => {
+    if (operation === login?.operation) return -1
+    if (isLogout(operation)) return 1000
+    const parameters = operation.path.split('{').length
+    return operation.method === 'DELETE' ? 999 - Math.min(parameters, 400) : Math.min(parameters, 400)
+  }
+  return operations.toSorted((one, other) => rank(one) - rank(other))
 }
 
 /** Those at one server: the document's own, or the first that an operation names if none is there. */
@@ -128,23 +164,22 @@ function isAt(server: ApiServer, main: ApiServer): boolean {
 function toRequest(
   api: ApiDocument,
   operation: Operation,
-  { allMethods, login }: { allMethods: boolean; login: ApiLogin | undefined }
+  { allMethods, login, ids }: { allMethods: boolean; login: ApiLogin | undefined; ids: ReplyIds }
 ): PlanRequest {
-  const { path, method, facts } = operation
+  const { method, facts } = operation
   const isLogin = login?.operation === operation
-  const body = isSafe(method)
-    ? {}
-    : readBody(api, facts, operation.parameters, isLogin ? hideIdentity : undefined)
+  const body = isSafe(method) ? {} : readBody(api, operation, isLogin ? hideIdentity : undefined)
+  const path = fillPath(api, operation, ids)
   const credentials = isLogin ? NO_CREDENTIALS : readCredentials(api, facts, login)
   const note =
     body.note ??
     (isSafe(method) || allMethods || isLogin
-      ? undefined
+      ? path.note
       : 'Disabled, because it may change data. `loadgate init --all-methods` enables it.')
   return {
-    name: readableName(textIn(facts, 'operationId')) || readableName(`${method} ${path}`),
+    name: nameOf(operation),
     method,
-    path: [...fillPath(api, operation), ...queryOf(api, operation, credentials.query)],
+    path: [...path.text, ...queryOf(api, operation, credentials.query)],
     headers: onceEach([
       ...credentials.headers,
       ...(body.headers ?? []),
@@ -158,14 +193,40 @@ function toRequest(
   }
 }
 
-function fillPath(api: ApiDocument, { path, parameters, server }: Operation): PlanText {
-  const parts = path.split(/\{([^{}]*)\}/).flatMap((part, at): PlanText => {
+/** Frameworks generate names such as `item_items__item_id__get`. */
+function nameOf({ method, path, facts }: Operation): string {
+  const id = textIn(facts, 'operationId')
+  return readableName(/^[A-Za-z][A-Za-z0-9]*$/.test(id) ? id : `${method} ${path}`)
+}
+
+/** With ids from the replies to earlier requests, where the document has no value. */
+function fillPath(
+  api: ApiDocument,
+  { path, parameters, server }: Operation,
+  ids: ReplyIds
+): { readonly text: PlanText; readonly note?: string } {
+  const notes: string[] = []
+  const pieces = path.split(/(\{[^{}]*\})/)
+  const parts = pieces.flatMap((part, at): PlanText => {
     if (at % 2 === 0) return [encodePath(part)]
-    const parameter = parameters.find((one) => textIn(one, 'in') === 'path' && textIn(one, 'name') === part)
-    const text = parameter === undefined ? '' : valueText(api, parameter)
-    return showProperties(text === '' ? '1' : text, encodeValue)
+    const name = part.slice(1, -1)
+    const parameter = parameters.find((one) => textIn(one, 'in') === 'path' && textIn(one, 'name') === name)
+    const text = parameter === undefined ? '' : valueText(api, parameter, 'given')
+    if (text !== '') return showProperties(text, encodeValue)
+    const found = ids.find(pieces.slice(0, at).join(''), name)
+    if (found === undefined) {
+      const property = propertyName(name)
+      notes.push(
+        `${NOTHING_GIVES}${readableName(name)}. Put a value into its path, or give -J${property}=…, and enable it.`
+      )
+      return [{ property, isEncoded: true }]
+    }
+    const { source, variable } = found
+    if (!source.isEnabled)
+      notes.push(`Disabled, because it sends the ${variable} of ${source.name}, which is disabled.`)
+    return [{ variable, isEncoded: true }]
   })
-  return [server.basePath, ...parts]
+  return { text: [server.basePath, ...parts], ...(notes[0] !== undefined && { note: notes[0] }) }
 }
 
 function queryOf(api: ApiDocument, { parameters }: Operation, credentials: readonly string[]): PlanText {
@@ -221,60 +282,4 @@ function headersOf(api: ApiDocument, { parameters }: Operation): PlanHeader[] {
       name: textIn(one, 'name'),
       value: showProperties(valueText(api, one).replace(/\s+/g, ' ').trim())
     }))
-}
-
-/** What stands between the elements of a list that is one value. */
-const SEPARATORS: Readonly<Record<string, string>> = {
-  ...{ spaceDelimited: ' ', pipeDelimited: '|', ssv: ' ', tsv: '\t', pipes: '|' }
-}
-
-function valueText(api: ApiDocument, parameter: JsonObject): string {
-  const { value, isJson } = valueOf(api, parameter)
-  if (isJson) return JSON.stringify(value)
-  if (!isObject(value)) return plainText(value)
-  const explode = fieldIn(parameter, 'explode') === true
-  return Object.entries(value)
-    .map(([key, field]) => `${key}${explode ? '=' : ','}${plainText(field)}`)
-    .join(',')
-}
-
-/** `name=value` of a parameter in a query; several of them for a list or an object, unless the document says otherwise. */
-function queryPairs(api: ApiDocument, parameter: JsonObject): PlanText[] {
-  const name = textIn(parameter, 'name')
-  const { value, isJson } = valueOf(api, parameter)
-  const style = textIn(parameter, api.isSwagger ? 'collectionFormat' : 'style')
-  const isRepeated = api.isSwagger
-    ? style === 'multi'
-    : (fieldIn(parameter, 'explode') ?? (style === '' || style === 'form')) === true
-  if (isJson) return [pair(name, JSON.stringify(value))]
-  if (Array.isArray(value))
-    return isRepeated
-      ? value.map((element) => pair(name, plainText(element)))
-      : [pair(name, value.map(plainText).join(SEPARATORS[style] ?? ','))]
-  if (!isObject(value)) return [pair(name, plainText(value))]
-  const fields = Object.entries(value)
-  if (style === 'deepObject') return fields.map(([key, field]) => pair(`${name}[${key}]`, plainText(field)))
-  if (isRepeated) return fields.map(([key, field]) => pair(key, plainText(field)))
-  return [pair(name, fields.map(([key, field]) => `${key},${plainText(field)}`).join(','))]
-}
-
-function encodeValue(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'))
-}
-
-function pair(name: string, value: string): PlanText {
-  return [`${encodeValue(name)}=`, ...showProperties(value, encodeValue)]
-}
-
-/** A parameter has a schema, or the one type of content that it is written as. */
-function valueOf(api: ApiDocument, parameter: JsonObject): { value: unknown; isJson: boolean } {
-  const [first] = entriesIn(parameter, 'content')
-  const media = first && api.resolve(first[1])
-  if (media === undefined)
-    return { value: sampleOf(api, parameter, textIn(parameter, 'name')), isJson: false }
-  const value = sampleOf(api, media, textIn(parameter, 'name'))
-  return {
-    value,
-    isJson: /\bjson\b/i.test(first?.[0] ?? '') && value !== undefined && typeof value !== 'string'
-  }
 }

@@ -1,11 +1,13 @@
 import { isObject } from '../../../contract/decode.js'
 import { encodeText, FORM_TYPE, JSON_TYPE, type PlanHeader, type PlanText } from '../request.js'
-import { hideSecrets, keepPairs, nothingRemoved, showProperties, TYPED } from '../secrets.js'
+import { hideSecrets, isPasswordName, keepPairs, nothingRemoved, showProperties, TYPED } from '../secrets.js'
 import type { ApiDocument } from './api-document.js'
 import { entriesIn, fieldIn, listIn, textIn, type JsonObject } from '../json-fields.js'
 
 const DEEPEST = 8
 const MOST_VALUES = 500
+/** The first one that can be read counts. */
+const MOST_VARIANTS = 5
 const LONGEST_TEXT = 1000
 
 const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
@@ -15,9 +17,17 @@ const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
   ...{ ipv4: '192.0.2.1', ipv6: '2001:db8::1' }
 }
 
+/** What a value is for: a login sends no optional fields, a reply has those that the server sets, and of what is `given` nothing is made up. */
+type Purpose = 'request' | 'login' | 'reply' | 'given'
+
 /** A value that fits a parameter, a media type or a schema: its example, without secrets, or one made from its schema. */
-export function sampleOf(api: ApiDocument, holder: JsonObject, name = ''): unknown {
-  return sample(api, holder, { name, depth: 0, budget: { left: MOST_VALUES }, open: new Set() })
+export function sampleOf(
+  api: ApiDocument,
+  holder: JsonObject,
+  purpose: Purpose = 'request',
+  name = ''
+): unknown {
+  return sample(api, holder, { name, purpose, depth: 0, budget: { left: MOST_VALUES }, open: new Set() })
 }
 
 /** A value in a path, a query, a header or a form; lists are separated by commas. */
@@ -29,7 +39,9 @@ export function plainText(value: unknown): string {
 
 interface Place {
   readonly name: string
+  readonly purpose: Purpose
   readonly depth: number
+  /** Shared by all parts of a value: schemas that refer to each other many times would never end. */
   readonly budget: { left: number }
   /** The schemas that this value is part of: one that refers to itself ends here. */
   readonly open: ReadonlySet<JsonObject>
@@ -41,16 +53,27 @@ function sample(api: ApiDocument, holder: JsonObject, place: Place): unknown {
   if (given !== undefined) return hideSecrets(given, listIn(holder, 'enum').length > 0 ? '' : place.name)
   const schema = api.resolve(fieldIn(holder, 'schema'))
   if (schema !== undefined) return sample(api, schema, place)
-  if (place.open.has(holder) || place.depth > DEEPEST || place.budget.left-- <= 0) return undefined
+  if (place.open.has(holder) || place.depth > DEEPEST) return undefined
   const inside = { ...place, depth: place.depth + 1, open: new Set([...place.open, holder]) }
-  const [variant] = [...api.resolveList(holder, 'oneOf'), ...api.resolveList(holder, 'anyOf')]
-  const parts = api.resolveList(holder, 'allOf')
-  if (parts.length > 0 || variant !== undefined)
+  const variants = [...listIn(holder, 'oneOf'), ...listIn(holder, 'anyOf')].slice(0, MOST_VARIANTS)
+  const variant = afford(variants, place)
+    .map((one) => api.resolve(one))
+    .find((one) => one !== undefined)
+  const parts = afford(listIn(holder, 'allOf'), place).map((one) => api.resolve(one))
+  const all = [...parts, variant].filter((one) => one !== undefined)
+  if (all.length > 0)
     return merge([
-      ...[...parts, ...(variant ? [variant] : [])].map((one) => sample(api, one, inside)),
+      ...all.map((one) => sample(api, one, inside)),
       ...(isObject(fieldIn(holder, 'properties')) ? [sampleObject(api, holder, inside)] : [])
     ])
   return sampleByType(api, holder, inside)
+}
+
+/** As many as the budget allows. */
+function afford<T>(values: readonly T[], { budget }: Place): readonly T[] {
+  const some = values.slice(0, budget.left)
+  budget.left -= some.length
+  return some
 }
 
 function givenIn(api: ApiDocument, holder: JsonObject): unknown {
@@ -88,29 +111,42 @@ function sampleByType(api: ApiDocument, schema: JsonObject, place: Place): unkno
       return sampleArray(api, schema, place)
     case 'integer':
     case 'number':
-      return sampleNumber(schema)
+      return place.purpose === 'given' ? undefined : sampleNumber(schema)
     case 'boolean':
-      return true
+      return place.purpose === 'given' ? undefined : true
     default:
-      return sampleText(schema)
+      return literalIn(schema) ?? (place.purpose === 'given' ? undefined : sampleText(schema))
   }
 }
 
 function sampleObject(api: ApiDocument, schema: JsonObject, place: Place): JsonObject {
+  const { purpose } = place
+  const required = listIn(schema, 'required')
   return Object.fromEntries(
-    entriesIn(schema, 'properties').flatMap(([name, property]) => {
+    afford(entriesIn(schema, 'properties'), place).flatMap(([name, property]) => {
       const resolved = api.resolve(property)
       // The server sets these.
-      if (resolved === undefined || fieldIn(resolved, 'readOnly') === true) return []
+      if (resolved === undefined || (fieldIn(resolved, 'readOnly') === true && purpose !== 'reply')) return []
+      const given = givenIn(api, resolved)
+      if (purpose === 'login' && !isForLogin(name, required, given)) return []
       const value = sample(api, resolved, { ...place, name })
       return value === undefined ? [] : [[name, value]]
     })
   )
 }
 
+export const GRANT_TYPE = /^grant_?type$/i
+
+/** An optional field needs a value of its own. Where nothing but the password is required, the user is among the optional ones. */
+function isForLogin(name: string, required: readonly unknown[], given: unknown): boolean {
+  if (required.includes(name) || isPasswordName(name) || GRANT_TYPE.test(name)) return true
+  if (/^client[-_]?(?:id|secret)$/i.test(name)) return false
+  return (given !== undefined && given !== null) || required.every((one) => isPasswordName(String(one)))
+}
+
 function sampleArray(api: ApiDocument, schema: JsonObject, place: Place): unknown[] {
   const items = api.resolve(fieldIn(schema, 'items'))
-  const item = items === undefined ? undefined : sample(api, items, place)
+  const [item] = afford([items], place).map((one) => one && sample(api, one, place))
   return item === undefined ? [] : [item]
 }
 
@@ -124,6 +160,11 @@ function sampleNumber(schema: JsonObject): number {
   if (least !== undefined)
     return exclusive === true ? least + 1 : Math.max(least, Math.min(1, numberIn('maximum') ?? 1))
   return Math.min(1, numberIn('maximum') ?? 1)
+}
+
+/** `password` of `^password$`. */
+function literalIn(schema: JsonObject): string | undefined {
+  return /^\^([\w -]+)\$$/.exec(textIn(schema, 'pattern'))?.[1]
 }
 
 function sampleText(schema: JsonObject): string {
@@ -143,47 +184,55 @@ interface RequestBody {
 
 const MOST_CHARACTERS = 256 * 1024
 
-/** The body of an operation, with a value that fits its schema, after `change`. */
+/** The body of an operation, with a value that fits its schema; of a login after `change`. */
 export function readBody(
   api: ApiDocument,
-  operation: JsonObject,
-  parameters: readonly JsonObject[],
-  change: (value: unknown) => unknown = (value) => value
+  operation: Described,
+  change?: (value: unknown) => unknown
 ): RequestBody {
-  const body = sampleBody(api, operation, parameters)
-  return 'value' in body ? encode(body.type, change(body.value)) : body
+  const body = sampleBody(api, operation, change && 'login')
+  return 'value' in body ? encode(body.type, change ? change(body.value) : body.value) : body
+}
+
+interface Described {
+  readonly facts: JsonObject
+  readonly parameters: readonly JsonObject[]
 }
 
 /** A value for the body, and its type; or why there is none. */
 export function sampleBody(
   api: ApiDocument,
-  operation: JsonObject,
-  parameters: readonly JsonObject[]
+  { facts, parameters }: Described,
+  purpose: Purpose = 'request'
 ): RequestBody | { readonly type: string; readonly value: unknown } {
-  if (api.isSwagger) return sampleSwaggerBody(api, operation, parameters)
-  const content = entriesIn(api.resolve(fieldIn(operation, 'requestBody')), 'content')
+  if (api.isSwagger) return sampleSwaggerBody(api, { facts, parameters }, purpose)
+  const content = entriesIn(api.resolve(fieldIn(facts, 'requestBody')), 'content')
   if (content.length === 0) return {}
   const [type = '', found] =
     content.find(([one]) => JSON_TYPE.test(one)) ?? content.find(([one]) => FORM_TYPE.test(one)) ?? []
   const media = api.resolve(found)
   return media === undefined
     ? unknownBody(content.map(([one]) => one))
-    : { type, value: sampleOf(api, media) }
+    : { type, value: sampleOf(api, media, purpose) }
 }
 
-const sampleSwaggerBody: typeof sampleBody = (api, operation, parameters) => {
+const sampleSwaggerBody: typeof sampleBody = (api, { facts, parameters }, purpose) => {
   const body = parameters.find((one) => textIn(one, 'in') === 'body')
-  if (body !== undefined) return { type: 'application/json', value: sampleOf(api, body) }
+  if (body !== undefined) return { type: 'application/json', value: sampleOf(api, body, purpose) }
   const fields = parameters.filter((one) => textIn(one, 'in') === 'formData')
   if (fields.length === 0) return {}
-  const consumes = [...listIn(operation, 'consumes'), ...listIn(api.root, 'consumes')].filter(
+  const consumes = [...listIn(facts, 'consumes'), ...listIn(api.root, 'consumes')].filter(
     (type) => typeof type === 'string'
   )
   const hasFile = fields.some((one) => fieldIn(one, 'type') === 'file')
   if (hasFile || (consumes.length > 0 && !consumes.some((type) => FORM_TYPE.test(type))))
     return unknownBody(consumes)
-  const pairs = fields.map((one) => [textIn(one, 'name'), sampleOf(api, one, textIn(one, 'name'))])
-  return { type: 'application/x-www-form-urlencoded', value: Object.fromEntries(pairs) }
+  const required = fields.filter((one) => fieldIn(one, 'required') === true)
+  const form = {
+    properties: Object.fromEntries(fields.map((one) => [textIn(one, 'name'), one])),
+    required: required.map((one) => textIn(one, 'name'))
+  }
+  return { type: 'application/x-www-form-urlencoded', value: sampleOf(api, form, purpose) }
 }
 
 function encode(type: string, value: unknown): RequestBody {

@@ -13,7 +13,7 @@ export interface ApiServer {
 
 export const HERE: ApiServer = { target: undefined, basePath: '', isRelative: true }
 /** Only for reading a relative address. */
-const NOWHERE = 'http://relative.invalid/'
+export const NOWHERE = 'http://relative.invalid/'
 
 /** The first server of the document; of an operation or a path, if it has its own. */
 export function readServer(api: ApiDocument, holder: JsonObject = api.root): ApiServer | undefined {
