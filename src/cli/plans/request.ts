@@ -31,7 +31,14 @@ export interface PlanExtract {
   readonly from: ReplyPlace
 }
 
-/** What a variable has if its reply did not contain it: a request that sends it fails, and shows why. */
+/** What a reply must have in a header, besides its status. */
+export interface PlanProof {
+  /** What is expected, for people: `redirects as recorded`. */
+  readonly words: string
+  readonly from: ReplyPlace & { readonly kind: 'header' }
+}
+
+/** What a variable has if its reply did not contain it: the reply then counts as failed, whatever its status. */
 export const NOT_FOUND = 'NOT_FOUND'
 
 export interface PlanHeader {
@@ -48,6 +55,7 @@ export interface PlanRequest {
   readonly headers: readonly PlanHeader[]
   readonly body?: PlanText
   readonly extracts?: readonly PlanExtract[]
+  readonly proofs?: readonly PlanProof[]
   /** It sends a password, and its reply lets the others in. */
   readonly isLogin?: boolean
   readonly isEnabled: boolean

@@ -113,7 +113,7 @@ function unescape(whole: string, decimal?: string, hexadecimal?: string, name = 
 function headerValues({ responseHeaders, url }: Recorded): Candidate[] {
   return responseHeaders.flatMap(([name, value]): Candidate[] => {
     const key = name.toLowerCase()
-    if (key === 'set-cookie') return value.split('\n').flatMap(cookieValue)
+    if (key === 'set-cookie') return cookieValues(value)
     if (key === 'location') return locationValues(value, url)
     if (!isPlainName(name) || !/^[\w-]+$/.test(name) || COMMON_HEADER.test(key)) return []
     const [, scheme = '', word = ''] = /^\s*(Bearer\s+)?(\S+)\s*$/i.exec(value) ?? []
@@ -125,11 +125,14 @@ function headerValues({ responseHeaders, url }: Recorded): Candidate[] {
 const COMMON_HEADER =
   /^(?:etag|date|age|via|server|vary|expires|last-modified|content-.*|cache-.*|access-.*)$/
 
-function cookieValue(line: string): Candidate[] {
-  const [, name = '', value = ''] = /^\s*([\w.-]+)=([^;\s]+)/.exec(line) ?? []
-  if (name === '' || !isPlainName(name)) return []
-  const pattern = `(?:^|[\\s,;])${literal(name)}=([^;,\\s]+)`
-  return [{ value, name, place: { kind: 'header', name: 'Set-Cookie', pattern } }]
+/** Browsers save several as one header with a line each. */
+export function cookieValues(lines: string) {
+  return lines.split('\n').flatMap((line) => {
+    const [, name = '', value = ''] = /^\s*([\w.-]+)=([^;\s]+)/.exec(line) ?? []
+    if (name === '' || !isPlainName(name)) return []
+    const pattern = `(?:^|[\\s,;])${literal(name)}=([^;,\\s]+)`
+    return [{ value, name, place: { kind: 'header' as const, name: 'Set-Cookie', pattern } }]
+  })
 }
 
 function locationValues(location: string, base: URL): Candidate[] {
