@@ -131,7 +131,7 @@ describe('a value of a reply', () => {
   test.each([
     { where: 'JSON', first: login({ data: [{ access_token: TOKEN }] }), place: '$.data[0].access_token' },
     { where: 'JSON with odd keys', first: login({ 'a.b': { token: TOKEN } }), place: "$['a.b'].token" },
-    { where: 'JSON behind a guard', first: login(`)]}',\n{"token":"${TOKEN}"}`), place: '$.token' },
+    { where: 'JSON behind a guard', first: login(`)]}',\n{"token":"${TOKEN}"}`), place: 'token[&quot;' },
     { where: 'JSON in base64', first: login({ token: TOKEN }, { base64: true }), place: '$.token' },
     {
       where: 'a field of a form',
@@ -225,12 +225,14 @@ describe('a value of a reply', () => {
 
   test('an id in a path is one, however short, and has the name of its thing', () => {
     const set = read(
-      entry('/orders', { reply: { items: [{ id: 4711 }, { id: UUID }] } }),
+      entry('/orders', { reply: { items: [{ id: 4711 }, { id: UUID }], user: { id: 7 } } }),
       entry('/orders/4711'),
+      entry('/products/7'),
       entry(`/categories/${UUID}/x`)
     )
     expect(set.requests.slice(1).map(({ name, path }) => [name, shown(path)])).toEqual([
       ['GET /orders/{order_id}', '/orders/${__urlencode(${order_id})}'],
+      ['GET /products/7', '/products/7'],
       ['GET /categories/{category_id}/x', '/categories/${__urlencode(${category_id})}/x']
     ])
   })
@@ -249,6 +251,14 @@ describe('a value of a reply', () => {
       entry('/b', { headers: { Authorization: `Bearer ${TOKEN}` }, ...at(101, 1) })
     )
     expect(after.correlations).toHaveLength(1)
+    const ofPage = read(
+      entry('/a', {
+        ...html(`<meta name="csrf" content="${TOKEN}"><script>fetch('/b')</script>`),
+        ...at(0, 100)
+      }),
+      entry('/b', { headers: { 'X-CSRF': TOKEN }, ...at(50, 1) })
+    )
+    expect(ofPage.correlations).toHaveLength(1)
   })
 
   test('the reply to a request that is enabled is preferred', () => {
@@ -428,7 +438,10 @@ describe('replies of any shape', () => {
 
   test('megabytes take no time', () => {
     const many = { list: Array.from({ length: 50_000 }, (_, id) => ({ id, token: `${TOKEN}${id}` })) }
-    const page = `<input value="${'a1'.repeat(100_000)}" name=x `.repeat(5) + 'token = "'.repeat(100_000)
+    const page =
+      `<input value="${'a1'.repeat(100_000)}" name=x `.repeat(5) +
+      'token = "'.repeat(100_000) +
+      '<input '.repeat(100_000)
     const startMs = performance.now()
     read(entry('/a', { reply: many }), entry('/b', html(page)), entry('/c'))
     expect(performance.now() - startMs).toBeLessThan(10_000)

@@ -418,9 +418,9 @@ describe('a recording', () => {
     ])
     expect(set.notes).toEqual([
       'Not in the plan: Cookie. Cookies that the application sets are kept by each user.',
-      expect.stringContaining('if it was recorded while signed in, add a login to the plan'),
+      expect.stringContaining('record again, logged out, from the login page on'),
       'Redirects to other hosts are not followed: 1 of 5 requests.',
-      '1 of 5 requests are disabled in the plan, each with a comment that says why.',
+      'Disabled, because they change data: POST /login. --all-methods --force enables them.',
       expect.stringContaining('read it before you commit it')
     ])
     expect(planOf(set).match(/>[23]\.\.</g)).toEqual(['>2..<', '>3..<', '>2..<', '>3..<', '>2..<'])

@@ -64,9 +64,9 @@ export function k6Extractor({ from }: Pick<PlanExtract, 'from'>, quote: (text: s
     case 'element':
       return `fromElement(reply, ${quote(from.selector)}, ${quote(from.attribute)}, ${from.at - 1})`
     case 'header':
-      return `fromText(headerOf(reply, ${quote(from.name)}), ${quote(from.pattern)})`
+      return `fromText(headerOf(reply, ${quote(from.name)}), ${quote(from.pattern)}, 'im')`
     case 'body':
-      return `fromText(reply.body, ${quote(from.pattern)})`
+      return `fromText(reply.body, ${quote(from.pattern)}, 'm')`
   }
 }
 
@@ -101,8 +101,8 @@ const K6_LINES: Readonly<Record<string, readonly string[]>> = {
     '}'
   ],
   fromText: [
-    'function fromText(text, pattern) {',
-    "  const found = new RegExp(pattern, 'im').exec(text || '')",
+    'function fromText(text, pattern, flags) {',
+    "  const found = new RegExp(pattern, flags).exec(text || '')",
     `  return (found && found[1]) || '${NOT_FOUND}'`,
     '}'
   ]

@@ -1,4 +1,4 @@
-import { when } from '../../contract/text.js'
+import { joinWords, when } from '../../contract/text.js'
 
 /** Text in a plan: as it is, the value of a property that is given at run time (`-Jname=value`), or what an earlier reply contained. */
 export type PlanText = readonly PlanPart[]
@@ -138,10 +138,22 @@ export function propertiesIn(text: PlanText): string[] {
   return text.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
 }
 
+const SHOWN_DISABLED = 10
+
+/** Which requests are not sent, and how they would be. */
 export function describeDisabled(requests: readonly PlanRequest[]): string[] {
-  const disabled = requests.filter(({ isEnabled }) => !isEnabled).length
-  const note = `${disabled} of ${requests.length} requests are disabled in the plan, each with a comment that says why.`
-  return when(disabled > 0, note)
+  const disabled = requests.filter(({ isEnabled }) => !isEnabled)
+  const isMethodOnly = ({ note = '' }: PlanRequest): boolean => note.includes('--all-methods')
+  const namesOf = (list: readonly PlanRequest[]): string =>
+    joinWords([...new Set(list.map(({ name }) => name))], SHOWN_DISABLED)
+  const [unsafe, others] = [disabled.filter(isMethodOnly), disabled.filter((one) => !isMethodOnly(one))]
+  return [
+    ...when(
+      unsafe.length > 0,
+      `Disabled, because they change data: ${namesOf(unsafe)}. --all-methods --force enables them.`
+    ),
+    ...when(others.length > 0, `Disabled, with the reason in the plan: ${namesOf(others)}.`)
+  ]
 }
 
 /** `token from POST /api/login → Authorization of 3 requests`. */

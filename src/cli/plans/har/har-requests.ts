@@ -119,7 +119,7 @@ function describeLosses(plan: readonly PlanRequest[], recorded: readonly Recorde
     ),
     ...when(
       isSanitized,
-      `No request after ${logins[0]?.name ?? ''} sends a cookie or a token: a sanitized recording lacks them, and the plan is then not logged in. Save it with sensitive data; it gets no further than this machine.`
+      `No request after ${logins[0]?.name ?? ''} sends a cookie or a token, as in a sanitized recording. A login by cookie works all the same. For one by token, record again with sensitive data (Chrome: Settings, Preferences, Network, "Allow to generate HAR with sensitive data").`
     )
   ]
 }
@@ -215,7 +215,7 @@ function notesOf(plan: readonly PlanRequest[], elsewhere: number, { headers, pro
     ),
     ...when(
       isSignedIn,
-      'Recorded with cookies or credentials: if it was recorded while signed in, add a login to the plan. A redirect where the recording has none counts as failed.'
+      'Recorded with cookies or credentials, and without a login: if the application needs one, record again, logged out, from the login page on, with "Preserve log". A redirect where the recording has none counts as failed.'
     ),
     ...when(
       elsewhere > 0,
@@ -223,7 +223,7 @@ function notesOf(plan: readonly PlanRequest[], elsewhere: number, { headers, pro
     ),
     ...describeProperties(propertiesOf(plan.filter(({ isLogin: opens }) => !opens))),
     ...describeDisabled(plan),
-    'The plan contains recorded paths, queries and bodies: read it before you commit it.'
+    'The plan contains recorded paths, queries and bodies: read it before you commit it. Do not commit the recording: it has passwords and cookies.'
   ]
 }
 
