@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { runCommandLine } from '../../src/cli/commands.js'
@@ -28,11 +30,19 @@ const putConfig = (text = 'files: plan.jmx\nthresholds: p95 < 1ms\n'): void =>
 
 /** The command in the workspace, with an embedded service that rehearses. */
 async function type(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  return typeWith({}, ...args)
+}
+
+async function typeWith(
+  changes: Partial<TestCommandPorts>,
+  ...args: string[]
+): Promise<{ code: number; out: string; err: string }> {
   const ports: TestCommandPorts = makeCommandPorts({
     workspace,
     clock: EAGER_CLOCK,
     findFiles: (root) => (pattern) => Promise.resolve([resolve(root, pattern)]),
-    startLocalService: ({ dataDir, log }) => startService({ dataDir, engine: 'rehearsal', log })
+    startLocalService: ({ dataDir, log }) => startService({ dataDir, engine: 'rehearsal', log }),
+    ...changes
   })
   const code = await runCommandLine(args, ports)
   return { code, out: ports.screen.out.text, err: ports.screen.err.text }
@@ -51,6 +61,27 @@ describe('run', () => {
     expect(other.out).toMatch(/^passed +p95 < 9s/m)
     expect(other.out).not.toContain('1ms')
     expect(other.out).toMatch(/^other +\d/m)
+  })
+
+  test('a file that nobody named does not say where the token is sent', async () => {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.headers.host ?? '')
+      response.writeHead(401).end('{}')
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as AddressInfo
+    const token = 'service-token-1'
+    const fileHost = `http://localhost:${port}`
+    putConfig(`files: plan.jmx\nbase-url: ${fileHost}\n`)
+    await expect(typeWith({ token }, 'run')).rejects.toThrow('not trusted with LOADGATE_TOKEN')
+    expect(asked).toEqual([])
+    await typeWith({ token, baseUrl: `http://127.0.0.1:${port}` }, 'run')
+    expect(new Set(asked)).toEqual(new Set([`127.0.0.1:${port}`]))
+    await typeWith({ token }, 'run', '--config', '.github/loadgate.yml')
+    expect(asked.at(-1)).toBe(`localhost:${port}`)
+    server.closeAllConnections()
+    server.close()
   })
 
   test('with --json the line is on standard error', async () => {

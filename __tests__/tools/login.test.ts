@@ -78,7 +78,8 @@ async function passes(
   expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('PASSED') })
   const verdict = readText('out/verdict.json')
   const { metrics } = JSON.parse(verdict) as { metrics: { labels: { label: string; samples: number }[] } }
-  expect(metrics.labels.map(({ label }) => label).sort()).toEqual(labels)
+  const sent = metrics.labels.map(({ label }) => label).filter((label) => !label.startsWith('check: '))
+  expect(sent.sort()).toEqual(labels)
   // More than once around: a user who starts over logs in again.
   expect(Math.max(...metrics.labels.map(({ samples }) => samples))).toBeGreaterThan(2)
   expect(refused()).toEqual([])
@@ -246,6 +247,79 @@ describe('a value in any place of a reply', () => {
 
   ;(lacksJMeter ? test.skip : test)(`JMeter takes it${jmeterNote}`, () => sendsAll('jmeter'), INSTALL_MS)
   ;(lacksK6 ? test.skip : test)(`k6 takes it${k6Note}`, () => sendsAll('k6'))
+})
+
+describe('an application that answers a refused login like a good one', () => {
+  let server: Server
+  const form = 'application/x-www-form-urlencoded'
+  const [json, wrong] = ['application/json', 'wrong-password']
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      request.on('data', (body: Buffer) => {
+        const isRefused = String(body).includes(wrong)
+        const token = JSON.stringify(isRefused ? { token: null } : { token: randomBytes(12).toString('hex') })
+        if (request.url === '/login')
+          response.writeHead(302, { location: isRefused ? '/login?error' : '/' }).end()
+        else response.writeHead(200, { 'content-type': json }).end(token)
+      })
+      request.on('end', () => request.method === 'GET' && response.end('for everyone'))
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const token = randomBytes(12).toString('hex')
+  interface Step {
+    readonly url: string
+    readonly type?: string
+    readonly text?: string
+    readonly headers?: object[]
+    readonly response?: object
+  }
+  const ways: Record<'form' | 'token', Step[]> = {
+    form: [
+      { url: '/login', type: form, text: 'password=x', response: { status: 302, redirectURL: '/' } },
+      { url: '/', headers: [] }
+    ],
+    token: [
+      {
+        ...{ url: '/api/login', type: json, text: '{"password":"x"}' },
+        response: { status: 200, content: { mimeType: json, text: JSON.stringify({ token }) } }
+      },
+      { url: '/me', headers: [{ name: 'Authorization', value: `Bearer ${token}` }] }
+    ]
+  }
+
+  async function fails(tool: string, way: keyof typeof ways): Promise<void> {
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const entries = ways[way].map(({ url, type, text, headers, response = { status: 200 } }) => ({
+      request: {
+        ...{ method: type === undefined ? 'GET' : 'POST', url: base + url, headers },
+        ...(type !== undefined && { postData: { mimeType: type, text } })
+      },
+      response
+    }))
+    writeFileSync(join(folder, 'site.har'), JSON.stringify({ log: { entries } }))
+    await loadgate(['init', '--tool', tool, '--from-har', 'site.har', ...LOAD])
+    expect(await run({ ...ENV, [PASSWORD]: wrong })).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('FAILED: 1 threshold is broken')
+    })
+    expect(await loadgate(['run', '--config', CONFIG, '--output', 'good'])).toMatchObject({ code: 0 })
+  }
+
+  for (const way of ['form', 'token'] as const) {
+    ;(lacksJMeter ? test.skip : test)(
+      `by ${way}, with JMeter${jmeterNote}`,
+      () => fails('jmeter', way),
+      INSTALL_MS
+    )
+    ;(lacksK6 ? test.skip : test)(`by ${way}, with k6${k6Note}`, () => fails('k6', way))
+  }
 })
 
 describe('an API with a login', () => {

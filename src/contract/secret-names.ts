@@ -5,11 +5,17 @@ const PARTS = [
   // Whole words: `userPin` has the word `pin` in it, and `spinner` has not.
   /(?<![a-z])(?:pin|pincode|otp|otpcode|pat|sas|totp|mfa|jwt|bearer|salt|private|creds?|cvc|cvv|dsn)(?![a-z])/
 ]
-const SECRET = new RegExp(PARTS.map(({ source }) => source).join('|'), 'i')
+/** What a password is called elsewhere; those that contain `pass` need not be here. */
+export const FOREIGN_PASSWORD =
+  'kennwort|mdp|clave|contrase[nñ]a|senha|[sş]ifre|parola?|wachtwoord|has[lł]o|heslo|l[oö]senord|salasana|jelsz[oó]'
+const SECRET = new RegExp(
+  [...PARTS.map(({ source }) => source), `(?<![a-z])(?:${FOREIGN_PASSWORD})(?![a-z])`].join('|'),
+  'i'
+)
 
 /** What a browser sends is confidential under more names than those of parameters: personal data, and what is good for one request. */
 const CONFIDENTIAL =
-  /jwt|private|otp|cvc|cvv|card|iban|ssn|bearer|hash|ticket|answer|(?<![a-z])(?:sid|sig|pan|tan|nonce|state|assertion)(?![a-z])/i
+  /jwt|private|otp|cvc|cvv|card|iban|ssn|bearer|hash|ticket|answer|phone|msisdn|(?<![a-z])(?:tel|mobile|sid|sig|pan|tan|nonce|state|assertion)(?![a-z])/i
 const CODE = /codes?(?![a-z])/i
 const HARMLESS_CODE =
   /(?:zip|post|postal|country|region|language|lang|locale|currency|status|error)[-_ ]?codes?$/i

@@ -233,6 +233,10 @@ describe('without a terminal', () => {
     { args: ['--duration', '99999h'], words: '--duration: "99999h" is invalid; expected at most 24h' },
     { args: ['--rampup', '25h'], words: '--rampup: "25h" is invalid; expected at most 24h' },
     { args: ['--target', 'http://x/'], words: '--target only works with --from-openapi or --from-har' },
+    {
+      args: ['--from-har', HAR, '--think-times', '--duration', '2s', '--rampup', '0'],
+      words: 'the last ones would never be sent'
+    },
     { args: ['--from-openapi', API, '--think-times'], words: '--think-times only works with --from-har' },
     {
       args: ['--threads', 'many'],

@@ -16,6 +16,7 @@ interface Facts {
   readonly type?: string
   readonly body?: string
   readonly status?: number
+  readonly redirect?: string
   readonly replyHeaders?: Record<string, string>
   readonly reply?: unknown
   readonly replyType?: string
@@ -45,6 +46,7 @@ function entry(path: string, facts: Facts = {}): object {
     },
     response: {
       status: facts.status ?? 200,
+      ...(facts.redirect !== undefined && { redirectURL: facts.redirect }),
       headers: pairs(facts.replyHeaders),
       content: {
         mimeType: facts.replyType ?? 'application/json',
@@ -129,7 +131,7 @@ describe('a value of a reply', () => {
   test.each([
     { where: 'JSON', first: login({ data: [{ access_token: TOKEN }] }), place: '$.data[0].access_token' },
     { where: 'JSON with odd keys', first: login({ 'a.b': { token: TOKEN } }), place: "$['a.b'].token" },
-    { where: 'JSON behind a guard', first: login(`)]}',\n{"token":"${TOKEN}"}`), place: '$.token' },
+    { where: 'JSON behind a guard', first: login(`)]}',\n{"token":"${TOKEN}"}`), place: 'token[&quot;' },
     { where: 'JSON in base64', first: login({ token: TOKEN }, { base64: true }), place: '$.token' },
     {
       where: 'a field of a form',
@@ -223,12 +225,14 @@ describe('a value of a reply', () => {
 
   test('an id in a path is one, however short, and has the name of its thing', () => {
     const set = read(
-      entry('/orders', { reply: { items: [{ id: 4711 }, { id: UUID }] } }),
+      entry('/orders', { reply: { items: [{ id: 4711 }, { id: UUID }], user: { id: 7 } } }),
       entry('/orders/4711'),
+      entry('/products/7'),
       entry(`/categories/${UUID}/x`)
     )
     expect(set.requests.slice(1).map(({ name, path }) => [name, shown(path)])).toEqual([
       ['GET /orders/{order_id}', '/orders/${__urlencode(${order_id})}'],
+      ['GET /products/7', '/products/7'],
       ['GET /categories/{category_id}/x', '/categories/${__urlencode(${category_id})}/x']
     ])
   })
@@ -247,6 +251,14 @@ describe('a value of a reply', () => {
       entry('/b', { headers: { Authorization: `Bearer ${TOKEN}` }, ...at(101, 1) })
     )
     expect(after.correlations).toHaveLength(1)
+    const ofPage = read(
+      entry('/a', {
+        ...html(`<meta name="csrf" content="${TOKEN}"><script>fetch('/b')</script>`),
+        ...at(0, 100)
+      }),
+      entry('/b', { headers: { 'X-CSRF': TOKEN }, ...at(50, 1) })
+    )
+    expect(ofPage.correlations).toHaveLength(1)
   })
 
   test('the reply to a request that is enabled is preferred', () => {
@@ -306,18 +318,66 @@ describe('a login', () => {
 
   test.each([
     { what: 'with a password', request: post('/login', '{"user":"ada","password":"planted"}'), is: true },
-    { what: 'with one further down', request: post('/graph', '{"a":{"userPassword":"planted"}}'), is: true },
+    { what: 'with one further down', request: post('/auth', '{"a":{"userPassword":"planted"}}'), is: true },
     {
       what: 'of a form',
-      request: post('/s', 'user%5Bpassword%5D=planted', { type: 'application/x-www-form-urlencoded' }),
+      request: post('/users/sign_in', 'user%5Bpassword%5D=planted', {
+        type: 'application/x-www-form-urlencoded'
+      }),
       is: true
     },
+    { what: 'by a procedure', request: post('/xrpc/server.createSession', '{"password":"x"}'), is: true },
+    { what: 'that is a new user', request: post('/api/users', '{"password":"x"}'), is: false },
+    { what: 'that confirms a transfer', request: post('/api/move', '{"password":"x"}'), is: false },
     { what: 'that was refused', request: post('/login', '{"password":"x"}', { status: 401 }), is: false },
     { what: 'that is a registration', request: post('/register', '{"password":"x"}'), is: false },
     { what: 'that is a change', request: post('/me', '{"password":"a","newPassword":"b"}'), is: false },
     { what: 'without a password', request: post('/login', '{"user":"ada"}'), is: false }
   ])('$what is enabled: $is', ({ request, is }) => {
     expect(enabled(entry('/'), request)).toEqual([true, is])
+  })
+
+  test.each([
+    { what: 'a token', facts: { reply: { token: TOKEN } }, header: { Authorization: `Bearer ${TOKEN}` } },
+    {
+      what: 'a cookie',
+      facts: { replyHeaders: { 'Set-Cookie': `s=${TOKEN}` } },
+      header: { Cookie: `s=${TOKEN}` }
+    }
+  ])('whatever it is called, its reply has $what that is sent later', ({ facts, header }) => {
+    const next = entry('/me', { headers: header })
+    expect(enabled(entry('/'), post('/enter', '{"password":"x"}', facts), next)[1]).toBe(true)
+    expect(enabled(entry('/'), post('/enter', '{"password":"x"}', facts), entry('/me'))[1]).toBe(false)
+    expect(enabled(entry('/'), post('/enter', '{"password":"x"}', { ...facts, status: 201 }), next)[1]).toBe(
+      false
+    )
+    expect(enabled(entry('/'), post('/api/users', '{"password":"x"}', facts), next)[1]).toBe(false)
+  })
+
+  test.each([
+    {
+      redirect: '/orders/17',
+      good: ['/orders/18', 'http://x/orders/a-b1'],
+      bad: ['/login', '/orders/1?error', '/orders']
+    },
+    {
+      redirect: 'https://s.example/',
+      good: ['/', '/;jsessionid=1A', '/#top'],
+      bad: ['/login?error', '/?error', '']
+    },
+    { redirect: 'home?id=1', good: ['home?id=2'], bad: ['home', '/login?next=home?id=1'] }
+  ])('a redirect to $redirect has to lead there again', ({ redirect, good, bad }) => {
+    const [{ from } = { from: undefined }] =
+      read(post('/login', '{"password":"x"}', { status: 302, redirect })).requests[0]?.proofs ?? []
+    const pattern = new RegExp(from?.pattern ?? 'none', 'im')
+    expect([...good, ...bad].filter((location) => pattern.test(location))).toEqual(good)
+  })
+
+  test('the session that it opened has to be opened again', () => {
+    const set = read(
+      post('/login', '{"password":"x"}', { replyHeaders: { 'Set-Cookie': `s=${TOKEN}\nlang=en` } })
+    )
+    expect(set.requests[0]?.proofs?.map(({ words }) => words)).toEqual(['sets the cookie s'])
   })
 
   test('users start over without cookies, and stay the same without one', () => {
@@ -378,7 +438,10 @@ describe('replies of any shape', () => {
 
   test('megabytes take no time', () => {
     const many = { list: Array.from({ length: 50_000 }, (_, id) => ({ id, token: `${TOKEN}${id}` })) }
-    const page = `<input value="${'a1'.repeat(100_000)}" name=x `.repeat(5) + 'token = "'.repeat(100_000)
+    const page =
+      `<input value="${'a1'.repeat(100_000)}" name=x `.repeat(5) +
+      'token = "'.repeat(100_000) +
+      '<input '.repeat(100_000)
     const startMs = performance.now()
     read(entry('/a', { reply: many }), entry('/b', html(page)), entry('/c'))
     expect(performance.now() - startMs).toBeLessThan(10_000)

@@ -318,6 +318,28 @@ describe('a recording', () => {
     expect(set.notes).toHaveLength(1)
   })
 
+  test.each([
+    { what: 'a card number', body: '{"payment":{"number":4111111111111111}}', secret: '4111111111111111' },
+    { what: 'a phone number', body: '{"phone":4915112345678}', secret: '4915112345678' },
+    ...['kennwort', 'mdp', 'clave', 'senha', 'sifre', 'contraseña'].map((name) => ({
+      ...{ what: name, body: JSON.stringify({ [name]: 'sesame opens' }), secret: 'sesame' }
+    })),
+    { what: 'a typed credential', body: '{"type":"password","value":"horse battery"}', secret: 'horse' },
+    { what: 'a password in a text', body: '{"data":"login:ada,password:sesame"}', secret: 'sesame' },
+    { what: 'a code in groups', body: '{"join":"x7f-k2p-9qz"}', secret: 'x7f' }
+  ])('$what is not in the plan', ({ body, secret }) => {
+    const postData = { mimeType: 'application/json', text: body }
+    const entries = [
+      { request: { method: 'POST', url: 'https://s.example/a', postData }, response: { status: 200 } }
+    ]
+    const { requests } = readHar(JSON.stringify({ log: { entries } }), {
+      allMethods: true,
+      thinkTimes: false
+    })
+    expect(encodeText(requests[0]?.body ?? [])).not.toContain(secret)
+    expect(encodeText(requests[0]?.body ?? [])).toContain('${__P(')
+  })
+
   test('each value has a property of its own, and a number stays one', () => {
     const [one, two] = ['0123456789abcdef0123456789abcdef', 'fedcba9876543210fedcba9876543210']
     const requests = [
@@ -397,9 +419,9 @@ describe('a recording', () => {
     ])
     expect(set.notes).toEqual([
       'Not in the plan: Cookie. Cookies that the application sets are kept by each user.',
-      expect.stringContaining('if it was recorded while signed in, add a login to the plan'),
+      expect.stringContaining('record again, logged out, from the login page on'),
       'Redirects to other hosts are not followed: 1 of 5 requests.',
-      '1 of 5 requests are disabled in the plan, each with a comment that says why.',
+      'Disabled, because they change data: POST /login. --all-methods --force enables them.',
       expect.stringContaining('read it before you commit it')
     ])
     expect(planOf(set).match(/>[23]\.\.</g)).toEqual(['>2..<', '>3..<', '>2..<', '>3..<', '>2..<'])

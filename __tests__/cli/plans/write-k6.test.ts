@@ -34,6 +34,7 @@ interface Sent {
 }
 
 interface Tried {
+  readonly checks: readonly string[]
   readonly sent: readonly Sent[]
   readonly options: Record<string, unknown>
   readonly sleptSeconds: number
@@ -42,11 +43,12 @@ interface Tried {
 /** What the script does in one iteration, with k6's modules replaced; anything else in it would fail as an unknown name. */
 function iterate(script: string, env: Record<string, string> = {}): Tried {
   const code = script
-    .replace("import { sleep } from 'k6'\n", '')
+    .replace(/^import \{ (?:check, )?sleep \} from 'k6'\n/m, '')
     .replace("import http from 'k6/http'\n", '')
     .replace('export const options', 'const options')
     .replace('export default function ()', 'function iteration()')
   const sent: Sent[] = []
+  const checks: string[] = []
   let sleptSeconds = 0
   const http = {
     expectedStatuses: (range: unknown): unknown => range,
@@ -63,14 +65,17 @@ function iterate(script: string, env: Record<string, string> = {}): Tried {
         ...(redirects !== undefined && { redirects }),
         ...(responseCallback !== undefined && { expected: responseCallback })
       })
+      return { headers: { location: 'http://staging.test/products/all' } }
     }
   }
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- what is tried is code
-  const run = new Function('__ENV', 'http', 'sleep', `${code}\niteration()\nreturn options`) as (
+  const run = new Function('__ENV', 'http', 'check', 'sleep', `${code}\niteration()\nreturn options`) as (
     ...ports: unknown[]
   ) => Record<string, unknown>
-  const options = run(env, http, (seconds: number) => (sleptSeconds += seconds))
-  return { sent, options, sleptSeconds }
+  const check = (_: unknown, tests: Record<string, () => boolean>): unknown =>
+    Object.entries(tests).map(([name, holds]) => checks.push(`${name}: ${String(holds())}`))
+  const options = run(env, http, check, (seconds: number) => (sleptSeconds += seconds))
+  return { sent, options, checks, sleptSeconds }
 }
 
 describe('the script of each way in', () => {
@@ -88,7 +93,7 @@ describe('the script of each way in', () => {
   test('a recording: what was secret comes from variables, and another status than the recorded one fails', () => {
     const set = readHar(read('shop.har'), { allMethods: true, thinkTimes: true })
     const script = scriptOf(set)
-    const { sent, sleptSeconds } = iterate(script, {
+    const { sent, checks, options, sleptSeconds } = iterate(script, {
       ...{ VALUE_ACCESS_TOKEN: 'A', VALUE_AUTHORIZATION: 'B', VALUE_X_TENANT: 'C', VALUE_PASSWORD: 'D' },
       // A field of a recording may be called like anything in the environment.
       ...{ ACCESS_TOKEN: 'no', AUTHORIZATION: 'no', PASSWORD: 'no', BASE_URL: 'http://staging.test' }
@@ -108,6 +113,8 @@ describe('the script of each way in', () => {
     expect(sent.every(({ redirects }) => redirects === 0)).toBe(true)
     expect(JSON.stringify(sent)).not.toContain('"no"')
     expect(JSON.parse(sent[4]?.body ?? '')).toMatchObject({ user: 'ada', password: 'D' })
+    expect(checks).toEqual(['GET /products redirects as recorded: true'])
+    expect(options).toMatchObject({ thresholds: { checks: ['rate>0.99'] } })
     expect(sleptSeconds).toBeGreaterThan(1.5)
   })
 

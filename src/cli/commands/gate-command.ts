@@ -162,7 +162,10 @@ export async function readGateSettings(
     defaultName: defaultName(occasionIn(ports)),
     platform: ports.platform,
     // A rehearsal runs nowhere else, whatever is exported for the other commands.
-    environment: { baseUrl: args.has('rehearse') ? 'local' : ports.baseUrl },
+    environment: {
+      baseUrl: args.has('rehearse') ? 'local' : ports.baseUrl,
+      isConfigFound: !args.has('config') && !args.has('base-url')
+    },
     variable: (name) => ports.variables?.[name]
   })
   if (args.has('rehearse') && !('skip' in settings) && settings.target.kind !== 'local')

@@ -5,7 +5,7 @@ import { addressOf, DEFAULT_TARGET, labelOf, propertiesOf, SourceError } from '.
 import type { PlanTarget, RequestSet } from '../plans/request.js'
 import { readAddress, readUrls } from '../plans/url-requests.js'
 import { nameVariables, VARIABLE_PREFIX, writeK6 } from '../plans/write-k6.js'
-import { writePlan, describeLoad } from '../plans/write-plan.js'
+import { writePlan, describeLoad, totalThinkMs } from '../plans/write-plan.js'
 import { readHar, type HarOptions } from '../plans/har/har-requests.js'
 import { readOpenApi } from '../plans/openapi/openapi-requests.js'
 import { flagsOf, UsageError, type Arguments } from '../arguments.js'
@@ -42,6 +42,7 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   if (typeof answers === 'number') return answers
   const { choices } = answers
   const set = tool === 'k6' ? nameVariables(answers.set) : answers.set
+  refuseShortDuration(set, choices)
   const { workspace } = ports
   const target = args.has('target') ? readTargetFlag(args.text('target')) : (set.target ?? DEFAULT_TARGET)
   const start = isLocal(target) ? await findStart(workspace) : { kind: 'elsewhere' as const }
@@ -95,6 +96,18 @@ export async function run(args: Arguments, ports: CommandPorts): Promise<number>
   }
   say(ports, args, result, () => describeResult({ ...result, ...choices, also: ignored.said }))
   return 0
+}
+
+/** The last requests would never be sent, and the gate would be green without them. */
+function refuseShortDuration(
+  { requests }: RequestSet,
+  { load, durationSeconds, rampupSeconds }: Choices
+): void {
+  const waitSeconds = Math.ceil(totalThinkMs(requests.filter(({ isEnabled }) => isEnabled)) / 1000)
+  if (load.kind === 'open' || waitSeconds + rampupSeconds < durationSeconds) return
+  throw new UsageError(
+    `a user waits ${waitSeconds} s between the requests, which is too long for a duration of ${durationSeconds} s: the last ones would never be sent. Give --duration ${2 * (waitSeconds + rampupSeconds)}s, or a shorter recording; --think-times keeps its pauses`
+  )
 }
 
 /** The choices, with what their source says; or the exit code, if the questions were not answered. */

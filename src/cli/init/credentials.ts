@@ -1,3 +1,4 @@
+import { isSecretName } from '../../contract/secret-names.js'
 import { joinWords } from '../../contract/text.js'
 import { variableFor } from '../../gate/settings/environment-values.js'
 
@@ -21,6 +22,10 @@ export function parametersOf(credentials: readonly Credential[]): string {
 export function describeCredentials(credentials: readonly Credential[]): string {
   const names = credentials.map(({ variable }) => variable)
   const it = names.length === 1 ? 'it' : 'them'
-  const lines = names.map((name) => `read -rs ${name} && export ${name}`)
-  return `Set ${joinWords(names)}: the plan logs in with ${it}, and no file contains ${it}. Here: \`${lines.join('; ')}\`, and type the value. For the workflow: ${names.length === 1 ? 'a secret' : 'secrets'} of the repository with the same name${names.length === 1 ? '' : 's'}.`
+  // Bash and zsh have no flag for a prompt in common. What is no secret may be seen.
+  const lines = credentials.map(
+    ({ property, variable }) =>
+      `printf '${property}: '; read -r${isSecretName(property) ? 's' : ''} ${variable} && export ${variable}`
+  )
+  return `Set ${joinWords(names)}: the plan logs in with ${it}, and no file contains ${it}. Here: \`${lines.join('; ')}\`. For the workflow: ${names.length === 1 ? 'a secret' : 'secrets'} of the repository with the same name${names.length === 1 ? '' : 's'}.`
 }

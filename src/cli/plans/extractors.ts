@@ -1,4 +1,4 @@
-import { NOT_FOUND, type PlanExtract, type ReplyPlace } from './request.js'
+import { NOT_FOUND, type PlanExtract, type PlanProof, type ReplyPlace } from './request.js'
 
 /** The element of JMeter that takes a value from a reply: its kind, its panel, and its properties. */
 export function jmeterExtractor({ variable, from }: PlanExtract): {
@@ -51,22 +51,22 @@ function jsonPath(keys: readonly (string | number)[]): string {
 }
 
 /** JMeter has all headers as one text, with a line each. */
-function headerPattern({ name, pattern }: ReplyPlace & { kind: 'header' }): string {
+export function headerPattern({ name, pattern }: PlanProof['from']): string {
   const rest = pattern.startsWith('^') ? pattern.slice(1) : `[^\\r\\n]*?${pattern}`
   return `(?im)^${name}:${rest}`
 }
 
 /** The call that takes a value from `reply` in a script for k6, by one of the functions below. */
-export function k6Extractor({ from }: PlanExtract, quote: (text: string) => string): string {
+export function k6Extractor({ from }: Pick<PlanExtract, 'from'>, quote: (text: string) => string): string {
   switch (from.kind) {
     case 'json':
       return `fromJson(reply, [${from.keys.map((key) => (typeof key === 'number' ? key : quote(key))).join(', ')}])`
     case 'element':
       return `fromElement(reply, ${quote(from.selector)}, ${quote(from.attribute)}, ${from.at - 1})`
     case 'header':
-      return `fromText(headerOf(reply, ${quote(from.name)}), ${quote(from.pattern)})`
+      return `fromText(headerOf(reply, ${quote(from.name)}), ${quote(from.pattern)}, 'im')`
     case 'body':
-      return `fromText(reply.body, ${quote(from.pattern)})`
+      return `fromText(reply.body, ${quote(from.pattern)}, 'm')`
   }
 }
 
@@ -77,13 +77,13 @@ const K6_FUNCTIONS: Readonly<Record<ReplyPlace['kind'], readonly string[]>> = {
   body: ['fromText']
 }
 
-/** Each gives NOT_FOUND where the reply lacks the value, so that the request which sends it fails. */
+/** Each gives NOT_FOUND where the reply lacks the value: a check fails then. */
 const K6_LINES: Readonly<Record<string, readonly string[]>> = {
   fromJson: [
     'function fromJson(reply, keys) {',
     '  try {',
     '    const value = keys.reduce((found, key) => found[key], reply.json())',
-    `    return value === undefined || value === null ? '${NOT_FOUND}' : String(value)`,
+    `    return String(value ?? '') || '${NOT_FOUND}'`,
     '  } catch {',
     `    return '${NOT_FOUND}'`,
     '  }',
@@ -101,15 +101,15 @@ const K6_LINES: Readonly<Record<string, readonly string[]>> = {
     '}'
   ],
   fromText: [
-    'function fromText(text, pattern) {',
-    "  const found = new RegExp(pattern, 'im').exec(text || '')",
-    `  return found === null ? '${NOT_FOUND}' : found[1]`,
+    'function fromText(text, pattern, flags) {',
+    "  const found = new RegExp(pattern, flags).exec(text || '')",
+    `  return (found && found[1]) || '${NOT_FOUND}'`,
     '}'
   ]
 }
 
 /** The functions that these calls need. */
-export function k6Functions(extracts: readonly PlanExtract[]): string[] {
-  const names = new Set(extracts.flatMap(({ from }) => K6_FUNCTIONS[from.kind]))
+export function k6Functions(calls: readonly Pick<PlanExtract, 'from'>[]): string[] {
+  const names = new Set(calls.flatMap(({ from }) => K6_FUNCTIONS[from.kind]))
   return [...names].flatMap((name) => ['', ...(K6_LINES[name] ?? [])])
 }

@@ -1,4 +1,4 @@
-import { when } from '../../contract/text.js'
+import { joinWords, when } from '../../contract/text.js'
 
 /** Text in a plan: as it is, the value of a property that is given at run time (`-Jname=value`), or what an earlier reply contained. */
 export type PlanText = readonly PlanPart[]
@@ -31,7 +31,14 @@ export interface PlanExtract {
   readonly from: ReplyPlace
 }
 
-/** What a variable has if its reply did not contain it: a request that sends it fails, and shows why. */
+/** What a reply must have in a header, besides its status. */
+export interface PlanProof {
+  /** What is expected, for people: `redirects as recorded`. */
+  readonly words: string
+  readonly from: ReplyPlace & { readonly kind: 'header' }
+}
+
+/** What a variable has if its reply did not contain it: the reply then counts as failed, whatever its status. */
 export const NOT_FOUND = 'NOT_FOUND'
 
 export interface PlanHeader {
@@ -48,6 +55,7 @@ export interface PlanRequest {
   readonly headers: readonly PlanHeader[]
   readonly body?: PlanText
   readonly extracts?: readonly PlanExtract[]
+  readonly proofs?: readonly PlanProof[]
   /** It sends a password, and its reply lets the others in. */
   readonly isLogin?: boolean
   readonly isEnabled: boolean
@@ -130,10 +138,22 @@ export function propertiesIn(text: PlanText): string[] {
   return text.flatMap((part) => (typeof part !== 'string' && 'property' in part ? part.property : []))
 }
 
+const SHOWN_DISABLED = 10
+
+/** Which requests are not sent, and how they would be. */
 export function describeDisabled(requests: readonly PlanRequest[]): string[] {
-  const disabled = requests.filter(({ isEnabled }) => !isEnabled).length
-  const note = `${disabled} of ${requests.length} requests are disabled in the plan, each with a comment that says why.`
-  return when(disabled > 0, note)
+  const disabled = requests.filter(({ isEnabled }) => !isEnabled)
+  const isMethodOnly = ({ note = '' }: PlanRequest): boolean => note.includes('--all-methods')
+  const namesOf = (list: readonly PlanRequest[]): string =>
+    joinWords([...new Set(list.map(({ name }) => name))], SHOWN_DISABLED)
+  const [unsafe, others] = [disabled.filter(isMethodOnly), disabled.filter((one) => !isMethodOnly(one))]
+  return [
+    ...when(
+      unsafe.length > 0,
+      `Disabled, because they change data: ${namesOf(unsafe)}. --all-methods --force enables them.`
+    ),
+    ...when(others.length > 0, `Disabled, with the reason in the plan: ${namesOf(others)}.`)
+  ]
 }
 
 /** `token from POST /api/login → Authorization of 3 requests`. */

@@ -1,4 +1,4 @@
-import { isConfidentialName } from '../../contract/secret-names.js'
+import { FOREIGN_PASSWORD, isConfidentialName } from '../../contract/secret-names.js'
 import { isObject } from '../../contract/decode.js'
 import { encodePath, propertyName, type PlanPart, type PlanProperty, type PlanText } from './request.js'
 
@@ -8,7 +8,8 @@ const SECRET_VALUE =
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
 /** Milliseconds since 1970 have 13; card numbers have more, in whatever groups. */
-const MOST_DIGITS = 13
+export const MOST_DIGITS = 13
+const MOST_MIXED_WORDS = 2
 /** Words in links that are secret as a whole: only their recipient has them. */
 const LINK_WORD = /reset|verif|confirm|activat|invit|unsubscribe|share|magic/i
 
@@ -50,8 +51,10 @@ export function isPlainName(name: string): boolean {
   })
 }
 
-const PASSWORD_NAME =
-  /^(?:.*[-_.[])?(?:pass(?:word|wd|phrase|code)?|pwd|passwort)\]?$|[a-z](?:Password|Passwd|Pwd)$/i
+const PASSWORD_NAME = new RegExp(
+  `^(?:.*[-_.[])?(?:pass(?:word|wd|phrase|code)?|pwd|passwort|mot[-_]?de[-_]?passe|${FOREIGN_PASSWORD})\\]?$|[a-z](?:Password|Passwd|Pwd)$`,
+  'i'
+)
 
 export function isPasswordName(name: string): boolean {
   return isPlainName(name) && PASSWORD_NAME.test(name)
@@ -61,9 +64,13 @@ function isPlain(value: string, most: { longest: number; words: number }): boole
   if (value.length > most.longest || SECRET_VALUE.test(value)) return false
   if (DATE.test(value)) return true
   if (!/^[\p{L}\p{M}\d\s,.:|/()'’!_-]*$/u.test(value)) return false
+  // `user:ada,password:…` in one value.
+  if (/(?:pass(?:word|wd)?|pwd|secret|token)\s*[:=|,]\s*\S/i.test(value)) return false
   const words = value.split(/[^\p{L}\p{M}\d]+/u)
   return (
     words.length <= most.words &&
+    // `x7f-k2p-9qz` is a code in groups.
+    words.filter((word) => /\d[a-z]|[a-z]\d/i.test(word)).length <= MOST_MIXED_WORDS &&
     words.every((word) => /^\d+$/.test(word) || isPlainWord(word)) &&
     value.replace(/\D/g, '').length <= MOST_DIGITS
   )
@@ -142,6 +149,7 @@ export interface Destination {
 
 const MOST_LISTED = 20
 /** Fields whose value names the field beside it: `name=password&value=…`. */
+const KIND = /^(?:type|kind|method)$/i
 const SELECTOR = /^(?:name|key|field|id|label|param|parameter|property|attribute|header)$/i
 
 export function nothingRemoved(): Removed {
@@ -212,7 +220,8 @@ export function keepPairs(text: string, removed: Removed, rules = RECORDED): Pla
 }
 
 export function namesSecret(name: string, value: unknown): boolean {
-  return SELECTOR.test(name) && typeof value === 'string' && isPlainName(value) && isConfidentialName(value)
+  if (typeof value !== 'string' || !isPlainName(value)) return false
+  return (SELECTOR.test(name) && isConfidentialName(value)) || (KIND.test(name) && isPasswordName(value))
 }
 
 function isSecretParameter(text: string, rules: Rules): boolean {

@@ -1,6 +1,6 @@
 import { variableOf } from '../../analysis/plans/check/source-plan.js'
 import { k6Extractor, k6Functions } from './extractors.js'
-import { addressOf, isSafe, readableName } from './request.js'
+import { addressOf, isSafe, NOT_FOUND, readableName } from './request.js'
 import type { PlanRequest, PlanText, RequestSet } from './request.js'
 import { sharedThinkMs, startsAnew, totalThinkMs, UNIT_SECONDS } from './write-plan.js'
 import type { PlanOptions, Rate } from './write-plan.js'
@@ -17,10 +17,11 @@ const MOST_USERS = 5000
 export function writeK6(options: PlanOptions): string {
   const { target, requests, load } = options
   const extracts = requests.flatMap((request) => request.extracts ?? [])
+  const proofs = requests.flatMap((request) => request.proofs ?? [])
   return [
     ...header(options),
     '',
-    "import { sleep } from 'k6'",
+    `import { ${hasChecks(requests) ? 'check, ' : ''}sleep } from 'k6'`,
     "import http from 'k6/http'",
     '',
     '// Where the load goes. To point it elsewhere: -Jbase_url=https://staging.example.com',
@@ -33,7 +34,8 @@ export function writeK6(options: PlanOptions): string {
     'export default function () {',
     ...(extracts.length === 0
       ? []
-      : ['  // What replies contain, and later requests send.', '  const found = {}', '  let reply']),
+      : ['  // What replies contain, and later requests send.', '  const found = {}']),
+    ...(extracts.length + proofs.length === 0 ? [] : ['  let reply']),
     ...requests.flatMap(writeRequest).map((line) => `  ${line}`),
     '}',
     '',
@@ -41,7 +43,7 @@ export function writeK6(options: PlanOptions): string {
     'function pause(ms) {',
     '  if (think + ms > 0) sleep((think + ms) / 1000)',
     '}',
-    ...k6Functions(extracts),
+    ...k6Functions([...extracts, ...proofs]),
     ''
   ].join('\n')
 }
@@ -63,6 +65,7 @@ function closedOptions({ durationSeconds, requests }: PlanOptions, threads: numb
     '  // threads, rampup and duration of loadgate replace these two.',
     `  vus: ${threads},`,
     `  duration: '${durationSeconds}s',`,
+    ...checkThreshold(requests),
     ...(startsAnew(requests)
       ? ['  // A user who starts over is a new one, without cookies.', '  noCookiesReset: false']
       : [
@@ -106,6 +109,7 @@ function openOptions(options: PlanOptions, rate: Rate): Lines {
     '            ...vus',
     '          }',
     '  },',
+    ...checkThreshold(requests),
     '  // Whoever arrives is a new user, with connections and cookies of their own.',
     '  noVUConnectionReuse: true',
     '}',
@@ -118,15 +122,37 @@ function openOptions(options: PlanOptions, rate: Rate): Lines {
   ]
 }
 
+function hasChecks(requests: readonly PlanRequest[]): boolean {
+  return requests.some(
+    ({ isEnabled, extracts = [], proofs = [] }) => isEnabled && extracts.length + proofs.length > 0
+  )
+}
+
+/** k6 judges a response by its status alone, and checks fail nothing by themselves. */
+function checkThreshold(requests: readonly PlanRequest[]): Lines {
+  return hasChecks(requests)
+    ? [
+        '  // A reply without what later requests need, or with another redirect than the recorded one, fails the run.',
+        "  thresholds: { checks: ['rate>0.99'] },"
+      ]
+    : []
+}
+
 /** A request that is not enabled is a comment, with the reason in front. */
 function writeRequest(request: PlanRequest): Lines {
-  const { method, path, body, thinkMs = 0, isEnabled, note, extracts = [] } = request
+  const { method, path, body, thinkMs = 0, isEnabled, note, extracts = [], proofs = [] } = request
+  const expectFound = (words: string, value: string): string =>
+    `check(reply, { ${quote(readableName(`${request.name} ${words}`))}: () => ${value} !== '${NOT_FOUND}' })`
   const call = [
     `pause(${thinkMs})`,
-    `${extracts.length === 0 ? '' : 'reply = '}http.request(${quote(method)}, application + ${encode(path)}, ${body === undefined ? 'null' : encode(body)}, {`,
+    `${extracts.length + proofs.length === 0 ? '' : 'reply = '}http.request(${quote(method)}, application + ${encode(path)}, ${body === undefined ? 'null' : encode(body)}, {`,
     ...parameters(request).map((line) => `  ${line}`),
     '})',
-    ...extracts.map((extract) => `found.${extract.variable} = ${k6Extractor(extract, quote)}`)
+    ...extracts.flatMap((extract) => [
+      `found.${extract.variable} = ${k6Extractor(extract, quote)}`,
+      expectFound(`has ${extract.variable}`, `found.${extract.variable}`)
+    ]),
+    ...proofs.map((proof) => expectFound(proof.words, k6Extractor(proof, quote)))
   ]
   const lines = isEnabled ? call : call.map((line) => `// ${line}`)
   return note === undefined ? lines : [`// ${oneLine(note)}`, ...lines]

@@ -1,6 +1,14 @@
 import { OPEN_GROUP, SCHEDULE } from '../../analysis/plans/jmx/open-model.js'
-import { jmeterExtractor } from './extractors.js'
-import { addressOf, encodeText, escapeComment, escapeXml, isSafe, readableName } from './request.js'
+import { headerPattern, jmeterExtractor } from './extractors.js'
+import {
+  addressOf,
+  encodeText,
+  escapeComment,
+  escapeXml,
+  isSafe,
+  NOT_FOUND,
+  readableName
+} from './request.js'
 import type { PlanExtract, PlanRequest, PlanTarget } from './request.js'
 
 export interface PlanOptions {
@@ -153,7 +161,8 @@ function closedGroup(options: PlanOptions, threads: number, children: Lines): Li
 }
 
 function sampler(request: PlanRequest): Lines {
-  const { name, method, path, headers, body, isEnabled, note, thinkMs, expects, extracts = [] } = request
+  const { name, method, path, headers, body, isEnabled, note, thinkMs, expects } = request
+  const { extracts = [], proofs = [] } = request
   const properties = [
     ...(note === undefined ? [] : [text('TestPlan.comments', encodeText([note]))]),
     ...(body === undefined
@@ -170,7 +179,14 @@ function sampler(request: PlanRequest): Lines {
     ...(headers.length === 0 ? [] : headerManager(headers)),
     ...(thinkMs === undefined ? [] : timer('Recorded think time', String(thinkMs))),
     ...(expects === undefined ? [] : statusAssertion(expects)),
-    ...extracts.flatMap(extractor)
+    ...proofs.flatMap(({ words, from }) =>
+      assertion(`The reply ${words}`, headerPattern(from), {
+        message: `the reply has no ${from.name} as in the recording`,
+        field: 'response_headers',
+        type: CONTAINS
+      })
+    ),
+    ...extracts.flatMap((extract) => [...extractor(extract), ...foundAssertion(extract)])
   ]
   const facts = { gui: 'HttpTestSampleGui', name: readableName(name), isEnabled }
   return element('HTTPSamplerProxy', facts, properties, children)
@@ -217,19 +233,40 @@ function timer(name: string, delay: string): Lines {
 
 /** Otherwise a redirect to a login would count as a success. */
 function statusAssertion(digit: 2 | 3): Lines {
-  const words = `expected ${digit}xx, as recorded; not logged in?`
-  return element(
-    'ResponseAssertion',
-    { gui: 'AssertionGui', name: `Answered with ${digit}xx, as recorded` },
-    [
-      // Spelled so by JMeter.
-      ...inside('collectionProp name="Asserion.test_strings"', [text('0', `${digit}..`)]),
-      text('Assertion.custom_message', words),
-      text('Assertion.test_field', 'Assertion.response_code'),
-      bool('Assertion.assume_success', false),
-      '<intProp name="Assertion.test_type">1</intProp>'
-    ]
-  )
+  return assertion(`Answered with ${digit}xx, as recorded`, `${digit}..`, {
+    message: `expected ${digit}xx, as recorded; not logged in?`,
+    field: 'response_code',
+    type: MATCHES
+  })
+}
+
+/** Otherwise a refused login that is answered with 200 would count as a success. */
+function foundAssertion({ variable }: PlanExtract): Lines {
+  return assertion(`The reply has ${variable}`, `(?:${NOT_FOUND}|null)?`, {
+    message: `the reply has no ${variable}, which later requests send`,
+    field: 'response_data',
+    type: MATCHES + NOT,
+    variable
+  })
+}
+
+/** Numbers of JMeter. */
+const [MATCHES, CONTAINS, NOT] = [1, 2, 4]
+
+function assertion(
+  name: string,
+  pattern: string,
+  { message, field, type, variable }: { message: string; field: string; type: number; variable?: string }
+): Lines {
+  return element('ResponseAssertion', { gui: 'AssertionGui', name }, [
+    // Spelled so by JMeter.
+    ...inside('collectionProp name="Asserion.test_strings"', [text('0', encodeText([pattern]))]),
+    text('Assertion.custom_message', encodeText([message])),
+    text('Assertion.test_field', `Assertion.${field}`),
+    bool('Assertion.assume_success', false),
+    `<intProp name="Assertion.test_type">${type}</intProp>`,
+    ...(variable === undefined ? [] : [text('Assertion.scope', 'variable'), text('Scope.variable', variable)])
+  ])
 }
 
 /** An element of the tree of a plan, with those below it. */

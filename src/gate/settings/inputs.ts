@@ -20,7 +20,11 @@ export interface SettingsSources {
   readonly defaultNotes?: string | undefined
   readonly platform: string
   /** Only on the command line, where an empty base-url is not an error: LOADGATE_BASE_URL, or the embedded service if that is empty. */
-  readonly environment?: { readonly baseUrl: string }
+  readonly environment?: {
+    readonly baseUrl: string
+    /** The config file is one that nobody named: it may be somebody else's, and does not say where the token goes. */
+    readonly isConfigFound?: boolean
+  }
   /** Of the environment, for parameters that name one. */
   variable?(name: string): string | undefined
 }

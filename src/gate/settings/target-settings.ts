@@ -18,13 +18,17 @@ type ServiceChoice = ReturnType<typeof chooseService>
 
 const VARIABLE = 'LOADGATE_BASE_URL'
 
-/** The service's address, unchecked, or `local`; empty only in the action. Inputs and the config file win over the CLI's environment. */
+/** The service's address, unchecked, or `local`; empty only in the action. Inputs and a config file that was named win over the CLI's environment. */
 export function chooseService(inputs: GateInputs, { environment }: Pick<SettingsSources, 'environment'>) {
   const isCommandLine = environment !== undefined
-  const choose = (baseUrl: string, from: 'input' | 'environment' | 'nothing') => {
+  const choose = (baseUrl: string, from: 'input' | 'environment' | 'found file' | 'nothing') => {
     return { baseUrl, from, isCommandLine, isLocal: baseUrl === 'local' }
   }
   const given = inputs.text('base-url')
+  if (environment?.isConfigFound && given !== '' && given !== 'local')
+    return environment.baseUrl === ''
+      ? choose(given, 'found file')
+      : choose(environment.baseUrl, 'environment')
   if (given !== '' || !isCommandLine) return choose(given, given === '' ? 'nothing' : 'input')
   return environment.baseUrl === '' ? choose('local', 'nothing') : choose(environment.baseUrl, 'environment')
 }
@@ -70,7 +74,13 @@ function checkLocal(inputs: GateInputs, { from, isCommandLine }: ServiceChoice, 
 
 function readServiceAddress(inputs: GateInputs, { baseUrl, from }: ServiceChoice): Address | undefined {
   const none = 'is empty; give the address of the service (https://…), or local to run on this runner'
-  const parsed = from === 'nothing' ? { problem: none } : parseServiceAddress(baseUrl)
+  const found = `the config file that was found here is not trusted with LOADGATE_TOKEN; set ${VARIABLE} to the address of the service, or name the file with --config`
+  const parsed =
+    from === 'nothing'
+      ? { problem: none }
+      : from === 'found file'
+        ? { problem: found }
+        : parseServiceAddress(baseUrl)
   if ('address' in parsed) return parsed.address
   inputs.problems.push(`${from === 'environment' ? VARIABLE : 'base-url'}: ${parsed.problem}`)
   return undefined

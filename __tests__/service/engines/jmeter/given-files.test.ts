@@ -13,13 +13,13 @@ const file = (fileName: string, content: string): FormPart => ({ name: 'run_file
 async function run(form: readonly FormPart[], lines: readonly string[] = [writeSample('home')]) {
   const dir = services.folder()
   const home = writeJMeter(services.folder(), [
-    `pwd > '${dir}/folder'; for argument in "$@"; do printf "%s\\n" "$argument"; done > '${dir}/arguments'`,
+    `out='${dir}'; pwd > '${dir}/folder'; for argument in "$@"; do printf "%s\\n" "$argument"; done > '${dir}/arguments'`,
     ...lines
   ])
   const service = await services.start({ engine: 'real', env: { PATH: process.env.PATH, JMETER_HOME: home } })
   const { json } = await finishRun(service, form)
   const read = (name: string): string => readFileSync(join(dir, name), 'utf8').trimEnd()
-  return { json, service, given: read('arguments').split('\n'), folder: read('folder') }
+  return { json, service, read, given: read('arguments').split('\n'), folder: read('folder') }
 }
 
 describe('files that are for JMeter itself', () => {
@@ -72,6 +72,26 @@ describe('files that are for JMeter itself', () => {
     const csv = (await get(service, `/runs/${json.uuid}/result.csv`)).text
     expect(csv).toContain('as-***')
     expect(csv + service.lines.join('\n')).not.toContain(secret)
+  })
+
+  test('secrets are not on the command line, but in a file that only this user can read', async () => {
+    const parameters = '-Jshop.password=a=ü \\"b, -Dkey.token=sys-token, -Jplain=1'
+    const show = 'ls -l .loadgate-* | cut -c1-10; cat .loadgate-properties .loadgate-system'
+    const { given, folder, read } = await run(runForm({ override_parameters: parameters }), [
+      writeSample('home'),
+      `(${show}) > "$out/shown" 2>&1`
+    ])
+    expect(given.join(' ')).not.toMatch(/ü|sys-token/)
+    expect(given).toContain('-Jplain=1')
+    const [q, s] = [given.indexOf('-q'), given.indexOf('-S')]
+    expect([given[q + 1], given[s + 1]]).toEqual(
+      ['.loadgate-properties', '.loadgate-system'].map((name) => join(folder, name))
+    )
+    expect(read('shown').split('\n')).toEqual([
+      ...['-rw-------', '-rw-------'],
+      'shop.password=a\\u003d\\u00fc\\u0020\\u005c\\u0022b',
+      'key.token=sys\\u002dtoken'
+    ])
   })
 
   test('jmeter.properties is refused: nothing would read it', async () => {

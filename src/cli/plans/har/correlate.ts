@@ -7,8 +7,10 @@ import { listValues, singular, type ReplyValue } from './reply-values.js'
 interface Source extends ReplyValue {
   /** The request, by its place in the plan. */
   readonly at: number
-  /** When the reply was complete. */
+  /** When the reply was complete; scripts of a page run while it is loading. */
   readonly endMs: number
+  /** What it is about, by its path and the keys around the value. */
+  readonly nouns: readonly string[]
   readonly isEnabled: boolean
 }
 
@@ -16,6 +18,11 @@ interface Use {
   readonly source: Source
   readonly variable: string
   readonly to: { readonly at: number; readonly name: string }[]
+}
+
+/** `order` of `orders`, `order_id` and `orderId`. */
+function nounOf(name: string): string {
+  return singular(name.replace(/(?:[-_.]id|Id|ID)$/, '')).toLowerCase()
 }
 
 /** Browsers round their times. */
@@ -35,8 +42,9 @@ export class Correlation {
   finderFor(at: number, { startMs }: Recorded): (value: string, to: Destination) => string | undefined {
     return (value, to) => {
       const sources = (this.#sources.get(value) ?? []).filter(
-        ({ endMs, isShortId }) =>
-          !(endMs > startMs + ROUNDING_MS) && (!isShortId || (to.kind === 'path' && /[a-z]/i.test(to.name)))
+        ({ endMs, isShortId, nouns }) =>
+          !(endMs > startMs + ROUNDING_MS) &&
+          (!isShortId || (to.kind === 'path' && nouns.includes(nounOf(to.name))))
       )
       // A disabled request gets no reply.
       const source = sources.find(({ isEnabled }) => isEnabled) ?? sources[0]
@@ -48,9 +56,14 @@ export class Correlation {
 
   /** The reply to the request at this place. */
   add(at: number, recorded: Recorded, isEnabled: boolean): void {
+    const { url, startMs, responseType } = recorded
+    const endMs = responseType.startsWith('text/html') ? startMs : recorded.endMs
+    const path = url.pathname.split('/').findLast((segment) => /^[a-z_-]+$/i.test(segment)) ?? ''
     for (const found of listValues(recorded)) {
       if (this.#sent.has(found.value)) continue
-      const source = { ...found, at, endMs: recorded.endMs, isEnabled }
+      const keys =
+        found.place.kind === 'json' ? found.place.keys.filter((key) => typeof key === 'string') : []
+      const source = { ...found, at, endMs, isEnabled, nouns: [path, ...keys].map(nounOf) }
       this.#sources.set(found.value, [...(this.#sources.get(found.value) ?? []), source])
     }
   }

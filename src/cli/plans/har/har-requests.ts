@@ -14,6 +14,7 @@ import type { PlanRequest, RequestSet } from '../request.js'
 import { when } from '../../../contract/text.js'
 import { Correlation } from './correlate.js'
 import { isLogin } from './login.js'
+import { proofsOf } from './proofs.js'
 import { readRecording, type Recorded } from './recording.js'
 import { keepBody, keepHeaders, mediaType } from './kept-parts.js'
 import { describeProperties, keepPath, nothingRemoved, type Removed } from '../secrets.js'
@@ -53,7 +54,7 @@ export function readHar(text: string, options: HarOptions): RequestSet {
   if (kept.length > MOST_REQUESTS) leaveOut(`beyond the first ${MOST_REQUESTS}`, kept.length - MOST_REQUESTS)
   const correlation = new Correlation()
   const plan = correlate(first, correlation, (recorded, at, find) =>
-    toRequest(recorded, first[at - 1], options, { ...removed, find })
+    toRequest(recorded, { before: first[at - 1], later: first.slice(at + 1) }, options, { ...removed, find })
   )
   if (others > 0) leaveOut(NOT_HTTP, others)
   if (plan.length === 0)
@@ -118,7 +119,7 @@ function describeLosses(plan: readonly PlanRequest[], recorded: readonly Recorde
     ),
     ...when(
       isSanitized,
-      `No request after ${logins[0]?.name ?? ''} sends a cookie or a token: a sanitized recording lacks them, and the plan is then not logged in. Save it with sensitive data; it gets no further than this machine.`
+      `No request after ${logins[0]?.name ?? ''} sends a cookie or a token, as in a sanitized recording. A login by cookie works all the same. For one by token, record again with sensitive data (Chrome: Settings, Preferences, Network, "Allow to generate HAR with sensitive data").`
     )
   ]
 }
@@ -160,7 +161,7 @@ function leadsElsewhere({ status, redirect, url }: Recorded): boolean {
 
 function toRequest(
   recorded: Recorded,
-  before: Recorded | undefined,
+  { before, later }: { before: Recorded | undefined; later: readonly Recorded[] },
   { allMethods, thinkTimes }: HarOptions,
   removed: Removed
 ): PlanRequest {
@@ -168,7 +169,8 @@ function toRequest(
   const path = keepPath(url, removed)
   const sent = isSafe(method) ? undefined : recorded.body
   const body = sent && keepBody(sent, removed)
-  const opens = isLogin(recorded)
+  const opens = isLogin(recorded, later)
+  const proofs = proofsOf(recorded, opens)
   const lacksBody = sent !== undefined && body === undefined
   const note = lacksBody
     ? `The recorded body (${mediaType(sent.type) ?? 'of unknown type'}) is not in the plan: only forms and JSON of up to 256 KiB are. Add one before you enable this.`
@@ -185,6 +187,7 @@ function toRequest(
     isEnabled: note === undefined,
     ...(opens && { isLogin: true }),
     ...expectationOf(recorded),
+    ...(proofs.length > 0 && { proofs }),
     ...(note !== undefined && { note }),
     ...(thinkTimes && { thinkMs: Math.min(Math.max(pauseMs, 0) || 0, LONGEST_THINK_MS) })
   }
@@ -212,7 +215,7 @@ function notesOf(plan: readonly PlanRequest[], elsewhere: number, { headers, pro
     ),
     ...when(
       isSignedIn,
-      'Recorded with cookies or credentials: if it was recorded while signed in, add a login to the plan. A redirect where the recording has none counts as failed.'
+      'Recorded with cookies or credentials, and without a login: if the application needs one, record again, logged out, from the login page on, with "Preserve log". A redirect where the recording has none counts as failed.'
     ),
     ...when(
       elsewhere > 0,
@@ -220,7 +223,7 @@ function notesOf(plan: readonly PlanRequest[], elsewhere: number, { headers, pro
     ),
     ...describeProperties(propertiesOf(plan.filter(({ isLogin: opens }) => !opens))),
     ...describeDisabled(plan),
-    'The plan contains recorded paths, queries and bodies: read it before you commit it.'
+    'The plan contains recorded paths, queries and bodies: read it before you commit it. Do not commit the recording: it has passwords and cookies.'
   ]
 }
 

@@ -8,6 +8,7 @@ import {
   markProperty,
   markVariable,
   mayBeSecret,
+  MOST_DIGITS,
   showProperties,
   type Removed
 } from '../secrets.js'
@@ -128,7 +129,9 @@ function keepText(value: string, { name, isSecret }: Place, removed: Removed): s
   const isNumber = value.startsWith(RAW_START)
   const variable = removed.find?.(isNumber ? value.slice(1, -1) : value, { kind: 'field', name })
   if (variable !== undefined) return isNumber ? raw(markVariable(variable)) : markVariable(variable)
-  if (/^\ue002-?\d[\d.eE+-]{0,19}\ue003$/.test(value) && !isSecret) return value
+  // A card number is longer than a time, and called anything but an id.
+  const isHarmless = value.replace(/\D/g, '').length <= MOST_DIGITS || /id$/i.test(name)
+  if (/^\ue002-?\d[\d.eE+-]{0,19}\ue003$/.test(value) && isHarmless && !isSecret) return value
   if (isNumber) return raw(mark(property, value, removed))
   return value !== '' && (isSecret || mayBeSecret(value, name)) ? mark(property, value, removed) : value
 }

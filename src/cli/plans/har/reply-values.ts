@@ -10,7 +10,7 @@ export interface ReplyValue {
   /** What the reply calls it. */
   readonly name: string
   readonly place: ReplyPlace
-  /** Too short to be unique: it counts only in a path. */
+  /** Too short to be unique: it counts only in a path, after the name of its thing. */
   readonly isShortId: boolean
 }
 
@@ -26,11 +26,14 @@ const ID_NAME = /^_?(?:id|ID|uuid|guid|number|no)$|(?:[a-z\d]I|[-_.]i|^i)d$|[a-z
 /** The values of a reply that identify a user, a form or an object; the most specific place of each comes first. */
 export function listValues(recorded: Recorded): ReplyValue[] {
   const text = recorded.responseText?.slice(0, MOST_CHARACTERS) ?? ''
+  const isJson = /\bjson\b/.test(recorded.responseType)
+  // Some APIs put this in front of it, so that no other site can run it; neither tool would read the rest as JSON.
+  const isGuarded = isJson && text.startsWith(")]}'")
   const values = [
-    ...(/\bjson\b/.test(recorded.responseType) ? jsonValues(text) : []),
+    ...(isJson && !isGuarded ? jsonValues(text) : []),
     ...(/html|xml/.test(recorded.responseType) ? elementValues(text) : []),
     ...headerValues(recorded),
-    ...(/html|javascript|^text\//.test(recorded.responseType) ? assignedValues(text) : [])
+    ...(isGuarded || /html|javascript|^text\//.test(recorded.responseType) ? assignedValues(text) : [])
   ]
   const seen = new Set<string>()
   return values.flatMap(({ value, name, place }) => {
@@ -70,8 +73,7 @@ function jsonValues(text: string): Candidate[] {
     }
   }
   try {
-    // Some APIs put this in front of it, so that no other site can run it.
-    walk(JSON.parse(text.replace(/^\)\]\}',?\n/, '')), [])
+    walk(JSON.parse(text), [])
   } catch {
     return []
   }
@@ -81,7 +83,7 @@ function jsonValues(text: string): Candidate[] {
 /** Fields of forms, and meta elements. */
 function elementValues(text: string): Candidate[] {
   const counts = new Map<string, number>()
-  return [...text.matchAll(/<(input|meta)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/gi)].flatMap(
+  return [...text.matchAll(/<(input|meta)\b((?:[^<>"']|"[^"]{0,8192}"|'[^']{0,8192}')*)>/gi)].flatMap(
     ([, tag = '', attributes = '']): Candidate[] => {
       const attribute = tag.toLowerCase() === 'meta' ? 'content' : 'value'
       const [name, value] = [attributeIn(attributes, 'name'), attributeIn(attributes, attribute)]
@@ -113,7 +115,7 @@ function unescape(whole: string, decimal?: string, hexadecimal?: string, name = 
 function headerValues({ responseHeaders, url }: Recorded): Candidate[] {
   return responseHeaders.flatMap(([name, value]): Candidate[] => {
     const key = name.toLowerCase()
-    if (key === 'set-cookie') return value.split('\n').flatMap(cookieValue)
+    if (key === 'set-cookie') return cookieValues(value)
     if (key === 'location') return locationValues(value, url)
     if (!isPlainName(name) || !/^[\w-]+$/.test(name) || COMMON_HEADER.test(key)) return []
     const [, scheme = '', word = ''] = /^\s*(Bearer\s+)?(\S+)\s*$/i.exec(value) ?? []
@@ -123,13 +125,16 @@ function headerValues({ responseHeaders, url }: Recorded): Candidate[] {
 }
 
 const COMMON_HEADER =
-  /^(?:etag|date|age|via|server|vary|expires|last-modified|content-.*|cache-.*|access-.*)$/
+  /^(?:etag|date|age|via|server|vary|expires|last-modified|content-.*|cache-.*|access-control-.*)$/
 
-function cookieValue(line: string): Candidate[] {
-  const [, name = '', value = ''] = /^\s*([\w.-]+)=([^;\s]+)/.exec(line) ?? []
-  if (name === '' || !isPlainName(name)) return []
-  const pattern = `(?:^|[\\s,;])${literal(name)}=([^;,\\s]+)`
-  return [{ value, name, place: { kind: 'header', name: 'Set-Cookie', pattern } }]
+/** Browsers save several as one header with a line each. */
+export function cookieValues(lines: string) {
+  return lines.split('\n').flatMap((line) => {
+    const [, name = '', value = ''] = /^\s*([\w.-]+)=([^;\s]+)/.exec(line) ?? []
+    if (name === '' || !isPlainName(name)) return []
+    const pattern = `(?:^|[\\s,;])${literal(name)}=([^;,\\s]+)`
+    return [{ value, name, place: { kind: 'header' as const, name: 'Set-Cookie', pattern } }]
+  })
 }
 
 function locationValues(location: string, base: URL): Candidate[] {
@@ -165,7 +170,7 @@ function assignedValues(text: string): Candidate[] {
   return [...found].slice(0, MOST_VALUES).flatMap(([, name = '', value = '']): Candidate[] => {
     if (names.has(name) || NOT_A_NAME.test(name) || !isPlainName(name)) return []
     names.add(name)
-    const pattern = `(?:^|[^\\w-])${literal(name)}["']?\\s{0,3}[:=]\\s{0,3}["']([^"'\\s<>\\\\]+)["']`
+    const pattern = `(?:^|[^\\w-])${literal(name)}["']?\\s{0,3}[:=]\\s{0,3}["']([^"'\\s<>\\\\]{6,})["']`
     return [{ value, name, place: { kind: 'body', pattern } }]
   })
 }

@@ -1,10 +1,18 @@
 import { delimiter, dirname, join } from 'node:path'
 import { describeExit } from '../../lines.js'
-import { type NodeOutcome, type NodeWork, hasSamples, readLogLines, withFinalDots } from '../engine.js'
+import {
+  type NodeOrder,
+  type NodeOutcome,
+  type NodeWork,
+  hasSamples,
+  readLogLines,
+  withFinalDots
+} from '../engine.js'
 import { hostAgent } from '../host-agent.js'
 import { heapSize, jvmOptions } from '../tool-environment.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
 import { planSecrets, redactLog } from '../redact-log.js'
+import { javaProperties } from '../secret-file.js'
 import type { NodeExit } from '../../nodes/load-node.js'
 import type { NodeLine } from '../../node-lines.js'
 import { readAssertion } from './assertions.js'
@@ -54,10 +62,11 @@ export async function runSimulation(plan: Simulation, work: NodeWork): Promise<N
   const folder = dirname(order.planFile)
   await linkIntoFolders(folder, plan.subPaths)
   const console = new Console({ mark, redact, onLine: (line) => ports.log(`${order.nodeName}: ${line}`) })
-  const exit = await node.run(
+  const properties = await javaProperties(order, propertiesOf(order))
+  const running = node.run(
     {
       file: plan.java,
-      args: javaArguments(plan, work),
+      args: javaArguments(plan, work, properties.args),
       brings: [
         folder,
         ...plan.classPath.filter((entry) => typeof entry === 'string'),
@@ -71,6 +80,7 @@ export async function runSimulation(plan: Simulation, work: NodeWork): Promise<N
     },
     signal
   )
+  const exit = await running.finally(properties.remove)
   // The caller has stopped it, knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   const errors = await readLogErrors(order.logFile, { redact, signal })
@@ -94,17 +104,24 @@ function tell({ count, first }: Errors, say: (count: string) => string): string[
   return count === 0 ? [] : [`${say(count === 1 ? '1 error' : `${count} errors`)}, the first: ${first}`]
 }
 
-function javaArguments(plan: Simulation, { order, ports }: NodeWork): string[] {
-  const { node, mark } = order
-  const folder = node.pathOf(dirname(order.planFile))
-  const properties = {
+function propertiesOf(order: NodeOrder): Record<string, string> {
+  return {
     ...DEFAULTS,
     ...Object.fromEntries(planParameters(order)),
     // These decide whether the results can be read, and that nothing is sent anywhere but to the plan's target.
     'gatling.data.enableAnalytics': 'false',
     'logback.configurationFile': 'loadgate/logback.xml',
-    'loadgate.log': node.pathOf(order.logFile)
+    'loadgate.log': order.node.pathOf(order.logFile)
   }
+}
+
+function javaArguments(
+  plan: Simulation,
+  { order, ports }: NodeWork,
+  properties: readonly string[]
+): string[] {
+  const { node, mark } = order
+  const folder = node.pathOf(dirname(order.planFile))
   const classPath = plan.classPath.map((entry) =>
     typeof entry === 'string' ? node.pathOf(entry) : entry.inImage
   )
@@ -116,7 +133,7 @@ function javaArguments(plan: Simulation, { order, ports }: NodeWork): string[] {
       heap: `-Xmx${heapSize(node.memoryBytes)}`,
       home: plan.jvm && node.env.HOME
     }),
-    ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
+    ...properties,
     // Gatling looks for files on the class path and in the working directory.
     ...['-cp', [...classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],
     ...['loadgate.gatling.RunPlan', plan.simulation, join(folder, 'gatling-results')],

@@ -16,6 +16,7 @@ import {
 import { asSentence, capitalize } from '../../../contract/text.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
 import { redactLog, secretValues } from '../redact-log.js'
+import { jmeterParameters } from '../secret-file.js'
 import {
   GET_PLUGIN,
   refuseForJMeter,
@@ -69,6 +70,8 @@ const NOISE =
  * transactions that stand for their requests, so that it contradicts the figures of the run. JMeter's log has it too.
  */
 const SUMMARY = /^.{1,200} [+=] +\d+ in \d\d:\d\d:\d\d = +[\d.,]+\/s Avg: /
+/** What JMeter prints once it reads the plan. */
+const STARTED = /^(?:Creating summariser|Created the tree) /
 const KEPT_LINES = 80
 const MAX_WORDS = 4000
 const SHOWN_NOTES = 3
@@ -191,10 +194,15 @@ async function runProcess(
   const folder = dirname(order.planFile)
   const agent = hostAgent(order)
   const args = jmeter.argsFor?.({ memoryBytes: node.memoryBytes, home: node.env.HOME }) ?? jmeter.args
-  const exit = await node.run(
+  const parameters = await jmeterParameters(order)
+  const running = node.run(
     {
       file: jmeter.file,
-      args: [...(isScript(jmeter) ? [] : agent.options), ...args, ...jmeterArguments(order, given)],
+      args: [
+        ...(isScript(jmeter) ? [] : agent.options),
+        ...args,
+        ...jmeterArguments(order, given, parameters.args)
+      ],
       brings: [folder, ...agent.brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
@@ -203,6 +211,8 @@ async function runProcess(
       cwd: node.pathOf(folder),
       env: { ...node.env, ...placeVariables(order.place), ...(isScript(jmeter) && agent.variables) },
       onLine: (line) => {
+        // It has read its properties: nothing is left of them should this process be killed.
+        if (STARTED.test(line)) parameters.remove()
         if (NOISE.test(line) || SUMMARY.test(line)) return
         said.isDiskFull ||= DISK_FULL.test(line)
         said.isEnded ||= END_OF_RUN.test(line)
@@ -215,6 +225,7 @@ async function runProcess(
     },
     signal
   )
+  const exit = await running.finally(parameters.remove)
   return { exit, words, ...said }
 }
 
@@ -259,14 +270,14 @@ function unreadPlans(plans: readonly RunFile[], trees: readonly ReadPlan[]): str
   })
 }
 
-function jmeterArguments(order: NodeOrder, given: GivenFiles): string[] {
+function jmeterArguments(order: NodeOrder, given: GivenFiles, parameters: readonly string[]): string[] {
   const { node, planFile, samplesFile, logFile } = order
   return [
     '-n',
     ...['-t', node.pathOf(planFile), '-l', node.pathOf(samplesFile), '-j', node.pathOf(logFile)],
     ...given.before,
     ...[...planParameters({ ...order, properties: [] })].map(([name, value]) => `-J${name}=${value}`),
-    ...order.properties.map(({ kind, name, value }) => `-${kind}${name}=${value}`),
+    ...parameters,
     ...given.after,
     // Last, because the last one wins: the results must be readable whatever a caller overrides.
     ...SETTINGS

@@ -8,6 +8,7 @@ import { NodeOutput } from '../node-output.js'
 import { jvmOptions } from '../tool-environment.js'
 import { placeVariables, planParameters } from '../environment-file.js'
 import { planSecrets, redactLog } from '../redact-log.js'
+import { javaProperties } from '../secret-file.js'
 import type { RunFacts, SeleniumOrder, UserFailure } from '../../programs/selenium-hub/order.js'
 import { FACTS_LINE, FAILURE_LINE, ORDER_VARIABLE } from '../../programs/selenium-hub/order.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
@@ -53,7 +54,8 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
     take: (fact) => reported.take(fact),
     log: limitLines(SHOWN_LINES, log, 'the plan prints a lot; the rest is in the log of the tool')
   })
-  const exit = await node.run(
+  const properties = await javaProperties(order, Object.fromEntries(planParameters(order)))
+  const running = node.run(
     {
       file: plan.node,
       args: [node.pathOf(hub)],
@@ -61,11 +63,17 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
       follows: [order.samplesFile],
       collects: [order.logFile],
       cwd: node.pathOf(folder),
-      env: { ...node.env, [ORDER_VARIABLE]: JSON.stringify(toolOrder(plan, order, ports.env)) },
+      env: {
+        ...node.env,
+        [ORDER_VARIABLE]: JSON.stringify(
+          toolOrder(plan, order, { env: ports.env, properties: properties.args })
+        )
+      },
       onLine: (line) => output.push(line)
     },
     signal
   )
+  const exit = await running.finally(properties.remove)
   // The caller has stopped it, knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
   const problem = explainEnd(reported, { exit, output, users: order.threads ?? 1 })
@@ -73,8 +81,11 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
   return { problem: problem === null ? null : redact(problem), losses: losses.map(redact) }
 }
 
-function toolOrder(plan: SeleniumPlan, order: NodeOrder, env: NodeJS.ProcessEnv): SeleniumOrder {
-  const properties = [...planParameters(order)].map(([name, value]) => `-D${name}=${value}`)
+function toolOrder(
+  plan: SeleniumPlan,
+  order: NodeOrder,
+  { env, properties }: { env: NodeJS.ProcessEnv; properties: readonly string[] }
+): SeleniumOrder {
   const pathOf = (file: string): string => order.node.pathOf(file)
   const { kind: browser, program, driver } = plan.browser
   return {
