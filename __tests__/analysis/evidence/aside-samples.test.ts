@@ -114,7 +114,9 @@ describe('what people are told', () => {
     const many = Array.from({ length: 1000 }, (_, i) => row(i, `step ${i % 4}`, 'setUp 1-1', '500'))
     const { scans } = await read([...many, ...load(30_000, 31_000)])
     const [told] = describeAside(scans).warnings
-    expect(told).toMatch(/^1,000 samples .* 1,000 of them failed: .* \(500 Server Error\),? and 1 more label\.$/)
+    expect(told).toMatch(
+      /^1,000 samples .* 1,000 of them failed: .* \(500 Server Error\),? and 1 more label\.$/
+    )
   })
 
   test.each([

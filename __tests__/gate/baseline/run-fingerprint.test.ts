@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Fingerprint } from '../../../src/analysis/baseline/document/fingerprint.js'
 import { describeDifference } from '../../../src/analysis/baseline/document/fingerprint.js'
-import { fingerprintOf, withFactsOf } from '../../../src/gate/baseline/run-fingerprint.js'
+import { fingerprintOf, ignoredBy, withFactsOf } from '../../../src/gate/baseline/run-fingerprint.js'
 import type { Settings } from '../../../src/gate/settings/settings.js'
 import { parseRegions } from '../../../src/contract/regions/parse-regions.js'
 import type { GridChoice } from '../../../src/client/documents/requests.js'
@@ -147,8 +147,9 @@ describe('parameters', () => {
   })
 
   test('that are listed in ignore-parameters do not count, in any case of letters', async () => {
-    const baseline = { ...makeSettings().baseline, ignoredParameters: ['Build', 'tenant'] }
-    const changed = { overrideParameters: '-Jbuild=2, -JTENANT=b, -Jusers=5', baseline }
+    const baseline = { ...makeSettings().baseline, ignoredParameters: ['Build', 'tenant', 'url'] }
+    const changed = { overrideParameters: '-Jbuild=2, -JTENANT=b, -Jurl=/a, -Jusers=5', baseline }
+    expect(ignoredBy(baseline)('URL (path)')).toBe(true)
     expect(await differenceAfter(changed, { overrideParameters: '-Jusers=5' })).toBeUndefined()
     expect(await differenceAfter(changed, { overrideParameters: '-Jusers=6' })).toBe(
       'the parameter `users` changed'

@@ -61,7 +61,7 @@ const runFields = (uuid: string, service: Service): object => ({
   queue_position: null,
   user: 'user@localhost',
   remote_errors: null,
-    aside_groups: [],
+  aside_groups: [],
   started: null,
   stopped: null
 })
