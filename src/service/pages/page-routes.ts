@@ -4,7 +4,8 @@ import { readPageNumber, RequestError } from '../errors.js'
 import { EventStream, PAGE_HEADERS, sendPage, readForm } from './send-page.js'
 import { readThresholds } from '../judging/read-thresholds.js'
 import type { Verdicts } from '../judging/verdicts.js'
-import type { ListPlace, RunPages } from './run-pages.js'
+import type { ListPlace } from './run-lines.js'
+import type { RunPages } from './run-pages.js'
 
 export interface PageParts {
   readonly facts: ServiceFacts
