@@ -75,7 +75,9 @@ async function inService(...others: readonly string[]): Promise<readonly string[
     ...{ id: 'run1', files: ['plan.jmx', ...others].map((name) => ({ name })) },
     request: { tool: 'jmeter', properties: [], threads: null, rampupSec: null, durationSec: null }
   }
-  const store = { folder: { uploadedFile: (_: string, name: string) => join(folder, name) } }
+  const store = {
+    folder: { uploadDir: () => folder, uploadedFile: (_: string, name: string) => join(folder, name) }
+  }
   return groupsInService(run as unknown as RunRecord, store as unknown as Store)
 }
 

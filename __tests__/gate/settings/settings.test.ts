@@ -46,6 +46,7 @@ describe('the defaults', () => {
       durationSeconds: undefined,
       overrideHosts: undefined,
       overrideParameters: undefined,
+      parameterVariables: [],
       thresholds: [],
       baseline: {
         source: { kind: 'auto' },

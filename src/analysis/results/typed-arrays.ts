@@ -13,10 +13,9 @@ export function firstAbove(list: Float64Array, size: number, limit: number): num
 }
 
 /** The longer list, with the numbers of the other one. */
-export function grow<List extends Int8Array | Uint8Array | Int16Array | Int32Array | Uint32Array | Float64Array>(
-  from: List,
-  to: List
-): List {
+export function grow<
+  List extends Int8Array | Uint8Array | Int16Array | Int32Array | Uint32Array | Float64Array
+>(from: List, to: List): List {
   to.set(from)
   return to
 }

@@ -5,7 +5,7 @@ import { readSource } from '../../contract/api/run-source.js'
 import { formatDuration, formatMinute, shorten } from '../../contract/text.js'
 import { describeTool, type ServiceFacts } from '../service-facts.js'
 import type { Store } from '../store/store.js'
-import { describeNodes, isAfterChange, isUsable, partsOf } from './run-differences.js'
+import { describeNodes, isAfterChange, isUsable, partsOf } from '../runs/run-differences.js'
 
 /** Earlier runs in a trend. */
 const MOST_POINTS = 30

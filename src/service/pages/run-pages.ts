@@ -24,7 +24,7 @@ import { describeLinks } from './run-links.js'
 import { describeList, HOME, type ListPlace, listPath, requirePage } from './run-lines.js'
 import { type RunPagePorts, pathOf, readEnded, stateOf } from './run-state.js'
 import { buildProjectTrend, factsToCompare, findRelated, listChoices, nameOf } from './related-runs.js'
-import { warnOfDifferences } from './run-differences.js'
+import { warnOfDifferences } from '../runs/run-differences.js'
 import { type Sight, Watch } from './watch.js'
 
 /** Rendered pages of ended runs are cached, because their results may take seconds to read; only a few, because they may be large. */

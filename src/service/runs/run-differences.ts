@@ -5,8 +5,8 @@ import type { RunRecord } from '../../contract/records.js'
 import { isSecretName } from '../../contract/secret-names.js'
 import { count, joinWords, shorten, when } from '../../contract/text.js'
 import { redactLog } from '../engines/redact-log.js'
-import { saysLoss } from '../runs/findings.js'
-import { readRunSecrets } from '../runs/row-secrets.js'
+import { saysLoss } from './findings.js'
+import { readRunSecrets } from './row-secrets.js'
 import type { Store } from '../store/store.js'
 
 /** Files of a run are compared by content up to this many bytes in all, the others by size. */
