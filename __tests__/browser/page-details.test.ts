@@ -276,7 +276,7 @@ describeInBrowser('a page with details in a browser', () => {
       const { details, measurements } = await detailsOf([[csv]], { asideGroups: ['setUp'] })
       const { page } = await openFile(makeOutcome({ measurements, details }), { hash: '#label=log%20in' })
       expect(await page.locator('#label-note').textContent()).toBe(
-        'Samples of setUp and tearDown thread groups are outside the time of the load: they have no throughput and are not in the charts.'
+        'Samples of setUp and tearDown thread groups are outside the time of the load: they count neither for throughput nor in the charts.'
       )
       const errors = page.locator('#label-errors')
       expect(await errors.locator('tbody tr').first().textContent()).toContain('boom (setUp or tearDown)')

@@ -18,9 +18,9 @@ export interface Figures {
   readonly failures: number
   /** 0 to 1. */
   readonly errorRate: number | undefined
-  /** Some samples are of setUp and tearDown groups, and so outside the time of the load: there is no throughput of them. */
+  /** Some samples are of setUp and tearDown groups, and so outside the time of the load. */
   readonly isAside?: boolean
-  /** Samples per second over the whole run, in every scope. */
+  /** Samples of the load per second over the whole run, in every scope; undefined if it has none. */
   readonly throughput: number | undefined
   readonly meanMs: number | undefined
   readonly minMs: number | undefined

@@ -83,11 +83,13 @@ function sumScope(
 ): Figures | undefined {
   const chosen = chooseSources(sources, scope)
   const places = chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? [])
-  const isAside = places.some(({ part }) => part.isAside)
+  const ofLoad = places.filter(({ part }) => part.isAside !== true)
+  const isAside = ofLoad.length < places.length
   const samples = sumSamples(places)
   const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
   const count = samples.samples + tidy.samples
   if (count === 0) return undefined
+  const loadCount = isAside ? sumSamples(ofLoad).samples : count
   let known: OverTime | string | undefined
   const failures = samples.failures + tidy.failures
   // If some of the samples have no times, there is no percentile of all.
@@ -99,7 +101,7 @@ function sumScope(
     failures,
     errorRate: failures / count,
     isAside,
-    throughput: seconds > 0 && !isAside ? count / seconds : undefined,
+    throughput: seconds > 0 && loadCount > 0 ? loadCount / seconds : undefined,
     meanMs: sampleMs === undefined || tidy.sumMs === undefined ? undefined : (sampleMs + tidy.sumMs) / count,
     minMs: times?.minMs,
     maxMs: times?.maxMs,

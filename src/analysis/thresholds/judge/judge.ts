@@ -61,7 +61,11 @@ function judgeMeasured(
     : judgement
 
   function* readScopes(): Generator<ScopeReading> {
-    for (const { scope, figures } of findScopes(threshold.selector, measurements)) {
+    const { metric, selector } = threshold
+    for (const { scope, figures } of findScopes(selector, measurements)) {
+      // `{label="*"}` is about the load.
+      const isOutside = figures?.isAside === true && figures.throughput === undefined
+      if (metric === 'throughput' && isOutside && selector.label?.text !== scope.label) continue
       const own = addOverTime(readFigure(threshold, figures, evidence), threshold, figures, evidence)
       yield { scope, reading: isTrusting ? own : withDoubt(threshold, own, evidence, scope) }
     }

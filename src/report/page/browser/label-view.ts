@@ -104,7 +104,7 @@ function findLabel({ details, views }: PageDocument, asked: string): Found {
 /** What is missing, and why. */
 function explain({ details, live, views }: PageDocument, { detailed, row }: Found): string {
   if (row?.isAside)
-    return 'Samples of setUp and tearDown thread groups are outside the time of the load: they have no throughput and are not in the charts.'
+    return 'Samples of setUp and tearDown thread groups are outside the time of the load: they count neither for throughput nor in the charts.'
   if (detailed !== undefined) return ''
   if (row === undefined)
     return (views[0]?.labelsLeftOut ?? 0) > 0
