@@ -144,7 +144,7 @@ describeWithJdk('real JMeter on two nodes, with setUp and tearDown, a jar and us
 
   test('the verdict is that of the load; what failed in setUp is told', () => {
     expect(outcome).toMatchObject({ verdict: 'passed', remoteErrors: [] })
-    expect(outcome.notes).toContainEqual(
+    expect(outcome.warnings).toContainEqual(
       '8 samples of setUp and tearDown thread groups count for their labels only, not overall. 4 of them failed: "login" (503 Not now).'
     )
   })

@@ -103,8 +103,9 @@ function refuseShortDuration(
   { requests }: RequestSet,
   { load, durationSeconds, rampupSeconds }: Choices
 ): void {
-  const waitSeconds = Math.ceil(totalThinkMs(requests.filter(({ isEnabled }) => isEnabled)) / 1000)
-  if (load.kind === 'open' || waitSeconds + rampupSeconds < durationSeconds) return
+  const waitMs = totalThinkMs(requests.filter(({ isEnabled }) => isEnabled))
+  if (load.kind === 'open' || waitMs < (durationSeconds - rampupSeconds) * 1000) return
+  const waitSeconds = Math.ceil(waitMs / 1000)
   throw new UsageError(
     `a user waits ${waitSeconds} s between the requests, which is too long for a duration of ${durationSeconds} s: the last ones would never be sent. Give --duration ${2 * (waitSeconds + rampupSeconds)}s, or a shorter recording; --think-times keeps its pauses`
   )
