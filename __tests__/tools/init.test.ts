@@ -154,7 +154,12 @@ describe.each(WAYS)('from $way', ({ args, requests, labels, bodies }) => {
     }
     expect(verdict).toBe('passed')
     const isRequest = (label: string): boolean => !label.startsWith('check: ')
-    expect(metrics.labels.map(({ label }) => label).filter(isRequest).sort()).toEqual(labels)
+    expect(
+      metrics.labels
+        .map(({ label }) => label)
+        .filter(isRequest)
+        .sort()
+    ).toEqual(labels)
     // `wait-for` sends a request of its own.
     const sent = new Set(
       seen.map(({ line }) => line).filter((line) => line !== 'GET /' || requests.includes(line))
