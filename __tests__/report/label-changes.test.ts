@@ -58,9 +58,9 @@ describe('a comparison that failed', () => {
         `### Which requests got slower\n\n${SENTENCE}\n`,
         '| Label | Base | This run | Change | Errors | Finding |',
         '| --- | ---: | ---: | ---: | ---: | --- |',
-        '| POST /checkout | 310 ms | 465 ms | +50 % (+38.2 to +62.8) | 0 % → 0 % | 🔺 slower |',
+        '| POST /checkout | 310 ms | 465 ms | +50 % (+38.2 to +62.8) | 0 % → 0 % | ▲ slower |',
         '| POST /cart | 120 ms | 14 ms | – | 0.1 % → 96 % | not comparable |',
-        '| GET /search | 200 ms | 150 ms | -25 % (-31 to -18.5) | 0 % → 0 % | 🔽 faster |',
+        '| GET /search | 200 ms | 150 ms | -25 % (-31 to -18.5) | 0 % → 0 % | ▼ faster |',
         '| GET / | 80 ms | 82 ms | +2.5 % (-8 to +14.2) | 0 % → 0 % | no clear change |',
         '| GET /help | 90 ms | 140 ms | +55.6 % | 0 % → 0 % | no clear change |\n'
       ].join('\n')
@@ -71,7 +71,7 @@ describe('a comparison that failed', () => {
   test('the summary has ten rows and the comment five, and each says what is not in it', () => {
     const rows = Array.from({ length: 12 }, (_, i) => makeLabelChange({ label: `label${i}` }))
     const outcome = { ...failed, labelChanges: makeLabelChanges({ rows, leftOut: 9800 }) }
-    const countIn = (text: string): number => text.split('🔺 slower').length - 1
+    const countIn = (text: string): number => text.split('▲ slower').length - 1
     expect(countIn(summaryOf(outcome))).toBe(10)
     expect(summaryOf(outcome)).toContain(
       '\n\n2 more are in verdict.json; 9,800 further labels matter less.\n'
@@ -136,7 +136,7 @@ describe('a comparison that failed', () => {
   test('a change of next to nothing is in ms', () => {
     const nothing = { base: 0, head: 3, changePct: null, interval: null }
     const labelChanges = makeLabelChanges({ rows: [makeLabelChange(nothing)] })
-    expect(summaryOf({ ...failed, labelChanges })).toContain('| 0 ms | 3 ms | +3 ms | 🔺 slower |')
+    expect(summaryOf({ ...failed, labelChanges })).toContain('| 0 ms | 3 ms | +3 ms | ▲ slower |')
   })
 
   test('none may be slower, which is said', () => {
@@ -159,7 +159,7 @@ describe('a comparison that did not fail', () => {
     )
     expect(places).toEqual([...places].sort((a, b) => a - b))
     expect(summary).toContain(
-      '| POST /checkout | 310 ms | 465 ms | +50 % (+38.2 to +62.8) | 0 % → 0 % | 🔺 slower |'
+      '| POST /checkout | 310 ms | 465 ms | +50 % (+38.2 to +62.8) | 0 % → 0 % | ▲ slower |'
     )
     const page = placesOf(pageOf(held), 'id="thresholds"', 'id="label-changes"')
     expect(page).toEqual([...page].sort((a, b) => a - b))
@@ -193,7 +193,7 @@ describe('labels are untrusted', () => {
       [commentOf(outcome), 65_536]
     ] as const) {
       expect(text).not.toMatch(/<img|@org|(?<!&)#12|\]\(|:\/\/evil|<!-- loadgate -->/)
-      expect(text).toContain('🔺 slower')
+      expect(text).toContain('▲ slower')
       expect(bytesOf(text)).toBeLessThan(most)
     }
   })

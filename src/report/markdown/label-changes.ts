@@ -5,7 +5,7 @@ import { rehearsalMark } from '../sentences.js'
 import { fold, foreign, joinSections, table } from './markdown.js'
 
 const MOST_LABEL_BYTES = 200
-const SIGNS: Readonly<Partial<Record<LabelChangeRow['outcome'], string>>> = { slower: '🔺 ', faster: '🔽 ' }
+const SIGNS: Readonly<Partial<Record<LabelChangeRow['outcome'], string>>> = { slower: '▲ ', faster: '▼ ' }
 
 /** Which requests got slower, where a line that names `baseline` is broken; else empty. */
 export function failedLabelChanges(outcome: Outcome, mostRows: number): string {
