@@ -193,9 +193,7 @@ describe('rounds', () => {
     })
     const [summary = ''] = ports.summaries
     expect(summary.indexOf('### Which requests got slower')).toBeLessThan(summary.indexOf('### Thresholds'))
-    expect(summary).toMatch(
-      /\n\| checkout \| 100 ms \| 150 ms \| \+50 % \(\+\S+ to \+\S+\) \| ▲ slower \|\n/
-    )
+    expect(summary).toMatch(/\n\| checkout \| 100 ms \| 150 ms \| \+50 % \(\+\S+ to \+\S+\) \| ▲ slower \|\n/)
     const page = await readFile(join(ports.scratchDir, 'report.html'), 'utf8')
     expect(page).toContain('<h2 id="label-changes-title">Which requests got slower</h2>')
     // The rows of all rounds, as many as there are samples.
