@@ -253,3 +253,20 @@ export function propertyName(text: string): string {
 }
 
 const OWN_PROPERTIES = ['threads', 'rampup', 'duration', 'protocol', 'host', 'port', 'think']
+
+/** A name for a value of a reply that none of the others has. */
+export function claimVariable(name: string, used: Set<string>): string {
+  const base = name
+    .replace(/\W+/g, '_')
+    .replace(/^(?=\d)|^$/, 'value_')
+    .slice(0, 60)
+  return claimName(base, used)
+}
+
+/** The name, with a number if another one differs from it in capitals at most. */
+export function claimName(base: string, used: Set<string>): string {
+  let name = base
+  for (let count = 2; used.has(name.toLowerCase()); count++) name = `${base}_${count}`
+  used.add(name.toLowerCase())
+  return name
+}

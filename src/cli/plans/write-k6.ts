@@ -1,6 +1,6 @@
 import { variableOf } from '../../analysis/plans/check/source-plan.js'
 import { k6Extractor, k6Functions } from './extractors.js'
-import { addressOf, isSafe, NOT_FOUND, readableName } from './request.js'
+import { addressOf, claimName, isSafe, NOT_FOUND, readableName } from './request.js'
 import type { PlanRequest, PlanText, RequestSet } from './request.js'
 import { sharedThinkMs, startsAnew, totalThinkMs, UNIT_SECONDS } from './write-plan.js'
 import type { PlanOptions, Rate } from './write-plan.js'
@@ -216,9 +216,7 @@ export function nameVariables(set: RequestSet): RequestSet {
     const known = names.get(property)
     if (known !== undefined) return known
     const base = `${VARIABLE_PREFIX}${property.toLowerCase().replace(/[^a-z0-9]+/g, '_')}`
-    let name = base
-    for (let count = 2; used.has(name); count++) name = `${base}_${count}`
-    used.add(name)
+    const name = claimName(base, used)
     names.set(property, name)
     return name
   }

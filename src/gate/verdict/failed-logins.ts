@@ -1,6 +1,7 @@
 import type { Details } from '../../analysis/outcome.js'
 import type { Measurements } from '../../analysis/results/figures/measurements.js'
 import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
+import { mostlyFailed } from '../../analysis/thresholds/judge/evidence.js'
 import { matchesPattern } from '../../analysis/thresholds/judge/scopes.js'
 import type { ToolLine } from '../../analysis/thresholds/judge/tool-lines.js'
 import { quote } from '../../analysis/thresholds/quoting.js'
@@ -41,11 +42,9 @@ export function describeFailedChecks(
         /^(?:error_rate|failures)$/.test(metric) && selector.label && matchesPattern(selector.label, label)
     )
   const failed = measurements.labels.flatMap((label) => {
-    const { samples = 0, failures = 0 } = label.startsWith(CHECK)
-      ? (measurements.figures({ label }) ?? {})
-      : {}
-    if (failures * 2 <= samples || isNamed(label)) return []
-    return [`${quote(label.slice(CHECK.length))} failed in ${failures} of ${samples} calls`]
+    const figures = label.startsWith(CHECK) ? measurements.figures({ label }) : undefined
+    if (figures === undefined || !mostlyFailed(figures) || isNamed(label)) return []
+    return [`${quote(label.slice(CHECK.length))} failed in ${figures.failures} of ${figures.samples} calls`]
   })
   if (failed.length === 0) return []
   const which = failed.length === 1 ? 'The check' : 'The checks'

@@ -22,15 +22,23 @@ const NAMED: readonly RegExp[] = [
   /("([\w.-]{1,160})"\s*:\s*)"[^"\n]*"/g
 ]
 
-/** The values of properties or variables that are secret: their names say so, or whoever gave them. */
+/** Whether a value is secret: its name says so, or whoever gave it. */
+export function isSecretProperty({
+  name,
+  isSecret = false
+}: Pick<PropertyOverride, 'name' | 'isSecret'>): boolean {
+  return isSecret || isSecretName(name)
+}
+
+/** The values of properties or variables that are secret. */
 export function secretValues(
   properties: readonly Pick<PropertyOverride, 'name' | 'value' | 'isSecret'>[]
 ): string[] {
-  return properties.flatMap(({ name, value, isSecret = false }) => {
+  return properties.filter(isSecretProperty).flatMap(({ name, value, isSecret = false }) => [
+    value,
     // A value too short to be found by itself is found after its name.
-    if (isSecret) return [value, `${name}=${value}`]
-    return isSecretName(name) ? [value] : []
-  })
+    ...(isSecret ? [`${name}=${value}`] : [])
+  ])
 }
 
 /** The secrets that a plan was given: properties, and variables of an uploaded file. */

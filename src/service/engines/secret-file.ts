@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isSecretName } from '../../contract/secret-names.js'
 import { type NodeOrder, type PropertyOverride, propertyValue } from './engine.js'
+import { isSecretProperty } from './redact-log.js'
 
 /** Arguments of a tool. Secrets are in files that only its user can read, for everyone on a machine can read command lines. */
 export interface ToolArguments {
@@ -46,8 +46,8 @@ export async function javaProperties(
 }
 
 /** An empty value tells nothing, and means something else in a file. */
-function isSecret({ name, value, isSecret: isMarked = false }: PropertyOverride): boolean {
-  return value !== '' && (isMarked || isSecretName(name))
+function isSecret(property: PropertyOverride): boolean {
+  return property.value !== '' && isSecretProperty(property)
 }
 
 async function fileArguments(

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { isAddress } from '../../analysis/baseline/document/fingerprint.js'
 import type { RunRecord } from '../../contract/records.js'
-import { isSecretName } from '../../contract/secret-names.js'
 import { count, joinWords, shorten, when } from '../../contract/text.js'
-import { redactLog } from '../engines/redact-log.js'
+import { isSecretProperty, redactLog } from '../engines/redact-log.js'
 import { saysLoss } from './findings.js'
 import { readRunSecrets } from './row-secrets.js'
 import type { Store } from '../store/store.js'
@@ -76,7 +75,7 @@ export function isAfterChange(before: Parts | undefined, after: Parts | undefine
   )
   return (
     changedKeys(before.settings, after.settings).some((name) => name !== HOSTS) ||
-    parameters.some((each) => each !== undefined && !isAddress(each.name) && !isSecret(each)) ||
+    parameters.some((each) => each !== undefined && !isAddress(each.name) && !isSecretProperty(each)) ||
     changedKeys(before.files, after.files, isSameFile).length > 0
   )
 }
@@ -99,10 +98,6 @@ function isSameProperty(one: Property, other: Property): boolean {
 /** By what is known of both. */
 function isSameFile(one: string | undefined, other: string | undefined): boolean {
   return one === undefined || other === undefined || one.startsWith(other) || other.startsWith(one)
-}
-
-function isSecret({ name, isSecret: isSaid = false }: Property): boolean {
-  return isSaid || isSecretName(name)
 }
 
 /** What to know before the figures of A, the other one, and B are compared. */
@@ -141,7 +136,7 @@ async function findDifferences(run: RunRecord, other: RunRecord, store: Store): 
     ...when((run.thresholds?.warmUpSec ?? 0) !== (other.thresholds?.warmUpSec ?? 0), 'the warm-up'),
     ...changedKeys(was.parameters, is.parameters, isSameProperty).map((key) => {
       const [before, after] = [was.parameters.get(key), is.parameters.get(key)]
-      const isHidden = [before, after].some((each) => each !== undefined && isSecret(each))
+      const isHidden = [before, after].some((each) => each !== undefined && isSecretProperty(each))
       return `the parameter ${shorten(key, LONGEST_VALUE)}${isHidden ? '' : ` (A: ${show(before)}, B: ${show(after)})`}`
     })
   ]

@@ -1,4 +1,4 @@
-import { describeCorrelation, type PlanExtract, type PlanRequest } from '../request.js'
+import { claimVariable, describeCorrelation, type PlanExtract, type PlanRequest } from '../request.js'
 import type { Destination } from '../secrets.js'
 import type { Recorded } from './recording.js'
 import { listValues, singular, type ReplyValue } from './reply-values.js'
@@ -105,13 +105,6 @@ export class Correlation {
     const thing = to.kind === 'path' ? singular(to.name) : ''
     const isBare = /^_?(?:id|uuid|guid)$/i.test(name)
     const plain = isBare && place.kind === 'json' && thing !== '' ? `${thing}_id` : name
-    const base = plain
-      .replace(/\W+/g, '_')
-      .replace(/^(?=\d)|^$/, 'value_')
-      .slice(0, 60)
-    let free = base
-    for (let count = 2; this.#names.has(free.toLowerCase()); count++) free = `${base}_${count}`
-    this.#names.add(free.toLowerCase())
-    return free
+    return claimVariable(plain, this.#names)
   }
 }

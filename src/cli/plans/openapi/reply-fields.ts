@@ -1,7 +1,7 @@
 import { isObject } from '../../../contract/decode.js'
 import { singular } from '../har/reply-values.js'
 import { entriesIn, type JsonObject } from '../json-fields.js'
-import type { PlanExtract, PlanRequest } from '../request.js'
+import { claimVariable, type PlanExtract, type PlanRequest } from '../request.js'
 import { isPlainName } from '../secrets.js'
 import type { ApiDocument } from './api-document.js'
 import { sampleOf } from './sample-value.js'
@@ -100,13 +100,7 @@ export class ReplyIds {
     const known = extracts.find(({ from }) => from.kind === 'json' && from.keys === keys)
     if (known !== undefined) return known.variable
     const name = plainName(parameter) === 'id' && thing !== '' ? `${thing}_id` : parameter
-    const base = name
-      .replace(/\W+/g, '_')
-      .replace(/^(?=\d)|^$/, 'value_')
-      .slice(0, 60)
-    let variable = base
-    for (let count = 2; this.#names.has(variable.toLowerCase()); count++) variable = `${base}_${count}`
-    this.#names.add(variable.toLowerCase())
+    const variable = claimVariable(name, this.#names)
     extracts.push({ variable, from: { kind: 'json', keys } })
     return variable
   }
