@@ -23,9 +23,9 @@ import {
   PROXY_KEYS,
   REQUIRED_KEYS,
   RETENTION_KEYS,
-  TLS_KEYS,
-  SIZE_UNITS
+  TLS_KEYS
 } from '../src/service/config/parse-config.ts'
+import { SIZE_UNITS } from '../src/service/config/keys.ts'
 
 const text = { type: ['string', 'number', 'boolean'], pattern: '\\S' }
 const listOf = (items, description) => ({

@@ -143,7 +143,7 @@ describe('what another process changes', () => {
     const cookie = accounts.openSession(accounts.findByToken(token)!, token)
     const rows = database.prepare('SELECT * FROM sessions').all()
     accounts.rotate('anna')
-    const insert = database.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?)')
+    const insert = database.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
     for (const row of rows) insert.run(...Object.values(row))
     expect(accounts.findBySession(cookie)).toBeUndefined()
   })

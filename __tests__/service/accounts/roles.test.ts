@@ -152,7 +152,10 @@ test.each<[string, (store: SqliteStore) => void, RegExp]>([
   ['a file', ({ folder }) => writeFileSync(join(folder.path, 'noted'), 'x'), /noted$/],
   [
     'a session',
-    ({ database }) => database.exec("INSERT OR REPLACE INTO sessions VALUES (x'00', 1, x'00', 1, 1)"),
+    ({ database }) =>
+      database.exec(
+        "INSERT OR REPLACE INTO sessions (hash, user_id, token_hash, created_ms, expires_ms) VALUES (x'00', 1, x'00', 1, 1)"
+      ),
     /^table 0 sessions$/
   ],
   [

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError } from '../../../src/service/config/config.js'
-import { parseConfig, readServiceConfig, SIZE_UNITS } from '../../../src/service/config/parse-config.js'
+import { SIZE_UNITS } from '../../../src/service/config/keys.js'
+import { parseConfig, readServiceConfig } from '../../../src/service/config/parse-config.js'
 
 const LOOPBACK = 'listen: 127.0.0.1:0\ndata: d\n'
 const parse = (text: string) => parseConfig(text, '/etc/loadgate')

@@ -4,12 +4,12 @@ import {
   CONFIG_KEYS,
   DEFAULT_DRAIN,
   METRICS_KEYS,
-  namesOf,
   PROXY_KEYS,
   RETENTION_KEYS,
   TLS_KEYS,
   parseConfig
 } from '../../../src/service/config/parse-config.js'
+import { namesOf } from '../../../src/service/config/keys.js'
 
 /** The page about the service, which people copy from. */
 const PAGE = readFileSync('docs/service.md', 'utf8')

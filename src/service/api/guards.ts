@@ -49,7 +49,7 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     if (isPage && open === 'page') return undefined
     // A session says who it is: credentials that a proxy adds are not a guess.
     const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request, { isPage })
-    const user = token === undefined ? undefined : guarded.accounts.findByToken(token)
+    const user = token === undefined ? undefined : await guarded.accounts.admit(token)
     if (user) request.user = user
     else if (token !== undefined) await refuseGuess(request, reply)
     const findUser = (): User | undefined =>

@@ -1,16 +1,15 @@
 import { resolve, dirname } from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { parseRegions } from '../../contract/regions/parse-regions.js'
-import { readKeys, readList, type Note, readText, take } from '../../contract/regions/read-parts.js'
-import { parseDurationSeconds, parseInteger, type Parsed } from '../../contract/setting-values.js'
+import { readList, type Note, readText, take } from '../../contract/regions/read-parts.js'
+import type { Parsed } from '../../contract/setting-values.js'
 import { readYaml } from '../../contract/yaml-text.js'
 import { isLoopback, parseListen, parseRange } from '../addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
+import { atLeastOne, Keys, namesOf, parsing, parseSize, type Read, readDuration } from './keys.js'
 
 /** What could not be read is undefined, and noted. */
 type ReadConfig = { readonly [K in keyof ServiceConfig]: ServiceConfig[K] | undefined }
-
-type Read<T> = (value: unknown, note: Note) => T | undefined
 
 /** Reads the file's text; relative paths in it start at the folder. Every problem is found, with its key. */
 export function parseConfig(text: string, folder: string) {
@@ -39,36 +38,6 @@ export function parseConfig(text: string, folder: string) {
   checkReach(config, keys, note)
   return { config: problems.length === 0 ? (config as ServiceConfig) : undefined, problems }
 }
-
-/** What a map of the file has, each value read with its key in front of what is wrong with it. */
-class Keys<const K extends string> {
-  readonly #values: ReadonlyMap<K, unknown>
-
-  constructor(
-    value: unknown,
-    keys: Readonly<Record<K, string>>,
-    private readonly note: Note,
-    required: readonly NoInfer<K>[] = []
-  ) {
-    this.#values = readKeys(value, namesOf(keys), note)
-    for (const key of required) if (!this.has(key)) note(`${key} is missing: ${keys[key]}`)
-  }
-
-  has(key: K): boolean {
-    return this.#values.has(key)
-  }
-
-  take<T>(key: K, read: Read<T>): T | undefined {
-    if (!this.has(key)) return undefined
-    return read(this.#values.get(key), (problem) => this.note(`${key}: ${problem}`))
-  }
-}
-
-function parsing<T>(parse: (text: string) => Parsed<T>): Read<T> {
-  return (value, note) => take(value, parse, note)
-}
-
-const atLeastOne = (text: string): Parsed<number> => parseInteger(text, { least: 1 })
 
 /** Neither is wrong in itself; together they must not put tokens on the wire in plain text. */
 function checkReach(config: ReadConfig, keys: Keys<keyof typeof CONFIG_KEYS>, note: Note): void {
@@ -106,11 +75,6 @@ function readRanges(value: unknown, note: Note): readonly string[] | undefined {
   return ranges.flatMap(
     (element, index) => take(element, parseRange, (problem) => note(`element ${index + 1}: ${problem}`)) ?? []
   )
-}
-
-function readDuration(value: unknown, note: Note): number | undefined {
-  const seconds = take(value, (text) => parseDurationSeconds(text, 0), note)
-  return seconds === undefined ? undefined : seconds * 1000
 }
 
 function readRetention(value: unknown, note: Note): Retention {
@@ -163,33 +127,6 @@ function parseExternalUrl(text: string): Parsed<string> {
   }
 }
 
-/** As disks are sold, and as memory is counted. */
-export const SIZE_UNITS: Readonly<Record<string, number>> = {
-  KB: 1000,
-  MB: 1000 ** 2,
-  GB: 1000 ** 3,
-  TB: 1000 ** 4,
-  KiB: 1024,
-  MiB: 1024 ** 2,
-  GiB: 1024 ** 3,
-  TiB: 1024 ** 4
-}
-
-/** The bytes of `50GB` or `1.5TiB`. */
-function parseSize(text: string): Parsed<number> {
-  const [, digits = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([A-Za-z]*)$/.exec(text) ?? []
-  const bytes = Math.round(Number(digits) * (SIZE_UNITS[unit] ?? NaN))
-  if (digits !== '' && bytes > 0) return { ok: true, value: bytes }
-  const meant = Object.keys(SIZE_UNITS).find((known) =>
-    [known, known.slice(0, -1)].some((word) => word.toLowerCase() === unit.toLowerCase())
-  )
-  const hint = Number(digits) > 0 && meant !== undefined ? `: did you mean ${digits}${meant}?` : ''
-  return {
-    ok: false,
-    accepted: `a size above 0 with a unit (${Object.keys(SIZE_UNITS).join(', ')}), such as 50GB${hint}`
-  }
-}
-
 /** The keys of the file, with what `schema/service.schema.json` says of them. */
 export const CONFIG_KEYS = {
   listen:
@@ -233,7 +170,3 @@ export const METRICS_KEYS = {
 } as const
 
 export const DEFAULT_DRAIN = '10m'
-
-export function namesOf<const K extends string>(keys: Readonly<Record<K, string>>): K[] {
-  return Object.keys(keys) as K[]
-}

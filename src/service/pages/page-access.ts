@@ -101,7 +101,7 @@ function readCookie(request: FastifyRequest, name: string): string {
 async function admitByAddress(request: FastifyRequest, reply: FastifyReply, { accounts, front }: PagePorts) {
   const { token } = request.query as { token?: unknown }
   const isVisit = request.method === 'GET' && typeof token === 'string'
-  const user = isVisit ? accounts.findByToken(token) : undefined
+  const user = isVisit ? await accounts.admit(token) : undefined
   if (!isVisit || !user) {
     await refuseGuess(request, reply)
     throw new RequestError(
@@ -144,7 +144,7 @@ export function loginRoutes(ports: PagePorts): Route[] {
       const fields = readForm(request, 'Log in')
       const next = readNextPath(fields.get('next'))
       const token = (fields.get('token') ?? '').trim()
-      const user = accounts.findByToken(token)
+      const user = await accounts.admit(token)
       if (!user) {
         await refuseGuess(request, reply)
         return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)

@@ -169,5 +169,31 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX active_grids ON grids (is_active) WHERE is_active = 1;
   CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+  // Users of other issuers, who sees a run, how long its results stay, and what a user has uploaded in a day.
+  `
+  ALTER TABLE users ADD COLUMN issuer TEXT NOT NULL DEFAULT '';
+  ALTER TABLE users ADD COLUMN subject TEXT NOT NULL DEFAULT '';
+  ALTER TABLE users ADD COLUMN expires_ms INTEGER;
+  CREATE UNIQUE INDEX users_by_subject ON users (issuer, subject) WHERE issuer != '';
+  ALTER TABLE sessions ADD COLUMN latest_ms INTEGER;
+  ALTER TABLE sessions ADD COLUMN role TEXT;
+  ALTER TABLE sessions ADD COLUMN groups TEXT;
+  ALTER TABLE runs ADD COLUMN is_public INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN user_id INTEGER;
+  ALTER TABLE runs ADD COLUMN ended_ms INTEGER;
+  ALTER TABLE runs ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT 0;
+  UPDATE runs SET (is_public, user_id, ended_ms) = (
+    SELECT coalesce(json_extract(json, '$.request.privacy') = 'public', 0), json_extract(json, '$.user.id'),
+      CAST(json_extract(json, '$.stoppedMs') AS INTEGER)
+    FROM (SELECT CASE WHEN json_valid(record) THEN record ELSE '{}' END AS json
+      FROM run_records WHERE run_records.sequence = runs.sequence));
+  CREATE TABLE uploads (
+    day TEXT NOT NULL,
+    user_id INTEGER NOT NULL,
+    project TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    PRIMARY KEY (day, user_id, project)
+  ) STRICT, WITHOUT ROWID;
   `
 ]

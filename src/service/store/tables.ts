@@ -48,11 +48,12 @@ export class RunTable extends RecordTable<RunRecord> {
   insert(run: RunRecord): void {
     const { sequence, request } = run
     this.sql(
-      `INSERT INTO runs (sequence, id, status, is_unsettled, name, project, user_name, created_ms)
-       VALUES (:sequence, :id, :status, :isUnsettled, :name, :project, :user, :createdMs)`
+      `INSERT INTO runs (sequence, id, status, is_unsettled, name, project, user_name, user_id, is_public, created_ms)
+       VALUES (:sequence, :id, :status, :isUnsettled, :name, :project, :user, :userId, :isPublic, :createdMs)`
     ).run({
       ...{ sequence, id: run.id, status: run.status, isUnsettled: isSettled(run) ? 0 : 1 },
       ...{ name: foldName(request.name ?? ''), project: request.project, user: run.user?.name ?? null },
+      ...{ userId: run.user?.id ?? null, isPublic: request.privacy === 'public' ? 1 : 0 },
       createdMs: Math.trunc(run.createdMs)
     })
     this.sql('INSERT INTO run_records (sequence, record) VALUES (?, ?)').run(sequence, JSON.stringify(run))
@@ -62,9 +63,12 @@ export class RunTable extends RecordTable<RunRecord> {
 
   /** A run that was deleted meanwhile stays deleted. */
   update(run: RunRecord): void {
-    const row = this.sql('UPDATE runs SET status = ?, is_unsettled = ? WHERE id = ? RETURNING sequence').get(
+    const row = this.sql(
+      'UPDATE runs SET status = ?, is_unsettled = ?, ended_ms = ? WHERE id = ? RETURNING sequence'
+    ).get(
       run.status,
       isSettled(run) ? 0 : 1,
+      run.stoppedMs === null ? null : Math.trunc(run.stoppedMs),
       run.id
     )
     if (row)
