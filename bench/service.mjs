@@ -45,7 +45,7 @@ try {
     after,
     lag,
     pollBytes: sample.body.length,
-    disk: statSync(join(data, 'loadgate.db'), { throwIfNoEntry: false })?.size
+    disk: statSync(join(data, 'loadgate.sqlite'), { throwIfNoEntry: false })?.size
   })
 } finally {
   agent.destroy()
