@@ -24,6 +24,7 @@ import { RunPages } from './pages/run-pages.js'
 import { LiveSamples } from './runs/live-samples.js'
 import { Runs } from './runs/runs.js'
 import { Verdicts } from './judging/verdicts.js'
+import { SeenRuns } from './store/seen-runs.js'
 import { Store } from './store/store.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
 import { createSingleToken, createSingleUser, type Accounts } from './accounts/users.js'
@@ -135,7 +136,11 @@ export async function startService(options: ServiceOptions) {
   const app = createApp(front)
   const { pages: loadPages } = options
   const words = vocabularyOf(options.serviceName)
-  const known = { words, store, places, accounts, queue, front, clock, log, startedMs: clock.now() }
+  const seen = new SeenRuns(store)
+  const known = {
+    ...{ words, store, seenBy: () => seen, places, accounts, queue, front, clock, log },
+    startedMs: clock.now()
+  }
   const facts: ServiceFacts = { ...known, loadPages }
   const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), clock, log })
   const pages =

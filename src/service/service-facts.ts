@@ -1,19 +1,23 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Vocabulary } from '../contract/vocabulary.js'
 import { RUN_STATUSES, type RunRecord } from '../contract/records.js'
-import type { Accounts } from './accounts/users.js'
+import type { Accounts, User } from './accounts/users.js'
 import type { Clock } from '../contract/clock.js'
 import type { Front } from './http/front.js'
 import type { Pages } from './pages/send-page.js'
 import type { Places } from './places.js'
 import type { Queue } from './queue/queue.js'
-import type { Store, RunFilter } from './store/store.js'
+import type { SeenRuns } from './store/seen-runs.js'
+import type { RunData, RunFilter } from './store/store.js'
 import { RequestError } from './errors.js'
 
 /** What the documents need to know about the service. */
 export interface ServiceFacts {
   readonly words: Vocabulary
-  readonly store: Store
+  /** For a run that a user was given. */
+  readonly store: RunData
+  /** The runs and grids of a user: the only way from a request to one. */
+  readonly seenBy: (user: User) => SeenRuns
   readonly places: Places
   readonly accounts: Accounts
   readonly queue: Queue
@@ -44,7 +48,7 @@ export function describeTool({ request, toolVersion }: RunRecord, { words }: Ser
 }
 
 export function findRun(request: FastifyRequest, facts: ServiceFacts): RunRecord {
-  const run = facts.store.run((request.params as { id: string }).id)
+  const run = facts.seenBy(request.user).run((request.params as { id: string }).id)
   if (!run) throw cannotFind()
   return run
 }

@@ -7,7 +7,7 @@ const stopAs = (id: number, owner: UserReference | undefined): void =>
     { id, name: 'leaked', role: 'member' },
     { effect: 'run.stop', id: 'a' },
     {
-      store: { run: () => ({ id: 'a', ...(owner && { user: owner }) }) as RunRecord, grid: () => undefined },
+      seen: { run: () => ({ id: 'a', ...(owner && { user: owner }) }) as RunRecord, grid: () => undefined },
       accounts: { isRemoved: (user) => user === 1 }
     }
   )

@@ -3,6 +3,7 @@ import type { PageDocument } from '../../../src/report/page/build-document.js'
 import * as pages from '../../../src/report/page/served/served-pages.js'
 import { RunPages } from '../../../src/service/pages/run-pages.js'
 import type { EventStream } from '../../../src/service/pages/send-page.js'
+import { SeenRuns } from '../../../src/service/store/seen-runs.js'
 import { Store } from '../../../src/service/store/store.js'
 import { vocabularyOf } from '../../../src/contract/vocabulary.js'
 import { ManualClock } from '../../support/manual-clock.js'
@@ -22,7 +23,8 @@ test('a run that ends while its page is rendered is shown once more, as one that
     return document
   }
   const facts = {
-    ...{ store, clock: new ManualClock(), words: vocabularyOf(undefined), places: {}, log: () => undefined },
+    ...{ store, seenBy: () => new SeenRuns(store) },
+    ...{ clock: new ManualClock(), words: vocabularyOf(undefined), places: {}, log: () => undefined },
     ...{ accounts: { isRemoved: () => false }, queue: { positionOf: () => null } },
     loadPages: async () => ({ ...pages, describeRun })
   }
@@ -30,7 +32,7 @@ test('a run that ends while its page is rendered is shown once more, as one that
     typeof RunPages
   >[0])
   const first = await new Promise<string>((resolve) =>
-    watched.watchRun(run, {
+    watched.watchRun(run, { id: 1, name: 'ann', role: 'member' }, {
       send: resolve,
       end: resolve,
       onClose: () => undefined

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { RequestError } from '../errors.js'
-import type { GridWish, Store } from '../store/store.js'
+import type { SeenRuns } from '../store/seen-runs.js'
+import type { GridWish } from '../store/store.js'
 import type { GridRecord, RunRecord, UserReference } from '../../contract/records.js'
 import type { Accounts, User } from './users.js'
 
@@ -27,7 +28,8 @@ declare module 'fastify' {
 type Owned = Pick<RunRecord | GridRecord, 'user'>
 
 interface Known {
-  readonly store: Pick<Store, 'run' | 'grid'>
+  /** What the user sees. */
+  readonly seen: Pick<SeenRuns, 'run' | 'grid'>
   readonly accounts: Pick<Accounts, 'isRemoved'>
 }
 
@@ -45,18 +47,18 @@ export function requireDeclaredEffects(app: FastifyInstance): void {
   })
 }
 
-/** Throws unless the user may do this to the run or grid of that id. One that does not exist is left to the route. */
+/** Throws unless the user may do this to the run or grid of that id. One that the user does not see is left to the route, which finds none. */
 export function checkPermission(
   user: User,
   { effect, id }: { effect: Effect; id: string | undefined },
-  { store, accounts }: Known
+  { seen, accounts }: Known
 ): void {
   const need = EFFECTS[effect]
   if (need === 'anyone') return
   requireMember(user)
   if (need === 'member' || id === undefined) return
   const kind = need === 'owner of run' ? 'run' : 'grid'
-  const record = store[kind](id)
+  const record = seen[kind](id)
   if (record) requireOwner(user, record, `${kind} ${record.id}`, accounts)
 }
 
@@ -92,10 +94,10 @@ function describeOwner(owner: UserReference | undefined, accounts: Known['accoun
 export function requireOwnGrids(
   user: User,
   grids: readonly (GridWish | GridRecord)[],
-  { store, accounts }: Known
+  { seen, accounts }: Known
 ): void {
   for (const wish of grids) {
-    const grid = 'uuid' in wish ? store.grid(wish.uuid) : 'id' in wish ? wish : undefined
+    const grid = 'uuid' in wish ? seen.grid(wish.uuid) : 'id' in wish ? wish : undefined
     if (grid) requireOwner(user, grid, `grid ${grid.id}`, accounts)
   }
 }

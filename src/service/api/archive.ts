@@ -3,11 +3,11 @@ import { createGzip } from 'node:zlib'
 import type { RunRecord } from '../../contract/records.js'
 import type { RunPages } from '../pages/run-pages.js'
 import { readLogs } from '../runs/keep-logs.js'
-import type { Store } from '../store/store.js'
+import type { RunData } from '../store/store.js'
 import { TAR_END, tarHeader, tarPadding } from '../tar.js'
 
 interface Parts {
-  readonly store: Store
+  readonly store: RunData
   readonly pages: RunPages | undefined
 }
 

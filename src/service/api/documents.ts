@@ -10,6 +10,7 @@ import {
   type RunRecord,
   hasEnded
 } from '../../contract/records.js'
+import type { SeenRuns } from '../store/seen-runs.js'
 import type { RunFilter, Slice } from '../store/store.js'
 
 export const linkTo = (path: string): { href: string } => ({ href: `/api${path}` })
@@ -168,8 +169,12 @@ function listDocument<T>(
 
 const sliceOf = (page: number): Slice => ({ offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE })
 
-export function runListDocument(page: number, filter: RunFilter, facts: ServiceFacts): Reply<'RunList'> {
-  const { runs, total } = facts.store.listRuns({ filter, ...sliceOf(page) })
+export function runListDocument(
+  { page, filter }: { page: number; filter: RunFilter },
+  seen: SeenRuns,
+  facts: ServiceFacts
+): Reply<'RunList'> {
+  const { runs, total } = seen.listRuns({ filter, ...sliceOf(page) })
   const linkOf = (number: number): string => `/${facts.words.runs}${queryOf(filter, number)}`
   return listDocument(
     { page, total, linkOf },
@@ -177,16 +182,16 @@ export function runListDocument(page: number, filter: RunFilter, facts: ServiceF
   )
 }
 
-export function gridListDocument(page: number, facts: ServiceFacts): Reply<'GridList'> {
-  const { grids, total } = facts.store.listGrids(sliceOf(page))
+export function gridListDocument(page: number, seen: SeenRuns, facts: ServiceFacts): Reply<'GridList'> {
+  const { grids, total } = seen.listGrids(sliceOf(page))
   return listDocument(
     { page, total, linkOf: (number) => `/grids?page=${number}` },
     { grids: grids.map((grid) => gridDocument(grid, facts)) }
   )
 }
 
-export function projectListDocument(page: number, facts: ServiceFacts): Reply<'ProjectList'> {
-  const { projects, total } = facts.store.listProjects(sliceOf(page))
+export function projectListDocument(page: number, seen: SeenRuns, facts: ServiceFacts): Reply<'ProjectList'> {
+  const { projects, total } = seen.listProjects(sliceOf(page))
   return listDocument(
     { page, total, linkOf: (number) => `/projects?page=${number}` },
     {

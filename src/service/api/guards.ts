@@ -67,7 +67,9 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     }
     const { id } = request.params as { id?: string }
     const check = (): void => {
-      if (effect !== undefined) checkPermission(request.user, { effect, id }, guarded)
+      if (effect === undefined) return
+      const { accounts, seenBy } = guarded
+      checkPermission(request.user, { effect, id }, { seen: seenBy(request.user), accounts })
     }
     check()
     request.checkAgain = () => {

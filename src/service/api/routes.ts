@@ -82,7 +82,8 @@ export function apiRoutes(service: ServicePorts): Route[] {
     noteCaller(reply, runs)
     const run = findRun(request, facts)
     const lasting = facts.store.gridsOf(run).filter((grid) => !isOwn(run, grid))
-    requireOwnGrids(request.user, lasting, facts)
+    const seen = facts.seenBy(request.user)
+    requireOwnGrids(request.user, lasting, { seen, accounts: facts.accounts })
     const isOfPage = isPageRequest(request)
     const once = isOfPage ? (readForm(request, 'Repeat a run').get('once') ?? '') : ''
     // The same form is for one run, also after a restart: the run's id comes from it.
@@ -92,7 +93,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
       repeats.set(id, made)
       return made
     }
-    const repeated = await Promise.resolve(facts.store.run(id) ?? repeats.get(id) ?? repeat()).catch(
+    const repeated = await Promise.resolve(seen.run(id) ?? repeats.get(id) ?? repeat()).catch(
       (thrown: unknown) => {
         throw refuseCreation(thrown)
       }
@@ -120,8 +121,12 @@ export function apiRoutes(service: ServicePorts): Route[] {
       request.audited.created = grid.id
       return reply.code(201).send(gridDocument(grid, facts))
     }),
-    route('GET', '/grids', {}, (request) => gridListDocument(readPageNumber(request), facts)),
-    route('GET', '/projects', {}, (request) => projectListDocument(readPageNumber(request), facts)),
+    route('GET', '/grids', {}, (request) =>
+      gridListDocument(readPageNumber(request), facts.seenBy(request.user), facts)
+    ),
+    route('GET', '/projects', {}, (request) =>
+      projectListDocument(readPageNumber(request), facts.seenBy(request.user), facts)
+    ),
     route('GET', '/grids/:id', {}, (request) => gridDocument(findGrid(request, facts), facts, 'resources')),
     // The API document's definition has the singular, its example the plural.
     route('DELETE', '/grids/:id', { effect: 'grid.terminate' }, endGrid),
@@ -131,7 +136,11 @@ export function apiRoutes(service: ServicePorts): Route[] {
       return reply.code(201).send(await createRun(request, service))
     }),
     route('GET', path, {}, (request) =>
-      runListDocument(readPageNumber(request), readRunFilter(request), facts)
+      runListDocument(
+        { page: readPageNumber(request), filter: readRunFilter(request) },
+        facts.seenBy(request.user),
+        facts
+      )
     ),
     route('GET', `${path}/:id`, html, async (request, reply) => {
       const run = findRun(request, facts)
@@ -202,7 +211,8 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
     const { fileNames: byName, ...wish } = readRunRequest(params, {
       ...{ words, engines, fileNames: sent, places: facts.places }
     })
-    requireOwnGrids(request.user, wish.grids, facts)
+    const seen = facts.seenBy(request.user)
+    requireOwnGrids(request.user, wish.grids, { seen, accounts: facts.accounts })
     const plan = await findIncludingPlan(wish.request.tool, byName, uploadDir)
     if (plan !== undefined && 'problem' in plan) throw refuseAll([plan.problem])
     const fileNames =
@@ -229,7 +239,7 @@ function refuseCreation(thrown: unknown): unknown {
 }
 
 function findGrid(request: FastifyRequest, facts: ServiceFacts): GridRecord {
-  const grid = facts.store.grid((request.params as { id: string }).id)
+  const grid = facts.seenBy(request.user).grid((request.params as { id: string }).id)
   if (!grid) throw cannotFind()
   return grid
 }

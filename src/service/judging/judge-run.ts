@@ -20,7 +20,7 @@ import { describeNoOverTime, listStallLabels } from '../../analysis/thresholds/j
 import { capitalize } from '../../contract/text.js'
 import { apdexTargetMs } from '../runs/run-report.js'
 import type { GridRecord, RunRecord, RunThresholds, RunVerdict } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
+import type { RunData } from '../store/store.js'
 import { readResults, type ResultsProblem } from './read-results.js'
 
 export type Judged = Awaited<ReturnType<typeof judgeRun>>
@@ -37,7 +37,7 @@ export function labelsToFollow(thresholds: RunThresholds): (readonly string[])[]
 }
 
 /** Judges a run that has ended by its own results, by the rules of the gate. */
-export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store: Store) {
+export async function judgeRun(run: RunRecord, thresholds: RunThresholds, store: RunData) {
   const { own, left } = splitLines(thresholds)
   const grids = store.gridsOf(run)
   const { onStall = 'fail' } = thresholds

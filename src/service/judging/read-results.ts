@@ -3,7 +3,7 @@ import type { GridFacts } from '../../analysis/outcome.js'
 import type { ResultFile } from '../../analysis/results/parallel/scan-stretch.js'
 import { messageOf } from '../../contract/text.js'
 import type { RunRecord } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
+import type { RunData } from '../store/store.js'
 
 const NEWLINE = 0x0a
 
@@ -19,7 +19,7 @@ export interface ResultsProblem {
 /** Reads the results of a run; `found` is undefined if the disk failed meanwhile, which can happen at any byte. */
 export async function readResults<T>(
   run: RunRecord,
-  store: Store,
+  store: RunData,
   read: (files: readonly ResultFile[]) => Promise<T>
 ): Promise<{ readonly found: T | undefined; readonly problems: readonly ResultsProblem[] }> {
   const files: ResultFile[] = []
@@ -52,7 +52,7 @@ export async function readResults<T>(
 export async function describeGrids(
   run: RunRecord,
   problems: readonly ResultsProblem[],
-  store: Store
+  store: RunData
 ): Promise<GridFacts[]> {
   const facts = store.gridsOf(run).map(async ({ id, spec }) => {
     const bytes = (await stat(store.folder.resultFile(run.id, id)).catch(() => undefined))?.size

@@ -2,6 +2,7 @@ import { steadyNow } from '../../contract/clock.js'
 import { messageOf } from '../../contract/text.js'
 import { Recent, type ServiceFacts } from '../service-facts.js'
 import { createId } from '../store/data-folder.js'
+import type { RunData, Store } from '../store/store.js'
 import { hasEnded, type RunRecord, type RunThresholds } from '../../contract/records.js'
 import { describeUnreadable } from './read-results.js'
 import { type Judged, judgeRun } from './judge-run.js'
@@ -13,7 +14,8 @@ const FIRST_WAIT_MS = 30_000
 const LONGEST_WAIT_MS = 3_600_000
 const KEPT_TRIES = 1000
 
-interface Ports extends Pick<ServiceFacts, 'store' | 'clock' | 'log'> {
+interface Ports extends Pick<ServiceFacts, 'clock' | 'log'> {
+  readonly store: RunData & Pick<Store, 'run'>
   /** Waits until the results of an ended run are merged. */
   readonly settle: (run: RunRecord) => Promise<void>
 }

@@ -21,11 +21,11 @@ export function pageRoutes({ facts, verdicts, pages }: PageParts): Route[] {
     route('GET', '/', config, (request, reply) => sendList(request, reply, pages)),
     route('GET', '/events', config, (request, reply) => {
       const place = readPlace(request)
-      pages.requirePlace(place)
-      pages.watchList(place, new EventStream(reply))
+      pages.requirePlace(place, request.user)
+      pages.watchList(place, request.user, new EventStream(reply))
     }),
     route('GET', `${path}/events`, config, (request, reply) =>
-      pages.watchRun(findRun(request, facts), new EventStream(reply))
+      pages.watchRun(findRun(request, facts), request.user, new EventStream(reply))
     ),
     route('POST', `${path}/thresholds`, { ...config, effect: 'run.thresholds' }, (request, reply) =>
       changeThresholds(request, reply, { facts, verdicts, pages })

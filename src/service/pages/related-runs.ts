@@ -4,7 +4,8 @@ import { hasEnded, type RunRecord } from '../../contract/records.js'
 import { readSource } from '../../contract/api/run-source.js'
 import { formatDuration, formatMinute, shorten } from '../../contract/text.js'
 import { describeTool, type ServiceFacts } from '../service-facts.js'
-import type { Store } from '../store/store.js'
+import type { SeenRuns } from '../store/seen-runs.js'
+import type { RunData } from '../store/store.js'
 import { describeNodes, isAfterChange, isUsable, partsOf } from '../runs/run-differences.js'
 
 /** Earlier runs in a trend. */
@@ -14,11 +15,11 @@ const MOST_CHOICES = 50
 const MOST_LOOKED_AT = 200
 
 /** The newest runs of the same project, newest first. An old run needs those before it too. */
-export function findRelated(run: RunRecord, store: Store): readonly RunRecord[] {
-  const newest = store.runsLike(run, { limit: MOST_LOOKED_AT })
+export function findRelated(run: RunRecord, seen: Pick<SeenRuns, 'runsLike'>): readonly RunRecord[] {
+  const newest = seen.runsLike(run, { limit: MOST_LOOKED_AT })
   const later = newest.filter(({ sequence }) => sequence > run.sequence)
   if (newest.length < MOST_LOOKED_AT || later.length < MOST_LOOKED_AT / 2) return newest
-  return [...later, ...store.runsLike(run, { upTo: run.sequence - 1, limit: MOST_LOOKED_AT })]
+  return [...later, ...seen.runsLike(run, { upTo: run.sequence - 1, limit: MOST_LOOKED_AT })]
 }
 
 /**
@@ -28,7 +29,7 @@ export function findRelated(run: RunRecord, store: Store): readonly RunRecord[] 
 export async function buildProjectTrend(
   run: RunRecord,
   related: readonly RunRecord[],
-  store: Store
+  store: RunData
 ): Promise<Trend | undefined> {
   const earlier = related
     .filter((other) => other.sequence < run.sequence && isSamePlan(run, other) && isUsable(other))

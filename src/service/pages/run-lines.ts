@@ -3,6 +3,7 @@ import type { RunLine, RunListPage } from '../../report/page/served/served-pages
 import { RequestError } from '../errors.js'
 import { saysLoss } from '../runs/findings.js'
 import { PAGE_SIZE, queryOf } from '../service-facts.js'
+import type { SeenRuns } from '../store/seen-runs.js'
 import type { RunFilter } from '../store/store.js'
 import { factsOf, pathOf, type RunPagePorts } from './run-state.js'
 
@@ -13,9 +14,9 @@ export interface ListPlace {
   readonly filter: RunFilter
 }
 
-export function describeList({ page, filter }: ListPlace, ports: RunPagePorts): RunListPage {
+export function describeList({ page, filter }: ListPlace, seen: SeenRuns, ports: RunPagePorts): RunListPage {
   const start = (page - 1) * PAGE_SIZE
-  const { runs, total } = ports.facts.store.listRuns({ filter, offset: start, limit: PAGE_SIZE })
+  const { runs, total } = seen.listRuns({ filter, offset: start, limit: PAGE_SIZE })
   const last = countPages(total)
   const pathTo = (number: number): string => listPath(HOME, { page: number, filter })
   return {

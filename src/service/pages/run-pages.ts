@@ -1,5 +1,6 @@
 import { findNode } from '../runs/node-book.js'
 import { createId } from '../store/data-folder.js'
+import type { SeenRuns } from '../store/seen-runs.js'
 import { Recent } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
 import type { User } from '../accounts/users.js'
@@ -52,7 +53,7 @@ export class RunPages {
   constructor(private readonly ports: RunPagePorts) {}
 
   async listPage(place: ListPlace, user: User): Promise<RenderedPage> {
-    const list = describeList(place, this.ports)
+    const list = describeList(place, this.ports.facts.seenBy(user), this.ports)
     requirePage(place.page, list.total)
     return (await this.ports.facts.loadPages()).renderListPage(list, {
       ...{ eventsPath: listPath(LIST_EVENTS, place), homePath: HOME, visitor: visitorOf(user) },
@@ -61,19 +62,21 @@ export class RunPages {
   }
 
   /** Refuses to show a page that does not exist. */
-  requirePlace({ page, filter }: ListPlace): void {
-    requirePage(page, this.ports.facts.store.listRuns({ filter, offset: 0, limit: 1 }).total)
+  requirePlace({ page, filter }: ListPlace, user: User): void {
+    const { total } = this.ports.facts.seenBy(user).listRuns({ filter, offset: 0, limit: 1 })
+    requirePage(page, total)
   }
 
-  watchList(place: ListPlace, stream: EventStream): void {
-    this.#watch(listPath(HOME, place), stream, () => this.#lookAtList(place))
+  watchList(place: ListPlace, user: User, stream: EventStream): void {
+    const seen = this.ports.facts.seenBy(user)
+    this.#watch(listPath(HOME, place), stream, () => this.#lookAtList(place, seen))
   }
 
   /** A run in progress is shown without its figures; they come with the first event. What was typed in and refused stays in the form. */
   async runPage(run: RunRecord, user: User, refused?: Refused): Promise<RenderedPage> {
     const { facts } = this.ports
     const pages = await facts.loadPages()
-    const related = findRelated(run, facts.store)
+    const related = findRelated(run, facts.seenBy(user))
     const page = hasEnded(run)
       ? await this.#showEnded(run, related)
       : await this.#showRunning(run, { links: await describeLinks(run, facts) })
@@ -82,10 +85,11 @@ export class RunPages {
 
   /** The run beside another one, the best one to compare with unless one is named. */
   async comparePage(run: RunRecord, otherId: string | undefined, user: User): Promise<RenderedPage> {
-    const { loadPages, store } = this.ports.facts
-    const choices = listChoices(run, findRelated(run, store))
+    const { loadPages, store, seenBy } = this.ports.facts
+    const seen = seenBy(user)
+    const choices = listChoices(run, findRelated(run, seen))
     const chosen = otherId ?? choices[0]?.id
-    const other = chosen === undefined ? undefined : store.run(chosen)
+    const other = chosen === undefined ? undefined : seen.run(chosen)
     if (chosen !== undefined && other === undefined)
       throw new RequestError(404, 'There is no run with this id to compare with; it may have been deleted.')
     for (const each of [run, ...(other ? [other] : [])])
@@ -118,10 +122,11 @@ export class RunPages {
     return (await this.ports.facts.loadPages()).renderRunPage(await this.#drawEnded(run), {}).html
   }
 
-  watchRun(run: RunRecord, stream: EventStream): void {
+  watchRun(run: RunRecord, user: User, stream: EventStream): void {
+    const seen = this.ports.facts.seenBy(user)
     let followed: Promise<Followed> | undefined
     this.#watch(pathOf(run, this.ports), stream, () =>
-      this.#lookAtRun(run, () => (followed ??= this.#follow(run)))
+      this.#lookAtRun(run, seen, () => (followed ??= this.#follow(run)))
     )
   }
 
@@ -155,11 +160,11 @@ export class RunPages {
     return { samples: new SampleFollower(files, secrets, labels), links: await describeLinks(run, facts) }
   }
 
-  async #lookAtRun(run: RunRecord, follow: () => Promise<Followed>): Promise<Sight> {
+  async #lookAtRun(run: RunRecord, seen: SeenRuns, follow: () => Promise<Followed>): Promise<Sight> {
     const running = hasEnded(run) ? undefined : await this.#showRunning(run, await follow())
     // It may have ended meanwhile: an open page takes the first document of an ended run for the last.
     if (running && !hasEnded(run)) return { data: JSON.stringify(running), isLast: false }
-    const ended = await this.#showEnded(run, findRelated(run, this.ports.facts.store))
+    const ended = await this.#showEnded(run, findRelated(run, seen))
     return { data: JSON.stringify(ended), isLast: true }
   }
 
@@ -168,9 +173,9 @@ export class RunPages {
     return pages.addLinks(pages.describeRun(await stateOf(run, this.ports, await samples?.look())), links)
   }
 
-  async #lookAtList(place: ListPlace): Promise<Sight> {
+  async #lookAtList(place: ListPlace, seen: SeenRuns): Promise<Sight> {
     const pages = await this.ports.facts.loadPages()
-    return { data: JSON.stringify(pages.renderRunList(describeList(place, this.ports))), isLast: false }
+    return { data: JSON.stringify(pages.renderRunList(describeList(place, seen, this.ports))), isLast: false }
   }
 
   async #drawEnded(run: RunRecord): Promise<PageDocument> {

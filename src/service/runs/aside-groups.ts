@@ -4,13 +4,13 @@ import { LARGEST_OTHER_BYTES, LARGEST_PLAN_BYTES } from '../../analysis/plans/ch
 import { isJmx } from '../../analysis/plans/jmx/plan-tree.js'
 import { decodeProperties, USER_PROPERTIES } from '../../analysis/plans/jmx/user-properties.js'
 import type { RunRecord } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
+import type { RunData } from '../store/store.js'
 import { readRunSecrets } from './row-secrets.js'
 
 /** The setUp and tearDown groups of a run's plan, by name: their rows count for their labels only. None if the plan is too large to be looked at. */
 export async function asideGroupsOf(
   run: Pick<RunRecord, 'id' | 'files' | 'request'>,
-  store: Store
+  store: RunData
 ): Promise<readonly string[]> {
   const { id, request } = run
   const [plan, ...others] = run.files

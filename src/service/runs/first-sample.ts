@@ -4,7 +4,7 @@ import { mergeScans } from '../../analysis/results/figures/merge.js'
 import { hasEnded, type NodeRecord, type RunRecord } from '../../contract/records.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRewriter } from '../samples/sample-rows.js'
-import type { Store } from '../store/store.js'
+import type { RunData } from '../store/store.js'
 
 /** More than the header and the first rows need. */
 const HEAD_BYTES = 64 * 1024
@@ -13,7 +13,7 @@ const HEAD_BYTES = 64 * 1024
 const known = new WeakMap<RunRecord, number>()
 
 /** When the first sample of a run started, which is when its load began; undefined until there is one, or if it is unknown. */
-export async function findFirstSample(run: RunRecord, store: Store): Promise<number | undefined> {
+export async function findFirstSample(run: RunRecord, store: RunData): Promise<number | undefined> {
   const nodes = run.nodes ?? []
   if (hasEnded(run)) return earliest(nodes.map(({ firstSampleMs }) => firstSampleMs))
   const found =
@@ -23,7 +23,7 @@ export async function findFirstSample(run: RunRecord, store: Store): Promise<num
 }
 
 /** From the rows that a node has written so far; there are none before its tool has started. */
-async function readFirst(run: RunRecord, node: NodeRecord, store: Store): Promise<number | undefined> {
+async function readFirst(run: RunRecord, node: NodeRecord, store: RunData): Promise<number | undefined> {
   const { grid: gridId, region, number, clockOffsetMs: offsetMs } = node
   const { samplesFile } = store.folder.nodeFiles({ runId: run.id, gridId, index: number - 1 })
   const rows = new RowCutter().push(await readHead(samplesFile))

@@ -2,7 +2,7 @@ import { open, readdir, writeFile, rename, stat, truncate } from 'node:fs/promis
 import { join, dirname } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { redactLog } from '../engines/redact-log.js'
-import type { Store } from '../store/store.js'
+import type { RunData, Store } from '../store/store.js'
 import { regionName } from '../../contract/regions/regions.js'
 import { messageOf } from '../../contract/text.js'
 import { redactSamples } from '../samples/row-redactor.js'
@@ -37,7 +37,7 @@ export async function keepLogs(store: Store, request: LogRequest): Promise<strin
 }
 
 /** The logs of a run's nodes: redacted, and cut in the middle if they are long. */
-export async function* readLogs(store: Store, run: RunRecord, known: readonly string[] = []) {
+export async function* readLogs(store: RunData, run: RunRecord, known: readonly string[] = []) {
   const logsDir = store.folder.logsDir(run.id)
   const names = await listLogs(store, run)
   if (names.length === 0) return
@@ -47,7 +47,7 @@ export async function* readLogs(store: Store, run: RunRecord, known: readonly st
     yield { name, text: redactLog(await readEnds(join(logsDir, name), maxBytes), secrets) }
 }
 
-export async function listLogs(store: Store, { id }: RunRecord): Promise<string[]> {
+export async function listLogs(store: RunData, { id }: RunRecord): Promise<string[]> {
   const entries = await readdir(store.folder.logsDir(id), { withFileTypes: true }).catch(() => [])
   // A plan may have put something else there: a pipe would never end, and a link may lead anywhere.
   return entries
@@ -57,7 +57,7 @@ export async function listLogs(store: Store, { id }: RunRecord): Promise<string[
 }
 
 /** One of these logs; undefined if there is none of that name. */
-export async function readLog(store: Store, run: RunRecord, name: string): Promise<string | undefined> {
+export async function readLog(store: RunData, run: RunRecord, name: string): Promise<string | undefined> {
   if (!(await listLogs(store, run)).includes(name)) return undefined
   const text = await readEnds(join(store.folder.logsDir(run.id), name), MAX_BYTES)
   return redactLog(text, await readRunSecrets(run, store))

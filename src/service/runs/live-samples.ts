@@ -6,7 +6,7 @@ import { RowRedactor } from '../samples/row-redactor.js'
 import { findNode } from './node-book.js'
 import { findRowSecrets } from './row-secrets.js'
 import { hasEnded, type GridRecord, type RunRecord } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
+import type { RunData } from '../store/store.js'
 
 const CHUNK_BYTES = 1 << 20
 
@@ -32,7 +32,7 @@ interface Source extends GrowingFile {
 export class LiveSamples {
   readonly #grids = new Map<string, LiveGrid>()
 
-  constructor(private readonly store: Store) {}
+  constructor(private readonly store: RunData) {}
 
   /** The file of the grid, and how many bytes of it can be shown; undefined as long as there are none. */
   async find(run: RunRecord, grid: GridRecord): Promise<ShownFile | undefined> {
@@ -57,7 +57,7 @@ class LiveGrid {
   constructor(
     readonly run: RunRecord,
     private readonly grid: GridRecord,
-    private readonly store: Store
+    private readonly store: RunData
   ) {}
 
   /** One after the other: two requests at a time must not add the same rows twice. */

@@ -4,7 +4,7 @@ import { mayHaveNames, readPlanNames } from '../engines/jmeter/plan.js'
 import { planSecrets, REDACTED, redactLog, secretForms } from '../engines/redact-log.js'
 import { MARKER } from '../../contract/api/run-source.js'
 import type { FileRecord, RunRecord, RunRequest } from '../../contract/records.js'
-import type { Store } from '../store/store.js'
+import type { RunData } from '../store/store.js'
 import {
   decodeProperties,
   parseProperties,
@@ -23,7 +23,7 @@ const COMMON_WORDS =
   /^(?:passwords?|passwd|secrets?|tokens?|api-?key|sessions?|cookies?|bearer|basic|digest|oauth2?|openid|default|enabled|disabled|required|optional|session-?id|authorization|localhost|anonymous|unknown|undefined)$/i
 
 /** What must not appear in a run's samples, in every form; but a value that is part of a name in the plan is public, and needed to find figures. */
-export async function findRowSecrets(run: RunRecord, store: Store): Promise<string[]> {
+export async function findRowSecrets(run: RunRecord, store: RunData): Promise<string[]> {
   const given = await readRunSecrets(run, store)
   const values = given.filter((value) => !COMMON_WORDS.test(value))
   if (values.length === 0) return []
@@ -31,7 +31,7 @@ export async function findRowSecrets(run: RunRecord, store: Store): Promise<stri
   return secretForms(values.filter((value) => !names.some((name) => name.includes(value))))
 }
 
-async function readNames({ id, files }: RunRecord, store: Store): Promise<string[]> {
+async function readNames({ id, files }: RunRecord, store: RunData): Promise<string[]> {
   const plans = files.map(({ name }) => name).filter(mayHaveNames)
   const names = plans.map(async (name) => {
     const text = await readFile(store.folder.uploadedFile(id, name), 'utf8').catch(() => '')
@@ -58,7 +58,7 @@ export async function redactRequest(request: RunRequest, given: Omit<Given, 'req
 /** The secrets that a run's plan was given: properties and variables whose names say so. */
 export function readRunSecrets(
   { id, files, request }: Pick<RunRecord, 'id' | 'files' | 'request'>,
-  store: Store
+  store: RunData
 ): Promise<string[]> {
   return readSecrets({ request, files, folder: store.folder.uploadDir(id) })
 }

@@ -6,7 +6,7 @@ import { count, joinWords, shorten, when } from '../../contract/text.js'
 import { isSecretProperty, redactLog } from '../engines/redact-log.js'
 import { saysLoss } from './findings.js'
 import { readRunSecrets } from './row-secrets.js'
-import type { Store } from '../store/store.js'
+import type { RunData } from '../store/store.js'
 
 /** Files of a run are compared by content up to this many bytes in all, the others by size. */
 const MOST_READ_BYTES = 1024 ** 2
@@ -23,7 +23,7 @@ interface Parts {
   readonly files: ReadonlyMap<string, string | undefined>
 }
 
-export async function partsOf(run: RunRecord, store: Store): Promise<Parts> {
+export async function partsOf(run: RunRecord, store: RunData): Promise<Parts> {
   const { request, report } = run
   const hosts = request.hosts.map(({ host, address }) => `${host}/${address}`)
   return {
@@ -43,14 +43,14 @@ export async function partsOf(run: RunRecord, store: Store): Promise<Parts> {
 
 const HOSTS = 'the addresses of hosts'
 
-export function describeNodes(run: RunRecord, store: Store): string {
+export function describeNodes(run: RunRecord, store: RunData): string {
   const grids = store
     .gridsOf(run)
     .map(({ spec }) => `${count(spec.instanceQuantity, 'node')} in ${spec.region}`)
   return grids.sort().join(', ') || '–'
 }
 
-async function readFiles({ id, files }: RunRecord, store: Store): Promise<Parts['files']> {
+async function readFiles({ id, files }: RunRecord, store: RunData): Promise<Parts['files']> {
   const read = new Map<string, string | undefined>()
   let room = MOST_READ_BYTES
   for (const [index, { name }] of files.entries()) {
@@ -101,7 +101,7 @@ function isSameFile(one: string | undefined, other: string | undefined): boolean
 }
 
 /** What to know before the figures of A, the other one, and B are compared. */
-export async function warnOfDifferences(run: RunRecord, other: RunRecord, store: Store): Promise<string[]> {
+export async function warnOfDifferences(run: RunRecord, other: RunRecord, store: RunData): Promise<string[]> {
   if (run.id === other.id) return ['This is one run, compared with itself.']
   const differences = await findDifferences(run, other, store)
   const words = joinWords(differences, MOST_NAMED)
@@ -124,7 +124,7 @@ function describeUnusable(run: RunRecord, name: string): string[] {
   ]
 }
 
-async function findDifferences(run: RunRecord, other: RunRecord, store: Store): Promise<string[]> {
+async function findDifferences(run: RunRecord, other: RunRecord, store: RunData): Promise<string[]> {
   const [was, is] = [await partsOf(other, store), await partsOf(run, store)]
   const secrets = (await Promise.all([run, other].map((each) => readRunSecrets(each, store)))).flat()
   const show = (property: Property | undefined): string =>

@@ -44,6 +44,9 @@ export interface Project {
   readonly runs: number
 }
 
+/** What there is of a run that somebody was given: it finds no other run. */
+export type RunData = Pick<Store, 'folder' | 'gridsOf' | 'saveRun' | 'flush'>
+
 /** A grid of a run: to be created for it, or one that exists. */
 export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
 
