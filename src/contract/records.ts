@@ -38,6 +38,10 @@ const gridRecord = v.object({
   batchId: v.nullable(id),
   /** Who created it; absent where there are no users. */
   user: v.exactOptional(userReference),
+  /** Of the run that it was created with: who sees it. */
+  createdFor: v.exactOptional(
+    v.object({ project: v.nullable(text), privacy: v.picklist(['public', 'private']) })
+  ),
   createdMs: time,
   status: v.picklist(['queued', 'starting', 'started', 'stopped']),
   startedMs: v.nullable(time),
@@ -192,7 +196,7 @@ export type NodeRecord = Stored<v.InferOutput<typeof nodeRecord>, 'grid' | 'regi
 export type RunRecord = Stored<Omit<Run, 'nodes'>, FixedOfRun> & { nodes?: readonly NodeRecord[] }
 export type GridRecord = Stored<
   v.InferOutput<typeof gridRecord>,
-  'id' | 'spec' | 'batchId' | 'user' | 'createdMs'
+  'id' | 'spec' | 'batchId' | 'user' | 'createdFor' | 'createdMs'
 >
 export type RunStatus = RunRecord['status']
 export const RUN_STATUSES: readonly RunStatus[] = runRecord.entries.status.options

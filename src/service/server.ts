@@ -3,6 +3,7 @@ import { vocabularyOf } from '../contract/vocabulary.js'
 import type { Regions } from '../contract/regions/regions.js'
 import { type Clock, systemClock } from '../contract/clock.js'
 import type { ServiceFacts } from './service-facts.js'
+import type { ServiceConfig } from './config/config.js'
 import { Engines } from './engines/engine.js'
 import { createBrowserEngine } from './engines/browser/browser.js'
 import { createK6Engine } from './engines/k6/k6.js'
@@ -27,7 +28,8 @@ import { Verdicts } from './judging/verdicts.js'
 import { SeenRuns } from './store/seen-runs.js'
 import { Store } from './store/store.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
-import { createSingleToken, createSingleUser, type Accounts } from './accounts/users.js'
+import { ProjectAccess } from './accounts/visibility.js'
+import { createSingleToken, createSingleUser, type Accounts, type User } from './accounts/users.js'
 import { createApp } from './api/app.js'
 import { createLoopbackFront, type Front } from './http/front.js'
 import { Queue } from './queue/queue.js'
@@ -77,6 +79,8 @@ export interface ServiceOptions
   /** Identifies what this service creates on clusters; by default it is kept in the data folder. */
   readonly marker?: string | undefined
   readonly places?: Places | undefined
+  /** Who sees and creates the runs of each project; without it, every user sees everything. */
+  readonly projects?: ServiceConfig['projects']
 }
 
 export type Service = Omit<EmbeddedService, 'keepLogs' | 'keepSamples'>
@@ -122,8 +126,9 @@ export async function startService(options: ServiceOptions) {
   const grids = new Grids({ store, clock, placeOf, queue, log })
   const token = options.token ?? createSingleToken()
   const accounts = options.accounts ?? createSingleUser(token, { clock })
+  const access = new ProjectAccess(options.projects)
   const runs = new Runs({
-    ...{ store, grids, engines, queue, clock, log },
+    ...{ store, grids, engines, queue, access, clock, log },
     isRemoved: (id) => accounts.isRemoved(id),
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
@@ -136,9 +141,9 @@ export async function startService(options: ServiceOptions) {
   const app = createApp(front)
   const { pages: loadPages } = options
   const words = vocabularyOf(options.serviceName)
-  const seen = new SeenRuns(store)
   const known = {
-    ...{ words, store, seenBy: () => seen, places, accounts, queue, front, clock, log },
+    ...{ words, store, access, places, accounts, queue, front, clock, log },
+    seenBy: (user: User) => new SeenRuns(store, access.visibilityOf(user)),
     startedMs: clock.now()
   }
   const facts: ServiceFacts = { ...known, loadPages }

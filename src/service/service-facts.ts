@@ -2,6 +2,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { Vocabulary } from '../contract/vocabulary.js'
 import { RUN_STATUSES, type RunRecord } from '../contract/records.js'
 import type { Accounts, User } from './accounts/users.js'
+import type { ProjectAccess } from './accounts/visibility.js'
 import type { Clock } from '../contract/clock.js'
 import type { Front } from './http/front.js'
 import type { Pages } from './pages/send-page.js'
@@ -16,6 +17,7 @@ export interface ServiceFacts {
   readonly words: Vocabulary
   /** For a run that a user was given. */
   readonly store: RunData
+  readonly access: ProjectAccess
   /** The runs and grids of a user: the only way from a request to one. */
   readonly seenBy: (user: User) => SeenRuns
   readonly places: Places

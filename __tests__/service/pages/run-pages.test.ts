@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import type { PageDocument } from '../../../src/report/page/build-document.js'
 import * as pages from '../../../src/report/page/served/served-pages.js'
+import { ProjectAccess } from '../../../src/service/accounts/visibility.js'
 import { RunPages } from '../../../src/service/pages/run-pages.js'
 import type { EventStream } from '../../../src/service/pages/send-page.js'
 import { SeenRuns } from '../../../src/service/store/seen-runs.js'
@@ -23,7 +24,7 @@ test('a run that ends while its page is rendered is shown once more, as one that
     return document
   }
   const facts = {
-    ...{ store, seenBy: () => new SeenRuns(store) },
+    ...{ store, seenBy: () => new SeenRuns(store, 'all'), access: new ProjectAccess(undefined) },
     ...{ clock: new ManualClock(), words: vocabularyOf(undefined), places: {}, log: () => undefined },
     ...{ accounts: { isRemoved: () => false }, queue: { positionOf: () => null } },
     loadPages: async () => ({ ...pages, describeRun })

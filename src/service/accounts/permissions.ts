@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { RequestError } from '../errors.js'
+import { refuseAll, RequestError } from '../errors.js'
 import type { SeenRuns } from '../store/seen-runs.js'
 import type { GridWish } from '../store/store.js'
 import type { GridRecord, RunRecord, UserReference } from '../../contract/records.js'
@@ -96,6 +96,8 @@ export function requireOwnGrids(
   grids: readonly (GridWish | GridRecord)[],
   { seen, accounts }: Known
 ): void {
+  const missing = grids.flatMap((wish) => ('uuid' in wish && !seen.grid(wish.uuid) ? wish.uuid : []))
+  if (missing.length > 0) throw refuseAll(missing.map((id) => `there is no grid ${id}`))
   for (const wish of grids) {
     const grid = 'uuid' in wish ? seen.grid(wish.uuid) : 'id' in wish ? wish : undefined
     if (grid) requireOwner(user, grid, `grid ${grid.id}`, accounts)

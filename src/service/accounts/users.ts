@@ -8,6 +8,8 @@ export interface User {
   readonly id: number
   readonly name: string
   readonly role: Role
+  /** What an issuer says about the user; a claim such as `groups` has several values. */
+  readonly claims?: Readonly<Record<string, string | readonly string[]>>
 }
 
 export interface UserDetails extends User {

@@ -57,7 +57,10 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     if (isPage) {
       if (!user) await admitToPage(request, reply, { ...guarded, loadPages })
       if (reply.sent) return reply
-      endWithAccess(reply, () => findUser() !== undefined, guarded.clock)
+      const sight = guarded.seenBy(request.user).keyIn()
+      const seesTheSame = (now: User | undefined): boolean =>
+        now !== undefined && guarded.seenBy(now).keyIn() === sight
+      endWithAccess(reply, () => seesTheSame(findUser()), guarded.clock)
     } else {
       // A browser that once got the token would send it with requests from any page; it also says which site the page is from.
       if (['cross-site', 'same-site'].includes(String(request.headers['sec-fetch-site']))) throw foreignPage()

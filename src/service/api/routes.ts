@@ -81,6 +81,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
   const repeatRun: Route[3] = async (request, reply) => {
     noteCaller(reply, runs)
     const run = findRun(request, facts)
+    facts.access.requireMayCreate(request.user, run.request.project)
     const lasting = facts.store.gridsOf(run).filter((grid) => !isOwn(run, grid))
     const seen = facts.seenBy(request.user)
     requireOwnGrids(request.user, lasting, { seen, accounts: facts.accounts })
@@ -178,7 +179,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
     refuse(
       'PATCH',
       `${path}/:id/set-public`,
-      'a run cannot be made public here: everyone with a token of this service can see it, and nobody else'
+      `a run stays private or public as it was created: send ${facts.words.run}[privacy_flag]=public with POST ${path}`
     )
   ]
 }
@@ -211,6 +212,7 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
     const { fileNames: byName, ...wish } = readRunRequest(params, {
       ...{ words, engines, fileNames: sent, places: facts.places }
     })
+    facts.access.requireMayCreate(request.user, wish.request.project)
     const seen = facts.seenBy(request.user)
     requireOwnGrids(request.user, wish.grids, { seen, accounts: facts.accounts })
     const plan = await findIncludingPlan(wish.request.tool, byName, uploadDir)

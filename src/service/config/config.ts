@@ -14,7 +14,19 @@ export interface ServiceConfig {
   readonly retention: Retention
   readonly metrics: { readonly tokenFile?: string; readonly allow?: readonly string[] } | undefined
   readonly regions: Regions | undefined
+  /** Undefined if everyone sees everything. */
+  readonly projects: ReadonlyMap<string, ProjectConfig> | undefined
 }
+
+/** Members create runs, viewers only see them. */
+export interface ProjectConfig {
+  readonly members: readonly ProjectUser[]
+  readonly viewers: readonly ProjectUser[]
+}
+
+/** Patterns for the name of a user, or for claims that a user must all have; at least one. */
+export type ProjectUser =
+  { readonly name: string } | { readonly claims: readonly (readonly [name: string, pattern: string])[] }
 
 /** Whatever is beyond one of these limits is deleted, oldest first; what is undefined has no limit. */
 export interface Retention {

@@ -6,6 +6,7 @@ import type { Parsed } from '../../contract/setting-values.js'
 import { readYaml } from '../../contract/yaml-text.js'
 import { isLoopback, parseListen, parseRange } from '../addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
+import { readProjects } from './parse-projects.js'
 import { atLeastOne, Keys, namesOf, parsing, parseSize, type Read, readDuration } from './keys.js'
 
 /** What could not be read is undefined, and noted. */
@@ -33,7 +34,8 @@ export function parseConfig(text: string, folder: string) {
     drainMs: keys.has('drain') ? keys.take('drain', readDuration) : readDuration(DEFAULT_DRAIN, note),
     retention: keys.take('retention', readRetention) ?? {},
     metrics: keys.take('metrics', (given, noteIt) => readMetrics(given, noteIt, readPath)),
-    regions: keys.take('regions', readRegions)
+    regions: keys.take('regions', readRegions),
+    projects: keys.take('projects', readProjects)
   }
   checkReach(config, keys, note)
   return { config: problems.length === 0 ? (config as ServiceConfig) : undefined, problems }
@@ -143,7 +145,9 @@ export const CONFIG_KEYS = {
   retention:
     'What is beyond one of these limits is deleted, the oldest first. Default: nothing is ever deleted.',
   metrics: 'Serve `/metrics` to callers with this token, or from these addresses. Default: nobody.',
-  regions: 'Where the nodes of each region run. Default: every region is this machine.'
+  regions: 'Where the nodes of each region run. Default: every region is this machine.',
+  projects:
+    'Who sees the private runs of each project, and who creates runs in it. Default: everyone sees everything, also what is private.'
 } as const
 export const REQUIRED_KEYS = ['listen', 'data'] as const satisfies readonly (keyof typeof CONFIG_KEYS)[]
 

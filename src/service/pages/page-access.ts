@@ -114,7 +114,7 @@ async function admitByAddress(request: FastifyRequest, reply: FastifyReply, { ac
   void reply.headers(PAGE_HEADERS).redirect(path, 303)
 }
 
-/** Events go on for hours: they end soon after a logout, or when the user's token is replaced. An open page counts as a visit. */
+/** Events go on for hours: they end soon after a logout, when the user's token is replaced, or when the user sees other runs than before. An open page counts as a visit. */
 export function endWithAccess({ raw }: FastifyReply, hasAccess: () => boolean, clock: Clock): void {
   const look = (): void => {
     // A database that cannot be read says nothing about anybody's right; the browser asks again.

@@ -11,7 +11,7 @@ const DATA_FILE = 'A data file of the plan'
 /** A page with more would be slow, and nobody reads them. */
 const MOST_FILES = 300
 
-type Facts = Pick<ServiceFacts, 'store' | 'words'>
+type Facts = Pick<ServiceFacts, 'store' | 'words' | 'access'>
 
 /** What a run is for and the files it has, as links for whoever may read its page. */
 export async function describeLinks(run: RunRecord, facts: Facts): Promise<RunLinks> {
@@ -24,6 +24,7 @@ export async function describeLinks(run: RunRecord, facts: Facts): Promise<RunLi
     })),
     project: project === null ? null : { name: project, href: listLink('project', project) },
     tags: tags.filter((tag) => !MARKER.test(tag)).map((tag) => ({ name: tag, href: listLink('tag', tag) })),
+    seenBy: facts.access.describe(run),
     notes: rest,
     files: files.slice(0, MOST_FILES),
     filesLeftOut: Math.max(0, files.length - MOST_FILES),

@@ -69,7 +69,8 @@ export class RunPages {
 
   watchList(place: ListPlace, user: User, stream: EventStream): void {
     const seen = this.ports.facts.seenBy(user)
-    this.#watch(listPath(HOME, place), stream, () => this.#lookAtList(place, seen))
+    const watched = { path: listPath(HOME, place), sight: seen.keyIn(place.filter.project) }
+    this.#watch(watched, stream, () => this.#lookAtList(place, seen))
   }
 
   /** A run in progress is shown without its figures; they come with the first event. What was typed in and refused stays in the form. */
@@ -125,25 +126,30 @@ export class RunPages {
   watchRun(run: RunRecord, user: User, stream: EventStream): void {
     const seen = this.ports.facts.seenBy(user)
     let followed: Promise<Followed> | undefined
-    this.#watch(pathOf(run, this.ports), stream, () =>
-      this.#lookAtRun(run, seen, () => (followed ??= this.#follow(run)))
-    )
+    const watched = { path: pathOf(run, this.ports), sight: seen.keyIn(run.request.project) }
+    this.#watch(watched, stream, () => this.#lookAtRun(run, seen, () => (followed ??= this.#follow(run))))
   }
 
   close(): void {
     for (const watch of this.#watches.values()) watch.close()
   }
 
-  #watch(path: string, stream: EventStream, look: () => Promise<Sight>): void {
-    const watch = this.#watches.get(path) ?? this.#createWatch(path, look)
-    this.#watches.set(path, watch)
+  /** One watch for all who see the same there. */
+  #watch(
+    { path, sight }: { path: string; sight: string },
+    stream: EventStream,
+    look: () => Promise<Sight>
+  ): void {
+    const key = `${path} ${sight}`
+    const watch = this.#watches.get(key) ?? this.#createWatch({ key, path }, look)
+    this.#watches.set(key, watch)
     watch.add(stream)
   }
 
-  #createWatch(path: string, look: () => Promise<Sight>): Watch {
+  #createWatch({ key, path }: { key: string; path: string }, look: () => Promise<Sight>): Watch {
     for (const [other, { isWatched }] of this.#watches) if (!isWatched) this.#watches.delete(other)
     const onEnd = (thrown?: unknown): void => {
-      this.#watches.delete(path)
+      this.#watches.delete(key)
       if (thrown !== undefined)
         this.ports.facts.log(`could not render the page ${path}: ${messageOf(thrown)}`)
     }

@@ -33,7 +33,7 @@ export async function executeRun(ports: RunPorts, run: RunRecord, how: Execution
     const work = await generateLoad(ports, run, { ...how, watch: (node) => load.watch(node) })
     if (run.startedMs === null && how.signal.reason instanceof Postponed) await postpone(ports, run)
     else {
-      const doubts = [...load.judge(), ...(work.doubts ?? []), ...describeSharing(turn.endLoad())]
+      const doubts = [...load.judge(), ...(work.doubts ?? []), ...describeSharing(ports, run, turn.endLoad())]
       await endRun(ports, run, how, { ...work, doubts })
     }
   } catch (thrown) {
@@ -134,9 +134,10 @@ function judgeNodes({ log }: RunPorts, run: RunRecord, { grids }: ReadyRun, { sp
 }
 
 /** Warnings: two runs on the same cores slow each other down. */
-function describeSharing(shared: readonly Sharing[]): string[] {
+function describeSharing({ access, store }: RunPorts, run: RunRecord, shared: readonly Sharing[]): string[] {
   return shared.map(({ runId, sharedMs }) => {
+    const other = access.isSeenAlike(run, store.run(runId)) ? `run ${runId}` : 'another run'
     const howLong = sharedMs < 1000 ? 'less than a second' : formatDuration(sharedMs)
-    return `this run shared the cores of this machine with run ${runId} for ${howLong}: its figures may be worse than those of a run alone`
+    return `this run shared the cores of this machine with ${other} for ${howLong}: its figures may be worse than those of a run alone`
   })
 }

@@ -56,11 +56,11 @@ export class Grids {
   /** A new record. A grid for a run is added to the store together with the run, which starts it. */
   describe(
     spec: GridSpec,
-    owner: Pick<GridRecord, 'batchId'> & { user: UserReference | undefined }
+    owner: Pick<GridRecord, 'batchId' | 'createdFor'> & { user: UserReference | undefined }
   ): GridRecord {
-    const { batchId, user } = owner
+    const { batchId, user, createdFor } = owner
     const record = { id: createId(), spec, batchId, createdMs: this.parts.clock.now(), startedMs: null }
-    return { ...record, status: 'queued', ...(user && { user }) }
+    return { ...record, status: 'queued', ...(user && { user }), ...(createdFor && { createdFor }) }
   }
 
   /** Its first run's turn has come: the nodes are about to start. */

@@ -240,10 +240,11 @@ export class Runs {
   ): RunRecord {
     const { store, clock } = this.ports
     const batchId = createId()
+    const createdFor = { project: request.project, privacy: request.privacy }
     const own: GridRecord[] = []
     const gridIds = grids.map((grid) => {
       if ('uuid' in grid) return grid.uuid
-      const described = this.ports.grids.describe(grid.spec, { batchId, user })
+      const described = this.ports.grids.describe(grid.spec, { batchId, user, createdFor })
       own.push(described)
       return described.id
     })

@@ -188,6 +188,10 @@ const MIGRATIONS: readonly string[] = [
       CAST(json_extract(json, '$.stoppedMs') AS INTEGER)
     FROM (SELECT CASE WHEN json_valid(record) THEN record ELSE '{}' END AS json
       FROM run_records WHERE run_records.sequence = runs.sequence));
+  ALTER TABLE grids ADD COLUMN is_public INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE grids ADD COLUMN user_id INTEGER;
+  ALTER TABLE grids ADD COLUMN project TEXT;
+  UPDATE grids SET user_id = json_extract(CASE WHEN json_valid(record) THEN record ELSE '{}' END, '$.user.id');
   CREATE TABLE uploads (
     day TEXT NOT NULL,
     user_id INTEGER NOT NULL,

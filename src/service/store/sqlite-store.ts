@@ -15,7 +15,7 @@ import {
   type Project,
   type RunListRequest,
   type RunPage,
-  type Slice,
+  type SeenSlice,
   Store
 } from './store.js'
 import { Facts, GridTable, RunTable } from './tables.js'
@@ -71,18 +71,18 @@ export class SqliteStore extends Store {
   }
 
   /** By what is in the database: while changes cannot be written, a filter finds runs by the status they had before. */
-  override listRuns({ filter = {}, offset, limit }: RunListRequest): RunPage {
+  override listRuns({ filter = {}, seenBy = 'all', offset, limit }: RunListRequest): RunPage {
     return {
-      runs: this.#runTable.page(filter, { offset, limit, known: this.runs }),
-      total: this.#runTable.count(filter)
+      runs: this.#runTable.page(filter, { offset, limit, seenBy, known: this.runs }),
+      total: this.#runTable.count(filter, seenBy)
     }
   }
 
-  override listGrids(slice: Slice): { grids: readonly GridRecord[]; total: number } {
-    return { grids: this.#gridTable.page(slice, this.grids), total: this.#gridTable.count() }
+  override listGrids(slice: SeenSlice): { grids: readonly GridRecord[]; total: number } {
+    return { grids: this.#gridTable.page(slice, this.grids), total: this.#gridTable.count(slice) }
   }
 
-  override listProjects(slice: Slice): { projects: readonly Project[]; total: number } {
+  override listProjects(slice: SeenSlice): { projects: readonly Project[]; total: number } {
     return this.#runTable.projects(slice)
   }
 

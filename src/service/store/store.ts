@@ -6,6 +6,7 @@ import {
   type RunStatus
 } from '../../contract/records.js'
 import { messageOf } from '../../contract/text.js'
+import { seesGrid, seesRun, type Visibility } from '../accounts/visibility.js'
 import { createId, DataFolder, probeFolder } from './data-folder.js'
 
 /** What a list of runs is limited to. Names of runs match by a part of them, everything else as a whole. */
@@ -23,7 +24,12 @@ export interface Slice {
   readonly limit: number
 }
 
-export interface RunListRequest extends Slice {
+/** For whom a list is: for somebody who sees everything, unless it says so. */
+export interface SeenSlice extends Slice {
+  readonly seenBy?: Visibility
+}
+
+export interface RunListRequest extends SeenSlice {
   readonly filter?: RunFilter
 }
 
@@ -31,6 +37,7 @@ export interface RunListRequest extends Slice {
 export interface LikeRequest {
   readonly upTo?: number
   readonly limit: number
+  readonly seenBy?: Visibility
 }
 
 export interface RunPage {
@@ -79,21 +86,27 @@ export class Store {
   }
 
   /** Newest first: a run that was just created is on the first page. */
-  listRuns({ filter = {}, offset, limit }: RunListRequest): RunPage {
-    const found = [...this.runs.values()].reverse().filter((run) => matchesFilter(run, filter))
+  listRuns({ filter = {}, seenBy = 'all', offset, limit }: RunListRequest): RunPage {
+    const found = [...this.runs.values()]
+      .reverse()
+      .filter((run) => matchesFilter(run, filter) && seesRun(seenBy, run))
     return { runs: found.slice(offset, offset + limit), total: found.length }
   }
 
   /** Newest first. */
-  listGrids({ offset, limit }: Slice): { grids: readonly GridRecord[]; total: number } {
-    const grids = [...this.grids.values()].reverse()
+  listGrids({ seenBy = 'all', offset, limit }: SeenSlice): { grids: readonly GridRecord[]; total: number } {
+    const grids = [...this.grids.values()].reverse().filter((grid) => seesGrid(seenBy, grid))
     return { grids: grids.slice(offset, offset + limit), total: grids.length }
   }
 
   /** By name. */
-  listProjects({ offset, limit }: Slice): { projects: readonly Project[]; total: number } {
+  listProjects({ seenBy = 'all', offset, limit }: SeenSlice): {
+    projects: readonly Project[]
+    total: number
+  } {
     const counts = new Map<string, number>()
-    for (const { request } of this.runs.values())
+    const seen = [...this.runs.values()].filter((run) => seesRun(seenBy, run))
+    for (const { request } of seen)
       if (request.project !== null) counts.set(request.project, (counts.get(request.project) ?? 0) + 1)
     const projects = [...counts].map(([name, runs]) => ({ name, runs }))
     projects.sort((one, other) => (one.name < other.name ? -1 : 1))
@@ -101,9 +114,13 @@ export class Store {
   }
 
   /** Runs of the same project, or like this one without any, newest first; `upTo` that one, if it is given. */
-  runsLike({ request }: RunRecord, { upTo = Infinity, limit }: LikeRequest): readonly RunRecord[] {
+  runsLike(
+    { request }: RunRecord,
+    { upTo = Infinity, limit, seenBy = 'all' }: LikeRequest
+  ): readonly RunRecord[] {
     return [...this.runs.values()]
       .filter((run) => run.request.project === request.project && run.sequence <= upTo)
+      .filter((run) => seesRun(seenBy, run))
       .sort((one, other) => other.sequence - one.sequence)
       .slice(0, limit)
   }

@@ -7,7 +7,8 @@ import {
   type RunRecord
 } from '../../contract/records.js'
 import { attempt } from '../errors.js'
-import { isActive, type LikeRequest, type Project, type RunFilter, type Slice } from './store.js'
+import { columnsOf, ownedOf, ownedOfGrid, seenCondition, type Visibility } from '../accounts/visibility.js'
+import { isActive, type LikeRequest, type Project, type RunFilter, type SeenSlice } from './store.js'
 
 /** Records in the database: what is asked for in columns, the whole as JSON. */
 class RecordTable<T extends { readonly id: string }> {
@@ -52,8 +53,7 @@ export class RunTable extends RecordTable<RunRecord> {
        VALUES (:sequence, :id, :status, :isUnsettled, :name, :project, :user, :userId, :isPublic, :createdMs)`
     ).run({
       ...{ sequence, id: run.id, status: run.status, isUnsettled: isSettled(run) ? 0 : 1 },
-      ...{ name: foldName(request.name ?? ''), project: request.project, user: run.user?.name ?? null },
-      ...{ userId: run.user?.id ?? null, isPublic: request.privacy === 'public' ? 1 : 0 },
+      ...{ name: foldName(request.name ?? ''), user: run.user?.name ?? null, ...columnsOf(ownedOf(run)) },
       createdMs: Math.trunc(run.createdMs)
     })
     this.sql('INSERT INTO run_records (sequence, record) VALUES (?, ?)').run(sequence, JSON.stringify(run))
@@ -95,17 +95,17 @@ export class RunTable extends RecordTable<RunRecord> {
     return Number(this.sql('SELECT max(sequence) AS highest FROM runs').get()?.highest ?? 0)
   }
 
-  count(filter: RunFilter): number {
-    const { from, where, values } = choose(filter)
+  count(filter: RunFilter, seenBy: Visibility): number {
+    const { from, where, values } = choose(filter, seenBy)
     return Number(this.sql(`SELECT count(*) AS total FROM ${from} ${where}`).get(values)?.total)
   }
 
   /** The page's rows, newest first; a run that the caller has in memory is taken from there, and not even read. */
   page(
     filter: RunFilter,
-    { offset, limit, known }: { offset: number; limit: number; known: ReadonlyMap<string, RunRecord> }
+    { offset, limit, seenBy, known }: Required<SeenSlice> & { known: ReadonlyMap<string, RunRecord> }
   ): RunRecord[] {
-    const { from, where, order, values } = choose(filter)
+    const { from, where, order, values } = choose(filter, seenBy)
     const sql = `SELECT runs.id FROM ${from} ${where} ${order} LIMIT :limit OFFSET :offset`
     // A negative limit is none.
     const rows = this.sql(sql).all({ ...values, limit: limit === Infinity ? -1 : limit, offset })
@@ -115,20 +115,24 @@ export class RunTable extends RecordTable<RunRecord> {
   /** Those of the same project, or without any, newest first. */
   like(
     { request }: RunRecord,
-    { upTo, limit, known }: LikeRequest & { known: ReadonlyMap<string, RunRecord> }
+    { upTo, limit, seenBy = 'all', known }: LikeRequest & { known: ReadonlyMap<string, RunRecord> }
   ): RunRecord[] {
+    const seen = seenCondition(seenBy, 'runs')
     const rows = this.sql(
-      'SELECT id FROM runs WHERE project IS :project AND sequence <= :upTo ORDER BY sequence DESC LIMIT :limit'
-    ).all({ project: request.project, upTo: upTo ?? Number.MAX_SAFE_INTEGER, limit })
+      `SELECT id FROM runs WHERE project IS :project AND sequence <= :upTo ${seen ? `AND ${seen.condition}` : ''} ORDER BY sequence DESC LIMIT :limit`
+    ).all({ project: request.project, upTo: upTo ?? Number.MAX_SAFE_INTEGER, limit, ...seen?.values })
     return rows.flatMap(({ id }) => known.get(String(id)) ?? this.find(String(id)) ?? [])
   }
 
   /** By name. */
-  projects({ offset, limit }: Slice): { projects: Project[]; total: number } {
-    const { total } = this.sql('SELECT count(DISTINCT project) AS total FROM runs').get() ?? {}
+  projects({ seenBy = 'all', offset, limit }: SeenSlice): { projects: Project[]; total: number } {
+    const { condition = 'TRUE', values } = seenCondition(seenBy, 'runs') ?? {}
+    const { total } =
+      this.sql(`SELECT count(DISTINCT project) AS total FROM runs WHERE ${condition}`).get({ ...values }) ??
+      {}
     const rows = this.sql(
-      'SELECT project, count(*) AS runs FROM runs WHERE project IS NOT NULL GROUP BY project ORDER BY project LIMIT ? OFFSET ?'
-    ).all(limit, offset)
+      `SELECT project, count(*) AS runs FROM runs WHERE project IS NOT NULL AND ${condition} GROUP BY project ORDER BY project LIMIT :limit OFFSET :offset`
+    ).all({ ...values, limit, offset })
     const projects = rows.map(({ project, runs }) => ({ name: String(project), runs: Number(runs) }))
     return { projects, total: Number(total) }
   }
@@ -140,7 +144,7 @@ function foldName(name: string): string {
 }
 
 /** The tables and conditions for a filter: one text for each set of keys. */
-export function choose(filter: RunFilter) {
+export function choose(filter: RunFilter, seenBy: Visibility) {
   const { tag, name = '', project, user, status } = filter
   const parts: [condition: string, key: string, value: string | undefined][] = [
     ['run_tags.tag = :tag', 'tag', tag],
@@ -150,12 +154,14 @@ export function choose(filter: RunFilter) {
     ['instr(runs.name, :name) > 0', 'name', name === '' ? undefined : foldName(name)]
   ]
   const given = parts.filter(([, , value]) => value !== undefined)
+  const seen = seenCondition(seenBy, 'runs')
+  const conditions = [...given.map(([condition]) => condition), ...(seen ? [seen.condition] : [])]
   return {
     from: tag === undefined ? 'runs' : 'run_tags CROSS JOIN runs USING (sequence)',
-    where: given.length === 0 ? '' : `WHERE ${given.map(([condition]) => condition).join(' AND ')}`,
+    where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`,
     // Newest first, by the table that is read first.
     order: `ORDER BY ${tag === undefined ? 'runs' : 'run_tags'}.sequence DESC`,
-    values: Object.fromEntries(given.map(([, key, value]) => [key, value ?? null]))
+    values: { ...Object.fromEntries(given.map(([, key, value]) => [key, value ?? null])), ...seen?.values }
   }
 }
 
@@ -169,8 +175,10 @@ export class GridTable extends RecordTable<GridRecord> {
   }
 
   insert(grid: GridRecord): void {
-    const values = [grid.id, isActive(grid) ? 1 : 0, JSON.stringify(grid)]
-    this.sql('INSERT INTO grids (id, is_active, record) VALUES (?, ?, ?)').run(...values)
+    const values = { id: grid.id, isActive: isActive(grid) ? 1 : 0, record: JSON.stringify(grid) }
+    this.sql(
+      'INSERT INTO grids (id, is_active, record, user_id, is_public, project) VALUES (:id, :isActive, :record, :userId, :isPublic, :project)'
+    ).run({ ...values, ...columnsOf(ownedOfGrid(grid)) })
   }
 
   /** A grid that was deleted meanwhile stays deleted. */
@@ -183,13 +191,19 @@ export class GridTable extends RecordTable<GridRecord> {
     return this.read(this.sql('SELECT id, record FROM grids WHERE id = ?').all(id))[0]
   }
 
-  count(): number {
-    return Number(this.sql('SELECT count(*) AS total FROM grids').get()?.total)
+  count({ seenBy = 'all' }: Pick<SeenSlice, 'seenBy'>): number {
+    const { condition = 'TRUE', values } = seenCondition(seenBy, 'grids') ?? {}
+    return Number(
+      this.sql(`SELECT count(*) AS total FROM grids WHERE ${condition}`).get({ ...values })?.total
+    )
   }
 
   /** Newest first; one that the caller has in memory is taken from there. */
-  page({ offset, limit }: Slice, known: ReadonlyMap<string, GridRecord>): GridRecord[] {
-    const rows = this.sql('SELECT id FROM grids ORDER BY rowid DESC LIMIT ? OFFSET ?').all(limit, offset)
+  page({ seenBy = 'all', offset, limit }: SeenSlice, known: ReadonlyMap<string, GridRecord>): GridRecord[] {
+    const { condition = 'TRUE', values } = seenCondition(seenBy, 'grids') ?? {}
+    const rows = this.sql(
+      `SELECT id FROM grids WHERE ${condition} ORDER BY rowid DESC LIMIT :limit OFFSET :offset`
+    ).all({ ...values, limit, offset })
     return rows.flatMap(({ id }) => known.get(String(id)) ?? this.find(String(id)) ?? [])
   }
 

@@ -20,6 +20,8 @@ export interface RunLinks {
   readonly source: readonly (Linked & { readonly what: string; readonly where: string })[]
   readonly project: Linked | null
   readonly tags: readonly Linked[]
+  /** Who sees the run. */
+  readonly seenBy: string
   readonly notes: string
   readonly files: readonly RunFile[]
   /** How many more there are. */
@@ -31,7 +33,7 @@ export interface RunLinks {
 /** Empty for a page that is a file: it leads nowhere. */
 export function renderLinks({ links }: { readonly links?: RunLinks }): string {
   if (links === undefined) return ''
-  const { source, project, tags, notes } = links
+  const { source, project, tags, seenBy, notes } = links
   const facts: [string, string][] = [
     ...source.map(({ what, where, ...link }): [string, string] => [
       what,
@@ -39,6 +41,7 @@ export function renderLinks({ links }: { readonly links?: RunLinks }): string {
     ]),
     ['Project', project === null ? '' : renderLink(project)],
     ['Tags', tags.map((tag) => renderLink(tag)).join(', ')],
+    ['Seen by', escapeHtml(seenBy)],
     ['Notes', notes === '' ? '' : `<span class="lines">${escapeHtml(notes)}</span>`]
   ]
   const list = renderFacts(facts.filter(([, html]) => html !== ''))
