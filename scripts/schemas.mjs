@@ -25,6 +25,7 @@ import {
   RETENTION_KEYS,
   TLS_KEYS
 } from '../src/service/config/parse-config.ts'
+import { PROJECT_KEYS } from '../src/service/config/parse-projects.ts'
 import { SIZE_UNITS } from '../src/service/config/keys.ts'
 
 const text = { type: ['string', 'number', 'boolean'], pattern: '\\S' }
@@ -192,6 +193,11 @@ const described = (keys, schemas) =>
     )
   )
 
+const projectUsers = {
+  type: 'array',
+  items: { anyOf: [text, { type: 'object', minProperties: 1, additionalProperties: text }] }
+}
+
 const SCHEMAS = {
   listen: {
     type: 'string',
@@ -216,7 +222,11 @@ const SCHEMAS = {
     ...described(METRICS_KEYS, { 'token-file': path, allow: listOf(range) }),
     oneOf: Object.keys(METRICS_KEYS).map((key) => ({ required: [key] }))
   },
-  regions: regions()
+  regions: regions(),
+  projects: {
+    type: 'object',
+    additionalProperties: described(PROJECT_KEYS, { members: projectUsers, viewers: projectUsers })
+  }
 }
 
 async function writeSchema(name, schema) {

@@ -194,7 +194,8 @@ export const INPUTS = {
   privacy: {
     ...{ group: 'What to run', kind: oneOf(['public', 'private'], 'privacy') },
     ...{ byDefault: 'private', only: 'new run' },
-    about: 'Who can see the run on the service: `private` or `public`.'
+    about:
+      "Who can see the run on the service: `private` or `public`. On loadgate's own service it takes effect with `projects`: a private run is seen by its creator, the users of its project and admins, a public one by everyone who is signed in."
   },
   threads: {
     ...{ group: 'Load', kind: integer(1), only: 'new run' },

@@ -159,7 +159,7 @@ describe('what there is not', () => {
     [
       'PATCH',
       '/runs/x/set-public',
-      'a run cannot be made public here: everyone with a token of this service can see it, and nobody else'
+      'a run stays private or public as it was created: send run[privacy_flag]=public with POST /runs'
     ]
   ])('%s %s says what to do instead, without a token too', async (method, path, error) => {
     for (const token of [null, service.token]) {

@@ -45,7 +45,10 @@ describe('an editor and the service agree', () => {
     'retention: { size: 50 GB }',
     'metrics: { token-file: t }',
     'metrics: { allow: [127.0.0.1] }',
-    'regions: { eu: { kubernetes: { namespace: load } }, here: { processes: {} } }'
+    'regions: { eu: { kubernetes: { namespace: load } }, here: { processes: {} } }',
+    'projects: {}',
+    'projects: { shop: {} }',
+    'projects: { acme/shop: { members: [ann, acme/*, 007], viewers: [{ groups: perf }, { repository: acme/shop, environment: production }] } }'
   ])('on %j, which is right', (yaml) => {
     expect(problemsOf(complete(yaml))).toEqual([])
     expect(isValid(complete(yaml))).toBe(true)
@@ -75,6 +78,14 @@ describe('an editor and the service agree', () => {
     'behind-proxy: { trusted: [10.0.0.0/33] }',
     'behind-proxy: { trusted: [loopback] }',
     'behind-proxy: { trusted: 10.0.0.0/8 }',
+    'projects: shop',
+    'projects: { shop: [ann] }',
+    'projects: { shop: { member: [ann] } }',
+    'projects: { shop: { members: ann } }',
+    'projects: { shop: { members: [""] } }',
+    'projects: { shop: { members: [{}] } }',
+    'projects: { shop: { viewers: [[ann]] } }',
+    'projects: { shop: { viewers: [{ groups: [perf] }] } }',
     'max-nodes: 0',
     'max-nodes: 1.5',
     'drain: soon',

@@ -125,7 +125,10 @@ export function runRequest({ tools }: Vocabulary) {
     project: v.optional(text('The project that the run belongs to.', LONGEST_NAME)),
     tag_list: v.optional(text('Tags, separated by commas: up to 50 of 50 characters each.')),
     privacy_flag: v.optional(
-      choice(PRIVACY, 'Kept with the run; who may see it does not depend on it here.')
+      choice(
+        PRIVACY,
+        'Who sees the run where the service has projects; private unless it is given. It cannot be changed later.'
+      )
     ),
     privacy: v.optional(choice(PRIVACY, 'Another name of privacy_flag.')),
     threads: v.optional(integer(1, LARGEST, 'Threads, or users, for the plan: of each grid.')),
