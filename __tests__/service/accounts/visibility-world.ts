@@ -1,0 +1,133 @@
+import type { GridRecord, RunRecord } from '../../../src/contract/records.js'
+import type { User } from '../../../src/service/accounts/users.js'
+import { ROLES } from '../../../src/service/config/config.js'
+import { parseConfig } from '../../../src/service/config/parse-config.js'
+import { makeRandom } from '../../support/data/seeded-random.js'
+import { makeGrid, makeRun } from '../store/records.js'
+
+type Entry = string | Readonly<Record<string, string>>
+type Listed = Readonly<
+  Record<string, { readonly members?: readonly Entry[]; readonly viewers?: readonly Entry[] }>
+>
+
+/** Some users, the projects of the config file if there are any, and runs with their grids. */
+export interface World {
+  readonly users: readonly User[]
+  readonly listed: Listed | undefined
+  /** The same, read from the text of a config file. */
+  readonly projects: NonNullable<ReturnType<typeof parseConfig>['config']>['projects']
+  readonly runs: readonly RunRecord[]
+  /** One of each run, and a few without a run. */
+  readonly grids: readonly GridRecord[]
+}
+
+const PEOPLE: readonly Pick<User, 'name' | 'claims'>[] = [
+  { name: 'ann' },
+  { name: 'Bob' },
+  { name: 'anna' },
+  { name: 'acme/shop', claims: { repository: 'acme/shop', environment: 'production' } },
+  { name: 'acme/site', claims: { repository: 'acme/site' } },
+  { name: 'acme-evil/shop', claims: { repository: 'acme-evil/shop', environment: 'production' } },
+  { name: 'cy@example.com', claims: { groups: ['perf', 'ops'] } },
+  { name: 'dee@example.com', claims: { groups: ['performers'] } }
+]
+const ENTRIES: readonly Entry[] = [
+  ...['ann', 'BOB', 'an*', '*', 'acme/*', 'ACME/sh*p', '*/shop', 'a*e/*o*', 'nobody', 'acme'],
+  ...[
+    { repository: 'acme/shop' },
+    { repository: 'acme/*', environment: 'production' },
+    { repository: 'Acme/shop' }
+  ],
+  ...[{ groups: 'perf' }, { groups: 'p*' }, { groups: 'perf*', repository: 'acme/*' }, { constructor: '*' }]
+]
+const LISTED = ['shop', 'site', 'acme/shop']
+const PROJECTS = [...LISTED, 'Shop', 'unlisted', null]
+
+/** The same world for the same seed; `marked` puts a mark of its own into everything that a run has. */
+export function makeWorld(seed: number, { runs: count = 12 } = {}): World {
+  const random = makeRandom(seed)
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!
+  const some = <T>(values: readonly T[], share: number): T[] => values.filter(() => random() < share)
+  const users = PEOPLE.map((person, at) => ({
+    ...person,
+    id: at + 1,
+    role: pick([...ROLES, 'member'] as const)
+  }))
+  const listed =
+    random() < 0.1
+      ? undefined
+      : Object.fromEntries(
+          some(LISTED, 0.7).map((name) => [
+            name,
+            { members: some(ENTRIES, 0.12), viewers: some(ENTRIES, 0.08) }
+          ])
+        )
+  const file = JSON.stringify({ listen: '127.0.0.1:0', data: 'd', ...(listed && { projects: listed }) })
+  const { config, problems } = parseConfig(file, '/')
+  if (!config) throw new Error(problems.join('\n'))
+  const grids: GridRecord[] = []
+  const runs = Array.from({ length: count }, (_, at): RunRecord => {
+    const creator = random() < 0.9 ? pick(users) : undefined
+    const user = creator && { user: { id: creator.id, name: creator.name } }
+    const request = {
+      project: pick(PROJECTS),
+      privacy: random() < 0.25 ? ('public' as const) : ('private' as const)
+    }
+    const mark = markOf(seed, at)
+    const run = makeRun({
+      ...{
+        id: `${mark}id`,
+        batchId: `${mark}batch`,
+        gridIds: [`${mark}grid`],
+        sequence: at + 1,
+        createdMs: at + 1
+      },
+      ...{ status: random() < 0.8 ? 'finished' : 'problem', startedMs: at, stoppedMs: at + 1, ...user },
+      request: { ...request, name: `${mark}name`, tags: [pick(['slow', 'nightly'])] }
+    })
+    grids.push(
+      makeGrid({ id: `${mark}grid`, batchId: run.batchId, status: 'stopped', createdFor: request, ...user })
+    )
+    return run
+  })
+  for (const at of [0, 1]) {
+    const { id, name } = pick(users)
+    grids.push(makeGrid({ id: `${markOf(seed, count + at)}alone`, status: 'stopped', user: { id, name } }))
+  }
+  return { users, listed, projects: config.projects, runs, grids }
+}
+
+/** Nothing else has it. */
+export function markOf(seed: number, at: number): string {
+  return `q${seed}z${at}x`
+}
+
+type Owned = Pick<RunRecord | GridRecord, 'user'>
+
+/** The rule, written down a second time. */
+export function maySee({ listed }: World, user: User, run: RunRecord | GridRecord): boolean {
+  const { project, privacy } =
+    'request' in run ? run.request : (run.createdFor ?? { project: null, privacy: 'private' })
+  if (listed === undefined || user.role === 'admin' || privacy === 'public') return true
+  if ((run as Owned).user?.id === user.id) return true
+  const { members = [], viewers = [] } = (project !== null && listed[project]) || {}
+  return [...members, ...viewers].some((entry) => isUser(entry, user))
+}
+
+export function mayCreate({ listed }: World, user: User, project: string): boolean {
+  if (user.role === 'viewer') return false
+  const members = listed?.[project]?.members ?? (listed?.[project] ? [] : undefined)
+  return members === undefined || user.role === 'admin' || members.some((entry) => isUser(entry, user))
+}
+
+function isUser(entry: Entry, { name, claims = {} }: User): boolean {
+  if (typeof entry === 'string') return expressionOf(entry, 'i').test(name)
+  return Object.entries(entry).every(([key, pattern]) => {
+    const value = Object.entries(claims).find(([claim]) => claim === key)?.[1] ?? []
+    return [value].flat().some((one) => expressionOf(pattern, '').test(one))
+  })
+}
+
+function expressionOf(pattern: string, flags: string): RegExp {
+  return new RegExp(`^${pattern.replace(/[.+@]/g, '\\$&').replaceAll('*', '[^/]*')}$`, flags)
+}
