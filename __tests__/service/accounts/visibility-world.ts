@@ -43,7 +43,7 @@ const ENTRIES: readonly Entry[] = [
 const LISTED = ['shop', 'site', 'acme/shop']
 const PROJECTS = [...LISTED, 'Shop', 'unlisted', null]
 
-/** The same world for the same seed; `marked` puts a mark of its own into everything that a run has. */
+/** The same world for the same seed. Ids and names of runs and grids begin with their marks. */
 export function makeWorld(seed: number, { runs: count = 12 } = {}): World {
   const random = makeRandom(seed)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!
@@ -110,7 +110,7 @@ export function maySee({ listed }: World, user: User, run: RunRecord | GridRecor
     'request' in run ? run.request : (run.createdFor ?? { project: null, privacy: 'private' })
   if (listed === undefined || user.role === 'admin' || privacy === 'public') return true
   if ((run as Owned).user?.id === user.id) return true
-  const { members = [], viewers = [] } = (project !== null && listed[project]) || {}
+  const { members = [], viewers = [] } = (project === null ? undefined : listed[project]) ?? {}
   return [...members, ...viewers].some((entry) => isUser(entry, user))
 }
 
