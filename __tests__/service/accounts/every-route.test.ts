@@ -338,7 +338,7 @@ async function followEvents(
   return leaks
 }
 
-const SEEDS = Array.from({ length: slice(3, 20) }, (_, at) => at + 1)
+const SEEDS = Array.from({ length: slice(3, 12) }, (_, at) => at + 1)
 
 describe.each(SEEDS)('in world %i, through every route', (seed) => {
   test('nobody is shown or told what the rule forbids', async () => {
@@ -346,7 +346,7 @@ describe.each(SEEDS)('in world %i, through every route', (seed) => {
     const { world, service, store, callers } = started
     const random = makeRandom(seed)
     const limited = callers.filter((caller) => world.runs.some((run) => !maySee(world, caller, run)))
-    const chosen = [...(limited.length === 0 ? callers : limited)].sort(() => random() - 0.5).slice(0, 3)
+    const chosen = [...(limited.length === 0 ? callers : limited)].sort(() => random() - 0.5).slice(0, 2)
     const before = store.listRuns({ offset: 0, limit: 100 })
     const statuses = before.runs.map(({ id, status }) => [id, status])
     for (const caller of chosen) {
@@ -407,5 +407,6 @@ describe.each(SEEDS)('in world %i, through every route', (seed) => {
     expect(world.runs.flatMap(marksOf).filter((mark) => metrics.text.includes(mark))).toEqual([])
     const after = store.listRuns({ offset: 0, limit: 100 })
     expect(after.runs.map(({ id, status }) => [id, status])).toEqual(statuses)
-  }, 60_000)
+    await service.close()
+  }, 180_000)
 })
