@@ -28,7 +28,7 @@ import { Verdicts } from './judging/verdicts.js'
 import { SeenRuns } from './store/seen-runs.js'
 import { Store } from './store/store.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
-import { ProjectAccess } from './accounts/visibility.js'
+import { ProjectAccess } from './accounts/project-access.js'
 import { createSingleToken, createSingleUser, type Accounts, type User } from './accounts/users.js'
 import { createApp } from './api/app.js'
 import { createLoopbackFront, type Front } from './http/front.js'
@@ -128,8 +128,9 @@ export async function startService(options: ServiceOptions) {
   const accounts = options.accounts ?? createSingleUser(token, { clock })
   const access = new ProjectAccess(options.projects)
   const runs = new Runs({
-    ...{ store, grids, engines, queue, access, clock, log },
+    ...{ store, grids, engines, queue, clock, log },
     isRemoved: (id) => accounts.isRemoved(id),
+    isSeenAlike: (run, other) => access.isSeenAlike(run, other),
     checkRegion: (region) => checkRegion(region, places),
     readLoad: options.readLoad ?? readLoad
   })

@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { Vocabulary } from '../contract/vocabulary.js'
 import { RUN_STATUSES, type RunRecord } from '../contract/records.js'
 import type { Accounts, User } from './accounts/users.js'
-import type { ProjectAccess } from './accounts/visibility.js'
+import type { ProjectAccess } from './accounts/project-access.js'
 import type { Clock } from '../contract/clock.js'
 import type { Front } from './http/front.js'
 import type { Pages } from './pages/send-page.js'

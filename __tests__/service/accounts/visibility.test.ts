@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { matchesPattern } from '../../../src/service/accounts/name-patterns.js'
-import { ProjectAccess } from '../../../src/service/accounts/visibility.js'
+import { ProjectAccess } from '../../../src/service/accounts/project-access.js'
 import type { User } from '../../../src/service/accounts/users.js'
 import { openStore } from '../../../src/service/serve.js'
 import { SeenRuns } from '../../../src/service/store/seen-runs.js'

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import type { PageDocument } from '../../../src/report/page/build-document.js'
 import * as pages from '../../../src/report/page/served/served-pages.js'
-import { ProjectAccess } from '../../../src/service/accounts/visibility.js'
+import { ProjectAccess } from '../../../src/service/accounts/project-access.js'
 import { RunPages } from '../../../src/service/pages/run-pages.js'
 import type { EventStream } from '../../../src/service/pages/send-page.js'
 import { SeenRuns } from '../../../src/service/store/seen-runs.js'

@@ -212,7 +212,6 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
     const { fileNames: byName, ...wish } = readRunRequest(params, {
       ...{ words, engines, fileNames: sent, places: facts.places }
     })
-    facts.access.requireMayCreate(request.user, wish.request.project)
     const seen = facts.seenBy(request.user)
     requireOwnGrids(request.user, wish.grids, { seen, accounts: facts.accounts })
     const plan = await findIncludingPlan(wish.request.tool, byName, uploadDir)
@@ -224,6 +223,7 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
       (one, other) => fileNames.indexOf(one.name) - fileNames.indexOf(other.name)
     )
     const kept = await redactRequest(wish.request, { files, folder: uploadDir })
+    facts.access.requireMayCreate(request.user, kept.project)
     const run = await runs.create({
       ...{ ...wish, request: kept, files: planFirst, uploadDir, user: ownerOf(request) }
     })

@@ -134,9 +134,13 @@ function judgeNodes({ log }: RunPorts, run: RunRecord, { grids }: ReadyRun, { sp
 }
 
 /** Warnings: two runs on the same cores slow each other down. */
-function describeSharing({ access, store }: RunPorts, run: RunRecord, shared: readonly Sharing[]): string[] {
+function describeSharing(
+  { isSeenAlike, store }: RunPorts,
+  run: RunRecord,
+  shared: readonly Sharing[]
+): string[] {
   return shared.map(({ runId, sharedMs }) => {
-    const other = access.isSeenAlike(run, store.run(runId)) ? `run ${runId}` : 'another run'
+    const other = isSeenAlike(run, store.run(runId)) ? `run ${runId}` : 'another run'
     const howLong = sharedMs < 1000 ? 'less than a second' : formatDuration(sharedMs)
     return `this run shared the cores of this machine with ${other} for ${howLong}: its figures may be worse than those of a run alone`
   })

@@ -6,7 +6,6 @@ import type { readLoad } from '../nodes/machine/load-sample.js'
 import type { Grids } from './grids.js'
 import type { RunGrid } from './node-book.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
-import type { ProjectAccess } from '../accounts/visibility.js'
 import type { Store } from '../store/store.js'
 
 export interface RunPorts {
@@ -16,7 +15,8 @@ export interface RunPorts {
   readonly readLoad: typeof readLoad
   /** Whether the user with this id was removed, by a command beside the service too. */
   readonly isRemoved: (id: number) => boolean
-  readonly access: ProjectAccess
+  /** Whether everyone who sees one run sees the other one too, so that it may be named there. */
+  readonly isSeenAlike: (run: RunRecord, other: RunRecord | undefined) => boolean
   readonly clock: Clock
   readonly log: (line: string) => void
 }

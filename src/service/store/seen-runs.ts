@@ -1,5 +1,5 @@
 import type { GridRecord, RunRecord } from '../../contract/records.js'
-import { seesGrid, seesRun, type Visibility, within } from '../accounts/visibility.js'
+import { seesGrid, seesRun, type Visibility, within } from './visibility.js'
 import type { LikeRequest, Project, RunListRequest, RunPage, Slice, Store } from './store.js'
 
 /** The runs and grids that a user sees. What a request asks for is found here and nowhere else. */

@@ -6,7 +6,7 @@ import {
   type RunStatus
 } from '../../contract/records.js'
 import { messageOf } from '../../contract/text.js'
-import { seesGrid, seesRun, type Visibility } from '../accounts/visibility.js'
+import { seesGrid, seesRun, type Visibility } from './visibility.js'
 import { createId, DataFolder, probeFolder } from './data-folder.js'
 
 /** What a list of runs is limited to. Names of runs match by a part of them, everything else as a whole. */

@@ -7,7 +7,7 @@ import {
   type RunRecord
 } from '../../contract/records.js'
 import { attempt } from '../errors.js'
-import { columnsOf, ownedOf, ownedOfGrid, seenCondition, type Visibility } from '../accounts/visibility.js'
+import { columnsOf, ownedOf, ownedOfGrid, seenCondition, type Visibility } from './visibility.js'
 import { isActive, type LikeRequest, type Project, type RunFilter, type SeenSlice } from './store.js'
 
 /** Records in the database: what is asked for in columns, the whole as JSON. */
