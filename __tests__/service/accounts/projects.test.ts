@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
+import { escapeHtml } from '../../../src/report/escape.js'
 import { TeamAccounts } from '../../../src/service/accounts/accounts.js'
 import { openUsers } from '../../../src/service/accounts/open-users.js'
 import type { User } from '../../../src/service/accounts/users.js'
@@ -114,7 +115,7 @@ test.each<[Record<string, string>, string]>([
     token: null,
     headers: { ...HTML, cookie }
   })
-  expect(text).toContain(words)
+  expect(text).toContain(`<dt>Seen by</dt><dd>${escapeHtml(words)}</dd>`)
 })
 
 test('without projects everyone sees everything, and the page says so', async () => {
