@@ -10,10 +10,17 @@ import {
   parseConfig
 } from '../../../src/service/config/parse-config.js'
 import { namesOf } from '../../../src/service/config/keys.js'
+import { OIDC_KEYS } from '../../../src/service/config/parse-oidc.js'
 
 /** The page about the service, which people copy from. */
 const PAGE = readFileSync('docs/service.md', 'utf8')
-const INNER = { tls: TLS_KEYS, 'behind-proxy': PROXY_KEYS, retention: RETENTION_KEYS, metrics: METRICS_KEYS }
+const INNER = {
+  tls: TLS_KEYS,
+  'behind-proxy': PROXY_KEYS,
+  oidc: OIDC_KEYS,
+  retention: RETENTION_KEYS,
+  metrics: METRICS_KEYS
+}
 
 function blocksOf(language: string): string[] {
   return [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text]) => text!)

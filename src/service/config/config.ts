@@ -9,11 +9,29 @@ export interface ServiceConfig {
   readonly tls: { readonly certificate: string; readonly key: string } | undefined
   /** Addresses and ranges of the proxies whose X-Forwarded-* headers are trusted; undefined if there is no proxy. */
   readonly trustedProxies: readonly string[] | undefined
+  /** Whose tokens are accepted besides those of the users; undefined if there are none. */
+  readonly oidc: readonly TrustedIssuer[] | undefined
   readonly maxNodes: number | undefined
   readonly drainMs: number
   readonly retention: Retention
   readonly metrics: { readonly tokenFile?: string; readonly allow?: readonly string[] } | undefined
   readonly regions: Regions | undefined
+}
+
+/** An issuer of ID tokens, such as GitHub Actions. No two have the same `issuer`. */
+export interface TrustedIssuer {
+  readonly issuer: string
+  readonly audience: string
+  /** File with the authorities of its certificate; undefined: those that the machine trusts. */
+  readonly ca?: string
+  readonly allow: readonly AllowRule[]
+}
+
+/** Who has all of these claims has the role. */
+export interface AllowRule {
+  readonly role: Role
+  /** At least one; their names with the patterns of their values. */
+  readonly claims: readonly (readonly [name: string, pattern: string])[]
 }
 
 /** Whatever is beyond one of these limits is deleted, oldest first; what is undefined has no limit. */
