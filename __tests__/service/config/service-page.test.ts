@@ -44,6 +44,10 @@ test('config files on the page are accepted', () => {
   for (const text of [...files, printed])
     expect(parseConfig(text, '/etc/loadgate')).toMatchObject({ problems: [] })
   expect(files).toHaveLength(1)
+  const parts = blocksOf('yaml').filter((text) => text.startsWith('oidc:'))
+  for (const text of parts)
+    expect(parseConfig(`listen: 127.0.0.1:0\ndata: d\n${text}`, '/')).toMatchObject({ problems: [] })
+  expect(parts).toHaveLength(1)
 })
 
 test('ten lines are ten lines', () => {

@@ -165,7 +165,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
     refuse(
       'POST',
       '/oauth/token',
-      'there is no OAuth here: send the API token itself as HTTP Basic user name'
+      'no tokens are issued here: send an API token, or an ID token or JWT access token of an issuer that this service trusts, as Authorization: Bearer <token>'
     ),
     refuse(
       'PATCH',

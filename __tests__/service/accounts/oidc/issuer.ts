@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose'
 import { makeCertificate } from '../../../support/certificate.js'
 
 export const AUDIENCE = 'https://load.example.com'
@@ -85,16 +85,15 @@ export class TestIssuer {
     claims: Readonly<Record<string, unknown>> = {},
     { key = this.keys[0]!, header = {} }: { key?: Key; header?: Partial<JWTHeaderParameters> } = {}
   ): Promise<string> {
-    const { exp, ...others } = { exp: Math.floor(Date.now() / 1000) + 300, ...claims }
     const all = {
+      exp: Math.floor(Date.now() / 1000) + 300,
       iss: this.url,
       aud: AUDIENCE,
       sub: 'repo:acme/shop:ref:refs/heads/main',
       repository: 'acme/shop',
       repository_owner: 'acme',
       ref: 'refs/heads/main',
-      ...(exp !== undefined && { exp }),
-      ...others
+      ...claims
     }
     return new SignJWT(all)
       .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'JWT', ...header })

@@ -85,8 +85,9 @@ export class IssuerUsers {
     if (countedMs !== undefined && Math.abs(nowMs - countedMs) < SIGN_IN_MS) return
     this.#counted.set(id, nowMs)
     const sql = `UPDATE users SET role = ?, sign_ins = sign_ins + 1,
-      last_sign_in_ms = coalesce(current_sign_in_ms, ?), current_sign_in_ms = ? WHERE id = ?`
+      last_sign_in_ms = coalesce(current_sign_in_ms, ?), current_sign_in_ms = ?
+      WHERE id = ? AND (current_sign_in_ms IS NULL OR abs(? - current_sign_in_ms) >= ?)`
     // A full disk must not keep anyone from reading.
-    attempt(() => this.database.prepare(sql).run(role, nowMs, nowMs, id))
+    attempt(() => this.database.prepare(sql).run(role, nowMs, nowMs, id, nowMs, SIGN_IN_MS))
   }
 }

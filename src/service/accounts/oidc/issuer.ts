@@ -149,7 +149,7 @@ export class Issuer {
     const address = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined
     if (
       address?.protocol !== 'https:' &&
-      !(address && isOnLoopback(address) && isOnLoopback(new URL(issuer)))
+      !(address && isOnLoopback(address) && new URL(issuer).protocol === 'http:')
     )
       throw new Error('its discovery document has no https address of its keys (jwks_uri)')
     const keys = (await fetchJson(address, options)) as JSONWebKeySet
