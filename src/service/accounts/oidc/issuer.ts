@@ -34,7 +34,7 @@ export interface IssuerLimits {
   readonly bytes: number
 }
 
-export const ISSUER_LIMITS: IssuerLimits = { fetchMs: 10_000, bytes: 512 * 1024 }
+const ISSUER_LIMITS: IssuerLimits = { fetchMs: 10_000, bytes: 512 * 1024 }
 
 export interface IssuerPorts {
   readonly clock: Clock
