@@ -4,6 +4,7 @@ import type { ServiceConfig } from './config/config.js'
 import { TeamAccounts } from './accounts/accounts.js'
 import { openAuditLog } from './accounts/audit-log.js'
 import { requireAuthorities } from './accounts/oidc/fetch-json.js'
+import { openIssuers } from './accounts/oidc/issued-tokens.js'
 import { openSessionRows } from './accounts/sessions.js'
 import { createSingleToken, createSingleUser } from './accounts/users.js'
 import { type Clock, systemClock } from '../contract/clock.js'
@@ -57,14 +58,12 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
       : await createLoopbackFront(setUp.port)
   if (team?.metrics?.tokenFile !== undefined) await requireMetricsToken(team.metrics.tokenFile)
   if (team?.oidc) await requireAuthorities(team.oidc)
-  const oidc = team?.oidc && (await import('./accounts/oidc/issued-tokens.js'))
   const store = openStore(dataDir, { log, clock })
   const metrics = team?.metrics && createMetrics({ store, version: readPackageVersion() })
   const readiness = createReadiness(store, clock)
   const token = 'listen' in setUp ? undefined : (setUp.token ?? createSingleToken())
-  const issued = oidc?.openIssuers(team?.oidc ?? [], {
-    ...{ clock, log, env: process.env, database: store.database }
-  })
+  const ofIssuers = { clock, log, env: process.env, database: store.database }
+  const issued = team?.oidc && openIssuers(team.oidc, ofIssuers)
   const accounts =
     token === undefined
       ? new TeamAccounts(store.database, clock, issued)
