@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { dirname } from 'node:path'
-import { exportSPKI, SignJWT, UnsecuredJWT } from 'jose'
+import { exportJWK, exportSPKI, SignJWT, UnsecuredJWT } from 'jose'
 import { TeamAccounts } from '../../../../src/service/accounts/accounts.js'
 import type { TrustedIssuer } from '../../../../src/service/config/config.js'
 import { openDatabase } from '../../../../src/service/store/database.js'
@@ -124,6 +124,9 @@ describe('a token is refused', () => {
     expect(await why(await issuer.sign({}, { key: { ...stranger, kid: 'first' } }))).toBe(
       `its signature is not that of ${issuer.url}`
     )
+    const header = { jwk: await exportJWK(stranger.publicKey), jku: `${issuer.url}/other`, kid: 'first' }
+    expect(await why(await issuer.sign({}, { key: stranger, header }))).toContain('signature')
+    expect(issuer.asked).not.toContain('/other')
   })
 
   test('with a signature of another token, or claims of another', async () => {
