@@ -10,15 +10,16 @@ export interface User {
   readonly name: string
   readonly role: Role
   /** What their issuer says of them; undefined for a user with a token of this service. */
-  readonly claims?: Claims | undefined
+  readonly claims?: Claims
 }
 
-/** The claims of a verified token that are plain values, as text. */
-export type Claims = Readonly<Record<string, string>>
+/** By their names; of ID tokens those that are plain values, as text. */
+export type Claims = Readonly<Record<string, string | readonly string[]>>
 
-/** A claim may be called anything, such as `constructor`. */
+/** A claim that is one value; it may be called anything, such as `constructor`. */
 export function claimOf(claims: Claims, name: string): string | undefined {
-  return Object.hasOwn(claims, name) ? claims[name] : undefined
+  const value = Object.hasOwn(claims, name) ? claims[name] : undefined
+  return typeof value === 'string' ? value : undefined
 }
 
 /** The repository by GitHub's and GitLab's claims: whom a token speaks for, and the project of its runs. */
