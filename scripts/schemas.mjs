@@ -26,7 +26,9 @@ import {
   TLS_KEYS
 } from '../src/service/config/parse-config.ts'
 import { PROJECT_KEYS } from '../src/service/config/parse-projects.ts'
+import { ROLES } from '../src/service/config/config.ts'
 import { SIZE_UNITS } from '../src/service/config/keys.ts'
+import { CHECKED_CLAIMS, OIDC_KEYS } from '../src/service/config/parse-oidc.ts'
 
 const text = { type: ['string', 'number', 'boolean'], pattern: '\\S' }
 const listOf = (items, description) => ({
@@ -178,6 +180,8 @@ function makeSchema() {
 /** In the service's config file. Left to the service: whether the address is a valid one. */
 const PORT = ':(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[0-5]?[0-9]{1,4})\\s*$'
 const LOOPBACK = `^\\s*(127\\.[0-9.]+|[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]|\\[[0:]*:0*1\\])${PORT}`
+const ISSUER =
+  '^\\s*([Hh][Tt][Tt][Pp][Ss]://(?=[^/\\s])|[Hh][Tt][Tt][Pp]://(127\\.[0-9.]+|[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]|\\[::1\\])(?=[:/]|\\s*$))[^\\s?#@]*\\s*$'
 const range = {
   type: 'string',
   pattern:
@@ -208,6 +212,22 @@ const SCHEMAS = {
   'external-url': { type: 'string', pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?://[^/\\s?#@]+/?\\s*$' },
   tls: { ...described(TLS_KEYS, { certificate: path, key: path }), required: Object.keys(TLS_KEYS) },
   'behind-proxy': { ...described(PROXY_KEYS, { trusted: listOf(range) }), required: ['trusted'] },
+  oidc: listOf({
+    ...described(OIDC_KEYS, {
+      issuer: { type: 'string', pattern: ISSUER },
+      audience: text,
+      ca: path,
+      allow: listOf({
+        type: 'object',
+        properties: { role: oneOf(...ROLES) },
+        additionalProperties: text,
+        required: ['role'],
+        minProperties: 2,
+        not: { anyOf: CHECKED_CLAIMS.map((name) => ({ required: [name] })) }
+      })
+    }),
+    required: ['issuer', 'audience', 'allow']
+  }),
   'max-nodes': integer(1),
   drain: { ...duration(0), default: DEFAULT_DRAIN },
   retention: described(RETENTION_KEYS, {

@@ -39,7 +39,8 @@ const HAR =
 /** The service accepts no run: what was sent is seen, and nothing takes long. */
 const NO_CREDIT = 'NO-CREDIT'
 
-const ANNA = { id: 1, name: 'anna', role: 'admin' as const, token: 'lg_1', waitingRuns: [], runsAtWork: [] }
+const NO_RUNS = { waitingRuns: [], runsAtWork: [] }
+const ANNA = { id: 1, name: 'anna', role: 'admin' as const, token: 'lg_1', issuer: '', ...NO_RUNS }
 const USERS: Users = {
   add: () => ANNA,
   users: () => [{ ...ANNA, createdMs: 0, signIns: 0, currentSignInMs: null, lastSignInMs: null }],

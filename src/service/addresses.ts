@@ -25,6 +25,10 @@ export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopbackAddress(host)
 }
 
+export function isOnLoopback({ hostname }: URL): boolean {
+  return isLoopback(hostname.replace(/^\[|\]$/g, ''))
+}
+
 /** An address, or a range such as 10.0.0.0/8. */
 export function parseRange(text: string): Parsed<string> {
   const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []

@@ -3,6 +3,8 @@ import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, L
 import type { ServiceConfig } from './config/config.js'
 import { TeamAccounts } from './accounts/accounts.js'
 import { openAuditLog } from './accounts/audit-log.js'
+import { requireAuthorities } from './accounts/oidc/fetch-json.js'
+import { openIssuers } from './accounts/oidc/issued-tokens.js'
 import { openSessionRows } from './accounts/sessions.js'
 import { createSingleToken, createSingleUser } from './accounts/users.js'
 import { type Clock, systemClock } from '../contract/clock.js'
@@ -55,13 +57,16 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
       ? await createFront(setUp, { clock, log, headers, ...(limits && { limits }) })
       : await createLoopbackFront(setUp.port)
   if (team?.metrics?.tokenFile !== undefined) await requireMetricsToken(team.metrics.tokenFile)
+  if (team?.oidc) await requireAuthorities(team.oidc)
   const store = openStore(dataDir, { log, clock })
   const metrics = team?.metrics && createMetrics({ store, version: readPackageVersion() })
   const readiness = createReadiness(store, clock)
   const token = 'listen' in setUp ? undefined : (setUp.token ?? createSingleToken())
+  const ofIssuers = { clock, log, env: process.env, database: store.database }
+  const issued = team?.oidc && openIssuers(team.oidc, ofIssuers)
   const accounts =
     token === undefined
-      ? new TeamAccounts(store.database, clock)
+      ? new TeamAccounts(store.database, clock, issued)
       : createSingleUser(token, { clock, rows: openSessionRows(store.database) })
   const keeping = { store, retention: team?.retention ?? {}, clock, log }
   const start = async (): Promise<Service> => {

@@ -2,6 +2,8 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '../../../src/contract/clock.js'
+import { IssuerUsers } from '../../../src/service/accounts/oidc/issuer-users.js'
 import { openUsers } from '../../../src/service/accounts/open-users.js'
 import { openDatabase } from '../../../src/service/store/database.js'
 import { RunTable } from '../../../src/service/store/tables.js'
@@ -46,7 +48,7 @@ test('the documents have exactly these fields, and a token is only on standard o
   expect(rotated.token).not.toBe(anna.token)
   await type(`add ben@example.com --role viewer ${CONFIG}`)
   const listed = await type(`list --json ${CONFIG}`)
-  const since = { created: expect.any(String), last_seen: null, sign_ins: 0 }
+  const since = { created: expect.any(String), last_seen: null, sign_ins: 0, issuer: null }
   expect(JSON.parse(listed.out)).toEqual([
     { name: 'anna', role: 'admin', ...since },
     { name: 'ben@example.com', role: 'viewer', ...since }
@@ -108,6 +110,23 @@ test('whoever ends a token learns what it has started and what goes on', async (
   )
   expect(out).toMatch(
     /2 of their runs are in progress and go on; .*:\n {2}leaked-running\n {2}leaked-stopping\n$/
+  )
+})
+
+test('a user of an issuer is listed with it, has no token here, and may come back once it is removed', async () => {
+  const { type, dataDir } = makeService()
+  await type(`add ops --role admin ${CONFIG}`)
+  const database = openDatabase(dataDir)
+  const issuer = 'https://token.actions.example'
+  new IssuerUsers(database, systemClock).require({ issuer, subject: 'acme/shop', role: 'member' })
+  database.close()
+  const { out: list } = await type(`list ${CONFIG}`)
+  expect(list).toMatch(/name +role +created +last seen +issuer/)
+  expect(list).toMatch(/acme\/shop +member +20\S+ \S+ +20\S+ \S+ +https:\/\/token\.actions\.example/)
+  expect(JSON.parse((await type(`list --json ${CONFIG}`)).out)).toMatchObject([{ issuer: null }, { issuer }])
+  await expect(type(`rotate acme/shop ${CONFIG}`)).rejects.toThrow(/has no token here/)
+  expect((await type(`remove acme/shop ${CONFIG}`)).out).toContain(
+    `acme/shop comes from ${issuer}: a new user of that name is made with its next request, as long as a rule of oidc`
   )
 })
 

@@ -152,10 +152,13 @@ describe('a grid', () => {
   })
 })
 
+const NO_TOKENS =
+  'no tokens are issued here: send an API token, or an ID token or JWT access token of an issuer that this service trusts, as Authorization: Bearer <token>'
+
 describe('what there is not', () => {
   test.each([
-    ['POST', '/oauth/token', 'there is no OAuth here: send the API token itself as HTTP Basic user name'],
-    ['POST', '/api/oauth/token', 'there is no OAuth here: send the API token itself as HTTP Basic user name'],
+    ['POST', '/oauth/token', NO_TOKENS],
+    ['POST', '/api/oauth/token', NO_TOKENS],
     [
       'PATCH',
       '/runs/x/set-public',

@@ -10,10 +10,17 @@ import {
   parseConfig
 } from '../../../src/service/config/parse-config.js'
 import { namesOf } from '../../../src/service/config/keys.js'
+import { OIDC_KEYS } from '../../../src/service/config/parse-oidc.js'
 
 /** The page about the service, which people copy from. */
 const PAGE = readFileSync('docs/service.md', 'utf8')
-const INNER = { tls: TLS_KEYS, 'behind-proxy': PROXY_KEYS, retention: RETENTION_KEYS, metrics: METRICS_KEYS }
+const INNER = {
+  tls: TLS_KEYS,
+  'behind-proxy': PROXY_KEYS,
+  oidc: OIDC_KEYS,
+  retention: RETENTION_KEYS,
+  metrics: METRICS_KEYS
+}
 
 function blocksOf(language: string): string[] {
   return [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text]) => text!)
@@ -37,6 +44,10 @@ test('config files on the page are accepted', () => {
   for (const text of [...files, printed])
     expect(parseConfig(text, '/etc/loadgate')).toMatchObject({ problems: [] })
   expect(files).toHaveLength(1)
+  const parts = blocksOf('yaml').filter((text) => text.startsWith('oidc:'))
+  for (const text of parts)
+    expect(parseConfig(`listen: 127.0.0.1:0\ndata: d\n${text}`, '/')).toMatchObject({ problems: [] })
+  expect(parts).toHaveLength(1)
 })
 
 test('ten lines are ten lines', () => {

@@ -68,23 +68,28 @@ export const rotate = userCommand((users, typed) => {
 })
 
 export const remove = userCommand((users, typed) => {
-  const { name, role, waitingRuns, runsAtWork } = users.remove(typed)
+  const { name, role, issuer, waitingRuns, runsAtWork } = users.remove(typed)
   const done = `Removed ${name} (${role}). Their runs are still there.`
   return {
     json: { name, role, removed: true, waiting_runs: waitingRuns, runs_at_work: runsAtWork },
-    text: [done, ...noteEnd(waitingRuns), ...noteWork(runsAtWork)].join('\n')
+    text: [done, ...noteReturn(name, issuer), ...noteEnd(waitingRuns), ...noteWork(runsAtWork)].join('\n')
   }
 })
 
 export const list = userCommand((users) => {
-  const listed = users.users().map(({ name, role, createdMs, signIns, currentSignInMs }) => {
-    return { name, role, created: timeOf(createdMs), last_seen: timeOf(currentSignInMs), sign_ins: signIns }
+  const listed = users.users().map(({ name, role, createdMs, signIns, currentSignInMs, issuer }) => {
+    const times = { created: timeOf(createdMs), last_seen: timeOf(currentSignInMs), sign_ins: signIns }
+    return { name, role, ...times, issuer: issuer === '' ? null : issuer }
   })
-  const rows = listed.map((one) => [one.name, one.role, shortTime(one.created), shortTime(one.last_seen)])
+  const hasIssuers = listed.some(({ issuer }) => issuer !== null)
+  const rows = listed.map((one) => {
+    const issuer = hasIssuers ? [one.issuer ?? ''] : []
+    return [one.name, one.role, shortTime(one.created), shortTime(one.last_seen), ...issuer]
+  })
   const text =
     rows.length === 0
       ? 'There are no users yet; `loadgate user add <name> --role admin` adds the first one.'
-      : table(['name', 'role', 'created', 'last seen'], rows)
+      : table(['name', 'role', 'created', 'last seen', ...(hasIssuers ? ['issuer'] : [])], rows)
   return { json: listed, text }
 })
 
@@ -92,6 +97,14 @@ export const list = userCommand((users) => {
 function tellToken({ name, role, token }: ReturnType<Users['add']>, done: string, notes: string[] = []) {
   const save = 'Save the token now: it is not shown again.'
   return { json: { name, role, token }, text: token, notes: [done, ...notes, save] }
+}
+
+/** Such a user is whom a token of its issuer names. */
+function noteReturn(name: string, issuer: string): string[] {
+  if (issuer === '') return []
+  return [
+    `${name} comes from ${issuer}: a new user of that name is made with its next request, as long as a rule of oidc in the config file lets it in. To keep it out, change the rules and restart the service.`
+  ]
 }
 
 /** By the service, if it runs. */

@@ -6,7 +6,15 @@ import { attempt } from '../errors.js'
 import { inTransaction } from '../store/database.js'
 import { hashSecret } from '../secrets.js'
 import { openSessionRows, Sessions } from './sessions.js'
-import { AccountError, type Accounts, type NewToken, type User, type UserDetails } from './users.js'
+import {
+  AccountError,
+  type Accounts,
+  type IssuedTokens,
+  type NewToken,
+  TokenError,
+  type User,
+  type UserDetails
+} from './users.js'
 
 /** Harmless in logs, pages, addresses and on a command line. */
 const NAME = /^[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}$/
@@ -19,7 +27,7 @@ interface Row extends Omit<UserDetails, 'token'> {
   readonly tokenHash: Uint8Array
 }
 
-const DETAILS = `id, name, role, created_ms AS createdMs, sign_ins AS signIns,
+const DETAILS = `id, name, role, issuer, created_ms AS createdMs, sign_ins AS signIns,
   current_sign_in_ms AS currentSignInMs, last_sign_in_ms AS lastSignInMs`
 
 /** The users in the database. It is read for every request, so that changes of another process apply at once. */
@@ -31,16 +39,19 @@ export class TeamAccounts implements Accounts {
 
   constructor(
     private readonly database: DatabaseSync,
-    private readonly clock: Clock
+    private readonly clock: Clock,
+    /** The tokens of the issuers in the config file. */
+    private readonly issued?: IssuedTokens
   ) {
     this.#sessions = new Sessions(clock, openSessionRows(database))
   }
 
   admit(text: string): Promise<User | undefined> {
-    return Promise.resolve(this.findByToken(text))
+    return this.issued?.covers(text) ? this.issued.admit(text) : Promise.resolve(this.findByToken(text))
   }
 
-  findByToken(text: string): User | undefined {
+  findByToken(text: string, admitted?: User): User | undefined {
+    if (this.issued?.covers(text)) return this.issued.find(text, admitted)
     const row = this.#get('token_id', readTokenId(text))
     const isRight = timingSafeEqual(hashSecret(text), row?.tokenHash ?? NOBODYS_HASH)
     if (!row || !isRight) return undefined
@@ -58,6 +69,8 @@ export class TeamAccounts implements Accounts {
   }
 
   openSession({ id }: User, token: string): string {
+    if (this.issued?.covers(token))
+      throw new TokenError(403, 'a token of an issuer is for programs: it opens no session in a browser')
     return this.#sessions.open(id, token)
   }
 
@@ -91,7 +104,9 @@ export class TeamAccounts implements Accounts {
   rotate(name: string): NewToken & User {
     const token = createToken()
     const user = inTransaction(this.database, () => {
-      const { id } = this.#require(name)
+      const { id, issuer } = this.#require(name)
+      if (issuer !== '')
+        throw new AccountError(`${name} has no token here: it comes with those of its issuer, ${issuer}`)
       const sql = 'UPDATE users SET token_id = ?, token_hash = ? WHERE id = ?'
       this.database.prepare(sql).run(token.id, token.hash, id)
       this.#closeSessions(id)
@@ -100,11 +115,14 @@ export class TeamAccounts implements Accounts {
     return { ...user, token: token.text }
   }
 
-  remove(name: string): User {
+  remove(name: string): User & Pick<UserDetails, 'issuer'> {
     return inTransaction(this.database, () => {
-      const user = userOf(this.#require(name))
-      const others = this.users().filter(({ id }) => id !== user.id)
-      if (user.role === 'admin' && !others.some(({ role }) => role === 'admin'))
+      const { issuer, ...row } = this.#require(name)
+      const user = { ...userOf({ issuer, ...row }), issuer }
+      // Those of issuers are admins only as long as the config file says so.
+      const isAdmin = (one: Pick<UserDetails, 'role' | 'issuer'>): boolean =>
+        one.role === 'admin' && one.issuer === ''
+      if (isAdmin(user) && !this.users().some((one) => isAdmin(one) && one.id !== user.id))
         throw new AccountError(`${user.name} is the last admin; add another one before you remove this one`)
       this.database.prepare('DELETE FROM users WHERE id = ?').run(user.id)
       this.#closeSessions(user.id)

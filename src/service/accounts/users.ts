@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Role } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
+import { RequestError } from '../errors.js'
 import { hashSecret } from '../secrets.js'
 import { type SessionRows, Sessions } from './sessions.js'
 
@@ -8,8 +9,22 @@ export interface User {
   readonly id: number
   readonly name: string
   readonly role: Role
-  /** What an issuer says about the user; a claim such as `groups` has several values. */
-  readonly claims?: Readonly<Record<string, string | readonly string[]>>
+  /** What their issuer says of them; undefined for a user with a token of this service. */
+  readonly claims?: Claims
+}
+
+/** By their names; of ID tokens those that are plain values, as text. */
+export type Claims = Readonly<Record<string, string | readonly string[]>>
+
+/** A claim that is one value; it may be called anything, such as `constructor`. */
+export function claimOf(claims: Claims, name: string): string | undefined {
+  const value = Object.hasOwn(claims, name) ? claims[name] : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The repository by GitHub's and GitLab's claims: whom a token speaks for, and the project of its runs. */
+export function repositoryOf(claims: Claims): string | undefined {
+  return claimOf(claims, 'repository') ?? claimOf(claims, 'project_path')
 }
 
 export interface UserDetails extends User {
@@ -20,6 +35,8 @@ export interface UserDetails extends User {
   readonly lastSignInMs: number | null
   /** Undefined where only its hash is known. */
   readonly token: string | undefined
+  /** Who says that there is this user; empty for one that `user add` has made. */
+  readonly issuer: string
 }
 
 export interface Accounts {
@@ -27,8 +44,8 @@ export interface Accounts {
   readonly takesTokenInAddress: boolean
   /** Whose token it is, once it was checked with whoever issued it; from then on `findByToken` knows it too. */
   admit(token: string): Promise<User | undefined>
-  /** Without asking anyone: for what is checked again while a request goes on. */
-  findByToken(token: string): User | undefined
+  /** Without asking anyone: for what is checked again while a request goes on, which was `admitted` as that user. */
+  findByToken(token: string, admitted?: User): User | undefined
   users(): readonly UserDetails[]
   /** Whether there is no such user any more. What a command beside the service does holds at once. */
   isRemoved(id: number): boolean
@@ -40,6 +57,28 @@ export interface Accounts {
 
 /** A user whose token was just made; it is shown this one time. */
 export type NewToken = Pick<User, 'name' | 'role'> & { readonly token: string }
+
+/** Tokens that others issue and sign, such as GitHub's ID tokens. */
+export interface IssuedTokens {
+  /** Whether a text is one, right or wrong; any other is a token of this service. */
+  covers(token: string): boolean
+  /** Throws a TokenError if it is wrong, lets nobody in, or cannot be checked. */
+  admit(token: string): Promise<User>
+  /** As long as the token is valid, or, for the user of a request that goes on, as long as there is that user. */
+  find(token: string, admitted: User | undefined): User | undefined
+}
+
+/** Why a token of an issuer is refused: it is wrong (401), nobody allows it (403), or the issuer cannot be asked (503). */
+export class TokenError extends RequestError {
+  override name = 'TokenError'
+  constructor(
+    override readonly statusCode: 401 | 403 | 503,
+    message: string,
+    options?: { cause?: unknown; retryAfterSec?: number }
+  ) {
+    super(statusCode, message, options)
+  }
+}
 
 /** A change of the users that is not possible; the message says why. */
 export class AccountError extends Error {
@@ -74,7 +113,8 @@ export function createSingleUser(
         createdMs: startedMs,
         signIns: 1,
         currentSignInMs: startedMs,
-        lastSignInMs: startedMs
+        lastSignInMs: startedMs,
+        issuer: ''
       }
     ],
     // Everything in the data folder belongs to this user.

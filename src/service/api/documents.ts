@@ -234,7 +234,10 @@ export function listCredentials() {
 
 /** An admin sees every user, anyone else sees one. */
 export function shownTo(user: User, { accounts }: ServiceFacts): UserDetails[] {
-  return accounts.users().filter(({ id }) => user.role === 'admin' || id === user.id)
+  return accounts
+    .users()
+    .filter(({ id }) => user.role === 'admin' || id === user.id)
+    .map((one) => (one.id === user.id ? { ...one, role: user.role } : one))
 }
 
 export function userDocument(user: UserDetails): Reply<'User'> {

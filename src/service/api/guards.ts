@@ -7,6 +7,7 @@ import { checkPermission, requireDeclaredEffects } from '../accounts/permissions
 import type { User } from '../accounts/users.js'
 import { foreignPage } from '../http/front.js'
 import {
+  admitToken,
   admitToPage,
   endedSession,
   endWithAccess,
@@ -49,11 +50,12 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     if (isPage && open === 'page') return undefined
     // A session says who it is: credentials that a proxy adds are not a guess.
     const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request, { isPage })
-    const user = token === undefined ? undefined : await guarded.accounts.admit(token)
+    const { accounts } = guarded
+    const user = token === undefined ? undefined : await admitToken(request, reply, { token, accounts })
     if (user) request.user = user
     else if (token !== undefined) await refuseGuess(request, reply)
-    const findUser = (): User | undefined =>
-      token !== undefined && user ? guarded.accounts.findByToken(token) : findVisitor(request, guarded)
+    const findUser = (admitted?: User): User | undefined =>
+      token !== undefined && user ? accounts.findByToken(token, admitted) : findVisitor(request, guarded)
     if (isPage) {
       if (!user) await admitToPage(request, reply, { ...guarded, loadPages })
       if (reply.sent) return reply
@@ -76,7 +78,7 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     }
     check()
     request.checkAgain = () => {
-      const now = findUser()
+      const now = findUser(user)
       if (!now) throw isPage ? endedSession() : missingToken(reply)
       request.user = now
       check()

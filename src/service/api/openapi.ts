@@ -28,7 +28,7 @@ interface Operation {
 /** What a status means, in every operation. */
 const ERRORS: Readonly<Record<number, string>> = {
   401: 'The token is missing or wrong.',
-  403: 'The role of the user does not allow it, or the request comes from a page of another site.',
+  403: 'The role of the user does not allow it, no rule lets in the token of the issuer, or the request comes from a page of another site.',
   404: 'It does not exist, or not yet.',
   406: 'Another version of the API was requested.',
   409: 'It cannot be done in the state that it is in.',
@@ -162,7 +162,12 @@ export function describeApi(words: Vocabulary, { url, version }: { url: string; 
           scheme: 'basic',
           description: 'The token as the user name, with any password or none.'
         },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The token.' }
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'The token; or an ID token or JWT access token of an issuer that the service trusts. Opaque access tokens are not accepted.'
+        }
       }
     }
   }

@@ -11,6 +11,7 @@ import type { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { readForm, sendPage, PAGE_HEADERS } from '../pages/send-page.js'
 import { requireOwnGrids } from '../accounts/permissions.js'
+import { repositoryOf } from '../accounts/users.js'
 import { createId, idFor } from '../store/data-folder.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
@@ -174,7 +175,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
     refuse(
       'POST',
       '/oauth/token',
-      'there is no OAuth here: send the API token itself as HTTP Basic user name'
+      'no tokens are issued here: send an API token, or an ID token or JWT access token of an issuer that this service trusts, as Authorization: Bearer <token>'
     ),
     refuse(
       'PATCH',
@@ -222,7 +223,8 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
     const planFirst = files.toSorted(
       (one, other) => fileNames.indexOf(one.name) - fileNames.indexOf(other.name)
     )
-    const kept = await redactRequest(wish.request, { files, folder: uploadDir })
+    const project = wish.request.project ?? repositoryOf(request.user.claims ?? {}) ?? null
+    const kept = await redactRequest({ ...wish.request, project }, { files, folder: uploadDir })
     facts.access.requireMayCreate(request.user, kept.project)
     const run = await runs.create({
       ...{ ...wish, request: kept, files: planFirst, uploadDir, user: ownerOf(request) }

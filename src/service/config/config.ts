@@ -9,6 +9,8 @@ export interface ServiceConfig {
   readonly tls: { readonly certificate: string; readonly key: string } | undefined
   /** Addresses and ranges of the proxies whose X-Forwarded-* headers are trusted; undefined if there is no proxy. */
   readonly trustedProxies: readonly string[] | undefined
+  /** Whose tokens are accepted besides those of the users; undefined if there are none. */
+  readonly oidc: readonly TrustedIssuer[] | undefined
   readonly maxNodes: number | undefined
   readonly drainMs: number
   readonly retention: Retention
@@ -24,9 +26,26 @@ export interface ProjectConfig {
   readonly viewers: readonly ProjectUser[]
 }
 
-/** Patterns for the name of a user, or for claims that a user must all have; at least one. */
-export type ProjectUser =
-  { readonly name: string } | { readonly claims: readonly (readonly [name: string, pattern: string])[] }
+/** Patterns for the name of a user, or for claims that a user must all have. */
+export type ProjectUser = { readonly name: string } | { readonly claims: ClaimPatterns }
+
+/** An issuer of ID tokens, such as GitHub Actions. No two have the same `issuer`. */
+export interface TrustedIssuer {
+  readonly issuer: string
+  readonly audience: string
+  /** File with the authorities of its certificate; undefined: those that the machine trusts. */
+  readonly ca?: string
+  readonly allow: readonly AllowRule[]
+}
+
+/** Who has all of these claims has the role. */
+export interface AllowRule {
+  readonly role: Role
+  readonly claims: ClaimPatterns
+}
+
+/** Names of claims with the patterns of their values; at least one. */
+export type ClaimPatterns = readonly (readonly [name: string, pattern: string])[]
 
 /** Whatever is beyond one of these limits is deleted, oldest first; what is undefined has no limit. */
 export interface Retention {

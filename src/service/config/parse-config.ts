@@ -8,6 +8,7 @@ import { isLoopback, parseListen, parseRange } from '../addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
 import { readProjects } from './parse-projects.js'
 import { atLeastOne, Keys, namesOf, parsing, parseSize, type Read, readDuration } from './keys.js'
+import { readOidc } from './parse-oidc.js'
 
 /** What could not be read is undefined, and noted. */
 type ReadConfig = { readonly [K in keyof ServiceConfig]: ServiceConfig[K] | undefined }
@@ -30,6 +31,7 @@ export function parseConfig(text: string, folder: string) {
     externalUrl: keys.take('external-url', parsing(parseExternalUrl)),
     tls: keys.take('tls', (given, noteIt) => readTls(given, noteIt, readPath)),
     trustedProxies: keys.take('behind-proxy', readProxies),
+    oidc: keys.take('oidc', (given, noteIt) => readOidc(given, noteIt, readPath)),
     maxNodes: keys.take('max-nodes', parsing(atLeastOne)),
     drainMs: keys.has('drain') ? keys.take('drain', readDuration) : readDuration(DEFAULT_DRAIN, note),
     retention: keys.take('retention', readRetention) ?? {},
@@ -138,6 +140,7 @@ export const CONFIG_KEYS = {
     'The address under which people and gates reach the service, used in links and redirects. Default: made from `listen` and the name of this machine.',
   tls: 'Serve https with this certificate. The files are read again when they change.',
   'behind-proxy': 'Instead of `tls`: a proxy in front of the service serves https.',
+  oidc: 'Issuers of ID tokens that let callers in without a token of this service, such as GitHub Actions. Default: none.',
   'max-nodes':
     'How many nodes may be at work at a time, in all runs. Further runs wait. Default: a run on this machine has it to itself, with at most as many nodes as it has cores.',
   drain:

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../contract/clock.js'
 import { attempt, RequestError } from '../errors.js'
 import { route, type Route, type ServiceFacts } from '../service-facts.js'
-import type { Accounts, User } from '../accounts/users.js'
+import { type Accounts, TokenError, type User } from '../accounts/users.js'
 import type { Front } from '../http/front.js'
 import type { LoginForm } from '../../report/page/served/served-pages.js'
 import { loginPath, readForm, readNextPath, PAGE_HEADERS, sendPage } from './send-page.js'
@@ -67,6 +67,26 @@ export function endedSession(): RequestError {
 
 async function sendLoginForm(reply: FastifyReply, form: LoginForm, { loadPages }: PagePorts) {
   return sendPage(reply, (await loadPages()).renderLoginPage(form))
+}
+
+/** Whose token it is. One that an issuer has not made counts as a guess; one that cannot be checked now, or that no rule allows, does not. */
+export async function admitToken(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { token, accounts }: { token: string; accounts: Accounts }
+): Promise<User | undefined> {
+  try {
+    return await accounts.admit(token)
+  } catch (thrown) {
+    if (!(thrown instanceof TokenError)) throw thrown
+    request.audited.reason = thrown.message
+    if (thrown.statusCode === 401) {
+      void reply.header('www-authenticate', 'Bearer realm="loadgate", error="invalid_token"')
+      await refuseGuess(request, reply)
+    }
+    if (thrown.statusCode === 503) request.audited.login = 'wrong'
+    throw thrown
+  }
 }
 
 /** A caller who goes on guessing is refused for the rest of the minute. */
@@ -144,7 +164,7 @@ export function loginRoutes(ports: PagePorts): Route[] {
       const fields = readForm(request, 'Log in')
       const next = readNextPath(fields.get('next'))
       const token = (fields.get('token') ?? '').trim()
-      const user = await accounts.admit(token)
+      const user = await admitToken(request, reply, { token, accounts })
       if (!user) {
         await refuseGuess(request, reply)
         return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)
