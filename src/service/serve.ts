@@ -3,7 +3,9 @@ import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, L
 import type { ServiceConfig } from './config/config.js'
 import { TeamAccounts } from './accounts/accounts.js'
 import { openAuditLog } from './accounts/audit-log.js'
+import { SignOn } from './accounts/login/sign-on.js'
 import { openSessionRows } from './accounts/sessions.js'
+import { remindOfEnds } from './accounts/token-end.js'
 import { createSingleToken, createSingleUser } from './accounts/users.js'
 import { type Clock, systemClock } from '../contract/clock.js'
 import { createFront, createLoopbackFront } from './http/front.js'
@@ -63,8 +65,14 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     token === undefined
       ? new TeamAccounts(store.database, clock)
       : createSingleUser(token, { clock, rows: openSessionRows(store.database) })
+  const { login, externalUrl } = team ?? {}
+  const signOn =
+    login && externalUrl !== undefined && accounts instanceof TeamAccounts
+      ? new SignOn(login, { accounts, clock, externalUrl })
+      : undefined
   const keeping = { store, retention: team?.retention ?? {}, clock, log }
   const start = async (): Promise<Service> => {
+    await signOn?.provider.requireFiles()
     // A full disk keeps a service from starting, and nobody else deletes what is beyond the limits.
     if (team && readiness.whyNot() !== undefined) {
       const early = startRetention(keeping)
@@ -73,7 +81,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     }
     return ports.start({
       ...{ engine: rehearse ? 'rehearsal' : 'real', signal, pages, clock, serviceName },
-      ...{ dataDir, store, log, regions, accounts, token, isLasting: true },
+      ...{ dataDir, store, log, regions, accounts, signOn, token, isLasting: true },
       ...(team && { audit: openAuditLog(dataDir, { clock, log }) }),
       front: team
         ? {
@@ -104,6 +112,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     throw thrown
   })
   const retention = team && startRetention(keeping)
+  const reminder = team && remindOfEnds(accounts, { clock, log })
   return {
     url: service.url,
     /** The address and port on this machine, where they may differ from those of the url. */
@@ -115,6 +124,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     close: async () => {
       readiness.drain()
       if (team) await service.drain(team.drainMs)
+      reminder?.close()
       await retention?.close()
       await service.close()
     }

@@ -26,6 +26,7 @@ import { Runs } from './runs/runs.js'
 import { Verdicts } from './judging/verdicts.js'
 import { Store } from './store/store.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
+import type { SignOn } from './accounts/login/sign-on.js'
 import { createSingleToken, createSingleUser, type Accounts } from './accounts/users.js'
 import { createApp } from './api/app.js'
 import { createLoopbackFront, type Front } from './http/front.js'
@@ -33,6 +34,7 @@ import { Queue } from './queue/queue.js'
 import { readLoad } from './nodes/machine/load-sample.js'
 import { ToolRegistry } from './nodes/machine/tool-registry.js'
 import { loginRoutes } from './pages/page-access.js'
+import { signOnRoutes } from './pages/sign-on-routes.js'
 import { pageRoutes } from './pages/page-routes.js'
 
 export interface ServiceOptions
@@ -42,6 +44,8 @@ export interface ServiceOptions
   readonly store?: Store | undefined
   /** By default one user, with the token. */
   readonly accounts?: Accounts | undefined
+  /** By default people log in with tokens only. */
+  readonly signOn?: SignOn | undefined
   /** By default nothing is recorded. */
   readonly audit?: AuditLog | undefined
   /** Makes the queue once the places are known; by default nobody waits. */
@@ -133,9 +137,9 @@ export async function startService(options: ServiceOptions) {
 
   const front = options.front ?? (await createLoopbackFront())
   const app = createApp(front)
-  const { pages: loadPages } = options
+  const { pages: loadPages, signOn } = options
   const words = vocabularyOf(options.serviceName)
-  const known = { words, store, places, accounts, queue, front, clock, log, startedMs: clock.now() }
+  const known = { words, store, places, accounts, signOn, queue, front, clock, log, startedMs: clock.now() }
   const facts: ServiceFacts = { ...known, loadPages }
   const verdicts = new Verdicts({ store, settle: (run) => runs.settle(run), clock, log })
   const pages =
@@ -146,6 +150,7 @@ export async function startService(options: ServiceOptions) {
   const live = new LiveSamples(store)
   addRoutes(app, { facts, grids, runs, engines, verdicts, pages, live, maxUploadBytes }, [
     ...(loadPages ? loginRoutes({ ...known, loadPages }) : []),
+    ...(loadPages && signOn ? signOnRoutes({ ...known, loadPages }, signOn) : []),
     ...(pages ? pageRoutes({ facts, verdicts, pages }) : []),
     ...(pages ? downloadRoutes({ facts, runs, live, verdicts, pages }) : [])
   ])

@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Vocabulary } from '../contract/vocabulary.js'
 import { RUN_STATUSES, type RunRecord } from '../contract/records.js'
+import type { SignOn } from './accounts/login/sign-on.js'
 import type { Accounts } from './accounts/users.js'
 import type { Clock } from '../contract/clock.js'
 import type { Front } from './http/front.js'
@@ -16,6 +17,8 @@ export interface ServiceFacts {
   readonly store: Store
   readonly places: Places
   readonly accounts: Accounts
+  /** Single sign-on; absent if people log in with tokens only. */
+  readonly signOn?: SignOn | undefined
   readonly queue: Queue
   readonly front: Front
   readonly clock: Clock

@@ -17,6 +17,8 @@ export interface AuditEntry {
   readonly address?: string | undefined
   readonly requestId?: string | undefined
   readonly status?: number | undefined
+  /** Why somebody could not log in. */
+  readonly reason?: string | undefined
   /** How many more of the same there were, where not each has a line. */
   readonly more?: number | undefined
 }
@@ -72,6 +74,7 @@ function lineOf(entry: AuditEntry, nowMs: number): string {
     address: textOf(entry.address),
     request_id: textOf(entry.requestId),
     status: entry.status ?? null,
+    ...(entry.reason !== undefined && { reason: textOf(entry.reason) }),
     ...(entry.more !== undefined && { more: entry.more })
   }
   // JSON escapes line feeds; some readers take these for ends of lines as well.
@@ -87,8 +90,8 @@ function textOf(text: string | undefined): string | null {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** For the audit log: how the caller signed in, and what was created. */
-    audited: { login?: 'right' | 'wrong'; created?: string }
+    /** For the audit log: how the caller signed in and why not, what was created, and what else than the id in the path was changed. */
+    audited: { login?: 'right' | 'wrong'; reason?: string; created?: string; target?: string }
   }
 }
 
@@ -121,14 +124,14 @@ export function auditRequests(app: FastifyInstance, { audit, clock }: { audit: A
 function describe(request: FastifyRequest, status: number) {
   const { effect } = request.routeOptions.config
   // Absent if the request was refused before any guard saw it.
-  const { login, created } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}
+  const { login, reason, created, target } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}
   const user = request.user as FastifyRequest['user'] | undefined
   const { id } = (request.params ?? {}) as { id?: string }
-  if (status === 429 || login === 'wrong') return { action: 'login.failed' }
+  if (status === 429 || login === 'wrong') return { action: 'login.failed', reason }
   if (login === 'right') return { action: 'login', user }
   if (status === 403) return { action: 'refused', user, target: describeTarget(request, id) }
   if (effect === undefined || user === undefined) return undefined
-  return { action: effect, user, target: id ?? created, ...(id !== undefined && { created }) }
+  return { action: effect, user, target: target ?? id ?? created, ...(id !== undefined && { created }) }
 }
 
 function describeTarget({ method, routeOptions }: FastifyRequest, id: string | undefined): string {

@@ -8,9 +8,18 @@ export interface User {
   readonly id: number
   readonly name: string
   readonly role: Role
+  /** What the issuer of the user's token says of them. */
+  readonly claims?: Readonly<Record<string, string>>
+  /** The groups of a person who signed in with single sign-on. */
+  readonly groups?: readonly string[]
+  /** When the user's token ends; absent if it does not. */
+  readonly expiresMs?: number
 }
 
-export interface UserDetails extends User {
+export interface UserDetails extends Omit<User, 'expiresMs'> {
+  /** Who says who it is: the address of an OpenID Connect issuer, or empty for a user with a token of this service. */
+  readonly issuer: string
+  readonly expiresMs: number | null
   readonly createdMs: number
   /** How many hours had a login or a request to the API. */
   readonly signIns: number
@@ -27,6 +36,8 @@ export interface Accounts {
   admit(token: string): Promise<User | undefined>
   /** Without asking anyone: for what is checked again while a request goes on. */
   findByToken(token: string): User | undefined
+  /** Whose token it was, if it is right and has expired: only whoever holds it learns that. */
+  findExpired(token: string): User | undefined
   users(): readonly UserDetails[]
   /** Whether there is no such user any more. What a command beside the service does holds at once. */
   isRemoved(id: number): boolean
@@ -34,10 +45,21 @@ export interface Accounts {
   openSession(user: User, token: string): string
   findBySession(cookie: string): User | undefined
   closeSession(cookie: string): void
+  /** Absent where there is one user. */
+  readonly changes?: UserChanges | undefined
+}
+
+/** What admins change, by the API or by a command. */
+export interface UserChanges {
+  /** The token ends then, if a time is given. */
+  add(name: string, role: Role, expiresMs?: number): NewToken
+  /** Gives a user another token; the earlier one and its sessions end at once. */
+  rotate(name: string, expiresMs?: number): NewToken & User
+  remove(name: string): User & Pick<UserDetails, 'issuer'>
 }
 
 /** A user whose token was just made; it is shown this one time. */
-export type NewToken = Pick<User, 'name' | 'role'> & { readonly token: string }
+export type NewToken = Pick<User, 'id' | 'name' | 'role' | 'expiresMs'> & { readonly token: string }
 
 /** A change of the users that is not possible; the message says why. */
 export class AccountError extends Error {
@@ -65,10 +87,13 @@ export function createSingleUser(
     takesTokenInAddress: true,
     admit: (guess) => Promise.resolve(findByToken(guess)),
     findByToken,
+    findExpired: () => undefined,
     users: () => [
       {
         ...USER,
         token,
+        issuer: '',
+        expiresMs: null,
         createdMs: startedMs,
         signIns: 1,
         currentSignInMs: startedMs,
@@ -77,7 +102,7 @@ export function createSingleUser(
     ],
     // Everything in the data folder belongs to this user.
     isRemoved: () => false,
-    openSession: ({ id }, verified) => sessions.open(id, verified),
+    openSession: ({ id }, verified) => sessions.open(id, hashSecret(verified)),
     // A restarted service with the same token recognizes its visitors; with another one it does not.
     findBySession: (cookie) => {
       const session = sessions.find(cookie)

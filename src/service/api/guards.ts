@@ -4,6 +4,7 @@ import { RequestError } from '../errors.js'
 import { cannotFind, type ServiceFacts } from '../service-facts.js'
 import { type AuditLog, auditRequests } from '../accounts/audit-log.js'
 import { checkPermission, requireDeclaredEffects } from '../accounts/permissions.js'
+import { warnOfEnd } from '../accounts/token-end.js'
 import type { User } from '../accounts/users.js'
 import { foreignPage } from '../http/front.js'
 import {
@@ -12,6 +13,7 @@ import {
   endWithAccess,
   findVisitor,
   isPageRequest,
+  refuseExpired,
   refuseGuess
 } from '../pages/page-access.js'
 
@@ -26,6 +28,9 @@ declare module 'fastify' {
     open?: 'page' | 'probe'
   }
 }
+
+/** What whoever uses a token should know; clients show it. */
+const WARNING_HEADER = 'x-loadgate-warning'
 
 /** Wrong tokens per network and minute. A correct one is never refused, because many runners share an address. */
 const MOST_GUESSES = 20
@@ -50,8 +55,12 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     // A session says who it is: credentials that a proxy adds are not a guess.
     const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request, { isPage })
     const user = token === undefined ? undefined : await guarded.accounts.admit(token)
+    const expired = user || token === undefined ? undefined : guarded.accounts.findExpired(token)
     if (user) request.user = user
+    else if (expired) throw refuseExpired(request, expired)
     else if (token !== undefined) await refuseGuess(request, reply)
+    const warning = user && warnOfEnd(user, guarded.clock.now())
+    if (warning !== undefined) void reply.header(WARNING_HEADER, warning)
     const findUser = (): User | undefined =>
       token !== undefined && user ? guarded.accounts.findByToken(token) : findVisitor(request, guarded)
     if (isPage) {
