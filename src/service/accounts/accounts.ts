@@ -194,7 +194,8 @@ export class TeamAccounts implements Accounts, UserChanges {
 function checkName(name: string): void {
   if (!NAME.test(name))
     throw new AccountError(
-      `${JSON.stringify(name)} cannot be the name of a user: 1 to 64 letters (a to z), digits and . _ @ + - are accepted, and it cannot start with . or -`
+      `${JSON.stringify(name)} cannot be the name of a user: 1 to 64 letters (a to z), digits and . _ @ + - are accepted, and it cannot start with . or -`,
+      422
     )
 }
 

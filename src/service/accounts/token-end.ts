@@ -4,7 +4,6 @@ import type { Accounts, User } from './users.js'
 
 const DAY_MS = 24 * 3_600_000
 const WARN_BEFORE_MS = 14 * DAY_MS
-export const MOST_DAYS = 3650
 
 /** When a token that is made now ends. */
 export function endAfter(days: number | undefined, nowMs: number): number | undefined {
@@ -39,7 +38,8 @@ export function remindOfEnds(
       const warning = warnOfEnd({ name, expiresMs }, nowMs)
       const how = `loadgate user rotate ${name} --days <days>`
       if (expiresMs <= nowMs) log(`the token of ${name} expired on ${dayOf(expiresMs)}; ${how} makes another`)
-      else if (warning !== undefined) log(`the token of ${name} ends on ${dayOf(expiresMs)}; ${how} makes another`)
+      else if (warning !== undefined)
+        log(`the token of ${name} ends on ${dayOf(expiresMs)}; ${how} makes another`)
     }
   }
   let cancel: () => void = () => undefined

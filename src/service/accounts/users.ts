@@ -64,6 +64,13 @@ export type NewToken = Pick<User, 'id' | 'name' | 'role' | 'expiresMs'> & { read
 /** A change of the users that is not possible; the message says why. */
 export class AccountError extends Error {
   override name = 'AccountError'
+  constructor(
+    message: string,
+    /** Of a reply that says so. */
+    readonly statusCode: 409 | 422 = 409
+  ) {
+    super(message)
+  }
 }
 
 const USER: User = { id: 1, name: 'user@localhost', role: 'admin' }

@@ -232,6 +232,15 @@ export function shownTo(user: User, { accounts }: ServiceFacts): UserDetails[] {
   return accounts.users().filter(({ id }) => user.role === 'admin' || id === user.id)
 }
 
+export function userListDocument(page: number, { accounts }: ServiceFacts): Reply<'UserList'> {
+  const all = accounts.users()
+  const { offset, limit } = sliceOf(page)
+  return listDocument(
+    { page, total: all.length, linkOf: (number) => `/users?page=${number}` },
+    { users: all.slice(offset, offset + limit).map(userDocument) }
+  )
+}
+
 export function userDocument(user: UserDetails): Reply<'User'> {
   return {
     _links: { self: linkTo(`/users/${user.id}`), account: linkTo('/account') },
@@ -242,6 +251,8 @@ export function userDocument(user: UserDetails): Reply<'User'> {
     sign_in_count: user.signIns,
     current_sign_in_at: timestampOrNull(user.currentSignInMs),
     last_sign_in_at: timestampOrNull(user.lastSignInMs),
-    created_at: timestamp(user.createdMs)
+    created_at: timestamp(user.createdMs),
+    token_expires_at: timestampOrNull(user.expiresMs),
+    ...(user.issuer !== '' && { issuer: user.issuer })
   }
 }

@@ -2,6 +2,7 @@ import { findNode } from '../runs/node-book.js'
 import { createId } from '../store/data-folder.js'
 import { Recent } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
+import { warnOfEnd } from '../accounts/token-end.js'
 import type { User } from '../accounts/users.js'
 import { labelsToFollow } from '../judging/judge-run.js'
 import { keyOfJudged } from '../judging/verdicts.js'
@@ -55,7 +56,11 @@ export class RunPages {
     const list = describeList(place, this.ports)
     requirePage(place.page, list.total)
     return (await this.ports.facts.loadPages()).renderListPage(list, {
-      ...{ eventsPath: listPath(LIST_EVENTS, place), homePath: HOME, visitor: visitorOf(user) },
+      ...{
+        eventsPath: listPath(LIST_EVENTS, place),
+        homePath: HOME,
+        visitor: visitorOf(user, this.ports.facts.clock.now())
+      },
       ...{ filter: place.filter, statuses: RUN_STATUSES }
     })
   }
@@ -96,7 +101,7 @@ export class RunPages {
       other: other && (await this.#compared(other)),
       warnings: other ? await warnOfDifferences(run, other, store) : [],
       ...{ comparePath: `${pathOf(run, this.ports)}/compare`, choices, chosen },
-      ...{ homePath: HOME, visitor: visitorOf(user) }
+      ...{ homePath: HOME, visitor: visitorOf(user, this.ports.facts.clock.now()) }
     })
   }
 
@@ -208,7 +213,7 @@ export class RunPages {
     return {
       eventsPath: `${path}/events`,
       homePath: HOME,
-      visitor: visitorOf(user),
+      visitor: visitorOf(user, this.ports.facts.clock.now()),
       actions: {
         comparePath: `${path}/compare`,
         choices: listChoices(run, related),
@@ -222,6 +227,6 @@ export class RunPages {
   }
 }
 
-function visitorOf({ name }: User): Visitor {
-  return { name, logoutPath: LOGOUT }
+function visitorOf(user: User, nowMs: number): Visitor {
+  return { name: user.name, note: warnOfEnd(user, nowMs), logoutPath: LOGOUT }
 }

@@ -15,35 +15,37 @@ export function signOnRoutes(ports: PagePorts, signOn: SignOn): Route[] {
   return [
     route('GET', signOnPath.start, config, async (request, reply) => {
       const next = readNextPath((request.query as { next?: unknown }).next)
-      try {
-        const { url, kept } = await signOn.begin(next)
-        setCookies(reply, signOnCookie(ports, 'login', kept, LONGEST_ATTEMPT_SEC))
-        return await reply.headers(PAGE_HEADERS).redirect(url, 303)
-      } catch (thrown) {
-        return refuse(reply, { thrown, next }, ports)
-      }
+      const begun = await orProblem(signOn.begin(next))
+      if (begun instanceof SignOnError) return refuse(reply, { problem: begun, next }, ports)
+      setCookies(reply, signOnCookie(ports, 'login', begun.kept, LONGEST_ATTEMPT_SEC))
+      return reply.headers(PAGE_HEADERS).redirect(begun.url, 303)
     }),
     route('GET', signOnPath.callback, { ...config, effect: 'login' }, async (request, reply) => {
       const kept = readSignOnCookie(request, ports, 'login')
       const used = signOnCookie(ports, 'login', '', 0)
-      try {
-        const { user, cookie, next } = await signOn.finish(queryOf(request), kept)
-        request.user = user
-        request.audited.login = 'right'
-        const { name, attributes } = front.cookie()
-        const known = signOnCookie(ports, 'sso', '1', KNOWN_SEC)
-        setCookies(reply, `${name}=${cookie}; ${attributes}`, known, used)
-        // By way of a page of ours: with what another site leads to, browsers leave the cookie of the session out.
-        const words = 'You are signed in.'
-        return sendPage(reply, (await ports.loadPages()).renderDetourPage(next, words))
-      } catch (thrown) {
+      const done = await orProblem(signOn.finish(queryOf(request), kept))
+      if (done instanceof SignOnError) {
         setCookies(reply, used, signOnCookie(ports, 'sso', '', 0))
         request.audited.login = 'wrong'
-        if (thrown instanceof SignOnError) request.audited.reason = thrown.reason
-        return refuse(reply, { thrown, next: '/' }, ports)
+        request.audited.reason = done.reason
+        return refuse(reply, { problem: done, next: '/' }, ports)
       }
+      request.user = done.user
+      request.audited.login = 'right'
+      const { name, attributes } = front.cookie()
+      const known = signOnCookie(ports, 'sso', '1', KNOWN_SEC)
+      setCookies(reply, `${name}=${done.cookie}; ${attributes}`, known, used)
+      // By way of a page of ours: with what another site leads to, browsers leave the cookie of the session out.
+      return sendPage(reply, (await ports.loadPages()).renderDetourPage(done.next, 'You are signed in.'))
     })
   ]
+}
+
+async function orProblem<T>(work: Promise<T>): Promise<T | SignOnError> {
+  return work.catch((thrown: unknown) => {
+    if (thrown instanceof SignOnError) return thrown
+    throw thrown
+  })
 }
 
 /** How long a browser remembers that its person signs in there, and goes there by itself. */
@@ -56,10 +58,9 @@ function queryOf({ originalUrl }: FastifyRequest): string {
 /** The login page with what went wrong; a token still works. */
 async function refuse(
   reply: FastifyReply,
-  { thrown, next }: { thrown: unknown; next: string },
+  { problem, next }: { problem: SignOnError; next: string },
   ports: PagePorts
 ): Promise<FastifyReply> {
-  if (!(thrown instanceof SignOnError)) throw thrown
-  if (thrown.statusCode >= 500) ports.log(`single sign-on: ${thrown.reason}`)
-  return sendLoginForm(reply.code(thrown.statusCode), { next, signOnProblem: thrown.message }, ports)
+  if (problem.statusCode >= 500) ports.log(`single sign-on: ${problem.reason}`)
+  return sendLoginForm(reply.code(problem.statusCode), { next, signOnProblem: problem.message }, ports)
 }

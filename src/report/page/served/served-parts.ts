@@ -10,6 +10,8 @@ export interface RenderedPage {
 
 export interface Visitor {
   readonly name: string
+  /** What they should know, such as that their token ends. */
+  readonly note?: string | undefined
   /** A POST to it ends the visit. */
   readonly logoutPath: string
 }
@@ -31,8 +33,10 @@ export function renderTop(
 ): string {
   const link = home.isHere ? '' : `<nav><a href="${escapeHtml(home.path)}">All runs</a></nav>`
   if (visitor === undefined) return link
+  const note =
+    visitor.note === undefined ? '' : `\n<p class="hint" role="note">${escapeHtml(visitor.note)}</p>`
   return `<div class="top">${link}<div class="visitor"><span class="visitor-name">${escapeHtml(visitor.name)}</span>
-<form method="post" action="${escapeHtml(visitor.logoutPath)}"><button type="submit">Log out</button></form></div></div>`
+<form method="post" action="${escapeHtml(visitor.logoutPath)}"><button type="submit">Log out</button></form></div></div>${note}`
 }
 
 /** Not part of what updates replace: what is being typed stays. It works without the page's script. */

@@ -93,7 +93,9 @@ export class Provider {
       throw new SignOnError(
         400,
         'This sign-in was not started in this browser, took too long, or was already used. Sign in again.',
-        attempt === undefined ? 'the browser has no sign-in under way' : 'the state is not that of the browser'
+        attempt === undefined
+          ? 'the browser has no sign-in under way'
+          : 'the state is not that of the browser'
       )
     const library = await loadLibrary()
     const provider = await this.#find()
@@ -151,8 +153,10 @@ export class Provider {
     // What a registration has unless it says otherwise; not every provider offers it.
     const authenticate: ClientAuth = (server, client, body, headers) => {
       const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-      const use = methods.includes('client_secret_basic') ? library.ClientSecretBasic : library.ClientSecretPost
-      return use(secret)(server, client, body, headers)
+      const use = methods.includes('client_secret_basic')
+        ? library.ClientSecretBasic
+        : library.ClientSecretPost
+      use(secret)(server, client, body, headers)
     }
     return library.discovery(new URL(this.config.issuer), this.config.clientId, metadata, authenticate, {
       [library.customFetch]: createProviderFetch(ca),
@@ -253,17 +257,14 @@ function describeRefusal({ error, error_description: words }: { error: string; e
   return shorten(words === undefined || words === '' ? error : `${error} (${words})`, LONGEST_REASON)
 }
 
-/** Without causes that quote replies: these may hold tokens. */
+/** Of what caused it, only what the system says: the others quote replies, which may hold tokens. */
 function describe(thrown: unknown): string {
   const { code, error, cause } = thrown as Record<'code' | 'error' | 'cause', unknown>
   if (typeof error === 'string') return describeRefusal(thrown as Parameters<typeof describeRefusal>[0])
-  const inner = cause instanceof Error && !isQuote(cause) ? `: ${clauseOf(cause)}` : ''
-  const known = typeof code === 'string' ? ` (${code})` : ''
-  return shorten(`${clauseOf(thrown)}${known}${inner}`, LONGEST_REASON)
-}
-
-function isQuote(cause: Error): boolean {
-  return !('syscall' in cause || 'code' in cause)
+  const inner = (cause ?? {}) as Record<'code' | 'message', unknown>
+  const isOfSystem = typeof inner.code === 'string' && typeof inner.message === 'string'
+  if (isOfSystem) return shorten(`${inner.message as string} (${inner.code as string})`, LONGEST_REASON)
+  return shorten(`${clauseOf(thrown)}${typeof code === 'string' ? ` (${code})` : ''}`, LONGEST_REASON)
 }
 
 function loadLibrary(): Promise<typeof Library> {

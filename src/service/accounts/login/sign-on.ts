@@ -60,9 +60,13 @@ export class SignOn {
   #unseal(kept: string): Begun | undefined {
     const bytes = Buffer.from(kept, 'base64url')
     const begun = tryTo(() => {
-      const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, 12), { authTagLength: 16 })
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, 12), {
+        authTagLength: 16
+      })
       decipher.setAuthTag(bytes.subarray(-16))
-      const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8')
+      const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString(
+        'utf8'
+      )
       return JSON.parse(text) as Begun
     })
     return begun && begun.untilMs > this.parts.clock.now() ? begun : undefined
