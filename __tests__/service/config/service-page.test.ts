@@ -9,11 +9,18 @@ import {
   TLS_KEYS,
   parseConfig
 } from '../../../src/service/config/parse-config.js'
+import { LOGIN_KEYS } from '../../../src/service/config/parse-login.js'
 import { namesOf } from '../../../src/service/config/keys.js'
 
 /** The page about the service, which people copy from. */
 const PAGE = readFileSync('docs/service.md', 'utf8')
-const INNER = { tls: TLS_KEYS, 'behind-proxy': PROXY_KEYS, retention: RETENTION_KEYS, metrics: METRICS_KEYS }
+const INNER = {
+  tls: TLS_KEYS,
+  'behind-proxy': PROXY_KEYS,
+  retention: RETENTION_KEYS,
+  login: LOGIN_KEYS,
+  metrics: METRICS_KEYS
+}
 
 function blocksOf(language: string): string[] {
   return [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text]) => text!)
