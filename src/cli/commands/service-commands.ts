@@ -101,14 +101,15 @@ export const list = userCommand((users) => {
       ...{ token_expires: timeOf(expiresMs), issuer: issuer === '' ? null : issuer }
     }
   })
+  const hasIssuers = listed.some(({ issuer }) => issuer !== null)
   const rows = listed.map((one) => [
     ...[one.name, one.role, shortTime(one.created), shortTime(one.last_seen)],
-    one.issuer === null ? describeEnd(one.token_expires) : `signs in at ${one.issuer}`
+    ...[one.issuer === null ? describeEnd(one.token_expires) : '', ...(hasIssuers ? [one.issuer ?? ''] : [])]
   ])
   const text =
     rows.length === 0
       ? 'There are no users yet; `loadgate user add <name> --role admin` adds the first one.'
-      : table(['name', 'role', 'created', 'last seen', 'token ends'], rows)
+      : table(['name', 'role', 'created', 'last seen', 'token ends', ...(hasIssuers ? ['issuer'] : [])], rows)
   return { json: listed, text }
 })
 

@@ -81,7 +81,10 @@ export class TeamAccounts implements Accounts, UserChanges {
     if (!row) throw new AccountError(`${person.name} has just been removed; log in again`)
     this.#countSignIn(row)
     const { role } = person
-    return { user: userOf(row, { role }), cookie: this.#sessions.open(id, row.tokenHash, { ...terms, role }) }
+    return {
+      user: userOf(row, { ...terms, role }),
+      cookie: this.#sessions.open(id, row.tokenHash, { ...terms, role })
+    }
   }
 
   /** Of the user whose session it is; empty for a user with a token. */
@@ -110,7 +113,7 @@ export class TeamAccounts implements Accounts, UserChanges {
         throw new AccountError(
           known.issuer === ''
             ? `there is a user ${known.name} already; \`loadgate user rotate\` gives a user another token`
-            : `there is a user ${known.name} already, who signs in at ${known.issuer}; choose another name`
+            : `there is a user ${known.name} already, who comes from ${known.issuer}; choose another name`
         )
       return this.database
         .prepare(
@@ -127,7 +130,7 @@ export class TeamAccounts implements Accounts, UserChanges {
       const { id, name: known, issuer } = this.#require(name)
       if (issuer !== '')
         throw new AccountError(
-          `${known} signs in at ${issuer} and has no token here; \`loadgate user add\` adds a user with one`
+          `${known} has no token here: ${issuer} says who that is; \`loadgate user add\` adds a user with a token`
         )
       const sql = 'UPDATE users SET token_id = ?, token_hash = ?, expires_ms = ? WHERE id = ?'
       this.database.prepare(sql).run(token.id, token.hash, expiresMs ?? null, id)
@@ -203,7 +206,7 @@ function checkName(name: string): void {
 function userOf({ id, name, role, expiresMs }: Omit<Row, 'issuer'>, session: SessionTerms = {}): User {
   return {
     ...{ id, name, role: session.role ?? role },
-    ...(session.groups && { groups: session.groups }),
+    ...(session.groups && { claims: { groups: session.groups } }),
     ...(expiresMs !== null && { expiresMs })
   }
 }

@@ -10,7 +10,7 @@ export function endAfter(days: number | undefined, nowMs: number): number | unde
   return days === undefined ? undefined : nowMs + days * DAY_MS
 }
 
-export function dayOf(ms: number): string {
+function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 

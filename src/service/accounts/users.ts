@@ -8,10 +8,8 @@ export interface User {
   readonly id: number
   readonly name: string
   readonly role: Role
-  /** What the issuer of the user's token says of them. */
-  readonly claims?: Readonly<Record<string, string>>
-  /** The groups of a person who signed in with single sign-on. */
-  readonly groups?: readonly string[]
+  /** What an issuer says of them, such as the groups of a person who signed in with single sign-on. */
+  readonly claims?: Readonly<Record<string, string | readonly string[]>>
   /** When the user's token ends; absent if it does not. */
   readonly expiresMs?: number
 }

@@ -3,11 +3,13 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration } from 'oidc-provider'
 import { systemClock } from '../../../../src/contract/clock.js'
+import { TeamAccounts } from '../../../../src/service/accounts/accounts.js'
 import { openUsers } from '../../../../src/service/accounts/open-users.js'
 import { parseConfig } from '../../../../src/service/config/parse-config.js'
 import { serve } from '../../../../src/service/serve.js'
 import { startService } from '../../../../src/service/server.js'
 import { WITH_PAGES } from '../../pages/page-support.js'
+import { openDatabase } from '../../../../src/service/store/database.js'
 import { createFolders, until } from '../../support.js'
 import { readLines } from '../team.js'
 import { CLIENT, createIdentityProvider, type IdentityProvider } from './identity-provider.js'
@@ -40,7 +42,10 @@ interface World {
 
 /** A service for a team that people sign in to, and the provider. */
 async function start(
-  { keys = 'admins: [ops], members: [dev], viewers: [all]', provider = {} as Partial<Configuration> } = {},
+  {
+    keys = 'admins: [ops], members: [dev], viewers: [all]',
+    provider = {}
+  }: { keys?: string; provider?: Partial<Configuration> } = {},
   prepare: (idp: IdentityProvider) => unknown = () => undefined
 ): Promise<World> {
   const folder = folders.create()
@@ -326,7 +331,9 @@ describe('who a person is', () => {
     expect(visitorOf(await world.browser().open('/login/start'))).toBe('Zoe-x-@example.com')
     sit(world, 'sub/4', { preferred_username: undefined, groups: 'dev' })
     expect(visitorOf(await world.browser().open('/login/start'))).toBe('sub-4')
-    expect(() => users.rotate('ada-2')).toThrow(`ada-2 signs in at ${world.idp.issuer} and has no token here`)
+    expect(() => users.rotate('ada-2')).toThrow(
+      `ada-2 has no token here: ${world.idp.issuer} says who that is`
+    )
     expect(() => users.add('ada-3', 'admin')).toThrow('choose another name')
     users.close()
   })
@@ -418,6 +425,22 @@ describe('a session', () => {
     expect(visitorOf(await browser.open('/'))).toBe('ada')
     expect(users.users().map((user) => user.id)).not.toContain(id)
     users.close()
+  })
+
+  test('says what the person may do, and which groups they are in', () => {
+    const database = openDatabase(folders.create())
+    const accounts = new TeamAccounts(database, systemClock)
+    const person = { issuer: 'https://id.example', subject: '1', name: 'ada', role: 'member' } as const
+    const first = accounts.signIn(person, { groups: ['a'] })
+    const second = accounts.signIn({ ...person, role: 'viewer' }, { groups: ['b', 'c'] })
+    expect(accounts.findBySession(first.cookie)).toEqual({
+      ...{ id: 1, name: 'ada', role: 'member', claims: { groups: ['a'] } }
+    })
+    expect(accounts.findBySession(second.cookie)).toMatchObject({
+      ...{ id: 1, role: 'viewer', claims: { groups: ['b', 'c'] } }
+    })
+    expect(accounts.users()).toMatchObject([{ id: 1, name: 'ada', role: 'viewer' }])
+    database.close()
   })
 
   test('opens no API', async () => {

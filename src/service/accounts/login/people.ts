@@ -42,7 +42,7 @@ const LONGEST = 64
 const FURTHER = 8
 
 /** Made of what names of users are made of, and free: `ada`, `ada-2`, `ada-3`. */
-export function chooseName(given: string, isTaken: (name: string) => boolean): string {
+function chooseName(given: string, isTaken: (name: string) => boolean): string {
   const plain = given
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
