@@ -16,6 +16,8 @@ export interface IdentityProvider {
   readonly people: Map<string, Record<string, unknown>>
   /** The subject of whoever sits at the browser, and types their password; undefined if they refuse. */
   atBrowser: string | undefined
+  /** What its replies with tokens say besides. */
+  inTokenReply: Record<string, unknown>
   /** Asked for, in order: method and path. */
   readonly asked: string[]
   start(): Promise<void>
@@ -67,13 +69,17 @@ export async function createIdentityProvider(
     ...more
   })
   const idp: IdentityProvider = {
-    ...{ issuer, tls, people, asked, atBrowser: undefined, start },
+    ...{ issuer, tls, people, asked, atBrowser: undefined, inTokenReply: {}, start },
     stop: () =>
       new Promise((resolve) => {
         server?.close(() => resolve())
         server?.closeAllConnections()
       })
   }
+  provider.use(async (context, next) => {
+    await next()
+    if (context.path === '/token') Object.assign(context.body as object, idp.inTokenReply)
+  })
   const respond = provider.callback()
   answer = (request, response): void => {
     if (!String(request.url).startsWith('/interaction/')) return void respond(request, response)

@@ -1,86 +1,29 @@
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Configuration } from 'oidc-provider'
 import { systemClock } from '../../../../src/contract/clock.js'
 import { TeamAccounts } from '../../../../src/service/accounts/accounts.js'
 import { openUsers } from '../../../../src/service/accounts/open-users.js'
 import { parseConfig } from '../../../../src/service/config/parse-config.js'
 import { serve } from '../../../../src/service/serve.js'
 import { startService } from '../../../../src/service/server.js'
-import { WITH_PAGES } from '../../pages/page-support.js'
 import { openDatabase } from '../../../../src/service/store/database.js'
+import { WITH_PAGES } from '../../pages/page-support.js'
 import { createFolders, until } from '../../support.js'
-import { readLines } from '../team.js'
-import { CLIENT, createIdentityProvider, type IdentityProvider } from './identity-provider.js'
-import { type Page, SERVICE, WebBrowser } from './web-browser.js'
+import { CLIENT } from './identity-provider.js'
+import { createWorlds, sit, type World } from './sign-on-world.js'
+import type { WebBrowser } from './web-browser.js';
+import { type Page, SERVICE } from './web-browser.js'
 
 const folders = createFolders()
-const open: (() => Promise<void>)[] = []
-// The provider says what it would need in production.
-beforeAll(() => {
-  for (const level of ['warn', 'info', 'error'] as const)
-    jest.spyOn(console, level).mockReturnValue(undefined)
-})
+const worlds = createWorlds()
+const { start } = worlds
 afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close()
+  await worlds.closeAll()
   folders.remove()
 })
 
 const HOUR_MS = 3_600_000
-
-interface World {
-  readonly idp: IdentityProvider
-  readonly port: number
-  readonly lines: Record<string, unknown>[]
-  readonly dataDir: string
-  /** By how much the service's clock is ahead. */
-  aheadMs: number
-  browser(): WebBrowser
-  audited(): Record<string, unknown>[]
-}
-
-/** A service for a team that people sign in to, and the provider. */
-async function start(
-  {
-    keys = 'admins: [ops], members: [dev], viewers: [all]',
-    provider = {}
-  }: { keys?: string; provider?: Partial<Configuration> } = {},
-  prepare: (idp: IdentityProvider) => unknown = () => undefined
-): Promise<World> {
-  const folder = folders.create()
-  const idp = await createIdentityProvider(folder, { redirectTo: SERVICE, ...provider })
-  open.push(() => idp.stop())
-  await prepare(idp)
-  writeFileSync(join(folder, 'secret'), `${CLIENT.secret}\n`)
-  const login = `issuer: "${idp.issuer}", client-id: ${CLIENT.id}, client-secret-file: secret, ca: identity.pem, ${keys}`
-  const text = `listen: 127.0.0.1:0\ndata: data\nexternal-url: ${SERVICE}\nbehind-proxy: { trusted: [127.0.0.1] }\nlogin: { ${login} }\n`
-  const { config, problems } = parseConfig(text, folder)
-  if (!config) throw new Error(problems.join('\n'))
-  const lines: Record<string, unknown>[] = []
-  const clock = { ...systemClock, now: () => Date.now() + world.aheadMs }
-  const world = { aheadMs: 0 }
-  const service = await serve(
-    {
-      ...{ setUp: config, rehearse: true, serviceName: undefined, signal: new AbortController().signal },
-      log: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>)
-    },
-    { start: startService, pages: WITH_PAGES.pages!, clock }
-  )
-  open.push(() => service.close())
-  const port = Number(service.listening?.split(':').at(-1))
-  return Object.assign(world, {
-    ...{ idp, port, lines, dataDir: config.dataDir },
-    browser: () => new WebBrowser(port, idp.tls.certificate),
-    audited: () => readLines(join(config.dataDir, 'audit.jsonl'))
-  })
-}
-
-/** Someone whom the provider knows sits at a browser. */
-function sit({ idp }: World, subject: string, claims: Record<string, unknown> = {}): void {
-  idp.people.set(subject, { preferred_username: subject, ...claims })
-  idp.atBrowser = subject
-}
 
 const SESSION = '__Host-loadgate'
 const cookieOf = (browser: WebBrowser, name = SESSION): string | undefined =>
@@ -401,6 +344,18 @@ describe('a session', () => {
     world.aheadMs += 2 * HOUR_MS
     expect((await browser.open('/')).status).toBe(403)
     expect((await browser.open('/')).status).toBe(401)
+  })
+
+  test('ends with that of the provider, where the provider says so', async () => {
+    const world = await start({ provider: { ttl: { IdToken: 300 } } })
+    world.idp.inTokenReply = { refresh_expires_in: 1800 }
+    sit(world, 'ada', { groups: ['dev'] })
+    const browser = world.browser()
+    await browser.open('/login/start')
+    world.aheadMs = HOUR_MS / 2 - 60_000
+    expect(await stay(browser)).toBe(true)
+    world.aheadMs = HOUR_MS / 2 + 1000
+    expect(await stay(browser)).toBe(false)
   })
 
   test('ends so long after the password as max-age says', async () => {
