@@ -123,9 +123,8 @@ const user = v.object({
   current_sign_in_at: v.nullable(timestamp),
   last_sign_in_at: v.nullable(timestamp),
   created_at: timestamp,
-  token_expires_at: about(
-    v.nullable(timestamp),
-    'Null if the token does not end; an addition of this service.'
+  token_expires_at: v.optional(
+    about(timestamp, 'Absent if the token does not end; an addition of this service.')
   ),
   issuer: v.optional(
     about(text, 'The OpenID Connect issuer that vouches for the user; an addition of this service.')

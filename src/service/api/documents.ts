@@ -252,7 +252,7 @@ export function userDocument(user: UserDetails): Reply<'User'> {
     current_sign_in_at: timestampOrNull(user.currentSignInMs),
     last_sign_in_at: timestampOrNull(user.lastSignInMs),
     created_at: timestamp(user.createdMs),
-    token_expires_at: timestampOrNull(user.expiresMs),
+    ...(user.expiresMs !== null && { token_expires_at: timestamp(user.expiresMs) }),
     ...(user.issuer !== '' && { issuer: user.issuer })
   }
 }
