@@ -27,6 +27,13 @@ import {
 } from '../src/service/config/parse-config.ts'
 import { PROJECT_KEYS } from '../src/service/config/parse-projects.ts'
 import { ROLES } from '../src/service/config/config.ts'
+import {
+  DEFAULT_GROUPS_CLAIM,
+  GROUP_KEYS,
+  LEAST_MAX_AGE_SEC,
+  LOGIN_KEYS,
+  REQUIRED_LOGIN_KEYS
+} from '../src/service/config/parse-login.ts'
 import { SIZE_UNITS } from '../src/service/config/keys.ts'
 import { CHECKED_CLAIMS, OIDC_KEYS } from '../src/service/config/parse-oidc.ts'
 
@@ -238,6 +245,19 @@ const SCHEMAS = {
     },
     'runs-per-project': integer(1)
   }),
+  login: {
+    ...described(LOGIN_KEYS, {
+      issuer: { type: 'string', pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]://[^/\\s?#@]+(/[^\\s?#]*)?\\s*$' },
+      'client-id': text,
+      'client-secret-file': path,
+      ...named(GROUP_KEYS, () => listOf(text)),
+      'groups-claim': { ...text, default: DEFAULT_GROUPS_CLAIM },
+      'max-age': duration(LEAST_MAX_AGE_SEC),
+      ca: path
+    }),
+    required: REQUIRED_LOGIN_KEYS,
+    anyOf: GROUP_KEYS.map((key) => ({ required: [key] }))
+  },
   metrics: {
     ...described(METRICS_KEYS, { 'token-file': path, allow: listOf(range) }),
     oneOf: Object.keys(METRICS_KEYS).map((key) => ({ required: [key] }))
@@ -269,6 +289,7 @@ await writeSchema('service.schema.json', {
   ...described(CONFIG_KEYS, SCHEMAS),
   required: REQUIRED_KEYS,
   not: { required: ['tls', 'behind-proxy'] },
+  dependencies: { login: ['external-url'] },
   // Beyond loopback, tokens must not be on the wire in plain text.
   if: { properties: { listen: { pattern: LOOPBACK } } },
   else: { anyOf: [{ required: ['tls'] }, { required: ['behind-proxy'] }] }

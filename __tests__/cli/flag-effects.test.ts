@@ -39,12 +39,22 @@ const HAR =
 /** The service accepts no run: what was sent is seen, and nothing takes long. */
 const NO_CREDIT = 'NO-CREDIT'
 
-const NO_RUNS = { waitingRuns: [], runsAtWork: [] }
-const ANNA = { id: 1, name: 'anna', role: 'admin' as const, token: 'lg_1', issuer: '', ...NO_RUNS }
+const ANNA = {
+  id: 1,
+  name: 'anna',
+  role: 'admin' as const,
+  token: 'lg_1',
+  issuer: '',
+  waitingRuns: [],
+  runsAtWork: []
+}
+const ended = (days?: number) => ({ ...ANNA, ...(days !== undefined && { expiresMs: days }) })
 const USERS: Users = {
-  add: () => ANNA,
-  users: () => [{ ...ANNA, createdMs: 0, signIns: 0, currentSignInMs: null, lastSignInMs: null }],
-  rotate: () => ANNA,
+  add: (_name, _role, days) => ended(days),
+  users: () => [
+    { ...ANNA, expiresMs: null, createdMs: 0, signIns: 0, currentSignInMs: null, lastSignInMs: null }
+  ],
+  rotate: (_name, days) => ended(days),
   remove: () => ANNA,
   close: () => undefined
 }
@@ -381,6 +391,12 @@ const ROWS: readonly Row[] = [
   row('serve', ['serve'], ['--regions', REGIONS]),
   row('serve', ['serve'], ['--json']),
   row('user add <name>', ['user', 'add', 'anna', '--config', 'service.yml'], ['--role', 'admin']),
+  row(
+    'user add <name>',
+    ['user', 'add', 'anna', '--role', 'admin', '--config', 'service.yml'],
+    ['--days', '90']
+  ),
+  row('user rotate <name>', ['user', 'rotate', 'anna', '--config', 'service.yml'], ['--days', '90']),
   ...['user add <name>', 'user list', 'user rotate <name>', 'user remove <name>'].flatMap((usage) => {
     const [first = '', second = '', name] = usage.split(' ')
     const role = second === 'add' ? ['--role', 'admin'] : []

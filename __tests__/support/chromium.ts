@@ -30,8 +30,8 @@ export function describeInBrowser(name: string, tests: () => void): void {
 }
 
 /** Starts it with an empty profile of its own, which goes with it. */
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: requireChromium(), args: FLAGS })
+export function launchChromium(...flags: string[]): Promise<Browser> {
+  return chromium.launch({ executablePath: requireChromium(), args: [...FLAGS, ...flags] })
 }
 
 function requireChromium(): string {

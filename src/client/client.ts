@@ -12,7 +12,7 @@ import {
   type RunPage
 } from '../contract/api.js'
 import { type Schema, decode } from '../contract/decode.js'
-import { messageOf } from '../contract/text.js'
+import { messageOf, shorten } from '../contract/text.js'
 import type { Vocabulary } from '../contract/vocabulary.js'
 import { findApi } from './find-api.js'
 import { type Address, atOwnAddress, otherRunIn, resolveLink } from './http/address.js'
@@ -41,6 +41,8 @@ export interface ClientOptions extends Omit<HttpOptions, 'mediaType' | 'origin'>
    * was not found, which is reported once, and the address is used as written.
    */
   readonly onAddress?: ((api: string, doubt?: string) => void) | undefined
+  /** Told once what the service warns of, such as that the token ends soon. */
+  readonly onWarning?: ((words: string) => void) | undefined
 }
 
 interface Op extends Pick<Call, 'operation' | 'upload' | 'signal'> {
@@ -57,6 +59,7 @@ export interface ResultRange extends PartsBefore {
   readonly version: string | undefined
 }
 
+const LONGEST_WARNING = 300
 const CSV = { accept: 'text/csv, */*;q=0.1' }
 
 interface HandedThresholds {
@@ -71,6 +74,8 @@ export class ServiceClient {
   #looking: Promise<void> | undefined
   readonly #closing = new AbortController()
   readonly #onAddress: ClientOptions['onAddress']
+  readonly #onWarning: ClientOptions['onWarning']
+  #latestWarning = ''
   readonly #words: Vocabulary
   readonly #schemas: ReturnType<typeof runSchemas>
   readonly #clock: Clock
@@ -86,9 +91,10 @@ export class ServiceClient {
   /** The latest document as the service sent it, without the token. */
   latestBody = ''
 
-  constructor({ address, words, clock, onAddress, ...options }: ClientOptions) {
+  constructor({ address, words, clock, onAddress, onWarning, ...options }: ClientOptions) {
     this.#address = address
     this.#onAddress = onAddress
+    this.#onWarning = onWarning
     this.#clock = clock
     this.#words = words
     this.#schemas = runSchemas(words)
@@ -256,7 +262,7 @@ export class ServiceClient {
         const call = callOf(op)
         const reply = await this.#http.call(call)
         if (call.url.origin === this.#address.origin) {
-          this.isLoadgate ||= isOfLoadgate(reply)
+          this.#noteService(reply)
           this.latestReplyMs = Date.parse(reply.header('date') ?? '') || this.latestReplyMs
         }
         const taken = await take(reply)
@@ -314,7 +320,7 @@ export class ServiceClient {
   async #lookForApi(operation: string, isPatient: boolean): Promise<void> {
     const read = async (url: URL, signal: AbortSignal): Promise<unknown> => {
       const reply = await this.#http.call(callOf({ as: 'findApi', operation, url: () => url, signal }))
-      if (url.origin === this.#address.origin) this.isLoadgate ||= isOfLoadgate(reply)
+      if (url.origin === this.#address.origin) this.#noteService(reply)
       return parseReply(operation, await reply.text())
     }
     const look = { operation, isPatient, clock: this.#clock, signal: this.#closing.signal, read }
@@ -325,6 +331,14 @@ export class ServiceClient {
     }
     if (!this.isDoubtful) this.#onAddress?.(this.#address.api, result.doubt)
     this.isDoubtful = true
+  }
+
+  #noteService(reply: Reply): void {
+    this.isLoadgate ||= isOfLoadgate(reply)
+    const warning = shorten(reply.header('x-loadgate-warning') ?? '', LONGEST_WARNING)
+    if (warning === '' || warning === this.#latestWarning) return
+    this.#latestWarning = warning
+    this.#onWarning?.(warning)
   }
 
   #link(operation: string, href: string): URL {

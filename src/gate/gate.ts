@@ -39,6 +39,11 @@ export function noteAddress(
   }
 }
 
+/** What the service warns of, such as that the token ends soon. */
+export function noteWarning(log: Pick<Log, 'warning'>): NonNullable<ClientOptions['onWarning']> {
+  return (words) => log.warning(`The service says: ${words}.`)
+}
+
 export function describeDoubt(api: string, doubt: string): string {
   return `The API of the service was not found: ${doubt}. Continuing with ${api}, as it is written in base-url.`
 }

@@ -8,7 +8,7 @@ import { vocabularyOf } from '../contract/vocabulary.js'
 import { serviceFolder } from './cleanup/post-step.js'
 import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
-import { type Gate, noteAddress, openClient as openClientFor } from './gate.js'
+import { type Gate, noteAddress, noteWarning, openClient as openClientFor } from './gate.js'
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
 import { NOTHING, SavedState, type StepState } from './saved-state.js'
 import { secretParameters } from './settings/secret-parameters.js'
@@ -58,7 +58,8 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
     const secrets = target.kind === 'remote' ? secretParameters(settings) : []
     const words = vocabularyOf(serviceName)
     const onAddress = noteAddress(ports.log, saved)
-    return openClientFor(ports, { address, token, secrets, words, clock: ports.clock, onAddress })
+    const onWarning = noteWarning(ports.log)
+    return openClientFor(ports, { address, token, secrets, words, clock: ports.clock, onAddress, onWarning })
   }
 }
 

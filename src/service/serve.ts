@@ -5,7 +5,9 @@ import { TeamAccounts } from './accounts/accounts.js'
 import { openAuditLog } from './accounts/audit-log.js'
 import { requireAuthorities } from './accounts/oidc/fetch-json.js'
 import { openIssuers } from './accounts/oidc/issued-tokens.js'
+import { SignOn } from './accounts/login/sign-on.js'
 import { openSessionRows } from './accounts/sessions.js'
+import { remindOfEnds } from './accounts/token-end.js'
 import { createSingleToken, createSingleUser } from './accounts/users.js'
 import { type Clock, systemClock } from '../contract/clock.js'
 import { createFront, createLoopbackFront } from './http/front.js'
@@ -68,8 +70,14 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     token === undefined
       ? new TeamAccounts(store.database, clock, issued)
       : createSingleUser(token, { clock, rows: openSessionRows(store.database) })
+  const { login, externalUrl } = team ?? {}
+  const signOn =
+    login && externalUrl !== undefined && accounts instanceof TeamAccounts
+      ? new SignOn(login, { accounts, clock, externalUrl })
+      : undefined
   const keeping = { store, retention: team?.retention ?? {}, clock, log }
   const start = async (): Promise<Service> => {
+    await signOn?.provider.requireFiles()
     // A full disk keeps a service from starting, and nobody else deletes what is beyond the limits.
     if (team && readiness.whyNot() !== undefined) {
       const early = startRetention(keeping)
@@ -78,7 +86,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     }
     return ports.start({
       ...{ engine: rehearse ? 'rehearsal' : 'real', signal, pages, clock, serviceName },
-      ...{ dataDir, store, log, regions, accounts, token, isLasting: true },
+      ...{ dataDir, store, log, regions, accounts, signOn, token, isLasting: true },
       projects: team?.projects,
       ...(team && { audit: openAuditLog(dataDir, { clock, log }) }),
       front: team
@@ -110,6 +118,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     throw thrown
   })
   const retention = team && startRetention(keeping)
+  const reminder = team && remindOfEnds(accounts, { clock, log })
   return {
     url: service.url,
     /** The address and port on this machine, where they may differ from those of the url. */
@@ -121,6 +130,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     close: async () => {
       readiness.drain()
       if (team) await service.drain(team.drainMs)
+      reminder?.close()
       await retention?.close()
       await service.close()
     }

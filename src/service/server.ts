@@ -28,6 +28,7 @@ import { Verdicts } from './judging/verdicts.js'
 import { SeenRuns } from './store/seen-runs.js'
 import { Store } from './store/store.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
+import type { SignOn } from './accounts/login/sign-on.js'
 import { ProjectAccess } from './accounts/project-access.js'
 import { createSingleToken, createSingleUser, type Accounts, type User } from './accounts/users.js'
 import { createApp } from './api/app.js'
@@ -36,6 +37,7 @@ import { Queue } from './queue/queue.js'
 import { readLoad } from './nodes/machine/load-sample.js'
 import { ToolRegistry } from './nodes/machine/tool-registry.js'
 import { loginRoutes } from './pages/page-access.js'
+import { signOnRoutes } from './pages/sign-on-routes.js'
 import { pageRoutes } from './pages/page-routes.js'
 
 export interface ServiceOptions
@@ -45,6 +47,8 @@ export interface ServiceOptions
   readonly store?: Store | undefined
   /** By default one user, with the token. */
   readonly accounts?: Accounts | undefined
+  /** By default people log in with tokens only. */
+  readonly signOn?: SignOn | undefined
   /** By default nothing is recorded. */
   readonly audit?: AuditLog | undefined
   /** Makes the queue once the places are known; by default nobody waits. */
@@ -140,10 +144,10 @@ export async function startService(options: ServiceOptions) {
 
   const front = options.front ?? (await createLoopbackFront())
   const app = createApp(front)
-  const { pages: loadPages } = options
+  const { pages: loadPages, signOn } = options
   const words = vocabularyOf(options.serviceName)
   const known = {
-    ...{ words, store, access, places, accounts, queue, front, clock, log },
+    ...{ words, store, access, places, accounts, signOn, queue, front, clock, log },
     seenBy: (user: User) => new SeenRuns(store, access.visibilityOf(user)),
     startedMs: clock.now()
   }
@@ -157,6 +161,7 @@ export async function startService(options: ServiceOptions) {
   const live = new LiveSamples(store)
   addRoutes(app, { facts, grids, runs, engines, verdicts, pages, live, maxUploadBytes }, [
     ...(loadPages ? loginRoutes({ ...known, loadPages }) : []),
+    ...(loadPages && signOn ? signOnRoutes({ ...known, loadPages }, signOn) : []),
     ...(pages ? pageRoutes({ facts, verdicts, pages }) : []),
     ...(pages ? downloadRoutes({ facts, runs, live, verdicts, pages }) : [])
   ])

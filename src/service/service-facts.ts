@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Vocabulary } from '../contract/vocabulary.js'
 import { RUN_STATUSES, type RunRecord } from '../contract/records.js'
+import type { SignOn } from './accounts/login/sign-on.js'
 import type { Accounts, User } from './accounts/users.js'
 import type { ProjectAccess } from './accounts/project-access.js'
 import type { Clock } from '../contract/clock.js'
@@ -22,6 +23,8 @@ export interface ServiceFacts {
   readonly seenBy: (user: User) => SeenRuns
   readonly places: Places
   readonly accounts: Accounts
+  /** Single sign-on; absent if people log in with tokens only. */
+  readonly signOn?: SignOn | undefined
   readonly queue: Queue
   readonly front: Front
   readonly clock: Clock

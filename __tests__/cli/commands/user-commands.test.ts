@@ -48,7 +48,13 @@ test('the documents have exactly these fields, and a token is only on standard o
   expect(rotated.token).not.toBe(anna.token)
   await type(`add ben@example.com --role viewer ${CONFIG}`)
   const listed = await type(`list --json ${CONFIG}`)
-  const since = { created: expect.any(String), last_seen: null, sign_ins: 0, issuer: null }
+  const since = {
+    created: expect.any(String),
+    last_seen: null,
+    sign_ins: 0,
+    token_expires: null,
+    issuer: null
+  }
   expect(JSON.parse(listed.out)).toEqual([
     { name: 'anna', role: 'admin', ...since },
     { name: 'ben@example.com', role: 'viewer', ...since }
@@ -80,11 +86,31 @@ test('people read the same', async () => {
   expect(out).toMatch(/^lg_\S+\n$/)
   expect(err).toBe('Added anna (admin).\nSave the token now: it is not shown again.\n')
   const { out: list } = await type(`list ${CONFIG}`)
-  expect(list).toMatch(/name +role +created +last seen/)
-  expect(list).toMatch(/anna +admin +20\S+ \S+ +never/)
+  expect(list).toMatch(/name +role +created +last seen +token ends/)
+  expect(list).toMatch(/anna +admin +20\S+ \S+ +never +never/)
   expect(list).not.toMatch(TOKEN)
   await type(`add ben --role admin ${CONFIG}`)
   expect((await type(`remove ben ${CONFIG}`)).out).toContain('Removed ben (admin)')
+})
+
+test('tokens end after the days that were given', async () => {
+  const { type, dataDir } = makeService()
+  const ofDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+  const { out, err } = await type(`add anna --role admin --days 90 ${CONFIG}`)
+  expect(out).toMatch(/^lg_\S+\n$/)
+  expect(err).toContain(`It ends on ${ofDays(90)}; whoever uses it is warned two weeks before.\n`)
+  expect((await type(`list ${CONFIG}`)).out).toMatch(new RegExp(`anna +admin .*${ofDays(90)}`))
+  const rotated = await type(`rotate anna --days 1 --json ${CONFIG}`)
+  expect(JSON.parse(rotated.out)).toMatchObject({
+    name: 'anna',
+    token_expires: expect.stringMatching(ofDays(1))
+  })
+  const database = openDatabase(dataDir)
+  database.exec('UPDATE users SET expires_ms = 0')
+  database.close()
+  expect((await type(`list ${CONFIG}`)).out).toContain('expired 1970-01-01')
+  const lasting = await type(`rotate anna --json ${CONFIG}`)
+  expect(Object.keys(JSON.parse(lasting.out) as object)).toEqual(['name', 'role', 'token'])
 })
 
 test('whoever ends a token learns what it has started and what goes on', async () => {
@@ -140,6 +166,8 @@ describe('mistakes', () => {
     [`list anna ${CONFIG}`, 'takes flags only'],
     [`rotate anna --role admin ${CONFIG}`, 'there is no flag --role here'],
     [`add a:b --role admin ${CONFIG}`, 'cannot be the name of a user'],
+    [`add anna --role admin --days 0 ${CONFIG}`, '--days: "0" is invalid'],
+    [`rotate anna --days soon ${CONFIG}`, '--days: "soon" is invalid'],
     [`rotate nobody ${CONFIG}`, 'there is no user "nobody"'],
     ['list --config nowhere.yml', 'cannot be read'],
     ['list --config wrong.yml', 'lisen']

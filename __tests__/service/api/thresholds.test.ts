@@ -29,6 +29,7 @@ const ACCOUNTS: Accounts = {
   takesTokenInAddress: true,
   admit: (token) => Promise.resolve(byName(token)),
   findByToken: byName,
+  findExpired: () => undefined,
   findBySession: byName,
   users: () => [],
   isRemoved: () => false,

@@ -23,6 +23,7 @@ tls: { certificate: cert.pem, key: keys/key.pem }   # reloaded when they change
 max-nodes: 4
 drain: 10m
 retention: { days: 90, size: 50GB, runs-per-project: 500 }
+login: { issuer: "https://id.example.com/realms/acme", client-id: loadgate, client-secret-file: client.secret, admins: [ops], members: [dev, qa] }
 metrics: { token-file: metrics.token }
 regions: { here: { processes: {} } }
 `
@@ -36,12 +37,27 @@ regions: { here: { processes: {} } }
       maxNodes: 4,
       drainMs: 600_000,
       retention: { days: 90, bytes: 50e9, runsPerProject: 500 },
+      login: {
+        ...{ issuer: 'https://id.example.com/realms/acme', clientId: 'loadgate', groupsClaim: 'groups' },
+        clientSecretFile: join(folder, 'client.secret'),
+        groups: { admin: ['ops'], member: ['dev', 'qa'], viewer: [] },
+        ...{ maxAgeSec: undefined, caFile: undefined }
+      },
       metrics: { tokenFile: join(folder, 'metrics.token') },
       regions: new Map([['here', { kind: 'processes' }]])
     })
   } finally {
     await rm(folder, { recursive: true })
   }
+})
+
+test('single sign-on needs an address that people are sent back to', () => {
+  const login = 'login: { issuer: "https://id.example.com?x", client-id: a, client-secret-file: s }\n'
+  expect(problemsOf(LOOPBACK + login)).toEqual([
+    'login: issuer: "https://id.example.com?x" is not an https address without user name and query, such as https://id.example.com',
+    'login: must have admins, members or viewers: the groups that may use the service',
+    'login needs external-url: the provider sends people back to <external-url>/login/callback, which is registered there'
+  ])
 })
 
 test('needs no more than an address on loopback and a folder', () => {

@@ -9,6 +9,7 @@ import {
   TLS_KEYS,
   parseConfig
 } from '../../../src/service/config/parse-config.js'
+import { LOGIN_KEYS } from '../../../src/service/config/parse-login.js'
 import { namesOf } from '../../../src/service/config/keys.js'
 import { OIDC_KEYS } from '../../../src/service/config/parse-oidc.js'
 
@@ -19,6 +20,7 @@ const INNER = {
   'behind-proxy': PROXY_KEYS,
   oidc: OIDC_KEYS,
   retention: RETENTION_KEYS,
+  login: LOGIN_KEYS,
   metrics: METRICS_KEYS
 }
 

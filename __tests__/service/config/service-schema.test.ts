@@ -13,6 +13,7 @@ const isValid = (yaml: string): boolean => validate(parse(yaml))
 const problemsOf = (yaml: string): readonly string[] => parseConfig(yaml, '/').problems
 
 const TLS = 'tls: { certificate: c.pem, key: k.pem }\n'
+const LOGIN = `external-url: https://load.example.com\n${TLS}login: { issuer: "https://id.example.com/a", client-id: x, client-secret-file: s,`
 /** Loopback, unless the example says where it listens. */
 const complete = (yaml: string): string =>
   `${/^listen:/m.test(yaml) ? '' : 'listen: 127.0.0.1:0\n'}${/^data:/m.test(yaml) ? '' : 'data: d\n'}${yaml}`
@@ -47,6 +48,8 @@ describe('an editor and the service agree', () => {
     'retention: { size: 50 GB }',
     'metrics: { token-file: t }',
     'metrics: { allow: [127.0.0.1] }',
+    `${LOGIN} members: [dev] }`,
+    `${LOGIN} admins: [a, "b c"], viewers: [7], groups-claim: teams, max-age: 10h, ca: ca.pem }`,
     'regions: { eu: { kubernetes: { namespace: load } }, here: { processes: {} } }',
     'projects: {}',
     'projects: { shop: {} }',
@@ -101,6 +104,14 @@ describe('an editor and the service agree', () => {
     'oidc: [{ issuer: https://a.example, audience: a, allow: [{ sub: a, role: owner }] }]',
     'oidc: [{ issuer: https://a.example, audience: a, allow: [{ iss: a, sub: a, role: admin }] }]',
     'oidc: [{ issuer: https://a.example, audience: a, secret: s, allow: [{ sub: a, role: admin }] }]',
+    `${LOGIN} }`,
+    `${LOGIN} members: [] }`,
+    `${LOGIN} members: dev }`,
+    `${LOGIN} members: [dev], max-age: 299 }`,
+    `${LOGIN} members: [dev], scope: openid }`,
+    `${LOGIN} members: [dev] }`.replace('https://id', 'http://id'),
+    `${LOGIN} members: [dev] }`.replace('client-id: x, ', ''),
+    `${LOGIN} members: [dev] }`.replace(/^external-url.*$/m, ''),
     'max-nodes: 0',
     'max-nodes: 1.5',
     'drain: soon',

@@ -68,7 +68,8 @@ function operation(act: (call: ApiCall) => Promise<void>, flags = CONNECTION_FLA
     const onAddress = (api: string, doubt?: string): void => {
       if (doubt !== undefined) ports.screen.err.write(`loadgate: ${plain(describeDoubt(api, doubt))}\n`)
     }
-    const client = new ServiceClient({ address, token: ports.token, words, clock, onAddress })
+    const onWarning = (warning: string): void => void ports.screen.err.write(`loadgate: ${plain(warning)}\n`)
+    const client = new ServiceClient({ address, token: ports.token, words, clock, onAddress, onWarning })
     const tell: ApiCall['tell'] = (text, document = readSent(client)) => say(ports, args, document, text)
     try {
       await act({ client, id: args.words[0] ?? '', args, ports, clock, cancelled, tell })

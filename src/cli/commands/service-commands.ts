@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { readServiceConfig } from '../../service/config/parse-config.js'
 import { ROLES } from '../../service/config/config.js'
-import { parseChoice } from '../../contract/setting-values.js'
+import { LONGEST_TOKEN_DAYS } from '../../contract/api/requests.js'
+import { parseChoice, parseInteger } from '../../contract/setting-values.js'
 import { flagsOf, UsageError, valueOf, type Arguments } from '../arguments.js'
 import { JSON_FLAG } from './baseline-commands.js'
 import { count } from '../../contract/text.js'
@@ -16,6 +17,13 @@ const USER_FLAGS = flagsOf({
 const ROLE_FLAG = {
   'role <role>':
     'What the user may do: admin (everything), member (run, and stop what is theirs) or viewer (read). Required.'
+}
+const DAYS_FLAG = {
+  'days <number>': `After how many days the token ends, up to ${LONGEST_TOKEN_DAYS}. Default: it does not end.`
+}
+
+function readDays(args: Arguments): number | undefined {
+  return valueOf(args, 'days', (text) => parseInteger(text, { least: 1, most: LONGEST_TOKEN_DAYS }))
 }
 
 function readConfig(args: Arguments, { workspace }: CommandPorts): ReturnType<typeof readServiceConfig> {
@@ -43,12 +51,13 @@ function userCommand(
 
 /** `loadgate user add <name>`: shows the token, this one time. */
 export const add: Runnable = {
-  flags: [...flagsOf(ROLE_FLAG), ...USER_FLAGS],
+  flags: [...flagsOf({ ...ROLE_FLAG, ...DAYS_FLAG }), ...USER_FLAGS],
   run: (args, ports) => {
     const role = valueOf(args, 'role', (text) => parseChoice(text, ROLES))
     if (role === undefined) throw new UsageError(`give the role of the user with --role: ${ROLES.join(', ')}`)
+    const days = readDays(args)
     const { run } = userCommand((users, name) => {
-      const added = users.add(name, role)
+      const added = users.add(name, role, days)
       return tellToken(added, `Added ${added.name} (${added.role}).`)
     })
     return run(args, ports)
@@ -56,8 +65,15 @@ export const add: Runnable = {
 }
 
 /** `loadgate user rotate <name>`: another token for the same user. */
-export const rotate = userCommand((users, typed) => {
-  const rotated = users.rotate(typed)
+export const rotate: Runnable = {
+  flags: [...flagsOf(DAYS_FLAG), ...USER_FLAGS],
+  run: (args, ports) => {
+    const days = readDays(args)
+    return userCommand((users, typed) => tellRotated(users.rotate(typed, days))).run(args, ports)
+  }
+}
+
+function tellRotated(rotated: ReturnType<Users['rotate']>) {
   const { name, role, waitingRuns, runsAtWork } = rotated
   const left = waitingRuns.length + runsAtWork.length
   const goOn = left === 1 ? 'of their runs goes on' : 'of their runs go on'
@@ -65,7 +81,7 @@ export const rotate = userCommand((users, typed) => {
   const note = `${left} ${goOn}, waiting or in progress; an admin can stop them: /?user=${encodeURIComponent(name)}`
   const done = `The earlier token of ${name} (${role}) is no longer valid.`
   return tellToken(rotated, done, left === 0 ? [] : [note])
-})
+}
 
 export const remove = userCommand((users, typed) => {
   const { name, role, issuer, waitingRuns, runsAtWork } = users.remove(typed)
@@ -77,26 +93,44 @@ export const remove = userCommand((users, typed) => {
 })
 
 export const list = userCommand((users) => {
-  const listed = users.users().map(({ name, role, createdMs, signIns, currentSignInMs, issuer }) => {
-    const times = { created: timeOf(createdMs), last_seen: timeOf(currentSignInMs), sign_ins: signIns }
-    return { name, role, ...times, issuer: issuer === '' ? null : issuer }
+  const listed = users.users().map((user) => {
+    const { name, role, createdMs, signIns, currentSignInMs, expiresMs, issuer } = user
+    return {
+      ...{ name, role, created: timeOf(createdMs), last_seen: timeOf(currentSignInMs), sign_ins: signIns },
+      ...{ token_expires: timeOf(expiresMs), issuer: issuer === '' ? null : issuer }
+    }
   })
   const hasIssuers = listed.some(({ issuer }) => issuer !== null)
-  const rows = listed.map((one) => {
-    const issuer = hasIssuers ? [one.issuer ?? ''] : []
-    return [one.name, one.role, shortTime(one.created), shortTime(one.last_seen), ...issuer]
-  })
+  const rows = listed.map((one) => [
+    ...[one.name, one.role, shortTime(one.created), shortTime(one.last_seen)],
+    ...[one.issuer === null ? describeEnd(one.token_expires) : '', ...(hasIssuers ? [one.issuer ?? ''] : [])]
+  ])
   const text =
     rows.length === 0
       ? 'There are no users yet; `loadgate user add <name> --role admin` adds the first one.'
-      : table(['name', 'role', 'created', 'last seen', ...(hasIssuers ? ['issuer'] : [])], rows)
+      : table(['name', 'role', 'created', 'last seen', 'token ends', ...(hasIssuers ? ['issuer'] : [])], rows)
   return { json: listed, text }
 })
 
 /** Only the token is on standard output, for `TOKEN=$(loadgate user add …)`. */
-function tellToken({ name, role, token }: ReturnType<Users['add']>, done: string, notes: string[] = []) {
+function tellToken(made: ReturnType<Users['add']>, done: string, notes: string[] = []) {
+  const { name, role, token, expiresMs } = made
   const save = 'Save the token now: it is not shown again.'
-  return { json: { name, role, token }, text: token, notes: [done, ...notes, save] }
+  if (expiresMs === undefined)
+    return { json: { name, role, token }, text: token, notes: [done, ...notes, save] }
+  const expires = new Date(expiresMs).toISOString()
+  const end = `It ends on ${expires.slice(0, 10)}; whoever uses it is warned two weeks before.`
+  return {
+    json: { name, role, token, token_expires: expires },
+    text: token,
+    notes: [done, ...notes, save, end]
+  }
+}
+
+function describeEnd(time: string | null): string {
+  if (time === null) return 'never'
+  const isOver = Date.parse(time) <= Date.now()
+  return isOver ? `expired ${time.slice(0, 10)}` : time.slice(0, 10)
 }
 
 /** Such a user is whom a token of its issuer names. */

@@ -115,11 +115,20 @@ const user = v.object({
   id: integer,
   email: text,
   role: about(text, 'An addition of this service.'),
-  authentication_token: about(text, '`redacted`, except in a service for one person.'),
+  authentication_token: about(
+    text,
+    '`redacted`, except in a service for one person, and in the replies that make a token.'
+  ),
   sign_in_count: count,
   current_sign_in_at: v.nullable(timestamp),
   last_sign_in_at: v.nullable(timestamp),
-  created_at: timestamp
+  created_at: timestamp,
+  token_expires_at: v.optional(
+    about(timestamp, 'Absent if the token does not end; an addition of this service.')
+  ),
+  issuer: v.optional(
+    about(text, 'The OpenID Connect issuer that vouches for the user; an addition of this service.')
+  )
 })
 
 const report = v.object({ _links: selfLink, ...runReport.entries })
@@ -190,6 +199,12 @@ export function replySchemas(words: Vocabulary) {
       _embedded: v.object({ users: v.array(user), credentials: v.array(credential) })
     }),
     User: user,
+    UserList: listOf({ users: v.array(user) }),
+    RemovedUser: v.object({
+      ...user.entries,
+      waiting_runs: about(v.array(text), 'The ids of their runs that wait, and never start.'),
+      runs_at_work: about(v.array(text), 'The ids of their runs that go on.')
+    }),
     Grid: grid,
     GridWithResources: gridWithResources,
     GridList: listOf({ grids: v.array(grid) }),

@@ -167,6 +167,23 @@ export const thresholdsRequest = v.object({
   )
 })
 
+const ROLES = ['admin', 'member', 'viewer'] as const
+export const LONGEST_TOKEN_DAYS = 3650
+
+/** The keys of `user[…]` for another token: an addition of this service. */
+export const tokenRequest = v.object({
+  days: v.optional(
+    integer(1, LONGEST_TOKEN_DAYS, 'After how many days the token ends; by default it does not.')
+  )
+})
+
+/** The keys of `user[…]` for another user: an addition of this service. */
+export const userRequest = v.object({
+  name: text('What the user is called: letters, digits and . _ @ + -', LONGEST_NAME),
+  role: choice(ROLES, 'What the user may do.'),
+  ...tokenRequest.entries
+})
+
 const LARGEST_PAGE = 999_999_999
 /** The query of a list. */
 export const pageQuery = v.object({

@@ -12,7 +12,7 @@ import { RETRY, retry } from '../../client/retry.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
 import { delayAbort, withDeadline } from '../deadline.js'
 import { asSentence, formatDuration, messageOf } from '../../contract/text.js'
-import { noteAddress, openClient } from '../gate.js'
+import { noteAddress, noteWarning, openClient } from '../gate.js'
 import type { Ports } from '../ports.js'
 import { endGrid } from '../run/end-run.js'
 import { gridPhaseOf } from '../run/run-status.js'
@@ -39,7 +39,8 @@ export async function startGrids(ports: GridStartPorts, settings: GridStartSetti
     (message) => log.warning(message)
   )
   const words = vocabularyOf(service.serviceName)
-  const client = openClient(ports, { ...service, words, clock, onAddress: noteAddress(log, saved) })
+  const told = { onAddress: noteAddress(log, saved), onWarning: noteWarning(log) }
+  const client = openClient(ports, { ...service, words, clock, ...told })
   try {
     const ids = await createAndAwait({ ports, settings, saved, client })
     // From here on, another step has to stop them.

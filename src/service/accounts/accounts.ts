@@ -5,7 +5,8 @@ import type { Role } from '../config/config.js'
 import { attempt } from '../errors.js'
 import { inTransaction } from '../store/database.js'
 import { hashSecret } from '../secrets.js'
-import { openSessionRows, Sessions } from './sessions.js'
+import { keepPerson, type Person } from './login/people.js'
+import { openSessionRows, Sessions, type SessionTerms } from './sessions.js'
 import {
   AccountError,
   type Accounts,
@@ -13,6 +14,7 @@ import {
   type NewToken,
   TokenError,
   type User,
+  type UserChanges,
   type UserDetails
 } from './users.js'
 
@@ -27,12 +29,13 @@ interface Row extends Omit<UserDetails, 'token'> {
   readonly tokenHash: Uint8Array
 }
 
-const DETAILS = `id, name, role, issuer, created_ms AS createdMs, sign_ins AS signIns,
+const DETAILS = `id, name, role, issuer, expires_ms AS expiresMs, created_ms AS createdMs, sign_ins AS signIns,
   current_sign_in_ms AS currentSignInMs, last_sign_in_ms AS lastSignInMs`
 
 /** The users in the database. It is read for every request, so that changes of another process apply at once. */
-export class TeamAccounts implements Accounts {
+export class TeamAccounts implements Accounts, UserChanges {
   readonly takesTokenInAddress = false
+  readonly changes = this
   readonly #sessions: Sessions
   /** When a sign-in of each user was last counted, so that a database that cannot be written is not tried for every request. */
   readonly #counted = new Map<number, number>()
@@ -52,11 +55,15 @@ export class TeamAccounts implements Accounts {
 
   findByToken(text: string, admitted?: User): User | undefined {
     if (this.issued?.covers(text)) return this.issued.find(text, admitted)
-    const row = this.#get('token_id', readTokenId(text))
-    const isRight = timingSafeEqual(hashSecret(text), row?.tokenHash ?? NOBODYS_HASH)
-    if (!row || !isRight) return undefined
+    const row = this.#getByToken(text)
+    if (!row || this.#hasExpired(row)) return undefined
     this.#countSignIn(row)
     return userOf(row)
+  }
+
+  findExpired(text: string): User | undefined {
+    const row = this.#getByToken(text)
+    return row && this.#hasExpired(row) ? userOf(row) : undefined
   }
 
   users(): UserDetails[] {
@@ -71,44 +78,69 @@ export class TeamAccounts implements Accounts {
   openSession({ id }: User, token: string): string {
     if (this.issued?.covers(token))
       throw new TokenError(403, 'a token of an issuer is for programs: it opens no session in a browser')
-    return this.#sessions.open(id, token)
+    return this.#sessions.open(id, hashSecret(token))
+  }
+
+  /** Opens a session for a person whom a provider vouches for. */
+  signIn(person: Person, terms: SessionTerms): { user: User; cookie: string } {
+    const id = inTransaction(this.database, () => keepPerson(this.database, person, this.clock.now()))
+    const row = this.#get('id', id)
+    if (!row) throw new AccountError(`${person.name} has just been removed; log in again`)
+    this.#countSignIn(row)
+    const { role } = person
+    return {
+      user: userOf(row, { ...terms, role }),
+      cookie: this.#sessions.open(id, row.tokenHash, { ...terms, role })
+    }
+  }
+
+  /** Of the user whose session it is; empty for a user with a token. */
+  issuerOf(cookie: string): string {
+    const session = this.#sessions.find(cookie)
+    return (session && this.#get('id', session.userId)?.issuer) ?? ''
   }
 
   findBySession(cookie: string): User | undefined {
     const session = this.#sessions.find(cookie)
     const row = session && this.#get('id', session.userId)
-    return row && timingSafeEqual(session.tokenHash, row.tokenHash) ? userOf(row) : undefined
+    if (!row || this.#hasExpired(row)) return undefined
+    return timingSafeEqual(session.tokenHash, row.tokenHash) ? userOf(row, session) : undefined
   }
 
   closeSession(cookie: string): void {
     this.#sessions.close(cookie)
   }
 
-  add(name: string, role: Role): NewToken {
+  add(name: string, role: Role, expiresMs?: number): NewToken {
     checkName(name)
     const token = createToken()
-    inTransaction(this.database, () => {
+    const id = inTransaction(this.database, () => {
       const known = this.#get('name', name)
       if (known)
         throw new AccountError(
-          `there is a user ${known.name} already; \`loadgate user rotate\` gives a user another token`
+          known.issuer === ''
+            ? `there is a user ${known.name} already; \`loadgate user rotate\` gives a user another token`
+            : `there is a user ${known.name} already, who comes from ${known.issuer}; choose another name`
         )
-      this.database
-        .prepare('INSERT INTO users (name, role, token_id, token_hash, created_ms) VALUES (?, ?, ?, ?, ?)')
-        .run(name, role, token.id, token.hash, this.clock.now())
+      return this.database
+        .prepare(
+          'INSERT INTO users (name, role, token_id, token_hash, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?)'
+        )
+        .run(name, role, token.id, token.hash, this.clock.now(), expiresMs ?? null).lastInsertRowid
     })
-    return { name, role, token: token.text }
+    return { id: Number(id), name, role, token: token.text, ...(expiresMs !== undefined && { expiresMs }) }
   }
 
-  /** Gives a user another token; the earlier one and its sessions end at once. */
-  rotate(name: string): NewToken & User {
+  rotate(name: string, expiresMs?: number): NewToken & User {
     const token = createToken()
     const user = inTransaction(this.database, () => {
-      const { id, issuer } = this.#require(name)
+      const { id, name: known, issuer } = this.#require(name)
       if (issuer !== '')
-        throw new AccountError(`${name} has no token here: it comes with those of its issuer, ${issuer}`)
-      const sql = 'UPDATE users SET token_id = ?, token_hash = ? WHERE id = ?'
-      this.database.prepare(sql).run(token.id, token.hash, id)
+        throw new AccountError(
+          `${known} has no token here: ${issuer} says who that is; \`loadgate user add\` adds a user with a token`
+        )
+      const sql = 'UPDATE users SET token_id = ?, token_hash = ?, expires_ms = ? WHERE id = ?'
+      this.database.prepare(sql).run(token.id, token.hash, expiresMs ?? null, id)
       this.#closeSessions(id)
       return userOf(this.#require(name))
     })
@@ -118,11 +150,11 @@ export class TeamAccounts implements Accounts {
   remove(name: string): User & Pick<UserDetails, 'issuer'> {
     return inTransaction(this.database, () => {
       const { issuer, ...row } = this.#require(name)
-      const user = { ...userOf({ issuer, ...row }), issuer }
-      // Those of issuers are admins only as long as the config file says so.
-      const isAdmin = (one: Pick<UserDetails, 'role' | 'issuer'>): boolean =>
+      const user = { ...userOf(row), issuer }
+      // Only those with a token of this service: others are admins as long as their issuer says so.
+      const isOwnAdmin = (one: Pick<UserDetails, 'role' | 'issuer'>): boolean =>
         one.role === 'admin' && one.issuer === ''
-      if (isAdmin(user) && !this.users().some((one) => isAdmin(one) && one.id !== user.id))
+      if (isOwnAdmin(user) && !this.users().some((one) => one.id !== user.id && isOwnAdmin(one)))
         throw new AccountError(`${user.name} is the last admin; add another one before you remove this one`)
       this.database.prepare('DELETE FROM users WHERE id = ?').run(user.id)
       this.#closeSessions(user.id)
@@ -153,6 +185,16 @@ export class TeamAccounts implements Accounts {
     return row
   }
 
+  #getByToken(text: string): Row | undefined {
+    const row = this.#get('token_id', readTokenId(text))
+    const isRight = timingSafeEqual(hashSecret(text), row?.tokenHash ?? NOBODYS_HASH)
+    return isRight ? row : undefined
+  }
+
+  #hasExpired({ expiresMs }: Row): boolean {
+    return expiresMs !== null && expiresMs <= this.clock.now()
+  }
+
   #get(column: 'id' | 'name' | 'token_id', value: string | number): Row | undefined {
     const sql = `SELECT ${DETAILS}, token_hash AS tokenHash FROM users WHERE ${column} = ?`
     return this.database.prepare(sql).get(value) as unknown as Row | undefined
@@ -162,12 +204,18 @@ export class TeamAccounts implements Accounts {
 function checkName(name: string): void {
   if (!NAME.test(name))
     throw new AccountError(
-      `${JSON.stringify(name)} cannot be the name of a user: 1 to 64 letters (a to z), digits and . _ @ + - are accepted, and it cannot start with . or -`
+      `${JSON.stringify(name)} cannot be the name of a user: 1 to 64 letters (a to z), digits and . _ @ + - are accepted, and it cannot start with . or -`,
+      422
     )
 }
 
-function userOf({ id, name, role }: Row): User {
-  return { id, name, role }
+/** A session may say what the person may do. */
+function userOf({ id, name, role, expiresMs }: Omit<Row, 'issuer'>, session: SessionTerms = {}): User {
+  return {
+    ...{ id, name, role: session.role ?? role },
+    ...(session.groups && { claims: { groups: session.groups } }),
+    ...(expiresMs !== null && { expiresMs })
+  }
 }
 
 const ID_BYTES = 6

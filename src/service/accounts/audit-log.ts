@@ -17,7 +17,7 @@ export interface AuditEntry {
   readonly address?: string | undefined
   readonly requestId?: string | undefined
   readonly status?: number | undefined
-  /** Why it was refused. */
+  /** Why it was refused, or why somebody could not log in. */
   readonly reason?: string | undefined
   /** How many more of the same there were, where not each has a line. */
   readonly more?: number | undefined
@@ -90,8 +90,8 @@ function textOf(text: string | undefined): string | null {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** For the audit log: how the caller signed in, why not, and what was created. */
-    audited: { login?: 'right' | 'wrong'; reason?: string; created?: string }
+    /** For the audit log: how the caller signed in and why not, what was created, and what else than the id in the path was changed. */
+    audited: { login?: 'right' | 'wrong'; reason?: string; created?: string; target?: string }
   }
 }
 
@@ -124,14 +124,14 @@ export function auditRequests(app: FastifyInstance, { audit, clock }: { audit: A
 function describe(request: FastifyRequest, status: number) {
   const { effect } = request.routeOptions.config
   // Absent if the request was refused before any guard saw it.
-  const { login, reason, created } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}
+  const { login, reason, created, target } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}
   const user = request.user as FastifyRequest['user'] | undefined
   const { id } = (request.params ?? {}) as { id?: string }
   if (status === 429 || login === 'wrong') return { action: 'login.failed', reason }
   if (login === 'right') return { action: 'login', user }
   if (status === 403) return { action: 'refused', user, target: describeTarget(request, id), reason }
   if (effect === undefined || user === undefined) return undefined
-  return { action: effect, user, target: id ?? created, ...(id !== undefined && { created }) }
+  return { action: effect, user, target: target ?? id ?? created, ...(id !== undefined && { created }) }
 }
 
 function describeTarget({ method, routeOptions }: FastifyRequest, id: string | undefined): string {

@@ -8,6 +8,7 @@ import { RunTable } from '../store/tables.js'
 import { TeamAccounts } from './accounts.js'
 import { findOperator, openAuditLog } from './audit-log.js'
 import type { Role } from '../config/config.js'
+import { endAfter } from './token-end.js'
 import type { User } from './users.js'
 
 interface Unfinished {
@@ -44,9 +45,11 @@ export function openUsers(dataDir: string, log: (line: string) => void) {
     }
   }
   return {
-    add: (name: string, role: Role) => record('user.add', () => accounts.add(name, role)),
+    add: (name: string, role: Role, days?: number) =>
+      record('user.add', () => accounts.add(name, role, endAfter(days, systemClock.now()))),
     users: () => explain(() => accounts.users()),
-    rotate: (name: string) => withRuns(record('user.rotate', () => accounts.rotate(name))),
+    rotate: (name: string, days?: number) =>
+      withRuns(record('user.rotate', () => accounts.rotate(name, endAfter(days, systemClock.now())))),
     remove: (name: string) => withRuns(record('user.remove', () => accounts.remove(name))),
     close: () => database.close()
   }

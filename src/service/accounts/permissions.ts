@@ -5,7 +5,7 @@ import type { GridWish } from '../store/store.js'
 import type { GridRecord, RunRecord, UserReference } from '../../contract/records.js'
 import type { Accounts, User } from './users.js'
 
-/** What requests can change, and who may: anyone, members, or the owner of the run or grid in the path. */
+/** What requests can change, and who may: anyone, members, admins, or the owner of the run or grid in the path. */
 const EFFECTS = {
   login: 'anyone',
   logout: 'anyone',
@@ -14,7 +14,10 @@ const EFFECTS = {
   'run.repeat': 'owner of run',
   'run.thresholds': 'owner of run',
   'grid.create': 'member',
-  'grid.terminate': 'owner of grid'
+  'grid.terminate': 'owner of grid',
+  'user.add': 'admin',
+  'user.rotate': 'admin',
+  'user.remove': 'admin'
 } as const
 export type Effect = keyof typeof EFFECTS
 
@@ -55,11 +58,20 @@ export function checkPermission(
 ): void {
   const need = EFFECTS[effect]
   if (need === 'anyone') return
+  if (need === 'admin') {
+    requireAdmin(user)
+    return
+  }
   requireMember(user)
   if (need === 'member' || id === undefined) return
   const kind = need === 'owner of run' ? 'run' : 'grid'
   const record = seen[kind](id)
   if (record) requireOwner(user, record, `${kind} ${record.id}`, accounts)
+}
+
+export function requireAdmin({ name, role }: User): void {
+  if (role !== 'admin')
+    throw new RequestError(403, `${name} is a ${role}, and only admins see and change users; ask an admin`)
 }
 
 function requireMember(user: User): void {

@@ -1,12 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../contract/clock.js'
+import type { Role } from '../config/config.js'
 import { attempt } from '../errors.js'
 import { refuseWrite } from '../store/database-errors.js'
 import { hashSecret } from '../secrets.js'
 
-interface SessionRow {
+/** What whoever opens a session says of it, beyond whose it is. */
+export interface SessionTerms {
+  /** It ends by then, however often it is used. */
+  readonly latestMs?: number | null
+  /** What the person may do, where that is decided at each login. */
+  readonly role?: Role | null
+  /** The groups that the person was in. */
+  readonly groups?: readonly string[] | null
+}
+
+interface SessionRow extends SessionTerms {
   readonly userId: number
+  /** Of the user's token as it was: a session ends with it. */
   readonly tokenHash: Uint8Array
   readonly createdMs: number
   readonly expiresMs: number
@@ -24,18 +36,24 @@ export interface SessionRows {
 export function openSessionRows(database: DatabaseSync): SessionRows {
   const bytesOf = (hash: string): Uint8Array => Buffer.from(hash, 'hex')
   return {
-    get: (hash) =>
+    get: (hash) => {
+      const row = database
+        .prepare(
+          'SELECT user_id AS userId, token_hash AS tokenHash, created_ms AS createdMs, expires_ms AS expiresMs, latest_ms AS latestMs, role, groups FROM sessions WHERE hash = ?'
+        )
+        .get(bytesOf(hash)) as unknown as
+        (Omit<SessionRow, 'groups'> & { readonly groups: string | null }) | undefined
+      return row && { ...row, groups: row.groups === null ? null : (JSON.parse(row.groups) as string[]) }
+    },
+    set: (hash, { userId, tokenHash, createdMs, expiresMs, latestMs = null, role = null, groups = null }) =>
       database
         .prepare(
-          'SELECT user_id AS userId, token_hash AS tokenHash, created_ms AS createdMs, expires_ms AS expiresMs FROM sessions WHERE hash = ?'
+          'INSERT OR REPLACE INTO sessions (hash, user_id, token_hash, created_ms, expires_ms, latest_ms, role, groups) VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
         )
-        .get(bytesOf(hash)) as unknown as SessionRow | undefined,
-    set: (hash, { userId, tokenHash, createdMs, expiresMs }) =>
-      database
-        .prepare(
-          'INSERT OR REPLACE INTO sessions (hash, user_id, token_hash, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?)'
-        )
-        .run(bytesOf(hash), userId, tokenHash, createdMs, expiresMs),
+        .run(
+          ...[bytesOf(hash), userId, tokenHash, createdMs, expiresMs],
+          ...[latestMs, role, groups && JSON.stringify(groups)]
+        ),
     delete: (hash) => database.prepare('DELETE FROM sessions WHERE hash = ?').run(bytesOf(hash)),
     removeExpired: (nowMs) => {
       database.prepare('DELETE FROM sessions WHERE expires_ms <= ?').run(nowMs)
@@ -64,13 +82,13 @@ export class Sessions {
   ) {}
 
   /** The value of the cookie. The session belongs to the token that was checked, whatever happens to the user meanwhile. */
-  open(userId: number, token: string): string {
+  open(userId: number, tokenHash: Uint8Array, terms: SessionTerms = {}): string {
     const cookie = randomBytes(SECRET_BYTES).toString('base64url')
     const nowMs = this.clock.now()
-    const row = { userId, tokenHash: hashSecret(token), createdMs: nowMs, expiresMs: nowMs + LONGEST_IDLE_MS }
+    const row = { userId, tokenHash, createdMs: nowMs, ...terms }
     try {
       this.rows.removeExpired(nowMs)
-      this.rows.set(keyOf(cookie), row)
+      this.rows.set(keyOf(cookie), { ...row, expiresMs: endOf(row, nowMs) })
     } catch (thrown) {
       throw refuseWrite(thrown, 'you cannot log in')
     }
@@ -78,11 +96,11 @@ export class Sessions {
   }
 
   /** Whose it is, and the token it was opened with: the caller compares it with the user's current one. */
-  find(cookie: string): Pick<SessionRow, 'userId' | 'tokenHash'> | undefined {
+  find(cookie: string): SessionRow | undefined {
     const nowMs = this.clock.now()
     const row = this.rows.get(keyOf(cookie))
     if (!row || row.expiresMs <= nowMs) return undefined
-    const expiresMs = Math.min(nowMs + LONGEST_IDLE_MS, row.createdMs + LONGEST_MS)
+    const expiresMs = endOf(row, nowMs)
     if (expiresMs - row.expiresMs < PROLONG_AFTER_MS) return row
     // On a full disk a page is still shown; the next visit tries again.
     attempt(() => this.rows.set(keyOf(cookie), { ...row, expiresMs }))
@@ -96,6 +114,11 @@ export class Sessions {
       throw refuseWrite(thrown, 'you cannot log out')
     }
   }
+}
+
+/** When it ends unless it is used again. */
+function endOf({ createdMs, latestMs }: Pick<SessionRow, 'createdMs' | 'latestMs'>, nowMs: number): number {
+  return Math.min(nowMs + LONGEST_IDLE_MS, createdMs + LONGEST_MS, latestMs ?? Infinity)
 }
 
 function keyOf(cookie: string): string {

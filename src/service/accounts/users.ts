@@ -11,6 +11,8 @@ export interface User {
   readonly role: Role
   /** What their issuer says of them; undefined for a user with a token of this service. */
   readonly claims?: Claims
+  /** When the user's token ends; absent if it does not. */
+  readonly expiresMs?: number
 }
 
 /** By their names; of ID tokens those that are plain values, as text. */
@@ -27,7 +29,10 @@ export function repositoryOf(claims: Claims): string | undefined {
   return claimOf(claims, 'repository') ?? claimOf(claims, 'project_path')
 }
 
-export interface UserDetails extends User {
+export interface UserDetails extends Omit<User, 'expiresMs'> {
+  /** Who says who it is: the address of an OpenID Connect issuer, or empty for a user with a token of this service. */
+  readonly issuer: string
+  readonly expiresMs: number | null
   readonly createdMs: number
   /** How many hours had a login or a request to the API. */
   readonly signIns: number
@@ -35,8 +40,6 @@ export interface UserDetails extends User {
   readonly lastSignInMs: number | null
   /** Undefined where only its hash is known. */
   readonly token: string | undefined
-  /** Who says that there is this user; empty for one that `user add` has made. */
-  readonly issuer: string
 }
 
 export interface Accounts {
@@ -46,6 +49,8 @@ export interface Accounts {
   admit(token: string): Promise<User | undefined>
   /** Without asking anyone: for what is checked again while a request goes on, which was `admitted` as that user. */
   findByToken(token: string, admitted?: User): User | undefined
+  /** Whose token it was, if it is right and has expired: only whoever holds it learns that. */
+  findExpired(token: string): User | undefined
   users(): readonly UserDetails[]
   /** Whether there is no such user any more. What a command beside the service does holds at once. */
   isRemoved(id: number): boolean
@@ -53,10 +58,21 @@ export interface Accounts {
   openSession(user: User, token: string): string
   findBySession(cookie: string): User | undefined
   closeSession(cookie: string): void
+  /** Absent where there is one user. */
+  readonly changes?: UserChanges | undefined
+}
+
+/** What admins change, by the API or by a command. */
+export interface UserChanges {
+  /** The token ends then, if a time is given. */
+  add(name: string, role: Role, expiresMs?: number): NewToken
+  /** Gives a user another token; the earlier one and its sessions end at once. */
+  rotate(name: string, expiresMs?: number): NewToken & User
+  remove(name: string): User & Pick<UserDetails, 'issuer'>
 }
 
 /** A user whose token was just made; it is shown this one time. */
-export type NewToken = Pick<User, 'name' | 'role'> & { readonly token: string }
+export type NewToken = Pick<User, 'id' | 'name' | 'role' | 'expiresMs'> & { readonly token: string }
 
 /** Tokens that others issue and sign, such as GitHub's ID tokens. */
 export interface IssuedTokens {
@@ -83,6 +99,13 @@ export class TokenError extends RequestError {
 /** A change of the users that is not possible; the message says why. */
 export class AccountError extends Error {
   override name = 'AccountError'
+  constructor(
+    message: string,
+    /** Of a reply that says so. */
+    readonly statusCode: 409 | 422 = 409
+  ) {
+    super(message)
+  }
 }
 
 const USER: User = { id: 1, name: 'user@localhost', role: 'admin' }
@@ -106,20 +129,22 @@ export function createSingleUser(
     takesTokenInAddress: true,
     admit: (guess) => Promise.resolve(findByToken(guess)),
     findByToken,
+    findExpired: () => undefined,
     users: () => [
       {
         ...USER,
         token,
+        issuer: '',
+        expiresMs: null,
         createdMs: startedMs,
         signIns: 1,
         currentSignInMs: startedMs,
-        lastSignInMs: startedMs,
-        issuer: ''
+        lastSignInMs: startedMs
       }
     ],
     // Everything in the data folder belongs to this user.
     isRemoved: () => false,
-    openSession: ({ id }, verified) => sessions.open(id, verified),
+    openSession: ({ id }, verified) => sessions.open(id, hashSecret(verified)),
     // A restarted service with the same token recognizes its visitors; with another one it does not.
     findBySession: (cookie) => {
       const session = sessions.find(cookie)

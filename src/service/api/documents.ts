@@ -240,6 +240,15 @@ export function shownTo(user: User, { accounts }: ServiceFacts): UserDetails[] {
     .map((one) => (one.id === user.id ? { ...one, role: user.role } : one))
 }
 
+export function userListDocument(page: number, { accounts }: ServiceFacts): Reply<'UserList'> {
+  const all = accounts.users()
+  const { offset, limit } = sliceOf(page)
+  return listDocument(
+    { page, total: all.length, linkOf: (number) => `/users?page=${number}` },
+    { users: all.slice(offset, offset + limit).map(userDocument) }
+  )
+}
+
 export function userDocument(user: UserDetails): Reply<'User'> {
   return {
     _links: { self: linkTo(`/users/${user.id}`), account: linkTo('/account') },
@@ -250,6 +259,8 @@ export function userDocument(user: UserDetails): Reply<'User'> {
     sign_in_count: user.signIns,
     current_sign_in_at: timestampOrNull(user.currentSignInMs),
     last_sign_in_at: timestampOrNull(user.lastSignInMs),
-    created_at: timestamp(user.createdMs)
+    created_at: timestamp(user.createdMs),
+    ...(user.expiresMs !== null && { token_expires_at: timestamp(user.expiresMs) }),
+    ...(user.issuer !== '' && { issuer: user.issuer })
   }
 }

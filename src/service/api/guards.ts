@@ -4,6 +4,7 @@ import { RequestError } from '../errors.js'
 import { cannotFind, type ServiceFacts } from '../service-facts.js'
 import { type AuditLog, auditRequests } from '../accounts/audit-log.js'
 import { checkPermission, requireDeclaredEffects } from '../accounts/permissions.js'
+import { warnOfEnd } from '../accounts/token-end.js'
 import type { User } from '../accounts/users.js'
 import { foreignPage } from '../http/front.js'
 import {
@@ -13,6 +14,7 @@ import {
   endWithAccess,
   findVisitor,
   isPageRequest,
+  refuseExpired,
   refuseGuess
 } from '../pages/page-access.js'
 
@@ -27,6 +29,9 @@ declare module 'fastify' {
     open?: 'page' | 'probe'
   }
 }
+
+/** What whoever uses a token should know; clients show it. */
+const WARNING_HEADER = 'x-loadgate-warning'
 
 /** Wrong tokens per network and minute. A correct one is never refused, because many runners share an address. */
 const MOST_GUESSES = 20
@@ -52,8 +57,12 @@ export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: Au
     const token = isPage && findVisitor(request, guarded) ? undefined : readToken(request, { isPage })
     const { accounts } = guarded
     const user = token === undefined ? undefined : await admitToken(request, reply, { token, accounts })
+    const expired = user || token === undefined ? undefined : accounts.findExpired(token)
     if (user) request.user = user
+    else if (expired) throw refuseExpired(request, expired)
     else if (token !== undefined) await refuseGuess(request, reply)
+    const warning = user && warnOfEnd(user, guarded.clock.now())
+    if (warning !== undefined) void reply.header(WARNING_HEADER, warning)
     const findUser = (admitted?: User): User | undefined =>
       token !== undefined && user ? accounts.findByToken(token, admitted) : findVisitor(request, guarded)
     if (isPage) {

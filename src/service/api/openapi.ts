@@ -6,7 +6,9 @@ import {
   resultQuery,
   runRequest,
   runsQuery,
-  thresholdsRequest
+  thresholdsRequest,
+  tokenRequest,
+  userRequest
 } from '../../contract/api/requests.js'
 import type { Vocabulary } from '../../contract/vocabulary.js'
 
@@ -19,6 +21,7 @@ interface Operation {
   readonly query?: Schema
   /** The content of the body by its media type. */
   readonly body?: Readonly<Record<string, unknown>>
+  readonly isBodyOptional?: boolean
   readonly status?: number
   /** A document, or the media type of a file. */
   readonly reply: ReplyName | { readonly file: string }
@@ -49,7 +52,6 @@ const JSON_TYPE = 'application/json'
 export function operationsOf(words: Vocabulary): Readonly<Record<string, Operation>> {
   const runs = `/${words.runs}`
   const run = `${runs}/:id`
-  const gridBody = formOf('grid', gridRequest)
   const endGrid = {
     summary: 'Terminates a grid. A run that uses it ends.',
     reply: 'GridWithResources',
@@ -57,11 +59,30 @@ export function operationsOf(words: Vocabulary): Readonly<Record<string, Operati
   } as const
   return {
     'GET /account': { summary: 'The account: its users, and its credentials.', reply: 'Account' },
+    'GET /users': {
+      summary: 'All users, for admins; an addition of this service, as are the other operations on users.',
+      ...{ query: pageQuery, reply: 'UserList', errors: [403] }
+    },
     'GET /users/:id': { summary: 'A user of the account.', reply: 'User', errors: [404] },
+    'POST /users': {
+      summary: 'Adds a user. The token is in this reply, and in no later one.',
+      body: bodiesOf('user', userRequest),
+      ...{ status: 201, reply: 'User', errors: [403, 409, 422] }
+    },
+    'POST /users/:id/rotate': {
+      summary:
+        'Gives a user another token, in this reply only. The earlier one and its sessions end at once.',
+      body: bodiesOf('user', tokenRequest),
+      ...{ isBodyOptional: true, reply: 'User', errors: [403, 404, 409, 422] }
+    },
+    'DELETE /users/:id': {
+      summary: 'Removes a user, with their token and sessions. Their runs stay.',
+      ...{ reply: 'RemovedUser', errors: [403, 404, 409] }
+    },
     'GET /openapi.json': { summary: 'This description.', reply: { file: JSON_TYPE } },
     'POST /grids': {
       summary: 'Creates a grid.',
-      body: { [MULTIPART]: gridBody, [FORM]: gridBody, [JSON_TYPE]: nested('grid', gridRequest) },
+      body: bodiesOf('grid', gridRequest),
       ...{ status: 201, reply: 'Grid', errors: [403, 422] }
     },
     'GET /grids': { summary: 'The grids, the newest first.', query: pageQuery, reply: 'GridList' },
@@ -175,7 +196,16 @@ export function describeApi(words: Vocabulary, { url, version }: { url: string; 
 
 /** `name` is the method and the path. */
 function describe(name: string, operation: Operation): Record<string, unknown> {
-  const { summary, description, query, body, status = 200, reply, errors = [] } = operation
+  const {
+    summary,
+    description,
+    query,
+    body,
+    isBodyOptional = false,
+    status = 200,
+    reply,
+    errors = []
+  } = operation
   const parameters = [
     ...[...name.matchAll(/:(\w+)/g)].map(([, id]) => ({
       ...{ name: id, in: 'path', required: true, schema: { type: 'string' } }
@@ -196,7 +226,7 @@ function describe(name: string, operation: Operation): Record<string, unknown> {
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
-        required: true,
+        required: !isBodyOptional,
         content: Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, { schema }]))
       }
     }),
@@ -217,6 +247,12 @@ function objectOf(schema: Schema) {
   const converted = toJsonSchema(schema, CONVERSION)
   delete converted.$schema
   return converted as { properties: Record<string, unknown>; required?: string[] }
+}
+
+/** The same keys as a form or as JSON. */
+function bodiesOf(word: string, schema: Schema) {
+  const form = formOf(word, schema)
+  return { [MULTIPART]: form, [FORM]: form, [JSON_TYPE]: nested(word, schema) }
 }
 
 /** `{"grid": {…}}`. */

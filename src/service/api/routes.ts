@@ -31,14 +31,13 @@ import {
   partListDocument,
   projectListDocument,
   runDocument,
-  runListDocument,
-  shownTo,
-  userDocument
+  runListDocument
 } from './documents.js'
 import { readPackageVersion } from '../version.js'
 import { describeApi } from './openapi.js'
 import { readBody } from './request-body.js'
 import { findEndedRun, sendArchive, sendResults, sendUploaded, sendVerdict } from './send-files.js'
+import { userRoutes } from './user-routes.js'
 import { readGridSpec, readRunRequest } from './validation.js'
 
 export interface ServicePorts extends Omit<PageParts, 'pages'> {
@@ -107,12 +106,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
   }
   return [
     route('GET', '/account', {}, ({ user }) => accountDocument(user, facts)),
-    route('GET', '/users/:id', {}, (request) => {
-      const { id } = request.params as { id: string }
-      const found = shownTo(request.user, facts).find((user) => String(user.id) === id)
-      if (!found) throw cannotFind()
-      return userDocument(found)
-    }),
+    ...userRoutes(facts),
     route('GET', '/openapi.json', {}, () =>
       describeApi(facts.words, { url: facts.front.baseUrl(), version: readPackageVersion() })
     ),

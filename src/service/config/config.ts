@@ -14,6 +14,8 @@ export interface ServiceConfig {
   readonly maxNodes: number | undefined
   readonly drainMs: number
   readonly retention: Retention
+  /** Single sign-on; undefined if people sign in with tokens only. */
+  readonly login: LoginConfig | undefined
   readonly metrics: { readonly tokenFile?: string; readonly allow?: readonly string[] } | undefined
   readonly regions: Regions | undefined
   /** Undefined if everyone sees everything. */
@@ -46,6 +48,20 @@ export interface AllowRule {
 
 /** Names of claims with the patterns of their values; at least one. */
 export type ClaimPatterns = readonly (readonly [name: string, pattern: string])[]
+
+/** How people sign in with OpenID Connect. */
+export interface LoginConfig {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecretFile: string
+  /** Who may do what, by the names of groups. */
+  readonly groups: Readonly<Record<Role, readonly string[]>>
+  readonly groupsClaim: string
+  /** A session ends so long after the person proved to the provider who they are. */
+  readonly maxAgeSec: number | undefined
+  /** Certificates that the provider's is signed by, besides those that Node knows. */
+  readonly caFile: string | undefined
+}
 
 /** Whatever is beyond one of these limits is deleted, oldest first; what is undefined has no limit. */
 export interface Retention {

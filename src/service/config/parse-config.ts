@@ -9,6 +9,7 @@ import { type Retention, type ServiceConfig, ConfigError } from './config.js'
 import { readProjects } from './parse-projects.js'
 import { atLeastOne, Keys, namesOf, parsing, parseSize, type Read, readDuration } from './keys.js'
 import { readOidc } from './parse-oidc.js'
+import { readLogin } from './parse-login.js'
 
 /** What could not be read is undefined, and noted. */
 type ReadConfig = { readonly [K in keyof ServiceConfig]: ServiceConfig[K] | undefined }
@@ -35,11 +36,16 @@ export function parseConfig(text: string, folder: string) {
     maxNodes: keys.take('max-nodes', parsing(atLeastOne)),
     drainMs: keys.has('drain') ? keys.take('drain', readDuration) : readDuration(DEFAULT_DRAIN, note),
     retention: keys.take('retention', readRetention) ?? {},
+    login: keys.take('login', (given, noteIt) => readLogin(given, noteIt, readPath)),
     metrics: keys.take('metrics', (given, noteIt) => readMetrics(given, noteIt, readPath)),
     regions: keys.take('regions', readRegions),
     projects: keys.take('projects', readProjects)
   }
   checkReach(config, keys, note)
+  if (keys.has('login') && !keys.has('external-url'))
+    note(
+      'login needs external-url: the provider sends people back to <external-url>/login/callback, which is registered there'
+    )
   return { config: problems.length === 0 ? (config as ServiceConfig) : undefined, problems }
 }
 
@@ -147,6 +153,8 @@ export const CONFIG_KEYS = {
     'How long runs and uploads may go on when the service is told to end (SIGTERM), such as `10m`, or whole seconds; after that runs are ended and their results so far kept.',
   retention:
     'What is beyond one of these limits is deleted, the oldest first. Default: nothing is ever deleted.',
+  login:
+    'People sign in with single sign-on (OpenID Connect). The provider has to know the redirect address `<external-url>/login/callback`. Default: with tokens only.',
   metrics: 'Serve `/metrics` to callers with this token, or from these addresses. Default: nobody.',
   regions: 'Where the nodes of each region run. Default: every region is this machine.',
   projects:

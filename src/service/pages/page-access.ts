@@ -5,7 +5,9 @@ import { route, type Route, type ServiceFacts } from '../service-facts.js'
 import { type Accounts, TokenError, type User } from '../accounts/users.js'
 import type { Front } from '../http/front.js'
 import type { LoginForm } from '../../report/page/served/served-pages.js'
-import { loginPath, readForm, readNextPath, PAGE_HEADERS, sendPage } from './send-page.js'
+import { readCookie, signOnCookie, signsOn } from './cookies.js'
+import { loginPath, readForm, readNextPath, PAGE_HEADERS, sendPage, signOnPath } from './send-page.js'
+import { describeExpired } from '../accounts/token-end.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -45,13 +47,14 @@ export async function admitToPage(request: FastifyRequest, reply: FastifyReply, 
     return
   }
   if (!['GET', 'HEAD'].includes(request.method) || !asksForHtml(request)) throw endedSession()
-  void reply.code(401)
   // A browser that follows a link of another site leaves the cookie out. What a page of this service leads to gets it; and the login
   // sends whoever has a session on, and never comes here again.
   const { 'sec-fetch-site': site, 'sec-fetch-mode': mode } = request.headers
+  const next = readNextPath(request.originalUrl)
   if (site === 'cross-site' && mode === 'navigate')
-    sendPage(reply, (await ports.loadPages()).renderDetourPage(loginPath(request.originalUrl)))
-  else await sendLoginForm(reply, { next: readNextPath(request.originalUrl) }, ports)
+    sendPage(reply.code(401), (await ports.loadPages()).renderDetourPage(loginPath(request.originalUrl)))
+  else if (signsOn(request, ports)) goTo(reply, signOnPath.from(next))
+  else await sendLoginForm(reply.code(401), { next }, ports)
 }
 
 export function findVisitor(
@@ -65,8 +68,13 @@ export function endedSession(): RequestError {
   return new RequestError(401, 'Your session has ended: log in at /login.')
 }
 
-async function sendLoginForm(reply: FastifyReply, form: LoginForm, { loadPages }: PagePorts) {
-  return sendPage(reply, (await loadPages()).renderLoginPage(form))
+export async function sendLoginForm(
+  reply: FastifyReply,
+  form: LoginForm,
+  { loadPages, signOn }: PagePorts
+): Promise<FastifyReply> {
+  const way = signOn && { signOn: { path: signOnPath.from(form.next), host: signOn.provider.host } }
+  return sendPage(reply, (await loadPages()).renderLoginPage({ ...form, ...way }))
 }
 
 /** Whose token it is. One that an issuer has not made counts as a guess; one that cannot be checked now, or that no rule allows, does not. */
@@ -101,6 +109,13 @@ export async function refuseGuess(request: FastifyRequest, reply: FastifyReply):
   )
 }
 
+/** The right token, too late: nothing was guessed. */
+export function refuseExpired(request: FastifyRequest, expired: User): RequestError {
+  request.audited.login = 'wrong'
+  request.audited.reason = `the token of ${expired.name} has expired`
+  return new RequestError(401, describeExpired(expired))
+}
+
 function signIn(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -110,11 +125,6 @@ function signIn(
   request.user = user
   request.audited.login = 'right'
   void reply.header('set-cookie', `${name}=${accounts.openSession(user, token)}; ${attributes}`)
-}
-
-function readCookie(request: FastifyRequest, name: string): string {
-  const pairs = (request.headers.cookie ?? '').split(/;\s*/)
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
 }
 
 /** The browser gets a cookie and is redirected to the same address without the token. */
@@ -158,13 +168,21 @@ export function loginRoutes(ports: PagePorts): Route[] {
   return [
     route('GET', '/login', config, async (request, reply) => {
       const next = readNextPath((request.query as { next?: unknown }).next)
-      return findVisitor(request, ports) ? goTo(reply, next) : sendLoginForm(reply, { next }, ports)
+      if (findVisitor(request, ports)) return goTo(reply, next)
+      return signsOn(request, ports)
+        ? goTo(reply, signOnPath.from(next))
+        : sendLoginForm(reply, { next }, ports)
     }),
     route('POST', '/login', { ...config, effect: 'login' }, async (request, reply) => {
       const fields = readForm(request, 'Log in')
       const next = readNextPath(fields.get('next'))
       const token = (fields.get('token') ?? '').trim()
       const user = await admitToken(request, reply, { token, accounts })
+      const expired = user ? undefined : accounts.findExpired(token)
+      if (expired) {
+        const problem = refuseExpired(request, expired).message
+        return sendLoginForm(reply.code(401), { next, problem }, ports)
+      }
       if (!user) {
         await refuseGuess(request, reply)
         return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)
@@ -172,16 +190,21 @@ export function loginRoutes(ports: PagePorts): Route[] {
       signIn(request, reply, { user, token, accounts, front })
       return goTo(reply, next)
     }),
-    route('POST', '/logout', { ...config, effect: 'logout' }, (request, reply) => {
+    route('POST', '/logout', { ...config, effect: 'logout' }, async (request, reply) => {
       readForm(request, 'Log out')
       const { name, attributes } = front.cookie()
       const cookie = readCookie(request, name)
       // Whatever happens to the session, as on a full disk: this browser forgets it.
-      void reply.header('set-cookie', `${name}=; ${attributes}; Max-Age=0`)
+      const forgotten = ports.signOn ? [signOnCookie(ports, 'sso', '', 0)] : []
+      void reply.header('set-cookie', [`${name}=; ${attributes}; Max-Age=0`, ...forgotten])
       const user = accounts.findBySession(cookie)
       if (user) request.user = user
+      const endUrl = user && (await ports.signOn?.endUrl(cookie))
       accounts.closeSession(cookie)
-      return goTo(reply, '/login')
+      if (endUrl === undefined) return goTo(reply, '/login')
+      // By way of a page: the policy of our pages does not let a form lead to another site.
+      const words = 'You are logged out of loadgate. Your session at the provider of single sign-on ends next.'
+      return sendPage(reply, (await ports.loadPages()).renderDetourPage(endUrl, words))
     })
   ]
 }

@@ -3,6 +3,7 @@ import { createId } from '../store/data-folder.js'
 import type { SeenRuns } from '../store/seen-runs.js'
 import { Recent } from '../service-facts.js'
 import { mayChange } from '../accounts/permissions.js'
+import { warnOfEnd } from '../accounts/token-end.js'
 import type { User } from '../accounts/users.js'
 import { labelsToFollow } from '../judging/judge-run.js'
 import { keyOfJudged } from '../judging/verdicts.js'
@@ -56,7 +57,11 @@ export class RunPages {
     const list = describeList(place, this.ports.facts.seenBy(user), this.ports)
     requirePage(place.page, list.total)
     return (await this.ports.facts.loadPages()).renderListPage(list, {
-      ...{ eventsPath: listPath(LIST_EVENTS, place), homePath: HOME, visitor: visitorOf(user) },
+      ...{
+        eventsPath: listPath(LIST_EVENTS, place),
+        homePath: HOME,
+        visitor: visitorOf(user, this.ports.facts.clock.now())
+      },
       ...{ filter: place.filter, statuses: RUN_STATUSES }
     })
   }
@@ -101,7 +106,7 @@ export class RunPages {
       other: other && (await this.#compared(other)),
       warnings: other ? await warnOfDifferences(run, other, store) : [],
       ...{ comparePath: `${pathOf(run, this.ports)}/compare`, choices, chosen },
-      ...{ homePath: HOME, visitor: visitorOf(user) }
+      ...{ homePath: HOME, visitor: visitorOf(user, this.ports.facts.clock.now()) }
     })
   }
 
@@ -219,7 +224,7 @@ export class RunPages {
     return {
       eventsPath: `${path}/events`,
       homePath: HOME,
-      visitor: visitorOf(user),
+      visitor: visitorOf(user, this.ports.facts.clock.now()),
       actions: {
         comparePath: `${path}/compare`,
         choices: listChoices(run, related),
@@ -233,6 +238,6 @@ export class RunPages {
   }
 }
 
-function visitorOf({ name }: User): Visitor {
-  return { name, logoutPath: LOGOUT }
+function visitorOf(user: User, nowMs: number): Visitor {
+  return { name: user.name, note: warnOfEnd(user, nowMs), logoutPath: LOGOUT }
 }

@@ -28,6 +28,14 @@ export function sendPage(reply: FastifyReply, { html, policy }: RenderedPage): F
 export type Pages = typeof served
 
 const LOGIN = '/login'
+/** The way to the provider of single sign-on, and back. */
+export const signOnPath = {
+  start: `${LOGIN}/start`,
+  callback: `${LOGIN}/callback`,
+  /** The link that leads there. */
+  from: (next: string): string =>
+    next === '/' ? signOnPath.start : `${signOnPath.start}?next=${encodeURIComponent(next)}`
+}
 const LONGEST = 2000
 /** Never leaves this service: browsers read a backslash as a slash and skip tabs and line feeds. */
 const OWN = 'http://service.invalid'
@@ -46,7 +54,8 @@ export function readNextPath(given: unknown): string {
   if (url.searchParams.has('token')) url.searchParams.delete('token')
   const path = url.pathname + url.search
   const isOwn = url.origin === OWN && !/^\/[/\\]/.test(path) && !/[\\]/.test(path)
-  return isOwn && url.pathname !== LOGIN ? path : '/'
+  // A login does not lead to a login.
+  return isOwn && url.pathname !== LOGIN && !url.pathname.startsWith(`${LOGIN}/`) ? path : '/'
 }
 
 /** What a form of one of our pages sends. The guard has rejected foreign pages; one of ours always has its origin. */

@@ -1,4 +1,4 @@
-import type { GridRecord, RunRecord } from '../../contract/records.js'
+import { type GridRecord, hasEnded, type RunRecord } from '../../contract/records.js'
 import { seesGrid, seesRun, type Visibility, within } from './visibility.js'
 import type { LikeRequest, Project, RunListRequest, RunPage, Slice, Store } from './store.js'
 
@@ -17,6 +17,12 @@ export class SeenRuns {
   run(id: string): RunRecord | undefined {
     const run = this.store.run(id)
     return run && seesRun(this.seenBy, run) ? run : undefined
+  }
+
+  /** Those of a user that have not ended, oldest first. */
+  unendedOf(userId: number): readonly RunRecord[] {
+    const runs = this.store.unsettledRuns().filter((run) => !hasEnded(run) && run.user?.id === userId)
+    return runs.filter((run) => seesRun(this.seenBy, run))
   }
 
   grid(id: string): GridRecord | undefined {

@@ -10,6 +10,8 @@ export interface RenderedPage {
 
 export interface Visitor {
   readonly name: string
+  /** What they should know, such as that their token ends. */
+  readonly note?: string | undefined
   /** A POST to it ends the visit. */
   readonly logoutPath: string
 }
@@ -31,8 +33,10 @@ export function renderTop(
 ): string {
   const link = home.isHere ? '' : `<nav><a href="${escapeHtml(home.path)}">All runs</a></nav>`
   if (visitor === undefined) return link
+  const note =
+    visitor.note === undefined ? '' : `\n<p class="hint" role="note">${escapeHtml(visitor.note)}</p>`
   return `<div class="top">${link}<div class="visitor"><span class="visitor-name">${escapeHtml(visitor.name)}</span>
-<form method="post" action="${escapeHtml(visitor.logoutPath)}"><button type="submit">Log out</button></form></div></div>`
+<form method="post" action="${escapeHtml(visitor.logoutPath)}"><button type="submit">Log out</button></form></div></div>${note}`
 }
 
 /** Not part of what updates replace: what is being typed stays. It works without the page's script. */
@@ -89,38 +93,50 @@ export interface LoginForm {
   readonly next: string
   /** Why the last try failed. */
   readonly problem?: string | undefined
+  /** Where single sign-on starts, and the host that it leads to. */
+  readonly signOn?: { readonly path: string; readonly host: string } | undefined
+  /** Why single sign-on failed. */
+  readonly signOnProblem?: string | undefined
 }
 
 const STYLE =
-  '.login{max-width:30rem;width:100%;margin:10vh auto 0}.login form{display:grid;gap:.75rem;margin-top:1rem}.login input{font:inherit;color:var(--text);background:var(--page);border:1px solid var(--muted);border-radius:8px;padding:.5rem .7rem;width:100%}.login button{min-height:2.5rem;font-size:1rem}.login .wrong{color:var(--bad)}'
+  '.login{max-width:30rem;width:100%;margin:10vh auto 0}.login form{display:grid;gap:.75rem;margin-top:1rem}.login input{font:inherit;color:var(--text);background:var(--page);border:1px solid var(--muted);border-radius:8px;padding:.5rem .7rem;width:100%}.login button{min-height:2.5rem;font-size:1rem}.login .wrong{color:var(--bad)}.login .way{display:block;margin-top:1rem;padding:.6rem;text-align:center;border:1px solid var(--muted);border-radius:8px}'
 const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
 const TITLE = 'Log in to loadgate'
 
-/** The page in which a person logs in with a token; it has no script. */
-export function renderLoginPage({ next, problem }: LoginForm): RenderedPage {
+/** The page in which a person logs in with a token, or goes to single sign-on; it has no script. */
+export function renderLoginPage({ next, problem, signOn, signOnProblem }: LoginForm): RenderedPage {
   const isWrong = problem !== undefined
+  const hasFailed = isWrong || signOnProblem !== undefined
+  const failure = signOnProblem && `<p class="wrong" role="alert">${escapeHtml(signOnProblem)}</p>\n`
+  const way =
+    signOn &&
+    `<a class="way" href="${escapeHtml(signOn.path)}">Sign in with ${escapeHtml(signOn.host)}</a>\n<p class="hint">Or with a token of this service:</p>\n`
   return renderCard({
-    title: `${isWrong ? 'Not logged in: ' : ''}${TITLE}`,
+    title: `${hasFailed ? 'Not logged in: ' : ''}${TITLE}`,
     heading: TITLE,
-    content: `<form method="post" action="/login">
+    content: `${failure ?? ''}${way ?? ''}<form method="post" action="/login">
 <input type="hidden" name="next" value="${escapeHtml(next)}">
 <input type="text" name="username" value="loadgate" autocomplete="username" hidden="">
 <label for="token">Token</label>
-<input type="password" id="token" name="token" required autofocus autocomplete="current-password" spellcheck="false"${isWrong ? ' aria-invalid="true" aria-describedby="problem"' : ' aria-describedby="hint"'}>
+<input type="password" id="token" name="token" required${signOn ? '' : ' autofocus'} autocomplete="current-password" spellcheck="false"${isWrong ? ' aria-invalid="true" aria-describedby="problem"' : ' aria-describedby="hint"'}>
 ${isWrong ? `<p id="problem" class="wrong" role="alert">${escapeHtml(problem)}</p>` : '<p id="hint" class="hint">The one you were given for this service. It starts with lg_, or was printed when the service started.</p>'}
 <button type="submit">Log in</button>
 </form>`
   })
 }
 
-/** Leads on to this path by itself, as a page of this service. */
-export function renderDetourPage(path: string): RenderedPage {
+/** Leads on to this address by itself, as a page of this service. */
+export function renderDetourPage(
+  path: string,
+  words = 'You followed a link from another site.'
+): RenderedPage {
   const address = escapeHtml(path)
   return renderCard({
     title: 'Opening loadgate',
     heading: 'Opening the page',
     head: `<meta http-equiv="refresh" content="0; url=${address}">\n`,
-    content: `<p>You followed a link from another site. <a href="${address}">Go on</a> if the page does not open by itself.</p>`
+    content: `<p>${escapeHtml(words)} <a href="${address}">Go on</a> if the page does not open by itself.</p>`
   })
 }
 

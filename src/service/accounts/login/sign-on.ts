@@ -1,0 +1,74 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { Clock } from '../../../contract/clock.js'
+import type { LoginConfig } from '../../config/config.js'
+import { attempt as tryTo } from '../../errors.js'
+import type { TeamAccounts } from '../accounts.js'
+import type { User } from '../users.js'
+import { type Attempt, Provider } from './provider.js'
+
+/** How long a person may take at the provider. */
+export const LONGEST_ATTEMPT_SEC = 600
+/** A session lasts at least so long: clocks differ, and a browser must not go to and fro. */
+const SHORTEST_SESSION_MS = 60_000
+
+interface Begun extends Attempt {
+  readonly next: string
+  readonly untilMs: number
+}
+
+/** Single sign-on: sends browsers to the provider, and opens sessions for those who come back. */
+export class SignOn {
+  readonly provider: Provider
+  readonly #key = randomBytes(32)
+
+  constructor(
+    config: LoginConfig,
+    private readonly parts: { accounts: TeamAccounts; clock: Clock; externalUrl: string }
+  ) {
+    this.provider = new Provider(config, parts.externalUrl)
+  }
+
+  /** The address at the provider, and what the browser keeps meanwhile: sealed, so that the service need not keep anything. */
+  async begin(next: string): Promise<{ url: string; kept: string }> {
+    const { url, attempt } = await this.provider.begin()
+    const untilMs = this.parts.clock.now() + LONGEST_ATTEMPT_SEC * 1000
+    return { url, kept: this.#seal({ ...attempt, next, untilMs }) }
+  }
+
+  /** Who has come back with this query, and what the browser kept; the value of the session's cookie, and where to go. */
+  async finish(query: string, kept: string): Promise<{ user: User; cookie: string; next: string }> {
+    const begun = this.#unseal(kept)
+    const { person, terms } = await this.provider.finish(query, begun)
+    const latestMs = Math.max(terms.latestMs ?? 0, this.parts.clock.now() + SHORTEST_SESSION_MS)
+    return { ...this.parts.accounts.signIn(person, { ...terms, latestMs }), next: begun?.next ?? '/' }
+  }
+
+  /** Where to end the session with the provider, if this one of ours came from there; undefined if that cannot be done. */
+  async endUrl(cookie: string): Promise<string | undefined> {
+    if (this.parts.accounts.issuerOf(cookie) === '') return undefined
+    return this.provider.endUrl(`${this.parts.externalUrl}/login`)
+  }
+
+  #seal(begun: Begun): string {
+    const iv = randomBytes(12)
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv)
+    const sealed = [iv, cipher.update(JSON.stringify(begun)), cipher.final()]
+    return Buffer.concat([...sealed, cipher.getAuthTag()]).toString('base64url')
+  }
+
+  /** Undefined if it is not one of ours, or too old. */
+  #unseal(kept: string): Begun | undefined {
+    const bytes = Buffer.from(kept, 'base64url')
+    const begun = tryTo(() => {
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, 12), {
+        authTagLength: 16
+      })
+      decipher.setAuthTag(bytes.subarray(-16))
+      const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString(
+        'utf8'
+      )
+      return JSON.parse(text) as Begun
+    })
+    return begun && begun.untilMs > this.parts.clock.now() ? begun : undefined
+  }
+}

@@ -1,0 +1,31 @@
+import type { FastifyRequest } from 'fastify'
+import type { ServiceFacts } from '../service-facts.js'
+
+type Ports = Pick<ServiceFacts, 'front' | 'signOn'>
+
+export function readCookie(request: FastifyRequest, name: string): string {
+  const pairs = (request.headers.cookie ?? '').split(/;\s*/)
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
+}
+
+/** Of single sign-on: a sign-in that is under way, and that the person in this browser signs in there. */
+type Kind = 'login' | 'sso'
+
+/** They come along when the provider leads back here; the cookie of a session does not. */
+export function signOnCookie(ports: Ports, kind: Kind, value: string, forSec: number): string {
+  const attributes = ports.front.cookie().attributes.replace('SameSite=Strict', 'SameSite=Lax')
+  return `${nameOf(ports, kind)}=${value}; ${attributes}; Max-Age=${forSec}`
+}
+
+export function readSignOnCookie(request: FastifyRequest, ports: Ports, kind: Kind): string {
+  return readCookie(request, nameOf(ports, kind))
+}
+
+/** Whether the person in this browser has signed in there before, and has not logged out: the browser goes there by itself. */
+export function signsOn(request: FastifyRequest, ports: Ports): boolean {
+  return ports.signOn !== undefined && readSignOnCookie(request, ports, 'sso') === '1'
+}
+
+function nameOf({ front }: Ports, kind: Kind): string {
+  return `${front.cookie().name}-${kind}`
+}
