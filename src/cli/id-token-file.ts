@@ -43,14 +43,15 @@ export class IdTokenFile implements TokenSource {
     const refuse = (words: string): never => {
       throw new Error(`"${path}" ${words}; write the ID token into it`)
     }
-    const found = await stat(path).catch((thrown: unknown) => refuse(`cannot be read: ${messageOf(thrown)}`))
+    const unreadable = (thrown: unknown): never => {
+      const { code = messageOf(thrown) } = Object(thrown) as NodeJS.ErrnoException
+      return refuse(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
+    }
+    const found = await stat(path).catch(unreadable)
     // Anything else could be read only once, or never ends.
     if (!found.isFile()) refuse('is not a file')
     if (found.size > MOST_BYTES) refuse(`has ${found.size} bytes, which is no token`)
-    const text = await readFile(path, 'utf8').catch((thrown: unknown) =>
-      refuse(`cannot be read: ${messageOf(thrown)}`)
-    )
-    const token = text.trim()
+    const token = (await readFile(path, 'utf8').catch(unreadable)).trim()
     if (token === '') refuse('is empty')
     // It goes into a header. What it is instead may be a secret of another kind, and is not quoted.
     if (!/^[\w.~+/=-]+$/.test(token)) refuse('is not a single token')
