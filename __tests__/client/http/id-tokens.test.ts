@@ -91,6 +91,21 @@ describe('a renewal that fails', () => {
     expect(await tokens.take()).not.toBe(first)
   })
 
+  test('is not waited for long while the token is valid, and for as long as it takes after its end', async () => {
+    let answer: ((token: string) => void) | undefined
+    outcomes = [give, () => new Promise<string>((resolve) => (answer = resolve))]
+    const first = await tokens.take()
+    await clock.advance(295_000)
+    const early = tokens.take()
+    await clock.advance(2_000)
+    expect(await early).toBe(first)
+    await clock.advance(2_000)
+    const late = tokens.take()
+    await clock.advance(60_000)
+    answer!('opaque')
+    expect(await late).toBe('opaque')
+  })
+
   test('is an error once the token has ended, until one succeeds', async () => {
     outcomes = [give, fail, give]
     await tokens.take()

@@ -12,6 +12,8 @@ export interface TokenSource {
 }
 
 const RENEWED_BEFORE_END_MS = 60_000
+/** For a renewal while there is a valid token: a run may have to be stopped within seconds. */
+const LONGEST_WAIT_MS = 2_000
 
 interface Latest {
   readonly text: string
@@ -24,7 +26,7 @@ interface Renewal {
   readonly request: () => Promise<string>
   /** Told of each token before it is used, so that it can be masked. */
   readonly onToken: (token: string) => void
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'after'>
 }
 
 /** Tokens that are renewed before they end. Requests at the same time share a renewal; one that fails is repeated by the next request. */
@@ -38,11 +40,15 @@ export class RenewedTokens implements TokenSource {
     const { clock } = this.options
     const latest = this.#latest?.text === refused ? undefined : this.#latest
     if (latest !== undefined && clock.now() < latest.renewMs) return latest.text
-    this.#renewal ??= this.#renew().finally(() => (this.#renewal = undefined))
-    return orAborted(this.#renewal, signal).catch((thrown: unknown) => {
-      if (latest === undefined || signal?.aborted || clock.now() >= latest.endMs) throw thrown
-      return latest.text
-    })
+    const renewal = (this.#renewal ??= this.#renew().finally(() => (this.#renewal = undefined)))
+    if (latest === undefined) return orAborted(renewal, signal)
+    const limit = new AbortController()
+    const cancel = clock.after(LONGEST_WAIT_MS, () => limit.abort())
+    return orAborted(renewal, AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]))
+      .catch(() =>
+        clock.now() < latest.endMs && !signal?.aborted ? latest.text : orAborted(renewal, signal)
+      )
+      .finally(cancel)
   }
 
   async #renew(): Promise<string> {

@@ -19,7 +19,10 @@ export function offersIdTokens(env: NodeJS.ProcessEnv): boolean {
 export function createIdTokens(
   env: NodeJS.ProcessEnv,
   audience: string | undefined,
-  { onToken, clock }: { readonly onToken: (token: string) => void; readonly clock: Pick<Clock, 'now'> }
+  {
+    onToken,
+    clock
+  }: { readonly onToken: (token: string) => void; readonly clock: Pick<Clock, 'now' | 'after'> }
 ): TokenSource {
   return new RenewedTokens({ request: () => requestIdToken(env, audience), onToken, clock })
 }
