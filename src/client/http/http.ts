@@ -1,19 +1,12 @@
 import type { Dispatcher } from 'undici'
-import { Readable, pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import type { Readable } from 'node:stream'
 import { reasonOf } from '../../contract/clock.js'
-import { readUpTo } from '../../contract/files.js'
 import { messageOf } from '../../contract/text.js'
-import {
-  MalformedReplyError,
-  RedirectError,
-  RefusedError,
-  ServiceError,
-  UnreachableError
-} from '../errors.js'
+import { RedirectError, RefusedError, ServiceError, UnreachableError } from '../errors.js'
 import { isConfidential, isLoopback, readContentRange } from './address.js'
+import { readErrorText, readText, sendBody, withoutGzip, type RawReply } from './bodies.js'
 import { describeErrorBody } from './error-body.js'
-import { CONNECT_TIMEOUT_MS, failureOf, type Call, type Upload } from './failures.js'
+import { CONNECT_TIMEOUT_MS, failureOf, type Call } from './failures.js'
 import { describeIdToken, type TokenSource } from './id-tokens.js'
 import { mayBeProxied, openProxyAgent } from './proxy.js'
 import { Redactor, type ReplyBody } from './redact.js'
@@ -37,8 +30,6 @@ interface Received extends Reply {
   readonly idToken: string | undefined
 }
 
-const LARGEST_JSON_BYTES = 32 * 1024 * 1024
-const MOST_ERROR_BYTES = 256 * 1024
 const MOST_REDIRECTS = 5
 /** For a slow reader. At this limit undici 7 pauses its parser; a connection closed then crashes the process (nodejs/undici#5360). */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
@@ -272,74 +263,10 @@ function bytesToEnd(contentRange: string | undefined, total = Infinity): number 
   return (range?.total ?? total) - (range?.fromByte ?? 0)
 }
 
-async function readText(call: Call, body: Readable): Promise<string> {
-  const { bytes, hasMore } = await readUpTo(body, LARGEST_JSON_BYTES)
-  if (hasMore)
-    throw new MalformedReplyError(call.operation, `the reply is larger than ${LARGEST_JSON_BYTES} bytes`)
-  return bytes.toString()
-}
-
-/** As much of an error's body as anyone would read; of a truncated one, what arrived. */
-async function readErrorText(body: Readable): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes > MOST_ERROR_BYTES) break
-    }
-  } catch {
-    // The status says enough.
-  }
-  return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8')
-}
-
 /** `Retry-After` comes as seconds or as a date. */
 export function readRetryAfter(value: string | undefined, nowMs = Date.now()): number | undefined {
   if (value === undefined) return undefined
   if (/^\d+$/.test(value.trim())) return Number(value) * 1000
   const at = Date.parse(value)
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
-}
-
-interface RawReply {
-  readonly status: number
-  readonly headers: Record<string, string | string[] | undefined>
-  readonly body: Readable
-}
-
-/** Headers about the encoded bytes: they do not apply to the decoded ones, and parts of those could not be joined. */
-const OF_ENCODED_BYTES: readonly string[] = ['content-encoding', 'content-length', 'etag']
-
-/** A proxy may compress all the same: decoded as it arrives; a truncated one is an error. Part of a compressed response stays as it is. */
-function withoutGzip(reply: RawReply): RawReply {
-  const encoding = String(reply.headers['content-encoding'] ?? '')
-    .trim()
-    .toLowerCase()
-  if (reply.status === 206 || (encoding !== 'gzip' && encoding !== 'x-gzip')) return reply
-  const headers = Object.fromEntries(
-    Object.entries(reply.headers).filter(([name]) => !OF_ENCODED_BYTES.includes(name))
-  )
-  // Errors of either stream reach the reader of the decoded bytes, and both are closed when it stops reading.
-  const body = pipeline(reply.body, createGunzip(), () => undefined)
-  return { ...reply, headers, body }
-}
-
-/** So much must be left of a body before it certainly was not sent: less may be on its way between here and the other side's reader. */
-const SURELY_UNSENT_BYTES = 1024 * 1024
-
-/** The body of one request, and whether much of it is not even on its way, so that it cannot have been read to its end. */
-function sendBody(upload: Upload | undefined): { stream: Readable | null; isUnsent: () => boolean } {
-  if (upload === undefined) return { stream: null, isUnsent: () => false }
-  let bytes = 0
-  const read = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const chunk of upload.open()) {
-      // Before they are handed out: from here on it is unknown how far they got.
-      bytes += chunk.length
-      yield chunk
-    }
-  }
-  const stream = Readable.from(read(), { objectMode: false })
-  return { stream, isUnsent: () => upload.length - bytes >= SURELY_UNSENT_BYTES }
 }
