@@ -35,6 +35,7 @@ const INPUTS = [
   'config',
   'base-url',
   'token',
+  'oidc-audience',
   'tool',
   'files',
   'results',
@@ -152,14 +153,14 @@ describe('action.yml', () => {
 describe.each([
   {
     file: 'grid-start/action.yml',
-    names: ['base-url', 'token', 'grids', 'timeout', 'service-name', 'keep'],
+    names: ['base-url', 'token', 'oidc-audience', 'grids', 'timeout', 'service-name', 'keep'],
     code: GRID_START_INPUTS,
     outputs: ['grids'],
     runs: { using: 'node24', main: '../dist/grid-start/index.js', post: '../dist/post/index.js' }
   },
   {
     file: 'grid-stop/action.yml',
-    names: ['base-url', 'token', 'grids', 'timeout', 'service-name'],
+    names: ['base-url', 'token', 'oidc-audience', 'grids', 'timeout', 'service-name'],
     code: GRID_STOP_INPUTS,
     outputs: [],
     runs: { using: 'node24', main: '../dist/grid-stop/index.js' }

@@ -61,6 +61,7 @@ function sourcesOf(inputs: Readonly<Record<string, string | number | boolean>>):
     resolveBaseline: (file) => Promise.resolve({ path: file, exists: false }),
     defaultName: 'octo/shop main 0123456',
     platform: 'linux',
+    offersIdTokens: true,
     variable: () => 'abc123'
   }
 }

@@ -9,18 +9,20 @@ import { startGrids, stopGrids } from './gate/grids/start-and-stop.js'
 import type { OutputName } from './contract/inputs.js'
 import { resolveBaselinePath, resolvePlanFiles } from './gate/settings/plan-files.js'
 import { resolveResultFiles } from './gate/settings/result-files.js'
-import { maskToken } from './gate/settings/target-settings.js'
+import { maskToken } from './gate/settings/token-settings.js'
 import { runGate } from './gate/run-gate.js'
 import { defaultName, readSettings } from './gate/settings/settings.js'
 import { describeSource } from './contract/api/run-source.js'
 import { messageOf } from './contract/text.js'
 import type { BaselineStore, Ports } from './gate/ports.js'
+import { createIdTokens, offersIdTokens } from './gate/github/id-token.js'
 import { createFindFiles } from './gate/github/runner-files.js'
 import { findSource } from './gate/github/source.js'
 import { createLog, takeOverOutput } from './gate/github/log.js'
 import * as step from './gate/github/step.js'
 import { endLeftoverGroup } from './service/nodes/machine/processes.js'
 import { systemClock } from './contract/clock.js'
+import type { TokenSource } from './client/http/id-tokens.js'
 
 const workspace = process.env.GITHUB_WORKSPACE ?? process.cwd()
 const log = createLog()
@@ -87,6 +89,7 @@ async function cleanUp(): Promise<void> {
     await cleanUpStep(state, {
       log,
       clock: systemClock,
+      openIdTokens,
       endProcessGroup: endLeftoverGroup,
       deletePods: async (address, marker, options) => {
         const { deleteMarked, reopenCluster } = await import('./service/nodes/clusters.js')
@@ -100,11 +103,19 @@ async function cleanUp(): Promise<void> {
 }
 
 function startStep(cancelled: AbortSignal): Promise<void> {
-  return startGrids({ ...step, log, clock: systemClock, cancelled }, readGridStartSettings(step.readInput))
+  const settings = readGridStartSettings(step.readInput, { offersIdTokens: offersIdTokens(process.env) })
+  return startGrids({ ...step, log, clock: systemClock, cancelled, openIdTokens }, settings)
 }
 
 function stopStep(cancelled: AbortSignal): Promise<void> {
-  return stopGrids({ log, clock: systemClock, cancelled }, readGridStopSettings(step.readInput))
+  const settings = readGridStopSettings(step.readInput, { offersIdTokens: offersIdTokens(process.env) })
+  return stopGrids({ log, clock: systemClock, cancelled, openIdTokens }, settings)
+}
+
+/** Each one is masked before it is used. */
+function openIdTokens(audience: string | undefined): TokenSource {
+  const onToken = (token: string): void => maskToken(step, token)
+  return createIdTokens(process.env, audience, { onToken, clock: systemClock })
 }
 
 async function judge(cancelled: AbortSignal): Promise<void> {
@@ -127,6 +138,7 @@ async function judge(cancelled: AbortSignal): Promise<void> {
     defaultName: defaultName(ports.occasion),
     defaultNotes: describeSource(await findSource(process.env, ports.occasion)),
     platform: process.platform,
+    offersIdTokens: offersIdTokens(process.env),
     variable: (name) => process.env[name]
   })
   if ('skip' in settings) {
@@ -159,6 +171,7 @@ function createPorts(cancelled: AbortSignal): Ports {
     log,
     clock: systemClock,
     cancelled,
+    openIdTokens,
     occasion,
     scratchDir,
     mask: step.mask,

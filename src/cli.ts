@@ -12,16 +12,19 @@ import { readStartTime } from './service/nodes/machine/processes.js'
 import { ToolRegistry } from './service/nodes/machine/tool-registry.js'
 import type { EmbeddedService, ServiceOptions } from './service/server.js'
 import { runCommandLine } from './cli/commands.js'
+import { IdTokenFile } from './cli/id-token-file.js'
 import type { CommandPorts } from './cli/ports.js'
 import { asksForJson, describeError, describeLeftPods, watchOutput } from './cli/terminal-log.js'
 import { openPrompt } from './cli/init/asker.js'
-import { plain, strikeOut, type Stream } from './cli/screen.js'
+import { plain, secretsOf, strikeOut, type Stream } from './cli/screen.js'
 
 // This file runs as dist/cli/index.js. The path that was typed may be a link: npm puts one into node_modules/.bin.
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 /** Most commands need no service. */
 const loadService = () => import('./service/embedded-service.js')
 const token = process.env.LOADGATE_TOKEN ?? ''
+const { LOADGATE_ID_TOKEN_FILE: idTokenFile = '' } = process.env
+const idTokens = idTokenFile === '' ? undefined : new IdTokenFile(idTokenFile)
 const baseUrl = (process.env.LOADGATE_BASE_URL ?? '').trim()
 const { JAVA_HOME } = process.env
 const java = JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java'
@@ -85,6 +88,7 @@ const ports: CommandPorts = {
   variables: process.env,
   isUnicode: showsUnicode(process.env),
   token,
+  idTokens,
   baseUrl,
   platform: process.platform,
   get version() {
@@ -193,14 +197,14 @@ function killGroup(pid: number): void {
 }
 
 function tellError(thrown: unknown): void {
-  writeErr(guard(`loadgate: ${strikeOut(plain(messageOf(thrown)), [token])}\n`))
+  writeErr(guard(`loadgate: ${strikeOut(plain(messageOf(thrown)), secretsOf({ token, idTokens }))}\n`))
 }
 
 /** For a script that reads standard output; people read the same on standard error. */
 function printError(thrown: unknown): void {
   if (!isJson || hasPrinted) return
   hasPrinted = true
-  writeOut(guard(describeError(thrown, [token])))
+  writeOut(guard(describeError(thrown, secretsOf({ token, idTokens }))))
 }
 
 /** Before any command: ends what a killed command left running against a target. */

@@ -91,7 +91,16 @@ describe('help', () => {
   test('the flags of the gate are the inputs, except those that need a workflow or contain a token', () => {
     const names = COMMANDS.find(({ name }) => name === 'run')!.flags.map(({ name }) => name)
     expect(INPUT_NAMES.filter((name) => !names.includes(name))).toEqual([
-      ...['token', 'baseline-branch', 'artifact-name', 'retention-days', 'comment', 'github-token', 'matrix']
+      ...[
+        'token',
+        'oidc-audience',
+        'baseline-branch',
+        'artifact-name',
+        'retention-days',
+        'comment',
+        'github-token',
+        'matrix'
+      ]
     ])
     expect(names.filter((name) => !(INPUT_NAMES as readonly string[]).includes(name))).toEqual([
       ...['rehearse', 'output', 'junit', 'summary', 'json']

@@ -69,6 +69,8 @@ export class FakeService extends FakeServiceCore {
   readonly grids = new Map<string, FakeGrid>()
   readonly faults: Fault[] = []
   token = 'secret-token-of-22-chr'
+  accepts = (authorization: string | undefined): boolean =>
+    authorization === `Basic ${Buffer.from(`${this.token}:`).toString('base64')}`
   word = 'run'
   pageSize = 50
   /** For new runs. */
@@ -144,8 +146,7 @@ export class FakeService extends FakeServiceCore {
 
   /** The service's own answer. */
   answer(seen: Seen, response: ServerResponse): void {
-    const basic = Buffer.from(`${this.token}:`).toString('base64')
-    if (seen.headers.authorization !== `Basic ${basic}`) {
+    if (!this.accepts(seen.headers.authorization)) {
       json(response, 401, { error: 'HTTP Basic: Access denied.' })
       return
     }

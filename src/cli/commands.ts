@@ -12,7 +12,7 @@ import * as init from './commands/init-command.js'
 import { noteInJUnit } from './junit-file.js'
 import type { CommandPorts, Runnable } from './ports.js'
 import * as report from './commands/report-command.js'
-import { strikeOut } from './screen.js'
+import { secretsOf, strikeOut } from './screen.js'
 import * as serve from './commands/serve-command.js'
 import * as trend from './commands/trend-command.js'
 import * as service from './commands/service-commands.js'
@@ -119,7 +119,7 @@ async function orNoteInJUnit<T>(args: readonly string[], ports: CommandPorts, re
   try {
     return read()
   } catch (thrown) {
-    const redact = (text: string): string => strikeOut(text, [ports.token])
+    const redact = (text: string): string => strikeOut(text, secretsOf(ports))
     await noteInJUnit(args, thrown, { workspace: ports.workspace, redact })
     throw thrown
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { maskToken } from '../gate/settings/target-settings.js'
+import { maskToken } from '../gate/settings/token-settings.js'
 import type { Ports } from '../gate/ports.js'
 import { systemClock } from '../contract/clock.js'
 import type { Arguments } from './arguments.js'
@@ -20,6 +20,11 @@ export function occasionIn({ workspace }: CommandPorts): Ports['occasion'] {
   return { repository: nameRepository(workspace), ref: '', commit: '', url: undefined }
 }
 
+/** Whoever wrote the file has asked for its audience. */
+export function openIdTokensOf({ idTokens }: CommandPorts): Ports['openIdTokens'] {
+  return idTokens && (() => idTokens)
+}
+
 export function openGateTerminal(args: Arguments, ports: CommandPorts) {
   const isJson = args.has('json')
   const stream = isJson ? ports.screen.err : ports.screen.out
@@ -28,6 +33,7 @@ export function openGateTerminal(args: Arguments, ports: CommandPorts) {
   const clock = ports.clock ?? systemClock
   const progress = bar ?? new ProgressLines(clock, (line) => log.info(line))
   maskToken({ mask }, ports.token)
+  ports.idTokens?.onToken((token) => maskToken({ mask }, token))
   return {
     isJson,
     /** The longest line of the result; undefined if any length will do. */
@@ -45,6 +51,7 @@ export function openGateTerminal(args: Arguments, ports: CommandPorts) {
       log,
       mask,
       cancelled: ports.cancelled,
+      openIdTokens: openIdTokensOf(ports),
       scratchDir,
       onProgress: (latest) => progress.show(latest),
       startLocalService: ({ regions, ...request }) =>

@@ -30,7 +30,8 @@ export function renderOverview(commands: readonly HelpText[]): string {
 ${lines.join('\n')}
 
 \`loadgate <command> --help\` lists its flags. The API token comes from LOADGATE_TOKEN,
-the address of the service from --base-url or LOADGATE_BASE_URL.
+or an ID token from the file that LOADGATE_ID_TOKEN_FILE names; the address of the service
+from --base-url or LOADGATE_BASE_URL.
 Exit codes: 0 passed, 1 failed, 2 inconclusive, timed out or an error, 130 cancelled.
 `
 }

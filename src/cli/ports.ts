@@ -4,6 +4,7 @@ import type { FindFiles } from '../gate/settings/plan-files.js'
 import type { Retention } from '../service/config/config.js'
 import type * as service from '../service/embedded-service.js'
 import type { Arguments, Flag } from './arguments.js'
+import type { IdTokenFile } from './id-token-file.js'
 import type { Prompt } from './init/asker.js'
 import type { Screen } from './screen.js'
 
@@ -24,6 +25,8 @@ export interface CommandPorts {
   readonly cancelled: AbortSignal
   readonly workspace: string
   readonly token: string
+  /** LOADGATE_ID_TOKEN_FILE; undefined if that is not set. */
+  readonly idTokens?: IdTokenFile | undefined
   /** The address of the service in LOADGATE_BASE_URL; empty if that is not set. */
   readonly baseUrl: string
   /** Of the environment. */

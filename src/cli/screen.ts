@@ -28,15 +28,25 @@ export function strikeOut(text: string, secrets: readonly string[]): string {
   return secrets.reduce((struck, secret) => (secret === '' ? struck : struck.replaceAll(secret, '***')), text)
 }
 
+/** What was sent to the service. */
+interface Secrets {
+  readonly token: string
+  readonly idTokens?: { readonly seen: Iterable<string> } | undefined
+}
+
+export function secretsOf({ token, idTokens }: Secrets): string[] {
+  return [token, ...(idTokens?.seen ?? [])]
+}
+
 /** Prints the result of a command on standard output: the document with `--json`, else the words. */
 export function say(
-  { screen, token }: { readonly screen: Screen; readonly token: string },
+  ports: Secrets & { readonly screen: Screen },
   args: Arguments,
   document: unknown,
   words: () => string
 ): void {
   const text = args.has('json') ? safeJson(document) : `${plain(words())}\n`
-  screen.out.write(strikeOut(text, [token]))
+  ports.screen.out.write(strikeOut(text, secretsOf(ports)))
 }
 
 interface TableOptions {

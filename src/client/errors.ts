@@ -11,6 +11,14 @@ const REFUSED_LINK =
 /** For a host that a link leads to: it gets no token, so the token is not to blame. */
 const LINK_HINTS: Readonly<Record<number, string>> = { 401: REFUSED_LINK, 403: REFUSED_LINK }
 
+/** For ID tokens, of which there is no secret to check. */
+const ID_TOKEN_HINTS: Readonly<Record<number, (token: string) => string>> = {
+  401: (token) =>
+    `. The service does not accept ${token}. Check oidc in its service.yml: issuer and audience must be those of the token, and a line of allow must match its claims`,
+  403: (token) =>
+    `. The service does not allow this with ${token}. Check oidc in its service.yml: the lines of allow that match the token's claims, and their role`
+}
+
 /** A failed operation, and which one it was. */
 export class ServiceError extends Error {
   override name = 'ServiceError'
@@ -26,6 +34,8 @@ export class ServiceError extends Error {
 export class RefusedError extends ServiceError {
   override name = 'RefusedError'
   readonly status: number
+  /** What the other side said. */
+  readonly detail: string
   readonly retryAfterMs: number | undefined
   /** Whether it came from this project's own service, rather than another one or something in front of it. */
   readonly isLoadgate: boolean
@@ -37,15 +47,17 @@ export class RefusedError extends ServiceError {
   readonly who: string
   readonly hint: string
   constructor(operation: string, refusal: Refusal) {
-    const { status, otherHost } = refusal
+    const { status, otherHost, idToken } = refusal
     const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
-    const hint = (otherHost === undefined ? HINTS : LINK_HINTS)[status] ?? ''
+    const usual = (otherHost === undefined ? HINTS : LINK_HINTS)[status] ?? ''
+    const hint = idToken === undefined ? usual : (ID_TOKEN_HINTS[status]?.(idToken) ?? usual)
     const words = `${refusal.detail}${request}`
     const who = otherHost ?? 'the service'
     super(operation, `${who} answered ${status}: ${hint === '' ? words : words.replace(/\.$/, '')}${hint}`)
     this.who = who
     this.status = status
     this.hint = hint
+    this.detail = refusal.detail
     this.location = refusal.location
     this.retryAfterMs = refusal.retryAfterMs
     this.isLoadgate = refusal.isLoadgate ?? false
@@ -63,6 +75,8 @@ interface Refusal {
   readonly retryAfterMs: number | undefined
   readonly isLoadgate?: boolean
   readonly isEarly?: boolean
+  /** The ID token that was sent, described; undefined if it was an API token, or none. */
+  readonly idToken?: string | undefined
 }
 
 /** No answer: connection refused, reset, timeout. */

@@ -130,7 +130,7 @@ export const INPUTS = {
   config: {
     ...{ group: 'What to run', kind: text('file'), inFile: 'refused' },
     about:
-      'YAML file whose keys are these inputs. A value given directly wins over the file. Unknown keys are an error, and so are `token`, `github-token`, `matrix` and `config`. Default: none.'
+      'YAML file whose keys are these inputs. A value given directly wins over the file. Unknown keys are an error, and so are `token`, `oidc-audience`, `github-token`, `matrix` and `config`. Default: none.'
   },
   'base-url': {
     ...{ group: 'Where', kind: address },
@@ -141,7 +141,13 @@ export const INPUTS = {
     ...{ group: 'Where', kind: text('token'), inFile: 'refused' },
     elsewhere: 'set it in the workflow, from a secret, or set LOADGATE_TOKEN on the command line',
     about:
-      'API token of the service; pass it from a secret. Required with a service, refused with `base-url: local` and with `results`.'
+      'API token of the service; pass it from a secret. Or the word `oidc`: the ID tokens that GitHub gives the job, which needs `id-token: write`, for a service that trusts them. Required with a service, refused with `base-url: local` and with `results`.'
+  },
+  'oidc-audience': {
+    ...{ group: 'Where', kind: text('audience'), inFile: 'refused' },
+    elsewhere: 'set it in the workflow: it says which service accepts the ID tokens of the job',
+    about:
+      'With `token: oidc`, the audience of the ID tokens, as the service expects it. Default: the origin of `base-url`, such as `https://load.example.com`.'
   },
   tool: {
     ...{ group: 'What to run', kind: oneOf(TOOLS, 'tool'), byDefault: 'jmeter', only: 'new run' },
@@ -347,7 +353,7 @@ export const INPUTS = {
   'on-missing-token': {
     ...{ group: 'Where', kind: oneOf(['fail', 'skip']), byDefault: 'fail' },
     about:
-      'What to do without a token, as in a pull request from a fork: `fail`, or `skip`, which ends with the verdict `skipped` and a notice.'
+      'What to do without a token, or with `token: oidc` without an ID token, as in a pull request from a fork: `fail`, or `skip`, which ends with the verdict `skipped` and a notice.'
   },
   'artifact-name': {
     ...{ group: 'Output', only: 'waiting' },
@@ -391,6 +397,7 @@ export const INPUT_NAMES = Object.keys(INPUTS) as InputName[]
 export const GRID_STOP_INPUTS = {
   'base-url': INPUTS['base-url'],
   token: INPUTS.token,
+  'oidc-audience': INPUTS['oidc-audience'],
   grids: INPUTS.grids,
   timeout: { kind: duration(1), byDefault: '10m' },
   'service-name': INPUTS['service-name']

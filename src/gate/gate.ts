@@ -1,7 +1,9 @@
 import type { EarlierResults } from '../analysis/evidence/own-rows.js'
 import { ServiceClient, type ClientOptions } from '../client/client.js'
+import type { TokenSource } from '../client/http/id-tokens.js'
 import type { SavedState } from './saved-state.js'
 import type { Settings } from './settings/settings.js'
+import type { Credentials } from './settings/token-settings.js'
 import type { QueueTime } from './run/watch-run.js'
 import type { LocalService, Log, Ports } from './ports.js'
 
@@ -26,6 +28,16 @@ export interface Gate {
 /** Opens a client for the service, with the factory from the ports if there is one. */
 export function openClient(ports: Pick<Ports, 'openClient'>, options: ClientOptions): ServiceClient {
   return ports.openClient?.(options) ?? new ServiceClient(options)
+}
+
+/** What a client sends: the API token, or ID tokens from whoever gives them here. */
+export function tokenFor(
+  { openIdTokens }: Pick<Ports, 'openIdTokens'>,
+  { token, idToken }: Credentials
+): string | TokenSource {
+  if (idToken === undefined) return token
+  if (openIdTokens === undefined) throw new Error('there are no ID tokens here')
+  return openIdTokens(idToken.audience)
 }
 
 /** Logs where the API is, and saves it for the post step. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { ServiceClient } from '../client/client.js'
+import type { ClientOptions, ServiceClient } from '../client/client.js'
 import { knownAddress, type Address } from '../client/http/address.js'
 import { probe, type ProbeResult } from '../client/http/proxy.js'
 import type { Regions } from '../contract/regions/regions.js'
@@ -8,11 +8,12 @@ import { vocabularyOf } from '../contract/vocabulary.js'
 import { serviceFolder } from './cleanup/post-step.js'
 import { withDeadline } from './deadline.js'
 import { DeadlineError } from './errors.js'
-import { type Gate, noteAddress, noteWarning, openClient as openClientFor } from './gate.js'
+import { type Gate, noteAddress, noteWarning, openClient as openClientFor, tokenFor } from './gate.js'
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
 import { NOTHING, SavedState, type StepState } from './saved-state.js'
 import { secretParameters } from './settings/secret-parameters.js'
-import { maskToken, withoutSecrets, type WaitFor } from './settings/target-settings.js'
+import { withoutSecrets, type WaitFor } from './settings/target-settings.js'
+import { maskToken } from './settings/token-settings.js'
 import type { Settings } from './settings/settings.js'
 
 /** Starts the embedded service if the run is local, opens a client, and saves the step's initial state. */
@@ -24,8 +25,8 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
     (message) => ports.log.warning(message)
   )
   if (target.kind === 'remote') {
-    const { address, token } = target
-    return { ports, settings, saved, local: undefined, client: openClient(address, token) }
+    const client = openClient(target.address, tokenFor(ports, target))
+    return { ports, settings, saved, local: undefined, client }
   }
   const start = (regions?: RegionsRequest): Promise<LocalService> =>
     ports.startLocalService({
@@ -53,7 +54,7 @@ export async function openGate(ports: Ports, settings: Settings): Promise<Gate> 
     )
   }
 
-  function openClient(address: Address, token: string): ServiceClient {
+  function openClient(address: Address, token: ClientOptions['token']): ServiceClient {
     // The embedded service redacts them itself, including what they become in the plan.
     const secrets = target.kind === 'remote' ? secretParameters(settings) : []
     const words = vocabularyOf(serviceName)
@@ -84,7 +85,7 @@ function requestRegions(
 function initialState({ scratchDir }: Ports, { target, serviceName, stopOnCancel }: Settings): StepState {
   const own =
     target.kind === 'remote'
-      ? { address: target.address.api, token: target.token }
+      ? { address: target.address.api, token: target.token, idToken: target.idToken }
       : { address: '', token: '', serviceDir: serviceFolder(scratchDir) }
   return { ...NOTHING, ...own, serviceName, leaveIfKilled: !stopOnCancel }
 }

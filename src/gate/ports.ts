@@ -4,6 +4,7 @@ import type { CommentPlace } from '../report/markdown/comment.js'
 import type { ProcessGroup } from '../contract/records.js'
 import type { ClusterAddress, Regions } from '../contract/regions/regions.js'
 import type { ClientOptions, ServiceClient } from '../client/client.js'
+import type { TokenSource } from '../client/http/id-tokens.js'
 import type { Clock } from '../contract/clock.js'
 import type { OutputName } from '../contract/inputs.js'
 import type { StepState } from './saved-state.js'
@@ -176,6 +177,8 @@ export interface Ports {
   ) => Promise<{ readonly ms: number } | { readonly reason: string }>
   onProgress?(progress: Progress): void
   startLocalService(request: LocalServiceRequest): Promise<LocalService>
+  /** For an audience, if whoever gives them wants to know it. Undefined where there are none. */
+  readonly openIdTokens?: ((audience: string | undefined) => TokenSource) | undefined
   /** Replaces the default client, which opens its own connections. */
   openClient?(options: ClientOptions): ServiceClient
 }

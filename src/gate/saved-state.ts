@@ -2,12 +2,15 @@ import type { Run } from '../contract/api.js'
 import type { ProcessGroup } from '../contract/records.js'
 import type { ClusterAddress } from '../contract/regions/regions.js'
 import { messageOf } from '../contract/text.js'
+import type { IdTokenUse } from './settings/token-settings.js'
 
-/** What the post step needs to clean up after main, however main ended. The only place where the token is saved. */
+/** What the post step needs to clean up after main, however main ended. The only place where the API token is saved; an ID token is not. */
 export interface StepState {
   /** Where the API was found, or as it is written; empty for the embedded service, which ended with the step. */
   readonly address: string
+  /** Empty if ID tokens are used, which the post step asks for itself. */
   readonly token: string
+  readonly idToken?: IdTokenUse | undefined
   readonly serviceName: string | undefined
   /** Sent as a tag of the run, so that the run can be found if the reply to its creation is lost. */
   readonly marker: string | undefined

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { Redactor } from '../../../src/client/http/redact.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
+import { makeIdToken } from '../../support/step/id-token-endpoint.js'
 
 const PLAIN = 'tk7Qx0123456789abcdef'
 /** Every character that JSON, addresses, CSV or HTML write in another way. */
@@ -208,4 +209,52 @@ test.each([
 ])('in a text, %s', (_, write) => {
   for (const token of [PLAIN, `ab'cd"ef0123456789`])
     expect(new Redactor(token).text(`before ${write(token)} after`)).toBe('before *** after')
+})
+
+describe('ID tokens', () => {
+  const [one, other] = [makeIdToken({ sub: 'one' }), makeIdToken({ sub: 'other', more: 'x'.repeat(900) })]
+
+  function makeRedactor(): Redactor {
+    const redactor = new Redactor('')
+    redactor.learn(one)
+    redactor.learn(other)
+    return redactor
+  }
+
+  test.each([
+    ...FORMS,
+    ['every letter as in an address', percent] as [string, typeof percent],
+    ['after other words in base64', (token: string) => base64(`${token}:`)] as [string, typeof percent]
+  ])('are redacted %s', (_, form) => {
+    expect(makeRedactor().text(`before ${form(one)},"${form(other)}" after`)).toBe('before ***,"***" after')
+  })
+
+  test('leave the parameters after them as they are', () => {
+    expect(makeRedactor().text(`/runs?token=${one}&page=2`)).toBe('/runs?token=***&page=2')
+  })
+
+  test.each([1, 7, 100, 4096])('are redacted in bytes that come in pieces of %i', async (size) => {
+    const text = `a,${one},b\n${strictly(other)},${base64(`x:${one}`)}\n${other}`
+    const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g'))!.map((piece) => Buffer.from(piece))
+    const redacted = makeRedactor().stream(Readable.from(pieces, { objectMode: false }))
+    const bytes = await buffer(redacted)
+    expect(bytes).toHaveLength(text.length)
+    expect(bytes.toString().replace(/\*+/g, '*')).toMatch(/^a,\*,b\n\*,\w{0,4}\*\n\*$/)
+  })
+
+  test('are held back at the end of a part, as far as they go', async () => {
+    const redactor = makeRedactor()
+    const [first, second] = [`a,${one.slice(0, -20)}`, `${one.slice(-20)},z`]
+    const streamOf = (text: string): Readable => Readable.from([Buffer.from(text)], { objectMode: false })
+    const part = redactor.stream(streamOf(first), first.length + second.length)
+    expect((await buffer(part)).toString()).toBe('a,')
+    const rest = redactor.stream(streamOf(second), second.length, part.held)
+    expect((await buffer(rest)).toString()).toBe(`${'*'.repeat(one.length)},z`)
+  })
+
+  test('that are opaque are redacted as other secrets are', () => {
+    const redactor = new Redactor('')
+    redactor.learn(PLAIN)
+    expect(redactor.text(`a ${PLAIN} b`)).toBe('a *** b')
+  })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { maskToken } from '../../../src/gate/settings/target-settings.js'
+import { maskToken } from '../../../src/gate/settings/token-settings.js'
 
 function masksOf(token: string): string[] {
   const masked: string[] = []

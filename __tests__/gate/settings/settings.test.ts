@@ -541,7 +541,7 @@ describe('LOADGATE_BASE_URL', () => {
 
   test('needs a token, and names the variable', async () => {
     expect(await problemsOf({ ...rest, token: '' }, { environment })).toEqual([
-      "token: LOADGATE_TOKEN is not set; set it to the service's API token"
+      "token: LOADGATE_TOKEN is not set; set it to the service's API token, or LOADGATE_ID_TOKEN_FILE to a file with an ID token"
     ])
   })
 

@@ -16,13 +16,14 @@ import { isReference } from '../../client/documents/requests.js'
 import { readRunList } from '../../client/run-list.js'
 import { vocabularyOf, type Vocabulary } from '../../contract/vocabulary.js'
 import { flagsOf, type Arguments, UsageError, valueOf } from '../arguments.js'
+import { takeToken } from '../id-token-file.js'
 import type { CommandPorts, Runnable } from '../ports.js'
 import { plain, say, table } from '../screen.js'
 import { createTerminalLog } from '../terminal-log.js'
 
 const CONNECTION = {
   'base-url <address>':
-    'Address of the service. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL.',
+    'Address of the service. The API token comes from LOADGATE_TOKEN, or an ID token from the file that LOADGATE_ID_TOKEN_FILE names. Default: LOADGATE_BASE_URL.',
   'service-name <word>': 'The name in the paths and fields of the service, if it has its own.',
   json: "Print the service's document as it sent it, without tokens."
 }
@@ -61,15 +62,14 @@ interface ApiCall {
 function operation(act: (call: ApiCall) => Promise<void>, flags = CONNECTION_FLAGS): Runnable {
   const run: Runnable['run'] = async (args, ports) => {
     const address = takeAddress(args.text('base-url'), ports.baseUrl)
-    if (ports.token === '')
-      throw new UsageError("LOADGATE_TOKEN is not set; set it to the service's API token")
+    const token = await takeToken(ports)
     const words = wordsOf(args)
     const { clock = systemClock, cancelled } = ports
     const onAddress = (api: string, doubt?: string): void => {
       if (doubt !== undefined) ports.screen.err.write(`loadgate: ${plain(describeDoubt(api, doubt))}\n`)
     }
     const onWarning = (warning: string): void => void ports.screen.err.write(`loadgate: ${plain(warning)}\n`)
-    const client = new ServiceClient({ address, token: ports.token, words, clock, onAddress, onWarning })
+    const client = new ServiceClient({ address, token, words, clock, onAddress, onWarning })
     const tell: ApiCall['tell'] = (text, document = readSent(client)) => say(ports, args, document, text)
     try {
       await act({ client, id: args.words[0] ?? '', args, ports, clock, cancelled, tell })

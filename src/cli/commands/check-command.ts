@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { checkBeforeRun } from '../../gate/preflight.js'
 import { SettingsError } from '../../gate/errors.js'
 import { startDeadline, withDeadline } from '../../gate/deadline.js'
+import { tokenFor } from '../../gate/gate.js'
 import { withoutSecrets } from '../../gate/settings/target-settings.js'
 import { isSecret, markedValues } from '../../gate/settings/secret-parameters.js'
 import { readParameters } from '../../gate/settings/override-parameters.js'
@@ -20,6 +21,7 @@ import { probe, type ProbeResult } from '../../client/http/proxy.js'
 import { UsageError, type Arguments } from '../arguments.js'
 import { checkK6 } from '../plans/check-k6.js'
 import { gateFlags, readGateSettings } from './gate-command.js'
+import { openIdTokensOf } from '../gate-terminal.js'
 import type { CommandPorts } from '../ports.js'
 import { plain, say, strikeOut } from '../screen.js'
 
@@ -85,7 +87,8 @@ async function checkService({ target, serviceName }: Settings, ports: CommandPor
   if (target.kind !== 'remote') return []
   const { clock = systemClock, cancelled } = ports
   const words = vocabularyOf(serviceName)
-  const client = new ServiceClient({ address: target.address, token: target.token, words, clock })
+  const token = tokenFor({ openIdTokens: openIdTokensOf(ports) }, target)
+  const client = new ServiceClient({ address: target.address, token, words, clock })
   try {
     const limit = {
       error: new Error(`The service did not answer within ${LONGEST_MS / 1000} s`),

@@ -113,7 +113,7 @@ function runExample(
   const config = relative(root, join(ports.examplesDir, example, 'loadgate.yml'))
   const all = ['--config', config, '--output', folder, ...args, ...(rehearse ? ['--rehearse'] : [])]
   // What happens to be in the environment is for another service; the embedded one needs none of it.
-  const demoPorts = { ...ports, workspace: root, token: '', baseUrl: '' }
+  const demoPorts = { ...ports, workspace: root, token: '', idTokens: undefined, baseUrl: '' }
   return gate.run(readArguments(all, gate.flags), demoPorts)
 }
 

@@ -25,7 +25,7 @@ import type { CommandPorts } from '../ports.js'
 const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
   config: ABOUT_CONFIG,
   'base-url':
-    'Address of the load-test service (https), used as written; where its API does not answer there, `/api` is added. Or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN. Default: LOADGATE_BASE_URL, or `local` if that is not set.',
+    'Address of the load-test service (https), used as written; where its API does not answer there, `/api` is added. Or `local`, the embedded service on this machine. The API token comes from LOADGATE_TOKEN, or an ID token from the file that LOADGATE_ID_TOKEN_FILE names. Default: LOADGATE_BASE_URL, or `local` if that is not set.',
   files:
     'Path or glob, relative to the current directory. The first must match exactly one file, the plan; repeat the flag for its data files. One that starts with `!` excludes files. Two files with the same base name are an error. Required unless `results`, `run-id` or `repeat` is given.',
   results:
@@ -36,7 +36,7 @@ const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
     'Project of the service that the run belongs to. Default: with a service of loadgate the same as that of `name`, otherwise none.',
   regions: ABOUT_REGIONS,
   'on-missing-token':
-    'What to do if LOADGATE_TOKEN is not set and the service needs it: `fail`, or `skip`, which ends with the verdict `skipped` and exit code 0. Default: `fail`.',
+    'What to do if neither LOADGATE_TOKEN nor LOADGATE_ID_TOKEN_FILE is set and the service needs one: `fail`, or `skip`, which ends with the verdict `skipped` and exit code 0. Default: `fail`.',
   'stop-on-cancel': 'Stop the run on Ctrl-C. Default: `true`.',
   baseline:
     'What to compare with: the path of a baseline document (`loadgate baseline record` writes one); or `side-by-side`, which runs base and head in turns. `auto` compares with recorded runs in GitHub Actions, and with nothing here; `off` compares with nothing, and refuses lines that name `baseline`. Default: `auto`.',
@@ -46,7 +46,7 @@ const ABOUT_HERE: Readonly<Partial<Record<InputName, string>>> = {
 
 /** Inputs that mean nothing outside a workflow, or must not be on a command line. */
 const NOT_FLAGS: readonly InputName[] = [
-  ...(['token', 'github-token', 'matrix', 'comment'] as const),
+  ...(['token', 'oidc-audience', 'github-token', 'matrix', 'comment'] as const),
   ...(['artifact-name', 'retention-days', 'baseline-branch'] as const)
 ]
 
@@ -164,7 +164,8 @@ export async function readGateSettings(
     // A rehearsal runs nowhere else, whatever is exported for the other commands.
     environment: {
       baseUrl: args.has('rehearse') ? 'local' : ports.baseUrl,
-      isConfigFound: !args.has('config') && !args.has('base-url')
+      isConfigFound: !args.has('config') && !args.has('base-url'),
+      idTokenFile: ports.idTokens && { problem: await ports.idTokens.findProblem() }
     },
     variable: (name) => ports.variables?.[name]
   })

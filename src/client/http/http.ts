@@ -1,11 +1,13 @@
 import type { Dispatcher } from 'undici'
-import { Readable, pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
-import { readUpTo } from '../../contract/files.js'
-import { MalformedReplyError, RedirectError, RefusedError, ServiceError } from '../errors.js'
+import type { Readable } from 'node:stream'
+import { reasonOf } from '../../contract/clock.js'
+import { messageOf } from '../../contract/text.js'
+import { RedirectError, RefusedError, ServiceError, UnreachableError } from '../errors.js'
 import { isConfidential, isLoopback, readContentRange } from './address.js'
+import { readErrorText, readText, sendBody, withoutGzip, type RawReply } from './bodies.js'
 import { describeErrorBody } from './error-body.js'
-import { CONNECT_TIMEOUT_MS, failureOf, type Call, type Upload } from './failures.js'
+import { CONNECT_TIMEOUT_MS, failureOf, type Call } from './failures.js'
+import { describeIdToken, type TokenSource } from './id-tokens.js'
 import { mayBeProxied, openProxyAgent } from './proxy.js'
 import { Redactor, type ReplyBody } from './redact.js'
 import { Agent } from './undici.js'
@@ -24,16 +26,17 @@ interface Received extends Reply {
   readonly raw: Readable
   /** It came long before the request was sent to its end. */
   readonly isEarly: boolean
+  /** The token of a source that the request had. */
+  readonly idToken: string | undefined
 }
 
-const LARGEST_JSON_BYTES = 32 * 1024 * 1024
-const MOST_ERROR_BYTES = 256 * 1024
 const MOST_REDIRECTS = 5
 /** For a slow reader. At this limit undici 7 pauses its parser; a connection closed then crashes the process (nodejs/undici#5360). */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 
 export interface HttpOptions {
-  readonly token: string
+  /** An API token, which is sent as the user name of Basic; or a source of others. Only the origin gets them. */
+  readonly token: string | TokenSource
   /** What else must be redacted from the service's replies. */
   readonly secrets?: readonly string[] | undefined
   readonly mediaType: string
@@ -53,7 +56,8 @@ export class Http {
 
   constructor(private readonly options: HttpOptions) {
     this.#isReached = options.isReached ?? false
-    this.#redactor = new Redactor(options.token, options.secrets)
+    const { token, secrets } = options
+    this.#redactor = new Redactor(typeof token === 'string' ? token : '', secrets)
   }
 
   /** Sends one request and returns a successful reply; anything else is thrown. Redirects are never followed. */
@@ -90,13 +94,39 @@ export class Http {
         call.operation,
         `refused to send to ${call.url.origin}: only https (or loopback) is allowed`
       )
+    const idToken = await this.#takeIdToken(call)
+    const reply = await this.#sendOnce(call, idToken)
+    if (reply.status !== 401 || idToken === undefined) return reply
+    // It may have ended early, or on the way. A 401 has had no effect, so that anything may be sent again.
+    const other = await this.#takeIdToken(call, idToken)
+    if (other === idToken) return reply
+    reply.raw.destroy()
+    return this.#sendOnce(call, other)
+  }
+
+  /** Undefined where an API token is sent, or none. */
+  async #takeIdToken(call: Call, refused?: string): Promise<string | undefined> {
+    const { token: source, origin } = this.options
+    if (typeof source === 'string' || call.url.origin !== origin) return undefined
+    const { operation, signal } = call
+    try {
+      const token = await source.take({ refused, signal })
+      this.#redactor.learn(token)
+      return token
+    } catch (cause) {
+      if (signal?.aborted) throw reasonOf(signal)
+      throw new UnreachableError(operation, this.#redactor.text(messageOf(cause)), { cause, neverSent: true })
+    }
+  }
+
+  async #sendOnce(call: Call, idToken: string | undefined): Promise<Received> {
     const { stream, isUnsent } = sendBody(call.upload)
     try {
       const { statusCode, headers, body } = await this.#dispatcherFor(call.url).request({
         origin: call.url.origin,
         path: call.url.pathname + call.url.search,
         method: call.method,
-        headers: this.#headersFor(call),
+        headers: this.#headersFor(call, idToken),
         body: stream,
         headersTimeout: call.responseTimeoutMs,
         bodyTimeout: call.responseTimeoutMs,
@@ -106,14 +136,19 @@ export class Http {
         ...(call.signal && { signal: call.signal })
       })
       const reply = { status: statusCode, headers, body }
-      return this.#receive(call, call.method === 'HEAD' ? reply : withoutGzip(reply), isUnsent())
+      const decoded = call.method === 'HEAD' ? reply : withoutGzip(reply)
+      return this.#receive(call, decoded, { isEarly: isUnsent(), idToken })
     } catch (thrown) {
       throw this.#failureOf(call, thrown, isUnsent())
     }
   }
 
   /** The one place where replies come in, and where the token is redacted. */
-  #receive(call: Call, { status, headers, body: raw }: RawReply, isEarly: boolean): Received {
+  #receive(
+    call: Call,
+    { status, headers, body: raw }: RawReply,
+    request: Pick<Received, 'isEarly' | 'idToken'>
+  ): Received {
     this.#isReached = true
     // A body that fails after its last reader is gone must not crash the process.
     raw.on('error', () => undefined)
@@ -140,7 +175,7 @@ export class Http {
       },
       location: header('location'),
       raw,
-      isEarly
+      ...request
     }
   }
 
@@ -161,7 +196,8 @@ export class Http {
       requestId: reply.header('x-request-id') ?? reply.header('request-id'),
       retryAfterMs: readRetryAfter(reply.header('retry-after')),
       isLoadgate: isOfLoadgate(reply),
-      isEarly: reply.isEarly
+      isEarly: reply.isEarly,
+      idToken: reply.idToken === undefined ? undefined : describeIdToken(reply.idToken)
     })
   }
 
@@ -188,14 +224,15 @@ export class Http {
     return isConfidential(url) && (!isLoopback(url) || isLoopback(new URL(this.options.origin)))
   }
 
-  #headersFor(call: Call): Record<string, string> {
+  #headersFor(call: Call, idToken: string | undefined): Record<string, string> {
     const { mediaType, origin, token } = this.options
+    const authorization = typeof token === 'string' ? basicAuthorization(token) : `Bearer ${idToken}`
     return {
       accept: mediaType,
       // Without it a service may choose any encoding.
       'accept-encoding': 'identity',
       'user-agent': 'loadgate',
-      ...(call.url.origin === origin && { authorization: basicAuthorization(token) }),
+      ...(call.url.origin === origin && { authorization }),
       ...(call.upload && {
         'content-type': call.upload.contentType,
         'content-length': String(call.upload.length)
@@ -226,74 +263,10 @@ function bytesToEnd(contentRange: string | undefined, total = Infinity): number 
   return (range?.total ?? total) - (range?.fromByte ?? 0)
 }
 
-async function readText(call: Call, body: Readable): Promise<string> {
-  const { bytes, hasMore } = await readUpTo(body, LARGEST_JSON_BYTES)
-  if (hasMore)
-    throw new MalformedReplyError(call.operation, `the reply is larger than ${LARGEST_JSON_BYTES} bytes`)
-  return bytes.toString()
-}
-
-/** As much of an error's body as anyone would read; of a truncated one, what arrived. */
-async function readErrorText(body: Readable): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes > MOST_ERROR_BYTES) break
-    }
-  } catch {
-    // The status says enough.
-  }
-  return Buffer.concat(chunks).subarray(0, MOST_ERROR_BYTES).toString('utf8')
-}
-
 /** `Retry-After` comes as seconds or as a date. */
 export function readRetryAfter(value: string | undefined, nowMs = Date.now()): number | undefined {
   if (value === undefined) return undefined
   if (/^\d+$/.test(value.trim())) return Number(value) * 1000
   const at = Date.parse(value)
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
-}
-
-interface RawReply {
-  readonly status: number
-  readonly headers: Record<string, string | string[] | undefined>
-  readonly body: Readable
-}
-
-/** Headers about the encoded bytes: they do not apply to the decoded ones, and parts of those could not be joined. */
-const OF_ENCODED_BYTES: readonly string[] = ['content-encoding', 'content-length', 'etag']
-
-/** A proxy may compress all the same: decoded as it arrives; a truncated one is an error. Part of a compressed response stays as it is. */
-function withoutGzip(reply: RawReply): RawReply {
-  const encoding = String(reply.headers['content-encoding'] ?? '')
-    .trim()
-    .toLowerCase()
-  if (reply.status === 206 || (encoding !== 'gzip' && encoding !== 'x-gzip')) return reply
-  const headers = Object.fromEntries(
-    Object.entries(reply.headers).filter(([name]) => !OF_ENCODED_BYTES.includes(name))
-  )
-  // Errors of either stream reach the reader of the decoded bytes, and both are closed when it stops reading.
-  const body = pipeline(reply.body, createGunzip(), () => undefined)
-  return { ...reply, headers, body }
-}
-
-/** So much must be left of a body before it certainly was not sent: less may be on its way between here and the other side's reader. */
-const SURELY_UNSENT_BYTES = 1024 * 1024
-
-/** The body of one request, and whether much of it is not even on its way, so that it cannot have been read to its end. */
-function sendBody(upload: Upload | undefined): { stream: Readable | null; isUnsent: () => boolean } {
-  if (upload === undefined) return { stream: null, isUnsent: () => false }
-  let bytes = 0
-  const read = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const chunk of upload.open()) {
-      // Before they are handed out: from here on it is unknown how far they got.
-      bytes += chunk.length
-      yield chunk
-    }
-  }
-  const stream = Readable.from(read(), { objectMode: false })
-  return { stream, isUnsent: () => upload.length - bytes >= SURELY_UNSENT_BYTES }
 }

@@ -22,32 +22,62 @@ const LEAST_SECRET = 6
 /** A secret, character by character, each in the forms in which it may be written. */
 type Spelling = readonly (readonly string[])[]
 
+/** ID tokens of one issuer begin with the same header, whatever is signed: everything that does is redacted, so that hundreds cost no more than one. */
+const ID_TOKEN = /^([\w-]{12,})\.[\w-]+\.[\w-]*$/
+/** One more character of an ID token, also escaped or in base64; more of them than a request's headers can have are not one. */
+const MORE = String.raw`(?:[\w.+/-]|%(?:25){0,2}[\da-fA-F]{2}|\\{1,4}(?:/|u[\da-fA-F]{4})|&#x?[\da-fA-F]{2,5};)`
+const MOST_MORE = 16 * 1024
+const LONGEST_ESCAPE = '\\\\\\\\u0000'.length
+
 /**
  * Redacts the token and other secrets in the service's replies: as they are, as the value of the Basic header, and as written in JSON,
  * URLs, CSV and HTML. GitHub's masks cover logs only, and what a service echoes goes into files, outputs and the artifact too.
  */
 export class Redactor {
-  readonly #text: RegExp | undefined
-  readonly #bytes: RegExp | undefined
+  readonly #token: string
+  readonly #others: string[]
+  /** How the ID tokens begin that were used. */
+  readonly #heads = new Set<string>()
+  #text: RegExp | undefined
+  #bytes: RegExp | undefined
   /** For the bytes, one character per byte: the spellings by the characters that they may begin with. */
-  readonly #byFirst: ReadonlyMap<string, readonly Spelling[]>
+  #byFirst: ReadonlyMap<string, readonly Spelling[]> = new Map()
   /** Every form of a secret contains one of these unchanged, so bytes without them need no further check. */
-  readonly #clues: readonly Buffer[]
-  readonly #longestBytes: number
+  #clues: readonly Buffer[] = []
+  #longestBytes = 0
 
   /** `others`: secrets that were sent in requests. */
   constructor(token: string, others: readonly string[] = []) {
-    const secrets = longestFirst([...secretsOf(token), ...others.flatMap(formsOfOther)])
-    const codes = longestFirst([token, ...others]).flatMap((text) =>
-      inBothCases(Buffer.from(text).toString('hex'))
-    )
-    const asTheyAre = codes.map((code) => Array.from(code, (character) => [character]))
-    const spellings = [...asTheyAre, ...secrets.map(spellForBytes)]
-    this.#text = patternOf([...asTheyAre, ...secrets.map(spellForText)])
-    this.#bytes = patternOf(spellings)
-    this.#byFirst = byFirst(spellings)
-    this.#clues = [...new Set([...codes, ...secrets.map(longestWord)])].map((clue) => Buffer.from(clue))
-    this.#longestBytes = Math.max(0, ...spellings.map(longestLength))
+    this.#token = token
+    this.#others = [...others]
+    this.#prepare()
+  }
+
+  /** One more token, before it is sent. */
+  learn(token: string): void {
+    const [, head] = ID_TOKEN.exec(token) ?? []
+    if (head === undefined ? this.#others.includes(token) : this.#heads.has(head)) return
+    if (head === undefined) this.#others.push(token)
+    else this.#heads.add(head)
+    this.#prepare()
+  }
+
+  #prepare(): void {
+    const secrets = longestFirst([...secretsOf(this.#token), ...this.#others.flatMap(formsOfOther)])
+    const codes = codesOf(longestFirst([this.#token, ...this.#others]))
+    const heads = longestFirst([...this.#heads].flatMap(formsOfOther))
+    const codedHeads = codesOf([...this.#heads])
+    const whole = { coded: codes.map(asItIs), secrets }
+    const begun = { coded: codedHeads.map(asItIs), secrets: heads }
+    const spell = (spelling: (secret: string) => Spelling) =>
+      [whole, begun].map((kind) => [...kind.coded, ...kind.secrets.map(spelling)])
+    const inBytes = spell(spellForBytes)
+    this.#text = patternOf(spell(spellForText))
+    this.#bytes = patternOf(inBytes)
+    this.#byFirst = byFirst(inBytes.flat())
+    const clues = [...codes, ...codedHeads, ...[...secrets, ...heads].map(longestWord)]
+    this.#clues = [...new Set(clues)].map((clue) => Buffer.from(clue))
+    this.#longestBytes = Math.max(0, ...inBytes.flat().map(longestLength))
   }
 
   text(text: string): string {
@@ -90,29 +120,36 @@ export class Redactor {
 
   #find(bytes: Buffer): Stretch[] {
     if (this.#bytes === undefined || !this.#clues.some((clue) => bytes.includes(clue))) return []
-    return Array.from(bytes.toString('latin1').matchAll(this.#bytes), ({ index, 0: { length } }) => ({
+    return Array.from(bytes.toString('latin1').matchAll(this.#bytes), ({ index, groups, 0: { length } }) => ({
       start: index,
-      end: index + length
+      end: index + length,
+      isIdToken: groups?.idToken !== undefined
     }))
   }
 
   /** The start of a secret that may continue in the next bytes, and is held back until they arrive; else the end. */
   #openSecretIn(bytes: Buffer, found: readonly Stretch[]): number {
+    const last = found.at(-1)
+    // It may have more characters, and they may be cut off within an escape.
+    const isOpen = last?.isIdToken === true && last.end > bytes.length - LONGEST_ESCAPE
+    const end = isOpen ? last.start : bytes.length
     const from = Math.max(0, bytes.length - this.#longestBytes)
     const tail = bytes.toString('latin1', from)
-    for (let at = 0; at < tail.length; at++) {
+    for (let at = 0; from + at < end; at++) {
       // A complete secret may contain its own beginning again.
       const isWithin = found.some(({ start, end }) => start < from + at && from + at < end)
       const begun = this.#byFirst.get(tail.charAt(at)) ?? []
       if (!isWithin && begun.some((spelling) => isBegun(spelling, tail, at))) return from + at
     }
-    return bytes.length
+    return end
   }
 }
 
 interface Stretch {
   readonly start: number
   readonly end: number
+  /** What ends wherever its characters do. */
+  readonly isIdToken: boolean
 }
 
 function cover(bytes: Buffer, stretches: readonly Stretch[]): Buffer {
@@ -138,6 +175,14 @@ function formsOfOther(secret: string): string[] {
     return letters.slice(bytesBefore === 0 ? 0 : bytesBefore + 1, bytes.length % 3 === 0 ? undefined : -1)
   })
   return secret.length < LEAST_SECRET ? [] : [secret, ...cores]
+}
+
+function codesOf(secrets: readonly string[]): string[] {
+  return secrets.flatMap((text) => inBothCases(Buffer.from(text).toString('hex')))
+}
+
+function asItIs(code: string): Spelling {
+  return Array.from(code, (character) => [character])
 }
 
 /** If one secret is the start of another, the longer one must match. */
@@ -171,11 +216,15 @@ function longestLength(spelling: Spelling): number {
   return spelling.reduce((sum, forms) => sum + Math.max(...forms.map(({ length }) => length)), 0)
 }
 
-function patternOf(spellings: readonly Spelling[]): RegExp | undefined {
-  if (spellings.length === 0) return undefined
-  const secrets = spellings.map((spelling) => spelling.map(alternativesOf).join(''))
+/** Of whole secrets, and of how ID tokens begin. */
+function patternOf([whole = [], heads = []]: readonly (readonly Spelling[])[]): RegExp | undefined {
+  if (whole.length + heads.length === 0) return undefined
+  const join = (spellings: readonly Spelling[]): string =>
+    `(?:${spellings.map((spelling) => spelling.map(alternativesOf).join('')).join('|')})`
+  const idToken = `(?<idToken>${join(heads)}${MORE}{0,${MOST_MORE}})`
+  const either = [...(whole.length > 0 ? [join(whole)] : []), ...(heads.length > 0 ? [idToken] : [])]
   // Leftover padding would show where the header's value was.
-  return new RegExp(`(?:${secrets.join('|')})${alternativesOf(formsOf('=', '='))}{0,2}`, 'g')
+  return new RegExp(`(?:${either.join('|')})${alternativesOf(formsOf('=', '='))}{0,2}`, 'g')
 }
 
 function alternativesOf(forms: readonly string[]): string {

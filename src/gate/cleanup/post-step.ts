@@ -9,12 +9,12 @@ import { describeWithoutQuote } from '../../client/errors.js'
 import { cleanUp, isLeftRunning } from './clean-up.js'
 import { withDeadline } from '../deadline.js'
 import { mayHaveBeenCreated } from '../run/make-grids.js'
-import { openClient } from '../gate.js'
+import { openClient, tokenFor } from '../gate.js'
 import type { ProcessGroup } from '../../contract/records.js'
 import type { StartedPods, StepState } from '../saved-state.js'
 import type { Log, Ports } from '../ports.js'
 
-export interface CleanUpPorts extends Pick<Ports, 'openClient'> {
+export interface CleanUpPorts extends Pick<Ports, 'openClient' | 'openIdTokens'> {
   readonly log: Log
   readonly clock: Clock
   /** True if the group existed and was stopped. */
@@ -54,7 +54,7 @@ export async function cleanUpStep(state: StepState, ports: CleanUpPorts): Promis
   for (const asked of state.askedGrids ?? []) log.warning(mayHaveBeenCreated(asked))
   const client = openClient(ports, {
     address: knownAddress(state.address),
-    token: state.token,
+    token: tokenFor(ports, state),
     words: vocabularyOf(state.serviceName),
     clock,
     isReached: true

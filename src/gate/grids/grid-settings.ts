@@ -2,17 +2,25 @@ import { isReference, type GridSpecification } from '../../client/documents/requ
 import { readGridList, SERVICE_RULES } from '../settings/grid-list.js'
 import { GRID_START_INPUTS, GRID_STOP_INPUTS, type GridInputName } from '../../contract/inputs.js'
 import { Inputs } from '../settings/inputs.js'
-import { parseServiceAddress, tokenProblem } from '../settings/target-settings.js'
+import { parseServiceAddress } from '../settings/target-settings.js'
+import { readGivenToken } from '../settings/token-settings.js'
 
 export type GridStartSettings = Readonly<ReturnType<typeof readGridStartSettings>>
 export type GridStopSettings = Readonly<NonNullable<ReturnType<typeof readGridStopSettings>>>
 
 type ReadGridInput = (name: GridInputName) => string
 
+/** Whether GitHub gives the job ID tokens. */
+interface Offer {
+  readonly offersIdTokens: boolean
+}
+
+const NO_OFFER: Offer = { offersIdTokens: false }
+
 /** Collects every problem, so that a workflow can be fixed in one push. */
-export function readGridStartSettings(read: ReadGridInput) {
+export function readGridStartSettings(read: ReadGridInput, offer = NO_OFFER) {
   const inputs = new Inputs(GRID_START_INPUTS, read)
-  const { grids, service } = readCommon(inputs)
+  const { grids, service } = readCommon(inputs, offer)
   const timeoutMs = inputs.take('timeout') * 1000
   const keep = inputs.take('keep')
   for (const { id } of grids.filter(isReference))
@@ -25,11 +33,11 @@ export function readGridStartSettings(read: ReadGridInput) {
 }
 
 /** Undefined if there are no grids to stop; nothing else is required then, so that the step also works after a start that failed early. */
-export function readGridStopSettings(read: ReadGridInput) {
+export function readGridStopSettings(read: ReadGridInput, offer = NO_OFFER) {
   const given = read('grids')
   if (given === '' || /^\[\s*\]$/.test(given)) return undefined
   const inputs = new Inputs(GRID_STOP_INPUTS, read)
-  const { grids, service } = readCommon(inputs)
+  const { grids, service } = readCommon(inputs, offer)
   const timeoutMs = inputs.take('timeout') * 1000
   if (!grids.every(isReference))
     inputs.complain(
@@ -41,28 +49,28 @@ export function readGridStopSettings(read: ReadGridInput) {
 }
 
 interface GridInputs {
-  text(name: 'base-url' | 'token' | 'grids'): string
-  complain(name: 'base-url' | 'token' | 'grids', problem: string): void
+  text(name: 'base-url' | 'token' | 'oidc-audience' | 'grids'): string
+  complain(name: 'base-url' | 'token' | 'oidc-audience' | 'grids', problem: string): void
   take(name: 'service-name'): string | undefined
 }
 
 /** What both actions take. */
-function readCommon(inputs: GridInputs) {
-  const service = readService(inputs)
+function readCommon(inputs: GridInputs, offer: Offer) {
+  const service = readService(inputs, offer)
   const given = inputs.text('grids')
   const { grids, problems } = readGridList(given === '' ? [{}] : given, SERVICE_RULES)
   for (const problem of problems) inputs.complain('grids', problem)
   return { service, grids }
 }
 
-function readService(inputs: GridInputs) {
+function readService(inputs: GridInputs, { offersIdTokens }: Offer) {
   const token = inputs.text('token')
   const parsed = addressOf(inputs.text('base-url'))
   if ('problem' in parsed) inputs.complain('base-url', parsed.problem)
-  const problem = token === '' ? 'is empty; set it to the API token, from a secret' : tokenProblem(token)
-  if (problem !== undefined) inputs.complain('token', problem)
+  if (token === '') inputs.complain('token', 'is empty; set it to the API token, from a secret, or to oidc')
   const address = 'address' in parsed ? parsed.address : { api: '', origin: '' }
-  return { address, token, serviceName: inputs.take('service-name') }
+  const credentials = readGivenToken(inputs, token, { origin: address.origin, offersIdTokens })
+  return { address, ...credentials, serviceName: inputs.take('service-name') }
 }
 
 function addressOf(given: string): ReturnType<typeof parseServiceAddress> {

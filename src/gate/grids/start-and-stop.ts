@@ -12,7 +12,7 @@ import { RETRY, retry } from '../../client/retry.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
 import { delayAbort, withDeadline } from '../deadline.js'
 import { asSentence, formatDuration, messageOf } from '../../contract/text.js'
-import { noteAddress, noteWarning, openClient } from '../gate.js'
+import { noteAddress, noteWarning, openClient, tokenFor } from '../gate.js'
 import type { Ports } from '../ports.js'
 import { endGrid } from '../run/end-run.js'
 import { gridPhaseOf } from '../run/run-status.js'
@@ -20,7 +20,7 @@ import { nextPollMs } from '../run/watch-run.js'
 
 export interface GridStartPorts extends Pick<
   Ports,
-  'openClient' | 'log' | 'clock' | 'cancelled' | 'saveState'
+  'openClient' | 'openIdTokens' | 'log' | 'clock' | 'cancelled' | 'saveState'
 > {
   setOutput(name: 'grids', value: string): void
 }
@@ -39,8 +39,10 @@ export async function startGrids(ports: GridStartPorts, settings: GridStartSetti
     (message) => log.warning(message)
   )
   const words = vocabularyOf(service.serviceName)
+  const { address } = service
+  const token = tokenFor(ports, service)
   const told = { onAddress: noteAddress(log, saved), onWarning: noteWarning(log) }
-  const client = openClient(ports, { ...service, words, clock, ...told })
+  const client = openClient(ports, { address, token, words, clock, ...told })
   try {
     const ids = await createAndAwait({ ports, settings, saved, client })
     // From here on, another step has to stop them.
@@ -146,7 +148,7 @@ async function terminateAll(
   if (isClean) saved.noteDone({ madeGrids: [], cleanupDue: false })
 }
 
-type GridStopPorts = Pick<Ports, 'openClient' | 'log' | 'clock' | 'cancelled'>
+type GridStopPorts = Pick<Ports, 'openClient' | 'openIdTokens' | 'log' | 'clock' | 'cancelled'>
 
 /** Terminates the grids and waits until they have ended. Throws if one may still be running, once all have been tried. */
 export async function stopGrids(ports: GridStopPorts, settings: GridStopSettings | undefined): Promise<void> {
@@ -157,7 +159,8 @@ export async function stopGrids(ports: GridStopPorts, settings: GridStopSettings
   }
   const { service, ids, timeoutMs } = settings
   const client = openClient(ports, {
-    ...service,
+    address: service.address,
+    token: tokenFor(ports, service),
     words: vocabularyOf(service.serviceName),
     clock,
     onAddress: noteAddress(log),

@@ -24,7 +24,11 @@ export interface SettingsSources {
     readonly baseUrl: string
     /** The config file is one that nobody named: it may be somebody else's, and does not say where the token goes. */
     readonly isConfigFound?: boolean
+    /** LOADGATE_ID_TOKEN_FILE is set; and what is wrong with the file, if anything is. */
+    readonly idTokenFile?: { readonly problem: string | undefined } | undefined
   }
+  /** In the action: whether GitHub gives the job ID tokens. */
+  readonly offersIdTokens?: boolean
   /** Of the environment, for parameters that name one. */
   variable?(name: string): string | undefined
 }

@@ -20,6 +20,7 @@ import {
   refuseService,
   type Target
 } from './target-settings.js'
+import { missingToken } from './token-settings.js'
 import { listUnused } from './unused-inputs.js'
 
 /** Where the run comes from. */
@@ -37,10 +38,6 @@ export interface Skip {
   readonly skip: string
 }
 
-const SKIPPED: Skip = {
-  skip: 'no token was given (pull requests from forks get no secrets), and on-missing-token is skip'
-}
-
 /** Collects every problem, so that a workflow can be fixed in one push. */
 export async function readSettings(sources: SettingsSources): Promise<Settings | Skip> {
   const inputs = await openInputs(sources)
@@ -48,16 +45,18 @@ export async function readSettings(sources: SettingsSources): Promise<Settings |
 }
 
 async function readAll(inputs: GateInputs, sources: SettingsSources) {
-  const missingToken = inputs.take('on-missing-token')
+  const onMissingToken = inputs.take('on-missing-token')
   const service = chooseService(inputs, sources)
   const isOfFiles = inputs.isGiven('results')
   const isLocal = service.isLocal && !isOfFiles
-  const isSkipped = missingToken === 'skip' && !isLocal && !isOfFiles && inputs.text('token') === ''
+  const isSkippable = onMissingToken === 'skip' && !isLocal && !isOfFiles
+  const skip = isSkippable ? missingToken(inputs, sources) : undefined
+  const isSkipped = skip !== undefined
   const target = isOfFiles
     ? refuseService(inputs, service)
     : isSkipped
       ? undefined
-      : readTarget(inputs, service, sources.platform)
+      : readTarget(inputs, service, sources)
   const durationSeconds = inputs.take('duration')
   const timeoutSeconds = inputs.take('timeout')
   const wait = inputs.take('wait')
@@ -116,7 +115,7 @@ async function readAll(inputs: GateInputs, sources: SettingsSources) {
       ...{ origin, wait, baseline, thresholds, stopEarly, target }
     })
   }
-  if (isSkipped) return SKIPPED
+  if (skip !== undefined) return { skip } as Skip
   return { ...settings, origin, target: target ?? ({ kind: 'local' } satisfies Target) }
 }
 

@@ -1,15 +1,14 @@
 import { readAddress, type Address } from '../../client/http/address.js'
-import { basicAuthorization } from '../../client/http/http.js'
 import { parseRegions, type ParsedRegions } from '../../contract/regions/parse-regions.js'
 import type { Regions } from '../../contract/regions/regions.js'
 import { parseDurationSeconds, type Parsed } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
 import { readYaml } from '../../contract/yaml-text.js'
-import type { Ports } from '../ports.js'
 import type { GateInputs, SettingsSources } from './inputs.js'
+import { ID_TOKEN_FILE, isOidc, readCredentials, type Credentials } from './token-settings.js'
 
 export type Target =
-  | { readonly kind: 'remote'; readonly address: Address; readonly token: string }
+  | ({ readonly kind: 'remote'; readonly address: Address } & Credentials)
   | { readonly kind: 'local' }
   /** Files of another step need none. */
   | { readonly kind: 'none' }
@@ -33,48 +32,67 @@ export function chooseService(inputs: GateInputs, { environment }: Pick<Settings
   return environment.baseUrl === '' ? choose('local', 'nothing') : choose(environment.baseUrl, 'environment')
 }
 
-export function readTarget(inputs: GateInputs, choice: ServiceChoice, platform: string): Target | undefined {
+export function readTarget(
+  inputs: GateInputs,
+  choice: ServiceChoice,
+  sources: Pick<SettingsSources, 'platform' | 'environment' | 'offersIdTokens'>
+): Target | undefined {
   if (choice.isLocal) {
-    checkLocal(inputs, choice, platform)
+    checkLocal(inputs, choice, sources)
     return { kind: 'local' }
   }
-  const address = readServiceAddress(inputs, choice)
-  const token = inputs.text('token')
-  if (token === '') inputs.complain('token', choice.isCommandLine ? NO_VARIABLE : NO_SECRET)
-  const problem = tokenProblem(token)
-  if (problem !== undefined) inputs.complain('token', problem)
-  return address && { kind: 'remote', address, token }
+  const address = readServiceAddress(inputs, choice, sources)
+  const credentials = readCredentials(inputs, sources, address?.origin ?? '')
+  return address && { kind: 'remote', address, ...credentials }
 }
 
 /** Files need no service. What the environment has for other commands is not meant for them. */
 export function refuseService(inputs: GateInputs, { from, isCommandLine }: ServiceChoice): Target {
   const words = 'cannot be combined with results, which are judged without a service; remove one of the two'
   if (from === 'input') inputs.complain('base-url', words)
-  if (inputs.text('token') !== '' && !isCommandLine) inputs.complain('token', words)
+  if (isCommandLine) return { kind: 'none' }
+  for (const name of ['token', 'oidc-audience'] as const)
+    if (inputs.text(name) !== '') inputs.complain(name, words)
   return { kind: 'none' }
 }
 
-const NO_VARIABLE = "LOADGATE_TOKEN is not set; set it to the service's API token"
-const NO_SECRET =
-  'is empty; set it to the API token, from a secret. Pull requests from forks get no secrets: set on-missing-token: skip to skip the gate there'
+const NO_TOKEN = 'base-url: local takes no token; remove one of the two'
+const NO_OIDC =
+  'oidc is for a service, and base-url: local is the embedded one, which takes no token; give the address of a service as base-url, or remove token'
 
-function checkLocal(inputs: GateInputs, { from, isCommandLine }: ServiceChoice, platform: string): void {
-  if (inputs.text('token') !== '') {
-    if (!isCommandLine) inputs.complain('token', 'base-url: local takes no token; remove one of the two')
+function checkLocal(
+  inputs: GateInputs,
+  { from, isCommandLine }: ServiceChoice,
+  { platform, environment }: Pick<SettingsSources, 'platform' | 'environment'>
+): void {
+  const token = inputs.text('token')
+  if (inputs.text('oidc-audience') !== '')
+    inputs.complain('oidc-audience', 'base-url: local takes no token; remove oidc-audience')
+  if (token !== '' || environment?.idTokenFile !== undefined) {
+    if (!isCommandLine) inputs.complain('token', isOidc(token) ? NO_OIDC : NO_TOKEN)
     // A token in the environment is for every command: where local was chosen it is not needed, where nothing was, probably not meant.
     else if (from === 'nothing')
       inputs.complain(
         'token',
-        `LOADGATE_TOKEN is set, but no service is given; set ${VARIABLE} or base-url to the address of the service, or base-url to local to run on this machine without it`
+        `${variableOf(environment)} is set, but no service is given; set ${VARIABLE} or base-url to the address of the service, or base-url to local to run on this machine without it`
       )
   }
   if (platform === 'win32')
     inputs.complain('base-url', 'local needs Linux or macOS; on Windows give the address of a service')
 }
 
-function readServiceAddress(inputs: GateInputs, { baseUrl, from }: ServiceChoice): Address | undefined {
+/** Which of the two variables has a token. */
+function variableOf(environment: SettingsSources['environment']): string {
+  return environment?.idTokenFile === undefined ? 'LOADGATE_TOKEN' : ID_TOKEN_FILE
+}
+
+function readServiceAddress(
+  inputs: GateInputs,
+  { baseUrl, from }: ServiceChoice,
+  sources: Pick<SettingsSources, 'environment'>
+): Address | undefined {
   const none = 'is empty; give the address of the service (https://…), or local to run on this runner'
-  const found = `the config file that was found here is not trusted with LOADGATE_TOKEN; set ${VARIABLE} to the address of the service, or name the file with --config`
+  const found = `the config file that was found here is not trusted with ${variableOf(sources.environment)}; set ${VARIABLE} to the address of the service, or name the file with --config`
   const parsed =
     from === 'nothing'
       ? { problem: none }
@@ -145,18 +163,7 @@ export function parseServiceAddress(text: string): { address: Address } | { prob
   }
 }
 
-export function tokenProblem(token: string): string | undefined {
-  return /[\s:]/.test(token) ? 'must not contain whitespace or a colon' : undefined
-}
-
 /** Messages never quote a password or token from an address. */
 export function withoutSecrets(address: string): string {
   return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
-}
-
-/** The runner masks exact values only, so the encoded form in the Authorization header is masked as well. */
-export function maskToken(ports: Pick<Ports, 'mask'>, token: string): void {
-  if (token === '') return
-  ports.mask(token)
-  ports.mask(basicAuthorization(token).slice('Basic '.length))
 }
