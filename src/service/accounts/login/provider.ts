@@ -259,6 +259,7 @@ function describe(thrown: unknown): string {
   if (typeof error === 'string') return describeRefusal(thrown as Parameters<typeof describeRefusal>[0])
   const inner = (cause ?? {}) as Record<'code' | 'message', unknown>
   const isOfSystem = typeof inner.code === 'string' && typeof inner.message === 'string'
+  if (inner.code === 'ABORT_ERR') return `it did not answer within ${TIMEOUT_SEC} seconds`
   if (isOfSystem) return shorten(`${inner.message as string} (${inner.code as string})`, LONGEST_REASON)
   return shorten(`${clauseOf(thrown)}${typeof code === 'string' ? ` (${code})` : ''}`, LONGEST_REASON)
 }
