@@ -30,7 +30,7 @@ interface Operation {
 
 /** What a status means, in every operation. */
 const ERRORS: Readonly<Record<number, string>> = {
-  401: 'The token is missing or wrong.',
+  401: 'The token is missing or wrong, or has expired.',
   403: 'The role of the user does not allow it, no rule lets in the token of the issuer, or the request comes from a page of another site.',
   404: 'It does not exist, or not yet.',
   406: 'Another version of the API was requested.',

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import type * as Library from 'openid-client'
+import * as library from 'openid-client'
 import type { ClientAuth, Configuration, IDToken, TokenEndpointResponse } from 'openid-client'
 import { shorten } from '../../../contract/text.js'
 import { ConfigProblem, type LoginConfig, ROLES, type Role } from '../../config/config.js'
@@ -66,7 +66,6 @@ export class Provider {
 
   /** Where to send the browser, and what it has to bring back. */
   async begin(): Promise<{ url: string; attempt: Attempt }> {
-    const library = await loadLibrary()
     const provider = await this.#find()
     const attempt = {
       state: library.randomState(),
@@ -97,7 +96,6 @@ export class Provider {
           ? 'the browser has no sign-in under way'
           : 'the state is not that of the browser'
       )
-    const library = await loadLibrary()
     const provider = await this.#find()
     const checks = {
       ...{ expectedState: attempt.state, expectedNonce: attempt.nonce, pkceCodeVerifier: attempt.verifier },
@@ -114,14 +112,14 @@ export class Provider {
       if (thrown instanceof SignOnError) throw thrown
       // The provider may have moved, or have other keys.
       this.#found = undefined
-      throw this.#explain(thrown, library)
+      throw this.#explain(thrown)
     }
   }
 
   /** Where a browser ends its session with the provider; undefined if it cannot. */
   async endUrl(returnTo: string): Promise<string | undefined> {
     try {
-      const [library, provider] = [await loadLibrary(), await this.#find()]
+      const provider = await this.#find()
       if (provider.serverMetadata().end_session_endpoint === undefined) return undefined
       return library.buildEndSessionUrl(provider, { post_logout_redirect_uri: returnTo }).href
     } catch {
@@ -147,7 +145,6 @@ export class Provider {
   }
 
   async #discover(): Promise<Configuration> {
-    const library = await loadLibrary()
     const { secret, ca } = await this.#readFiles()
     const metadata = { [library.clockTolerance]: SLACK_SEC }
     // What a registration has unless it says otherwise; not every provider offers it.
@@ -185,7 +182,6 @@ export class Provider {
   async #complete(provider: Configuration, claims: IDToken, tokens: TokenEndpointResponse): Promise<Claims> {
     const isComplete = claims[this.config.groupsClaim] !== undefined
     if (isComplete || provider.serverMetadata().userinfo_endpoint === undefined) return claims
-    const library = await loadLibrary()
     return { ...(await library.fetchUserInfo(provider, tokens.access_token, claims.sub)), ...claims }
   }
 
@@ -209,7 +205,7 @@ export class Provider {
     return ROLES.find((role) => this.config.groups[role].some((group) => groups.includes(group)))
   }
 
-  #explain(thrown: unknown, library: typeof Library): SignOnError {
+  #explain(thrown: unknown): SignOnError {
     const options = { cause: thrown }
     if (thrown instanceof library.AuthorizationResponseError) {
       const said = describeRefusal(thrown)
@@ -263,10 +259,7 @@ function describe(thrown: unknown): string {
   if (typeof error === 'string') return describeRefusal(thrown as Parameters<typeof describeRefusal>[0])
   const inner = (cause ?? {}) as Record<'code' | 'message', unknown>
   const isOfSystem = typeof inner.code === 'string' && typeof inner.message === 'string'
+  if (inner.code === 'ABORT_ERR') return `it did not answer within ${TIMEOUT_SEC} seconds`
   if (isOfSystem) return shorten(`${inner.message as string} (${inner.code as string})`, LONGEST_REASON)
   return shorten(`${clauseOf(thrown)}${typeof code === 'string' ? ` (${code})` : ''}`, LONGEST_REASON)
-}
-
-function loadLibrary(): Promise<typeof Library> {
-  return import('openid-client')
 }
