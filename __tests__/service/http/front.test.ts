@@ -500,7 +500,7 @@ describe('limits', () => {
 
   test('one address cannot take the connections of the others', async () => {
     const server = createLimitedServer((_, reply) => void reply.end('here'), {
-      limits: { ...DEFAULT_LIMITS, connectionsPerAddress: 2 },
+      limits: { ...DEFAULT_LIMITS, connectionsPerNetwork: 2 },
       isExempt: (address) => address === '127.0.0.9'
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -541,7 +541,7 @@ describe('limits', () => {
     ['this machine', undefined],
     ['a proxy', ['127.0.0.1']]
   ])('%s is not limited by its address', async (_, trustedProxies) => {
-    const { port } = await start({ trustedProxies }, { ...DEFAULT_LIMITS, connectionsPerAddress: 1 })
+    const { port } = await start({ trustedProxies }, { ...DEFAULT_LIMITS, connectionsPerNetwork: 1 })
     const held = await Promise.all(
       [1, 2, 3].map(
         () =>

@@ -4,7 +4,7 @@ import type { GridWish, Store } from '../store/store.js'
 import type { GridRecord, RunRecord, UserReference } from '../../contract/records.js'
 import type { Accounts, User } from './users.js'
 
-/** What requests can change, and who may: anyone, members, or the owner of the run or grid in the path. */
+/** What requests can change, and who may: anyone, members, admins, or the owner of the run or grid in the path. */
 const EFFECTS = {
   login: 'anyone',
   logout: 'anyone',
@@ -12,6 +12,9 @@ const EFFECTS = {
   'run.stop': 'owner of run',
   'run.repeat': 'owner of run',
   'run.thresholds': 'owner of run',
+  'run.pin': 'owner of run',
+  'run.unpin': 'owner of run',
+  'queue.resume': 'admin',
   'grid.create': 'member',
   'grid.terminate': 'owner of grid'
 } as const
@@ -54,6 +57,7 @@ export function checkPermission(
   const need = EFFECTS[effect]
   if (need === 'anyone') return
   requireMember(user)
+  if (need === 'admin') return requireAdmin(user)
   if (need === 'member' || id === undefined) return
   const kind = need === 'owner of run' ? 'run' : 'grid'
   const record = store[kind](id)
@@ -66,6 +70,11 @@ function requireMember(user: User): void {
       403,
       `${user.name} is a viewer and may only read; ask an admin for the role member`
     )
+}
+
+function requireAdmin(user: User): void {
+  if (user.role !== 'admin')
+    throw new RequestError(403, `${user.name} is a ${user.role}, and only an admin may do this`)
 }
 
 /** Whether to offer it at all. Members change what is theirs, admins everything. */

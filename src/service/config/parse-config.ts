@@ -6,6 +6,7 @@ import type { Parsed } from '../../contract/setting-values.js'
 import { readYaml } from '../../contract/yaml-text.js'
 import { isLoopback, parseListen, parseRange } from '../addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
+import { NO_QUOTAS, readQuotas } from './parse-quotas.js'
 import { atLeastOne, Keys, namesOf, parsing, parseSize, type Read, readDuration } from './keys.js'
 
 /** What could not be read is undefined, and noted. */
@@ -32,6 +33,7 @@ export function parseConfig(text: string, folder: string) {
     maxNodes: keys.take('max-nodes', parsing(atLeastOne)),
     drainMs: keys.has('drain') ? keys.take('drain', readDuration) : readDuration(DEFAULT_DRAIN, note),
     retention: keys.take('retention', readRetention) ?? {},
+    quotas: keys.take('quotas', readQuotas) ?? NO_QUOTAS,
     metrics: keys.take('metrics', (given, noteIt) => readMetrics(given, noteIt, readPath)),
     regions: keys.take('regions', readRegions)
   }
@@ -82,10 +84,12 @@ function readRetention(value: unknown, note: Note): Retention {
   const days = keys.take('days', parsing(atLeastOne))
   const bytes = keys.take('size', parsing(parseSize))
   const runsPerProject = keys.take('runs-per-project', parsing(atLeastOne))
+  const atLeastMs = keys.take('at-least', readDuration)
   return {
     ...(days !== undefined && { days }),
     ...(bytes !== undefined && { bytes }),
-    ...(runsPerProject !== undefined && { runsPerProject })
+    ...(runsPerProject !== undefined && { runsPerProject }),
+    ...(atLeastMs !== undefined && { atLeastMs })
   }
 }
 
@@ -142,6 +146,7 @@ export const CONFIG_KEYS = {
     'How long runs and uploads may go on when the service is told to end (SIGTERM), such as `10m`, or whole seconds; after that runs are ended and their results so far kept.',
   retention:
     'What is beyond one of these limits is deleted, the oldest first. Default: nothing is ever deleted.',
+  quotas: 'What each user and each project may have at a time, and upload in a day. Default: no limits.',
   metrics: 'Serve `/metrics` to callers with this token, or from these addresses. Default: nobody.',
   regions: 'Where the nodes of each region run. Default: every region is this machine.'
 } as const
@@ -160,8 +165,11 @@ export const PROXY_KEYS = {
 export const RETENTION_KEYS = {
   days: 'Age of a run at most, in days.',
   size: 'Size of all results at most, such as `50GB` or `1TiB`.',
-  'runs-per-project': 'Number of runs of a project at most.'
+  'runs-per-project': 'Number of runs of a project at most, of those that have ended and are not pinned.',
+  'at-least':
+    'How long each run stays after its end, whatever the limits say, such as `24h`: time for its gate to read the results.'
 } as const
+export const DEFAULT_AT_LEAST = '24h'
 
 export const METRICS_KEYS = {
   'token-file':

@@ -6,6 +6,7 @@ import {
   type RunStatus
 } from '../../contract/records.js'
 import { messageOf } from '../../contract/text.js'
+import type { QueueHold } from '../queue/queue-hold.js'
 import { createId, DataFolder, probeFolder } from './data-folder.js'
 
 /** What a list of runs is limited to. Names of runs match by a part of them, everything else as a whole. */
@@ -55,6 +56,8 @@ const PROBE_BYTES = 20
  */
 export class Store {
   readonly folder: DataFolder
+  /** Whether queued runs wait for an admin; undefined where nothing outlives the service. */
+  readonly hold: Pick<QueueHold, 'why' | 'release'> | undefined
   protected readonly runs = new Map<string, RunRecord>()
   protected readonly grids = new Map<string, GridRecord>()
   readonly #marker = createId()
@@ -165,6 +168,11 @@ export class Store {
   close(): void {
     return
   }
+}
+
+/** Its turn has not come, as far as the record knows. */
+export function isUnstarted({ status, startedMs }: RunRecord): boolean {
+  return status === 'queued' && startedMs === null
 }
 
 export function isActive({ status }: GridRecord): boolean {
