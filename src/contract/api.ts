@@ -294,7 +294,13 @@ const runEntries = {
   stopped: timestamp,
   /** Another service may mean something else by it. */
   queue_position: lenient(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
-  waiting_reason: lenient(v.pipe(v.string(), v.minLength(1), v.transform((given) => given.slice(0, LONGEST_REASON)))),
+  waiting_reason: lenient(
+    v.pipe(
+      v.string(),
+      v.minLength(1),
+      v.transform((given) => given.slice(0, LONGEST_REASON))
+    )
+  ),
   /** Null until there is one; undefined for a service that does not say. */
   first_sample: v.fallback(
     v.optional(v.nullable(v.pipe(v.string(), v.transform(Date.parse), v.finite()))),

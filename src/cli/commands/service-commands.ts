@@ -18,7 +18,10 @@ const ROLE_FLAG = {
     'What the user may do: admin (everything), member (run, and stop what is theirs) or viewer (read). Required.'
 }
 
-export function readConfig(args: Arguments, { workspace }: CommandPorts): ReturnType<typeof readServiceConfig> {
+export function readConfig(
+  args: Arguments,
+  { workspace }: CommandPorts
+): ReturnType<typeof readServiceConfig> {
   if (args.has('config')) return readServiceConfig(resolve(workspace, args.text('config')))
   throw new UsageError('give the config file of the service with --config <file>: it says where the data is')
 }

@@ -224,7 +224,10 @@ export function replySchemas(words: Vocabulary) {
     Thresholds: thresholds,
     Queue: v.object({
       _links: selfLink,
-      held: about(nullableText, 'Why no queued run starts until an admin lets the queue go; null if it is not held.'),
+      held: about(
+        nullableText,
+        'Why no queued run starts until an admin lets the queue go; null if it is not held.'
+      ),
       waiting: about(count, 'The number of waiting runs.'),
       nodes_at_work: count
     }),

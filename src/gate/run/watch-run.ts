@@ -115,7 +115,8 @@ export async function watchRun(options: WatchOptions) {
     return {
       status: isStarting ? STARTING : run.status,
       ...(queuePosition !== undefined && { queuePosition }),
-      ...(queuePosition !== undefined && run.waitingReason !== undefined && { waitingReason: run.waitingReason }),
+      ...(queuePosition !== undefined &&
+        run.waitingReason !== undefined && { waitingReason: run.waitingReason }),
       elapsedMs: nowMs - (runningSinceMs ?? sinceMs),
       durationMs: seconds === undefined ? undefined : seconds * 1000
     }

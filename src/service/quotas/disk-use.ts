@@ -24,7 +24,8 @@ export class DiskUse {
 
   #of(where: string, values: (string | number | null)[]): number {
     const { database } = this.store
-    const { bytes } = database.prepare(`SELECT sum(bytes) AS bytes FROM runs WHERE ${where}`).get(...values) ?? {}
+    const { bytes } =
+      database.prepare(`SELECT sum(bytes) AS bytes FROM runs WHERE ${where}`).get(...values) ?? {}
     const unmeasured = database.prepare(`SELECT id FROM runs WHERE bytes IS NULL AND ${where}`).all(...values)
     return unmeasured.reduce((sum, { id }) => sum + this.#uploadsOf(String(id)), Number(bytes ?? 0))
   }

@@ -22,7 +22,9 @@ export function quotasOf(quotas: Quotas, { user, project }: RunOwner, name: Quot
   const { projects } = quotas
   const byProject = limitOf(projects.get(project ?? ''), 'projects', project ?? '', quotas.project, name)
   return [
-    ...(user && byUser ? [{ ...byUser, name, of: 'user', id: user.id, whose: `user ${user.name}` } as const] : []),
+    ...(user && byUser
+      ? [{ ...byUser, name, of: 'user', id: user.id, whose: `user ${user.name}` } as const]
+      : []),
     ...(byProject
       ? [{ ...byProject, name, of: 'project', id: project, whose: nameProject(project) } as const]
       : [])

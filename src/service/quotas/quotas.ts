@@ -22,7 +22,8 @@ export function requireQuotas(
       })
   }
   for (const quota of quotasOf(parts.quotas, wanted, 'disk')) {
-    const used = quota.of === 'user' ? parts.disk.ofUser(Number(quota.id)) : parts.disk.ofProject(wanted.project)
+    const used =
+      quota.of === 'user' ? parts.disk.ofUser(Number(quota.id)) : parts.disk.ofProject(wanted.project)
     if (used + wanted.bytes > quota.limit)
       throw new RequestError(507, refusal(quota, used, 'try again when the service has deleted old runs'))
   }

@@ -98,7 +98,10 @@ export class UploadBook {
 /** It passes by itself, but not while a gate waits for it. */
 function tooMuch(quota: Quota, used: number): RequestError {
   const advice = `try again after 00:00 UTC, or ${describeWho(quota)}`
-  return new RequestError(413, `the run was not created, and this upload would be too much: ${describeUse(quota, used)}; ${advice}`)
+  return new RequestError(
+    413,
+    `the run was not created, and this upload would be too much: ${describeUse(quota, used)}; ${advice}`
+  )
 }
 
 function dayOf(ms: number): string {

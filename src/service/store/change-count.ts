@@ -37,8 +37,7 @@ export class ChangeCount {
   findDoubt(): string | undefined {
     const known = this.#known()
     const [owner = '', digits = ''] = this.#read().split(' ')
-    if (owner === '')
-      return known && 'its data folder is not the one in which it was last used'
+    if (owner === '') return known && 'its data folder is not the one in which it was last used'
     const count = Number(digits)
     // What comes next must be ahead of both.
     this.#count = Math.max(known?.count ?? 0, Number.isSafeInteger(count) ? count : 0)

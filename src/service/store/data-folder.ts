@@ -53,7 +53,9 @@ export class DataFolder {
 
   /** Whether its tools have been started once, whatever its record says. */
   readonly hasTraces = (runId: string): boolean =>
-    [this.nodesDir(runId), goneNodes(this, runId), this.logsDir(runId), this.resultsDir(runId)].some(existsSync)
+    [this.nodesDir(runId), goneNodes(this, runId), this.logsDir(runId), this.resultsDir(runId)].some(
+      existsSync
+    )
 
   readonly hasUploads = ({ id, files }: RunRecord): boolean =>
     files.every(({ name }) => existsSync(this.uploadedFile(id, name)))
