@@ -106,7 +106,7 @@ describe('a backup, restored where it was made', () => {
     expect(readFileSync(join(again.dataDir, 'audit.jsonl'), 'utf8')).toContain('"action":"queue.resume"')
   })
 
-  test('a stopped run stays stopped, and a run with results never starts, whoever let the queue go', async () => {
+  test('a run with results never starts, even where only its folder tells that it has run', async () => {
     const { folder, first, ids, backup } = await runBoth()
     restore(backup, first.dataDir)
     // Not even where nothing but its folder tells: the count says that nothing has changed.
