@@ -68,6 +68,15 @@ describe.each([{ serviceName: undefined }, { serviceName: 'acme' }])(
       clients.push(client)
     })
 
+    test('pin and unpin', async () => {
+      const { id } = await client.createRun(makeRequest())
+      await waitFor(() => client.showRun(id), 'finished')
+      expect((await client.pinRun(id)).id).toBe(id)
+      expect(client.latestBody).toContain('"pinned":true')
+      expect((await client.unpinRun(id)).id).toBe(id)
+      expect(client.latestBody).not.toContain('"pinned"')
+    })
+
     test('create, show, report, results, list, repeat, stop', async () => {
       const created = await client.createRun(makeRequest())
       expect(created).toMatchObject({

@@ -9,6 +9,7 @@ import { type Clock, systemClock } from '../contract/clock.js'
 import { createFront, createLoopbackFront } from './http/front.js'
 import type { Limits } from './http/limits.js'
 import { createMetrics, addMetricsRoute, requireMetricsToken } from './metrics/metrics.js'
+import { NO_QUOTAS } from './config/parse-quotas.js'
 import { type NodeQuota, Queue, type RunOwner } from './queue/queue.js'
 import { describeHold } from './queue/queue-hold.js'
 import { DiskUse } from './quotas/disk-use.js'
@@ -98,7 +99,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
         // One person's runs do not wait for each other; those that share the machine say so.
         const maxNodes = team ? team.maxNodes : Infinity
         const whyNotNow = (): string | undefined => readiness.whyNot() ?? whyNotWritable(store)
-        const quotasOf = (owner: RunOwner): NodeQuota[] => (team ? nodeQuotasOf(team.quotas, owner) : [])
+        const quotasOf = (owner: RunOwner): NodeQuota[] => nodeQuotasOf(team?.quotas ?? NO_QUOTAS, owner)
         const queue = new Queue({
           ...{ placeOf, maxNodes, cores: availableParallelism(), clock, log, whyNotNow, quotasOf }
         })
@@ -132,7 +133,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
 
 /** What the config file allows users and projects, and all of them together. */
 function openQuotas(
-  { quotas, retention }: ServiceConfig,
+  { quotas = NO_QUOTAS, retention }: ServiceConfig,
   { store, clock }: { store: SqliteStore; clock: Clock }
 ): ServiceQuotas {
   const disk = new DiskUse(store)

@@ -231,13 +231,13 @@ describe('a run stays at least for a day', () => {
     const { store, retention } = open(clock)
     const [pinned] = [endOne(store, clock), endOne(store, clock)]
     await retention.settled()
-    const run = store.run(pinned!)!
+    const run = store.run(pinned)!
     run.isPinned = true
     store.saveRun(run)
     await clock.advance(200 * HOUR_MS)
     await retention.settled()
     expect(left(store)).toEqual([pinned])
-    store.saveRun({ ...store.run(pinned!)!, isPinned: false })
+    store.saveRun({ ...store.run(pinned)!, isPinned: false })
     await clock.advance(HOUR_MS)
     await retention.settled()
     expect(left(store)).toEqual([])

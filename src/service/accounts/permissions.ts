@@ -57,8 +57,8 @@ export function checkPermission(
   const need = EFFECTS[effect]
   if (need === 'anyone') return
   requireMember(user)
-  if (need === 'admin') return requireAdmin(user)
-  if (need === 'member' || id === undefined) return
+  if (need === 'admin') requireAdmin(user)
+  if (need === 'admin' || need === 'member' || id === undefined) return
   const kind = need === 'owner of run' ? 'run' : 'grid'
   const record = store[kind](id)
   if (record) requireOwner(user, record, `${kind} ${record.id}`, accounts)

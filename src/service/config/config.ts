@@ -12,7 +12,7 @@ export interface ServiceConfig {
   readonly maxNodes: number | undefined
   readonly drainMs: number
   readonly retention: Retention
-  readonly quotas: Quotas
+  readonly quotas: Quotas | undefined
   readonly metrics: { readonly tokenFile?: string; readonly allow?: readonly string[] } | undefined
   readonly regions: Regions | undefined
 }
@@ -29,7 +29,7 @@ export interface Retention {
 
 export type QuotaName = 'waiting-runs' | 'nodes' | 'upload-per-day' | 'disk'
 /** What is undefined has no limit. */
-export type QuotaLimits = { readonly [name in QuotaName]?: number | undefined }
+export type QuotaLimits = Readonly<Partial<Record<QuotaName, number | undefined>>>
 
 /** What users and projects may have: all of them, and some by name. */
 export interface Quotas {

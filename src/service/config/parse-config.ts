@@ -6,7 +6,7 @@ import type { Parsed } from '../../contract/setting-values.js'
 import { readYaml } from '../../contract/yaml-text.js'
 import { isLoopback, parseListen, parseRange } from '../addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
-import { NO_QUOTAS, readQuotas } from './parse-quotas.js'
+import { readQuotas } from './parse-quotas.js'
 import { atLeastOne, Keys, namesOf, parsing, parseSize, type Read, readDuration } from './keys.js'
 
 /** What could not be read is undefined, and noted. */
@@ -33,7 +33,7 @@ export function parseConfig(text: string, folder: string) {
     maxNodes: keys.take('max-nodes', parsing(atLeastOne)),
     drainMs: keys.has('drain') ? keys.take('drain', readDuration) : readDuration(DEFAULT_DRAIN, note),
     retention: keys.take('retention', readRetention) ?? {},
-    quotas: keys.take('quotas', readQuotas) ?? NO_QUOTAS,
+    quotas: keys.take('quotas', readQuotas),
     metrics: keys.take('metrics', (given, noteIt) => readMetrics(given, noteIt, readPath)),
     regions: keys.take('regions', readRegions)
   }

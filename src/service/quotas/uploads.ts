@@ -14,11 +14,11 @@ type User = NonNullable<RunOwner['user']>
 /** An upload that is being received. */
 export interface Upload {
   /** Throws if these bytes are too many. */
-  take(bytes: number): void
+  readonly take: (bytes: number) => void
   /** Its project is known now; throws if that has uploaded too much. */
-  chargeTo(project: string | null): void
+  readonly chargeTo: (project: string | null) => void
   /** Whatever has become of it, what has arrived counts. */
-  end(): void
+  readonly end: () => void
 }
 
 /** Who has uploaded how much today. All that arrives counts, also where the run is refused later. */
