@@ -44,7 +44,7 @@ function limitOf(
   return limit === undefined ? undefined : { limit, key: `quotas.${section.slice(0, -1)}.${name}` }
 }
 
-export function nameProject(project: string | null): string {
+function nameProject(project: string | null): string {
   return project === null ? 'what has no project' : `project ${JSON.stringify(project)}`
 }
 

@@ -10,7 +10,7 @@ import { inTransaction, loadSqlite } from './database.js'
 import { explainDatabase, isBusy, refuseWrite } from './database-errors.js'
 import { ChangeCount } from './change-count.js'
 import { createId } from './data-folder.js'
-import { describeHold, QueueHold } from '../queue/queue-hold.js'
+import { describeHold, QueueHold } from './queue-hold.js'
 import {
   isActive,
   isUnstarted,

@@ -6,7 +6,6 @@ import {
   type RunStatus
 } from '../../contract/records.js'
 import { messageOf } from '../../contract/text.js'
-import type { QueueHold } from '../queue/queue-hold.js'
 import { createId, DataFolder, probeFolder } from './data-folder.js'
 
 /** What a list of runs is limited to. Names of runs match by a part of them, everything else as a whole. */
@@ -57,7 +56,7 @@ const PROBE_BYTES = 20
 export class Store {
   readonly folder: DataFolder
   /** Whether queued runs wait for an admin; undefined where nothing outlives the service. */
-  readonly hold: Pick<QueueHold, 'why' | 'release'> | undefined
+  readonly hold: { readonly why: string | undefined; release(): void } | undefined
   protected readonly runs = new Map<string, RunRecord>()
   protected readonly grids = new Map<string, GridRecord>()
   readonly #marker = createId()

@@ -1,41 +1,12 @@
 import { existsSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../../contract/clock.js'
-import { findOperator, openAuditLog } from '../accounts/audit-log.js'
 import { openDatabase } from '../store/database.js'
 import { databaseFile } from '../store/data-folder.js'
 import { explainDatabase } from '../store/database-errors.js'
+import { QueueHold } from '../store/queue-hold.js'
 import { isUnstarted } from '../store/store.js'
-import { Facts, RunTable } from '../store/tables.js'
-
-const KEY = 'queue-held'
-
-/** Why no queued run starts until an admin lets the queue go. It is in the database: a restart does not end it, a command beside the service does. */
-export class QueueHold {
-  readonly #facts: Facts
-
-  constructor(database: DatabaseSync) {
-    this.#facts = new Facts(database)
-  }
-
-  /** Undefined if the queue is not held. */
-  get why(): string | undefined {
-    return this.#facts.get(KEY)
-  }
-
-  hold(why: string): void {
-    this.#facts.set(KEY, why)
-  }
-
-  release(): void {
-    this.#facts.delete(KEY)
-  }
-}
-
-/** For callers, operators and gates. */
-export function describeHold(why: string): string {
-  return `the queue is held: ${why}. An admin of the service has to look at the waiting runs, stop those that must not run, and let the queue go with \`loadgate queue resume\``
-}
+import { RunTable } from '../store/tables.js'
+import { findOperator, openAuditLog } from './audit-log.js'
 
 /** The queue of a service for a command, which may run beside it. */
 export function openQueue(dataDir: string, log: (line: string) => void) {
