@@ -39,7 +39,9 @@ export class RefusedError extends ServiceError {
   constructor(operation: string, refusal: Refusal) {
     const { status, otherHost } = refusal
     const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
-    const hint = (otherHost === undefined ? HINTS : LINK_HINTS)[status] ?? ''
+    // A loadgate says itself whether it is a quota, and whose.
+    const isExplained = status === 429 && refusal.isLoadgate === true
+    const hint = isExplained ? '' : ((otherHost === undefined ? HINTS : LINK_HINTS)[status] ?? '')
     const words = `${refusal.detail}${request}`
     const who = otherHost ?? 'the service'
     super(operation, `${who} answered ${status}: ${hint === '' ? words : words.replace(/\.$/, '')}${hint}`)
