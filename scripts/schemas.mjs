@@ -18,6 +18,7 @@ import {
 import { KUBERNETES_KEYS } from '../src/contract/regions/parse-regions.ts'
 import {
   CONFIG_KEYS,
+  DEFAULT_AT_LEAST,
   DEFAULT_DRAIN,
   METRICS_KEYS,
   PROXY_KEYS,
@@ -34,6 +35,7 @@ import {
   LOGIN_KEYS,
   REQUIRED_LOGIN_KEYS
 } from '../src/service/config/parse-login.ts'
+import { QUOTA_KEYS, QUOTAS_KEYS } from '../src/service/config/parse-quotas.ts'
 import { SIZE_UNITS } from '../src/service/config/keys.ts'
 import { CHECKED_CLAIMS, OIDC_KEYS } from '../src/service/config/parse-oidc.ts'
 
@@ -195,6 +197,10 @@ const range = {
     '^\\s*([0-9]{1,3}(\\.[0-9]{1,3}){3}(/([1-9]|[12][0-9]|3[0-2]))?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(/([1-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?)\\s*$'
 }
 const path = text
+const size = {
+  type: 'string',
+  pattern: `^\\s*(?=[0-9.]*[1-9])[0-9]{1,9}(\\.[0-9]{1,3})?\\s?(${Object.keys(SIZE_UNITS).join('|')})\\s*$`
+}
 
 /** A map whose keys have these descriptions. */
 const described = (keys, schemas) =>
@@ -239,11 +245,9 @@ const SCHEMAS = {
   drain: { ...duration(0), default: DEFAULT_DRAIN },
   retention: described(RETENTION_KEYS, {
     days: integer(1),
-    size: {
-      type: 'string',
-      pattern: `^\\s*(?=[0-9.]*[1-9])[0-9]{1,9}(\\.[0-9]{1,3})?\\s?(${Object.keys(SIZE_UNITS).join('|')})\\s*$`
-    },
-    'runs-per-project': integer(1)
+    size,
+    'runs-per-project': integer(1),
+    'at-least': { ...duration(0), default: DEFAULT_AT_LEAST }
   }),
   login: {
     ...described(LOGIN_KEYS, {
@@ -258,6 +262,7 @@ const SCHEMAS = {
     required: REQUIRED_LOGIN_KEYS,
     anyOf: GROUP_KEYS.map((key) => ({ required: [key] }))
   },
+  quotas: quotas(),
   metrics: {
     ...described(METRICS_KEYS, { 'token-file': path, allow: listOf(range) }),
     oneOf: Object.keys(METRICS_KEYS).map((key) => ({ required: [key] }))
@@ -267,6 +272,14 @@ const SCHEMAS = {
     type: 'object',
     additionalProperties: described(PROJECT_KEYS, { members: projectUsers, viewers: projectUsers })
   }
+}
+
+function quotas() {
+  const limits = described(QUOTA_KEYS, {
+    ...{ 'waiting-runs': integer(1), nodes: integer(1), 'upload-per-day': size, disk: size }
+  })
+  const byName = { type: 'object', additionalProperties: limits }
+  return described(QUOTAS_KEYS, { user: limits, project: limits, users: byName, projects: byName })
 }
 
 async function writeSchema(name, schema) {

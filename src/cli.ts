@@ -119,6 +119,8 @@ const ports: CommandPorts = {
   },
   prune: async ({ dataDir, ...request }) =>
     (await loadService()).pruneBeside(dataDir, { ...request, nowMs: Date.now() }),
+  openQueue: async (dataDir) =>
+    (await loadService()).openQueue(dataDir, (line) => writeErr(guard(`${plain(line)}\n`))),
   openUsers: async (dataDir) =>
     (await loadService()).openUsers(dataDir, (line) => writeErr(guard(`${plain(line)}\n`))),
   serve: async (request) =>

@@ -53,6 +53,7 @@ export function makeCommandPorts(changes: Partial<CommandPorts> = {}): TestComma
     startLocalService: absent,
     serve: absent,
     openUsers: absent,
+    openQueue: absent,
     prune: absent,
     ...changes,
     screen,

@@ -25,7 +25,12 @@ test('every operation of the API has its command, and the gate and the service t
         'calibrate',
         'init',
         'check',
-        'prune'
+        'prune',
+        'pin',
+        'unpin',
+        'queue',
+        'queue hold',
+        'queue resume'
       ],
       ...['user add', 'user list', 'user rotate', 'user remove']
     ].sort()

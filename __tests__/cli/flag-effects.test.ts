@@ -6,7 +6,7 @@ import { encodeBaseline } from '../../src/analysis/baseline/document/baseline-do
 import { messageOf } from '../../src/contract/text.js'
 import type { Clock } from '../../src/contract/clock.js'
 import { COMMANDS, runCommandLine } from '../../src/cli/commands.js'
-import type { Users } from '../../src/cli/ports.js'
+import type { OpenQueue, Users } from '../../src/cli/ports.js'
 import { makeDocument } from '../support/baseline/make-recorded.js'
 import { FakeService, sampleCsv, type Fault } from '../support/fake-service.js'
 import { QUIET_PLAN } from '../support/quiet-plan.js'
@@ -56,6 +56,14 @@ const USERS: Users = {
   ],
   rotate: (_name, days) => ended(days),
   remove: () => ANNA,
+  close: () => undefined
+}
+
+const QUEUE: OpenQueue = {
+  why: () => 'a test',
+  waiting: () => [],
+  hold: () => undefined,
+  release: () => undefined,
   close: () => undefined
 }
 
@@ -132,6 +140,10 @@ async function observe(args: readonly string[]): Promise<unknown> {
         ...{ url: 'http://127.0.0.1:1', token: 't', hasNoUsers: false },
         close: () => Promise.resolve()
       })
+    },
+    openQueue: (dataDir) => {
+      asked.push(dataDir)
+      return Promise.resolve(QUEUE)
     },
     prune: (request) => {
       asked.push(request)
@@ -364,6 +376,8 @@ const ROWS: readonly Row[] = [
   ...connectionRows('run <id>', ['run', RUN]),
   ...connectionRows('runs', ['runs']),
   ...connectionRows('stop <id>', ['stop', RUN]),
+  ...connectionRows('pin <id>', ['pin', RUN]),
+  ...connectionRows('unpin <id>', ['unpin', RUN]),
   ...connectionRows('repeat <id>', ['repeat', RUN]),
   ...connectionRows('report <id>', ['report', RUN]),
   ...connectionRows('results <id>', ['results', RUN]),
@@ -404,6 +418,16 @@ const ROWS: readonly Row[] = [
     const config = ['--config', 'service.yml']
     return [row(usage, typed, config), row(usage, [...typed, ...config], ['--json'])]
   }),
+  ...['queue', 'queue hold', 'queue resume'].flatMap((usage) => {
+    const config = ['--config', 'service.yml']
+    const typed = usage.split(' ')
+    return [
+      row(usage, typed, config),
+      row(usage, typed, ['--data', 'here']),
+      row(usage, [...typed, ...config], ['--json'])
+    ]
+  }),
+  row('prune', ['prune', '--config', 'service.yml'], ['--at-least', '0']),
   row('prune', ['prune'], ['--config', 'service.yml']),
   row('prune', ['prune', '--config', 'service.yml'], ['--dry-run']),
   row('prune', ['prune', '--config', 'service.yml'], ['--json']),

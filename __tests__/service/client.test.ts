@@ -68,7 +68,7 @@ describe.each([{ serviceName: undefined }, { serviceName: 'acme' }])(
       clients.push(client)
     })
 
-    test('create, show, report, results, list, repeat, stop', async () => {
+    test('create, show, report, results, list, repeat, stop, pin', async () => {
       const created = await client.createRun(makeRequest())
       expect(created).toMatchObject({
         status: 'queued',
@@ -100,6 +100,10 @@ describe.each([{ serviceName: undefined }, { serviceName: 'acme' }])(
       const repeated = await client.repeatRun(run.id)
       expect(repeated.status).toBe('queued')
       expect((await client.stopRun(repeated.id)).status).toBe('finished')
+      expect((await client.pinRun(run.id)).id).toBe(run.id)
+      expect(client.latestBody).toContain('"pinned":true')
+      expect((await client.unpinRun(run.id)).id).toBe(run.id)
+      expect(client.latestBody).not.toContain('"pinned"')
     })
 
     test('grids: create, show, refer to, terminate', async () => {

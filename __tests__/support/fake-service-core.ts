@@ -70,6 +70,8 @@ const ROUTES: Readonly<Record<string, Operation>> = {
   'GET runs :': 'showRun',
   'GET runs : stop': 'stopRun',
   'GET runs : repeat': 'repeatRun',
+  'POST runs : pin': 'showRun',
+  'POST runs : unpin': 'showRun',
   'GET runs : report': 'report',
   'GET runs : result.csv': 'result',
   'HEAD runs : result.csv': 'resultSize'

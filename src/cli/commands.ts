@@ -11,6 +11,7 @@ import { renderHelp, renderOverview, type FormText, type HelpText } from './help
 import * as init from './commands/init-command.js'
 import { noteInJUnit } from './junit-file.js'
 import type { CommandPorts, Runnable } from './ports.js'
+import * as queue from './commands/queue-commands.js'
 import * as report from './commands/report-command.js'
 import { secretsOf, strikeOut } from './screen.js'
 import * as serve from './commands/serve-command.js'
@@ -53,10 +54,15 @@ const TABLE: readonly [usage: string, about: string, what: Omit<Form, 'usage'>][
   ['user list', 'list the users of a service', service.list],
   ['user rotate <name>', 'give a user another token; the earlier one ends at once', service.rotate],
   ['user remove <name>', 'remove a user; the token ends at once', service.remove],
+  ['queue resume', 'let the held queue of a service go, after a restored backup', queue.resume],
+  ['queue hold', 'start no queued run of a service until `queue resume`', queue.hold],
+  ['queue', 'show who waits in the queue of a service, and whether it is held', queue.show],
   ['prune', 'delete the runs of a service that are beyond its retention', service.prune],
   ['runs', 'list the runs', api.listRuns],
   ['stop <id>', 'stop a run', api.stopRun],
   ['repeat <id>', 'repeat a run', api.repeatRun],
+  ['pin <id>', 'keep a run of a loadgate service, whatever its retention', api.pinRun],
+  ['unpin <id>', 'let a loadgate service delete a run that was pinned', api.unpinRun],
   ['report <id>', 'show the report of a run; with local CSVs: create the page and judge them', showReport],
   ['results <id>', 'download the CSVs of a run', api.downloadResults],
   ['grid create', 'create a grid', api.createGrid],

@@ -9,6 +9,7 @@ import type { Prompt } from './init/asker.js'
 import type { Screen } from './screen.js'
 
 export type Users = ReturnType<typeof service.openUsers>
+export type OpenQueue = ReturnType<typeof service.openQueue>
 export type Pruned = Awaited<ReturnType<typeof service.pruneBeside>>
 export type ServeRequest = Parameters<typeof service.serve>[0]
 export type ServedService = Awaited<ReturnType<typeof service.serve>>
@@ -57,6 +58,8 @@ export interface CommandPorts {
   serve(request: ServeRequest): Promise<ServedService>
   /** The users in the data folder of a service, which may be running. */
   openUsers(dataDir: string): Promise<Users>
+  /** The queue in the data folder of a service, which may be running. */
+  openQueue(dataDir: string): Promise<OpenQueue>
   /** Deletes what is beyond the limits, or only finds it. The service may be running. */
   prune(request: { dataDir: string; retention: Retention; isDry: boolean }): Promise<Pruned>
 }

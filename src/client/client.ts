@@ -152,6 +152,21 @@ export class ServiceClient {
     return this.#read(op, this.#schemas.run, about('run', id))
   }
 
+  /** An addition to the API: only for a loadgate. */
+  async pinRun(id: string, signal?: AbortSignal): Promise<Run> {
+    return this.#setPinned(id, 'pin', signal)
+  }
+
+  async unpinRun(id: string, signal?: AbortSignal): Promise<Run> {
+    return this.#setPinned(id, 'unpin', signal)
+  }
+
+  #setPinned(id: string, verb: 'pin' | 'unpin', signal: AbortSignal | undefined): Promise<Run> {
+    const url = (): URL => this.#runUrl(id, verb)
+    const op = { as: 'pinRun', operation: `${verb}ning run ${id}`, method: 'POST', url, signal } as const
+    return this.#read(op, this.#schemas.run, about('run', id))
+  }
+
   async repeatRun(id: string, signal?: AbortSignal): Promise<Run> {
     const url = (): URL => this.#runUrl(id, 'repeat')
     const op = { as: 'repeatRun', operation: `repeating run ${id}`, url, signal } as const

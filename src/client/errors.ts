@@ -49,7 +49,9 @@ export class RefusedError extends ServiceError {
   constructor(operation: string, refusal: Refusal) {
     const { status, otherHost, idToken } = refusal
     const request = refusal.requestId === undefined ? '' : ` (request ${refusal.requestId})`
-    const usual = (otherHost === undefined ? HINTS : LINK_HINTS)[status] ?? ''
+    // A loadgate says itself whether it is a quota, and whose.
+    const isExplained = status === 429 && refusal.isLoadgate === true
+    const usual = isExplained ? '' : ((otherHost === undefined ? HINTS : LINK_HINTS)[status] ?? '')
     const hint = idToken === undefined ? usual : (ID_TOKEN_HINTS[status]?.(idToken) ?? usual)
     const words = `${refusal.detail}${request}`
     const who = otherHost ?? 'the service'

@@ -145,6 +145,7 @@ export const OPERATIONS = {
   repeatRun: { creates: true, responseTimeoutMs: 30 * MINUTE },
   showRun: { retry: upTo(3), responseTimeoutMs: 30 * SECOND },
   stopRun: { retry: upTo(4), responseTimeoutMs: 5 * MINUTE },
+  pinRun: { retry: upTo(4), responseTimeoutMs: 30 * SECOND },
   listRuns: { retry: upTo(4), responseTimeoutMs: 30 * SECOND },
   // Best effort: the run does not wait for it.
   setThresholds: { responseTimeoutMs: 5 * SECOND },

@@ -274,6 +274,9 @@ function withinDepth(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withinDepth(inner, depth - 1)]))
 }
 
+/** Longer ones would fill the log. */
+const LONGEST_REASON = 1000
+
 const runEntries = {
   uuid: id,
   batch_id: text,
@@ -291,6 +294,13 @@ const runEntries = {
   stopped: timestamp,
   /** Another service may mean something else by it. */
   queue_position: lenient(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+  waiting_reason: lenient(
+    v.pipe(
+      v.string(),
+      v.minLength(1),
+      v.transform((given) => given.slice(0, LONGEST_REASON))
+    )
+  ),
   /** Null until there is one; undefined for a service that does not say. */
   first_sample: v.fallback(
     v.optional(v.nullable(v.pipe(v.string(), v.transform(Date.parse), v.finite()))),
@@ -315,6 +325,7 @@ export function runSchemas(words: Vocabulary) {
       _embedded,
       nodes,
       queue_position,
+      waiting_reason,
       first_sample,
       tool_thresholds,
       aside_groups,
@@ -346,6 +357,8 @@ export function runSchemas(words: Vocabulary) {
       results: _embedded.results ?? [],
       /** From 1, while it waits for other runs; absent where the service does not say so. */
       ...(queue_position !== undefined && { queuePosition: queue_position }),
+      /** Why it does not start, apart from the runs before it; only a loadgate says so. */
+      ...(waiting_reason !== undefined && { waitingReason: waiting_reason }),
       /** When its load began; null until it has, absent where the service does not say so. */
       ...(first_sample !== undefined && { firstSampleMs: first_sample }),
       /** Where its load came from; only the embedded service says so. */

@@ -179,6 +179,8 @@ const runRecord = v.object({
   asideGroups: v.exactOptional(texts),
   thresholds: v.exactOptional(runThresholds),
   toolLines: v.exactOptional(v.array(toolLine)),
+  /** Somebody wants to keep it, whatever the limits of the service. */
+  isPinned: v.exactOptional(v.boolean()),
   /** Set while the nodes' samples still have to be merged: there was no space or no time. */
   unmerged: v.exactOptional(v.boolean())
 })

@@ -145,6 +145,8 @@ export interface Progress {
   readonly status: string
   /** From 1, while it waits in the service's queue. */
   readonly queuePosition?: number
+  /** Why it does not start, apart from the runs before it, in the service's words. */
+  readonly waitingReason?: string
   /** Since its first sample; since it was seen running, where the service does not say when that was; else since the watch started. */
   readonly elapsedMs: number
   /** Undefined while it is not running, or if unknown. */

@@ -13,16 +13,22 @@ import { type Clock, systemClock } from '../contract/clock.js'
 import { createFront, createLoopbackFront } from './http/front.js'
 import type { Limits } from './http/limits.js'
 import { createMetrics, addMetricsRoute, requireMetricsToken } from './metrics/metrics.js'
-import { Queue } from './queue/queue.js'
+import { NO_QUOTAS } from './config/parse-quotas.js'
+import { type NodeQuota, Queue, type RunOwner } from './queue/queue.js'
+import { describeHold } from './store/queue-hold.js'
+import { DiskUse } from './quotas/disk-use.js'
+import { nodeQuotasOf } from './quotas/limits.js'
+import { requireQuotas } from './quotas/quotas.js'
+import { UploadBook } from './quotas/uploads.js'
+import { requireRoom } from './retention/prune.js'
 import { startRetention } from './retention/retention.js'
-import type { Service, ServiceOptions } from './server.js'
+import type { Service, ServiceOptions, ServiceQuotas } from './server.js'
 import { requireLock, SqliteStore } from './store/sqlite-store.js'
 import { readPackageVersion, VERSION_HEADER } from './version.js'
 import { clauseOf } from './errors.js'
 import { inTransaction, openDatabase } from './store/database.js'
 import { explainDatabase } from './store/database-errors.js'
 import { probeFolder } from './store/data-folder.js'
-import type { Store } from './store/store.js'
 
 export interface ServeRequest extends Pick<ServiceOptions, 'log'> {
   readonly rehearse: boolean
@@ -102,11 +108,15 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
             }
           }
         : front,
+      ...(team && { quotas: openQuotas(team, { store, clock }) }),
       queue: (placeOf) => {
         // One person's runs do not wait for each other; those that share the machine say so.
         const maxNodes = team ? team.maxNodes : Infinity
         const whyNotNow = (): string | undefined => readiness.whyNot() ?? whyNotWritable(store)
-        const queue = new Queue({ placeOf, maxNodes, cores: availableParallelism(), clock, log, whyNotNow })
+        const quotasOf = (owner: RunOwner): NodeQuota[] => nodeQuotasOf(team?.quotas ?? NO_QUOTAS, owner)
+        const queue = new Queue({
+          ...{ placeOf, maxNodes, cores: availableParallelism(), clock, log, whyNotNow, quotasOf }
+        })
         metrics?.watchQueue(queue)
         return queue
       }
@@ -133,6 +143,22 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
       reminder?.close()
       await retention?.close()
       await service.close()
+    }
+  }
+}
+
+/** What the config file allows users and projects, and all of them together. */
+function openQuotas(
+  { quotas = NO_QUOTAS, retention }: ServiceConfig,
+  { store, clock }: { store: SqliteStore; clock: Clock }
+): ServiceQuotas {
+  const disk = new DiskUse(store)
+  return {
+    uploads: new UploadBook({ quotas, store, clock }),
+    requireRoom: (wanted, queue) => {
+      requireQuotas(wanted, { quotas, store, disk, queue })
+      const sizes = { usedBytes: disk.ofAll(), newBytes: wanted.bytes }
+      requireRoom(store, { retention, nowMs: clock.now(), ...sizes })
     }
   }
 }
@@ -184,8 +210,8 @@ const PROBE_EVERY_MS = 2000
 /** A disk that is almost full still takes a few bytes. */
 const PROBE_BYTES = 64 * 1024
 
-/** Whether the service can take new runs: it can keep what it is given, and is not about to end. */
-function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock) {
+/** Whether the service can take and start new runs: it can keep what it is given, its queue is not held, and it is not about to end. */
+function createReadiness({ folder, hold }: Pick<SqliteStore, 'folder' | 'hold'>, clock: Clock) {
   let isDraining = false
   let probedMs = -Infinity
   let failure: string | undefined
@@ -206,7 +232,7 @@ function createReadiness({ folder }: Pick<Store, 'folder'>, clock: Clock) {
     whyNot: (): string | undefined => {
       if (isDraining) return 'the service is about to end and accepts no new runs'
       probe()
-      return failure
+      return failure ?? (hold.why === undefined ? undefined : describeHold(hold.why))
     },
     drain: (): void => {
       isDraining = true

@@ -23,7 +23,8 @@ import { downloadRoutes } from './api/download-routes.js'
 import { addRoutes } from './api/routes.js'
 import { RunPages } from './pages/run-pages.js'
 import { LiveSamples } from './runs/live-samples.js'
-import { Runs } from './runs/runs.js'
+import { Runs, type WantedRoom } from './runs/runs.js'
+import type { UploadBook } from './quotas/uploads.js'
 import { Verdicts } from './judging/verdicts.js'
 import { SeenRuns } from './store/seen-runs.js'
 import { Store } from './store/store.js'
@@ -39,6 +40,12 @@ import { ToolRegistry } from './nodes/machine/tool-registry.js'
 import { loginRoutes } from './pages/page-access.js'
 import { signOnRoutes } from './pages/sign-on-routes.js'
 import { pageRoutes } from './pages/page-routes.js'
+
+export interface ServiceQuotas {
+  /** Throws if there is no room for a new run. */
+  readonly requireRoom: (wanted: WantedRoom, queue: Queue) => void
+  readonly uploads: UploadBook
+}
 
 export interface ServiceOptions
   extends Pick<PlaceParts, 'onClusters' | 'onLeft' | 'signal'>, Partial<Pick<PlaceParts, 'env' | 'clock'>> {
@@ -74,6 +81,8 @@ export interface ServiceOptions
   /** Whether the data folder outlives the process: then it records the running tools too, whatever the home folder is at the next start. */
   readonly isLasting?: boolean
   readonly maxUploadBytes?: number
+  /** What users and projects may have; by default everything. */
+  readonly quotas?: ServiceQuotas | undefined
   /** Renders the web pages; without it there are none. Loaded with the first request for one. */
   readonly pages?: () => Promise<Pages>
   /** Measures this machine while tools run. */
@@ -136,6 +145,7 @@ export async function startService(options: ServiceOptions) {
     isRemoved: (id) => accounts.isRemoved(id),
     isSeenAlike: (run, other) => access.isSeenAlike(run, other),
     checkRegion: (region) => checkRegion(region, places),
+    requireRoom: (wanted) => options.quotas?.requireRoom(wanted, queue),
     readLoad: options.readLoad ?? readLoad
   })
   // No run starts before the service can be reached: where it cannot, it ends again.
@@ -159,7 +169,8 @@ export async function startService(options: ServiceOptions) {
   addGuards(app, facts, audit)
   const maxUploadBytes = options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   const live = new LiveSamples(store)
-  addRoutes(app, { facts, grids, runs, engines, verdicts, pages, live, maxUploadBytes }, [
+  const uploads = options.quotas?.uploads
+  addRoutes(app, { facts, grids, runs, engines, verdicts, pages, live, maxUploadBytes, uploads }, [
     ...(loadPages ? loginRoutes({ ...known, loadPages }) : []),
     ...(loadPages && signOn ? signOnRoutes({ ...known, loadPages }, signOn) : []),
     ...(pages ? pageRoutes({ facts, verdicts, pages }) : []),

@@ -340,6 +340,11 @@ describe('what is not needed may be odd', () => {
     expect(runOf({ queue_position: position }).queuePosition).toBe(isOne ? position : undefined)
   })
 
+  test.each(['the queue is held', 'x'.repeat(5000), '', 3, null])('why a run waits: %.20p', (reason) => {
+    const isOne = typeof reason === 'string' && reason !== ''
+    expect(runOf({ waiting_reason: reason }).waitingReason).toBe(isOne ? reason.slice(0, 1000) : undefined)
+  })
+
   test('lines of the plan may hold, or not, or nobody knows', () => {
     const lines = [
       { text: 'k6: checks rate>0.9', holds: true },

@@ -211,7 +211,7 @@ testOnDisk(
         await team.waitForRun(ann, name, ['finished'])
       }
       await team.kill()
-      appendFileSync(team.configFile, 'retention: { runs-per-project: 1 }\n')
+      appendFileSync(team.configFile, 'retention: { runs-per-project: 1, at-least: 0 }\n')
       disk!.fill()
       await team.start()
       expect((await team.listRuns(ann)).map(({ name }) => name)).toEqual(['three'])

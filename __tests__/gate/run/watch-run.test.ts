@@ -395,6 +395,18 @@ describe("a run in the service's queue", () => {
     expect(queueTime.totalMs(clock.now())).toBeLessThan(3_620_000)
   })
 
+  test('says why it does not start, in the words of the service, whenever that changes', async () => {
+    await watch((elapsedMs) => ({
+      ...queued(elapsedMs),
+      ...(elapsedMs < 1_800_000 && { waitingReason: 'the queue is held: restored' })
+    }))
+    const lines = log.lines.filter((line) => line.includes('position'))
+    expect(lines[0]).toContain('position 3 (0 s so far): the queue is held: restored')
+    expect(lines.filter((line) => line.includes('position 2')).map((line) => line.includes('held'))).toEqual(
+      expect.arrayContaining([true, false])
+    )
+  })
+
   test('is seen to end within 3 s: its end is expected from its start, not from its creation', async () => {
     await watch(queued, { durationSeconds: 60 })
     expect(looks.at(-1)! - 3_660_000).toBeLessThan(3000)

@@ -69,6 +69,25 @@ test('needs no more than an address on loopback and a folder', () => {
   })
 })
 
+test('reads quotas and how long a run stays, and names what is wrong with its whole place', () => {
+  const { config } = parse(
+    `${LOOPBACK}retention: { at-least: 36h }\nquotas: { user: { waiting-runs: 20, disk: 5GB }, projects: { acme/shop: { nodes: 4 } } }`
+  )
+  expect([config?.retention, config?.quotas]).toEqual([
+    { atLeastMs: 36 * 3_600_000 },
+    {
+      ...{ user: { 'waiting-runs': 20, disk: 5e9 }, project: {}, users: new Map() },
+      projects: new Map([['acme/shop', { nodes: 4 }]])
+    }
+  ])
+  expect(
+    problemsOf(`${LOOPBACK}quotas: { user: { nodes: none }, projects: { shop: { disc: 1GB } } }`)
+  ).toEqual([
+    expect.stringMatching(/^quotas: user: nodes: "none" is invalid/),
+    expect.stringMatching(/^quotas: projects: shop: unknown key disc \(did you mean disk\?\)/)
+  ])
+})
+
 test('finds every problem at once, each with its key, its value and what is accepted', async () => {
   const { config, problems } = parse(`listen: 8443
 data:

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import {
   CONFIG_KEYS,
+  DEFAULT_AT_LEAST,
   DEFAULT_DRAIN,
   METRICS_KEYS,
   PROXY_KEYS,
@@ -10,6 +11,7 @@ import {
   parseConfig
 } from '../../../src/service/config/parse-config.js'
 import { LOGIN_KEYS } from '../../../src/service/config/parse-login.js'
+import { QUOTA_KEYS } from '../../../src/service/config/parse-quotas.js'
 import { namesOf } from '../../../src/service/config/keys.js'
 import { OIDC_KEYS } from '../../../src/service/config/parse-oidc.js'
 
@@ -36,8 +38,9 @@ test('the table has every key, and no other', () => {
   const expected = namesOf(CONFIG_KEYS).flatMap(
     (key) => inner.get(key)?.map((name) => `${key}.${name}`) ?? [key]
   )
-  expect(listed.filter((key) => !['admin', 'member', 'viewer'].includes(key))).toEqual(expected)
+  expect(listed.filter((key) => !['admin', 'member', 'viewer'].includes(key))).toEqual([...expected, ...namesOf(QUOTA_KEYS)])
   expect(PAGE).toMatch(new RegExp(`^\\| \`drain\` .*\\| \`${DEFAULT_DRAIN}\` +\\|$`, 'm'))
+  expect(PAGE).toMatch(new RegExp(`^\\| \`retention.at-least\` .*\\| \`${DEFAULT_AT_LEAST}\` +\\|$`, 'm'))
 })
 
 test('config files on the page are accepted', () => {

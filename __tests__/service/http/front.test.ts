@@ -500,7 +500,7 @@ describe('limits', () => {
 
   test('one address cannot take the connections of the others', async () => {
     const server = createLimitedServer((_, reply) => void reply.end('here'), {
-      limits: { ...DEFAULT_LIMITS, connectionsPerAddress: 2 },
+      limits: { ...DEFAULT_LIMITS, connectionsPerNetwork: 2 },
       isExempt: (address) => address === '127.0.0.9'
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -537,11 +537,51 @@ describe('limits', () => {
     }
   })
 
+  test('one network of IPv6 counts as one caller, as for wrong tokens', async () => {
+    const server = createLimitedServer((_, reply) => void reply.end('here'), {
+      limits: { ...DEFAULT_LIMITS, connectionsPerNetwork: 2 },
+      isExempt: () => false
+    })
+    let address = ''
+    // Real connections, from addresses that this machine does not have.
+    server.prependListener('connection', (socket: Socket) =>
+      Object.defineProperty(socket, 'remoteAddress', { value: address })
+    )
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as AddressInfo
+    const held: Socket[] = []
+    /** Answered, and then kept open; or refused. */
+    const isServed = async (from: string): Promise<boolean> => {
+      address = from
+      const socket = connectPlain(port, '127.0.0.1')
+      socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+      held.push(socket)
+      return new Promise((resolve) =>
+        socket.once('data', () => resolve(true)).once('close', () => resolve(false))
+      )
+    }
+    try {
+      const from = ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:1::3', '2001:DB8::1:0:0:0:4']
+      const served: boolean[] = []
+      for (const one of from) served.push(await isServed(one))
+      expect(served).toEqual([true, true, false, false])
+      expect(await isServed('2001:db8:0:2::1')).toBe(true)
+      expect(await isServed('fe80::1%eth0')).toBe(true)
+      // Those of IPv4 are callers of their own, however they are written.
+      for (const one of ['::ffff:192.0.2.1', '192.0.2.1', '192.0.2.2']) expect(await isServed(one)).toBe(true)
+      expect(await isServed('::ffff:192.0.2.1')).toBe(false)
+    } finally {
+      for (const socket of held) socket.destroy()
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
   test.each([
     ['this machine', undefined],
     ['a proxy', ['127.0.0.1']]
   ])('%s is not limited by its address', async (_, trustedProxies) => {
-    const { port } = await start({ trustedProxies }, { ...DEFAULT_LIMITS, connectionsPerAddress: 1 })
+    const { port } = await start({ trustedProxies }, { ...DEFAULT_LIMITS, connectionsPerNetwork: 1 })
     const held = await Promise.all(
       [1, 2, 3].map(
         () =>

@@ -30,7 +30,8 @@ beforeAll(async () => {
     Object.assign(
       new Queue({ maxNodes: Infinity, placeOf, cores: 1, clock: systemClock, log: () => undefined }),
       {
-        positionOf: (id: string) => (id === `r${RUNS}` ? 3 : null)
+        positionOf: (id: string) => (id === `r${RUNS}` ? 3 : null),
+        reasonFor: () => undefined
       }
     )
   service = await services.start({ ...WITH_PAGES, dataDir, store, queue })

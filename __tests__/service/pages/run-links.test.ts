@@ -207,6 +207,20 @@ describe('the files of a run', () => {
       expect((await browse(`/runs/${id}/download/logs/${name}`)).status).toBe(404)
   })
 
+  test('a run can be pinned and unpinned on its page, by its owner', async () => {
+    const id = await finish()
+    const cookie = cookies.get('member')!
+    for (const verb of ['pin', 'unpin']) {
+      const page = await browse(`/runs/${id}`)
+      expect(/action="([^"]+)"><button[^>]*>(\w+) this run/i.exec(page.text)?.slice(1)).toEqual([
+        `/runs/${id}/${verb}`,
+        verb === 'pin' ? 'Pin' : 'Unpin'
+      ])
+      const reply = await submit(team.service, `/runs/${id}/${verb}`, {}, { cookie })
+      expect([reply.status, reply.headers.location]).toEqual([303, `/runs/${id}`])
+    }
+  })
+
   test('that were deleted are missing, and the page is still there', async () => {
     const gone = await finish()
     await put(gone, 'p95 < 10s')

@@ -26,7 +26,10 @@ test('a run that ends while its page is rendered is shown once more, as one that
   const facts = {
     ...{ store, seenBy: () => new SeenRuns(store, 'all'), access: new ProjectAccess(undefined) },
     ...{ clock: new ManualClock(), words: vocabularyOf(undefined), places: {}, log: () => undefined },
-    ...{ accounts: { isRemoved: () => false }, queue: { positionOf: () => null } },
+    ...{
+      accounts: { isRemoved: () => false },
+      queue: { positionOf: () => null, reasonFor: () => undefined }
+    },
     loadPages: async () => ({ ...pages, describeRun })
   }
   const watched = new RunPages({ facts, synthetic: false } as unknown as ConstructorParameters<

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { pruneBeside } from '../../../src/service/retention/prune.js'
+import { type KeptRun, prune, pruneBeside } from '../../../src/service/retention/prune.js'
 import { startRetention } from '../../../src/service/retention/retention.js'
 import { openStore } from '../../../src/service/serve.js'
 import type { RunRecord } from '../../../src/contract/records.js'
@@ -20,7 +20,7 @@ function fill(
   statuses: readonly RunRecord['status'][],
   bytes = 100
 ): { store: SqliteStore; runs: RunRecord[] } {
-  const store = openStore(folders.create(), { log: () => undefined })
+  const store = openStore(folders.create(), { log: () => undefined, clock: new ManualClock() })
   const shared = makeGrid({ status: 'stopped' })
   store.create({ grids: [shared] })
   const runs = statuses.map((status, index) => {
@@ -50,12 +50,14 @@ describe('the limits of a service', () => {
     const clock = new ManualClock()
     const lines: string[] = []
     const log = (line: string): void => void lines.push(line)
-    const retention = startRetention({ store, clock, log, retention: { runsPerProject: 3, days: 1 } })
+    const limits = { runsPerProject: 2, days: 1, atLeastMs: 0 }
+    const retention = startRetention({ store, clock, log, retention: limits })
     await retention.settled()
     const [first, second, third, fourth] = runs.map(({ id }) => id)
+    // The one that is running does not count.
     expect(left(store)).toEqual([fourth, third, second])
     expect(lines).toEqual([
-      `deleted run ${first} with its results: there are, without a project, more than 3 runs`
+      `deleted run ${first} with its results: there are, without a project, more than 2 runs`
     ])
     store.create({ run: makeRun({ sequence: 5, createdMs: clock.now() }), grids: [] })
     const running = store.run(fourth!)!
@@ -155,6 +157,110 @@ describe('a clock that jumps', () => {
   })
 })
 
+describe('a run stays at least for a day', () => {
+  const limits = { runsPerProject: 1, bytes: 50 }
+  /** A run of 100 bytes that ends now. */
+  const endOne = (store: SqliteStore, clock: ManualClock, changes: Partial<RunRecord> = {}): string => {
+    const run = makeRun({
+      sequence: store.nextSequence(),
+      status: 'running',
+      createdMs: clock.now(),
+      ...changes
+    })
+    writeResult(store, { ...run, gridIds: ['a'] }, 100)
+    store.create({ run, grids: [] })
+    store.saveRun(Object.assign(store.run(run.id)!, { status: 'finished' }))
+    return run.id
+  }
+  function open(clock: ManualClock): { store: SqliteStore; retention: ReturnType<typeof startRetention> } {
+    const store = openStore(folders.create(), { log: () => undefined, clock })
+    return { store, retention: startRetention({ store, clock, log: () => undefined, retention: limits }) }
+  }
+
+  test('after its end, however many there are and however large it is; then it goes', async () => {
+    const clock = new ManualClock()
+    const { store, retention } = open(clock)
+    const ids = [1, 2, 3].map(() => endOne(store, clock))
+    await retention.settled()
+    await clock.advance(23 * HOUR_MS)
+    await retention.settled()
+    expect(left(store)).toEqual(ids.reverse())
+    await clock.advance(2 * HOUR_MS)
+    await retention.settled()
+    expect(left(store)).toEqual([])
+    await retention.close()
+    store.close()
+  })
+
+  test('from when its results were complete, although its load ended days before', async () => {
+    const clock = new ManualClock()
+    const { store, retention } = open(clock)
+    const stoppedMs = clock.now() - 100 * HOUR_MS
+    const id = endOne(store, clock, { createdMs: stoppedMs, startedMs: stoppedMs, stoppedMs })
+    await clock.advance(HOUR_MS)
+    await retention.settled()
+    expect(left(store)).toEqual([id])
+    await retention.close()
+    store.close()
+  })
+
+  test('by a clock that may be wrong too: a jump does not make it old', async () => {
+    class SetClock extends ManualClock {
+      aheadMs = 0
+      override now(): number {
+        return super.now() + this.aheadMs
+      }
+    }
+    const clock = new SetClock()
+    const { store, retention } = open(clock)
+    const id = endOne(store, clock)
+    await clock.advance(HOUR_MS)
+    clock.aheadMs = 1000 * HOUR_MS
+    await clock.advance(20 * HOUR_MS)
+    await retention.settled()
+    expect(left(store)).toEqual([id])
+    await clock.advance(5 * HOUR_MS)
+    await retention.settled()
+    expect(left(store)).toEqual([])
+    await retention.close()
+    store.close()
+  })
+
+  test('and for ever, if it is pinned', async () => {
+    const clock = new ManualClock()
+    const { store, retention } = open(clock)
+    const [pinned] = [endOne(store, clock), endOne(store, clock)]
+    await retention.settled()
+    const run = store.run(pinned)!
+    run.isPinned = true
+    store.saveRun(run)
+    await clock.advance(200 * HOUR_MS)
+    await retention.settled()
+    expect(left(store)).toEqual([pinned])
+    store.saveRun({ ...store.run(pinned)!, isPinned: false })
+    await clock.advance(HOUR_MS)
+    await retention.settled()
+    expect(left(store)).toEqual([])
+    await retention.close()
+    store.close()
+  })
+
+  test('a run that is pinned while others are being deleted stays', async () => {
+    const { store, runs } = fill(['finished', 'finished'])
+    const data = { database: store.database, folder: store.folder }
+    const prunings = runs.map((run) => ({ run: { ...kept(run), id: run.id }, why: 'tested' }))
+    await prune(data, prunings, {
+      onDeleted: () => store.saveRun({ ...store.run(runs[1]!.id)!, isPinned: true })
+    })
+    expect([left(store), foldersOf(store)]).toEqual([[runs[1]!.id], [runs[1]!.id]])
+    store.close()
+  })
+
+  const kept = ({ sequence, createdMs }: RunRecord): Omit<KeptRun, 'id'> => ({
+    ...{ sequence, project: null, createdMs, bytes: 100, endedMs: createdMs, isPinned: false }
+  })
+})
+
 test('stopped grids go with their age, unless a run that is kept names them', async () => {
   const clock = new ManualClock()
   const { store, runs } = fill(['finished'])
@@ -180,7 +286,12 @@ test("a deleted run's own grid stays while it is started or another run names it
   store.saveGrid({ ...first!, status: 'started' })
   const user = makeRun({ sequence: 4, status: 'finished', gridIds: [second!.id] })
   store.create({ run: { ...user, createdMs: clock.now() }, grids: [] })
-  const retention = startRetention({ store, clock, log: () => undefined, retention: { runsPerProject: 1 } })
+  const retention = startRetention({
+    store,
+    clock,
+    log: () => undefined,
+    retention: { runsPerProject: 1, atLeastMs: 0 }
+  })
   await retention.settled()
   expect(left(store)).toEqual([user.id])
   const idle = runs[0]!.gridIds[1]!
@@ -204,7 +315,7 @@ test('a database that cannot be written is no reason to keep files: they go firs
   const log = (line: string): void => void lines.push(line)
   store.database.exec('PRAGMA query_only = ON')
   const clock = new ManualClock()
-  const retention = startRetention({ store, clock, log, retention: { bytes: 150 } })
+  const retention = startRetention({ store, clock, log, retention: { bytes: 150, atLeastMs: 0 } })
   await retention.settled()
   const kept = runs[3]!.id
   expect([foldersOf(store), left(store)]).toEqual([[kept], runs.map(({ id }) => id).reverse()])
@@ -218,7 +329,7 @@ test('a database that cannot be written is no reason to keep files: they go firs
 })
 
 describe('pruning beside a service', () => {
-  const by = { retention: { bytes: 250 }, nowMs: 1000 }
+  const by = { retention: { bytes: 250, atLeastMs: 0 }, nowMs: new ManualClock().now() }
 
   test('finds the same as it deletes, and says how many bytes', async () => {
     const { store, runs } = fill(['finished', 'running', 'finished', 'finished'])

@@ -61,6 +61,14 @@ const changeGrid = ({ dataDir, gridId }: Crashed, fields: object): void =>
 const changeRun = ({ dataDir, id }: Crashed, fields: object): void =>
   readTables(dataDir, ({ runs }) => runs.update({ ...runs.find(id)!, ...fields }))
 
+/** As if it had been killed when the nodes were there, but no tool had started. */
+function undoStart(crashed: Crashed, more: object = {}): void {
+  changeRun(crashed, { status: 'queued', startedMs: null, goMs: undefined, nodes: undefined, ...more })
+  changeGrid(crashed, { status: 'starting', startedMs: null })
+  for (const name of ['nodes', 'logs'])
+    rmSync(join(crashed.dataDir, 'runs', crashed.id, name), { recursive: true })
+}
+
 async function startAgain(
   { world, dataDir }: Crashed,
   clock?: ManualClock,
@@ -103,8 +111,7 @@ describe('a run that a killed service left behind', () => {
 
   test('had not started: its nodes are cleared away, and it gets others', async () => {
     const crashed = await crash()
-    changeRun(crashed, { status: 'queued', startedMs: null, goMs: undefined, nodes: undefined })
-    changeGrid(crashed, { status: 'starting', startedMs: null })
+    undoStart(crashed)
     crashed.world.release()
     const again = await startAgain(crashed)
     expect(again.places.cleared).toEqual([[]])
@@ -115,8 +122,7 @@ describe('a run that a killed service left behind', () => {
   test('had not started, and its user was removed since: it never does, and its nodes are given back', async () => {
     const crashed = await crash()
     const user = { id: 7, name: 'leaked' }
-    changeRun(crashed, { status: 'queued', startedMs: null, goMs: undefined, nodes: undefined, user })
-    changeGrid(crashed, { status: 'starting', startedMs: null })
+    undoStart(crashed, { user })
     const accounts = { ...createSingleUser('token', { clock: systemClock }), isRemoved: () => true }
     const again = await startAgain(crashed, undefined, { accounts, token: 'token' })
     expect((await endOf(again, crashed)).json).toMatchObject({

@@ -149,7 +149,7 @@ function joinPages(pages: readonly ListDocument[], key: string): unknown {
   return { ...first, _links, _embedded: { ...first?._embedded, [key]: runs } }
 }
 
-function runOperation(name: 'showRun' | 'stopRun' | 'repeatRun'): Runnable {
+function runOperation(name: 'showRun' | 'stopRun' | 'repeatRun' | 'pinRun' | 'unpinRun'): Runnable {
   return operation(async ({ client, id, cancelled, tell }) => {
     const run = await client[name](id, cancelled)
     tell(() => describeRun(run))
@@ -159,6 +159,8 @@ function runOperation(name: 'showRun' | 'stopRun' | 'repeatRun'): Runnable {
 export const showRun = runOperation('showRun')
 export const stopRun = runOperation('stopRun')
 export const repeatRun = runOperation('repeatRun')
+export const pinRun = runOperation('pinRun')
+export const unpinRun = runOperation('unpinRun')
 
 export const showReport = operation(async ({ client, id, tell, cancelled }) => {
   const report = await client.report(id, cancelled)

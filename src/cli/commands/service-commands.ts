@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { readServiceConfig } from '../../service/config/parse-config.js'
 import { ROLES } from '../../service/config/config.js'
 import { LONGEST_TOKEN_DAYS } from '../../contract/api/requests.js'
-import { parseChoice, parseInteger } from '../../contract/setting-values.js'
+import { parseChoice, parseDurationSeconds, parseInteger } from '../../contract/setting-values.js'
 import { flagsOf, UsageError, valueOf, type Arguments } from '../arguments.js'
 import { JSON_FLAG } from './baseline-commands.js'
 import { count } from '../../contract/text.js'
@@ -26,7 +26,10 @@ function readDays(args: Arguments): number | undefined {
   return valueOf(args, 'days', (text) => parseInteger(text, { least: 1, most: LONGEST_TOKEN_DAYS }))
 }
 
-function readConfig(args: Arguments, { workspace }: CommandPorts): ReturnType<typeof readServiceConfig> {
+export function readConfig(
+  args: Arguments,
+  { workspace }: CommandPorts
+): ReturnType<typeof readServiceConfig> {
   if (args.has('config')) return readServiceConfig(resolve(workspace, args.text('config')))
   throw new UsageError('give the config file of the service with --config <file>: it says where the data is')
 }
@@ -170,6 +173,8 @@ function shortTime(time: string | null): string {
 const PRUNE_FLAGS = flagsOf({
   'config <file>':
     'Config file of the service (service.yml), which says where its data is and what to keep. Required.',
+  'at-least <duration>':
+    'How long each run stays after its end, instead of `retention.at-least` of the config file: `0` deletes all that is beyond the limits. Pinned runs always stay.',
   'dry-run': 'List what would be deleted, and delete nothing.',
   ...JSON_FLAG
 })
@@ -178,24 +183,27 @@ const PRUNE_FLAGS = flagsOf({
 export const prune: Runnable = { flags: PRUNE_FLAGS, run: runPruneCommand }
 
 async function runPruneCommand(args: Arguments, ports: CommandPorts): Promise<number> {
-  const { dataDir, retention } = await readConfig(args, ports)
+  const { dataDir, retention: configured } = await readConfig(args, ports)
+  const atLeastSec = valueOf(args, 'at-least', (text) => parseDurationSeconds(text, 0))
+  const retention = { ...configured, ...(atLeastSec !== undefined && { atLeastMs: atLeastSec * 1000 }) }
   const isDry = args.has('dry-run')
   const pruned = await ports.prune({ dataDir, retention, isDry })
   const bytes = pruned.reduce((sum, { run }) => sum + run.bytes, 0)
   const runs = pruned.map(({ run: { id, project, createdMs, bytes: size }, why }) => {
     return { id, project, created: new Date(createdMs).toISOString(), bytes: size, why }
   })
-  const hasLimits = Object.values(retention).some((limit) => limit !== undefined)
+  const { days, bytes: most, runsPerProject } = retention
+  const hasLimits = [days, most, runsPerProject].some((limit) => limit !== undefined)
   say(ports, args, { dry_run: isDry, bytes, runs }, () =>
     hasLimits
       ? describePruned(pruned, { isDry, bytes })
-      : 'The config file has no retention, so every run is kept.'
+      : 'The config file has no limits in retention, so every run is kept.'
   )
   return 0
 }
 
 function describePruned(pruned: Pruned, { isDry, bytes }: { isDry: boolean; bytes: number }): string {
-  if (pruned.length === 0) return 'No run is beyond the limits of the config file.'
+  if (pruned.length === 0) return 'No run that may be deleted is beyond the limits of the config file.'
   const lines = pruned.map(({ run, why }) => `  ${run.id}  ${formatBytes(run.bytes)}  ${why}`)
   const all = `${count(pruned.length, 'run')}, ${formatBytes(bytes)}`
   return `${isDry ? 'Would delete' : 'Deleted'} ${all}:\n${lines.join('\n')}`

@@ -84,6 +84,13 @@ const runFields = {
   status: about(v.picklist(RUN_STATUSES), 'A run ends as `finished` or `problem`.'),
   permalink: text,
   queue_position: about(v.nullable(count), 'From 1 while it waits; an addition of this service.'),
+  waiting_reason: v.optional(
+    about(
+      text,
+      'Why it does not start, apart from the runs before it: a held queue, a quota, a full disk; an addition of this service.'
+    )
+  ),
+  pinned: v.optional(about(v.literal(true), 'It is never deleted; an addition of this service.')),
   user: v.optional(about(text, 'Who created it; an addition of this service.')),
   remote_errors: nullableText,
   tool_thresholds: v.optional(
@@ -230,6 +237,15 @@ export function replySchemas(words: Vocabulary) {
     ArchiveList: listOf({ archives: v.array(file) }),
     Report: report,
     Thresholds: thresholds,
+    Queue: v.object({
+      _links: selfLink,
+      held: about(
+        nullableText,
+        'Why no queued run starts until an admin lets the queue go; null if it is not held.'
+      ),
+      waiting: about(count, 'The number of waiting runs.'),
+      nodes_at_work: count
+    }),
     Error: error
   }
 }

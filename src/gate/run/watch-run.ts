@@ -85,7 +85,10 @@ export async function watchRun(options: WatchOptions) {
       log.notice(`Unknown status "${run.status}"; still waiting.`)
     }
     const progress = progressOf(run, nowMs)
-    const changed = progress.status !== before?.status || position !== before.queuePosition
+    const changed =
+      progress.status !== before?.status ||
+      position !== before.queuePosition ||
+      progress.waitingReason !== before.waitingReason
     before = progress
     onProgress?.(progress)
     if (changed || (onProgress === undefined && nowMs - lastLineMs >= LINE_EVERY_MS)) {
@@ -112,6 +115,8 @@ export async function watchRun(options: WatchOptions) {
     return {
       status: isStarting ? STARTING : run.status,
       ...(queuePosition !== undefined && { queuePosition }),
+      ...(queuePosition !== undefined &&
+        run.waitingReason !== undefined && { waitingReason: run.waitingReason }),
       elapsedMs: nowMs - (runningSinceMs ?? sinceMs),
       durationMs: seconds === undefined ? undefined : seconds * 1000
     }
@@ -138,10 +143,11 @@ function positionOf(run: Run): number | undefined {
 }
 
 function describeProgress(progress: Progress): string {
-  const { status, elapsedMs, durationMs } = progress
+  const { status, elapsedMs, durationMs, waitingReason } = progress
+  const why = waitingReason === undefined ? '' : `: ${waitingReason}`
   const soFar = formatDuration(elapsedMs)
   if (progress.queuePosition !== undefined || status === STARTING)
-    return `is ${describeStatus(progress)} (${soFar} so far)`
+    return `is ${describeStatus(progress)} (${soFar} so far)${why}`
   if (durationMs !== undefined) return `has been ${status} for ${soFar} of ${formatDuration(durationMs)}`
   const phase = phaseOf(status)
   if (phase === 'ended well') return `finished after ${soFar}`

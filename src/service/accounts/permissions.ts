@@ -13,6 +13,9 @@ const EFFECTS = {
   'run.stop': 'owner of run',
   'run.repeat': 'owner of run',
   'run.thresholds': 'owner of run',
+  'run.pin': 'owner of run',
+  'run.unpin': 'owner of run',
+  'queue.resume': 'admin',
   'grid.create': 'member',
   'grid.terminate': 'owner of grid',
   'user.add': 'admin',
@@ -69,17 +72,17 @@ export function checkPermission(
   if (record) requireOwner(user, record, `${kind} ${record.id}`, accounts)
 }
 
-export function requireAdmin({ name, role }: User): void {
-  if (role !== 'admin')
-    throw new RequestError(403, `${name} is a ${role}, and only admins see and change users; ask an admin`)
-}
-
 function requireMember(user: User): void {
   if (user.role === 'viewer')
     throw new RequestError(
       403,
       `${user.name} is a viewer and may only read; ask an admin for the role member`
     )
+}
+
+export function requireAdmin(user: User): void {
+  if (user.role !== 'admin')
+    throw new RequestError(403, `${user.name} is a ${user.role}, and only an admin may do this`)
 }
 
 /** Whether to offer it at all. Members change what is theirs, admins everything. */

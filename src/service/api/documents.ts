@@ -141,6 +141,8 @@ function runFields(run: RunRecord, facts: ServiceFacts): RunFieldsReply {
     status: run.status,
     permalink: addressOf(run, facts),
     queue_position: facts.queue.positionOf(run.id),
+    ...waitingReason(run, facts),
+    ...(run.isPinned && { pinned: true }),
     ...(run.user && { user: run.user.name }),
     remote_errors: run.remoteErrors,
     ...(run.toolLines && { tool_thresholds: run.toolLines.map((line) => ({ ...line })) }),
@@ -148,6 +150,11 @@ function runFields(run: RunRecord, facts: ServiceFacts): RunFieldsReply {
     started: timestampOrNull(run.startedMs),
     stopped: timestampOrNull(run.stoppedMs)
   }
+}
+
+function waitingReason({ id }: RunRecord, { queue }: ServiceFacts): Pick<RunFieldsReply, 'waiting_reason'> {
+  const reason = queue.reasonFor(id)
+  return reason === undefined ? {} : { waiting_reason: reason }
 }
 
 /** A page of a list, in the shape of the API document's list of runs. */

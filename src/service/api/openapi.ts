@@ -38,7 +38,9 @@ const ERRORS: Readonly<Record<number, string>> = {
   410: 'What it needs has been deleted.',
   413: 'The body is too large.',
   416: 'The range is outside the file.',
-  422: 'Something is missing or wrong in the request; the text has every problem.'
+  422: 'Something is missing or wrong in the request; the text has every problem.',
+  429: 'The quota of waiting runs is used up; `Retry-After` says when to try again.',
+  507: 'The quota of the disk is used up, the service may keep no more, or its disk is full.'
 }
 const ALWAYS = [401, 406]
 
@@ -94,7 +96,7 @@ export function operationsOf(words: Vocabulary): Readonly<Record<string, Operati
       summary: 'Creates a run from a plan and data files.',
       description: 'All keys of a grid stand together, and each grid starts with the same key.',
       body: { [MULTIPART]: runForm(words) },
-      ...{ status: 201, reply: 'Run', errors: [403, 413, 422] }
+      ...{ status: 201, reply: 'Run', errors: [403, 413, 422, 429, 507] }
     },
     [`GET ${runs}`]: {
       summary: 'The runs, the newest first.',
@@ -108,7 +110,7 @@ export function operationsOf(words: Vocabulary): Readonly<Record<string, Operati
     }),
     ...bothWays(`${run}/repeat`, {
       summary: 'Creates a run with the same files, settings, thresholds and grids.',
-      ...{ reply: 'BriefRun', errors: [403, 404, 410, 422] }
+      ...{ reply: 'BriefRun', errors: [403, 404, 410, 422, 429, 507] }
     }),
     [`GET ${run}/report`]: { summary: 'The report of a run that has ended.', reply: 'Report', errors: [404] },
     [`GET ${run}/result.csv`]: {
@@ -145,6 +147,19 @@ export function operationsOf(words: Vocabulary): Readonly<Record<string, Operati
       summary: 'Sets the thresholds of the run, in place of earlier ones.',
       body: { [JSON_TYPE]: objectOf(thresholdsRequest) },
       ...{ reply: 'Thresholds', errors: [403, 404, 422] }
+    },
+    [`POST ${run}/pin`]: {
+      summary: 'Keeps a run, whatever the limits of the service say.',
+      ...{ reply: 'BriefRun', errors: [403, 404] }
+    },
+    [`POST ${run}/unpin`]: {
+      summary: 'Lets the service delete a run that was pinned.',
+      ...{ reply: 'BriefRun', errors: [403, 404] }
+    },
+    'GET /queue': { summary: 'The queue: who waits, and whether it is held.', reply: 'Queue' },
+    'POST /queue/resume': {
+      summary: 'Lets a held queue go, for admins. Runs that have results end, the others start.',
+      ...{ reply: 'Queue', errors: [403] }
     }
   }
 }

@@ -19,6 +19,8 @@ interface Files {
   readonly fileField: string
   readonly uploadDir: string
   readonly maxBytes: number
+  /** Throws if the caller may not upload these bytes. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
 /** Reads the parameters of a request: JSON, a form, or a multipart form, whose files are streamed to the folder if there is one. */
@@ -76,13 +78,19 @@ function checkName(sent: string, files: readonly FileRecord[]): string {
 
 async function save(
   part: MultipartFile,
-  { uploadDir, name, roomBytes, maxBytes }: Files & { name: string; roomBytes: number }
+  { uploadDir, name, roomBytes, maxBytes, onBytes }: Files & { name: string; roomBytes: number }
 ): Promise<number> {
   let bytes = 0
   const count = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      done(bytes > roomBytes ? tooLarge(maxBytes) : null, chunk)
+      try {
+        if (bytes > roomBytes) throw tooLarge(maxBytes)
+        onBytes?.(chunk.length)
+        done(null, chunk)
+      } catch (thrown) {
+        done(thrown as Error)
+      }
     }
   })
   const file = createWriteStream(join(uploadDir, name), { flags: 'wx', mode: 0o600 })

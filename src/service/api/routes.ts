@@ -19,6 +19,7 @@ import { redactRequest } from '../runs/row-secrets.js'
 import type { PageParts } from '../pages/page-routes.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
+import type { Upload, UploadBook } from '../quotas/uploads.js'
 import type { Reply } from '../../contract/api/replies.js'
 import type { Judged } from '../judging/judge-run.js'
 import { readThresholds } from '../judging/read-thresholds.js'
@@ -35,6 +36,7 @@ import {
 } from './documents.js'
 import { readPackageVersion } from '../version.js'
 import { describeApi } from './openapi.js'
+import { keepRoutes } from './keep-routes.js'
 import { readBody } from './request-body.js'
 import { findEndedRun, sendArchive, sendResults, sendUploaded, sendVerdict } from './send-files.js'
 import { userRoutes } from './user-routes.js'
@@ -45,6 +47,8 @@ export interface ServicePorts extends Omit<PageParts, 'pages'> {
   readonly grids: Grids
   readonly engines: Engines
   readonly maxUploadBytes: number
+  /** Counts what users upload; undefined where nobody is limited. */
+  readonly uploads: UploadBook | undefined
   readonly pages: RunPages | undefined
   readonly live: LiveSamples
 }
@@ -165,6 +169,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
     route('GET', `${path}/:id/verdict.json`, {}, (request, reply) => sendVerdict(request, reply, service)),
     route('GET', `${path}/:id/files/:file`, {}, (request, reply) => sendUploaded(request, reply, facts)),
     ...thresholdRoutes(`${path}/:id/thresholds`, html, service),
+    ...keepRoutes(facts, button),
     // Seen in scripts for such services.
     refuse(
       'POST',
@@ -195,13 +200,16 @@ function ownerOf({ user: { id, name } }: FastifyRequest): UserReference {
   return { id, name }
 }
 
-async function createRun(request: FastifyRequest, { facts, runs, engines, maxUploadBytes }: ServicePorts) {
+async function createRun(request: FastifyRequest, service: ServicePorts) {
+  const { facts, runs, engines, maxUploadBytes } = service
   const { words, store } = facts
   let uploadDir: string | undefined
+  let upload: Upload | undefined
   try {
+    upload = service.uploads?.begin(ownerOf(request), Number(request.headers['content-length'] ?? 0))
     uploadDir = store.folder.createUploadDir()
     const { params, files } = await readBody(request, {
-      ...{ fileField: words.files, uploadDir, maxBytes: maxUploadBytes }
+      ...{ fileField: words.files, uploadDir, maxBytes: maxUploadBytes, onBytes: upload?.take }
     })
     const sent = files.map(({ name }) => name)
     const { fileNames: byName, ...wish } = readRunRequest(params, {
@@ -220,6 +228,7 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
     const project = wish.request.project ?? repositoryOf(request.user.claims ?? {}) ?? null
     const kept = await redactRequest({ ...wish.request, project }, { files, folder: uploadDir })
     facts.access.requireMayCreate(request.user, kept.project)
+    upload?.chargeTo(kept.project)
     const run = await runs.create({
       ...{ ...wish, request: kept, files: planFirst, uploadDir, user: ownerOf(request) }
     })
@@ -228,6 +237,8 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
   } catch (thrown) {
     if (uploadDir !== undefined) await rm(uploadDir, { recursive: true, force: true })
     throw refuseCreation(thrown)
+  } finally {
+    upload?.end()
   }
 }
 

@@ -16,6 +16,7 @@ export interface ServiceConfig {
   readonly retention: Retention
   /** Single sign-on; undefined if people sign in with tokens only. */
   readonly login: LoginConfig | undefined
+  readonly quotas: Quotas | undefined
   readonly metrics: { readonly tokenFile?: string; readonly allow?: readonly string[] } | undefined
   readonly regions: Regions | undefined
   /** Undefined if everyone sees everything. */
@@ -67,7 +68,22 @@ export interface LoginConfig {
 export interface Retention {
   readonly days?: number
   readonly bytes?: number
+  /** Of runs that have ended. */
   readonly runsPerProject?: number
+  /** How long each run stays after its end, whatever the limits say; a day unless given. */
+  readonly atLeastMs?: number
+}
+
+export type QuotaName = 'waiting-runs' | 'nodes' | 'upload-per-day' | 'disk'
+/** What is undefined has no limit. */
+export type QuotaLimits = Readonly<Partial<Record<QuotaName, number | undefined>>>
+
+/** What users and projects may have: all of them, and some by name. */
+export interface Quotas {
+  readonly user: QuotaLimits
+  readonly project: QuotaLimits
+  readonly users: ReadonlyMap<string, QuotaLimits>
+  readonly projects: ReadonlyMap<string, QuotaLimits>
 }
 
 /** What is wrong with the config file, all of it at once, so that it can be fixed in one go. */

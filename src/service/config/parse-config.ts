@@ -7,6 +7,7 @@ import { readYaml } from '../../contract/yaml-text.js'
 import { isLoopback, parseListen, parseRange } from '../addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
 import { readProjects } from './parse-projects.js'
+import { readQuotas } from './parse-quotas.js'
 import { atLeastOne, Keys, namesOf, parsing, parseSize, type Read, readDuration } from './keys.js'
 import { readOidc } from './parse-oidc.js'
 import { readLogin } from './parse-login.js'
@@ -37,6 +38,7 @@ export function parseConfig(text: string, folder: string) {
     drainMs: keys.has('drain') ? keys.take('drain', readDuration) : readDuration(DEFAULT_DRAIN, note),
     retention: keys.take('retention', readRetention) ?? {},
     login: keys.take('login', (given, noteIt) => readLogin(given, noteIt, readPath)),
+    quotas: keys.take('quotas', readQuotas),
     metrics: keys.take('metrics', (given, noteIt) => readMetrics(given, noteIt, readPath)),
     regions: keys.take('regions', readRegions),
     projects: keys.take('projects', readProjects)
@@ -92,10 +94,12 @@ function readRetention(value: unknown, note: Note): Retention {
   const days = keys.take('days', parsing(atLeastOne))
   const bytes = keys.take('size', parsing(parseSize))
   const runsPerProject = keys.take('runs-per-project', parsing(atLeastOne))
+  const atLeastMs = keys.take('at-least', readDuration)
   return {
     ...(days !== undefined && { days }),
     ...(bytes !== undefined && { bytes }),
-    ...(runsPerProject !== undefined && { runsPerProject })
+    ...(runsPerProject !== undefined && { runsPerProject }),
+    ...(atLeastMs !== undefined && { atLeastMs })
   }
 }
 
@@ -155,6 +159,7 @@ export const CONFIG_KEYS = {
     'What is beyond one of these limits is deleted, the oldest first. Default: nothing is ever deleted.',
   login:
     'People sign in with single sign-on (OpenID Connect). The provider has to know the redirect address `<external-url>/login/callback`. Default: with tokens only.',
+  quotas: 'What each user and each project may have at a time, and upload in a day. Default: no limits.',
   metrics: 'Serve `/metrics` to callers with this token, or from these addresses. Default: nobody.',
   regions: 'Where the nodes of each region run. Default: every region is this machine.',
   projects:
@@ -175,8 +180,11 @@ export const PROXY_KEYS = {
 export const RETENTION_KEYS = {
   days: 'Age of a run at most, in days.',
   size: 'Size of all results at most, such as `50GB` or `1TiB`.',
-  'runs-per-project': 'Number of runs of a project at most.'
+  'runs-per-project': 'Number of runs of a project at most, of those that have ended and are not pinned.',
+  'at-least':
+    'How long each run stays after its end, whatever the limits say, such as `24h`: time for its gate to read the results.'
 } as const
+export const DEFAULT_AT_LEAST = '24h'
 
 export const METRICS_KEYS = {
   'token-file':

@@ -7,6 +7,7 @@ import {
 } from 'node:http'
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
+import { normalizeIP } from '@fastify/rate-limit'
 import { plainAddress } from '../addresses.js'
 
 export const DEFAULT_LIMITS = {
@@ -21,8 +22,8 @@ export const DEFAULT_LIMITS = {
   silenceMs: 10 * 60_000,
   headerBytes: 16 * 1024,
   connections: 2000,
-  /** Proxies and this machine itself are exempt: many callers share their address. */
-  connectionsPerAddress: 200
+  /** Of one address, or one /64 of IPv6. Proxies and this machine itself are exempt: many callers share their address. */
+  connectionsPerNetwork: 200
 }
 export type Limits = Readonly<typeof DEFAULT_LIMITS>
 
@@ -66,14 +67,16 @@ export function createLimitedServer(handler: RequestListener, { limits, isExempt
   server.prependListener('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress ?? '')
     if (isExempt(address)) return
-    const count = (counts.get(address) ?? 0) + 1
-    counts.set(address, count)
+    // As wrong tokens are counted: a caller by IPv6 usually has a whole /64.
+    const network = normalizeIP(address)
+    const count = (counts.get(network) ?? 0) + 1
+    counts.set(network, count)
     socket.once('close', () => {
-      const left = (counts.get(address) ?? 1) - 1
-      if (left > 0) counts.set(address, left)
-      else counts.delete(address)
+      const left = (counts.get(network) ?? 1) - 1
+      if (left > 0) counts.set(network, left)
+      else counts.delete(network)
     })
-    if (count > limits.connectionsPerAddress) socket.destroy()
+    if (count > limits.connectionsPerNetwork) socket.destroy()
   })
   return server
 }

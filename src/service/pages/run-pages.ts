@@ -228,6 +228,9 @@ export class RunPages {
       actions: {
         comparePath: `${path}/compare`,
         choices: listChoices(run, related),
+        ...(isAllowed && {
+          pin: { path: `${path}/${run.isPinned ? 'unpin' : 'pin'}`, isPinned: run.isPinned ?? false }
+        }),
         ...(isAllowed &&
           this.ports.facts.store.folder.hasUploads(run) && {
             repeat: { path: `${path}/repeat`, once: createId() }

@@ -86,7 +86,8 @@ export function factsOf(run: RunRecord, ports: RunPagePorts) {
     rehearsal: run.report?.rehearsal ?? ports.synthetic,
     // Somebody else may have the name of a removed user now.
     user: user && accounts.isRemoved(user.id) ? `${user.name} (removed)` : user?.name,
-    queuePosition: queue.positionOf(id) ?? undefined
+    queuePosition: queue.positionOf(id) ?? undefined,
+    waitingReason: queue.reasonFor(id)
   }
 }
 

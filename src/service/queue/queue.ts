@@ -5,10 +5,26 @@ import { refuseUntilRestart } from '../errors.js'
 import type { NodePlace } from '../nodes/load-node.js'
 import { type Job, type Resource, WaitingLine } from './waiting-line.js'
 
-/** A run that needs nodes in each of its grids. */
-export interface Entry {
-  readonly id: string
+/** Whose quotas a run counts for. */
+export interface RunOwner {
   readonly user: UserReference | undefined
+  readonly project: string | null
+}
+
+/** How many nodes a user or a project may have at work. */
+export interface NodeQuota {
+  /** One text for each user and each project. */
+  readonly key: string
+  readonly most: number
+  /** With the quota, and who may raise it: follows `at most 4 fit`. */
+  readonly where: string
+  /** For a run that waits for it. */
+  readonly reason: (atWork: number) => string
+}
+
+/** A run that needs nodes in each of its grids. */
+export interface Entry extends RunOwner {
+  readonly id: string
   readonly grids: readonly GridSpec[]
   /** It has its nodes already, from before this service started: it does not wait. */
   readonly isContinued: boolean
@@ -35,6 +51,7 @@ interface Parts {
   readonly cores: number
   /** Why no run may start right now although there are nodes: a start that cannot be recorded. */
   readonly whyNotNow?: () => string | undefined
+  readonly quotasOf?: ((owner: RunOwner) => readonly NodeQuota[]) | undefined
   readonly clock: Clock
   readonly log: (line: string) => void
 }
@@ -50,6 +67,8 @@ interface Limited extends Resource {
   readonly largest: number | undefined
   /** `on this machine`: where they fit. */
   readonly where: string
+  /** Of a quota. */
+  readonly reason?: NodeQuota['reason']
 }
 
 interface Waiting extends Job {
@@ -62,6 +81,7 @@ interface Waiting extends Job {
 export class Queue {
   readonly #line = new WaitingLine<Waiting>()
   readonly #resources = new Map<NodePlace, Limited>()
+  readonly #quotas = new Map<string, Limited>()
   readonly #all: Limited
   /** The runs that generate load on this machine: since when, and with which others for how long. */
   readonly #loads = new Map<string, { readonly startedMs: number; readonly shared: Map<string, number> }>()
@@ -92,8 +112,8 @@ export class Queue {
   }
 
   /** Why a run on these grids, or this grid alone, could never start; empty if it can. */
-  check(kind: 'run' | 'grid', grids: readonly GridSpec[]): string[] {
-    return [...this.#needsOf(grids)].flatMap(([{ largest, where }, nodes]) =>
+  check(kind: 'run' | 'grid', grids: readonly GridSpec[], owner?: RunOwner): string[] {
+    return [...this.#needsOf(grids, owner)].flatMap(([{ largest, where }, nodes]) =>
       largest === undefined || nodes <= largest
         ? []
         : [`this ${kind} needs ${count(nodes, 'node')}, and at most ${largest} fit ${where}`]
@@ -103,13 +123,13 @@ export class Queue {
   /** Waits until there are enough nodes, in the order of the calls; rejects with the reason of the signal, or why that is never. */
   enter(entry: Entry, signal: AbortSignal): Promise<Turn> {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
-    const job = { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry.grids) }
+    const job = { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry.grids, entry) }
     if (entry.isContinued) {
       this.#line.hold(job)
       return Promise.resolve(this.#begin(entry))
     }
     // It may have been queued by a service with more nodes: a run that can never start must not hold up others.
-    const problems = this.check('run', entry.grids)
+    const problems = this.check('run', entry.grids, entry)
     if (problems.length > 0) return Promise.reject(new Error(problems.join('; ')))
     return new Promise((resolve, reject) => {
       const abort = (): void => {
@@ -140,6 +160,14 @@ export class Queue {
     return this.#line.positionOf(id)
   }
 
+  /** Why a waiting run does not start, apart from those before it; undefined if there is no such reason. */
+  reasonFor(id: string): string | undefined {
+    if (!this.isWaiting(id)) return undefined
+    if (this.#obstacle) return this.#obstacle.why
+    const quota = this.#line.lackingOf(id).find(({ isQuota }) => isQuota) as Limited | undefined
+    return quota?.reason?.(this.#line.useOf(quota))
+  }
+
   /** From now on no run starts: the service cannot be reached yet, or, with a reason, is about to end and accepts nothing new. */
   pause(refusal?: string): void {
     this.#isPaused = true
@@ -154,6 +182,11 @@ export class Queue {
 
   resume(): void {
     this.#isPaused = false
+    this.#admit()
+  }
+
+  /** What kept runs from starting may be gone. */
+  lookAgain(): void {
     this.#admit()
   }
 
@@ -222,15 +255,25 @@ export class Queue {
     return [...load.shared].map(([id, sharedMs]) => ({ runId: id, sharedMs }))
   }
 
-  #needsOf(grids: readonly GridSpec[]): Map<Limited, number> {
+  #needsOf(grids: readonly GridSpec[], owner?: RunOwner): Map<Limited, number> {
     const needs = new Map<Limited, number>()
+    const quotas = owner ? (this.parts.quotasOf?.(owner) ?? []).map((quota) => this.#limitedBy(quota)) : []
     for (const { region, instanceQuantity } of grids) {
       const place = this.parts.placeOf(region)
       if (place === undefined) continue
-      for (const resource of [this.#resourceOf(place), this.#all])
+      for (const resource of [this.#resourceOf(place), this.#all, ...quotas])
         needs.set(resource, (needs.get(resource) ?? 0) + instanceQuantity)
     }
     return needs
+  }
+
+  #limitedBy({ key, most, where, reason }: NodeQuota): Limited {
+    const quota = this.#quotas.get(key) ?? {
+      ...{ most, largest: most, where, reason },
+      ...{ isExclusive: false, isPlace: false, isQuota: true }
+    }
+    this.#quotas.set(key, quota)
+    return quota
   }
 
   #resourceOf(place: NodePlace): Limited {

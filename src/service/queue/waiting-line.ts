@@ -6,6 +6,8 @@ export interface Resource {
   readonly isExclusive: boolean
   /** At a place nobody overtakes another; the total of all places holds nobody up while there is enough of it. */
   readonly isPlace: boolean
+  /** Of one user or project: whoever waits for it holds up nobody else. */
+  readonly isQuota?: boolean
 }
 
 /** What waits for resources, and then uses them until it leaves. */
@@ -85,6 +87,12 @@ export class WaitingLine<J extends Job = Job> {
     return [...needs].every(([resource, amount]) => this.#has(resource, amount))
   }
 
+  /** What there is not enough of for a waiting one, whoever else waits. */
+  lackingOf(id: string): Resource[] {
+    const needs = [...(this.#waiting.get(id)?.needs ?? [])]
+    return needs.flatMap(([resource, amount]) => (this.#has(resource, amount) ? [] : resource))
+  }
+
   /** From 1; null if it is not waiting. */
   positionOf(id: string): number | null {
     return this.#waiting.has(id) ? (this.#inOrder().positions.get(id) ?? null) : null
@@ -102,7 +110,9 @@ export class WaitingLine<J extends Job = Job> {
         ([resource, amount]) => taken.has(resource) || !this.#has(resource, amount)
       )
       if (lacking.length === 0) return true
-      for (const [resource] of lacking) taken.add(resource)
+      const quotas = lacking.filter(([resource]) => resource.isQuota)
+      for (const [resource] of quotas.length > 0 ? quotas : lacking) taken.add(resource)
+      if (quotas.length > 0) return false
       for (const [resource] of needs) if (resource.isPlace && isLimited(resource)) taken.add(resource)
       return false
     })

@@ -5,9 +5,10 @@ import { existsSync } from 'node:fs'
 import type { Retention } from '../config/config.js'
 import { openDatabase } from '../store/database.js'
 import { DataFolder, databaseFile } from '../store/data-folder.js'
-import { attempt } from '../errors.js'
+import { attempt, RequestError } from '../errors.js'
 import { explainDatabase } from '../store/database-errors.js'
-import { messageOf } from '../../contract/text.js'
+import { formatDuration, messageOf } from '../../contract/text.js'
+import { formatBytes } from '../../report/escape.js'
 import { sizeOfFolder } from '../../contract/files.js'
 
 export const MS_A_DAY = 24 * 60 * 60 * 1000
@@ -20,8 +21,10 @@ export interface KeptRun {
   readonly project: string | null
   readonly createdMs: number
   readonly bytes: number
-  /** It has ended, and its results are complete; no other run is deleted. */
-  readonly isSettled: boolean
+  /** When its results were complete; undefined if they are not. */
+  readonly endedMs: number | undefined
+  /** Somebody wants to keep it. */
+  readonly isPinned: boolean
 }
 
 export interface Pruning {
@@ -29,16 +32,33 @@ export interface Pruning {
   readonly why: string
 }
 
-/** Which runs are beyond the limits, oldest first. Runs that cannot be deleted count for the limits nevertheless. */
-export function planPruning(runs: readonly KeptRun[], retention: Retention, nowMs: number): Pruning[] {
+/** What it is by the clock, and what it has certainly been, where the clock may be wrong. */
+export interface Now {
+  readonly nowMs: number
+  readonly surelyMs?: number
+}
+
+/**
+ * Which runs are beyond the limits, oldest first: never one that has not ended, is pinned, or has ended too short a time ago. The number of a
+ * project's runs is that of those that have ended and are not pinned; the size is that of all runs.
+ */
+export function planPruning(
+  runs: readonly KeptRun[],
+  retention: Retention,
+  { nowMs, surelyMs = nowMs }: Now
+): Pruning[] {
   const { days = Infinity, runsPerProject = Infinity, bytes: most = Infinity } = retention
+  const { atLeastMs = MS_A_DAY } = retention
+  const mayGo = ({ endedMs, isPinned }: KeptRun): boolean =>
+    endedMs !== undefined && !isPinned && endedMs <= surelyMs - atLeastMs
   const newestFirst = [...runs].sort((a, b) => b.sequence - a.sequence)
   const counts = new Map<string | null, number>()
   const reasons = new Map<KeptRun, string>()
   for (const run of newestFirst) {
+    if (run.endedMs === undefined || run.isPinned) continue
     const count = (counts.get(run.project) ?? 0) + 1
     counts.set(run.project, count)
-    if (!run.isSettled) continue
+    if (!mayGo(run)) continue
     if (run.createdMs < nowMs - days * MS_A_DAY) reasons.set(run, `it is older than ${days} days`)
     else if (count > runsPerProject) reasons.set(run, `${nameProject(run)} more than ${runsPerProject} runs`)
   }
@@ -47,7 +67,7 @@ export function planPruning(runs: readonly KeptRun[], retention: Retention, nowM
   // The oldest ones that can be deleted, until the rest is small enough.
   for (const run of left) {
     if (total <= most) break
-    if (!run.isSettled) continue
+    if (!mayGo(run)) continue
     total -= run.bytes
     reasons.set(run, 'all runs together are larger than the limit')
   }
@@ -68,9 +88,27 @@ export interface PrunedData {
 }
 
 /** The runs beyond the limits as they are now; nothing is deleted. */
-export async function findPrunings(data: PrunedData, retention: Retention, nowMs: number) {
+export async function findPrunings(data: PrunedData, retention: Retention, now: Now) {
   const measured = await measureRuns(data)
-  return planPruning(readRuns(data.database, measured), retention, nowMs)
+  return planPruning(readRuns(data.database, measured), retention, now)
+}
+
+/** Throws if all runs and the new one together are larger than the limit, and nothing more may be deleted. */
+export function requireRoom(
+  { database }: PrunedData,
+  { retention, nowMs, ...size }: { retention: Retention; nowMs: number; usedBytes: number; newBytes: number }
+): void {
+  const { bytes: most, atLeastMs = MS_A_DAY } = retention
+  if (most === undefined) return
+  if (size.usedBytes + size.newBytes <= most) return
+  const going = planPruning(readRuns(database, new Map()), retention, { nowMs })
+  const left = going.reduce((sum, { run }) => sum - run.bytes, size.usedBytes)
+  if (left + size.newBytes <= most) return
+  const keep = `pinned runs are kept, and each for ${formatDuration(atLeastMs)} after its end`
+  throw new RequestError(
+    507,
+    `the run was not created: the service keeps ${formatBytes(left)} of runs, its limit is ${formatBytes(most)}, and nothing more may be deleted (${keep}); unpin runs or try again later, or an admin of the service can raise the limit: retention.size in its config file`
+  )
 }
 
 /**
@@ -85,6 +123,8 @@ export async function prune(
   const withoutFiles: Pruning[] = []
   for (const pruning of prunings) {
     if (watch.isCancelled?.()) return
+    // Somebody may have pinned it since.
+    if (isPinned(data, pruning)) continue
     await moveToTrash(data.folder, pruning.run.id)
     const failure = await emptyTrash(data, [pruning.run.id])
     if (failure === undefined) watch.onDeleted?.(pruning)
@@ -95,6 +135,10 @@ export async function prune(
     if (failure !== undefined) throw failure
     watch.onDeleted?.(pruning)
   }
+}
+
+function isPinned({ database }: PrunedData, { run }: Pruning): boolean {
+  return database.prepare('SELECT is_pinned FROM runs WHERE id = ?').get(run.id)?.is_pinned === 1
 }
 
 /** Finishes what was begun: the rest of the files, then the record. Returns why a record could not be deleted, if so. */
@@ -128,7 +172,9 @@ async function moveToTrash(folder: DataFolder, id: string): Promise<void> {
 
 function readRuns(database: DatabaseSync, measured: ReadonlyMap<string, number>): KeptRun[] {
   const rows = database
-    .prepare('SELECT id, sequence, project, created_ms, bytes, is_unsettled FROM runs ORDER BY sequence')
+    .prepare(
+      'SELECT id, sequence, project, created_ms, ended_ms, bytes, is_unsettled, is_pinned FROM runs ORDER BY sequence'
+    )
     .all()
   return rows.map((row) => ({
     id: String(row.id),
@@ -136,7 +182,9 @@ function readRuns(database: DatabaseSync, measured: ReadonlyMap<string, number>)
     project: row.project === null ? null : String(row.project),
     createdMs: Number(row.created_ms),
     bytes: Number(row.bytes ?? measured.get(String(row.id)) ?? 0),
-    isSettled: row.is_unsettled === 0
+    // Earlier versions did not note it for each run.
+    endedMs: row.is_unsettled === 0 ? Number(row.ended_ms ?? row.created_ms) : undefined,
+    isPinned: row.is_pinned === 1
   }))
 }
 
@@ -169,7 +217,7 @@ export async function pruneBeside(
   try {
     const data = { database, folder: new DataFolder(dataDir) }
     if (!isDry) await emptyTrash(data)
-    const prunings = await findPrunings(data, retention, nowMs)
+    const prunings = await findPrunings(data, retention, { nowMs })
     if (!isDry) {
       await prune(data, prunings, { onDeleted: (pruning) => deleted.push(pruning) })
       // They are small, and the service does it too.

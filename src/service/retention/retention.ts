@@ -25,13 +25,14 @@ export function startRetention(parts: {
   let work = Promise.resolve()
   let callOff: (() => void) | undefined
   let limits = retention
+  let surelyMs = -Infinity
 
   async function pass(): Promise<void> {
     isWaiting = false
     if (isClosed()) return
     await emptyTrash(data)
     const nowMs = clock.now()
-    const prunings = await findPrunings(data, limits, nowMs)
+    const prunings = await findPrunings(data, limits, { nowMs, surelyMs })
     await prune(data, prunings, {
       isCancelled: isClosed,
       onDeleted: ({ run, why }) => log(`deleted run ${run.id} with its results: ${why}`)
@@ -51,7 +52,8 @@ export function startRetention(parts: {
   }
   /** Without the age limit while the clock may be wrong. */
   function limitsNow(): Retention {
-    const { isTrusted, doubt } = lookAtClock(clock.now())
+    const { isTrusted, doubt, aheadMs } = lookAtClock(clock.now())
+    surelyMs = clock.now() - aheadMs
     if (doubt !== undefined && retention.days !== undefined) log(doubt)
     const { days, ...others } = retention
     return isTrusted && days !== undefined ? { ...others, days } : others
@@ -82,13 +84,17 @@ interface Look {
   readonly seenMs: number
   /** When it was first found to be far ahead of that. */
   readonly doubtedMs?: number | undefined
+  /** How far it may be ahead, while it is doubted. */
+  readonly aheadMs?: number | undefined
 }
 
 /**
  * Whether the clock tells the age of runs. It is checked every hour: a clock more than a day ahead of the last check was set
  * wrong, or no service was running. It is doubted for a day, in which nothing is deleted by age: time to set it right.
  */
-function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boolean; doubt?: string } {
+function watchClock(
+  database: DatabaseSync
+): (nowMs: number) => { isTrusted: boolean; doubt?: string; aheadMs: number } {
   const facts = new Facts(database)
   // Before the first check, the newest run is all that is known; a folder without runs has nothing to lose.
   const newest = database.prepare('SELECT max(created_ms) AS newest FROM runs').get()?.newest
@@ -100,12 +106,14 @@ function watchClock(database: DatabaseSync): (nowMs: number) => { isTrusted: boo
     const days = Math.floor((nowMs - seenMs) / MS_A_DAY)
     const isJump = nowMs - seenMs > MS_A_DAY
     const isOver = doubtedMs === undefined || nowMs - doubtedMs >= MS_A_DAY || nowMs < doubtedMs
-    last = { seenMs: nowMs, doubtedMs: isJump ? nowMs : isOver ? undefined : doubtedMs }
+    const before = isOver ? 0 : (last.aheadMs ?? 0)
+    const aheadMs = isJump ? before + nowMs - seenMs : before
+    last = { seenMs: nowMs, doubtedMs: isJump ? nowMs : isOver ? undefined : doubtedMs, aheadMs }
     // On a full disk it stays in memory.
     attempt(() => facts.set(KEY, JSON.stringify(last)))
-    if (!isJump) return { isTrusted: isOver }
+    if (!isJump) return { isTrusted: isOver, aheadMs }
     const day = new Date(nowMs).toISOString().slice(0, 10)
     const doubt = `the clock says ${day}, ${count(days, 'day')} after the last check: for one day no run is deleted because of its age, in case the clock is wrong`
-    return { isTrusted: false, doubt }
+    return { isTrusted: false, doubt, aheadMs }
   }
 }

@@ -60,6 +60,14 @@ function requireUser({ clock, isRemoved }: RunPorts, { user, startedMs }: RunRec
   throw new Interruption({ what, atMs: clock.now() })
 }
 
+/** A restored database may know less than its folder: whatever its record says, a run with results is never started. */
+function requireFresh({ store, clock }: RunPorts, { id }: RunRecord): void {
+  if (!store.folder.hasTraces(id)) return
+  const what =
+    'This run has run before, although the database, which was restored from an older copy, has it as waiting: it was not started again. What it left is kept.'
+  throw new Interruption({ what, atMs: clock.now() })
+}
+
 async function generateLoad(
   ports: RunPorts,
   run: RunRecord,
@@ -68,7 +76,10 @@ async function generateLoad(
   const { signal, watch } = how
   try {
     // The nodes of a continued run may be there: they are opened first, so that they can be closed.
-    if (!how.isContinued) requireUser(ports, run)
+    if (!how.isContinued) {
+      requireFresh(ports, run)
+      requireUser(ports, run)
+    }
     for (const grid of ports.store.gridsOf(run)) ports.grids.prepare(grid)
     const ready = await makeReady(ports, run, how)
     if (ready === undefined || signal.aborted) return {}

@@ -1,14 +1,14 @@
 import { rename, rm } from 'node:fs/promises'
-import { makeFolder } from '../../contract/files.js'
+import { makeFolder, sizeOfFolder } from '../../contract/files.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { count, formatDuration, joinWords, messageOf, when } from '../../contract/text.js'
 import { describeRepeat } from '../../contract/api/run-source.js'
-import type { Queue } from '../queue/queue.js'
+import type { Queue, RunOwner } from '../queue/queue.js'
 import { asideGroupsOf } from './aside-groups.js'
 import { executeRun, Postponed } from './execute-run.js'
 import { Interruption } from './interruption.js'
 import { isOwn, type RunPorts } from './make-ready.js'
-import { type GridWish, isActive } from '../store/store.js'
+import { type GridWish, isActive, isUnstarted } from '../store/store.js'
 import type { NodesInUse } from '../nodes/load-node.js'
 import {
   type FileRecord,
@@ -32,6 +32,13 @@ interface Ports extends RunPorts {
   readonly queue: Queue
   /** What is wrong with a region, if anything. */
   readonly checkRegion: (region: string) => string[]
+  /** Throws if the owner has used up a quota, or the service its disk. */
+  readonly requireRoom?: ((wanted: WantedRoom) => void) | undefined
+}
+
+/** What a new run takes. */
+export interface WantedRoom extends RunOwner {
+  readonly bytes: number
 }
 
 interface RunWish {
@@ -181,13 +188,15 @@ export class Runs {
     callOff()
   }
 
-  private requirePossible(wishes: readonly GridWish[]): void {
+  private requirePossible({ grids: wishes, user, request }: RunWish, bytes: number): void {
     const { queue, store } = this.ports
+    const owner = { user, project: request.project }
     queue.requireOpen()
     const problems = wishes.flatMap((wish) => this.checkWish(wish))
     const specs = wishes.flatMap((wish) => ('spec' in wish ? wish : store.grid(wish.uuid))?.spec ?? [])
-    if (problems.length === 0) problems.push(...queue.check('run', specs))
+    if (problems.length === 0) problems.push(...queue.check('run', specs, owner))
     if (problems.length > 0) throw refuseAll(problems)
+    this.ports.requireRoom?.({ ...owner, bytes })
   }
 
   private checkWish(wish: GridWish): string[] {
@@ -216,7 +225,7 @@ export class Runs {
 
   private async begin(wish: RunWish, placeFiles: (folder: string) => Promise<unknown>): Promise<RunRecord> {
     const { store } = this.ports
-    this.requirePossible(wish.grids)
+    this.requirePossible(wish, 0)
     const { id = createId() } = wish
     const folder = store.folder.runDir(id)
     try {
@@ -224,8 +233,9 @@ export class Runs {
       await placeFiles(store.folder.uploadDir(id))
       await store.secure(store.folder.uploadDir(id))
       const asideGroups = await asideGroupsOf({ ...wish, id }, store)
+      const bytes = await sizeOfFolder(store.folder.uploadDir(id))
       // Another run may have been created while the files were moved.
-      this.requirePossible(wish.grids)
+      this.requirePossible(wish, bytes)
       return this.record(id, wish, asideGroups)
     } catch (thrown) {
       await rm(folder, { recursive: true, force: true })
@@ -272,7 +282,7 @@ export class Runs {
     const ends = isContinued ? [] : all.map((grid) => grids.endSignal(grid))
     const specs = all.map(({ spec }) => spec)
     const turn = queue.enter(
-      { id: run.id, user: run.user, grids: specs, isContinued },
+      { id: run.id, user: run.user, project: run.request.project, grids: specs, isContinued },
       AbortSignal.any([signal, ...ends])
     )
     // `executeRun` gets it a moment later.
@@ -283,8 +293,4 @@ export class Runs {
       .finally(() => this.executions.delete(run.id))
     this.executions.set(run.id, { run, controller, done })
   }
-}
-
-function isUnstarted({ status, startedMs }: RunRecord): boolean {
-  return status === 'queued' && startedMs === null
 }

@@ -46,10 +46,16 @@ export class DataFolder {
 
   /** Renamed first: a kill during the removal must not leave some of the nodes' samples as if they were all. */
   async discardNodes(runId: string): Promise<void> {
-    const gone = `${this.nodesDir(runId)}.gone`
+    const gone = goneNodes(this, runId)
     await rename(this.nodesDir(runId), gone).catch(() => undefined)
     await rm(gone, { recursive: true, force: true })
   }
+
+  /** Whether its tools have been started once, whatever its record says. */
+  readonly hasTraces = (runId: string): boolean =>
+    [this.nodesDir(runId), goneNodes(this, runId), this.logsDir(runId), this.resultsDir(runId)].some(
+      existsSync
+    )
 
   readonly hasUploads = ({ id, files }: RunRecord): boolean =>
     files.every(({ name }) => existsSync(this.uploadedFile(id, name)))
@@ -100,6 +106,10 @@ export class DataFolder {
     const uploads = join(this.path, 'uploads')
     for (const name of readdirSync(uploads)) rmSync(join(uploads, name), { recursive: true, force: true })
   }
+}
+
+function goneNodes(folder: DataFolder, runId: string): string {
+  return `${folder.nodesDir(runId)}.gone`
 }
 
 /** Writes a file into a folder and removes it; throws if there is no room for this many bytes. */

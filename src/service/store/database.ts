@@ -67,7 +67,7 @@ export function loadSqlite(): typeof Sqlite {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < 22 || (major === 22 && minor < 13))
     throw new Error(
-      `the commands serve, user and prune need Node 22.13 or newer, because the service keeps its runs in SQLite; this is Node ${process.versions.node}`
+      `the commands serve, user, queue and prune need Node 22.13 or newer, because the service keeps its runs in SQLite; this is Node ${process.versions.node}`
     )
   return withoutWarnings(() => process.getBuiltinModule('node:sqlite'))
 }

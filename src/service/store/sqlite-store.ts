@@ -8,9 +8,12 @@ import { count, messageOf } from '../../contract/text.js'
 import { attempt } from '../errors.js'
 import { inTransaction, loadSqlite } from './database.js'
 import { explainDatabase, isBusy, refuseWrite } from './database-errors.js'
+import { ChangeCount } from './change-count.js'
 import { createId } from './data-folder.js'
+import { describeHold, QueueHold } from './queue-hold.js'
 import {
   isActive,
+  isUnstarted,
   type LikeRequest,
   type Project,
   type RunListRequest,
@@ -34,6 +37,9 @@ export class SqliteStore extends Store {
   readonly #runTable: RunTable
   readonly #gridTable: GridTable
   readonly #facts: Facts
+  readonly #changeCount: ChangeCount
+  /** Whether queued runs wait for an admin. */
+  override readonly hold: QueueHold
   /** Changes that are not in the database yet: the newest one of each thing, by its kind and id. */
   readonly #changes = new Map<string, Change>()
   readonly #onSettled: ((run: RunRecord) => void)[] = []
@@ -51,6 +57,8 @@ export class SqliteStore extends Store {
     this.#runTable = new RunTable(database, parts.log)
     this.#gridTable = new GridTable(database, parts.log)
     this.#facts = new Facts(database)
+    this.#changeCount = new ChangeCount(database, { dataDir, owner: () => this.marker() })
+    this.hold = new QueueHold(database)
     for (const run of this.#runTable.unsettled()) this.runs.set(run.id, run)
     for (const grid of this.#gridTable.active()) this.grids.set(grid.id, grid)
     for (const id of this.#gridsInUse()) this.#keepGrid(id)
@@ -98,12 +106,15 @@ export class SqliteStore extends Store {
     try {
       inTransaction(this.database, () => {
         for (const { write } of this.#changes.values()) write()
+        this.#changeCount.note()
         for (const grid of grids) this.#gridTable.insert(grid)
         if (run) this.#runTable.insert(run)
       })
     } catch (thrown) {
       throw refuseWrite(thrown, run ? 'the run was not created' : 'the grid was not created')
     }
+    // It is created: what cannot be written here is written with the next change.
+    attempt(() => this.#changeCount.write())
     this.#noteWritten()
     super.create({ ...(run && { run }), grids })
     if (!run) return
@@ -117,7 +128,7 @@ export class SqliteStore extends Store {
     const isNews = this.runs.has(run.id)
     super.saveRun(run)
     this.#change(`run ${run.id}`, {
-      write: () => this.#runTable.update(run),
+      write: () => this.#runTable.update(run, this.parts.clock.now()),
       onWritten: () => this.#forgetSettled(run, { isNews })
     })
   }
@@ -142,6 +153,7 @@ export class SqliteStore extends Store {
   override claim(): void {
     try {
       this.#facts.set(HOLDER, String(process.pid))
+      this.#holdIfRestored()
     } catch (thrown) {
       throw explainDatabase(thrown, this.folder.path)
     }
@@ -151,6 +163,25 @@ export class SqliteStore extends Store {
       this.parts.log(
         `${count(lost, 'folder')} in ${join(this.folder.path, 'runs')} with results that the database does not know: was it restored from an older copy, or its -wal file lost? They are left as they are`
       )
+  }
+
+  /** A run that waits in an older copy may have run since. */
+  #holdIfRestored(): void {
+    const waiting = this.unsettledRuns().filter(isUnstarted)
+    const hasRun = waiting.some(({ id }) => this.folder.hasTraces(id))
+    const doubt =
+      this.#changeCount.findDoubt() ??
+      (hasRun ? 'there are results of runs that have not started, as far as it knows' : undefined)
+    if (doubt !== undefined) this.parts.log(`the database seems to be restored from an older copy: ${doubt}`)
+    const runs = `${count(waiting.length, 'run')} may have run since`
+    inTransaction(this.database, () => {
+      this.#changeCount.note()
+      if (doubt !== undefined && waiting.length > 0)
+        this.hold.hold(`the service's database was restored from an older copy (${doubt}), and ${runs}`)
+    })
+    this.#changeCount.write()
+    const { why } = this.hold
+    if (why !== undefined) this.parts.log(describeHold(why))
   }
 
   override flush(): void {
@@ -167,6 +198,7 @@ export class SqliteStore extends Store {
     this.#writeChanges()
     this.#callOff?.()
     this.#isClosed = true
+    this.#changeCount.close()
     this.database.close()
     // If it cannot, the next start tries again.
     attempt(() => this.folder.discardUploads())
@@ -184,8 +216,13 @@ export class SqliteStore extends Store {
     const { clock, log } = this.parts
     this.#callOff?.()
     try {
-      if (this.#changes.size > 0)
-        inTransaction(this.database, () => [...this.#changes.values()].forEach(({ write }) => write()))
+      if (this.#changes.size > 0) {
+        inTransaction(this.database, () => {
+          for (const { write } of this.#changes.values()) write()
+          this.#changeCount.note()
+        })
+        this.#changeCount.write()
+      }
       this.#noteWritten()
       return undefined
     } catch (failure) {

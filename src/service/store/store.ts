@@ -52,7 +52,7 @@ export interface Project {
 }
 
 /** What there is of a run that somebody was given: it finds no other run. */
-export type RunData = Pick<Store, 'folder' | 'gridsOf' | 'saveRun' | 'flush'>
+export type RunData = Pick<Store, 'folder' | 'gridsOf' | 'saveRun' | 'flush' | 'hold'>
 
 /** A grid of a run: to be created for it, or one that exists. */
 export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
@@ -65,6 +65,8 @@ const PROBE_BYTES = 20
  */
 export class Store {
   readonly folder: DataFolder
+  /** Whether queued runs wait for an admin; undefined where nothing outlives the service. */
+  readonly hold: { readonly why: string | undefined; release(): void } | undefined
   protected readonly runs = new Map<string, RunRecord>()
   protected readonly grids = new Map<string, GridRecord>()
   readonly #marker = createId()
@@ -185,6 +187,11 @@ export class Store {
   close(): void {
     return
   }
+}
+
+/** Its turn has not come, as far as the record knows. */
+export function isUnstarted({ status, startedMs }: RunRecord): boolean {
+  return status === 'queued' && startedMs === null
 }
 
 export function isActive({ status }: GridRecord): boolean {

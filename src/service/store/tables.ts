@@ -61,16 +61,16 @@ export class RunTable extends RecordTable<RunRecord> {
       this.sql('INSERT OR IGNORE INTO run_tags (tag, sequence) VALUES (?, ?)').run(tag, sequence)
   }
 
-  /** A run that was deleted meanwhile stays deleted. */
-  update(run: RunRecord): void {
+  /** A run that was deleted meanwhile stays deleted. It ends for its gate when its results are complete, whenever its load ended. */
+  update(run: RunRecord, nowMs = Date.now()): void {
     const row = this.sql(
-      'UPDATE runs SET status = ?, is_unsettled = ?, ended_ms = ? WHERE id = ? RETURNING sequence'
-    ).get(
-      run.status,
-      isSettled(run) ? 0 : 1,
-      run.stoppedMs === null ? null : Math.trunc(run.stoppedMs),
-      run.id
-    )
+      `UPDATE runs SET status = :status, is_unsettled = :isUnsettled, is_pinned = :isPinned,
+       ended_ms = CASE WHEN :isUnsettled THEN NULL ELSE coalesce(ended_ms, :nowMs) END
+       WHERE id = :id RETURNING sequence`
+    ).get({
+      ...{ id: run.id, status: run.status, isUnsettled: isSettled(run) ? 0 : 1 },
+      ...{ isPinned: run.isPinned ? 1 : 0, nowMs: Math.trunc(nowMs) }
+    })
     if (row)
       this.sql('UPDATE run_records SET record = ? WHERE sequence = ?').run(
         JSON.stringify(run),
@@ -222,5 +222,9 @@ export class Facts {
 
   set(key: string, value: string): void {
     this.database.prepare('INSERT OR REPLACE INTO facts (key, value) VALUES (?, ?)').run(key, value)
+  }
+
+  delete(key: string): void {
+    this.database.prepare('DELETE FROM facts WHERE key = ?').run(key)
   }
 }

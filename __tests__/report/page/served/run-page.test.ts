@@ -66,6 +66,15 @@ describe('a run in progress', () => {
     expect(live).toMatchObject({ elapsedMs, durationMs: 60_000 })
   })
 
+  test('that waits says for what, if that is not the runs before it', () => {
+    const waiting = makeState({ status: 'queued', queuePosition: 1 })
+    const place = 'The run is waiting for its turn: it is 1st in the queue.'
+    expect(describeRun(waiting).reason).toBe(place)
+    const held = describeRun({ ...waiting, waitingReason: 'the queue is held: <b>restored</b>' })
+    expect(held.reason).toBe(`${place} It does not start for now: the queue is held: <b>restored</b>.`)
+    expect(renderRunPage(held, PATHS).html).not.toContain('<b>restored')
+  })
+
   test('has one point as soon as there is a sample', () => {
     const { live, series } = describeRun(makeState({ measurements: measureSeconds(0) }))
     expect(live?.now).toMatchObject({ windowMs: 1000, throughput: 1, failures: 0 })

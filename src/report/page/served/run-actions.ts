@@ -14,16 +14,22 @@ export interface RunActions {
   readonly choices: readonly RunChoice[]
   /** A POST starts the run again; absent if the visitor may not. `once` tells two clicks from two runs. */
   readonly repeat?: { readonly path: string; readonly once: string } | undefined
+  /** A POST keeps the run for ever, or no longer; absent if the visitor may not. */
+  readonly pin?: { readonly path: string; readonly isPinned: boolean } | undefined
 }
 
 /** Forms that work without the page's script; hidden while the run goes on. */
-export function renderActions({ comparePath, choices, repeat }: RunActions, isLive: boolean): string {
+export function renderActions({ comparePath, choices, repeat, pin }: RunActions, isLive: boolean): string {
   const again =
     repeat === undefined
       ? ''
       : `<form method="post" action="${escapeHtml(repeat.path)}"><input type="hidden" name="once" value="${escapeHtml(repeat.once)}"><button type="submit">Repeat this run</button></form>`
+  const keep =
+    pin === undefined
+      ? ''
+      : `<form method="post" action="${escapeHtml(pin.path)}"><button type="submit" title="A pinned run is never deleted">${pin.isPinned ? 'Unpin' : 'Pin'} this run</button></form>`
   const hidden = isLive ? ' hidden=""' : ''
-  return `<section id="actions" class="card" aria-label="Compare, repeat and download"${hidden}><div class="bar">${renderChoices(comparePath, choices)}<div class="tools"><a href="#links">Source and files</a>${again}</div></div></section>`
+  return `<section id="actions" class="card" aria-label="Compare, repeat and download"${hidden}><div class="bar">${renderChoices(comparePath, choices)}<div class="tools"><a href="#links">Source and files</a>${keep}${again}</div></div></section>`
 }
 
 /** Nothing if there is nothing to choose from. */

@@ -2,7 +2,7 @@ import type { Measurements, TimeSeries } from '../../../analysis/results/figures
 import type { Outcome, RunFacts, WarmUpFacts } from '../../../analysis/outcome.js'
 import type { Trend } from '../../../analysis/baseline/build-trend.js'
 import { formatMoment } from '../../../analysis/thresholds/format.js'
-import { formatDuration } from '../../../contract/text.js'
+import { asSentence, formatDuration } from '../../../contract/text.js'
 import { buildPageDocument, type Live, type PageDocument, type RunStatus } from '../build-document.js'
 import type { ThresholdRow } from '../build-document.js'
 import { boundTrend } from '../../trend-points.js'
@@ -38,6 +38,8 @@ export interface RunState extends Omit<RunFacts, 'url'>, OfOutcome {
   readonly resultsProblem?: string | undefined
   /** From 1, while it waits for its turn. */
   readonly queuePosition?: number | undefined
+  /** Why it does not start, apart from the runs before it. */
+  readonly waitingReason?: string | undefined
   readonly judged?: RunJudgement | undefined
 }
 
@@ -85,6 +87,10 @@ export function describeRun(run: RunState): PageDocument {
   }
 }
 
+function explainWait({ waitingReason }: RunState): string {
+  return waitingReason === undefined ? '' : ` It does not start for now: ${asSentence(waitingReason)}`
+}
+
 function explain(run: RunState): string {
   const samples = run.measurements?.figures({})?.samples ?? 0
   const count = `${formatNumber(samples)} ${samples === 1 ? 'sample' : 'samples'}`
@@ -92,7 +98,7 @@ function explain(run: RunState): string {
     case 'queued':
       return run.queuePosition === undefined
         ? 'The run is waiting for its grids.'
-        : `The run is waiting for its turn: it is ${formatPosition(run.queuePosition)} in the queue.`
+        : `The run is waiting for its turn: it is ${formatPosition(run.queuePosition)} in the queue.${explainWait(run)}`
     case 'running':
       return samples > 0
         ? `${count} so far.`
