@@ -14,7 +14,8 @@ import { requireOwnGrids } from '../accounts/permissions.js'
 import { createId, idFor } from '../store/data-folder.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
-import { redactRequest } from '../runs/row-secrets.js'
+import { redactRequest, refuseGiven } from '../runs/row-secrets.js'
+import { refusePlan } from '../plans/ask.js'
 import type { PageParts } from '../pages/page-routes.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
@@ -203,7 +204,11 @@ async function createRun(request: FastifyRequest, { facts, runs, engines, maxUpl
       ...{ words, engines, fileNames: sent, places: facts.places }
     })
     requireOwnGrids(request.user, wish.grids, facts)
-    const plan = await findIncludingPlan(wish.request.tool, byName, uploadDir)
+    const tooMuch = await refuseGiven(wish.request, { files, folder: uploadDir })
+    if (tooMuch.length > 0) throw refuseAll(tooMuch)
+    const plan = await findIncludingPlan(wish.request.tool, byName, uploadDir).catch((thrown: unknown) => {
+      throw refusePlan(byName[0] ?? '', thrown)
+    })
     if (plan !== undefined && 'problem' in plan) throw refuseAll([plan.problem])
     const fileNames =
       plan === undefined ? byName : [plan.name, ...byName.filter((name) => name !== plan.name)]
