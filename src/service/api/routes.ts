@@ -68,13 +68,13 @@ export function apiRoutes(service: ServicePorts): Route[] {
   const endGrid: Route[3] = async (request) => {
     const grid = findGrid(request, facts)
     await grids.terminate(grid)
-    facts.store.flush()
+    await facts.store.flushWhenFree()
     return gridDocument(grid, facts, 'resources')
   }
   const stopRun: Route[3] = async (request, reply) => {
     const run = findRun(request, facts)
     await runs.stop(run)
-    facts.store.flush()
+    await facts.store.flushWhenFree()
     return isPageRequest(request)
       ? reply.code(204).headers(PAGE_HEADERS).send()
       : briefRunDocument(run, facts)
@@ -117,7 +117,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
     route('POST', '/grids', { effect: 'grid.create' }, async (request, reply) => {
       noteCaller(reply, runs)
       const { params } = await readBody(request)
-      const grid = grids.create(readGridSpec(params, facts.places), ownerOf(request))
+      const grid = await grids.create(readGridSpec(params, facts.places), ownerOf(request))
       request.audited.created = grid.id
       return reply.code(201).send(gridDocument(grid, facts))
     }),
@@ -257,7 +257,7 @@ function thresholdRoutes(path: string, html: Route[2], { facts, verdicts }: Serv
       if ('problems' in read)
         return reply.code(422).send({ error: read.problems.join('\n'), problems: read.problems })
       verdicts.replace(run, read.thresholds)
-      facts.store.flush()
+      await facts.store.flushWhenFree()
       return thresholdDocument(run, undefined, facts)
     })
   ]

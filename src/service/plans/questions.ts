@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
 import { readAsideGroups } from '../../analysis/plans/check/aside-groups.js'
 import {
@@ -97,9 +97,8 @@ function readAll(folder: string, names: readonly string[], { isOptional = false 
   let room = MOST_BYTES
   return names.map((name): RunFile & { text: string } => {
     const path = join(folder, name)
-    const size = statSync(path, { throwIfNoEntry: !isOptional })?.size
-    if (size === undefined) return { name, text: '' }
-    room = takeRoom(room, size)
+    if (isOptional && !existsSync(path)) return { name, text: '' }
+    room = takeRoom(room, statSync(path).size)
     return { name, text: decode(name, readFileSync(path)) }
   })
 }

@@ -29,9 +29,7 @@ export function readThreadGroups(
 ): readonly ThreadGroup[] | undefined {
   if (tree === undefined) return undefined
   const plan = JmxPlan.read(tree, inputs)
-  const groups = plan.enabled
-    .map(({ element }) => element)
-    .filter(({ kind }) => kind.endsWith('ThreadGroup'))
+  const groups = plan.enabled.map(({ element }) => element).filter(({ kind }) => kind.endsWith('ThreadGroup'))
   return groups.length > MOST_GROUPS ? undefined : groups.map((group) => describeGroup(group, plan))
 }
 

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { askAboutPlan } from '../plans/ask.js'
 import { mayHaveNames } from '../plans/names.js'
 import { planSecrets, REDACTED, redactLog, secretForms } from '../engines/redact-log.js'
@@ -19,6 +19,17 @@ const SYSTEM_PROPERTIES = 'system.properties'
 
 /** Files that are made for secrets: for the run's owner and admins only. */
 export const SECRET_FILES: readonly string[] = [ENVIRONMENT_FILE, USER_PROPERTIES, SYSTEM_PROPERTIES]
+
+/** Such a file without its values, and without comments, which may have more of them. */
+export async function listNames(file: string): Promise<string> {
+  const bytes = await readFile(file)
+  const names =
+    basename(file) === ENVIRONMENT_FILE
+      ? Object.keys(parseEnvironment(bytes.toString()).variables)
+      : [...parseProperties(decodeProperties(bytes)).keys()]
+  const lines = names.map((name) => `${name.replace(/\p{Cc}/gu, ' ')}=${REDACTED}`)
+  return ["# The values are for the run's creator only.", ...lines, ''].join('\n')
+}
 
 /** Common values of properties whose names suggest a secret; they also appear in labels and messages for other reasons. */
 const COMMON_WORDS =

@@ -224,20 +224,28 @@ export class Runs {
       await placeFiles(store.folder.uploadDir(id))
       await store.secure(store.folder.uploadDir(id))
       const asideGroups = await asideGroupsOf({ ...wish, id }, store)
-      // Another run may have been created while the files were moved.
-      this.requirePossible(wish.grids)
-      return this.record(id, wish, asideGroups)
+      return await this.record(id, wish, asideGroups)
     } catch (thrown) {
       await rm(folder, { recursive: true, force: true })
       throw thrown
     }
   }
 
-  private record(
+  private async record(id: string, wish: RunWish, asideGroups: readonly string[]): Promise<RunRecord> {
+    const { run } = await this.ports.store.createWhenFree(() => {
+      // Another run may have been created while the files were moved, or the service is closing.
+      this.requirePossible(wish.grids)
+      return this.describe(id, wish, asideGroups)
+    })
+    this.launch(run, { isContinued: false })
+    return run
+  }
+
+  private describe(
     id: string,
     { request, grids, files, user, thresholds }: RunWish,
     asideGroups: readonly string[]
-  ): RunRecord {
+  ): { run: RunRecord; grids: readonly GridRecord[] } {
     const { store, clock } = this.ports
     const batchId = createId()
     const own: GridRecord[] = []
@@ -257,9 +265,7 @@ export class Runs {
       ...{ startedMs: null, stoppedMs: null, asideGroups },
       mark: createId()
     }
-    store.create({ run, grids: own })
-    this.launch(run, { isContinued: false })
-    return run
+    return { run, grids: own }
   }
 
   private launch(run: RunRecord, { isContinued }: { isContinued: boolean }): void {

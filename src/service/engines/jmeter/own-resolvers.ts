@@ -14,6 +14,5 @@ export async function refuseOwnResolvers({ hosts, uploadDir, fileNames }: PlanTo
   const reason = await askAboutPlan('bypass', { folder: uploadDir, names }).catch(
     (thrown: unknown) => `the plan cannot be read: ${messageOf(thrown)}`
   )
-  if (reason !== undefined)
-    throw new ToolError(`override_hosts: requests could be sent past it: ${reason}`)
+  if (reason !== undefined) throw new ToolError(`override_hosts: requests could be sent past it: ${reason}`)
 }
