@@ -8,14 +8,14 @@ import { answer, describeFailure, type Answer, type Asked, type Question } from 
 const WORKER_PLACES = ['./plan-worker.js', '../worker/index.js']
 
 /** How plans are read. Without a thread, as when the sources run, they are read here. */
-export const reading: { url: URL | undefined; execArgv?: string[]; limitMs: number } = {
+export const reading: { url: URL | undefined; execArgv?: string[]; limitMs: number; heapMb: number } = {
   url: WORKER_PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url)),
   // A plan of 4 MB takes less than one second.
-  limitMs: 20_000
+  limitMs: 20_000,
+  // One of 64 MB needs a good part of it.
+  heapMb: 1024
 }
 
-/** In megabytes: a plan of 64 MB needs a good part of it. */
-const LARGEST_HEAP = 1024
 /** Threads at a time; the others wait. */
 const MOST_THREADS = 4
 
@@ -57,13 +57,13 @@ export async function askAboutPlan<Q extends Question>(question: Q, asked: Asked
 }
 
 async function askWorker(url: URL, workerData: unknown): Promise<unknown> {
-  const { execArgv, limitMs } = reading
+  const { execArgv, limitMs, heapMb } = reading
   const worker = new Worker(url, {
     workerData,
     // The thread reads files, and needs nothing else of this process.
     env: {},
     ...(execArgv && { execArgv }),
-    resourceLimits: { maxOldGenerationSizeMb: LARGEST_HEAP, maxYoungGenerationSizeMb: 32 }
+    resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32 }
   })
   let timer: NodeJS.Timeout | undefined
   try {
@@ -86,6 +86,6 @@ async function askWorker(url: URL, workerData: unknown): Promise<unknown> {
 
 function explain(thrown: unknown): PlanReadError {
   const isMemory = (thrown as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
-  const why = isMemory ? `reading it takes more than ${LARGEST_HEAP} MB of memory` : messageOf(thrown)
+  const why = isMemory ? `reading it takes more than ${reading.heapMb} MB of memory` : messageOf(thrown)
   return new PlanReadError(why, { cause: thrown })
 }
