@@ -139,7 +139,10 @@ function listedRunDocument(run: RunRecord, facts: ServiceFacts): Reply<'BriefRun
       remoteErrors: remoteErrors && cut(remoteErrors),
       files: run.files.slice(0, files),
       ...(toolLines && {
-        toolLines: toolLines.slice(0, lines).map((line) => ({ ...line, text: cut(line.text) }))
+        toolLines: toolLines.slice(0, lines).map(({ text, holds, reason }) => ({
+          ...{ text: cut(text), holds },
+          ...(reason !== undefined && { reason: cut(reason) })
+        }))
       }),
       ...(asideGroups && { asideGroups: asideGroups.slice(0, lines).map(cut) })
     },

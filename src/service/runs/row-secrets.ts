@@ -17,7 +17,7 @@ import { ENVIRONMENT_FILE, parseEnvironment } from '../engines/environment-file.
 /** JMeter reads it from the folder of the plan, as it does `user.properties`. */
 const SYSTEM_PROPERTIES = 'system.properties'
 
-/** Files that are made for secrets: for the run's owner and admins only. */
+/** Files that are made for secrets: the values in them are for the run's creator only. */
 export const SECRET_FILES: readonly string[] = [ENVIRONMENT_FILE, USER_PROPERTIES, SYSTEM_PROPERTIES]
 
 /** Such a file without its values, and without comments, which may have more of them. */
