@@ -8,6 +8,8 @@ import { JMETER_HEADER } from '../../contract/sample-row.js'
 import { normal } from '../demo-shop.js'
 import type { Engine, NodeOrder, NodeOutcome, PlanToPrepare, PreparedPlan } from './engine.js'
 import { propertyValue } from './engine.js'
+import { messageOf } from '../../contract/text.js'
+import { ToolError } from '../errors.js'
 import { askAboutPlan } from '../plans/ask.js'
 
 const DEFAULTS = { threads: 5, durationSec: 10, meanMs: 120, errorPercent: 0.5 }
@@ -70,7 +72,11 @@ async function rehearse(
 /** The labels of the plan, and of the sources that are compiled with it. */
 async function labelsOf({ uploadDir, fileNames }: PlanToPrepare): Promise<readonly string[]> {
   const [plan = ''] = fileNames
-  const labels = await askAboutPlan('labels', { folder: uploadDir, names: fileNames })
+  const labels = await askAboutPlan('labels', { folder: uploadDir, names: fileNames }).catch(
+    (thrown: unknown) => {
+      throw new ToolError(`${plan} cannot be used: ${messageOf(thrown)}`, { cause: thrown })
+    }
+  )
   return labels.length > 0 ? labels : [plan]
 }
 

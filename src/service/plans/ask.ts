@@ -20,7 +20,7 @@ export const reading: { url: URL | undefined; execArgv?: string[]; limitMs: numb
 const MOST_THREADS = 4
 
 /** An uploaded plan that cannot be read for a reason that is not in its text; the message continues "because …". */
-export class PlanReadError extends Error {
+class PlanReadError extends Error {
   override name = 'PlanReadError'
 }
 

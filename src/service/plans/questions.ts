@@ -35,7 +35,7 @@ interface JMeterPlan {
   readonly inputs: Omit<PlanInputs, 'others'>
 }
 
-export const ANSWERS = {
+const ANSWERS = {
   /** What decides whether a file is a plan for JMeter, or a part of one. */
   parts: ({ folder, names }: Named) => readAll(folder, names).map(readParts),
   /** The setUp and tearDown groups of a plan. None if it is too large to be looked at. */

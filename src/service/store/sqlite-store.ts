@@ -154,11 +154,11 @@ export class SqliteStore extends Store {
   override claim(): void {
     try {
       this.#facts.set(HOLDER, String(process.pid))
+      // Written now, if there is none yet: callers come next.
+      this.marker()
     } catch (thrown) {
       throw explainDatabase(thrown, this.folder.path)
     }
-    // Written now, if there is none yet: callers come next.
-    this.marker()
     neverWait(this.database)
     const find = this.database.prepare('SELECT 1 FROM runs WHERE id = ?')
     const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
