@@ -54,7 +54,7 @@ async function serve(flags: readonly string[] = []) {
     once(createInterface(child.stdout), 'line') as Promise<[string]>,
     once(child, 'exit').then(() => ['{}'])
   ])
-  const address = JSON.parse(String(line[0])) as { url: string; token: string }
+  const address = JSON.parse(line[0]) as { url: string; token: string }
   return { child, args, address, said: () => said }
 }
 
